@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# ruff, mypy, and each compiler's word on each C file. Expects the environment of `.ci/setup.sh dev`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+PY=${VENV:-.venv}/bin/python
+
+"$PY" -m ruff check .
+"$PY" -m mypy
+if [ -f tools/stubs.py ]; then
+    "$PY" tools/stubs.py --check
+    "$PY" -m mypy.stubtest pygpu
+fi
+
+# As system headers, Python's and NumPy's own warnings are not ours.
+read -r -a include < <("$PY" -c 'import numpy, sysconfig
+print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())')
+flags=(-std=c11 -O2 -fvisibility=hidden -Wall -Wextra -Wconversion -Wshadow -Werror -D_GNU_SOURCE)
+for cc in gcc clang; do
+    if ! command -v $cc >/dev/null; then
+        echo "lint: no $cc here: not checked with it" >&2
+        [ "${CI:-}" != true ] || exit 1
+        continue
+    fi
+    echo "$cc ${flags[*]}"
+    for folder in opencl cuda array; do
+        [ -d "src/$folder" ] || continue
+        printf '%s\0' src/common/*.c "src/$folder"/*.c | xargs -0 -n 1 -P "$(nproc)" \
+            $cc "${flags[@]}" "${include[@]}" -Isrc/common -Isrc/$folder -Isrc -DPYGPU_VERSION='"0"' -c -o /dev/null
+    done
+done

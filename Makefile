@@ -1,0 +1,83 @@
+# `make help` lists the targets. VENV, PYTHON and ARGS (more arguments for pytest) may be set:
+#   make test PYTHON=python3.12 VENV=.venv312 ARGS="-k buffer -x"
+VENV ?= .venv
+PYTHON ?=
+ARGS ?=
+export VENV PYTHON
+
+PY = $(VENV)/bin/python
+PYTEST = $(PY) -P -m pytest
+SETUP = .ci/setup.sh
+
+.PHONY: help demo test test-intel build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
+.NOTPARALLEL:
+
+help:  ## This list
+	@sed -nE 's/^([a-z-]+):.*## /  make \1\t/p' Makefile | expand -t 20
+
+demo:  ## Set up, then find the edges in a photograph on an OpenCL device; writes photo_edges.png
+	@$(SETUP) examples
+	$(PY) examples/photo_edges.py
+
+test:  ## Set up, then run the tests on the first OpenCL platform found
+	@$(SETUP) test
+	$(PYTEST) $(ARGS)
+
+test-intel:  ## The tests on Intel's CPU runtime, which it installs from PyPI (830 MB)
+	@$(SETUP) intel
+	PYGPU_OPENCL_LIBRARY="$$($(PY) -c 'import sys; print(sys.prefix)')/lib/libintelocl.so" $(PYTEST) $(ARGS)
+
+build:  ## Compile what has changed, in place; the environment sees it at once
+	@$(SETUP) test
+
+lint:  ## ruff, the type checker, and every C file on gcc and clang without a warning
+	@$(SETUP) dev
+	.ci/lint.sh
+
+stubs:  ## Write the type stubs of the C extensions anew
+	@$(SETUP) dev
+	$(PY) tools/stubs.py
+
+asan:  ## The tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(SETUP) test
+	.ci/sanitize.sh $(ARGS)
+
+valgrind:  ## A program that uses every type, under valgrind (slow)
+	@$(SETUP) test
+	.ci/valgrind.sh $(ARGS)
+
+faults:  ## Every driver call and every allocation fails once
+	@$(SETUP) test
+	$(PYTEST) tests/faults $(ARGS)
+
+leaks:  ## Nothing grows however often it is repeated
+	@$(SETUP) test
+	$(PYTEST) tests/leaks $(ARGS)
+
+bench:  ## The benchmarks, beside PyOpenCL and plain C
+	@$(SETUP) bench
+	$(PY) benchmarks $(ARGS)
+
+wheel:  ## A manylinux wheel in wheelhouse/, tried where there is no compiler
+	@$(SETUP) dev
+	rm -rf dist wheelhouse
+	$(PY) -m build --quiet
+	PATH="$$(realpath $(VENV))/bin:$$PATH" $(PY) -m auditwheel repair -w wheelhouse dist/*.whl
+	.ci/try_wheel.sh wheelhouse/*.whl
+
+sdist:  ## A source distribution in dist/
+	@$(SETUP) dev
+	$(PY) -m build --quiet --sdist
+
+ci-full:  ## All of the above that can fail
+	$(MAKE) lint
+	$(MAKE) asan
+	$(MAKE) valgrind
+	$(MAKE) wheel
+	$(MAKE) demo
+	$(MAKE) bench
+	$(MAKE) test-intel
+	$(MAKE) test
+
+clean:  ## Remove what the build made; the environment stays
+	rm -rf build dist wheelhouse *.egg-info pygpu/*.so .pytest_cache .mypy_cache .ruff_cache photo_edges.png

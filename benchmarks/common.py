@@ -1,0 +1,249 @@
+"""What the benchmarks share: C helpers, the libraries, the choice of a device, rounds and tables.
+
+Times are in nanoseconds inside and printed with their unit. A measurement is repeated in rounds;
+each round asks every case once, in an order that changes, so that a slow phase of the machine
+falls on all of them. Tables give the median over the rounds; ratios are those of the medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.metadata
+import json
+import os
+import platform
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from zlib import crc32
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent / "build" / "benchmarks"
+NOT_INSTALLED = "not installed"
+LIBRARIES = ("pygpu", "pyopencl")
+
+Series = dict[str, list[float]]
+
+
+def find_library(name: str) -> ModuleType | None:
+    """The library of this name, from the interpreter's path or from this checkout, or None."""
+    if name == "pygpu" and str(HERE.parent) not in sys.path:
+        sys.path.append(str(HERE.parent))
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return None
+    return module if module.__file__ else None  # a folder of that name is no library
+
+
+# ---- C helpers -----------------------------------------------------------------------------------
+
+
+def opencl_library() -> str:
+    """What the C programs open: PYGPU_OPENCL_LIBRARY or the system's loader."""
+    return os.environ.get("PYGPU_OPENCL_LIBRARY") or "libOpenCL.so.1"
+
+
+def compile_c(source: str, *flags: str) -> Path:
+    """Compiles HERE/source with $CC (cc) unless that has been done; returns what was made."""
+    mark = f"-{crc32(' '.join(flags).encode()):08x}" if flags else ""
+    made = BUILD / (Path(source).stem + mark + (".so" if "-shared" in flags else ""))
+    needed = [HERE / source, HERE / "bench.h", HERE.parent / "src/opencl/cl.fn"]
+    newest = max(file.stat().st_mtime for file in needed)
+    if made.exists() and made.stat().st_mtime > newest:
+        return made
+    BUILD.mkdir(parents=True, exist_ok=True)
+    compiler = os.environ.get("CC", "cc")
+    if shutil.which(compiler) is None:
+        raise SystemExit(f"{compiler}: no C compiler; the benchmarks compare with C (set CC)")
+    command = [compiler, "-std=gnu11", "-O2", "-I", str(HERE.parent / "src/opencl")]
+    command += [str(HERE / source), "-o", str(made), *flags, "-ldl"]
+    subprocess.run(command, check=True)
+    return made
+
+
+def null_library() -> Path:
+    """The library whose commands cost nothing, in front of the real one (null_opencl.c)."""
+    real = opencl_library()
+    flags = ["-shared", "-fPIC", f'-DREAL_LIBRARY="{real}"', "-Wl,--no-as-needed"]
+    if "/" in real:
+        flags += [real, f"-Wl,-rpath,{Path(real).parent}"]
+    else:
+        flags.append(f"-l:{real}")
+    return compile_c("null_opencl.c", *flags)
+
+
+def null_environment() -> dict[str, str]:
+    """What a process needs to see the null library, in pygpu and in what is linked to libOpenCL."""
+    null = str(null_library())
+    return {"LD_PRELOAD": null, "PYGPU_OPENCL_LIBRARY": null}
+
+
+class CProgram:
+    """A compiled helper that answers questions, one line each (see bench.h)."""
+
+    def __init__(self, source: str, device: int, *args: str) -> None:
+        program = [str(compile_c(source)), opencl_library(), str(device), *args]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(program, stdin=pipe, stdout=pipe, text=True, bufsize=1)
+
+    def ask(self, *words: object) -> list[float]:
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.write(" ".join(map(str, words)) + "\n")
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{self._process.args} stopped with {self._process.wait()}")
+        return [float(word) for word in line.split()]
+
+    def close(self) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._process.wait()
+
+
+# ---- devices -------------------------------------------------------------------------------------
+
+
+def list_devices() -> list[tuple[str, str]]:
+    """(platform name, device name) of every device, in the order in which bench.h counts."""
+    program = [str(compile_c("launch.c")), opencl_library(), "list"]
+    output = subprocess.run(program, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return [(line.split("\t")[0], line.split("\t")[1]) for line in output.splitlines()]
+
+
+def choose_device(wanted: int | None) -> int:
+    """The number of the device: --device, else PYGPU_CTX or PYOPENCL_CTX, else 0.
+
+    The variables hold "PLATFORM[:DEVICE]", each a number or a part of the name.
+    """
+    devices = list_devices()
+    if not devices:
+        raise SystemExit("no OpenCL device")
+    if wanted is not None:
+        if not 0 <= wanted < len(devices):
+            raise SystemExit(f"--device {wanted}: there are {len(devices)}: {devices}")
+        return wanted
+    answers = (os.environ.get("PYGPU_CTX") or os.environ.get("PYOPENCL_CTX") or "0").split(":")
+    names = list(dict.fromkeys(platform for platform, _ in devices))
+    chosen = _pick(names, answers[0])
+    there = [number for number, (platform, _) in enumerate(devices) if platform == names[chosen]]
+    device = answers[1] if len(answers) > 1 else "0"
+    return there[_pick([devices[number][1] for number in there], device)]
+
+
+def _pick(names: Sequence[str], answer: str) -> int:
+    if answer.isdigit() and int(answer) < len(names):
+        return int(answer)
+    for number, name in enumerate(names):
+        if answer.lower() in name.lower():
+            return number
+    raise SystemExit(f"{answer!r}: none of {', '.join(names)}")
+
+
+def open_queue(cl: Any, number: int) -> tuple[Any, Any]:
+    """A context and an in-order queue on this device.
+
+    Loaders may count differently: it is found by its names and its rank among devices of its names.
+    """
+    devices = list_devices()
+    rank = devices[:number].count(devices[number])
+    found = [
+        device
+        for platform in cl.get_platforms()
+        for device in platform.get_devices()
+        if (platform.name, device.name.strip()) == (devices[number][0], devices[number][1].strip())
+    ]
+    if len(found) <= rank:
+        raise SystemExit(f"{cl.__name__} does not see {' / '.join(devices[number])}")
+    context = cl.Context([found[rank]])
+    return context, cl.CommandQueue(context)
+
+
+# ---- rounds and tables ---------------------------------------------------------------------------
+
+
+def rounds(cases: dict[str, Callable[[], float]], repeats: int) -> Series:
+    """Asks each case *repeats* times, interleaved, after one round that is not counted."""
+    series: Series = {name: [] for name in cases}
+    order = list(cases)
+    shuffle = random.Random(0).shuffle
+    for number in range(repeats + 1):
+        shuffle(order)
+        for name in order:
+            value = cases[name]()
+            if number:
+                series[name].append(value)
+    return series
+
+
+def median(series: Series, name: str) -> float | None:
+    values = series.get(name)
+    return statistics.median(values) if values else None
+
+
+def best(series: Series, name: str) -> float | None:
+    values = series.get(name)
+    return min(values) if values else None
+
+
+def number(value: float | None, scale: float = 1.0, missing: str = "-") -> str:
+    """Three significant digits, never in exponent form."""
+    if value is None:
+        return missing
+    value /= scale
+    digits = 3 if abs(value) < 1 else 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return f"{value:.{digits}f}"
+
+
+def ratio(value: float | None, base: float | None) -> str:
+    return "-" if value is None or not base else f"{number(value / base)}x"
+
+
+def table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Prints a Markdown table under a heading."""
+    print(f"\n### {title}\n")
+    lines = [list(header), ["---"] * len(header), *[list(row) for row in rows]]
+    for line in lines:
+        print("| " + " | ".join(line) + " |")
+    sys.stdout.flush()
+
+
+def machine(device: int | None = None) -> str:
+    """One line that says what the figures were taken on, in general terms."""
+    parts = [f"{os.cpu_count()} cores {platform.machine()}", f"Python {platform.python_version()}"]
+    if device is not None:
+        parts.append(" / ".join(list_devices()[device]))
+    for name in ("numpy", *LIBRARIES):
+        try:
+            parts.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            found = find_library(name) is not None
+            parts.append(f"{name} from the checkout" if found else f"{name} {NOT_INSTALLED}")
+    return ", ".join(parts)
+
+
+def arguments(description: str, repeats: int, *, device: bool = True) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--repeats", type=int, default=repeats, help="rounds (default %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="few rounds, to see whether it runs")
+    if device:
+        parser.add_argument("--device", type=int, help="number over the devices of all platforms")
+    return parser
+
+
+def in_worker(arguments: Sequence[str], environment: dict[str, str]) -> Any:
+    """Runs the calling script again in a fresh interpreter; its last line of output is JSON."""
+    command = [sys.executable, sys.argv[0], *arguments]
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"} | environment
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit status {done.returncode}")
+    return json.loads(done.stdout.splitlines()[-1])

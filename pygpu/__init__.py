@@ -1,0 +1,214 @@
+"""pygpu: OpenCL (and, as `pygpu.cuda`, CUDA) for Python programs.
+
+Programs written for `import pyopencl as cl` run after `import pygpu as cl`:
+
+    >>> import numpy as np, pygpu as cl
+    >>> context = cl.create_some_context(interactive=False)
+    >>> queue = cl.CommandQueue(context)
+    >>> program = cl.Program(context, '''
+    ... __kernel void twice(__global float *a) { a[get_global_id(0)] *= 2; }''').build()
+    >>> a = np.arange(4, dtype=np.float32)
+    >>> buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=a)
+    >>> event = program.twice(queue, a.shape, None, buffer)
+    >>> event = cl.enqueue_copy(queue, a, buffer)
+    >>> a.tolist()
+    [0.0, 2.0, 4.0, 6.0]
+
+Importing pygpu loads no driver; the first call that needs one does. `python -m pygpu` shows what is installed.
+"""
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+from . import constants as _constants
+from ._opencl import (
+    Buffer,
+    CommandQueue,
+    Context,
+    Device,
+    Event,
+    Image,
+    ImageDescriptor,
+    ImageFormat,
+    Kernel,
+    LocalMemory,
+    MemoryMap,
+    MemoryObject,
+    MemoryObjectHolder,
+    NameVersion,
+    NannyEvent,
+    Pipe,
+    Platform,
+    Program,
+    Sampler,
+    SVM,
+    SVMAllocation,
+    SVMPointer,
+    UserEvent,
+    _enqueue_copy_buffer,
+    _enqueue_copy_buffer_rect,
+    _enqueue_copy_buffer_to_image,
+    _enqueue_copy_image,
+    _enqueue_copy_image_to_buffer,
+    _enqueue_read_buffer,
+    _enqueue_read_buffer_rect,
+    _enqueue_read_image,
+    _enqueue_svm_map,
+    _enqueue_svm_memcpy,
+    _enqueue_svm_unmap,
+    _enqueue_write_buffer,
+    _enqueue_write_buffer_rect,
+    _enqueue_write_image,
+    create_image,
+    create_program_with_built_in_kernels,
+    enqueue_barrier,
+    enqueue_copy,
+    enqueue_copy_buffer_p2p_amd,
+    enqueue_fill_buffer,
+    enqueue_fill_image,
+    enqueue_map_buffer,
+    enqueue_map_image,
+    enqueue_marker,
+    enqueue_migrate_mem_objects,
+    enqueue_nd_range_kernel,
+    enqueue_svm_memfill,
+    enqueue_svm_migrate_mem,
+    enqueue_task,
+    get_platforms,
+    get_supported_image_formats,
+    link_program,
+    unload_platform_compiler,
+    wait_for_events,
+)
+from .constants import *  # noqa: F403 - the constant classes, listed in constants.__all__
+from .errors import (
+    CommandQueueUsedAfterExit,
+    CompilerWarning,
+    Error,
+    InvalidArgumentError,
+    InvalidArgumentTypeError,
+    LogicError,
+    MemoryError,
+    RepeatedKernelRetrieval,
+    RuntimeError,
+)
+from .version import VERSION, VERSION_STATUS, VERSION_TEXT
+
+del globals()["Constants"]
+
+__version__ = VERSION_TEXT
+
+# PyOpenCL's names of the enqueue functions, as programs of different ages use them.
+_enqueue_copy = enqueue_copy
+_Program = Program
+_Image = Image
+enqueue_svm_migratemem = enqueue_svm_migrate_mem
+
+# Names that are loaded when first used, and the modules that have them.
+_LAZY = {
+    "DTYPE_TO_CHANNEL_TYPE": "image",
+    "DTYPE_TO_CHANNEL_TYPE_NORM": "image",
+    "DeviceTopologyAmd": "extras",
+    "SVMMap": "svm",
+    "_csc": "choose",
+    "choose_devices": "choose",
+    "create_some_context": "choose",
+    "csvm_empty": "svm",
+    "csvm_empty_like": "svm",
+    "enable_debugging": "extras",
+    "enqueue_fill": "copy",
+    "fsvm_empty": "svm",
+    "fsvm_empty_like": "svm",
+    "get_cl_header_version": "extras",
+    "have_gl": "extras",
+    "image_from_array": "image",
+    "program_kind": "program",
+    "svm_empty": "svm",
+    "svm_empty_like": "svm",
+}
+_SUBMODULES = {
+    "cache",
+    "capture_call",
+    "characterize",
+    "cltypes",
+    "compat",
+    "errors",
+    "ipython_ext",
+    "tools",
+    "version",
+}
+
+__all__ = [
+    "Buffer",
+    "CommandQueue",
+    "CommandQueueUsedAfterExit",
+    "CompilerWarning",
+    "Context",
+    "Device",
+    "Error",
+    "Event",
+    "Image",
+    "ImageDescriptor",
+    "ImageFormat",
+    "InvalidArgumentError",
+    "InvalidArgumentTypeError",
+    "Kernel",
+    "LocalMemory",
+    "LogicError",
+    "MemoryError",
+    "MemoryMap",
+    "MemoryObject",
+    "MemoryObjectHolder",
+    "NameVersion",
+    "NannyEvent",
+    "Pipe",
+    "Platform",
+    "Program",
+    "RepeatedKernelRetrieval",
+    "RuntimeError",
+    "SVM",
+    "SVMAllocation",
+    "SVMPointer",
+    "Sampler",
+    "UserEvent",
+    "VERSION",
+    "VERSION_STATUS",
+    "VERSION_TEXT",
+    "create_image",
+    "create_program_with_built_in_kernels",
+    "enqueue_barrier",
+    "enqueue_copy",
+    "enqueue_copy_buffer_p2p_amd",
+    "enqueue_fill_buffer",
+    "enqueue_fill_image",
+    "enqueue_map_buffer",
+    "enqueue_map_image",
+    "enqueue_marker",
+    "enqueue_migrate_mem_objects",
+    "enqueue_nd_range_kernel",
+    "enqueue_svm_memfill",
+    "enqueue_svm_migrate_mem",
+    "enqueue_svm_migratemem",
+    "enqueue_task",
+    "get_platforms",
+    "get_supported_image_formats",
+    "link_program",
+    "unload_platform_compiler",
+    "wait_for_events",
+    *(name for name in _constants.__all__ if name != "Constants"),
+    *(name for name in _LAZY if not name.startswith("_")),
+]
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _LAZY:
+        value = getattr(_import_module(f".{_LAZY[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    if name in _SUBMODULES:
+        return _import_module(f".{name}", __name__)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, *_SUBMODULES} - {"_import_module", "_Any"})

@@ -1,0 +1,385 @@
+"""A cache of program binaries on disk, which can make a build faster and never make it fail.
+
+An entry is named by a SHA-256 of everything that the binary depends on: the source, the contents
+of all headers that it includes, the options, the device with its driver's version, and the host's
+processor. So nothing is ever looked up by date, and an entry cannot be out of date.
+
+Whatever goes wrong (no home, no permission, a full disk, a damaged entry, a binary that the driver
+refuses), the program is built from its source. Entries are written beside their place and then
+moved there, so that readers and other processes see whole files; there are no locks.
+
+Environment:
+
+* PYGPU_NO_CACHE, PYOPENCL_NO_CACHE: set, and not 0 or false, there is no cache
+* PYGPU_CACHE_DIR: where it is; otherwise in XDG_CACHE_HOME or the system's folder for caches
+* PYGPU_CACHE_SIZE: how large it may become [MiB], 512 if not given
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+import time
+from collections.abc import Sequence
+from functools import cache as once
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pygpu.errors import Error
+
+if TYPE_CHECKING:
+    import re
+
+    from pygpu._opencl import Context, Device, Program
+
+__all__ = ["clear", "default_folder"]
+
+_VERSION = 1
+_MAGIC = b"pygpu program 1\n"
+_SUFFIX = ".program"
+_DEFAULT_MIB = 512
+_STALE = 3600.0  # [s] after which a half-written file has no writer any more
+
+# Drivers with a cache of their own; docs/cache.md has the numbers.
+_CACHE_THEMSELVES = ("Portable Computing Language", "NVIDIA CUDA")
+# Mesa's driver crashes in programs that were made from binaries.
+_NO_BINARIES = ("rusticl",)
+
+
+# ---- where --------------------------------------------------------------------------------------
+
+
+def _switched_off() -> bool:
+    names = ("PYGPU_NO_CACHE", "PYOPENCL_NO_CACHE")
+    return any(os.environ.get(name, "").lower() not in ("", "0", "false", "no") for name in names)
+
+
+def default_folder() -> Path | None:
+    """Where entries are kept if the program does not say; None where there is no such place."""
+    chosen = os.environ.get("PYGPU_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        if sys.platform == "win32":
+            base = os.environ.get("LOCALAPPDATA", "")
+        else:
+            home = os.path.expanduser("~")
+            caches = ("Library", "Caches") if sys.platform == "darwin" else (".cache",)
+            base = os.path.join(home, *caches) if os.path.isabs(home) and home != "/" else ""
+    return Path(base, "pygpu", f"opencl-v{_VERSION}") if os.path.isabs(base) else None
+
+
+def chosen_folder(
+    context: Context, cache_dir: str | os.PathLike[str] | bool | None
+) -> tuple[Path | None, bool]:
+    """The folder, None for no cache, and whether somebody asked for it.
+
+    Raises TypeError if cache_dir, or the context's attribute of that name, is no path.
+    """
+    if cache_dir is None:
+        cache_dir = getattr(context, "cache_dir", None)
+    if cache_dir is None:
+        return default_folder(), False
+    if isinstance(cache_dir, bool):
+        return (default_folder() if cache_dir else None), True
+    if not isinstance(cache_dir, (str, os.PathLike)):
+        raise TypeError(
+            "Program.build: cache_dir must be a path, None or False, "
+            f"not {type(cache_dir).__name__}"
+        )
+    path = os.fspath(cache_dir)
+    if not isinstance(path, str):
+        raise TypeError("Program.build: cache_dir must be a path of str, not of bytes")
+    return (Path(path) if path else None), True
+
+
+def open_store(
+    context: Context,
+    devices: Sequence[Device],
+    cache_dir: str | os.PathLike[str] | bool | None,
+) -> Store | None:
+    """The cache to use for programs of these devices, None for none."""
+    folder, wanted = chosen_folder(context, cache_dir)
+    if folder is None or _switched_off():
+        return None
+    for device in devices:
+        platform = device.platform.name
+        if platform in _NO_BINARIES or (not wanted and platform in _CACHE_THEMSELVES):
+            return None
+    return Store(folder)
+
+
+# ---- the key ------------------------------------------------------------------------------------
+
+
+@once
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What names a header, and what makes a program depend on more than its text."""
+    import re
+
+    include = r"""^[ \t]*(?:\#|%:|\?\?=)[ \t]*(?:include|import)(?:_next)?\b[ \t]*
+        (?:<(?P<angle>[^>\n]+)>|"(?P<quote>[^"\n]+)"|(?P<other>[^\n]*))"""
+    return (
+        re.compile(include, re.MULTILINE | re.VERBOSE),
+        re.compile(r"__DATE__|__TIME__|__TIMESTAMP__|__has_include|\binclude_next\b"),
+    )
+
+
+_MAX_HEADERS = 4096
+
+
+class _Scan:
+    """Finds the headers of a source. Conditional ones count as included: that is never wrong."""
+
+    def __init__(self, folders: Sequence[str]) -> None:
+        self.folders = folders
+        self.known = True  # whether all that the program depends on was found out
+        self.seen: set[tuple[str, str]] = set()
+        self.found: list[tuple[str, bytes | None]] = []
+
+    def read(self, path: str) -> bytes | None:
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except (OSError, ValueError):
+            return None
+
+    def add(self, name: str, beside: str) -> None:
+        for folder in (beside, *self.folders) if beside else self.folders:
+            path = os.path.join(folder, name)
+            content = self.read(path)
+            if content is not None:
+                self.found.append((name, content))
+                self.scan(content, os.path.dirname(path))
+                return
+        # A system's header, or one that is never reached. If it appears later, the key changes.
+        self.found.append((name, None))
+
+    def scan(self, source: bytes, beside: str = "") -> None:
+        if b"__" not in source and b"include" not in source and b"import" not in source:
+            return
+        from pygpu.signature import without_comments
+
+        include, uncacheable = _patterns()
+        text = source.decode("utf-8", "surrogateescape")
+        if uncacheable.search(text):
+            self.known = False
+            return
+        if "include" not in text and "import" not in text:
+            return
+        for match in include.finditer(without_comments(text)):
+            name = match["angle"] or match["quote"]
+            if name is None or len(self.found) > _MAX_HEADERS:
+                self.known = False  # through a macro
+            elif (beside, name) not in self.seen:
+                self.seen.add((beside, name))
+                self.add(name, beside)
+
+
+@once
+def _processor() -> str:
+    """What a CPU driver's code may depend on, beyond the name of the device."""
+    try:
+        with open("/proc/cpuinfo", "rb") as file:
+            head = file.read(8192).decode("ascii", "replace")
+        return next((line for line in head.splitlines() if line.startswith(("flags", "Feat"))), "")
+    except OSError:
+        return os.environ.get("PROCESSOR_IDENTIFIER", "")
+
+
+def _driver_settings() -> list[tuple[str, str]]:
+    """Environment variables by which drivers are told to compile differently."""
+    prefixes = ("POCL_", "CL_CONFIG_", "IGC_", "CUDA_", "AMD_OCL_", "GPU_")
+    return sorted(item for item in os.environ.items() if item[0].startswith(prefixes))
+
+
+def keys(source: bytes, words: Sequence[str], devices: Sequence[Device]) -> list[str] | None:
+    """A name for the binary on each device; None if what it depends on cannot be found out."""
+    import hashlib
+
+    from pygpu.program import include_folders
+
+    scan = _Scan(include_folders(words))
+    scan.scan(source)
+    if not scan.known:
+        return None
+    common = hashlib.sha256()
+
+    def put(*parts: bytes | None) -> None:
+        for part in parts:
+            common.update(struct.pack("<q", -1 if part is None else len(part)))
+            common.update(part or b"")
+
+    put(str(_VERSION).encode(), source)
+    for word in words:
+        put(word.encode("utf-8", "surrogateescape"))
+    put(b"headers")
+    for name, content in scan.found:
+        put(name.encode("utf-8", "surrogateescape"), content)
+    put(repr((_driver_settings(), _processor(), sys.platform)).encode("utf-8", "surrogateescape"))
+    result = []
+    for device in devices:
+        platform = device.platform
+        identity = (
+            *(device.name, device.vendor, device.version, device.driver_version),
+            *(device.vendor_id, device.type, device.address_bits),
+            *(platform.name, platform.vendor, platform.version),
+        )
+        one = common.copy()
+        one.update(repr(identity).encode("utf-8", "surrogateescape"))
+        result.append(one.hexdigest())
+    return result
+
+
+# ---- entries ------------------------------------------------------------------------------------
+
+
+def _pack(key: str, binary: bytes, log: str, arg_info: dict) -> bytes:
+    import hashlib
+    import json
+
+    head = json.dumps({"key": key, "log": log, "arguments": arg_info}).encode()
+    body = struct.pack("<Q", len(head)) + head + binary
+    return _MAGIC + hashlib.sha256(body).digest() + body
+
+
+def _unpack(key: str, data: bytes) -> tuple[bytes, str, dict]:
+    """Binary, log and arguments; ValueError if this is not a whole entry of that key."""
+    import hashlib
+    import json
+
+    start = len(_MAGIC) + 32
+    body = data[start:]
+    if data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).digest() != data[len(_MAGIC) : start]:
+        raise ValueError("damaged")
+    (size,) = struct.unpack_from("<Q", body)
+    head = json.loads(body[8 : 8 + size])
+    if head["key"] != key:
+        raise ValueError("renamed")
+    arguments = {
+        name: [tuple(argument) for argument in rows] for name, rows in head["arguments"].items()
+    }
+    return body[8 + size :], head["log"], arguments
+
+
+class Store:
+    """The entries in a folder. No method raises: what fails is left undone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, key: str) -> Path:
+        return self.folder / key[:2] / (key + _SUFFIX)
+
+    def load(
+        self,
+        program: Program,
+        devices: Sequence[Device],
+        names: Sequence[str],
+        options: bytes,
+    ) -> dict[Device, str] | None:
+        """Build the program from entries, and return the logs of the compilation; None if not."""
+        try:
+            entries = [self._read(key) for key in names]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error):
+            return None
+        try:
+            if not program._load(devices, [entry[0] for entry in entries], options):
+                return None
+        except Error:  # a binary that this driver does not want; it will be written anew
+            return None
+        program._arg_info = entries[0][2]
+        return {device: entry[1] for device, entry in zip(devices, entries)}
+
+    def _read(self, key: str) -> tuple[bytes, str, dict]:
+        path = self.path(key)
+        with open(path, "rb") as file:
+            data = file.read()
+        try:
+            os.utime(path)  # what was used last is pruned last
+        except OSError:
+            pass
+        return _unpack(key, data)
+
+    def save(
+        self,
+        program: Program,
+        devices: Sequence[Device],
+        names: Sequence[str],
+        logs: dict[Device, str],
+    ) -> None:
+        """Write an entry for each device of a program that was built from source."""
+        try:
+            arguments = program._kernel_arguments()
+            binaries = dict(zip(program.devices, program.binaries))
+        except Error:
+            return
+        for device, key in zip(devices, names):
+            binary = binaries.get(device)
+            if binary:
+                self._write(key, _pack(key, binary, logs.get(device, ""), arguments))
+
+    def _write(self, key: str, data: bytes) -> None:
+        limit = _size_limit()
+        if len(data) > limit // 4:
+            return
+        import tempfile
+
+        path, temporary = self.path(key), None
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(".tmp", key[:8], path.parent)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(temporary, path)
+            # Every sixteenth entry, by its name: the folder need not be looked through each time.
+            if key[2] == "0" or len(data) > limit // 64:
+                prune(self.folder, limit)
+        except (OSError, ValueError):
+            if temporary is not None:
+                _remove(temporary)
+
+
+def _remove(path: str | os.PathLike[str]) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def _size_limit() -> int:
+    """[bytes]"""
+    try:
+        return int(float(os.environ.get("PYGPU_CACHE_SIZE", _DEFAULT_MIB)) * 2**20)
+    except (ValueError, OverflowError):
+        return _DEFAULT_MIB * 2**20
+
+
+def prune(folder: str | os.PathLike[str], limit: int) -> None:
+    """Remove the entries used longest ago until all together have at most *limit* bytes."""
+    entries = []
+    now = time.time()
+    for path in Path(folder).glob("??/*"):
+        try:
+            found = path.stat()
+        except OSError:
+            continue
+        if path.suffix == _SUFFIX:
+            entries.append((found.st_mtime, found.st_size, path))
+        elif path.suffix == ".tmp" and now - found.st_mtime > _STALE:
+            _remove(path)
+    total = sum(size for _, size, _ in entries)
+    for _, size, path in sorted(entries, key=lambda entry: entry[0]):
+        if total <= limit:
+            break
+        _remove(path)
+        total -= size
+
+
+def clear(folder: str | os.PathLike[str] | None = None) -> None:
+    """Remove all entries from *folder*, or from the default one."""
+    chosen = default_folder() if folder is None else Path(folder)
+    if chosen is not None:
+        prune(chosen, -1)

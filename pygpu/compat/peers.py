@@ -1,0 +1,60 @@
+"""Tables of names of the packages that pygpu stands in for: all that is specific to one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["PEERS", "Peer"]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One package and what its names are called in pygpu. Module names are without the package."""
+
+    name: str
+    target: str  # the package of pygpu whose modules of the same names take its place
+    version: tuple[int, int, int]  # whose interface is kept
+    modules: frozenset[str]  # all that it has, to tell "not yet" from "no such module"
+    # Modules of other names: pygpu's modules that are searched for an attribute, in this order.
+    elsewhere: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    # Attributes of other names: (module, attribute) -> (pygpu's module, attribute).
+    renamed: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    # Attributes that are simply values.
+    values: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+    @property
+    def version_text(self) -> str:
+        return ".".join(map(str, self.version))
+
+
+def _pyopencl() -> Peer:
+    version = (2026, 1, 4)
+    text = ".".join(map(str, version))
+    values: dict[tuple[str, str], Any] = {("", "__version__"): text}
+    for module in ("", "version"):
+        values[module, "VERSION"] = version
+        values[module, "VERSION_STATUS"] = ""
+        values[module, "VERSION_TEXT"] = text
+    return Peer(
+        name="pyopencl",
+        target="pygpu",
+        version=version,
+        modules=frozenset(
+            "_cl _cluda _mymako algorithm array bitonic_sort bitonic_sort_templates cache "
+            "capture_call characterize characterize.performance clmath clrandom cltypes compyte "
+            "compyte.array compyte.dtypes elementwise invoker ipython_ext reduction scan tools "
+            "typing version".split()
+        ),
+        elsewhere={
+            "_cl": ("pygpu._opencl", "pygpu", "pygpu.tools"),
+            "compyte": (),
+            "compyte.dtypes": ("pygpu.dtypes", "pygpu.tools"),
+            "version": (),
+        },
+        renamed={("_cl", "_Program"): ("pygpu", "Program")},
+        values=values,
+    )
+
+
+PEERS: dict[str, Peer] = {peer.name: peer for peer in [_pyopencl()]}

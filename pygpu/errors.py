@@ -1,0 +1,135 @@
+"""Exceptions of pygpu, shared by its backends.
+
+Driver errors are LogicError (the call was wrong), MemoryError (no memory for an object) or RuntimeError (the device or
+driver failed), as in PyOpenCL; the last two are the builtin classes of these names too. Each carries `.code` (the
+driver's status, an int), `.routine` (the driver call) and `.what` (the whole text).
+
+What pygpu finds wrong before it asks the driver raises a LogicError that is also the builtin ValueError or TypeError,
+so that `except cl.LogicError` and `except ValueError` both catch it.
+"""
+
+import builtins
+
+__all__ = [
+    "CommandQueueUsedAfterExit",
+    "CompilerWarning",
+    "Error",
+    "InvalidArgumentError",
+    "InvalidArgumentTypeError",
+    "LogicError",
+    "MemoryError",
+    "RepeatedKernelRetrieval",
+    "RuntimeError",
+]
+
+
+class _ErrorRecord:
+    """What a driver call left behind; `Error.args[0]`, with PyOpenCL's accessors."""
+
+    __slots__ = ("_code", "_name", "_routine", "_what")
+
+    def __init__(self, routine: str, code: int, name: str, what: str) -> None:
+        self._routine, self._code, self._name, self._what = routine, code, name, what
+
+    def routine(self) -> str:
+        return self._routine
+
+    def code(self) -> int:
+        return self._code
+
+    def what(self) -> str:
+        return self._what
+
+    def is_out_of_memory(self) -> bool:
+        return self._code in (-4, -5, -6)
+
+    def __str__(self) -> str:
+        text = f"{self._routine} failed: {self._name}"
+        return f"{text} - {self._what}" if self._what else text
+
+    __repr__ = __str__
+
+    def __reduce__(self):
+        return _ErrorRecord, (self._routine, self._code, self._name, self._what)
+
+
+class Error(Exception):
+    """Base of all errors of the drivers."""
+
+    @property
+    def code(self) -> int:
+        """Status code of the driver call, 0 if none was made."""
+        record = self.args[0] if self.args else None
+        return record.code() if isinstance(record, _ErrorRecord) else 0
+
+    @property
+    def routine(self) -> str:
+        """Name of the driver call, or of the method of pygpu that refused its arguments."""
+        record = self.args[0] if self.args else None
+        return record.routine() if isinstance(record, _ErrorRecord) else ""
+
+    @property
+    def what(self) -> object:
+        """The record of the failed call (PyOpenCL's `what`), or the message."""
+        return self.args[0] if self.args else ""
+
+    def is_out_of_memory(self) -> bool:
+        return self.code in (-4, -5, -6)
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class LogicError(Error):
+    """The call cannot be made like this: a wrong value, object, context or order of calls."""
+
+
+class MemoryError(Error, builtins.MemoryError):
+    """The device has no memory left for an object."""
+
+
+class RuntimeError(Error, builtins.RuntimeError):
+    """The driver or the device failed, or a program did not build."""
+
+
+class InvalidArgumentError(LogicError, ValueError):
+    """A wrong value, found before the driver was asked."""
+
+
+class InvalidArgumentTypeError(LogicError, TypeError):
+    """A wrong kind of argument, found before the driver was asked."""
+
+
+class CompilerWarning(UserWarning):
+    """The compiler had something to say about a program that it built."""
+
+
+class RepeatedKernelRetrieval(UserWarning):  # PyOpenCL's name
+    """Kept for programs that filter it; pygpu never warns, a program keeps its kernels."""
+
+
+class CommandQueueUsedAfterExit(UserWarning):  # PyOpenCL's name
+    """A queue was used after the `with` block that finished it."""
+
+
+_CLASSES = {
+    ("LogicError", ""): LogicError,
+    ("MemoryError", ""): MemoryError,
+    ("RuntimeError", ""): RuntimeError,
+    ("LogicError", "ValueError"): InvalidArgumentError,
+    ("LogicError", "TypeError"): InvalidArgumentTypeError,
+}
+
+for _class in [Error, *_CLASSES.values(), CompilerWarning, RepeatedKernelRetrieval, CommandQueueUsedAfterExit]:
+    _class.__module__ = "pygpu"
+del _class
+
+
+def _make_error(
+    kind: str, twin: str, routine: str, code: int, name: str, extra: str | None, hint: str
+) -> Error:
+    """The exception for a status code; called by the C modules."""
+    what = extra if extra is not None else hint
+    if extra is not None and hint:
+        what = f"{extra} ({hint})"
+    return _CLASSES.get((kind, twin), Error)(_ErrorRecord(routine, code, name, what))

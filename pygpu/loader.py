@@ -1,0 +1,334 @@
+"""Finding the OpenCL library when it is first used.
+
+Nothing of pygpu is linked to OpenCL: the extension asks this module to open a library, once. Tried
+are, in this order,
+
+1. PYGPU_OPENCL_LIBRARY alone, if that environment variable is set: a path or a name,
+2. the system's loader: libOpenCL.so.1 (OpenCL.dll on Windows, the framework on macOS),
+3. a loader in the environment of this Python (``sys.prefix/lib``, Conda's, the user's),
+4. the loader that PyOpenCL's wheel brings along,
+5. a driver from PyPI itself, which needs no loader: ``sys.prefix/lib/libintelocl.so``.
+
+A loader that finds no platform is opened a second time with the drivers from PyPI and Conda
+offered to it, as these register nowhere that a loader looks. That is left out, and step 5 with it,
+if the user has said where drivers are: OCL_ICD_VENDORS, OCL_ICD_FILENAMES, OPENCL_VENDOR_PATH.
+
+If there is no platform at all, nothing stays loaded and the next use tries again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import shutil
+import site
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pygpu.errors import _make_error
+
+__all__ = ["drivers", "install_lines", "load_opencl", "no_platform_advice", "offered", "tried"]
+
+VARIABLE = "PYGPU_OPENCL_LIBRARY"
+# Where a user, or the administrator, tells a loader which drivers there are.
+ICD_VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH")
+PLATFORM_NOT_FOUND = -1001  # PLATFORM_NOT_FOUND_KHR
+NO_PLATFORM = "loaded, but it knows no OpenCL platform"
+
+# Intel's libraries for PyPI have no run path of their own: what they need is opened first, in this
+# order, from the same folder.
+_INTEL_NEEDS = ("libintlc.so.5", "libimf.so", "libirng.so", "libsvml.so")
+
+_lock = threading.RLock()
+_tried: list[tuple[str, str]] = []
+_offered: list[str] = []
+
+
+def load_opencl() -> None:
+    """Open an OpenCL library that has a platform; called by the extension at first use.
+
+    Raises LogicError, code PLATFORM_NOT_FOUND_KHR, with every file that was tried, the linker's
+    own words on it, and what to install. A later call tries again.
+    """
+    opencl = _opencl()
+    with _lock:
+        if opencl._library() is not None:
+            return  # another thread was first
+        _tried.clear()
+        _offered.clear()
+        found = False
+        try:
+            found = _search(opencl)
+        finally:
+            if not found:  # also if Ctrl-C came in between: no library stays that is not approved
+                opencl._unload_library()
+        if not found:
+            raise _make_error(
+                "LogicError",
+                "",
+                "clGetPlatformIDs",
+                PLATFORM_NOT_FOUND,
+                "PLATFORM_NOT_FOUND_KHR",
+                no_platform_advice(),
+                "",
+            )
+
+
+def tried() -> list[tuple[str, str]]:
+    """Every file that was tried, in order, as (path, "loaded" or why it was not used).
+
+    Empty before OpenCL is first used.
+    """
+    with _lock:
+        if _tried:
+            return list(_tried)
+        path = _opencl()._library()  # this module was dropped and imported again
+        return [(path, "loaded")] if path is not None else []
+
+
+def offered() -> list[str]:
+    """Paths of the drivers that were offered to the loader because it found none itself."""
+    with _lock:
+        return list(_offered)
+
+
+def drivers() -> list[str]:
+    """Paths of the OpenCL drivers that pip or Conda installed where no loader looks."""
+    return [str(path) for path in _pip_drivers()]
+
+
+def no_platform_advice() -> str:
+    """What was tried, and the lines that install an OpenCL driver here."""
+    lines = ["no OpenCL platform was found. These were tried:"]
+    for path, result in tried():
+        lines.append(f"  {path}: {result.removeprefix(path + ': ')}")
+    if not tried():
+        lines[0] = "no OpenCL platform was found."
+    for name in (VARIABLE, *ICD_VARIABLES):
+        if os.environ.get(name):
+            lines.append(f"The environment variable {name}={os.environ[name]} was obeyed.")
+    lines.append("To install an OpenCL driver:")
+    lines += [f"  {line}" for line in install_lines()]
+    return "\n".join(lines)
+
+
+def install_lines() -> list[str]:
+    """The ways to get an OpenCL driver on this machine, one a line, those that can be pasted first.
+
+    They are for the CPU: for a graphics card there is nothing to install but its own driver.
+    """
+    lines = []
+    if sys.platform == "darwin":
+        return ["OpenCL is part of macOS: this system lacks its framework"]
+    if shutil.which("apt-get"):
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        prefix = "" if is_root else "sudo "
+        lines.append(f"{prefix}apt-get install pocl-opencl-icd ocl-icd-libopencl1")
+    x86_64 = platform.machine().lower() in ("x86_64", "amd64")
+    if x86_64 and sys.platform in ("linux", "win32"):
+        lines.append('pip install "pygpu[cpu]"')
+    return [*lines, "for a graphics card: its vendor's driver, which brings OpenCL along"]
+
+
+def _opencl() -> Any:
+    return importlib.import_module("pygpu._opencl")
+
+
+# ---- the search -------------------------------------------------------------------------------
+
+
+def _search(opencl: Any) -> bool:
+    """Open candidates until one has a platform; whether one had."""
+    named = os.environ.get(VARIABLE)
+    obey = [name for name in ICD_VARIABLES if os.environ.get(name)]
+    for path in [named] if named else _loaders():
+        with _home(path):
+            if _open(opencl, path) and _has_platform(opencl, path, may_offer=not obey):
+                return True
+    if named:
+        return False
+    for path in map(str, _direct_drivers()):
+        if obey:
+            _tried.append((path, f"not tried, as {obey[0]} says which drivers to use"))
+        elif _open(opencl, path) and _has_platform(opencl, path, may_offer=False):
+            return True
+    return False
+
+
+def _open(opencl: Any, path: str) -> bool:
+    """Open one library. If that fails, keep the linker's words."""
+    folder = Path(path).parent
+    needs = [str(folder / name) for name in _INTEL_NEEDS if os.sep in path]
+    try:
+        opencl._load_library(path, [need for need in needs if os.path.exists(need)])
+    except OSError as error:
+        _tried.append((path, str(error) or "it cannot be opened"))
+        return False
+    return True
+
+
+def _has_platform(opencl: Any, path: str, may_offer: bool) -> bool:
+    """Whether the open library has a platform, with drivers offered to it if need be.
+
+    It is closed if it has none.
+    """
+    if _count(opencl):
+        _tried.append((path, "loaded"))
+        return True
+    found = drivers() if may_offer else []
+    if found:
+        with _offer(found) as done:
+            # A loader reads its environment once, so it is opened anew.
+            if done and _open(opencl, path) and _count(opencl):
+                _tried.append((path, "loaded"))
+                _offered.extend(found)
+                return True
+    _tried.append((path, NO_PLATFORM))
+    return False
+
+
+def _count(opencl: Any) -> int:
+    """Platforms of the open library, which is closed again if there are none."""
+    count = opencl._platform_count()
+    if count == 0:
+        opencl._unload_library()
+    return count
+
+
+@contextmanager
+def _offer(found: list[str]) -> Iterator[bool]:
+    """Make loaders that are opened meanwhile see these drivers; yields False if that is impossible.
+
+    Both common loaders for Unix read a folder of .icd files, each naming a driver; Windows' reads
+    a list.
+    """
+    if sys.platform == "win32":
+        with _environment("OCL_ICD_FILENAMES", os.pathsep.join(found)):
+            yield True
+        return
+    try:
+        folder = tempfile.mkdtemp(prefix="pygpu-icd-")
+    except OSError:  # nowhere to write
+        yield False
+        return
+    try:
+        for i, driver in enumerate(found):
+            Path(folder, f"{i}.icd").write_text(driver + "\n")
+        with _environment("OCL_ICD_VENDORS", folder):
+            yield True
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _home(path: str) -> Iterator[None]:
+    """What PyOpenCL's own loader must be told, as it crashes otherwise: where its package is."""
+    folder = Path(path).parent
+    homes = {"pyopencl/.libs": "..", "pyopencl/.dylibs": "..", "/pyopencl.libs": "../pyopencl"}
+    for ending, home in homes.items():
+        if folder.as_posix().endswith(ending) and not os.environ.get("PYOPENCL_HOME"):
+            with _environment("PYOPENCL_HOME", os.path.normpath(folder / home)):
+                yield
+            return
+    yield
+
+
+@contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    """Set a variable that is not set, for a while: child processes shall not inherit it."""
+    empty = os.environ.get(name)  # set, but to nothing, or else it would be obeyed
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if empty is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = empty
+
+
+# ---- where libraries may be -------------------------------------------------------------------
+
+
+def _loaders() -> list[str]:
+    """Names and paths of loaders, best first."""
+    if sys.platform == "win32":
+        names, system = ["OpenCL.dll"], ["OpenCL.dll"]
+    elif sys.platform == "darwin":
+        names = ["libOpenCL.1.dylib", "libOpenCL.dylib"]
+        system = ["/System/Library/Frameworks/OpenCL.framework/OpenCL"]
+    else:
+        names = system = ["libOpenCL.so.1", "libOpenCL.so"]
+    own = [folder / name for folder in _library_folders() for name in names]
+    bundled = [
+        path
+        for entry in _import_folders()
+        for pattern in ("pyopencl/.libs/", "pyopencl/.dylibs/", "pyopencl.libs/")
+        for name in ("libOpenCL*.so*", "libOpenCL*.dylib", "OpenCL*.dll")
+        for path in sorted(entry.glob(pattern + name))
+    ]
+    return system + _unique(path for path in [*own, *bundled] if path.is_file())
+
+
+def _direct_drivers() -> list[Path]:
+    """Drivers that export OpenCL's functions themselves and so can stand in for a loader."""
+    name = "intelocl64.dll" if sys.platform == "win32" else "libintelocl.so"
+    paths = (folder / name for folder in _library_folders())
+    return [Path(path) for path in _unique(path for path in paths if path.is_file())]
+
+
+def _pip_drivers() -> list[Path]:
+    """Drivers that lie in this Python's environment: those above, and what .icd files there name.
+
+    Such a file may name a path of the machine that built it; then the library of that name in the
+    environment is meant.
+    """
+    found: list[Path] = list(_direct_drivers())
+    places = [
+        (folder.parent / "etc" / "OpenCL" / "vendors", folder) for folder in _library_folders()
+    ]
+    for entry in _import_folders():
+        places += [
+            (folder, folder)
+            for pattern in ("*/.libs", "*.libs")
+            for folder in sorted(entry.glob(pattern))
+        ]
+    for folder, libraries in places:
+        for icd in sorted(folder.glob("*.icd")):
+            try:
+                named = Path(icd.read_text().strip().splitlines()[0])
+            except (OSError, UnicodeDecodeError, IndexError):
+                continue
+            for path in (folder / named, libraries / named.name):
+                if path.is_file():
+                    found.append(path)
+                    break
+    return [Path(path) for path in _unique(found)]
+
+
+def _library_folders() -> list[Path]:
+    """Where pip and Conda put shared libraries, in every environment of this Python."""
+    prefixes = [sys.prefix, sys.exec_prefix, os.environ.get("CONDA_PREFIX"), sys.base_prefix]
+    if site.ENABLE_USER_SITE:
+        prefixes.insert(2, site.getuserbase())
+    parts = ("Library", "bin") if sys.platform == "win32" else ("lib",)
+    folders = [Path(prefix, *parts) for prefix in dict.fromkeys(prefixes) if prefix]
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def _import_folders() -> list[Path]:
+    return [Path(entry) for entry in dict.fromkeys(sys.path) if entry and os.path.isdir(entry)]
+
+
+def _unique(paths: Iterable[Path]) -> list[str]:
+    """Paths as text, without those that are another name of a file named before."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        seen.setdefault(os.path.realpath(path), str(path))
+    return list(seen.values())

@@ -1,0 +1,188 @@
+"""Results that are kept for as long as the OpenCL object that they were made for.
+
+``first_arg_dependent_memoize`` is for functions like ``get_kernel(context, dtype)``: the result
+belongs to the context, so it is kept *with* the context and goes away with it. Where the object
+takes attributes its results are stored in it, so that the garbage collector frees both although a
+kernel refers back to its context. Otherwise the results are held by weak reference to the object,
+or, if it allows none, until :func:`clear_first_arg_caches`.
+
+Several threads may call a memoized function. If two miss at the same time both compute, and both
+get the result of the one that finished first; nothing is locked while the function itself runs.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Hashable
+from types import CodeType
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+__all__ = [
+    "FirstArgCache",
+    "clear_first_arg_caches",
+    "context_dependent_memoize",
+    "first_arg_dependent_memoize",
+    "first_arg_dependent_memoize_nested",
+]
+
+P = ParamSpec("P")
+FirstT = TypeVar("FirstT", bound=Hashable)
+ResultT = TypeVar("ResultT")
+
+_SLOT = "_pygpu_first_arg_results"
+_all_caches: weakref.WeakSet[FirstArgCache] = weakref.WeakSet()
+_nested_caches: dict[tuple[str, CodeType], FirstArgCache] = {}
+_lock = threading.RLock()
+
+
+class _Results(dict[Hashable, Any]):
+    """The results for one object; a dict that can be referred to weakly."""
+
+    __slots__ = ("__weakref__",)
+
+
+class FirstArgCache:
+    """(object, key) -> result, keeping neither the object nor its results alive where that can be
+    avoided.
+
+    Equal objects (two wrappers of one handle) share their results while the first of them lives.
+    """
+
+    def __init__(self) -> None:
+        self._in_object: weakref.WeakKeyDictionary[Any, weakref.ref[_Results]] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._weak: weakref.WeakKeyDictionary[Any, _Results] = weakref.WeakKeyDictionary()
+        self._strong: dict[Any, _Results] = {}
+        with _lock:
+            _all_caches.add(self)
+
+    def results(self, obj: Any) -> dict[Hashable, Any]:
+        """The results kept for *obj*, a new empty dict the first time. Raises TypeError if *obj*
+        has no hash.
+        """
+        with _lock:
+            known = self._find(obj)
+            return self._add(obj) if known is None else known
+
+    def _find(self, obj: Any) -> _Results | None:
+        if self._strong:
+            strong = self._strong.get(obj)
+            if strong is not None:
+                return strong
+        try:
+            reference = self._in_object.get(obj)
+            if reference is not None:
+                return reference()
+            return self._weak.get(obj)
+        except TypeError:
+            hash(obj)  # no hash: the caller's mistake; a hash: just no weak references
+            return None
+
+    def _add(self, obj: Any) -> _Results:
+        results = _Results()
+        try:
+            weakref.ref(obj)
+        except TypeError:
+            self._strong[obj] = results
+            return results
+        try:
+            owned = obj.__dict__.setdefault(_SLOT, weakref.WeakKeyDictionary())
+        except (AttributeError, TypeError):
+            self._weak[obj] = results
+            return results
+        owned[self] = results
+        self._in_object[obj] = weakref.ref(results)
+        return results
+
+    def get(self, obj: Any, key: Hashable, compute: Callable[[], ResultT]) -> ResultT:
+        """The result kept for (*obj*, *key*); what *compute* returns if there is none yet."""
+        results = self.results(obj)
+        try:
+            return cast("ResultT", results[key])
+        except KeyError:
+            pass
+        return cast("ResultT", results.setdefault(key, compute()))
+
+    def clear(self) -> None:
+        """Forget every result for every object."""
+        with _lock:
+            for reference in list(self._in_object.values()):
+                results = reference()
+                if results is not None:
+                    results.clear()
+            for results in list(self._weak.values()):
+                results.clear()
+            self._strong.clear()
+
+
+def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
+    """A dict key for a call; the types belong to it because 1, 1.0 and True are equal but make
+    other kernels.
+    """
+    types = tuple(map(type, args))
+    if not kwargs:
+        return (args, types)
+    return (args, types, frozenset((name, type(value), value) for name, value in kwargs.items()))
+
+
+def _memoized(
+    func: Callable[Concatenate[FirstT, P], ResultT], cache: FirstArgCache
+) -> Callable[Concatenate[FirstT, P], ResultT]:
+    @functools.wraps(func)
+    def wrapper(cl_object: FirstT, *args: P.args, **kwargs: P.kwargs) -> ResultT:
+        return cache.get(cl_object, _key(args, kwargs), lambda: func(cl_object, *args, **kwargs))
+
+    return wrapper
+
+
+def first_arg_dependent_memoize(
+    func: Callable[Concatenate[FirstT, P], ResultT],
+) -> Callable[Concatenate[FirstT, P], ResultT]:
+    """Decorator: remember what *func* returned for each first argument and each set of further
+    arguments.
+
+    Meant for functions that build something inside a context (or for a queue or device), their
+    first argument. All arguments must be hashable. The results are dropped with that object or by
+    :func:`clear_first_arg_caches`.
+    """
+    return _memoized(func, FirstArgCache())
+
+
+context_dependent_memoize = first_arg_dependent_memoize
+
+
+def first_arg_dependent_memoize_nested(
+    nested_func: Callable[Concatenate[FirstT, P], ResultT],
+) -> Callable[Concatenate[FirstT, P], ResultT]:
+    """:func:`first_arg_dependent_memoize` for a function defined inside another.
+
+    The results outlive the call of the outer function: they belong to the place in the source
+    where the inner one is written. So what the inner function takes from the outer one's
+    variables is not part of the key.
+    """
+    code = nested_func.__code__
+    place = (code.co_filename, code)
+    with _lock:
+        cache = _nested_caches.get(place)
+        if cache is None:
+            cache = _nested_caches[place] = FirstArgCache()
+    return _memoized(nested_func, cache)
+
+
+def clear_first_arg_caches() -> None:
+    """Empty the caches of all functions memoized by their first argument, for all objects.
+
+    Frees what they hold (programs, kernels, and through them contexts); results still in use stay
+    valid.
+    """
+    with _lock:
+        caches = list(_all_caches)
+    for cache in caches:
+        cache.clear()
+
+
+atexit.register(clear_first_arg_caches)

@@ -1,0 +1,321 @@
+"""What ``python -m pygpu`` asks of drivers, each time in a process of its own.
+
+A broken driver may crash or hang as soon as it is listed, so the report's own process never loads
+one. A child writes what it finds as lines of JSON, so that what it found before it died is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+__all__ = ["list_platforms", "test_device"]
+
+KERNELS = """
+kernel void scale(global const uint *x, global uint *y, uint factor) {
+    size_t i = get_global_id(0);
+    y[i] = factor * x[i] + (uint)i;
+}
+kernel void reverse(global const float *x, global float *y, local float *group) {
+    size_t i = get_local_id(0), n = get_local_size(0);
+    group[i] = 0.5f * x[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[get_global_id(0)] = group[n - 1 - i];
+}
+"""
+DOUBLES = """
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+kernel void halve(global const double *x, global double *y) {
+    size_t i = get_global_id(0);
+    y[i] = x[i] / 2;
+}
+"""
+SVM_KINDS = ("COARSE_GRAIN_BUFFER", "FINE_GRAIN_BUFFER", "FINE_GRAIN_SYSTEM", "ATOMICS")
+FACTOR = 2654435761  # odd and large, so that products wrap
+
+
+# ---- in the report's process ------------------------------------------------------------------
+
+
+def list_platforms(timeout: float) -> dict[str, Any]:
+    """The library and everything it lists.
+
+    Keys: library (path or None), offered, drivers, tried ([path, result] pairs), platforms (a list
+    of dicts, each with its devices), error (None, or why the list is not complete).
+    """
+    lines, error = _run_child(["list"], timeout)
+    found: dict[str, Any] = {
+        "library": None, "offered": [], "drivers": [], "tried": [], "platforms": [], "error": error,
+    }  # fmt: skip
+    for line in lines:
+        if "platform" in line:
+            found["platforms"].append({**line["platform"], "devices": []})
+        elif "device" in line:
+            found["platforms"][-1]["devices"].append(line["device"])
+        else:
+            found.update(line)
+    loading = found.pop("loading", None)
+    if found["error"] is not None and found["library"] is None and loading is not None:
+        found["error"] = f"{found['error']} (in {loading})"
+    return found
+
+
+def test_device(platform: int, device: int, timeout: float) -> dict[str, Any]:
+    """Build, launch, copy and compare on one device, counted as in list_platforms.
+
+    Keys: passed (bool), message (what went wrong, or ""), steps (milliseconds by name).
+    """
+    lines, error = _run_child(["test", str(platform), str(device)], timeout)
+    result: dict[str, Any] = {"passed": False, "message": "", "steps": {}}
+    for line in lines:
+        if "step" in line:
+            result["steps"][line["step"]] = line["ms"]
+        else:
+            result.update(line)
+    if error is not None:
+        result.update(passed=False, message=error)
+    elif not result["passed"] and not result["message"]:
+        result["message"] = "it ended early without an error"
+    return result
+
+
+def _run_child(arguments: Sequence[str], timeout: float) -> tuple[list[dict[str, Any]], str | None]:
+    """The lines that a child wrote, and how it died, None if it ended well."""
+    # The child finds modules where this process does, whatever options Python was started with.
+    code = f"import sys; sys.path[:] = {sys.path!r}; from pygpu.selftest import child; child()"
+    command = [sys.executable, "-X", "faulthandler", "-c", code, *arguments]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout,
+        )
+        output, words, error = done.stdout, done.stderr, _death(done.returncode)
+    except subprocess.TimeoutExpired as expired:
+        output, words, error = expired.stdout or b"", b"", f"it took more than {timeout:g} seconds"
+    except OSError as failure:
+        return [], f"a process for it cannot be started: {failure}"
+    lines = []
+    for line in output.decode("utf-8", "replace").splitlines():
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue  # drivers print too
+        if isinstance(value, dict):
+            lines.append(value)
+    if error is not None and (said := _last_words(words.decode("utf-8", "replace"))):
+        error = f"{error}: {said}"
+    return lines, error
+
+
+def _death(status: int) -> str | None:
+    if status == 0:
+        return None
+    if status < 0:
+        try:
+            return f"it crashed ({signal.Signals(-status).name})"
+        except ValueError:
+            return f"it crashed (signal {-status})"
+    if status > 0x80000000:
+        return f"it crashed (0x{status:08X})"
+    return f"it ended with status {status}"
+
+
+def _last_words(text: str) -> str:
+    """What a dying process said, before Python's list of stacks, if anything."""
+    said = text.split("Fatal Python error")[0].strip().splitlines()
+    return said[-1].strip()[:300] if said else ""
+
+
+# ---- in the child -----------------------------------------------------------------------------
+
+
+def child() -> None:
+    """Run what sys.argv asks for: ``list``, or ``test PLATFORM DEVICE``."""
+    try:
+        if sys.argv[1] == "list":
+            _list()
+        else:
+            _test(int(sys.argv[2]), int(sys.argv[3]))
+    except BaseException as error:  # a report, not a traceback
+        text = " ".join(str(error).split()) if not _is_no_platform(error) else str(error)
+        key = "error" if sys.argv[1] == "list" else "message"
+        _write({key: f"{type(error).__name__}: {text}"[:4000]})
+
+
+def _is_no_platform(error: BaseException) -> bool:
+    return getattr(error, "code", 0) == -1001
+
+
+def _write(line: dict[str, Any]) -> None:
+    print("\n" + json.dumps(line), flush=True)  # a driver may have left half a line
+
+
+def _list() -> None:
+    import pygpu as cl
+    from pygpu import _opencl, loader
+
+    open_library = _opencl._load_library
+
+    def announce(path: str, preload: Sequence[str] = ()) -> None:
+        _write({"loading": path})  # what to blame if it dies
+        open_library(path, preload)
+
+    _opencl._load_library = announce
+    try:
+        platforms = cl.get_platforms()
+    except cl.LogicError as error:
+        if not _is_no_platform(error):
+            raise
+        platforms = []
+    _write(
+        {
+            "library": _opencl._library(),
+            "offered": loader.offered(),
+            "drivers": loader.drivers(),
+            "tried": loader.tried(),
+        }
+    )
+    for platform in platforms:
+        _write(
+            {"platform": {name: _probe(platform, name) for name in ("name", "vendor", "version")}}
+        )
+        for device in platform.get_devices():
+            _write({"device": features(device)})
+
+
+def _probe(thing: Any, name: str) -> Any:
+    """A property, or None where the driver does not know it."""
+    try:
+        value = getattr(thing, name)
+    except Exception:
+        return None
+    return value.strip() if isinstance(value, str) else value
+
+
+def features(device: Any) -> dict[str, Any]:
+    """The main features of a device under plain names, None where the driver does not say.
+
+    Memory is in bytes, frequency in MHz; svm and type are lists of words.
+    """
+    import pygpu as cl
+
+    def ask(name: str) -> Any:
+        return _probe(device, name)
+
+    def words(kind: Any, value: int | None, names: Sequence[str]) -> list[str]:
+        return [name for name in names if (value or 0) & int(getattr(kind, name, 0))]
+
+    extensions = (ask("extensions") or "").split()
+    return {
+        "name": ask("name"),
+        "vendor": ask("vendor"),
+        "type": words(cl.device_type, ask("type"), ("CPU", "GPU", "ACCELERATOR", "CUSTOM")),
+        "version": ask("version"),
+        "c_version": ask("opencl_c_version"),
+        "driver_version": ask("driver_version"),
+        "available": ask("available"),
+        "compiler": ask("compiler_available"),
+        "global_memory": ask("global_mem_size"),
+        "largest_buffer": ask("max_mem_alloc_size"),
+        "local_memory": ask("local_mem_size"),
+        "compute_units": ask("max_compute_units"),
+        "frequency": ask("max_clock_frequency"),
+        "work_group": ask("max_work_group_size"),
+        "fp64": bool(ask("double_fp_config")) or "cl_khr_fp64" in extensions,
+        "fp16": "cl_khr_fp16" in extensions,
+        "images": bool(ask("image_support")),
+        "image_size": [ask("image2d_max_width"), ask("image2d_max_height")],
+        "svm": [
+            word.lower().replace("_", " ")
+            for word in words(cl.device_svm_capabilities, ask("svm_capabilities"), SVM_KINDS)
+        ],
+        "il": (ask("il_version") or "").split(),
+        "sub_groups": bool(ask("max_num_sub_groups")) or "cl_khr_subgroups" in extensions,
+        "pipes": bool(ask("pipe_support")) or bool(ask("max_pipe_args")),
+        "extensions": extensions,
+    }
+
+
+def _test(platform_index: int, device_index: int) -> None:
+    import numpy as np
+
+    import pygpu as cl
+
+    device = cl.get_platforms()[platform_index].get_devices()[device_index]
+    # A build that a cache answers says nothing about the compiler, so the source is new each time.
+    source = f"{KERNELS}\n/* {time.time_ns()} */\n"
+    has_double = features(device)["fp64"]
+    n = 1 << 20
+    group = min(64, device.max_work_group_size, *device.max_work_item_sizes[:1])
+    group = 1 << (group.bit_length() - 1)  # divides n
+    random = np.random.default_rng(5)
+    x = random.integers(0, 2**32, n, dtype=np.uint32)
+    f = random.random(n, dtype=np.float32)
+
+    def timed(name: str, work: Callable[[], Any]) -> Any:
+        start = time.perf_counter()
+        result = work()
+        _write({"step": name, "ms": 1e3 * (time.perf_counter() - start)})
+        return result
+
+    context = timed("context", lambda: cl.Context([device]))
+    queue = cl.CommandQueue(context)
+
+    def build() -> Any:
+        return cl.Program(context, source + (DOUBLES if has_double else "")).build()
+
+    program = timed("build", build)
+    flags = cl.mem_flags.READ_WRITE
+
+    def upload() -> list[Any]:
+        buffers = [cl.Buffer(context, flags, n * 8) for _ in range(2)]
+        cl.enqueue_copy(queue, buffers[0], x)
+        return buffers
+
+    a, b = timed("copy to", upload)
+
+    def launch() -> None:
+        program.scale(queue, (n,), None, a, b, np.uint32(FACTOR))
+        queue.finish()
+
+    timed("launch", launch)
+    y = np.empty_like(x)
+    timed("copy from", lambda: cl.enqueue_copy(queue, y, b))
+    start = time.perf_counter()
+    expected = x * np.uint32(FACTOR) + np.arange(n, dtype=np.uint32)
+    _compare("integers", y, expected)
+
+    cl.enqueue_copy(queue, a, f)
+    local = cl.LocalMemory(4 * group)
+    program.reverse(queue, (n,), (group,), a, b, local)
+    g = np.empty_like(f)
+    cl.enqueue_copy(queue, g, b)
+    _compare("floats through local memory", g, (f / 2).reshape(-1, group)[:, ::-1].ravel())
+
+    if has_double:
+        d = random.random(n)
+        cl.enqueue_copy(queue, a, d)
+        program.halve(queue, (n,), None, a, b)
+        e = np.empty_like(d)
+        cl.enqueue_copy(queue, e, b)
+        _compare("doubles", e, d / 2)
+    _write({"step": "compare", "ms": 1e3 * (time.perf_counter() - start)})
+    _write({"passed": True})
+
+
+def _compare(what: str, got: Any, expected: Any) -> None:
+    """Raise if two arrays differ in any bit; every operation of the test is exact."""
+    wrong = (got != expected).nonzero()[0]
+    if len(wrong):
+        at = int(wrong[0])
+        raise AssertionError(
+            f"{what}: {len(wrong)} of {len(got)} are wrong, first element {at}: "
+            f"{got[at]} instead of {expected[at]}"
+        )

@@ -1,0 +1,221 @@
+"""Tools around kernels: memory pools, C types of dtypes, argument lists, caches and test fixtures.
+
+Everything here is what PyOpenCL has under the same name in ``pyopencl.tools``; each group lives
+in a module of its
+own: dtypes, structs, arguments, memoize, templates, testing. The pools and allocators are C types.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pygpu.arguments import (
+    Argument,
+    DtypedArgument,
+    OtherArg,
+    ScalarArg,
+    VectorArg,
+    get_arg_list_arg_types,
+    get_arg_list_scalar_arg_dtypes,
+    get_arg_offset_adjuster_code,
+    parse_arg_list,
+    parse_c_arg,
+)
+from pygpu.dtypes import (
+    TypeNameNotKnown,
+    dtype_to_ctype,
+    get_or_register_dtype,
+    parse_c_arg_backend,
+    register_dtype,
+)
+from pygpu.memoize import (
+    clear_first_arg_caches,
+    context_dependent_memoize,
+    first_arg_dependent_memoize,
+    first_arg_dependent_memoize_nested,
+)
+from pygpu.structs import dtype_to_c_struct, match_dtype_to_c_struct
+from pygpu.templates import KernelTemplateBase
+from pygpu.testing import (
+    get_pyopencl_fixture_arg_names,
+    get_pyopencl_fixture_arg_values,
+    get_test_platforms_and_devices,
+    pytest_generate_tests_for_pyopencl,
+)
+
+if TYPE_CHECKING:
+    from pygpu._opencl import (
+        AllocatorBase,
+        DeferredAllocator,
+        ImmediateAllocator,
+        MemoryPool,
+        PooledBuffer,
+        PooledSVM,
+        SVMAllocator,
+        SVMPool,
+    )
+
+__all__ = [
+    "AllocatorBase",
+    "Argument",
+    "DeferredAllocator",
+    "DtypedArgument",
+    "ImmediateAllocator",
+    "KernelTemplateBase",
+    "MemoryPool",
+    "OtherArg",
+    "PooledBuffer",
+    "PooledSVM",
+    "SVMAllocator",
+    "SVMPool",
+    "ScalarArg",
+    "TypeNameNotKnown",
+    "VectorArg",
+    "array_module",
+    "bitlog2",
+    "clear_first_arg_caches",
+    "context_dependent_memoize",
+    "dtype_to_c_struct",
+    "dtype_to_ctype",
+    "first_arg_dependent_memoize",
+    "first_arg_dependent_memoize_nested",
+    "get_arg_list_arg_types",
+    "get_arg_list_scalar_arg_dtypes",
+    "get_arg_offset_adjuster_code",
+    "get_gl_sharing_context_properties",
+    "get_or_register_dtype",
+    "get_pyopencl_fixture_arg_names",
+    "get_pyopencl_fixture_arg_values",
+    "get_test_platforms_and_devices",
+    "is_spirv",
+    "match_dtype_to_c_struct",
+    "parse_arg_list",
+    "parse_c_arg",
+    "parse_c_arg_backend",
+    "pytest_generate_tests_for_pyopencl",
+    "register_dtype",
+]
+
+_C_TYPES = frozenset(
+    (
+        "AllocatorBase",
+        "DeferredAllocator",
+        "ImmediateAllocator",
+        "MemoryPool",
+        "PooledBuffer",
+        "PooledSVM",
+        "SVMAllocator",
+        "SVMPool",
+    )
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Fetch a pool or allocator type from the C extension when it is first asked for."""
+    if name not in _C_TYPES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import pygpu._opencl  # the dtype tools work without the extension
+
+    value = getattr(pygpu._opencl, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_C_TYPES})
+
+
+def bitlog2(n: int) -> int:
+    """The position of the highest bit set in *n*: floor(log2(n)), and 0 for 0. Raises ValueError
+    if n < 0.
+    """
+    n = n.__index__()
+    if n < 0:
+        raise ValueError(f"bitlog2: n must not be negative, got {n}")
+    return max(n.bit_length() - 1, 0)
+
+
+def is_spirv(s: str | bytes) -> bool:
+    """Whether *s* is a SPIR-V module: bytes that start with its magic number in either byte
+    order.
+    """
+    return isinstance(s, bytes) and s[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
+
+
+def get_gl_sharing_context_properties() -> list[tuple[int, Any]]:
+    """Context properties that share objects with the OpenGL context current in this thread.
+
+    Needs PyOpenGL on Linux and Windows. Raises ImportError without it, NotImplementedError on
+    other systems.
+    """
+    import pygpu as cl  # tools must be importable while pygpu itself still loads
+
+    keys = cl.context_properties
+    if sys.platform == "darwin":
+        return [(keys.CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE, cl.get_apple_cgl_share_group())]
+    if sys.platform == "linux":
+        from OpenGL import GLX  # an optional package
+
+        return [
+            (keys.GL_CONTEXT_KHR, GLX.glXGetCurrentContext()),
+            (keys.GLX_DISPLAY_KHR, GLX.glXGetCurrentDisplay()),
+        ]
+    if sys.platform == "win32":
+        from OpenGL import WGL
+        from OpenGL import platform as gl_platform
+
+        return [
+            (keys.GL_CONTEXT_KHR, gl_platform.GetCurrentContext()),
+            (keys.WGL_HDC_KHR, WGL.wglGetCurrentDC()),
+        ]
+    raise NotImplementedError(f"platform '{sys.platform}' has no way to share with OpenGL")
+
+
+class _DeviceArrayModule:
+    """The few functions of numpy's that :func:`array_module` promises, on device arrays."""
+
+    def __init__(self, queue: Any) -> None:
+        self.queue = queue
+
+    @property
+    def ndarray(self) -> type:
+        from pygpu.array import Array  # big, and only wanted here
+
+        return Array
+
+    def dot(self, x: Any, y: Any) -> Any:
+        from pygpu.array import dot
+
+        return dot(x, y, queue=self.queue).get()
+
+    def vdot(self, x: Any, y: Any) -> Any:
+        from pygpu.array import vdot
+
+        return vdot(x, y, queue=self.queue).get()
+
+    def empty(self, shape: Any, dtype: Any, order: str = "C") -> Any:
+        from pygpu.array import empty
+
+        return empty(self.queue, shape, dtype, order=order)
+
+    def hstack(self, arrays: Any) -> Any:
+        from pygpu.array import hstack
+
+        return hstack(arrays, self.queue)
+
+
+def array_module(a: Any) -> Any:
+    """numpy for a numpy array; for a device array an object with dot, vdot, empty, hstack and
+    ndarray.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(a, np.ndarray):
+        return np
+    array = sys.modules.get("pygpu.array")  # nobody has a device array before that module is loaded
+    if array is not None and isinstance(a, array.Array):
+        return _DeviceArrayModule(a.queue)
+    raise TypeError(f"array type not understood: {type(a)}")

@@ -1,0 +1,93 @@
+"""Builds the C extensions; everything else that describes the package is in pyproject.toml.
+
+No OpenCL or CUDA header or library is needed: a driver is found and loaded when it is first used.
+PYGPU_CFLAGS goes last to the compiler and the linker: PYGPU_CFLAGS="-O0 -g" pip install -e .
+"""
+
+import os
+import shlex
+import sys
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from glob import glob
+from pathlib import Path
+from zlib import crc32
+
+import numpy
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).parent
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+EXTRA = shlex.split(os.environ.get("PYGPU_CFLAGS", ""))
+
+if sys.platform == "win32":
+    CFLAGS = ["/std:c11", "/W3"]
+else:
+    CFLAGS = "-std=c11 -fvisibility=hidden -O2 -Wall -Wextra -Wshadow -Wconversion".split()
+# Libraries of their own up to glibc 2.33; macOS and Windows have them in what is linked anyway.
+LIBRARIES = ["dl", "pthread"] if sys.platform.startswith("linux") else []
+
+
+def files(pattern: str) -> list[str]:
+    return sorted(glob(pattern, root_dir=ROOT, recursive=True))
+
+
+def extension(name: str, *folders: str) -> Extension:
+    """The extension pygpu.NAME, made from all C files of the folders of src."""
+    return Extension(
+        f"pygpu.{name}",
+        sources=[file for folder in folders for file in files(f"src/{folder}/*.c")],
+        depends=["setup.py", "pyproject.toml", *files("src/**/*.h"), *files("src/**/*.fn")]
+        + files("src/**/*.def"),
+        include_dirs=[numpy.get_include(), *(f"src/{folder}" for folder in folders), "src"],
+        define_macros=[
+            ("_GNU_SOURCE", "1"),  # as Python.h has it; here, so that no order of includes matters
+            ("PYGPU_VERSION", f'"{VERSION}"'),
+            ("NPY_NO_DEPRECATED_API", "NPY_1_25_API_VERSION"),
+            ("NPY_TARGET_VERSION", "NPY_1_25_API_VERSION"),  # the oldest NumPy it shall run with
+        ],
+        extra_compile_args=CFLAGS + EXTRA,
+        extra_link_args=EXTRA,
+        libraries=LIBRARIES,
+    )
+
+
+class BuildInParallel(build_ext):
+    """Compiles as many files at once as there are cores, and only what changed since last time."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        # Other flags, other folder: sanitized objects are never linked with others.
+        self.build_temp += f"-{crc32(repr(EXTRA).encode()):08x}"
+
+    def build_extension(self, ext: Extension) -> None:
+        if self.compiler.compiler_type != "unix":
+            return super().build_extension(ext)
+        compile_list = self.compiler.compile
+        changed = max(map(os.path.getmtime, ext.depends))
+
+        def compile_one(source: str, options: dict) -> list[str]:
+            [made] = self.compiler.object_filenames([source], output_dir=options["output_dir"])
+            newest = max(changed, os.path.getmtime(source))
+            if not self.force and os.path.exists(made) and os.path.getmtime(made) > newest:
+                return [made]
+            return compile_list([source], **options)
+
+        def compile_all(sources: list[str], **options) -> list[str]:
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                return sum(pool.map(lambda source: compile_one(source, options), sources), [])
+
+        self.compiler.compile = compile_all
+        try:
+            super().build_extension(ext)
+        finally:
+            self.compiler.compile = compile_list
+
+
+setup(
+    ext_modules=[
+        extension("_opencl", "common", "opencl"),
+    ],
+    cmdclass={"build_ext": BuildInParallel},
+)

@@ -1,0 +1,186 @@
+/* convert.c - Python objects to C integers, sizes and host buffers, with errors that name the call and the argument. */
+#include "pg.h"
+
+const char *pg_type_name(PyObject *obj) {
+    const char *name = Py_TYPE(obj)->tp_name, *dot = strrchr(name, '.');
+    return dot != NULL ? dot + 1 : name;
+}
+
+/* A new reference to an int, or NULL with a TypeError that names the argument. */
+static PyObject *as_index(PyObject *obj, const char *call, const char *name) {
+    PyObject *index = PyNumber_Index(obj);
+    if (index == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "%s: %s must be an integer, not %s", call, name, pg_type_name(obj));
+    }
+    return index;
+}
+
+static int out_of_range(const char *call, const char *name, PyObject *value, const char *range) {
+    PyErr_Clear();
+    PyObject *text = PyObject_Str(value); /* fails for an int of too many digits */
+    if (text == NULL) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_OverflowError, "%s: %s is out of range (%s)", call, name, range);
+    } else {
+        PyErr_Format(PyExc_OverflowError, "%s: %s = %U is out of range (%s)", call, name, text, range);
+        Py_DECREF(text);
+    }
+    return -1;
+}
+
+int pg_as_i64(PyObject *obj, const char *call, const char *name, int64_t *out) {
+    PyObject *index = as_index(obj, call, name);
+    if (index == NULL) {
+        return -1;
+    }
+    int overflow = 0;
+    long long value = PyLong_AsLongLongAndOverflow(index, &overflow);
+    int result = 0;
+    if (overflow != 0) {
+        result = out_of_range(call, name, index, "64-bit signed integer");
+    }
+    Py_DECREF(index);
+    *out = value;
+    return result;
+}
+
+int pg_as_u64(PyObject *obj, const char *call, const char *name, uint64_t *out) {
+    PyObject *index = as_index(obj, call, name);
+    if (index == NULL) {
+        return -1;
+    }
+    unsigned long long value = PyLong_AsUnsignedLongLong(index);
+    int result = 0;
+    if (value == (unsigned long long)-1 && PyErr_Occurred()) {
+        result = out_of_range(call, name, index, "0 <= value < 2**64");
+    }
+    Py_DECREF(index);
+    *out = value;
+    return result;
+}
+
+int pg_as_u32(PyObject *obj, const char *call, const char *name, uint32_t *out) {
+    PyObject *index = as_index(obj, call, name);
+    if (index == NULL) {
+        return -1;
+    }
+    unsigned long long value = PyLong_AsUnsignedLongLong(index);
+    int result = 0;
+    if ((value == (unsigned long long)-1 && PyErr_Occurred()) || value > UINT32_MAX) {
+        result = out_of_range(call, name, index, "0 <= value < 2**32");
+    }
+    Py_DECREF(index);
+    *out = (uint32_t)value;
+    return result;
+}
+
+int pg_as_size(PyObject *obj, const char *call, const char *name, size_t *out) {
+    PyObject *index = as_index(obj, call, name);
+    if (index == NULL) {
+        return -1;
+    }
+    Py_ssize_t value = PyLong_AsSsize_t(index);
+    int result = 0;
+    if (value < 0) {
+        if (!PyErr_Occurred()) {
+            PyErr_Format(PyExc_ValueError, "%s: %s must not be negative, got %zd", call, name, value);
+            result = -1;
+        } else {
+            result = out_of_range(call, name, index, "0 <= value < 2**63");
+        }
+    }
+    Py_DECREF(index);
+    *out = (size_t)value;
+    return result;
+}
+
+int pg_as_bool(PyObject *obj, int otherwise) { return obj == NULL ? otherwise : PyObject_IsTrue(obj); }
+
+int pg_as_sizes(PyObject *obj, const char *call, const char *name, size_t *out, int max) {
+    if (PyLong_Check(obj) || PyArray_IsScalar(obj, Integer)) {
+        return pg_as_size(obj, call, name, out) < 0 ? -1 : 1;
+    }
+    PyObject *items = PyUnicode_Check(obj) || PyBytes_Check(obj) ? NULL : PySequence_Fast(obj, "");
+    if (items == NULL) {
+        if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_TypeError, "%s: %s must be an integer or a sequence of integers, not %s", call, name, pg_type_name(obj));
+        }
+        return -1;
+    }
+    int result = -1;
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(items);
+    if (n > max) {
+        PyErr_Format(PyExc_ValueError, "%s: %s has %zd entries, at most %d are allowed", call, name, n, max);
+        goto done;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (i >= PySequence_Fast_GET_SIZE(items)) { /* an item's __index__ shortened the list */
+            PyErr_Format(PyExc_ValueError, "%s: %s changed while it was read", call, name);
+            goto done;
+        }
+        PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(items, i));
+        int failed = pg_as_size(item, call, name, &out[i]);
+        Py_DECREF(item);
+        if (failed < 0) {
+            goto done;
+        }
+    }
+    result = (int)n;
+done:
+    Py_DECREF(items);
+    return result;
+}
+
+int pg_mul(size_t a, size_t b, size_t *out) {
+    if (b != 0 && a > SIZE_MAX / b) {
+        return -1;
+    }
+    *out = a * b;
+    return 0;
+}
+
+int pg_add(size_t a, size_t b, size_t *out) {
+    if (a > SIZE_MAX - b) {
+        return -1;
+    }
+    *out = a + b;
+    return 0;
+}
+
+int pg_get_buffer(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view) {
+    if (PyArray_Check(obj)) {
+        PyArrayObject *array = (PyArrayObject *)obj;
+        if (PyDataType_REFCHK(PyArray_DESCR(array))) {
+            PyErr_Format(PyExc_TypeError, "%s: %s holds Python objects (dtype %S), which a device cannot use", call, name,
+                         (PyObject *)PyArray_DESCR(array));
+            return -1;
+        }
+        if (!PyArray_IS_C_CONTIGUOUS(array) && !PyArray_IS_F_CONTIGUOUS(array)) {
+            PyErr_Format(PyExc_ValueError, "%s: %s is not contiguous; pass numpy.ascontiguousarray(...) or copy it", call, name);
+            return -1;
+        }
+        if (write && !PyArray_ISWRITEABLE(array)) {
+            PyErr_Format(PyExc_ValueError, "%s: %s is read-only, and the call writes to it", call, name);
+            return -1;
+        }
+    }
+    int flags = PyBUF_ANY_CONTIGUOUS | (write ? PyBUF_WRITABLE : 0);
+    if (PyObject_GetBuffer(obj, view, flags) == 0) {
+        return 0;
+    }
+    if (PyArray_Check(obj) && (PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_BufferError))) {
+        /* A dtype without a buffer format (datetime64, for one) still has plain bytes. */
+        PyErr_Clear();
+        return PyBuffer_FillInfo(view, obj, PyArray_DATA((PyArrayObject *)obj), PyArray_NBYTES((PyArrayObject *)obj), !write, PyBUF_SIMPLE);
+    }
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "%s: %s must be host memory (an ndarray, bytes, bytearray, ...), not %s", call, name, pg_type_name(obj));
+    } else if (PyErr_ExceptionMatches(PyExc_BufferError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_BufferError, "%s: %s is not %scontiguous memory", call, name, write ? "writable " : "");
+    }
+    return -1;
+}

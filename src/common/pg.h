@@ -1,0 +1,110 @@
+/* pg.h - what every C file of pygpu shares: Python, argument parsing, conversions, libraries, driver-call traps.
+ *
+ * This is the only file that includes Python.h and NumPy's headers.
+ */
+#ifndef PG_H
+#define PG_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#ifndef NPY_NO_DEPRECATED_API
+#define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
+#endif
+#define PY_ARRAY_UNIQUE_SYMBOL pg_numpy_api
+#ifndef PG_IMPORT_NUMPY
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
+#include <numpy/npy_math.h>
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define PG_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define PG_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#else
+#define PG_UNLIKELY(x) (x)
+#define PG_PRINTF(format, first)
+#endif
+
+/* ---- signatures: the docstring is the parser's table -------------------------------------------------------- */
+
+/* Defines VAR as a docstring: the text signature that inspect reads, the typed signature that the stubs read, the text. */
+#define PG_DOC(VAR, name, signature, typed, text) static const char VAR[] = name "(" signature ")\n--\n\n" typed "\n\n" text
+
+#define PG_MAX_ARGS 20
+
+typedef struct {
+    const char *doc;
+    char function[48];              /* for messages */
+    int n, n_required, n_positional; /* n_positional: arguments after it are keyword-only */
+    int ready;
+    PyObject *names[PG_MAX_ARGS];   /* interned, kept for the life of the process */
+} ArgSpec;
+
+#define PG_ARGSPEC(DOC) {.doc = DOC}
+
+/* Fills out[0..n) with borrowed references, NULL where an optional argument was left out. -1 with TypeError. */
+int pg_args(ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **out);
+/* The same for tp_new: a tuple and a dict. */
+int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **out);
+
+/* ---- conversions: each names the call and the argument in its error ------------------------------------------ */
+
+int pg_as_size(PyObject *obj, const char *call, const char *name, size_t *out);       /* 0 <= x < 2**63 */
+int pg_as_u64(PyObject *obj, const char *call, const char *name, uint64_t *out);      /* 0 <= x < 2**64 */
+int pg_as_i64(PyObject *obj, const char *call, const char *name, int64_t *out);
+int pg_as_u32(PyObject *obj, const char *call, const char *name, uint32_t *out);
+int pg_as_bool(PyObject *obj, int otherwise);                                         /* NULL gives otherwise; -1 on error */
+/* Reads at most max non-negative integers from an int or an iterable; returns how many, -1 on error. */
+int pg_as_sizes(PyObject *obj, const char *call, const char *name, size_t *out, int max);
+/* Overflow-safe a * b and a + b; return -1 without an exception if the result does not fit. */
+int pg_mul(size_t a, size_t b, size_t *out);
+int pg_add(size_t a, size_t b, size_t *out);
+/* A contiguous (C or Fortran) host buffer; refuses object dtypes and, if write, read-only memory. */
+int pg_get_buffer(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view);
+const char *pg_type_name(PyObject *obj);
+
+/* ---- shared libraries ------------------------------------------------------------------------------------------ */
+
+void *pg_library_open(const char *path, int global, char *error, size_t error_size);
+void pg_library_close(void *library);
+void *pg_library_symbol(void *library, const char *name);
+
+/* ---- traps: a driver call looks at pg_trap first ---------------------------------------------------------------- */
+
+/* Not zero while faults are armed, calls are counted, or in a forked child: one branch on a hot path serves all. */
+extern int pg_trap;
+#define PG_TRAP_FAULT 1
+#define PG_TRAP_COUNT 2
+#define PG_TRAP_FORKED 4
+#define PG_TRAP_EXIT 8
+
+#define PG_STATUS_MISSING (-90001) /* the library does not have this function */
+#define PG_STATUS_FORKED (-90002)  /* called in a child of fork() */
+
+typedef struct {
+    const char *name; /* row of the function list; NULL: none armed */
+    long code;
+    long skip, times; /* let skip calls through, then fail times calls */
+    long hits;
+} PgFault;
+
+extern PgFault pg_fault;
+/* Decides for one call: 1 if *status was set instead of calling the driver. counts may be NULL. */
+int pg_trapped(const char *name, long *count, int *status);
+void pg_trap_watch_fork(void);
+
+/* ---- threads --------------------------------------------------------------------------------------------------- */
+
+int pg_is_main_thread(void);
+double pg_seconds(void);      /* monotonic */
+void pg_sleep_us(long us);
+void pg_yield_cpu(void);
+
+#endif

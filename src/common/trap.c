@@ -1,0 +1,45 @@
+/* trap.c - the seam through which every driver call goes when it must not simply be made: tests inject failures by the
+ * call's name, calls are counted, and in a child of fork() no driver is called at all. */
+#include "pg.h"
+
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
+int pg_trap = 0;
+PgFault pg_fault;
+
+int pg_trapped(const char *name, long *count, int *status) {
+    /* Touches no Python object: it also runs where the GIL is released. */
+    if (pg_trap & PG_TRAP_FORKED) {
+        *status = PG_STATUS_FORKED;
+        return 1;
+    }
+    if ((pg_trap & PG_TRAP_COUNT) && count != NULL) {
+        ++*count;
+    }
+    if ((pg_trap & PG_TRAP_FAULT) && pg_fault.name != NULL && strcmp(pg_fault.name, name) == 0) {
+        if (pg_fault.skip > 0) {
+            pg_fault.skip--;
+        } else if (pg_fault.times > 0) {
+            pg_fault.times--;
+            pg_fault.hits++;
+            *status = (int)pg_fault.code;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+#ifndef _WIN32
+static void mark_forked(void) { pg_trap |= PG_TRAP_FORKED; }
+#endif
+
+void pg_trap_watch_fork(void) {
+#ifndef _WIN32
+    static int watching = 0;
+    if (!watching) {
+        watching = pthread_atfork(NULL, NULL, mark_forked) == 0;
+    }
+#endif
+}

@@ -1,0 +1,413 @@
+/* context.c - Context: devices of one platform that share memory and programs. */
+#include "opencl.h"
+
+enum {
+#define CONTEXT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#include "info.def"
+    ROW_COUNT
+};
+static const Info Context_info[] = {
+#define CONTEXT_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#include "info.def"
+};
+
+static cl_int Context_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetContextInfo, ((Context *)self)->context, param, size, value, size_ret);
+    return status;
+}
+
+/* Fills the list of devices from a handle that self owns already. */
+static int Context_fill(Context *self) {
+    size_t size = 0;
+    cl_int status = Context_query(self, CL_CONTEXT_DEVICES, 0, NULL, &size);
+    size_t n = size / sizeof(cl_device_id);
+    cl_device_id *ids = PyMem_Calloc(n + 1, sizeof *ids);
+    self->devices = PyMem_Calloc(n + 1, sizeof *self->devices);
+    if (ids == NULL || self->devices == NULL) {
+        PyMem_Free(ids);
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (status == CL_SUCCESS) {
+        status = Context_query(self, CL_CONTEXT_DEVICES, size, ids, NULL);
+    }
+    self->version = 300;
+    for (size_t i = 0; i < n && status == CL_SUCCESS; i++) {
+        Device *device = (Device *)ocl_device_wrap(self->state, ids[i], i > 0 ? self->devices[0]->platform : NULL, 0);
+        if (device == NULL) {
+            PyMem_Free(ids);
+            return -1;
+        }
+        self->devices[self->n_devices++] = device;
+        if (device->version < self->version) {
+            self->version = device->version;
+        }
+    }
+    PyMem_Free(ids);
+    if (status != CL_SUCCESS) {
+        ocl_raise(self->state, "clGetContextInfo", status);
+        return -1;
+    }
+    return 0;
+}
+
+PyObject *ocl_context_wrap(State *state, cl_context handle, int retain) {
+    cl_int status = CL_SUCCESS;
+    if (retain) {
+        CL_CALL(status, clRetainContext, handle);
+        if (status != CL_SUCCESS) {
+            return ocl_raise(state, "clRetainContext", status);
+        }
+    }
+    ocl_live[LIVE_CONTEXT]++;
+    Context *self = (Context *)PG_NEW(state->ContextType);
+    if (self == NULL) {
+        CL_RELEASE(LIVE_CONTEXT, clReleaseContext, handle);
+        return NULL;
+    }
+    self->state = state;
+    self->context = handle;
+    if (Context_fill(self) < 0) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+Context *ocl_as_context(State *state, PyObject *obj, const char *call) {
+    if (!PyObject_TypeCheck(obj, state->ContextType)) {
+        PyErr_Format(PyExc_TypeError, "%s: context must be a Context, not %s", call, pg_type_name(obj));
+        return NULL;
+    }
+    return (Context *)obj;
+}
+
+#define MAX_PROPERTIES 16
+
+/* [(context_properties.X, value), ...] as a 0-terminated list; *n is 0 if there is none. Borrowed handles stay alive in obj. */
+static int parse_properties(State *state, PyObject *obj, cl_context_properties *out, int *n) {
+    *n = 0;
+    if (obj == NULL || obj == Py_None) {
+        return 0;
+    }
+    PyObject *items = PySequence_Tuple(obj);
+    if (items == NULL) {
+        return -1;
+    }
+    int result = -1;
+    if (PyTuple_GET_SIZE(items) > MAX_PROPERTIES) {
+        PyErr_Format(PyExc_ValueError, "Context: at most %d properties are allowed", MAX_PROPERTIES);
+        goto done;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
+        PyObject *pair = PyTuple_GET_ITEM(items, i), *value;
+        int64_t key, number;
+        if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+            PyErr_SetString(PyExc_TypeError, "Context: properties must be a list of (context_properties.NAME, value) tuples");
+            goto done;
+        }
+        value = PyTuple_GET_ITEM(pair, 1);
+        if (pg_as_i64(PyTuple_GET_ITEM(pair, 0), "Context", "property", &key) < 0) {
+            goto done;
+        }
+        if (key == CL_CONTEXT_PLATFORM) {
+            if (!PyObject_TypeCheck(value, state->PlatformType)) {
+                PyErr_Format(PyExc_TypeError, "Context: the property PLATFORM must be a Platform, not %s", pg_type_name(value));
+                goto done;
+            }
+            number = (int64_t)(intptr_t)((Platform *)value)->id;
+        } else if (pg_as_i64(value, "Context", "property value", &number) < 0) {
+            goto done;
+        }
+        out[2 * *n] = (cl_context_properties)key;
+        out[2 * *n + 1] = (cl_context_properties)number;
+        ++*n;
+    }
+    out[2 * *n] = 0;
+    result = 0;
+done:
+    Py_DECREF(items);
+    return result;
+}
+
+/* The driver reports errors of its own accord here, from any thread: nothing is done with them, they reach the caller as status. */
+PG_DOC(Context__doc__, "Context", "devices=None, properties=None, dev_type=None, cache_dir=None",
+       "(devices: Sequence[Device] | None = None, properties: Sequence[tuple[int, object]] | None = None, dev_type: int | None = None, "
+       "cache_dir: str | None = None)",
+       "Devices of one platform that share memory objects and programs.\n\n"
+       "devices: the Devices; or dev_type (device_type.GPU, ...) takes all of that type; with neither, all of the first platform\n"
+       "that has any. properties: [(context_properties.PLATFORM, platform), ...].\n"
+       "cache_dir: where Program.build keeps its binaries for this context.\n\n"
+       "Raises LogicError or RuntimeError of the driver; ValueError for an empty list.");
+static ArgSpec Context_args = PG_ARGSPEC(Context__doc__);
+
+static PyObject *Context_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[4], *keep = NULL;
+    cl_context_properties properties[2 * MAX_PROPERTIES + 3];
+    int n_properties;
+    uint64_t dev_type = CL_DEVICE_TYPE_DEFAULT;
+    cl_device_id *ids = NULL;
+    cl_uint n = 0;
+    Context *self = NULL;
+    State *state = ocl_state_of(type);
+    if (state == NULL || pg_args_tuple(&Context_args, args, kwargs, a) < 0 || ocl_driver_ready(state) < 0 ||
+        parse_properties(state, a[1], properties, &n_properties) < 0 || ocl_as_devices(state, a[0], "Context", &ids, &n, &keep) < 0) {
+        return NULL;
+    }
+    int by_type = a[2] != NULL && a[2] != Py_None;
+    if (by_type && keep != NULL) {
+        ocl_reject(state, "Context", CL_INVALID_VALUE, "give devices or dev_type, not both");
+        goto fail;
+    }
+    if (keep != NULL && n == 0) {
+        ocl_reject(state, "Context", CL_INVALID_VALUE, "devices is empty; leave it out to take all devices of a platform");
+        goto fail;
+    }
+    if (by_type && pg_as_u64(a[2], "Context", "dev_type", &dev_type) < 0) {
+        goto fail;
+    }
+    self = (Context *)PG_NEW(type);
+    if (self == NULL) {
+        goto fail;
+    }
+    self->state = state;
+    /* A loader with several platforms has to be told which is meant. */
+    if (n_properties == 0 && keep != NULL) {
+        properties[0] = CL_CONTEXT_PLATFORM;
+        properties[1] = (cl_context_properties)(intptr_t)((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id;
+        properties[2] = 0;
+        n_properties = 1;
+    } else if (n_properties == 0) {
+        cl_platform_id first = NULL;
+        cl_int found = CL_SUCCESS;
+        CL_CALL(found, clGetPlatformIDs, 1, &first, NULL);
+        if (found == CL_SUCCESS && first != NULL) {
+            properties[0] = CL_CONTEXT_PLATFORM;
+            properties[1] = (cl_context_properties)(intptr_t)first;
+            properties[2] = 0;
+            n_properties = 1;
+        }
+    }
+    const char *routine = keep != NULL ? "clCreateContext" : "clCreateContextFromType";
+    cl_int status = CL_SUCCESS;
+    int tries = 0, again;
+    do {
+        status = CL_SUCCESS;
+        Py_BEGIN_ALLOW_THREADS
+        if (keep != NULL) {
+            CL_MAKE(self->context, status, clCreateContext, n_properties > 0 ? properties : NULL, n, ids, NULL, NULL);
+        } else {
+            CL_MAKE(self->context, status, clCreateContextFromType, n_properties > 0 ? properties : NULL, dev_type, NULL, NULL);
+        }
+        Py_END_ALLOW_THREADS
+        again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
+    } while (again == 1);
+    if (again < 0 || status != CL_SUCCESS || self->context == NULL) {
+        self->context = NULL;
+        if (again >= 0) {
+            ocl_raise(state, routine, status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+        }
+        goto fail;
+    }
+    ocl_live[LIVE_CONTEXT]++;
+    if (Context_fill(self) < 0) {
+        goto fail;
+    }
+    if (a[3] != NULL && PyObject_SetAttrString((PyObject *)self, "cache_dir", a[3]) < 0) {
+        goto fail;
+    }
+    PyMem_Free(ids);
+    Py_XDECREF(keep);
+    return (PyObject *)self;
+fail:
+    PyMem_Free(ids);
+    Py_XDECREF(keep);
+    Py_XDECREF(self);
+    return NULL;
+}
+
+static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
+    Context *self = (Context *)op;
+    Py_VISIT(Py_TYPE(op));
+    for (Py_ssize_t i = 0; i < self->n_devices; i++) {
+        Py_VISIT(self->devices[i]);
+    }
+    Py_VISIT(self->dict);
+    return 0;
+}
+
+static int Context_clear(PyObject *op) { /* devices cannot lead back here; attributes set by the user can */
+    Py_CLEAR(((Context *)op)->dict);
+    return 0;
+}
+
+static void Context_dealloc(PyObject *op) {
+    Context *self = (Context *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    if (self->context != NULL) {
+        CL_RELEASE(LIVE_CONTEXT, clReleaseContext, self->context);
+    }
+    for (Py_ssize_t i = 0; i < self->n_devices; i++) {
+        Py_DECREF(self->devices[i]);
+    }
+    PyMem_Free(self->devices);
+    Py_XDECREF(self->dict);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static PyObject *device_list(Context *self) {
+    PyObject *list = PyList_New(self->n_devices);
+    for (Py_ssize_t i = 0; list != NULL && i < self->n_devices; i++) {
+        PyList_SET_ITEM(list, i, Py_NewRef(self->devices[i]));
+    }
+    return list;
+}
+
+/* [(key, value)] with Platform objects, as the constructor takes them. */
+static PyObject *property_list(Context *self, const Info *row) {
+    PyObject *flat = ocl_info(self->state, self, Context_query, "clGetContextInfo", row), *list = flat != NULL ? PyList_New(0) : NULL;
+    for (Py_ssize_t i = 0; list != NULL && i + 1 < PyList_GET_SIZE(flat); i += 2) {
+        PyObject *key = PyList_GET_ITEM(flat, i), *value = PyList_GET_ITEM(flat, i + 1);
+        long long number = PyLong_AsLongLong(key);
+        if (number == 0) {
+            break;
+        }
+        PyObject *object = number == CL_CONTEXT_PLATFORM ? ocl_platform_wrap(self->state, (cl_platform_id)PyLong_AsVoidPtr(value)) : Py_NewRef(value);
+        PyObject *pair = object != NULL ? PyTuple_Pack(2, key, object) : NULL;
+        if (pair == NULL || PyList_Append(list, pair) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(object);
+        Py_XDECREF(pair);
+    }
+    Py_XDECREF(flat);
+    return list;
+}
+
+static PyObject *Context_get(PyObject *op, void *closure) {
+    Context *self = (Context *)op;
+    const Info *row = &Context_info[(intptr_t)closure];
+    switch (row->param) {
+    case CL_CONTEXT_DEVICES:
+        return device_list(self);
+    case CL_CONTEXT_NUM_DEVICES: /* not in OpenCL 1.0, and known here */
+        return PyLong_FromSsize_t(self->n_devices);
+    case CL_CONTEXT_PROPERTIES:
+        return property_list(self, row);
+    default:
+        return ocl_info(self->state, op, Context_query, "clGetContextInfo", row);
+    }
+}
+
+static PyObject *Context_get_info(PyObject *op, PyObject *param) {
+    unsigned long number = PyLong_Check(param) ? PyLong_AsUnsignedLongMask(param) : 0;
+    for (int i = 0; i < ROW_COUNT; i++) {
+        if (Context_info[i].param == number) {
+            return Context_get(op, (void *)(intptr_t)i);
+        }
+    }
+    return ocl_info_by_param(((Context *)op)->state, op, Context_query, "clGetContextInfo", Context_info, ROW_COUNT, param);
+}
+
+PG_DOC(Context_set_default__doc__, "set_default_device_command_queue", "$self, device, queue",
+       "(device: Device, queue: CommandQueue) -> None", "Make *queue*, an on-device queue, the default of *device* (OpenCL 2.1).");
+static ArgSpec Context_set_default_args = PG_ARGSPEC(Context_set_default__doc__);
+
+static PyObject *Context_set_default(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    Context *self = (Context *)op;
+    PyObject *a[2];
+    Device *device;
+    Queue *queue;
+    const char *call = "clSetDefaultDeviceCommandQueue";
+    if (pg_args(&Context_set_default_args, args, nargs, kwnames, a) < 0 || (device = ocl_as_device(self->state, a[0], call, "device")) == NULL ||
+        (queue = ocl_as_queue(self->state, a[1], call)) == NULL || ocl_need_version(self->state, call, self->version, 210) < 0) {
+        return NULL;
+    }
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clSetDefaultDeviceCommandQueue, self->context, device->id, queue->queue);
+    return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, call, status);
+}
+
+static PyObject *Context_repr(PyObject *op) {
+    Context *self = (Context *)op;
+    PyObject *list = device_list(self), *separator = PyUnicode_FromString(", "), *reprs = PyList_New(0), *joined = NULL, *repr = NULL;
+    if (list == NULL || separator == NULL || reprs == NULL) {
+        goto done;
+    }
+    for (Py_ssize_t i = 0; i < self->n_devices; i++) {
+        PyObject *one = PyObject_Repr(PyList_GET_ITEM(list, i));
+        if (one == NULL || PyList_Append(reprs, one) < 0) {
+            Py_XDECREF(one);
+            goto done;
+        }
+        Py_DECREF(one);
+    }
+    joined = PyUnicode_Join(separator, reprs);
+    if (joined != NULL) {
+        repr = PyUnicode_FromFormat("<pygpu.Context at %p on %U>", (void *)self->context, joined);
+    }
+done:
+    Py_XDECREF(list);
+    Py_XDECREF(separator);
+    Py_XDECREF(reprs);
+    Py_XDECREF(joined);
+    return repr;
+}
+
+PG_DOC(Context_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> Context",
+       "Context of a cl_context that another library gave as an integer; retain=False takes over its reference.\n\n"
+       "A wrong number cannot be detected.");
+static ArgSpec Context_from_int_ptr_args = PG_ARGSPEC(Context_from_int_ptr__doc__);
+
+static PyObject *Context_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *a[2];
+    State *state = ocl_state_of((PyTypeObject *)type);
+    size_t handle;
+    int retain;
+    if (state == NULL || pg_args(&Context_from_int_ptr_args, args, nargs, kwnames, a) < 0 || (retain = pg_as_bool(a[1], 1)) < 0 ||
+        ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "Context.from_int_ptr", &handle) < 0) {
+        return NULL;
+    }
+    return ocl_context_wrap(state, (cl_context)handle, retain);
+}
+
+static PyMethodDef Context_methods[] = {
+    {"get_info", Context_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (context_info.NAME)."},
+    {"set_default_device_command_queue", FAST(Context_set_default), Context_set_default__doc__},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Context_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Context_from_int_ptr__doc__},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef Context_getset[] = {
+#define CONTEXT_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Context_get, KIND, #PARAM, unit, text)
+#include "info.def"
+    OCL_HANDLE_GETSET("cl_context"),
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef Context_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Context, weakrefs), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Context, dict), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot Context_slots[] = {
+    {Py_tp_doc, (void *)Context__doc__},
+    {Py_tp_new, (void *)Context_new},
+    {Py_tp_traverse, (void *)Context_traverse},
+    {Py_tp_clear, (void *)Context_clear},
+    {Py_tp_dealloc, (void *)Context_dealloc},
+    {Py_tp_repr, (void *)Context_repr},
+    OCL_HANDLE_SLOTS,
+    {Py_tp_methods, Context_methods},
+    {Py_tp_getset, Context_getset},
+    {Py_tp_members, Context_members},
+    {0, NULL},
+};
+PyType_Spec ocl_Context_spec = {.name = "pygpu.Context",
+                                .basicsize = sizeof(Context),
+                                .slots = Context_slots,
+                                .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};

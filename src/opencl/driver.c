@@ -1,0 +1,236 @@
+/* driver.c - the OpenCL library: loaded at first use into a table of functions; nothing is linked.
+ *
+ * Which file to load is decided in pygpu/loader.py; here it is opened, its symbols looked up, and test hooks offered.
+ */
+#include "opencl.h"
+
+ClTable cl;
+long ocl_call_counts[FN_COUNT];
+long ocl_live[LIVE_KINDS];
+
+static void *library;
+static char library_path[4096];
+static int ready; /* 1 after the search in Python ended well */
+
+static const char *const function_names[FN_COUNT] = {
+#define CL_FN(since, ret, name, params) #name,
+#include "cl.fn"
+};
+
+int ocl_driver_loaded(void) { return library != NULL; }
+const char *ocl_driver_path(void) { return library_path; }
+
+int ocl_driver_ready(State *state) {
+    if (pg_trap & PG_TRAP_FORKED) { /* set only where the parent had used a driver */
+        ocl_raise(state, "OpenCL", PG_STATUS_FORKED);
+        return -1;
+    }
+    if (ready) {
+        return 0;
+    }
+    PyObject *loader = PyImport_ImportModule("pygpu.loader");
+    PyObject *done = loader != NULL ? PyObject_CallMethod(loader, "load_opencl", NULL) : NULL;
+    Py_XDECREF(loader);
+    if (done == NULL) {
+        return -1;
+    }
+    Py_DECREF(done);
+    if (library == NULL) {
+        PyErr_SetString(PyExc_SystemError, "pygpu.loader.load_opencl returned without a library");
+        return -1;
+    }
+    pg_trap_watch_fork();
+    ready = 1;
+    return 0;
+}
+
+void *ocl_extension_function(cl_platform_id platform, const char *name) {
+    if (cl.clGetExtensionFunctionAddressForPlatform != NULL) {
+        return cl.clGetExtensionFunctionAddressForPlatform(platform, name);
+    }
+    return cl.clGetExtensionFunctionAddress != NULL ? cl.clGetExtensionFunctionAddress(name) : NULL;
+}
+
+PG_DOC(load_library__doc__, "_load_library", "path, preload=()", "(path: str, preload: Sequence[str] = ()) -> None",
+       "Open the OpenCL library at *path* (after opening *preload* globally) and look its functions up.\n\n"
+       "Raises OSError with the linker's own words.");
+static ArgSpec load_library_args = PG_ARGSPEC(load_library__doc__);
+
+static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *a[2];
+    char error[1024] = "";
+    if (pg_args(&load_library_args, args, nargs, kwnames, a) < 0) {
+        return NULL;
+    }
+    const char *path = PyUnicode_AsUTF8(a[0]);
+    PyObject *preload = a[1] != NULL ? PySequence_Tuple(a[1]) : PyTuple_New(0);
+    if (path == NULL || preload == NULL || library != NULL || strlen(path) >= sizeof library_path) {
+        Py_XDECREF(preload);
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_OSError, library != NULL ? "an OpenCL library is loaded already" : "the path is too long");
+        }
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(preload); i++) {
+        const char *needed = PyUnicode_AsUTF8(PyTuple_GET_ITEM(preload, i));
+        if (needed == NULL) {
+            Py_DECREF(preload);
+            return NULL;
+        }
+        pg_library_open(needed, 1, error, sizeof error); /* if it fails, the library's own failure says more */
+    }
+    Py_DECREF(preload);
+    void *opened;
+    Py_BEGIN_ALLOW_THREADS
+    opened = pg_library_open(path, 0, error, sizeof error);
+    Py_END_ALLOW_THREADS
+    if (opened == NULL) {
+        PyErr_SetString(PyExc_OSError, error);
+        return NULL;
+    }
+    if (pg_library_symbol(opened, "clGetPlatformIDs") == NULL) {
+        pg_library_close(opened);
+        PyErr_SetString(PyExc_OSError, "not an OpenCL library: it has no function clGetPlatformIDs");
+        return NULL;
+    }
+    /* Object and function pointers may be exchanged on every system that has dlsym. */
+    void **slot = (void **)(void *)&cl;
+    for (int i = 0; i < FN_COUNT; i++) {
+        slot[i] = pg_library_symbol(opened, function_names[i]);
+    }
+    library = opened;
+    strcpy(library_path, path);
+    Py_RETURN_NONE;
+}
+
+static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    if (ready) {
+        PyErr_SetString(PyExc_RuntimeError, "the OpenCL library is in use");
+        return NULL;
+    }
+    if (library != NULL) {
+        memset(&cl, 0, sizeof cl);
+        pg_library_close(library);
+        library = NULL;
+        library_path[0] = '\0';
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *platform_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    cl_uint n = 0;
+    cl_int status = CL_SUCCESS;
+    Py_BEGIN_ALLOW_THREADS
+    CL_CALL(status, clGetPlatformIDs, 0, NULL, &n);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromUnsignedLong(status == CL_SUCCESS ? n : 0); /* no platform is an error code in most loaders */
+}
+
+static PyObject *loaded_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return library != NULL ? PyUnicode_FromString(library_path) : Py_NewRef(Py_None);
+}
+
+static PyObject *ensure_library(PyObject *module, PyObject *Py_UNUSED(ignored)) {
+    return ocl_driver_ready(PyModule_GetState(module)) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* ---- test hooks --------------------------------------------------------------------------------------------------- */
+
+PG_DOC(fault__doc__, "_fault", "name, code, nth=1, times=1", "(name: str | None, code: int, nth: int = 1, times: int = 1) -> None",
+       "Make the *nth* next call of the driver function *name*, and times - 1 more, return *code* without being made.\n\n"
+       "None ends it. For tests only.");
+static ArgSpec fault_args = PG_ARGSPEC(fault__doc__);
+
+static PyObject *fault(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *a[4];
+    int64_t code, nth = 1, times = 1;
+    if (pg_args(&fault_args, args, nargs, kwnames, a) < 0 || pg_as_i64(a[1], "_fault", "code", &code) < 0 ||
+        (a[2] != NULL && pg_as_i64(a[2], "_fault", "nth", &nth) < 0) || (a[3] != NULL && pg_as_i64(a[3], "_fault", "times", &times) < 0)) {
+        return NULL;
+    }
+    pg_trap &= ~PG_TRAP_FAULT;
+    memset(&pg_fault, 0, sizeof pg_fault);
+    if (a[0] == Py_None) {
+        Py_RETURN_NONE;
+    }
+    const char *name = PyUnicode_AsUTF8(a[0]);
+    if (name == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < FN_COUNT; i++) {
+        if (strcmp(name, function_names[i]) == 0) {
+            pg_fault = (PgFault){.name = function_names[i], .code = (long)code, .skip = (long)nth - 1, .times = (long)times};
+            pg_trap |= PG_TRAP_FAULT;
+            Py_RETURN_NONE;
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "_fault: no driver function is called %s", name);
+    return NULL;
+}
+
+static PyObject *fault_hits(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return PyLong_FromLong(pg_fault.hits); }
+
+PG_DOC(call_counts__doc__, "_call_counts", "reset=False", "(reset: bool = False) -> dict[str, int]",
+       "Calls made of each driver function since counting was reset; the first reset starts it. For tests only.");
+static ArgSpec call_counts_args = PG_ARGSPEC(call_counts__doc__);
+
+static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *a[1], *counts = NULL;
+    int reset;
+    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 || (reset = pg_as_bool(a[0], 0)) < 0 || (counts = PyDict_New()) == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < FN_COUNT; i++) {
+        PyObject *n = ocl_call_counts[i] > 0 ? PyLong_FromLong(ocl_call_counts[i]) : NULL;
+        if (n != NULL && PyDict_SetItemString(counts, function_names[i], n) < 0) {
+            Py_DECREF(n);
+            Py_DECREF(counts);
+            return NULL;
+        }
+        Py_XDECREF(n);
+    }
+    if (reset) {
+        memset(ocl_call_counts, 0, sizeof ocl_call_counts);
+        pg_trap |= PG_TRAP_COUNT;
+    }
+    return counts;
+}
+
+static PyObject *handle_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    static const char *const kinds[LIVE_KINDS] = {"device", "context", "queue", "mem", "sampler", "program", "kernel", "event", "svm"};
+    PyObject *counts = PyDict_New();
+    for (int i = 0; counts != NULL && i < LIVE_KINDS; i++) {
+        PyObject *n = PyLong_FromLong(ocl_live[i]);
+        if (n == NULL || PyDict_SetItemString(counts, kinds[i], n) < 0) {
+            Py_CLEAR(counts);
+        }
+        Py_XDECREF(n);
+    }
+    return counts;
+}
+
+static PyObject *functions(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    PyObject *names = PyList_New(0);
+    for (int i = 0; names != NULL && i < FN_COUNT; i++) {
+        PyObject *name = PyUnicode_FromString(function_names[i]);
+        if (name == NULL || PyList_Append(names, name) < 0) {
+            Py_CLEAR(names);
+        }
+        Py_XDECREF(name);
+    }
+    return names;
+}
+
+PyMethodDef ocl_driver_methods[] = {
+    {"_load_library", FAST(load_library), load_library__doc__},
+    {"_unload_library", unload_library, METH_NOARGS, "_unload_library()\n--\n\n() -> None\n\nClose a library that has not been used yet."},
+    {"_platform_count", platform_count, METH_NOARGS, "_platform_count()\n--\n\n() -> int\n\nPlatforms of the loaded library."},
+    {"_library", loaded_library, METH_NOARGS, "_library()\n--\n\n() -> str | None\n\nPath of the loaded library."},
+    {"_ensure_library", ensure_library, METH_NOARGS, "_ensure_library()\n--\n\n() -> None\n\nLoad the driver if that has not been done."},
+    {"_fault", FAST(fault), fault__doc__},
+    {"_fault_hits", fault_hits, METH_NOARGS, "_fault_hits()\n--\n\n() -> int\n\nCalls that the armed fault has failed."},
+    {"_call_counts", FAST(call_counts), call_counts__doc__},
+    {"_handle_counts", handle_counts, METH_NOARGS, "_handle_counts()\n--\n\n() -> dict[str, int]\n\nLive driver handles by kind."},
+    {"_functions", functions, METH_NOARGS, "_functions()\n--\n\n() -> list[str]\n\nNames of all driver functions that pygpu knows."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,408 @@
+/* event.c - Event, NannyEvent, UserEvent: commands as they run, and events that the program itself sets. */
+#include "opencl.h"
+
+enum {
+#define EVENT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#include "info.def"
+    ROW_COUNT
+};
+static const Info Event_info[] = {
+#define EVENT_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#include "info.def"
+};
+enum {
+#define PROFILING_INFO(attr, KIND, PARAM, unit, text) PROFILING_ROW_##attr,
+#include "info.def"
+    PROFILING_ROW_COUNT
+};
+static const Info Profiling_info[] = {
+#define PROFILING_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#include "info.def"
+};
+
+static cl_int Event_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetEventInfo, ((Event *)self)->event, param, size, value, size_ret);
+    return status;
+}
+
+static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetEventProfilingInfo, ((Event *)self)->event, param, size, value, size_ret);
+    return status;
+}
+
+static Event *Event_make(State *state, PyTypeObject *type, cl_event event, cl_context context) {
+    ocl_live[LIVE_EVENT]++;
+    Event *self = (Event *)PG_NEW(type);
+    if (self == NULL) {
+        CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
+        return NULL;
+    }
+    self->state = state;
+    self->event = event;
+    self->context = context;
+    return self;
+}
+
+PyObject *ocl_event_new(State *state, cl_event event, cl_context context) {
+    return (PyObject *)Event_make(state, state->EventType, event, context);
+}
+
+PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, PyObject *ward) {
+    Event *self = Event_make(state, state->NannyEventType, event, context);
+    if (self != NULL) {
+        self->ward = Py_XNewRef(ward);
+    }
+    return (PyObject *)self;
+}
+
+static void Event_dealloc(PyObject *op) {
+    Event *self = (Event *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    if (self->event != NULL) {
+        CL_RELEASE(LIVE_EVENT, clReleaseEvent, self->event);
+    }
+    Py_XDECREF(self->ward);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static PyObject *Event_get(PyObject *op, void *closure) {
+    return ocl_info(((Event *)op)->state, op, Event_query, "clGetEventInfo", &Event_info[(intptr_t)closure]);
+}
+
+static PyObject *Event_get_info(PyObject *op, PyObject *param) {
+    return ocl_info_by_param(((Event *)op)->state, op, Event_query, "clGetEventInfo", Event_info, ROW_COUNT, param);
+}
+
+static PyObject *Event_get_profiling_info(PyObject *op, PyObject *param) {
+    return ocl_info_by_param(((Event *)op)->state, op, Event_query_profiling, "clGetEventProfilingInfo", Profiling_info, PROFILING_ROW_COUNT, param);
+}
+
+static PyObject *Event_wait(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    Event *self = (Event *)op;
+    if (ocl_wait(self->state, self->event, "clWaitForEvents", NULL) < 0) {
+        return NULL;
+    }
+    Py_CLEAR(self->ward);
+    Py_RETURN_NONE;
+}
+
+PG_DOC(Event_set_callback__doc__, "set_callback", "$self, type, callback, /", "(type: int, callback: Callable[[int], object], /) -> None",
+       "Call *callback*(status) when the command reaches the state *type* (command_execution_status.COMPLETE, ...).\n\n"
+       "It runs in a thread of pygpu. Its exceptions go to sys.unraisablehook. A status below 0 is the error of a failed command.");
+
+static PyObject *Event_set_callback(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
+    Event *self = (Event *)op;
+    int64_t at;
+    if (nargs != 2) {
+        return PyErr_Format(PyExc_TypeError, "Event.set_callback: takes a status and a callable, got %zd arguments", nargs);
+    }
+    if (pg_as_i64(args[0], "Event.set_callback", "type", &at) < 0) {
+        return NULL;
+    }
+    if (!PyCallable_Check(args[1])) {
+        return PyErr_Format(PyExc_TypeError, "Event.set_callback: callback must be callable, not %s", pg_type_name(args[1]));
+    }
+    if (at < CL_COMPLETE || at > CL_SUBMITTED) {
+        return ocl_reject(self->state, "Event.set_callback", CL_INVALID_VALUE, "type must be COMPLETE, RUNNING or SUBMITTED, got %lld", (long long)at);
+    }
+    return ocl_add_callback(self->state, self->event, (cl_int)at, args[1]) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *Event_get_profile(PyObject *op, void *Py_UNUSED(closure)) {
+    Event *self = (Event *)op;
+    Profile *profile = (Profile *)PG_NEW(self->state->ProfileType);
+    if (profile != NULL) {
+        profile->event = (Event *)Py_NewRef(op);
+    }
+    return (PyObject *)profile;
+}
+
+PG_DOC(Event_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> Event",
+       "Event of a cl_event that another library gave as an integer; retain=False takes over its reference.\n\n"
+       "A wrong number cannot be detected.");
+static ArgSpec Event_from_int_ptr_args = PG_ARGSPEC(Event_from_int_ptr__doc__);
+
+static PyObject *Event_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *a[2];
+    State *state = ocl_state_of((PyTypeObject *)type);
+    size_t handle;
+    int retain;
+    if (state == NULL || pg_args(&Event_from_int_ptr_args, args, nargs, kwnames, a) < 0 || (retain = pg_as_bool(a[1], 1)) < 0 ||
+        ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "Event.from_int_ptr", &handle) < 0) {
+        return NULL;
+    }
+    cl_event event = (cl_event)handle;
+    cl_context context = NULL;
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetEventInfo, event, CL_EVENT_CONTEXT, sizeof context, &context, NULL);
+    if (status == CL_SUCCESS && retain) {
+        CL_CALL(status, clRetainEvent, event);
+    }
+    return status == CL_SUCCESS ? ocl_event_new(state, event, context) : ocl_raise(state, "clRetainEvent", status);
+}
+
+static PyMethodDef Event_methods[] = {
+    {"wait", Event_wait, METH_NOARGS,
+     "wait($self, /)\n--\n\n() -> None\n\nWait until the command is done. Other threads run meanwhile; Ctrl-C interrupts. Raises if the command failed."},
+    {"set_callback", (PyCFunction)(void (*)(void))Event_set_callback, METH_FASTCALL, Event_set_callback__doc__},
+    {"get_info", Event_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (event_info.NAME)."},
+    {"get_profiling_info", Event_get_profiling_info, METH_O,
+     "get_profiling_info($self, param, /)\n--\n\n(param: int, /) -> int\n\nA time by number (profiling_info.NAME) [ns]."},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Event_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Event_from_int_ptr__doc__},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef Event_getset[] = {
+#define EVENT_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Event_get, KIND, #PARAM, unit, text)
+#include "info.def"
+    OCL_HANDLE_GETSET("cl_event"),
+    {"profile", Event_get_profile, NULL, "_Profile: times of the command, if the queue has PROFILING_ENABLE", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef Event_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Event, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot Event_slots[] = {
+    {Py_tp_doc, (void *)"A command on its way: waited for, timed, or given to other commands as wait_for."},
+    {Py_tp_dealloc, (void *)Event_dealloc},
+    OCL_HANDLE_SLOTS,
+    {Py_tp_methods, Event_methods},
+    {Py_tp_getset, Event_getset},
+    {Py_tp_members, Event_members},
+    {0, NULL},
+};
+/* Not tracked by the garbage collector: an event is made for every command and refers to nothing that could refer back. */
+PyType_Spec ocl_Event_spec = {.name = "pygpu.Event",
+                              .basicsize = sizeof(Event),
+                              .slots = Event_slots,
+                              .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+
+/* ---- NannyEvent ------------------------------------------------------------------------------------------------------ */
+
+static PyObject *NannyEvent_get_ward(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    PyObject *ward = ((Event *)op)->ward;
+    return Py_NewRef(ward != NULL ? ward : Py_None);
+}
+
+static PyMethodDef NannyEvent_methods[] = {
+    {"get_ward", NannyEvent_get_ward, METH_NOARGS,
+     "get_ward($self, /)\n--\n\n() -> object\n\nThe host object of the command, or None once wait() has returned."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot NannyEvent_slots[] = {
+    {Py_tp_doc, (void *)"The Event of a copy to or from host memory. The memory is kept until the copy is done, even if this object is dropped."},
+    {Py_tp_methods, NannyEvent_methods},
+    {0, NULL},
+};
+PyType_Spec ocl_NannyEvent_spec = {
+    .name = "pygpu.NannyEvent", .basicsize = sizeof(Event), .slots = NannyEvent_slots, .flags = OCL_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+
+/* ---- UserEvent --------------------------------------------------------------------------------------------------------- */
+
+/* User events without an outcome, so that exit can give them one. GIL held. */
+struct UserEventRecord {
+    struct UserEventRecord *next, **link;
+    cl_event event;
+};
+static struct UserEventRecord *unset;
+static int n_unset;
+
+int ocl_user_events_pending(void) { return n_unset; }
+
+static void link_record(struct UserEventRecord *record) {
+    record->next = unset;
+    record->link = &unset;
+    if (unset != NULL) {
+        unset->link = &record->next;
+    }
+    unset = record;
+    n_unset++;
+}
+
+static void unlink_record(struct UserEventRecord *record) {
+    *record->link = record->next;
+    if (record->next != NULL) {
+        record->next->link = record->link;
+    }
+    n_unset--;
+}
+
+void ocl_abandon_user_events(void) {
+    for (struct UserEventRecord *record = unset; record != NULL; record = record->next) {
+        cl_int status = CL_SUCCESS;
+        CL_CALL(status, clSetUserEventStatus, record->event, -1);
+        (void)status;
+    }
+}
+
+PG_DOC(UserEvent__doc__, "UserEvent", "context", "(context: Context)",
+       "An event that the program sets itself, to hold commands back until then.\n\n"
+       "Dropped without set_status(), it fails, and so do the commands that wait for it.");
+static ArgSpec UserEvent_args = PG_ARGSPEC(UserEvent__doc__);
+
+static PyObject *UserEvent_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[1];
+    Context *context;
+    State *state = ocl_state_of(type);
+    if (state == NULL || pg_args_tuple(&UserEvent_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "UserEvent")) == NULL ||
+        ocl_need_version(state, "clCreateUserEvent", context->version, 110) < 0) {
+        return NULL;
+    }
+    struct UserEventRecord *record = PyMem_Calloc(1, sizeof *record);
+    if (record == NULL) {
+        return PyErr_NoMemory();
+    }
+    cl_int status = CL_SUCCESS;
+    cl_event event;
+    CL_MAKE(event, status, clCreateUserEvent, context->context);
+    if (status != CL_SUCCESS || event == NULL) {
+        PyMem_Free(record);
+        return ocl_raise(state, "clCreateUserEvent", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+    }
+    Event *self = Event_make(state, type, event, context->context);
+    if (self == NULL) {
+        PyMem_Free(record);
+        return NULL;
+    }
+    record->event = event;
+    link_record(record);
+    self->user = record;
+    return (PyObject *)self;
+}
+
+static void UserEvent_dealloc(PyObject *op) {
+    Event *self = (Event *)op;
+    if (self->user != NULL) {
+        unlink_record(self->user);
+        PyMem_Free(self->user);
+        /* No command may wait for ever for somebody who is gone. The driver may run callbacks here; ours need no GIL. */
+        cl_int status = CL_SUCCESS;
+        CL_CALL(status, clSetUserEventStatus, self->event, -1);
+        (void)status;
+    }
+    Event_dealloc(op);
+}
+
+static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
+    Event *self = (Event *)op;
+    int64_t number;
+    if (pg_as_i64(value, "UserEvent.set_status", "status", &number) < 0) {
+        return NULL;
+    }
+    if (number > CL_COMPLETE || number < INT32_MIN) {
+        return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_VALUE,
+                          "status must be command_execution_status.COMPLETE (0) or a negative error code, got %lld", (long long)number);
+    }
+    if (self->user == NULL) {
+        return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_OPERATION, "the status was set before, and can be set only once");
+    }
+    cl_int status = CL_SUCCESS;
+    struct UserEventRecord *record = self->user;
+    Py_INCREF(op); /* the GIL is released below, so nobody else may set the status meanwhile */
+    self->user = NULL;
+    unlink_record(record);
+    Py_BEGIN_ALLOW_THREADS
+    CL_CALL(status, clSetUserEventStatus, self->event, (cl_int)number);
+    Py_END_ALLOW_THREADS
+    PyObject *result = status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, "clSetUserEventStatus", status);
+    if (status == CL_SUCCESS) {
+        PyMem_Free(record);
+    } else { /* commands still wait: another attempt, or dropping the event, must reach them */
+        link_record(record);
+        self->user = record;
+    }
+    Py_DECREF(op);
+    return result;
+}
+
+static PyMethodDef UserEvent_methods[] = {
+    {"set_status", UserEvent_set_status, METH_O,
+     "set_status($self, status, /)\n--\n\n(status: int, /) -> None\n\nLet waiting commands go (command_execution_status.COMPLETE) or fail (a negative "
+     "number). Once only."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot UserEvent_slots[] = {
+    {Py_tp_doc, (void *)UserEvent__doc__},
+    {Py_tp_new, (void *)UserEvent_new},
+    {Py_tp_dealloc, (void *)UserEvent_dealloc},
+    {Py_tp_methods, UserEvent_methods},
+    {0, NULL},
+};
+PyType_Spec ocl_UserEvent_spec = {
+    .name = "pygpu.UserEvent", .basicsize = sizeof(Event), .slots = UserEvent_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+
+/* ---- Profile ------------------------------------------------------------------------------------------------------------ */
+
+static void Profile_dealloc(PyObject *op) {
+    PyTypeObject *type = Py_TYPE(op);
+    Py_XDECREF(((Profile *)op)->event);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static PyObject *Profile_get(PyObject *op, void *closure) {
+    Event *event = ((Profile *)op)->event;
+    return ocl_info(event->state, event, Event_query_profiling, "clGetEventProfilingInfo", &Profiling_info[(intptr_t)closure]);
+}
+
+static PyGetSetDef Profile_getset[] = {
+#define PROFILING_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(PROFILING_ROW_##attr, #attr, Profile_get, KIND, #PARAM, unit, text)
+#include "info.def"
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyType_Slot Profile_slots[] = {
+    {Py_tp_doc, (void *)"Times of a command [ns]; their differences have a meaning, their zero has none."},
+    {Py_tp_dealloc, (void *)Profile_dealloc},
+    {Py_tp_getset, Profile_getset},
+    {0, NULL},
+};
+PyType_Spec ocl_Profile_spec = {
+    .name = "pygpu._Profile", .basicsize = sizeof(Profile), .slots = Profile_slots, .flags = OCL_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+
+/* ---- functions ------------------------------------------------------------------------------------------------------------ */
+
+static PyObject *wait_for_events(PyObject *module, PyObject *events) {
+    State *state = PyModule_GetState(module);
+    WaitList list;
+    PyObject *result = NULL;
+    if (ocl_wait_list(state, events, "wait_for_events", NULL, &list) < 0) {
+        return NULL;
+    }
+    /* One after the other waits no longer than all at once; but a failure must not hide that others are still running. */
+    PyObject *type = NULL, *value = NULL, *traceback = NULL;
+    for (cl_uint i = 0; i < list.n; i++) {
+        int interrupted = 0;
+        if (ocl_wait(state, list.events[i], "clWaitForEvents", &interrupted) < 0) {
+            if (interrupted || type != NULL) {
+                Py_XDECREF(type);
+                Py_XDECREF(value);
+                Py_XDECREF(traceback);
+                type = value = traceback = NULL;
+            }
+            if (interrupted) {
+                goto done;
+            }
+            PyErr_Fetch(&type, &value, &traceback);
+        }
+    }
+    if (type != NULL) {
+        PyErr_Restore(type, value, traceback);
+    } else {
+        result = Py_NewRef(Py_None);
+    }
+done:
+    ocl_wait_list_clear(&list);
+    return result;
+}
+
+PyMethodDef ocl_event_functions[] = {
+    {"wait_for_events", wait_for_events, METH_O,
+     "wait_for_events(events, /)\n--\n\n(events: Sequence[Event], /) -> None\n\nWait until all the events are done; an empty list returns at once."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,98 @@
+/* kernel.h - a kernel and the plan by which its arguments are converted; shared by the kernel_*.c files. */
+#ifndef PYGPU_KERNEL_H
+#define PYGPU_KERNEL_H
+
+#include "opencl.h"
+
+typedef enum {
+    ARG_UNKNOWN, /* nothing is known: objects by what they are, others by their bytes */
+    ARG_GLOBAL,  /* __global or __constant pointer */
+    ARG_LOCAL,
+    ARG_IMAGE,
+    ARG_SAMPLER,
+    ARG_PIPE,
+    ARG_QUEUE,
+    ARG_INTEGER, /* size bytes, is_signed */
+    ARG_FLOAT,   /* size 2, 4 or 8 */
+    ARG_COMPLEX, /* size 8 or 16: two floats or doubles */
+    ARG_VECTOR,  /* size bytes */
+    ARG_BYTES    /* a struct: size bytes, 0 if not known */
+} ArgKind;
+
+typedef enum { SET_NOTHING, SET_VALUE, SET_SVM, SET_LOCAL, SET_NULL } ArgSet;
+
+#define CACHED_BYTES 16
+
+typedef struct {
+    ArgKind kind;
+    size_t size;
+    int is_signed;
+    int scalar_size;         /* ARG_VECTOR of floats: 4 or 8, so that a complex number fits; else 0 */
+    int with_offset;         /* declared as a VectorArg with offset: the next argument is its offset */
+    int is_offset;           /* the offset of the VectorArg before */
+    PyObject *declaration;   /* str "float *a" for messages */
+    PyObject *held;          /* what the driver's argument refers to; strong */
+    ArgSet set;              /* what the driver has now ... */
+    size_t set_size;
+    unsigned char set_value[CACHED_BYTES]; /* ... if set_size <= CACHED_BYTES */
+} ArgSlot;
+
+typedef struct {
+    OCL_HEAD
+    cl_kernel kernel;
+    vectorcallfunc vectorcall;
+    Program *program;
+    Context *context;
+    PyObject *name;
+    cl_uint n_args;
+    cl_uint n_given;         /* arguments that a caller gives: n_args less the offsets of VectorArgs */
+    ArgSlot *slots;
+    PyThread_type_lock lock; /* held over setting arguments and enqueueing */
+    int shared_handle;       /* somebody else may set arguments: what the driver has is never assumed */
+    PyObject *dict;
+} Kernel;
+
+/* A converted argument, ready for the driver. */
+typedef struct {
+    ArgSet set;
+    size_t size;
+    PyObject *hold;   /* borrowed from the caller's arguments, or owned if owns_hold */
+    int owns_hold;
+    void *svm;
+    union {
+        unsigned char bytes[128];
+        cl_mem mem;
+        void *handle;
+        cl_long integer;
+        double number;
+        float numbers[2];
+        double pair[2];
+    } value;
+    void *large;      /* PyMem copy of a struct of more than 128 bytes */
+} ArgValue;
+
+/* kernel_args.c */
+int kernel_convert(Kernel *self, cl_uint index, PyObject *arg, ArgValue *out); /* with_offset: fills out[0] and out[1] */
+void kernel_values_clear(ArgValue *values, cl_uint n);
+/* Makes the driver's arguments equal to values; lock held. Returns the status; *failed is the index. old receives references to
+ * drop after unlocking (n entries). */
+cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_uint *failed, PyObject **old, const char **routine);
+PyObject *kernel_raise_set(Kernel *self, cl_uint index, const char *routine, cl_int status);
+void kernel_lock(Kernel *self);
+void kernel_unlock(Kernel *self);
+/* Of what an argument refers to: -1 with an exception if it was released; records the use by the queue. */
+int kernel_prepare_held(Kernel *self, cl_uint index, PyObject *held, Queue *queue);
+
+/* kernel_launch.c */
+PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+
+/* kernel_plan.c */
+int kernel_make_plan(Kernel *self);
+int kernel_declare(Kernel *self, PyObject *dtypes); /* set_scalar_arg_dtypes */
+
+typedef struct {
+    OCL_HEAD
+    size_t size;
+} LocalMemory;
+
+#endif

@@ -1,0 +1,601 @@
+/* kernel_args.c - Python objects as kernel arguments: converted by the kernel's own types, checked, set where they changed. */
+#include "kernel.h"
+
+/* ---- errors ----------------------------------------------------------------------------------------------------------- */
+
+static int refuse(Kernel *self, cl_uint i, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    PyObject *what = PyUnicode_FromFormatV(format, arguments);
+    va_end(arguments);
+    if (what != NULL) {
+        PyObject *declaration = self->slots[i].declaration;
+        ocl_reject_type(self->state, "Kernel.set_arg", CL_INVALID_VALUE, "when processing arg#%u (1-based) of kernel '%U'%s%V%s: %U", (unsigned)(i + 1),
+                        self->name, declaration != NULL ? ", '" : "", declaration, "", declaration != NULL ? "'" : "", what);
+        Py_DECREF(what);
+    }
+    return -1;
+}
+
+static int refuse_range(Kernel *self, cl_uint i, PyObject *arg) {
+    PyErr_Clear();
+    PyObject *text = PyObject_Repr(arg), *declaration = self->slots[i].declaration;
+    if (text == NULL) {
+        PyErr_Clear();
+    }
+    PyErr_Format(PyExc_OverflowError, "kernel '%U', arg#%u (1-based)%s%V%s: %V does not fit", self->name, (unsigned)(i + 1),
+                 declaration != NULL ? ", '" : "", declaration, "", declaration != NULL ? "'" : "", text, "the number");
+    Py_XDECREF(text);
+    return -1;
+}
+
+PyObject *kernel_raise_set(Kernel *self, cl_uint i, const char *routine, cl_int status) {
+    PyObject *declaration = self->slots[i].declaration;
+    return ocl_raise_with(self->state, routine, status, "when processing arg#%u (1-based) of kernel '%U'%s%V%s%s", (unsigned)(i + 1), self->name,
+                          declaration != NULL ? ", '" : "", declaration, "", declaration != NULL ? "'" : "",
+                          status == CL_INVALID_ARG_SIZE ? ": the value has another size" : "");
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------------------------------- */
+
+static int store_integer(Kernel *self, cl_uint i, PyObject *arg, cl_long number, ArgValue *out) {
+    const ArgSlot *slot = &self->slots[i];
+    if (slot->size < 8) {
+        int bits = (int)slot->size * 8 - slot->is_signed;
+        cl_long low = slot->is_signed ? -((cl_long)1 << bits) : 0, high = ((cl_long)1 << bits) - 1;
+        if (number < low || number > high) {
+            return refuse_range(self, i, arg);
+        }
+    } else if (!slot->is_signed && number < 0) {
+        return refuse_range(self, i, arg);
+    }
+    out->value.integer = number; /* little-endian hosts, as all that have OpenCL: the low bytes come first */
+    out->size = slot->size;
+    return 0;
+}
+
+static int integer_from_long(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    int overflow;
+    long long number = PyLong_AsLongLongAndOverflow(arg, &overflow);
+    if (overflow > 0 && self->slots[i].size == 8 && !self->slots[i].is_signed) {
+        unsigned long long large = PyLong_AsUnsignedLongLong(arg);
+        if (large == (unsigned long long)-1 && PyErr_Occurred()) {
+            return refuse_range(self, i, arg);
+        }
+        out->value.integer = (cl_long)large;
+        out->size = 8;
+        return 0;
+    }
+    if (overflow != 0) {
+        return refuse_range(self, i, arg);
+    }
+    return store_integer(self, i, arg, number, out);
+}
+
+static int store_float(Kernel *self, cl_uint i, PyObject *arg, double number, ArgValue *out) {
+    size_t size = self->slots[i].size;
+    out->size = size;
+    if (size == 4) {
+        float narrow = (float)number;
+        if (PG_UNLIKELY(Py_IS_INFINITY(narrow)) && !Py_IS_INFINITY(number)) {
+            return refuse_range(self, i, arg);
+        }
+        out->value.numbers[0] = narrow;
+    } else if (size == 8) {
+        out->value.number = number;
+    } else if (PyFloat_Pack2(number, (char *)out->value.bytes, 1) < 0) {
+        return refuse_range(self, i, arg);
+    }
+    return 0;
+}
+
+static int store_complex(ArgValue *out, size_t size, double real, double imag) {
+    out->size = size;
+    if (size == 8) {
+        out->value.numbers[0] = (float)real;
+        out->value.numbers[1] = (float)imag;
+    } else {
+        out->value.pair[0] = real;
+        out->value.pair[1] = imag;
+    }
+    return 0;
+}
+
+/* 1 if arg is a NumPy number, whose kind ('b', 'i', 'u', 'f', 'c') and value come out; 0 if not; -1 on error. Longer than double: not. */
+typedef struct {
+    char kind;
+    int size;
+    cl_long integer; /* bits of an integer or bool */
+    double real, imag;
+} Number;
+
+static int read_numpy(PyObject *arg, Number *out) {
+#define READ(Type, type, code, as)                        \
+    if (Py_TYPE(arg) == &Py##Type##ArrType_Type) {        \
+        type value = ((Py##Type##ScalarObject *)arg)->obval; \
+        out->kind = code;                                 \
+        out->size = (int)sizeof value;                    \
+        as;                                               \
+        return 1;                                         \
+    }
+    READ(Float, float, 'f', out->real = value)
+    READ(Double, double, 'f', out->real = value)
+    READ(Int, int, 'i', out->integer = value)
+    READ(Long, long, 'i', out->integer = value)
+    READ(UInt, unsigned int, 'u', out->integer = value)
+    READ(ULong, unsigned long, 'u', out->integer = (cl_long)value)
+    READ(LongLong, long long, 'i', out->integer = value)
+    READ(ULongLong, unsigned long long, 'u', out->integer = (cl_long)value)
+    READ(Short, short, 'i', out->integer = value)
+    READ(UShort, unsigned short, 'u', out->integer = value)
+    READ(Byte, signed char, 'i', out->integer = value)
+    READ(UByte, unsigned char, 'u', out->integer = value)
+    READ(Bool, npy_bool, 'b', out->integer = value)
+    READ(CFloat, npy_cfloat, 'c', (out->real = npy_crealf(value), out->imag = npy_cimagf(value)))
+    READ(CDouble, npy_cdouble, 'c', (out->real = npy_creal(value), out->imag = npy_cimag(value)))
+#undef READ
+    if (Py_TYPE(arg) == &PyHalfArrType_Type) {
+        out->kind = 'f';
+        out->size = 2;
+        out->real = PyFloat_Unpack2((const char *)&((PyHalfScalarObject *)arg)->obval, 1);
+        return 1;
+    }
+    return 0;
+}
+
+static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out);
+
+static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *number, ArgValue *out) {
+    const ArgSlot *slot = &self->slots[i];
+    int whole = number->kind == 'i' || number->kind == 'u' || number->kind == 'b';
+    double real = whole ? number->kind == 'u' ? (double)(cl_ulong)number->integer : (double)number->integer : number->real;
+    switch (slot->kind) {
+    case ARG_INTEGER:
+        if (!whole) {
+            return refuse(self, i, "a %s number is not converted to an integer; pass int(...) or a NumPy integer", pg_type_name(arg));
+        }
+        if (number->kind != 'b' && number->size == (int)slot->size) { /* as C converts between signed and unsigned */
+            out->value.integer = number->integer;
+            out->size = slot->size;
+            return 0;
+        }
+        if (number->kind == 'u' && number->integer < 0) { /* 2**63 and more for something smaller */
+            return refuse_range(self, i, arg);
+        }
+        return store_integer(self, i, arg, number->integer, out);
+    case ARG_FLOAT:
+        return number->kind == 'c' ? refuse(self, i, "a complex number is not converted to a real one") : store_float(self, i, arg, real, out);
+    default:
+        return store_complex(out, slot->size, real, number->kind == 'c' ? number->imag : 0.0);
+    }
+}
+
+/* Whether the bytes of arg are taken as they are: other kinds of object with a buffer (bytes, ctypes, structs). */
+static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    const ArgSlot *slot = &self->slots[i];
+    Py_buffer view;
+    if (PyArray_IsScalar(arg, Void) || PyArray_Check(arg) || PyArray_IsScalar(arg, Generic)) {
+        PyArray_Descr *dtype = PyArray_Check(arg) ? (PyArray_Descr *)Py_NewRef(PyArray_DESCR((PyArrayObject *)arg)) : PyArray_DescrFromScalar(arg);
+        int has_objects = dtype == NULL || PyDataType_REFCHK(dtype);
+        Py_XDECREF(dtype);
+        if (has_objects) {
+            PyErr_Clear();
+            return refuse(self, i, "the %s holds Python objects", pg_type_name(arg));
+        }
+    }
+    if (PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) {
+        PyErr_Clear();
+        if (slot->kind == ARG_BYTES && slot->size == 0 && (PyNumber_Check(arg) || PyBool_Check(arg))) {
+            return refuse(self, i, "the type's size is not known here, so a Python %s cannot be converted; pass a NumPy scalar of the right dtype", pg_type_name(arg));
+        }
+        return refuse(self, i, "invalid kernel argument: %s", pg_type_name(arg));
+    }
+    size_t size = (size_t)view.len;
+    int result = -1;
+    if (size == 0 || (slot->size != 0 && size != slot->size && !(slot->kind == ARG_VECTOR && size * 4 == slot->size * 3))) {
+        if (slot->size != 0) {
+            ocl_reject_type(self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE, "when processing arg#%u (1-based) of kernel '%U', '%V': it has %zu bytes, not %zu",
+                            (unsigned)(i + 1), self->name, slot->declaration, "", size, slot->size);
+        } else {
+            refuse(self, i, "the %s is empty", pg_type_name(arg));
+        }
+        goto done;
+    }
+    unsigned char *bytes = out->value.bytes;
+    size_t room = slot->size > size ? slot->size : size;
+    if (room > sizeof out->value.bytes) {
+        bytes = out->large = PyMem_Malloc(room);
+        if (bytes == NULL) {
+            PyErr_NoMemory();
+            goto done;
+        }
+    }
+    memset(bytes + size, 0, room - size);
+    if (PyBuffer_ToContiguous(bytes, &view, view.len, 'A') < 0) {
+        goto done;
+    }
+    out->size = room;
+    result = 0;
+done:
+    PyBuffer_Release(&view);
+    return result;
+}
+
+static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    const ArgSlot *slot = &self->slots[i];
+    Number number = {0, 0, 0, 0.0, 0.0};
+    if (PyLong_Check(arg)) { /* bool too */
+        if (slot->kind == ARG_INTEGER) {
+            return integer_from_long(self, i, arg, out);
+        }
+        double real = PyLong_AsDouble(arg);
+        if (real == -1.0 && PyErr_Occurred()) {
+            return refuse_range(self, i, arg);
+        }
+        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out) : store_complex(out, slot->size, real, 0.0);
+    }
+    int known = read_numpy(arg, &number);
+    if (known) {
+        return from_number(self, i, arg, &number, out);
+    }
+    if (PyFloat_Check(arg)) {
+        if (slot->kind == ARG_INTEGER) {
+            return refuse(self, i, "a float is not converted to an integer; pass int(...)");
+        }
+        double real = PyFloat_AS_DOUBLE(arg);
+        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out) : store_complex(out, slot->size, real, 0.0);
+    }
+    if (PyComplex_Check(arg)) {
+        if (slot->kind != ARG_COMPLEX) {
+            return refuse(self, i, "a complex number is not converted to a real one");
+        }
+        Py_complex value = PyComplex_AsCComplex(arg);
+        return store_complex(out, slot->size, value.real, value.imag);
+    }
+    if (PyArray_Check(arg) && PyArray_SIZE((PyArrayObject *)arg) == 1 && PyArray_DESCR((PyArrayObject *)arg)->kind != 'O' &&
+        PyArray_DESCR((PyArrayObject *)arg)->kind != 'V') {
+        PyObject *scalar = PyArray_ToScalar(PyArray_DATA((PyArrayObject *)arg), (PyArrayObject *)arg);
+        int result = scalar != NULL && !PyArray_Check(scalar) ? convert_number(self, i, scalar, out) : -1;
+        Py_XDECREF(scalar);
+        return result;
+    }
+    if (PyArray_Check(arg) && PyArray_SIZE((PyArrayObject *)arg) != 1) {
+        return refuse(self, i, "an array of %zd items is not a number; a kernel reads arrays through a Buffer", PyArray_SIZE((PyArrayObject *)arg));
+    }
+    if (slot->kind != ARG_FLOAT && PyIndex_Check(arg) && !PyArray_Check(arg)) {
+        PyObject *index = PyNumber_Index(arg);
+        int result = index != NULL ? convert_number(self, i, index, out) : -1;
+        Py_XDECREF(index);
+        return result;
+    }
+    return convert_bytes(self, i, arg, out);
+}
+
+/* ---- objects ----------------------------------------------------------------------------------------------------------- */
+
+static int use_memory(Kernel *self, cl_uint i, Memory *memory, ArgValue *out) {
+    if (memory->mem == NULL) {
+        refuse(self, i, "the %s was released", pg_type_name((PyObject *)memory));
+        return -1;
+    }
+    if (memory->context->context != self->context->context) {
+        ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_CONTEXT, "when processing arg#%u (1-based) of kernel '%U': the %s belongs to another context",
+                   (unsigned)(i + 1), self->name, pg_type_name((PyObject *)memory));
+        return -1;
+    }
+    out->set = SET_VALUE;
+    out->size = sizeof(cl_mem);
+    out->value.mem = memory->mem;
+    out->hold = (PyObject *)memory;
+    return 0;
+}
+
+static const char *memory_kind(const Memory *memory) {
+    return memory->type == CL_MEM_OBJECT_BUFFER ? "a buffer" : memory->type == CL_MEM_OBJECT_PIPE ? "a pipe" : "an image";
+}
+
+/* An array of pygpu or PyOpenCL's kind: its memory, if it starts at the array's first item. */
+static int use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    PyObject *data = PyObject_GetAttrString(arg, "data");
+    if (data == NULL && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        return -1; /* an array with an offset says itself what to do */
+    }
+    PyErr_Clear();
+    int result = -1;
+    if (data != NULL && PyObject_TypeCheck(data, self->state->MemoryObjectHolderType)) {
+        result = use_memory(self, i, (Memory *)data, out);
+        if (result == 0) {
+            out->hold = Py_NewRef(data);
+            out->owns_hold = 1;
+        }
+    } else if (data != NULL && ocl_is_svm(self->state, data)) {
+        result = ocl_svm_pointer(self->state, data, "Kernel.set_arg", "the array's data", self->context->context, &out->svm, &out->size);
+        if (result == 0) {
+            out->set = SET_SVM;
+            out->hold = Py_NewRef(data);
+            out->owns_hold = 1;
+        }
+    } else if (PyArray_Check(arg)) {
+        refuse(self, i, "an ndarray is host memory; pass a Buffer made with hostbuf=..., or shared virtual memory");
+    } else {
+        refuse(self, i, "a pointer to device memory takes a Buffer, shared virtual memory or None, not %s", pg_type_name(arg));
+    }
+    Py_XDECREF(data);
+    return result;
+}
+
+static int convert_global(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    State *state = self->state;
+    if (PyObject_TypeCheck(arg, state->MemoryObjectHolderType)) {
+        Memory *memory = (Memory *)arg;
+        if (memory->type != CL_MEM_OBJECT_BUFFER) {
+            return refuse(self, i, "the kernel wants a buffer here, not %s", memory_kind(memory));
+        }
+        return use_memory(self, i, memory, out);
+    }
+    if (arg == Py_None) {
+        out->set = SET_NULL;
+        out->size = sizeof(cl_mem);
+        return 0;
+    }
+    if (ocl_is_svm(state, arg)) {
+        size_t size;
+        if (ocl_svm_pointer(state, arg, "Kernel.set_arg", "the argument", self->context->context, &out->svm, &size) < 0) {
+            return -1;
+        }
+        out->set = SET_SVM;
+        out->size = sizeof(void *);
+        out->hold = arg;
+        return 0;
+    }
+    if (PyObject_TypeCheck(arg, state->LocalMemoryType)) {
+        return refuse(self, i, "LocalMemory is for __local pointers, and this one is __global or __constant");
+    }
+    return use_array(self, i, arg, out);
+}
+
+static int convert_local(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    if (!PyObject_TypeCheck(arg, self->state->LocalMemoryType)) {
+        return refuse(self, i, "a __local pointer takes a LocalMemory(bytes), not %s", pg_type_name(arg));
+    }
+    out->set = SET_LOCAL;
+    out->size = ((LocalMemory *)arg)->size;
+    return 0;
+}
+
+static int convert_handle(Kernel *self, cl_uint i, PyObject *arg, PyTypeObject *type, const char *wanted, ArgValue *out) {
+    if (!PyObject_TypeCheck(arg, type)) {
+        return refuse(self, i, "the kernel wants %s here, not %s", wanted, pg_type_name(arg));
+    }
+    Context *context = type == self->state->SamplerType ? ((Sampler *)arg)->context : ((Queue *)arg)->context;
+    if (context != NULL && context->context != self->context->context) {
+        return refuse(self, i, "the %s belongs to another context", pg_type_name(arg));
+    }
+    out->value.handle = ((OclHandle *)arg)->handle;
+    out->size = sizeof(void *);
+    out->hold = arg;
+    return 0;
+}
+
+static int convert_memory(Kernel *self, cl_uint i, PyObject *arg, int pipe, ArgValue *out) {
+    const char *wanted = pipe ? "a pipe" : "an image";
+    if (!PyObject_TypeCheck(arg, self->state->MemoryObjectHolderType)) {
+        return refuse(self, i, "the kernel wants %s here, not %s", wanted, pg_type_name(arg));
+    }
+    Memory *memory = (Memory *)arg;
+    int is_pipe = memory->type == CL_MEM_OBJECT_PIPE, is_buffer = memory->type == CL_MEM_OBJECT_BUFFER;
+    if (is_buffer || is_pipe != pipe) {
+        return refuse(self, i, "the kernel wants %s here, not %s", wanted, memory_kind(memory));
+    }
+    return use_memory(self, i, memory, out);
+}
+
+/* Nothing is known of the argument: it is what the object is. */
+static int convert_unknown(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    State *state = self->state;
+    if (PyObject_TypeCheck(arg, state->MemoryObjectHolderType)) {
+        return use_memory(self, i, (Memory *)arg, out);
+    }
+    if (arg == Py_None || ocl_is_svm(state, arg)) {
+        return convert_global(self, i, arg, out);
+    }
+    if (PyObject_TypeCheck(arg, state->LocalMemoryType)) {
+        return convert_local(self, i, arg, out);
+    }
+    if (PyObject_TypeCheck(arg, state->SamplerType)) {
+        return convert_handle(self, i, arg, state->SamplerType, "a Sampler", out);
+    }
+    if (PyObject_TypeCheck(arg, state->CommandQueueType)) {
+        return convert_handle(self, i, arg, state->CommandQueueType, "a CommandQueue", out);
+    }
+    if (!PyObject_CheckBuffer(arg)) {
+        if (PyNumber_Check(arg)) {
+            return refuse(self, i,
+                          "the argument's type is not known (the program was made from a binary), so a Python %s cannot be converted; pass a NumPy scalar, "
+                          "or declare the types with set_scalar_arg_dtypes",
+                          pg_type_name(arg));
+        }
+        return use_array(self, i, arg, out);
+    }
+    return convert_bytes(self, i, arg, out);
+}
+
+static int convert_vector(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    const ArgSlot *slot = &self->slots[i];
+    if (slot->scalar_size != 0) { /* float2, double2: pyopencl-complex.h makes them complex numbers */
+        Number number = {0, 0, 0, 0.0, 0.0};
+        if (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic)) {
+            Py_complex value = PyComplex_AsCComplex(arg);
+            return store_complex(out, slot->size, value.real, value.imag);
+        }
+        if (read_numpy(arg, &number) && number.kind == 'c') {
+            return store_complex(out, slot->size, number.real, number.imag);
+        }
+    }
+    return convert_bytes(self, i, arg, out);
+}
+
+/* An array with its offset in bytes, for a VectorArg(with_offset=True). */
+static int convert_with_offset(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    PyObject *base = PyObject_GetAttrString(arg, "base_data"), *offset = base != NULL ? PyObject_GetAttrString(arg, "offset") : NULL;
+    int result = -1;
+    if (offset == NULL) {
+        PyErr_Clear();
+        refuse(self, i, "an Array is wanted here (declared as VectorArg), not %s", pg_type_name(arg));
+    } else if (convert_global(self, i, base, out) == 0) {
+        if (out->hold == base) {
+            out->hold = Py_NewRef(base);
+            out->owns_hold = 1;
+        }
+        out[1].set = SET_VALUE;
+        result = convert_number(self, i + 1, offset, out + 1);
+    }
+    Py_XDECREF(base);
+    Py_XDECREF(offset);
+    return result;
+}
+
+int kernel_convert(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    const ArgSlot *slot = &self->slots[i];
+    out->set = SET_VALUE;
+    out->hold = NULL;
+    out->owns_hold = 0;
+    out->large = NULL;
+    if (PG_UNLIKELY(slot->with_offset)) {
+        out[1].hold = NULL;
+        out[1].owns_hold = 0;
+        out[1].large = NULL;
+        return convert_with_offset(self, i, arg, out);
+    }
+    switch (slot->kind) {
+    case ARG_GLOBAL:
+        return convert_global(self, i, arg, out);
+    case ARG_INTEGER:
+    case ARG_FLOAT:
+    case ARG_COMPLEX:
+        return convert_number(self, i, arg, out);
+    case ARG_LOCAL:
+        return convert_local(self, i, arg, out);
+    case ARG_IMAGE:
+        return convert_memory(self, i, arg, 0, out);
+    case ARG_PIPE:
+        return convert_memory(self, i, arg, 1, out);
+    case ARG_SAMPLER:
+        return convert_handle(self, i, arg, self->state->SamplerType, "a Sampler", out);
+    case ARG_QUEUE:
+        return convert_handle(self, i, arg, self->state->CommandQueueType, "a CommandQueue", out);
+    case ARG_VECTOR:
+        return convert_vector(self, i, arg, out);
+    case ARG_BYTES:
+        return convert_bytes(self, i, arg, out);
+    case ARG_UNKNOWN:
+        break;
+    }
+    return convert_unknown(self, i, arg, out);
+}
+
+void kernel_values_clear(ArgValue *values, cl_uint n) {
+    for (cl_uint i = 0; i < n; i++) {
+        if (PG_UNLIKELY(values[i].owns_hold)) {
+            Py_DECREF(values[i].hold);
+        }
+        if (PG_UNLIKELY(values[i].large != NULL)) {
+            PyMem_Free(values[i].large);
+        }
+    }
+}
+
+/* ---- setting -------------------------------------------------------------------------------------------------------------- */
+
+void kernel_lock(Kernel *self) {
+    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) { /* another thread is in the driver, without the GIL */
+        Py_BEGIN_ALLOW_THREADS
+        PyThread_acquire_lock(self->lock, WAIT_LOCK);
+        Py_END_ALLOW_THREADS
+    }
+}
+
+void kernel_unlock(Kernel *self) { PyThread_release_lock(self->lock); }
+
+/* Whether the driver has this value already. An object must be the same one: a handle can be a new object's at an old address. */
+static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value) {
+    if (slot->set != value->set || slot->held != value->hold || self->shared_handle) {
+        return 0;
+    }
+    switch (value->set) {
+    case SET_VALUE:
+        return slot->set_size == value->size && value->size <= CACHED_BYTES && memcmp(slot->set_value, value->value.bytes, value->size) == 0;
+    case SET_SVM:
+        return memcmp(slot->set_value, &value->svm, sizeof value->svm) == 0;
+    case SET_LOCAL:
+        return slot->set_size == value->size;
+    default:
+        return value->set == SET_NULL;
+    }
+}
+
+cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_uint *failed, PyObject **old, const char **routine) {
+    for (cl_uint k = 0; k < n; k++) {
+        ArgSlot *slot = &self->slots[first + k];
+        ArgValue *value = &values[k];
+        old[k] = NULL;
+        if (is_set(self, slot, value)) {
+            continue;
+        }
+        cl_int status = CL_SUCCESS;
+        *routine = "clSetKernelArg";
+        switch (value->set) {
+        case SET_SVM:
+            *routine = "clSetKernelArgSVMPointer";
+            CL_CALL(status, clSetKernelArgSVMPointer, self->kernel, first + k, value->svm);
+            break;
+        case SET_LOCAL:
+            CL_CALL(status, clSetKernelArg, self->kernel, first + k, value->size, NULL);
+            break;
+        case SET_NULL: {
+            cl_mem nothing = NULL;
+            CL_CALL(status, clSetKernelArg, self->kernel, first + k, sizeof nothing, &nothing);
+            break;
+        }
+        default:
+            CL_CALL(status, clSetKernelArg, self->kernel, first + k, value->size, value->large != NULL ? value->large : value->value.bytes);
+        }
+        if (status != CL_SUCCESS) { /* what the driver has now is not known */
+            slot->set = SET_NOTHING;
+            *failed = first + k;
+            for (cl_uint rest = k + 1; rest < n; rest++) {
+                old[rest] = NULL;
+            }
+            return status;
+        }
+        old[k] = slot->held;
+        slot->held = Py_XNewRef(value->hold);
+        slot->set = value->set;
+        slot->set_size = value->size;
+        if (value->set == SET_SVM) {
+            memcpy(slot->set_value, &value->svm, sizeof value->svm);
+        } else if (value->set == SET_VALUE && value->size <= CACHED_BYTES) {
+            memcpy(slot->set_value, value->value.bytes, value->size);
+        }
+    }
+    return CL_SUCCESS;
+}
+
+int kernel_prepare_held(Kernel *self, cl_uint i, PyObject *held, Queue *queue) {
+    if (held == NULL) {
+        return 0;
+    }
+    if (PyObject_TypeCheck(held, self->state->MemoryObjectHolderType)) {
+        if (((Memory *)held)->mem == NULL) {
+            return refuse(self, i, "the %s was released", pg_type_name(held));
+        }
+        return ocl_memory_prepare((Memory *)held, queue);
+    }
+    if (ocl_is_svm(self->state, held)) {
+        if (((Svm *)held)->pointer == NULL) {
+            return refuse(self, i, "the %s was released", pg_type_name(held));
+        }
+        return ocl_svm_used(self->state, held, queue);
+    }
+    return 0;
+}

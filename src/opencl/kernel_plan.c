@@ -1,0 +1,272 @@
+/* kernel_plan.c - how each argument of a kernel is converted, found out once: from clGetKernelArgInfo, else from what the
+ * cache or the source's signature says, else from dtypes that the user declares. */
+#include "kernel.h"
+
+static const struct {
+    const char *name;
+    ArgKind kind;
+    unsigned char size, is_signed;
+} scalar_types[] = {
+    {"char", ARG_INTEGER, 1, 1},           {"signed char", ARG_INTEGER, 1, 1},     {"uchar", ARG_INTEGER, 1, 0},
+    {"unsigned char", ARG_INTEGER, 1, 0},  {"short", ARG_INTEGER, 2, 1},           {"ushort", ARG_INTEGER, 2, 0},
+    {"signed short", ARG_INTEGER, 2, 1},   {"short int", ARG_INTEGER, 2, 1},       {"unsigned short", ARG_INTEGER, 2, 0},
+    {"int", ARG_INTEGER, 4, 1},            {"signed int", ARG_INTEGER, 4, 1},      {"signed", ARG_INTEGER, 4, 1},
+    {"uint", ARG_INTEGER, 4, 0},           {"unsigned int", ARG_INTEGER, 4, 0},    {"unsigned", ARG_INTEGER, 4, 0},
+    {"long", ARG_INTEGER, 8, 1},           {"signed long", ARG_INTEGER, 8, 1},     {"long int", ARG_INTEGER, 8, 1},
+    {"ulong", ARG_INTEGER, 8, 0},          {"unsigned long", ARG_INTEGER, 8, 0},   {"unsigned long int", ARG_INTEGER, 8, 0},
+    {"half", ARG_FLOAT, 2, 1},             {"float", ARG_FLOAT, 4, 1},             {"double", ARG_FLOAT, 8, 1},
+    {"cfloat_t", ARG_COMPLEX, 8, 1},       {"cdouble_t", ARG_COMPLEX, 16, 1},
+    {"int8_t", ARG_INTEGER, 1, 1},         {"uint8_t", ARG_INTEGER, 1, 0},         {"int16_t", ARG_INTEGER, 2, 1},
+    {"uint16_t", ARG_INTEGER, 2, 0},       {"int32_t", ARG_INTEGER, 4, 1},         {"uint32_t", ARG_INTEGER, 4, 0},
+    {"int64_t", ARG_INTEGER, 8, 1},        {"uint64_t", ARG_INTEGER, 8, 0},
+};
+
+static int starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
+
+/* "float4" and the like; n of 3 takes the room of 4 (OpenCL C, 6.1.5). */
+static int plan_vector(ArgSlot *slot, const char *type) {
+    size_t length = strlen(type), digits = 0;
+    while (digits < length && type[length - 1 - digits] >= '0' && type[length - 1 - digits] <= '9') {
+        digits++;
+    }
+    int n = digits > 0 && digits < 3 ? atoi(type + length - digits) : 0;
+    if (n != 2 && n != 3 && n != 4 && n != 8 && n != 16) {
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof scalar_types / sizeof scalar_types[0]; i++) {
+        if (strlen(scalar_types[i].name) == length - digits && strncmp(scalar_types[i].name, type, length - digits) == 0 &&
+            scalar_types[i].kind != ARG_COMPLEX) {
+            slot->kind = ARG_VECTOR;
+            slot->size = (size_t)(n == 3 ? 4 : n) * scalar_types[i].size;
+            slot->scalar_size = n == 2 && scalar_types[i].kind == ARG_FLOAT && scalar_types[i].size >= 4 ? scalar_types[i].size : 0;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int plan_slot(ArgSlot *slot, cl_uint address, cl_uint type_qualifier, const char *given_type, const char *name) {
+    char type[128];
+    size_t length = strlen(given_type);
+    while (starts_with(given_type, "const ") || starts_with(given_type, "volatile ") || starts_with(given_type, "restrict ")) {
+        given_type = strchr(given_type, ' ') + 1;
+    }
+    length = strlen(given_type);
+    if (length >= sizeof type) {
+        length = sizeof type - 1;
+    }
+    memcpy(type, given_type, length);
+    while (length > 0 && (type[length - 1] == ' ' || type[length - 1] == ';')) {
+        length--;
+    }
+    type[length] = '\0';
+    int pointer = length > 0 && type[length - 1] == '*';
+    slot->kind = ARG_UNKNOWN;
+    if (pointer || address == CL_KERNEL_ARG_ADDRESS_LOCAL) {
+        slot->kind = address == CL_KERNEL_ARG_ADDRESS_LOCAL ? ARG_LOCAL : ARG_GLOBAL;
+        slot->size = sizeof(cl_mem);
+    } else if (type_qualifier & CL_KERNEL_ARG_TYPE_PIPE) {
+        slot->kind = ARG_PIPE;
+    } else if (starts_with(type, "image") && length > 2 && strcmp(type + length - 2, "_t") == 0) {
+        slot->kind = ARG_IMAGE;
+    } else if (strcmp(type, "sampler_t") == 0) {
+        slot->kind = ARG_SAMPLER;
+    } else if (strcmp(type, "queue_t") == 0) {
+        slot->kind = ARG_QUEUE;
+    } else if (address == CL_KERNEL_ARG_ADDRESS_GLOBAL || address == CL_KERNEL_ARG_ADDRESS_CONSTANT) {
+        slot->kind = ARG_GLOBAL; /* a typedef of a pointer */
+        slot->size = sizeof(cl_mem);
+    } else {
+        slot->kind = ARG_BYTES;
+        slot->size = 0;
+        for (size_t i = 0; i < sizeof scalar_types / sizeof scalar_types[0]; i++) {
+            if (strcmp(type, scalar_types[i].name) == 0) {
+                slot->kind = scalar_types[i].kind;
+                slot->size = scalar_types[i].size;
+                slot->is_signed = scalar_types[i].is_signed;
+            }
+        }
+        if (slot->kind == ARG_BYTES) {
+            plan_vector(slot, type);
+        }
+    }
+    Py_XSETREF(slot->declaration, PyUnicode_FromFormat("%s %s", type, name));
+    return slot->declaration != NULL ? 0 : -1;
+}
+
+static int ask_driver(Kernel *self, cl_uint i) {
+    cl_uint address = 0;
+    cl_bitfield qualifier = 0;
+    char type[256] = "", name[256] = "";
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof address, &address, NULL);
+    if (status == CL_SUCCESS) {
+        CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_TYPE_NAME, sizeof type - 1, type, NULL);
+    }
+    if (status != CL_SUCCESS || type[0] == '\0') {
+        return 0;
+    }
+    CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifier, &qualifier, NULL);
+    CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_NAME, sizeof name - 1, name, NULL);
+    return plan_slot(&self->slots[i], address, (cl_uint)qualifier, type, name) < 0 ? -1 : 1;
+}
+
+/* rows: list of (address, access, type name, type qualifier, name). 1 if they fit the kernel. */
+static int use_rows(Kernel *self, PyObject *rows) {
+    if (!PyList_Check(rows) || PyList_GET_SIZE(rows) != (Py_ssize_t)self->n_args) {
+        return 0;
+    }
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        int address, access, qualifier;
+        const char *type, *name;
+        PyObject *row = PySequence_Tuple(PyList_GET_ITEM(rows, i));
+        int failed = row == NULL || !PyArg_ParseTuple(row, "iisis", &address, &access, &type, &qualifier, &name) ||
+                     plan_slot(&self->slots[i], (cl_uint)address, (cl_uint)qualifier, type, name) < 0;
+        Py_XDECREF(row);
+        if (failed) {
+            return -1;
+        }
+    }
+    return 1;
+}
+
+static PyObject *rows_from_source(Kernel *self) {
+    Program *program = self->program;
+    if (program == NULL || program->source == NULL) {
+        return Py_NewRef(Py_None);
+    }
+    PyObject *source = PyUnicode_DecodeUTF8(PyBytes_AS_STRING(program->source), PyBytes_GET_SIZE(program->source), "replace");
+    PyObject *module = source != NULL ? PyImport_ImportModule("pygpu.signature") : NULL;
+    PyObject *rows = module != NULL ? PyObject_CallMethod(module, "kernel_arguments", "OO", source, self->name) : NULL;
+    Py_XDECREF(source);
+    Py_XDECREF(module);
+    return rows;
+}
+
+int kernel_make_plan(Kernel *self) {
+    self->n_given = self->n_args;
+    self->slots = PyMem_Calloc(self->n_args + 1, sizeof *self->slots);
+    if (self->slots == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    cl_uint known = 0;
+    while (known < self->n_args && self->context->version >= 120) {
+        int answer = ask_driver(self, known);
+        if (answer < 0) {
+            return -1;
+        }
+        if (answer == 0) {
+            break;
+        }
+        known++;
+    }
+    if (known == self->n_args) {
+        return 0;
+    }
+    PyObject *rows = self->program != NULL && self->program->arg_info != NULL && PyDict_Check(self->program->arg_info)
+                         ? Py_XNewRef(PyDict_GetItemWithError(self->program->arg_info, self->name))
+                         : NULL;
+    if (rows == NULL && !PyErr_Occurred()) {
+        rows = rows_from_source(self);
+    }
+    int used = rows != NULL ? use_rows(self, rows) : -1;
+    Py_XDECREF(rows);
+    if (used < 0) { /* a help that fails is no help; the kernel works without */
+        PyErr_Clear();
+    }
+    for (cl_uint i = 0; used != 1 && i < self->n_args; i++) {
+        self->slots[i].kind = ARG_UNKNOWN;
+        Py_CLEAR(self->slots[i].declaration);
+    }
+    return 0;
+}
+
+/* One entry of set_scalar_arg_dtypes. */
+static int declare_dtype(ArgSlot *slot, PyObject *entry) {
+    PyArray_Descr *dtype = NULL;
+    if (PyArray_DescrConverter(entry, &dtype) == NPY_FAIL) {
+        return -1;
+    }
+    size_t size = (size_t)PyDataType_ELSIZE(dtype);
+    slot->scalar_size = 0;
+    switch (dtype->kind) {
+    case 'b':
+    case 'i':
+    case 'u':
+        slot->kind = ARG_INTEGER;
+        slot->is_signed = dtype->kind == 'i';
+        break;
+    case 'f':
+        slot->kind = size <= 8 ? ARG_FLOAT : ARG_BYTES;
+        break;
+    case 'c':
+        slot->kind = size <= 16 ? ARG_COMPLEX : ARG_BYTES;
+        break;
+    default:
+        slot->kind = ARG_BYTES;
+    }
+    slot->size = size;
+    PyObject *name = slot->declaration == NULL ? PyObject_Str((PyObject *)dtype) : NULL;
+    if (name != NULL) {
+        slot->declaration = name;
+    }
+    Py_DECREF(dtype);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+int kernel_declare(Kernel *self, PyObject *dtypes) {
+    PyObject *entries = PySequence_Tuple(dtypes);
+    if (entries == NULL) {
+        return -1;
+    }
+    int result = -1;
+    cl_uint at = 0;
+    Py_ssize_t n = PyTuple_GET_SIZE(entries);
+    for (Py_ssize_t k = 0; k < n; k++, at++) {
+        PyObject *entry = PyTuple_GET_ITEM(entries, k);
+        if (at >= self->n_args) {
+            goto wrong_length;
+        }
+        ArgSlot *slot = &self->slots[at];
+        slot->with_offset = slot->is_offset = 0;
+        if (entry == Py_None) {
+            continue;
+        }
+        PyObject *with_offset = PyType_Check(entry) ? NULL : PyObject_GetAttrString(entry, "with_offset");
+        PyErr_Clear();
+        if (with_offset != NULL) { /* a VectorArg: an array */
+            int two = PyObject_IsTrue(with_offset);
+            Py_DECREF(with_offset);
+            slot->kind = ARG_GLOBAL;
+            if (two == 1) {
+                if (++at >= self->n_args) {
+                    goto wrong_length;
+                }
+                slot->with_offset = 1;
+                self->slots[at].is_offset = 1;
+                self->slots[at].kind = ARG_INTEGER;
+                self->slots[at].size = 8;
+                self->slots[at].is_signed = 1;
+            }
+            continue;
+        }
+        if (declare_dtype(slot, entry) < 0) {
+            goto done;
+        }
+    }
+    if (at != self->n_args) {
+    wrong_length:
+        ocl_reject(self->state, "Kernel.set_scalar_arg_dtypes", CL_INVALID_VALUE, "length of argument list (%zd) and kernel %R (%u arguments) do not match", n,
+                   self->name, (unsigned)self->n_args);
+        goto done;
+    }
+    self->n_given = 0;
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        self->n_given += !self->slots[i].is_offset;
+    }
+    result = 0;
+done:
+    Py_DECREF(entries);
+    return result;
+}

@@ -1,0 +1,56 @@
+/* local_memory.c - LocalMemory: how much memory of the work-group a __local pointer gets. */
+#include "kernel.h"
+
+PG_DOC(LocalMemory__doc__, "LocalMemory", "size", "(size: int)",
+       "*size* bytes of local memory as an argument for a __local pointer. Raises ValueError unless size is positive.");
+static ArgSpec LocalMemory_args = PG_ARGSPEC(LocalMemory__doc__);
+
+static PyObject *LocalMemory_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[1];
+    size_t size;
+    State *state = ocl_state_of(type);
+    if (state == NULL || pg_args_tuple(&LocalMemory_args, args, kwargs, a) < 0 || pg_as_size(a[0], "LocalMemory", "size", &size) < 0) {
+        return NULL;
+    }
+    if (size == 0) {
+        return ocl_reject(state, "LocalMemory", CL_INVALID_ARG_SIZE, "size must be positive");
+    }
+    LocalMemory *self = (LocalMemory *)PG_NEW(type);
+    if (self != NULL) {
+        self->state = state;
+        self->size = size;
+    }
+    return (PyObject *)self;
+}
+
+static void LocalMemory_dealloc(PyObject *op) {
+    PyTypeObject *type = Py_TYPE(op);
+    if (((LocalMemory *)op)->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static PyObject *LocalMemory_repr(PyObject *op) { return PyUnicode_FromFormat("<pygpu.LocalMemory of %zu bytes>", ((LocalMemory *)op)->size); }
+
+static PyObject *LocalMemory_get_size(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromSize_t(((LocalMemory *)op)->size); }
+
+static PyGetSetDef LocalMemory_getset[] = {
+    {"size", LocalMemory_get_size, NULL, "int: bytes", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef LocalMemory_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(LocalMemory, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot LocalMemory_slots[] = {
+    {Py_tp_doc, (void *)LocalMemory__doc__},
+    {Py_tp_new, (void *)LocalMemory_new},
+    {Py_tp_dealloc, (void *)LocalMemory_dealloc},
+    {Py_tp_repr, (void *)LocalMemory_repr},
+    {Py_tp_getset, LocalMemory_getset},
+    {Py_tp_members, LocalMemory_members},
+    {0, NULL},
+};
+PyType_Spec ocl_LocalMemory_spec = {.name = "pygpu.LocalMemory", .basicsize = sizeof(LocalMemory), .slots = LocalMemory_slots, .flags = OCL_FLAGS};

@@ -1,0 +1,137 @@
+/* module.c - the extension module pygpu._opencl: its state, its types, its functions. */
+#define PG_IMPORT_NUMPY
+#include "opencl.h"
+
+typedef struct {
+    PyType_Spec *spec;
+    size_t offset;
+    Py_ssize_t base; /* offset of the base's slot in State, -1: object */
+    int exported;
+} TypeRow;
+
+#define SLOT(name) offsetof(State, name##Type)
+#define ROW(name) {&ocl_##name##_spec, SLOT(name), -1, 1}
+#define ROW_OF(name, base) {&ocl_##name##_spec, SLOT(name), (Py_ssize_t)SLOT(base), 1}
+
+/* Bases stand before what derives from them. */
+static const TypeRow type_rows[] = {
+    ROW(Platform), ROW(Device), ROW(Context), ROW(CommandQueue), ROW(Event), ROW_OF(NannyEvent, Event), ROW_OF(UserEvent, Event), ROW(Profile),
+    ROW(MemoryObjectHolder), ROW_OF(MemoryObject, MemoryObjectHolder), ROW_OF(Buffer, MemoryObject), ROW(MemoryMap),
+    ROW(ImageFormat), ROW(ImageDescriptor), ROW_OF(Image, MemoryObject), ROW(Sampler), ROW_OF(Pipe, MemoryObject),
+    ROW(SVMPointer), ROW_OF(SVM, SVMPointer), ROW_OF(SVMAllocation, SVMPointer),
+    ROW(Program), ROW(Kernel), ROW(LocalMemory),
+    ROW(AllocatorBase), ROW_OF(ImmediateAllocator, AllocatorBase), ROW_OF(DeferredAllocator, AllocatorBase),
+    ROW(SVMAllocator), ROW(MemoryPool), ROW(SVMPool), ROW_OF(PooledBuffer, MemoryObjectHolder), ROW_OF(PooledSVM, SVMPointer),
+};
+
+State *ocl_state_of(PyTypeObject *type) {
+    PyObject *module = PyType_GetModuleByDef(type, &ocl_module);
+    return module != NULL ? PyModule_GetState(module) : NULL;
+}
+
+static PyStructSequence_Field name_version_fields[] = {
+    {"version", "int: packed as major << 22 | minor << 12 | patch"}, {"name", "str: name of the extension, language or layer"}, {NULL, NULL}};
+static PyStructSequence_Desc name_version_desc = {"pygpu.NameVersion", "A name with its version, as OpenCL 3.0 reports them.",
+                                                  name_version_fields, 2};
+
+static int add_types(PyObject *module, State *state) {
+    for (size_t i = 0; i < sizeof type_rows / sizeof type_rows[0]; i++) {
+        const TypeRow *row = &type_rows[i];
+        PyObject *base = row->base >= 0 ? *(PyObject **)((char *)state + row->base) : NULL;
+        PyObject *type = PyType_FromModuleAndSpec(module, row->spec, base);
+        if (type == NULL) {
+            return -1;
+        }
+        *(PyObject **)((char *)state + row->offset) = type;
+        if (PyModule_AddType(module, (PyTypeObject *)type) < 0) {
+            return -1;
+        }
+    }
+    state->NameVersion = (PyObject *)PyStructSequence_NewType(&name_version_desc);
+    return state->NameVersion != NULL ? PyModule_AddObjectRef(module, "NameVersion", state->NameVersion) : -1;
+}
+
+static int add_errors(State *state) {
+    PyObject *errors = PyImport_ImportModule("pygpu.errors");
+    if (errors == NULL) {
+        return -1;
+    }
+    state->Error = PyObject_GetAttrString(errors, "Error");
+    state->LogicError = PyObject_GetAttrString(errors, "LogicError");
+    state->MemoryError = PyObject_GetAttrString(errors, "MemoryError");
+    state->RuntimeError = PyObject_GetAttrString(errors, "RuntimeError");
+    state->make_error = PyObject_GetAttrString(errors, "_make_error");
+    Py_DECREF(errors);
+    return state->Error && state->LogicError && state->MemoryError && state->RuntimeError && state->make_error ? 0 : -1;
+}
+
+static int module_exec(PyObject *module) {
+    State *state = PyModule_GetState(module);
+    state->module = module;
+    import_array1(-1);
+    pg_is_main_thread();
+    PyMethodDef *const tables[] = {ocl_driver_methods,     ocl_platform_functions, ocl_event_functions,   ocl_transfer_functions,
+                                   ocl_buffer_functions,   ocl_image_functions,    ocl_svm_functions,     ocl_program_functions,
+                                   ocl_kernel_functions,   ocl_fill_functions,     ocl_map_functions,     ocl_rect_functions,
+                                   ocl_enum_functions};
+    if (add_errors(state) < 0 || add_types(module, state) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        if (PyModule_AddFunctions(module, tables[i]) < 0) {
+            return -1;
+        }
+    }
+    return ocl_pending_ready(state);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg) {
+    State *state = PyModule_GetState(module);
+#define X(name) Py_VISIT(state->name##Type);
+    OCL_TYPES(X)
+#undef X
+#define X(name) Py_VISIT(state->name);
+    OCL_OBJECTS(X)
+#undef X
+    return 0;
+}
+
+static int module_clear(PyObject *module) {
+    /* Types keep using the state through their objects until the module itself goes, so the error classes stay too. */
+    State *state = PyModule_GetState(module);
+#define X(name) Py_CLEAR(state->name##Type);
+    OCL_TYPES(X)
+#undef X
+    return 0;
+}
+
+static void module_free(void *op) {
+    State *state = PyModule_GetState((PyObject *)op);
+    if (state == NULL) {
+        return;
+    }
+    module_clear((PyObject *)op);
+#define X(name) Py_CLEAR(state->name);
+    OCL_OBJECTS(X)
+#undef X
+}
+
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)module_exec},
+#ifdef Py_mod_multiple_interpreters
+                                          {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+                                          {0, NULL}};
+
+PyModuleDef ocl_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "pygpu._opencl",
+    .m_doc = "OpenCL as C extension types. Use it through the package pygpu.",
+    .m_size = sizeof(State),
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__opencl(void);
+PyMODINIT_FUNC PyInit__opencl(void) { return PyModuleDef_Init(&ocl_module); }

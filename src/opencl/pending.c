@@ -1,0 +1,240 @@
+/* pending.c - what must happen when a command is done: host memory given back, Python callbacks run.
+ *
+ * A driver calls back from threads of its own. They only push a record onto a list; one dispatcher thread of ours takes the GIL
+ * and deals with the list. So no dealloc ever waits for a device, and dropping an Event or an array changes nothing. At exit
+ * the dispatcher is stopped before the interpreter goes; what is still pending then is left to the operating system.
+ */
+#include "opencl.h"
+
+#include "pthread_compat.h"
+
+typedef struct Pending {
+    struct Pending *next;
+    Py_buffer view;       /* released if has_view */
+    int has_view;
+    PyObject *object;     /* dropped */
+    PyObject *function;   /* called with status, then dropped */
+    cl_int status;
+} Pending;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, idle = PTHREAD_COND_INITIALIZER;
+static Pending *first, **last = &first; /* under lock */
+static int running, stopping, busy;     /* under lock */
+
+/* GIL held. */
+static void Pending_finish(Pending *record) {
+    if (record->function != NULL) {
+        PyObject *result = PyObject_CallFunction(record->function, "i", (int)record->status);
+        if (result == NULL) {
+            PyErr_WriteUnraisable(record->function);
+        }
+        Py_XDECREF(result);
+    }
+    if (record->has_view) {
+        PyBuffer_Release(&record->view);
+    }
+    Py_XDECREF(record->object);
+    Py_XDECREF(record->function);
+    PyMem_RawFree(record);
+}
+
+static void *dispatch(void *Py_UNUSED(unused)) {
+    pthread_mutex_lock(&lock);
+    while (!stopping) {
+        if (first == NULL) {
+            pthread_cond_wait(&wake, &lock);
+            continue;
+        }
+        Pending *list = first;
+        first = NULL;
+        last = &first;
+        busy = 1;
+        pthread_mutex_unlock(&lock);
+        PyGILState_STATE gil = PyGILState_Ensure();
+        while (list != NULL) {
+            Pending *record = list;
+            list = record->next;
+            Pending_finish(record);
+        }
+        PyGILState_Release(gil);
+        pthread_mutex_lock(&lock);
+        busy = 0;
+    }
+    running = 0;
+    pthread_cond_broadcast(&idle);
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* Any thread, GIL or not. */
+static void push(Pending *record) {
+    pthread_mutex_lock(&lock);
+    if (!stopping) { /* else it stays for ever: the interpreter is going */
+        record->next = NULL;
+        *last = record;
+        last = &record->next;
+        pthread_cond_signal(&wake);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static int start_dispatcher(void) {
+    int failed = 0;
+    pthread_mutex_lock(&lock);
+    if (!running && !stopping) {
+        pthread_t thread;
+        pg_signal_mask mask;
+        pg_block_signals(&mask); /* signals belong to Python's main thread */
+        failed = pthread_create(&thread, NULL, dispatch, NULL);
+        pg_restore_signals(&mask);
+        if (!failed) {
+            pthread_detach(thread);
+            running = 1;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return failed ? -1 : 0;
+}
+
+static void CL_CALLBACK on_event(cl_event event, cl_int status, void *record) {
+    (void)event;
+    ((Pending *)record)->status = status;
+    push(record);
+}
+
+static void CL_CALLBACK on_destroyed(cl_mem mem, void *record) {
+    (void)mem;
+    push(record);
+}
+
+static Pending *Pending_new(void) { return PyMem_RawCalloc(1, sizeof(Pending)); }
+
+/* Hands the record to the event. If the driver cannot call back, waits in its stead: rare, and nothing may be lost. */
+static void hold(State *state, cl_event event, Pending *record) {
+    cl_int status = CL_SUCCESS;
+    if (start_dispatcher() == 0) {
+        CL_CALL(status, clSetEventCallback, event, CL_COMPLETE, on_event, record);
+        if (status == CL_SUCCESS) {
+            return;
+        }
+    }
+    if (status == PG_STATUS_FORKED) {
+        return; /* the record leaks in the child, which is inert */
+    }
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_BEGIN_ALLOW_THREADS
+    CL_CALL(status, clWaitForEvents, 1, &event);
+    Py_END_ALLOW_THREADS
+    if (status == CL_SUCCESS || status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+        Pending_finish(record);
+    } /* else it is not known when the memory is free, so it is kept */
+    PyErr_Restore(type, value, traceback);
+    (void)state;
+}
+
+void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view) {
+    Pending *record = Pending_new();
+    if (record == NULL) { /* keep the memory: losing some beats a device that writes into freed memory */
+        return;
+    }
+    record->view = *view;
+    record->has_view = 1;
+    hold(state, event, record);
+}
+
+void ocl_hold_object(State *state, cl_event event, PyObject *object) {
+    Py_INCREF(object);
+    Pending *record = Pending_new();
+    if (record == NULL) {
+        return;
+    }
+    record->object = object;
+    hold(state, event, record);
+}
+
+int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view) {
+    Pending *record = Pending_new();
+    if (record == NULL || start_dispatcher() < 0) {
+        PyMem_RawFree(record);
+        PyBuffer_Release(view);
+        PyErr_NoMemory();
+        return -1;
+    }
+    record->view = *view;
+    record->has_view = 1;
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clSetMemObjectDestructorCallback, mem, on_destroyed, record);
+    if (status != CL_SUCCESS) {
+        PyBuffer_Release(view);
+        PyMem_RawFree(record);
+        ocl_raise(state, "clSetMemObjectDestructorCallback", status);
+        return -1;
+    }
+    return 0;
+}
+
+int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function) {
+    Pending *record = Pending_new();
+    if (record == NULL || start_dispatcher() < 0) {
+        PyMem_RawFree(record);
+        PyErr_NoMemory();
+        return -1;
+    }
+    record->function = Py_NewRef(function);
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clSetEventCallback, event, at, on_event, record);
+    if (status != CL_SUCCESS) {
+        Py_DECREF(function);
+        PyMem_RawFree(record);
+        ocl_raise(state, "clSetEventCallback", status);
+        return -1;
+    }
+    return 0;
+}
+
+#define EXIT_SECONDS 2
+
+/* atexit: the interpreter is whole still. Gives user events an outcome, lets callbacks that are due run, stops the dispatcher. */
+static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    if (pg_trap & PG_TRAP_FORKED) {
+        Py_RETURN_NONE;
+    }
+    ocl_abandon_user_events();
+    double end = pg_seconds() + EXIT_SECONDS;
+    Py_BEGIN_ALLOW_THREADS
+    pthread_mutex_lock(&lock);
+    while (running && (first != NULL || busy) && pg_seconds() < end) {
+        pthread_mutex_unlock(&lock);
+        pg_sleep_us(500);
+        pthread_mutex_lock(&lock);
+    }
+    stopping = 1;
+    pthread_cond_signal(&wake);
+    while (running && pg_seconds() < end) {
+        pthread_mutex_unlock(&lock);
+        pg_sleep_us(200);
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef at_exit_method = {"_at_exit", at_exit, METH_NOARGS, NULL};
+
+int ocl_pending_ready(State *state) {
+    static int registered = 0; /* once for the process, however often the module is imported */
+    if (registered) {
+        return 0;
+    }
+    PyObject *atexit = PyImport_ImportModule("atexit"), *function = PyCFunction_New(&at_exit_method, NULL);
+    PyObject *result = atexit != NULL && function != NULL ? PyObject_CallMethod(atexit, "register", "O", function) : NULL;
+    Py_XDECREF(atexit);
+    Py_XDECREF(function);
+    Py_XDECREF(result);
+    (void)state;
+    registered = result != NULL;
+    return result != NULL ? 0 : -1;
+}

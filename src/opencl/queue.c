@@ -1,0 +1,375 @@
+/* queue.c - CommandQueue: an in-order or out-of-order stream of commands on one device. */
+#include "opencl.h"
+
+enum {
+#define QUEUE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#include "info.def"
+    ROW_COUNT
+};
+static const Info Queue_info[] = {
+#define QUEUE_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#include "info.def"
+};
+
+/* Commands after which the driver's own queue may be full, so that enqueueing may block (drivers hold 1000 and more). */
+#define MANY_COMMANDS 256
+
+static cl_int Queue_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetCommandQueueInfo, ((Queue *)self)->queue, param, size, value, size_ret);
+    return status;
+}
+
+PyObject *ocl_queue_wrap(State *state, cl_command_queue handle, int retain) {
+    cl_int status = CL_SUCCESS;
+    if (retain) {
+        CL_CALL(status, clRetainCommandQueue, handle);
+        if (status != CL_SUCCESS) {
+            return ocl_raise(state, "clRetainCommandQueue", status);
+        }
+    }
+    ocl_live[LIVE_QUEUE]++;
+    Queue *self = (Queue *)PG_NEW(state->CommandQueueType);
+    if (self == NULL) {
+        CL_RELEASE(LIVE_QUEUE, clReleaseCommandQueue, handle);
+        return NULL;
+    }
+    self->state = state;
+    self->queue = handle;
+    cl_context context = NULL;
+    cl_device_id device = NULL;
+    status = Queue_query(self, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    if (status == CL_SUCCESS) {
+        status = Queue_query(self, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+    }
+    if (status != CL_SUCCESS) {
+        ocl_raise(state, "clGetCommandQueueInfo", status);
+        goto fail;
+    }
+    self->context = (Context *)ocl_context_wrap(state, context, 1);
+    self->device = self->context != NULL ? (Device *)ocl_device_wrap(state, device, NULL, 0) : NULL;
+    if (self->device == NULL) {
+        goto fail;
+    }
+    self->properties = ocl_info_number(self, Queue_query, CL_QUEUE_PROPERTIES);
+    return (PyObject *)self;
+fail:
+    Py_DECREF(self);
+    return NULL;
+}
+
+Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
+    if (!PyObject_TypeCheck(obj, state->CommandQueueType)) {
+        PyErr_Format(PyExc_TypeError, "%s: queue must be a CommandQueue, not %s", call, pg_type_name(obj));
+        return NULL;
+    }
+    Queue *self = (Queue *)obj;
+    return PG_UNLIKELY(self->finalized) && ocl_queue_check(self, call) < 0 ? NULL : self;
+}
+
+int ocl_queue_check(Queue *self, const char *call) {
+    if (!self->finalized) {
+        return 0;
+    }
+    PyObject *errors = PyImport_ImportModule("pygpu.errors");
+    PyObject *category = errors != NULL ? PyObject_GetAttrString(errors, "CommandQueueUsedAfterExit") : NULL;
+    int result = category == NULL ? -1 : PyErr_WarnFormat(category, 1, "%s: the command queue is used after its 'with' block has finished it", call);
+    Py_XDECREF(errors);
+    Py_XDECREF(category);
+    return result;
+}
+
+int ocl_queue_may_block(Queue *self) {
+    /* With the GIL kept, a full queue that waits for a user event could wait for the thread that wants to set it. */
+    return ++self->since_finish > MANY_COMMANDS || ocl_user_events_pending() > 0;
+}
+
+PG_DOC(Queue__doc__, "CommandQueue", "context, device=None, properties=None",
+       "(context: Context, device: Device | None = None, properties: int | Sequence[int] | None = None)",
+       "A stream of commands on one device.\n\n"
+       "device: by default the context's first. properties: command_queue_properties.PROFILING_ENABLE, OUT_OF_ORDER_EXEC_MODE_ENABLE\n"
+       "added with |, or a list of queue_properties and values (OpenCL 2.0). As a context manager it finishes at the end of its block.\n\n"
+       "Raises LogicError for a device that is not of the context, or properties that the device lacks.");
+static ArgSpec Queue_args = PG_ARGSPEC(Queue__doc__);
+
+#define MAX_PROPERTIES 32
+
+static PyObject *Queue_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[3];
+    State *state = ocl_state_of(type);
+    cl_queue_properties list[MAX_PROPERTIES + 2] = {0};
+    uint64_t flags = 0;
+    int n_list = -1; /* -1: flags were given */
+    Context *context;
+    Device *device = NULL;
+    if (state == NULL || pg_args_tuple(&Queue_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "CommandQueue")) == NULL) {
+        return NULL;
+    }
+    if (a[1] != NULL && a[1] != Py_None && (device = ocl_as_device(state, a[1], "CommandQueue", "device")) == NULL) {
+        return NULL;
+    }
+    if (a[2] != NULL && a[2] != Py_None) {
+        if (PyIndex_Check(a[2])) {
+            if (pg_as_u64(a[2], "CommandQueue", "properties", &flags) < 0) {
+                return NULL;
+            }
+        } else {
+            PyObject *items = PySequence_Tuple(a[2]);
+            if (items == NULL) {
+                PyErr_Clear();
+                return PyErr_Format(PyExc_TypeError, "CommandQueue: properties must be an int or a sequence of ints, not %s", pg_type_name(a[2]));
+            }
+            for (n_list = 0; n_list < PyTuple_GET_SIZE(items) && n_list < MAX_PROPERTIES; n_list++) {
+                uint64_t value;
+                if (pg_as_u64(PyTuple_GET_ITEM(items, n_list), "CommandQueue", "each of properties", &value) < 0) {
+                    Py_DECREF(items);
+                    return NULL;
+                }
+                list[n_list] = value;
+            }
+            Py_ssize_t size = PyTuple_GET_SIZE(items);
+            Py_DECREF(items);
+            if (size > MAX_PROPERTIES) {
+                return ocl_reject(state, "CommandQueue", CL_INVALID_VALUE, "properties has %zd entries, at most %d are allowed", size, MAX_PROPERTIES);
+            }
+            if (n_list > 0 && n_list % 2 == 1 && list[n_list - 1] == 0) {
+                n_list--; /* the end mark, given explicitly */
+            }
+            if (n_list % 2 == 1) {
+                return ocl_reject(state, "CommandQueue", CL_INVALID_VALUE, "properties must be pairs of a name and a value");
+            }
+        }
+    }
+    if (device == NULL) {
+        device = context->devices[0];
+    } else {
+        int found = 0;
+        for (Py_ssize_t i = 0; i < context->n_devices; i++) {
+            found |= context->devices[i]->id == device->id;
+        }
+        if (!found && !device->owned) { /* sub-devices of the context's devices are allowed from OpenCL 2.x on */
+            return ocl_reject(state, "CommandQueue", CL_INVALID_DEVICE, "%R is not a device of %R", (PyObject *)device, (PyObject *)context);
+        }
+    }
+    Queue *self = (Queue *)PG_NEW(type);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->state = state;
+    self->context = (Context *)Py_NewRef(context);
+    self->device = (Device *)Py_NewRef(device);
+    self->properties = flags;
+    for (int i = 0; i < n_list; i += 2) {
+        if (list[i] == CL_QUEUE_PROPERTIES) {
+            self->properties = list[i + 1];
+        }
+    }
+    int modern = device->version >= 200 && context->version >= 200 && cl.clCreateCommandQueueWithProperties != NULL;
+    if (n_list > 0 && !modern) {
+        ocl_need_version(state, "clCreateCommandQueueWithProperties", device->version < context->version ? device->version : context->version, 200);
+        if (!PyErr_Occurred()) {
+            ocl_raise(state, "clCreateCommandQueueWithProperties", PG_STATUS_MISSING);
+        }
+        goto fail;
+    }
+    if (n_list < 0 && flags != 0) {
+        list[0] = CL_QUEUE_PROPERTIES;
+        list[1] = flags;
+        n_list = 2;
+    }
+    cl_int status;
+    int tries = 0, again;
+    do {
+        status = CL_SUCCESS;
+        Py_BEGIN_ALLOW_THREADS
+        if (modern) {
+            CL_MAKE(self->queue, status, clCreateCommandQueueWithProperties, context->context, device->id, n_list > 0 ? list : NULL);
+        } else {
+            CL_MAKE(self->queue, status, clCreateCommandQueue, context->context, device->id, flags);
+        }
+        Py_END_ALLOW_THREADS
+        again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
+    } while (again == 1);
+    if (status != CL_SUCCESS || self->queue == NULL) {
+        self->queue = NULL;
+        if (again >= 0) {
+            ocl_raise(state, modern ? "clCreateCommandQueueWithProperties" : "clCreateCommandQueue", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+        }
+        goto fail;
+    }
+    ocl_live[LIVE_QUEUE]++;
+    return (PyObject *)self;
+fail:
+    Py_DECREF(self);
+    return NULL;
+}
+
+static int Queue_traverse(PyObject *op, visitproc visit, void *arg) {
+    Queue *self = (Queue *)op;
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(self->context);
+    Py_VISIT(self->device);
+    Py_VISIT(self->dict);
+    return 0;
+}
+
+static int Queue_clear(PyObject *op) { /* cycles run through attributes set by the user; context and device are needed to the end */
+    Py_CLEAR(((Queue *)op)->dict);
+    return 0;
+}
+
+static void Queue_dealloc(PyObject *op) {
+    Queue *self = (Queue *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    if (self->queue != NULL) { /* releasing flushes, and does not wait (OpenCL 1.1, section 5.1) */
+        CL_RELEASE(LIVE_QUEUE, clReleaseCommandQueue, self->queue);
+    }
+    Py_XDECREF(self->device);
+    Py_XDECREF(self->context);
+    Py_XDECREF(self->dict);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static PyObject *Queue_get(PyObject *op, void *closure) {
+    Queue *self = (Queue *)op;
+    const Info *row = &Queue_info[(intptr_t)closure];
+    switch (row->param) {
+    case CL_QUEUE_CONTEXT:
+        return Py_NewRef(self->context);
+    case CL_QUEUE_DEVICE:
+        return Py_NewRef(self->device);
+    default:
+        return ocl_info(self->state, op, Queue_query, "clGetCommandQueueInfo", row);
+    }
+}
+
+static PyObject *Queue_get_info(PyObject *op, PyObject *param) {
+    unsigned long number = PyLong_Check(param) ? PyLong_AsUnsignedLongMask(param) : 0;
+    for (int i = 0; i < ROW_COUNT; i++) {
+        if (Queue_info[i].param == number) {
+            return Queue_get(op, (void *)(intptr_t)i);
+        }
+    }
+    return ocl_info_by_param(((Queue *)op)->state, op, Queue_query, "clGetCommandQueueInfo", Queue_info, ROW_COUNT, param);
+}
+
+static PyObject *Queue_flush(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    Queue *self = (Queue *)op;
+    cl_int status = CL_SUCCESS;
+    Py_BEGIN_ALLOW_THREADS
+    CL_CALL(status, clFlush, self->queue);
+    Py_END_ALLOW_THREADS
+    return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, "clFlush", status);
+}
+
+static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    Queue *self = (Queue *)op;
+    cl_int status = CL_SUCCESS;
+    if (!pg_is_main_thread()) { /* no signal arrives here, so the driver's own wait serves */
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clFinish, self->queue);
+        Py_END_ALLOW_THREADS
+    } else {
+        cl_event event = NULL;
+        if (self->context->version >= 120 && cl.clEnqueueMarkerWithWaitList != NULL) {
+            CL_CALL(status, clEnqueueMarkerWithWaitList, self->queue, 0, NULL, &event);
+        } else {
+            CL_CALL(status, clEnqueueMarker, self->queue, &event);
+        }
+        if (status == CL_SUCCESS) {
+            ocl_live[LIVE_EVENT]++;
+            Py_BEGIN_ALLOW_THREADS
+            CL_CALL(status, clFlush, self->queue);
+            Py_END_ALLOW_THREADS
+            int failed = 0;
+            if (status == CL_SUCCESS) {
+                /* A command before the marker that failed is not an error of finish(), as with clFinish. */
+                failed = ocl_wait_done(self->state, event);
+            }
+            CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
+            if (failed) {
+                return NULL;
+            }
+        }
+    }
+    if (status != CL_SUCCESS) {
+        return ocl_raise(self->state, "clFinish", status);
+    }
+    self->since_finish = 0;
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *Queue_enter(PyObject *op, PyObject *Py_UNUSED(ignored)) { return Py_NewRef(op); }
+
+static PyObject *Queue_exit(PyObject *op, PyObject *Py_UNUSED(args)) {
+    PyObject *result = Queue_finish(op, NULL);
+    ((Queue *)op)->finalized = 1;
+    return result;
+}
+
+static PyObject *Queue_finalize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    ((Queue *)op)->finalized = 1;
+    Py_RETURN_NONE;
+}
+
+PG_DOC(Queue_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> CommandQueue",
+       "Queue of a cl_command_queue that another library gave as an integer; retain=False takes over its reference.\n\n"
+       "A wrong number cannot be detected.");
+static ArgSpec Queue_from_int_ptr_args = PG_ARGSPEC(Queue_from_int_ptr__doc__);
+
+static PyObject *Queue_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *a[2];
+    State *state = ocl_state_of((PyTypeObject *)type);
+    size_t handle;
+    int retain;
+    if (state == NULL || pg_args(&Queue_from_int_ptr_args, args, nargs, kwnames, a) < 0 || (retain = pg_as_bool(a[1], 1)) < 0 ||
+        ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "CommandQueue.from_int_ptr", &handle) < 0) {
+        return NULL;
+    }
+    return ocl_queue_wrap(state, (cl_command_queue)handle, retain);
+}
+
+static PyMethodDef Queue_methods[] = {
+    {"finish", Queue_finish, METH_NOARGS,
+     "finish($self, /)\n--\n\n() -> None\n\nWait until all commands so far are done. Other threads run meanwhile; Ctrl-C interrupts."},
+    {"flush", Queue_flush, METH_NOARGS, "flush($self, /)\n--\n\n() -> None\n\nSubmit all commands so far to the device without waiting."},
+    {"get_info", Queue_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (command_queue_info.NAME)."},
+    {"_finalize", Queue_finalize, METH_NOARGS, "_finalize($self, /)\n--\n\n() -> None\n\nMark the queue as finished with: later use warns."},
+    {"__enter__", Queue_enter, METH_NOARGS, "__enter__($self, /)\n--\n\n() -> CommandQueue\n\nThe queue itself."},
+    {"__exit__", Queue_exit, METH_VARARGS, "__exit__($self, /, *exc_info)\n--\n\n(*exc_info: object) -> None\n\nfinish(), and warn of later use."},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Queue_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Queue_from_int_ptr__doc__},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef Queue_getset[] = {
+#define QUEUE_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Queue_get, KIND, #PARAM, unit, text)
+#include "info.def"
+    OCL_HANDLE_GETSET("cl_command_queue"),
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef Queue_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Queue, weakrefs), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Queue, dict), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot Queue_slots[] = {
+    {Py_tp_doc, (void *)Queue__doc__},
+    {Py_tp_new, (void *)Queue_new},
+    {Py_tp_traverse, (void *)Queue_traverse},
+    {Py_tp_clear, (void *)Queue_clear},
+    {Py_tp_dealloc, (void *)Queue_dealloc},
+    OCL_HANDLE_SLOTS,
+    {Py_tp_methods, Queue_methods},
+    {Py_tp_getset, Queue_getset},
+    {Py_tp_members, Queue_members},
+    {0, NULL},
+};
+PyType_Spec ocl_CommandQueue_spec = {.name = "pygpu.CommandQueue",
+                                     .basicsize = sizeof(Queue),
+                                     .slots = Queue_slots,
+                                     .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};

@@ -1,0 +1,70 @@
+"""Fixtures shared by all tests: each test runs on every OpenCL device that is found, or on PYGPU_TEST's choice.
+
+PYGPU_TEST="0" or "portable" or "0:0" restricts the devices as PYOPENCL_TEST does.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+
+import pytest
+
+import pygpu as cl
+from pygpu import _opencl
+
+
+def _devices() -> list[cl.Device]:
+    try:
+        platforms = cl.get_platforms()
+    except cl.LogicError:
+        return []
+    wanted = os.environ.get("PYGPU_TEST") or os.environ.get("PYOPENCL_TEST") or ""
+    platform_wish, _, device_wish = wanted.partition(":")
+    found = []
+    for i, platform in enumerate(platforms):
+        if platform_wish and platform_wish != str(i) and platform_wish.lower() not in platform.name.lower():
+            continue
+        devices = platform.get_devices()
+        if device_wish:
+            devices = [
+                d for j, d in enumerate(devices) if device_wish == str(j) or device_wish.lower() in d.name.lower()
+            ]
+        found += devices[:1]
+    return found
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "device" in metafunc.fixturenames:
+        devices = _devices()
+        if not devices:
+            missing = pytest.param(None, marks=pytest.mark.skip(reason="no OpenCL device"))
+            metafunc.parametrize("device", [missing], scope="session")
+            return
+        ids = [device.platform.name.split()[0].replace("(R)", "") for device in devices]
+        metafunc.parametrize("device", devices, ids=ids, scope="session")
+
+
+@pytest.fixture(scope="session")
+def ctx(device: cl.Device) -> cl.Context:
+    """A context of the device."""
+    return cl.Context([device])
+
+
+@pytest.fixture
+def queue(ctx: cl.Context):
+    """A queue with profiling, finished after the test."""
+    queue = cl.CommandQueue(ctx, properties=cl.command_queue_properties.PROFILING_ENABLE)
+    yield queue
+    queue.finish()
+
+
+@pytest.fixture
+def balance():
+    """Fails the test if it leaves driver handles behind."""
+    gc.collect()
+    before = _opencl._handle_counts()
+    yield
+    gc.collect()
+    after = _opencl._handle_counts()
+    assert after == before

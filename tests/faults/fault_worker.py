@@ -1,0 +1,129 @@
+"""Fail every driver call of one scenario in turn: fault_worker.py RESULTS SCENARIO [FROM]
+
+Writes JSON lines: what is about to be tried, and what was wrong with it. FROM skips that many
+trials, so that a supervisor can go on behind one that crashed.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from typing import Any, TextIO
+
+from scenarios import SCENARIOS, Base
+
+import pygpu as cl
+
+hooks: Any = cl._opencl
+NTH = 4
+"""Of many calls of one function in a scenario, the first NTH and the last fail; the others are
+of the same kind."""
+OUT_OF_MEMORY = {
+    -4: "MEM_OBJECT_ALLOCATION_FAILURE",
+    -5: "OUT_OF_RESOURCES",
+    -6: "OUT_OF_HOST_MEMORY",
+}
+
+
+def handles() -> dict[str, int]:
+    return {k: v for k, v in hooks._handle_counts().items() if v}
+
+
+def settle(wanted: dict[str, int]) -> dict[str, int]:
+    """Collect until the handles are back at *wanted*, at most two seconds."""
+    deadline = time.monotonic() + 2
+    while True:
+        gc.collect()
+        now = handles()
+        if now == wanted or time.monotonic() > deadline:
+            return now
+        time.sleep(0.005)
+
+
+def trials(counts: dict[str, int]) -> list[tuple[str, int, int, int]]:
+    """(function, code, nth, times): -30 at each place; the out-of-memory codes once and for ever
+    at the first."""
+    found = []
+    for name, count in counts.items():
+        places = sorted({*range(1, min(NTH, count) + 1), count})
+        found += [(name, -30, nth, 1) for nth in places]
+        found += [(name, code, 1, times) for code in OUT_OF_MEMORY for times in (1, 10**6)]
+    return found
+
+
+def attempt(base: Base, name: str, trial: tuple[str, int, int, int]) -> list[str]:
+    """Run the scenario with one fault; return what was wrong."""
+    function, code, nth, times = trial
+    before, wrong = handles(), []
+    hooks._fault(function, code, nth, times)
+    try:
+        SCENARIOS[name](base)
+    except cl.Error as error:
+        said = f"{error} {getattr(error, 'routine', '')}"
+        # A failing fault inside a retry or a build may surface as its consequence; the call must be
+        # told then too.
+        if function not in said and hooks._fault_hits():
+            wrong.append(
+                f"the message does not name the call: {type(error).__name__}: {str(error)[:200]}"
+            )
+        if isinstance(error, MemoryError) != (code in OUT_OF_MEMORY) and error.code == code:
+            wrong.append(f"code {code} became a {type(error).__name__}")
+    except AssertionError as error:
+        wrong.append(f"silently wrong: {str(error)[:200]}")
+    except BaseException as error:
+        wrong.append(f"{type(error).__name__}: {str(error)[:300]}")
+    finally:
+        hooks._fault(None, 0)
+    after = settle(before)
+    if after != before:
+        wrong.append(f"handles before {before}, after {after}")
+    return wrong
+
+
+def main() -> None:
+    path, name = sys.argv[1:3]
+    skipped = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    with open(path, "a") as stream:
+        run(stream, name, skipped)
+
+
+def tell(stream: TextIO, **row: Any) -> None:
+    stream.write(json.dumps(row) + "\n")
+    stream.flush()
+
+
+def again(base: Base, name: str) -> list[str]:
+    """The scenario without a fault: right once more, and without a handle left."""
+    before = handles()
+    try:
+        SCENARIOS[name](base)
+    except BaseException as error:
+        return [f"unusable afterwards: {type(error).__name__}: {str(error)[:300]}"]
+    after = settle(before)
+    return [] if after == before else [f"without a fault: handles before {before}, after {after}"]
+
+
+def run(stream: TextIO, name: str, skipped: int) -> None:
+    tell(stream, step="start")
+    base = Base()
+    SCENARIOS[name](base)
+    problems = again(base, name)
+    hooks._call_counts(reset=True)
+    SCENARIOS[name](base)
+    counts = hooks._call_counts(reset=True)
+    tell(stream, step="counts", counts=counts, problems=problems)
+    todo = trials(counts)
+    for number, trial in enumerate(todo[skipped:], skipped):
+        tell(stream, step="try", number=number, trial=trial)
+        wrong = attempt(base, name, trial)
+        if wrong or number + 1 == len(todo) or todo[number + 1][0] != trial[0]:
+            wrong += again(base, name)
+        if wrong:
+            tell(stream, step="wrong", number=number, trial=trial, wrong=wrong)
+    tell(stream, step="done", tried=len(todo))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,282 @@
+"""Repeat one use of pygpu and report what grew: leak_worker.py NAME
+
+Prints one JSON line: resident memory in bytes after a fifth of the repeats and after all, driver
+handles before and after, and the total reference count where this Python has one.
+PYGPU_TEST_PEER=pyopencl runs the same on PyOpenCL.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import resource
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+PEER = os.environ.get("PYGPU_TEST_PEER", "")
+cl: Any = importlib.import_module(PEER or "pygpu")
+MF = cl.mem_flags
+SOURCE = """
+kernel void add1(global float *a) { a[get_global_id(0)] += 1; }
+kernel void axpy(float s, global const float *x, global float *y)
+{ size_t i = get_global_id(0); y[i] += s * x[i]; }
+"""
+REPEATS = {
+    "buffers": 100_000,
+    "sub_buffers": 50_000,
+    "failing_calls": 50_000,
+    "failing_kernel_calls": 20_000,
+    "launches": 20_000,
+    "copies": 20_000,
+    "pending_copies": 20_000,
+    "dropped_copies": 20_000,
+    "fills": 20_000,
+    "maps": 10_000,
+    "markers": 20_000,
+    "wait_lists": 10_000,
+    "callbacks": 20_000,
+    "user_events": 10_000,
+    "kernels": 20_000,
+    "set_args": 50_000,
+    "programs": 200,
+    "failing_programs": 100,
+    "queues": 5_000,
+    "contexts": 1_000,
+    "images": 5_000,
+    "samplers": 10_000,
+    "shared_memory": 10_000,
+    "pool_blocks": 100_000,
+    "information": 20_000,
+    "cycles": 20_000,
+    "host_pointers": 20_000,
+    "platforms": 2_000,
+    "profiling": 10_000,
+    "from_int_ptr": 50_000,
+    "exceptions_kept": 10_000,
+}
+SLOW = {"programs", "failing_programs"}
+
+
+def resident() -> int:
+    """Resident memory of this process in bytes."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def handles() -> dict[str, int]:
+    counts = getattr(getattr(cl, "_opencl", None), "_handle_counts", None)
+    return {k: v for k, v in counts().items() if v} if counts else {}
+
+
+def refused(action: Callable[[], Any]) -> None:
+    try:
+        action()
+    except Exception:
+        return
+    raise AssertionError("a mistake was accepted")
+
+
+def uses() -> dict[str, Callable[[int], Any]]:
+    """Each use, as a function of the number of its repeat."""
+    ctx = cl.create_some_context(interactive=False)
+    dev = ctx.devices[0]
+    queue = cl.CommandQueue(ctx)
+    timed = cl.CommandQueue(ctx, properties=cl.command_queue_properties.PROFILING_ENABLE)
+    prg = cl.Program(ctx, SOURCE).build()
+    add1, axpy = cl.Kernel(prg, "add1"), cl.Kernel(prg, "axpy")
+    host, got = np.zeros(64, np.float32), np.zeros(64, np.float32)
+    one, two = cl.Buffer(ctx, MF.READ_WRITE, 4096), cl.Buffer(ctx, MF.READ_WRITE, 4096)
+    complete, read = cl.command_execution_status.COMPLETE, cl.map_flags.READ
+    form = cl.ImageFormat(cl.channel_order.RGBA, cl.channel_type.FLOAT)
+    pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(queue))
+    make_image = getattr(cl, "create_image", cl.Image)
+
+    def finish_at(i: int, every: int = 100) -> None:
+        if i % every == 0:
+            queue.finish()
+
+    def launch(i: int) -> None:
+        axpy(queue, (64,), None, np.float32(1), one, two)
+        finish_at(i)
+
+    def pending(i: int) -> None:
+        cl.enqueue_copy(queue, got, one, is_blocking=False).wait()
+
+    def dropped(i: int) -> None:
+        cl.enqueue_copy(queue, np.empty(64, np.float32), one, is_blocking=False)
+        finish_at(i)
+
+    def fill(i: int) -> None:
+        cl.enqueue_fill_buffer(queue, one, np.int32(i), 0, 4096)
+        finish_at(i)
+
+    def map_(i: int) -> None:
+        cl.enqueue_map_buffer(queue, one, read, 0, (64,), np.float32)[0].base.release(queue)
+        finish_at(i)
+
+    def marker(i: int) -> None:
+        cl.enqueue_marker(queue)
+        finish_at(i)
+
+    def wait_list(i: int) -> None:
+        events = [cl.enqueue_marker(queue) for _ in range(4)]
+        cl.wait_for_events([cl.enqueue_marker(queue, wait_for=events)])
+
+    def callback(i: int) -> None:
+        event = cl.enqueue_marker(queue)
+        event.set_callback(complete, lambda status: None)
+        if i % 100 == 0:
+            event.wait()
+            time.sleep(0.001)  # the callbacks run on a thread of their own
+
+    def user_event(i: int) -> None:
+        gate = cl.UserEvent(ctx)
+        event = cl.enqueue_marker(queue, wait_for=[gate])
+        gate.set_status(complete)
+        event.wait()
+
+    def failing(i: int) -> None:
+        refused(lambda: cl.enqueue_copy(queue, got, one, src_offset=2**40))
+
+    def failing_kernel(i: int) -> None:
+        refused(lambda: add1(queue, (64,), None, object()))
+        refused(lambda: axpy(queue, (64,), None, np.float32(1), one))
+
+    def kernel(i: int) -> None:
+        cl.Kernel(prg, "axpy").set_arg(1, one)
+
+    def program(i: int) -> None:
+        cl.Kernel(cl.Program(ctx, SOURCE + f"/* {i % 4} */").build(), "add1")
+
+    def failing_program(i: int) -> None:
+        refused(lambda: cl.Program(ctx, "kernel void k() { nonsense; }").build())
+
+    def context(i: int) -> None:
+        other = cl.Context([dev])
+        cl.Buffer(other, MF.READ_WRITE, 64)
+        cl.CommandQueue(other)
+
+    def image(i: int) -> None:
+        if dev.image_support:
+            made = make_image(ctx, MF.READ_WRITE, form, shape=(4, 4))
+            cl.enqueue_copy(queue, np.zeros(64, np.float32), made, origin=(0, 0), region=(4, 4))
+
+    def sampler(i: int) -> None:
+        if dev.image_support:
+            cl.Sampler(ctx, False, cl.addressing_mode.CLAMP, cl.filter_mode.NEAREST)
+
+    def shared(i: int) -> None:
+        if dev.svm_capabilities:
+            cl.enqueue_copy(queue, cl.SVM(cl.csvm_empty(ctx, (64,), np.float32)), host)
+
+    def information(i: int) -> None:
+        _ = (
+            dev.name,
+            dev.max_work_item_sizes,
+            dev.extensions,
+            ctx.devices,
+            queue.context,
+            one.context,
+            repr(dev),
+        )
+        _ = add1.function_name, prg.kernel_names, dev.platform.name, ctx == queue.context, hash(one)
+
+    def cycle(i: int) -> None:
+        box: list[Any] = [cl.Buffer(ctx, MF.READ_WRITE, 64), cl.enqueue_marker(queue)]
+        box.append(box)
+
+    def host_pointer(i: int) -> None:
+        cl.Buffer(ctx, MF.READ_WRITE | MF.USE_HOST_PTR, hostbuf=np.zeros(64, np.float32))
+
+    def profile(i: int) -> None:
+        event = add1(timed, (64,), None, one)
+        event.wait()
+        assert event.profile.end >= event.profile.start
+
+    kept: list[Any] = []
+
+    def keep_exception(i: int) -> None:
+        try:
+            add1(queue, (64,), None, object())
+        except Exception as error:
+            kept.append(error)
+        if i % 50 == 0:
+            kept.clear()
+
+    return {
+        "buffers": lambda i: cl.Buffer(ctx, MF.READ_WRITE, 4096),
+        "sub_buffers": lambda i: one.get_sub_region(0, 64),
+        "failing_calls": failing,
+        "failing_kernel_calls": failing_kernel,
+        "launches": launch,
+        "copies": lambda i: cl.enqueue_copy(queue, got, one),
+        "pending_copies": pending,
+        "dropped_copies": dropped,
+        "fills": fill,
+        "maps": map_,
+        "markers": marker,
+        "wait_lists": wait_list,
+        "callbacks": callback,
+        "user_events": user_event,
+        "kernels": kernel,
+        "set_args": lambda i: axpy.set_args(np.float32(i), one, two),
+        "programs": program,
+        "failing_programs": failing_program,
+        "queues": lambda i: cl.CommandQueue(ctx),
+        "contexts": context,
+        "images": image,
+        "samplers": sampler,
+        "shared_memory": shared,
+        "pool_blocks": lambda i: pool.allocate(1000 + i % 5000),
+        "information": information,
+        "cycles": cycle,
+        "host_pointers": host_pointer,
+        "platforms": lambda i: [p.get_devices() for p in cl.get_platforms()],
+        "profiling": profile,
+        "from_int_ptr": lambda i: cl.Buffer.from_int_ptr(one.int_ptr),
+        "exceptions_kept": keep_exception,
+    }
+
+
+def settle(queues_finish: Callable[[], Any], wanted: dict[str, int]) -> dict[str, int]:
+    """Collect until the handles are back, at most five seconds."""
+    deadline = time.monotonic() + 5
+    while True:
+        queues_finish()
+        gc.collect()
+        now = handles()
+        if now == wanted or time.monotonic() > deadline:
+            return now
+        time.sleep(0.01)
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    name = sys.argv[1]
+    use, repeats = uses()[name], REPEATS[name]
+    references = getattr(sys, "gettotalrefcount", lambda: 0)
+    for i in range(max(repeats // 50, 20)):
+        use(i)
+    before = settle(gc.collect, {})
+    marks = []
+    for part in (repeats // 5, repeats - repeats // 5):
+        for i in range(part):
+            use(i)
+        after = settle(gc.collect, before)
+        marks.append((resident(), references()))
+    print(json.dumps({
+        "grown": marks[1][0] - marks[0][0], "references": marks[1][1] - marks[0][1],
+        "before": before, "after": after,
+        "repeats": repeats - repeats // 5,
+    }))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

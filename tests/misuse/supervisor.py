@@ -1,0 +1,199 @@
+"""Run misuse cases in subprocesses with time limits, and say what became of each.
+
+Cases that need a process of their own get one. The others of a file share one process; when it
+crashes, hangs or ends badly, the culprit is known from the last line it wrote, and the rest goes
+on in a new process. As a program: supervisor.py [PATTERN ...] prints a table of all cases that
+did not end as wanted.
+"""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import CASES, PEER, load_cases
+
+HERE = Path(__file__).parent
+START_LIMIT = 60.0
+DRIVER_NOISE = re.compile(
+    r"^\d+ (error|warning)s?( and \d+ (error|warning)s?)? generated\.\n", re.MULTILINE
+)
+"""What PoCL's compiler prints, whoever calls it."""
+JOBS = 2
+
+
+@dataclass
+class Outcome:
+    """kind "ok" or what went wrong: CRASH, HANG, EXIT, STDERR, or a kind of harness.Missed."""
+
+    kind: str
+    text: str
+
+
+def environment() -> dict[str, str]:
+    """The worker's environment: ours, with the pygpu that we import and a faulthandler."""
+    env = dict(os.environ)
+    package = sys.modules["pygpu"].__file__ or ""
+    paths = [str(Path(package).parent.parent)] if not PEER else []
+    env["PYTHONPATH"] = os.pathsep.join([*paths, *filter(None, [env.get("PYTHONPATH", "")])])
+    env["PYTHONFAULTHANDLER"] = "1"
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
+    env["PYOPENCL_COMPILER_OUTPUT"] = "0"
+    return env
+
+
+def how_it_ended(returncode: int) -> str:
+    """The words for an exit status."""
+    if returncode < 0:
+        return signal.Signals(-returncode).name
+    return f"exit status {returncode}"
+
+
+def batch(names: list[str], outcomes: dict[str, Outcome], exit_limit: float = 10.0) -> list[str]:
+    """Run *names* in one process until it ends; fill *outcomes*; return the names that were not
+    reached."""
+    with tempfile.TemporaryDirectory(prefix="pygpu-misuse-") as folder:
+        results = Path(folder, "results")
+        errors = Path(folder, "stderr")
+        results.touch()
+        with errors.open("wb") as stream:
+            process = subprocess.Popen(
+                [sys.executable, str(HERE / "worker.py"), str(results), *names],
+                env=environment(), cwd=folder, stdin=subprocess.DEVNULL,
+                stdout=stream, stderr=stream, start_new_session=True,
+            )  # fmt: skip
+        current, step, pending = "", "start", ""
+        done: set[str] = set()
+        clock = time.monotonic()
+        with results.open() as reader:
+            while True:
+                ended = process.poll() is not None
+                for line in reader:
+                    pending += line
+                    if not pending.endswith("\n"):
+                        continue
+                    row, pending = json.loads(pending), ""
+                    step, clock = row["step"], time.monotonic()
+                    if step == "begin":
+                        current = row["case"]
+                    elif step == "end":
+                        done.add(row["case"])
+                        outcomes[row["case"]] = Outcome(row["kind"], row["text"])
+                if ended:
+                    break
+                limit = CASES[current].limit if step == "begin" else exit_limit
+                if time.monotonic() - clock > (START_LIMIT if step == "start" else limit):
+                    break
+                time.sleep(0.01)
+        hung = process.poll() is None
+        if hung:
+            # The worker leads its own group: forked children that hang with it are ended too.
+            process.send_signal(signal.SIGABRT)
+            try:
+                process.wait(3)
+            except subprocess.TimeoutExpired:
+                pass
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        noise = errors.read_text(errors="replace")
+        blame(names, outcomes, done, current, step, hung, process.returncode, noise)
+        return [n for n in names if n not in outcomes]
+
+
+def blame(
+    names: list[str], outcomes: dict[str, Outcome], done: set[str], current: str, step: str,
+    hung: bool, returncode: int, noise: str,
+) -> None:  # fmt: skip
+    """Give the end of a process, and what it wrote, to the case it belongs to."""
+    said = dict.fromkeys(names, "")
+    for part in re.split(r"^@@", noise, flags=re.MULTILINE)[1:]:
+        name, _, text = part.partition("\n")
+        said[name] = DRIVER_NOISE.sub("", text)
+    if step == "start":
+        kind = "HANG" if hung else "CRASH"
+        for name in names:
+            outcomes[name] = Outcome(kind, "before the first case: " + noise[-1500:])
+        return
+    alone = len(names) == 1
+    wanted = CASES[current].rc
+    if step == "begin":
+        text = "" if hung else how_it_ended(returncode) + "\n"
+        outcomes[current] = Outcome("HANG" if hung else "CRASH", text + said[current][-1500:])
+        if not hung and returncode == wanted != 0 and alone:
+            outcomes[current] = Outcome("ok", "")
+    elif hung or returncode != (wanted if alone else 0):
+        text = "at exit: " + ("no end" if hung else how_it_ended(returncode))
+        if outcomes[current].kind == "ok" or not alone:
+            for name in names:
+                if name in done and outcomes[name].kind == "ok":
+                    outcomes[name] = Outcome("EXIT", text + "\n" + said[current][-1500:])
+    for name in done:
+        case = CASES[name]
+        if outcomes[name].kind == "ok" and not re.fullmatch(case.stderr, said[name], re.DOTALL):
+            outcomes[name] = Outcome("STDERR", said[name][-800:])
+
+
+def run_group(names: list[str]) -> dict[str, Outcome]:
+    """Run cases in as few processes as they allow; a shared process that ended badly is told
+    apart by repeats."""
+    outcomes: dict[str, Outcome] = {}
+    if len(names) == 1:
+        batch(names, outcomes, CASES[names[0]].limit)
+        return outcomes
+    rest = names
+    while rest:
+        rest = batch(rest, outcomes)
+    for name in [n for n in names if outcomes[n].kind in ("CRASH", "HANG", "EXIT")]:
+        again: dict[str, Outcome] = {}
+        batch([name], again, CASES[name].limit)
+        if again[name].kind != "ok":
+            outcomes[name] = again[name]
+        elif outcomes[name].kind != "EXIT":
+            outcomes[name].text = f"(alone it passes) {outcomes[name].text}"
+        elif all(outcomes[n].kind == "EXIT" for n in names[:1]):
+            outcomes[name].text = f"(in company only) {outcomes[name].text}"
+    return outcomes
+
+
+def run_cases(names: list[str]) -> dict[str, Outcome]:
+    """Run *names* on JOBS processes at a time."""
+    groups: dict[str, list[str]] = collections.defaultdict(list)
+    for name in names:
+        groups[name if CASES[name].alone else CASES[name].group].append(name)
+    outcomes: dict[str, Outcome] = {}
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        for done in pool.map(run_group, sorted(groups.values(), key=len, reverse=True)):
+            outcomes.update(done)
+    return outcomes
+
+
+def main() -> int:
+    patterns = [re.compile(p) for p in sys.argv[1:]] or [re.compile("")]
+    load_cases()
+    names = [n for n in CASES if any(p.search(n) for p in patterns)]
+    start = time.monotonic()
+    outcomes = run_cases(names)
+    for name in names:
+        if outcomes[name].kind != "ok":
+            text = outcomes[name].text.strip().replace("\n", "\n    ")
+            print(f"{outcomes[name].kind:9} {name}\n    {text[-1200:]}")
+    counts = collections.Counter(o.kind for o in outcomes.values())
+    print(f"{len(names)} cases in {time.monotonic() - start:.0f} s:", dict(counts))
+    return 0 if set(counts) <= {"ok", "SKIP"} else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+"""Every case of cases_*.py ends as wanted: no crash, hang, wrong result, leak or idle message."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import harness  # noqa: E402
+import supervisor  # noqa: E402
+
+CASES = harness.load_cases()
+
+
+@pytest.fixture(scope="module")
+def outcomes(request: pytest.FixtureRequest) -> dict[str, supervisor.Outcome]:
+    """All selected cases, run in subprocesses on the first demand."""
+    here = Path(__file__).name
+    names = [
+        item.callspec.params["name"]
+        for item in request.session.items
+        if item.path.name == here
+        and "name" in getattr(getattr(item, "callspec", None), "params", {})
+    ]
+    return supervisor.run_cases(names)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_misuse(name: str, outcomes: dict[str, supervisor.Outcome]) -> None:
+    outcome = outcomes[name]
+    if outcome.kind == "SKIP":
+        pytest.skip(outcome.text)
+    assert outcome.kind == "ok", f"{outcome.kind}: {outcome.text}"

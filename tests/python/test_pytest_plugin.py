@@ -1,0 +1,207 @@
+"""The pytest plugin, each case in a pytest of its own."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+import pygpu as cl
+
+
+@pytest.fixture
+def pytest_run(tmp_path):
+    """A function that runs pytest on a test file's text and returns its outcomes and its output."""
+
+    def run(text, *options, conftest="", **environment):
+        (tmp_path / "test_inner.py").write_text(text)
+        (tmp_path / "conftest.py").write_text(conftest)
+        inherited = {
+            k: v for k, v in os.environ.items() if k not in ("PYGPU_TEST", "PYOPENCL_TEST")
+        }
+        # Only this plugin, whether or not pygpu is installed with its entry point.
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        command = [sys.executable, "-m", "pytest", "-p", "pygpu.pytest_plugin", "-p"]
+        command += ["no:cacheprovider", "-rA", "-v", "-c", os.devnull, "--rootdir", str(tmp_path)]
+        done = subprocess.run(
+            [*command, *options, str(tmp_path)],
+            env={**inherited, **environment},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        outcomes = {
+            word: int(n) for n, word in re.findall(r"(\d+) (\w+)", done.stdout.splitlines()[-1])
+        }
+        return outcomes, done.stdout + done.stderr
+
+    return run
+
+
+def device_count():
+    return sum(len(platform.get_devices()) for platform in cl.get_platforms())
+
+
+USES_FACTORY = """
+import pygpu as cl
+
+def test_it(ctx_factory):
+    ctx = ctx_factory()
+    assert isinstance(ctx, cl.Context) and len(ctx.devices) == 1
+"""
+
+
+def test_once_for_each_device(pytest_run):
+    outcomes, output = pytest_run(USES_FACTORY)
+    assert outcomes["passed"] == device_count(), output
+    assert "failed" not in outcomes and "error" not in outcomes
+    name = cl.get_platforms()[0].get_devices()[0].name.strip()
+    assert f"<context factory for <pygpu.Device '{name}'" in output
+
+
+@pytest.mark.parametrize("variable", ["PYGPU_TEST", "PYOPENCL_TEST"])
+def test_devices_are_chosen_by_the_environment(pytest_run, variable):
+    outcomes, output = pytest_run(USES_FACTORY, **{variable: "0:0"})
+    assert outcomes["passed"] == 1, output
+    outcomes, output = pytest_run(USES_FACTORY, **{variable: "0:0;0:0,0"})
+    assert outcomes["passed"] == 3, output
+
+
+def test_a_wrong_choice_is_an_error_and_no_skip(pytest_run):
+    outcomes, output = pytest_run(USES_FACTORY, PYGPU_TEST="no such platform")
+    assert "passed" not in outcomes and "skipped" not in outcomes
+    assert "'no such platform' of 'no such platform' not found" in output
+
+
+def test_queue(pytest_run):
+    outcomes, output = pytest_run(
+        """
+import pygpu as cl
+
+def test_queue(pygpu_queue, ctx_factory):
+    assert pygpu_queue.context.devices == [ctx_factory.device]
+    prg = cl.Program(pygpu_queue.context, "__kernel void k() {}").build()
+    prg.k(pygpu_queue, (1,), None)
+
+def test_queue_alone(pygpu_queue):
+    assert isinstance(pygpu_queue, cl.CommandQueue)
+"""
+    )
+    assert outcomes["passed"] == 2 * device_count(), output
+
+
+def test_pyopencls_own_hook_in_the_test_file(pytest_run):
+    outcomes, output = pytest_run(
+        """
+from pygpu.tools import pytest_generate_tests_for_pyopencl as pytest_generate_tests
+import pytest
+
+def test_factory(ctx_factory):
+    assert ctx_factory().devices == [ctx_factory.device]
+
+def test_more(platform, device, ctx_factory):
+    assert device.platform == platform and ctx_factory.device == device
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_with_more_parameters(ctx_getter, n):
+    assert ctx_getter() is not None
+
+def test_queue(pygpu_queue):
+    pygpu_queue.finish()
+"""
+    )
+    assert outcomes["passed"] == 5 * device_count(), output
+
+
+def test_same_hook_in_conftest(pytest_run):
+    hook = "from pygpu.tools import pytest_generate_tests_for_pyopencl as pytest_generate_tests"
+    outcomes, output = pytest_run(USES_FACTORY, conftest=hook)
+    assert outcomes["passed"] == device_count(), output
+
+
+def test_own_fixture_wins(pytest_run):
+    outcomes, output = pytest_run(
+        """
+import pytest
+
+@pytest.fixture(params=[1, 2])
+def ctx_factory(request):
+    return lambda: request.param
+
+def test_it(ctx_factory):
+    assert ctx_factory() in (1, 2)
+"""
+    )
+    assert outcomes["passed"] == 2, output
+
+
+def test_own_fixture_may_build_on_ours(pytest_run):
+    outcomes, output = pytest_run(
+        """
+import pytest
+
+@pytest.fixture
+def ctx_factory(ctx_factory):
+    return lambda: (ctx_factory(), "more")
+
+def test_it(ctx_factory):
+    assert ctx_factory()[1] == "more"
+"""
+    )
+    assert outcomes["passed"] == 1, output
+
+
+def test_marked_values_win(pytest_run):
+    outcomes, output = pytest_run(
+        """
+import pytest
+
+@pytest.mark.parametrize("ctx_factory", [str, int, float])
+def test_it(ctx_factory):
+    assert not ctx_factory()
+"""
+    )
+    assert outcomes["passed"] == 3, output
+
+
+def test_others_are_left_alone(pytest_run):
+    outcomes, output = pytest_run(
+        """
+import sys
+
+def test_it(tmp_path):
+    assert "pygpu.testing" not in sys.modules
+"""
+    )
+    assert outcomes["passed"] == 1, output
+
+
+def test_without_a_device_it_is_skipped(pytest_run, tmp_path):
+    empty = tmp_path / "no vendors"
+    empty.mkdir()
+    no_driver = {
+        "PYGPU_OPENCL_LIBRARY": str(tmp_path / "libmissing.so"),
+        "OCL_ICD_VENDORS": str(empty),
+        "OCL_ICD_FILENAMES": "",
+    }
+    outcomes, output = pytest_run(USES_FACTORY, **no_driver)
+    assert outcomes.get("skipped") == 1 and "failed" not in outcomes, output
+    assert "no OpenCL device" in output
+
+
+def test_importing_it_loads_no_driver():
+    """pytest loads the plugin in every project on the machine where pygpu is installed."""
+    code = """
+import sys, pygpu
+before = set(sys.modules)
+import pygpu.pytest_plugin
+new = {name.split(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)
+assert not new & {"numpy", "mako", "IPython"}, new
+assert "pygpu.testing" not in sys.modules
+if sys.platform == "linux":
+    maps = open("/proc/self/maps").read()
+    assert "libOpenCL" not in maps and "libpocl" not in maps, "a driver was loaded"
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
