@@ -40,6 +40,9 @@ def create_some_context(
     return _pygpu().Context(choose_devices(interactive, answers))
 
 
+_csc = create_some_context  # PyOpenCL's short name
+
+
 def choose_devices(
     interactive: bool | None = None, answers: Sequence[str] | None = None
 ) -> list[cl.Device]:

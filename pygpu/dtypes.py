@@ -14,6 +14,7 @@ dtype('uint32')
 from __future__ import annotations
 
 import re
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -31,6 +32,9 @@ __all__ = [
     "DTypeRegistry",
     "TypeNameNotKnown",
     "dtype_to_ctype",
+    "fill_registry_with_c99_complex_types",
+    "fill_registry_with_c99_stdint_types",
+    "fill_registry_with_c_types",
     "fill_registry_with_opencl_c_types",
     "get_or_register_dtype",
     "parse_c_arg_backend",
@@ -154,32 +158,77 @@ class DTypeRegistry:
         return name
 
 
-def fill_registry_with_opencl_c_types(registry: DTypeRegistry) -> None:
+def _signed_names(stem: str) -> list[str]:
+    """The spellings that C allows of the signed type *stem* (short, long)."""
+    return [stem, f"{stem} int", f"signed {stem}", f"signed {stem} int", f"{stem} signed int"]
+
+
+def _unsigned_names(stem: str) -> list[str]:
+    return [f"unsigned {stem}", f"unsigned {stem} int", f"{stem} unsigned int"]
+
+
+def fill_registry_with_opencl_c_types(reg: DTypeRegistry) -> None:
     """Register OpenCL C's scalar types under each of their spellings."""
-    for stem, signed, unsigned in (
-        ("short", np.int16, np.uint16),
-        ("long", np.int64, np.uint64),
-    ):
-        registry.get_or_register_dtype(
-            [stem, f"{stem} int", f"signed {stem}", f"signed {stem} int", f"{stem} signed int"],
-            signed,
-        )
-        registry.get_or_register_dtype(
-            [f"u{stem}", f"unsigned {stem}", f"unsigned {stem} int", f"{stem} unsigned int"],
-            unsigned,
-        )
     for names, dtype in (
-        (("char", "signed char"), np.int8),
-        (("uchar", "unsigned char"), np.uint8),
-        (("int", "signed int", "signed"), np.int32),
-        (("uint", "unsigned", "unsigned int"), np.uint32),
-        (("intptr_t", "ptrdiff_t"), np.intp),
-        (("uintptr_t", "size_t"), np.uintp),
-        (("half",), np.float16),
-        (("float",), np.float32),
-        (("double",), np.float64),
+        (["char", "signed char"], np.int8),
+        (["uchar", "unsigned char"], np.uint8),
+        (_signed_names("short"), np.int16),
+        (["ushort", *_unsigned_names("short")], np.uint16),
+        (["int", "signed int", "signed"], np.int32),
+        (["uint", "unsigned", "unsigned int"], np.uint32),
+        (_signed_names("long"), np.int64),
+        (["ulong", *_unsigned_names("long")], np.uint64),
+        (["intptr_t", "ptrdiff_t"], np.intp),
+        (["uintptr_t", "size_t"], np.uintp),
+        (["half"], np.float16),
+        (["float"], np.float32),
+        (["double"], np.float64),
     ):
-        registry.get_or_register_dtype(names, dtype)
+        reg.get_or_register_dtype(names, dtype)
+
+
+def fill_registry_with_c_types(
+    reg: DTypeRegistry, respect_windows: bool, include_bool: bool = True
+) -> None:
+    """Register the types of C itself, for host code.
+
+    respect_windows: on Windows call 64-bit integers ``long long``, as its compilers do.
+    include_bool: register ``bool``, which has no fixed size in OpenCL C.
+    """
+    wide = "long long" if respect_windows and sys.platform == "win32" else "long"
+    for names, dtype in (
+        (["bool"] * include_bool, np.bool_),
+        (["signed char", "char"], np.int8),
+        (["unsigned char"], np.uint8),
+        (_signed_names("short"), np.int16),
+        (_unsigned_names("short"), np.uint16),
+        (["int", "signed int", "signed"], np.int32),
+        (["unsigned", "unsigned int"], np.uint32),
+        (_signed_names(wide), np.int64),
+        (_unsigned_names(wide), np.uint64),
+        (["float"], np.float32),
+        (["double"], np.float64),
+    ):
+        if names:
+            reg.get_or_register_dtype(names, dtype)
+
+
+def fill_registry_with_c99_stdint_types(reg: DTypeRegistry) -> None:
+    """Register ``int8_t`` to ``uint64_t``, ``uintptr_t``, ``bool``, ``float`` and ``double``."""
+    for bits in (8, 16, 32, 64):
+        reg.get_or_register_dtype(f"int{bits}_t", np.dtype(f"i{bits // 8}"))
+        reg.get_or_register_dtype(f"uint{bits}_t", np.dtype(f"u{bits // 8}"))
+    reg.get_or_register_dtype("uintptr_t", np.uintp)
+    reg.get_or_register_dtype("bool", np.bool_)
+    reg.get_or_register_dtype("float", np.float32)
+    reg.get_or_register_dtype("double", np.float64)
+
+
+def fill_registry_with_c99_complex_types(reg: DTypeRegistry) -> None:
+    """Register C99's three complex types."""
+    reg.get_or_register_dtype("float complex", np.complex64)
+    reg.get_or_register_dtype("double complex", np.complex128)
+    reg.get_or_register_dtype("long double complex", np.clongdouble)
 
 
 TYPE_REGISTRY: DTypeRegistry = DTypeRegistry()

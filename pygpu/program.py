@@ -36,7 +36,7 @@ __all__ = ["program_kind"]
 
 HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cl")
 
-_BUILT = 3  # Program._stage
+_FRESH, _BUILT = 0, 3  # Program._stage
 _SUCCESS = 0  # build_status
 _STATUS, _LOG = 0x1181, 0x1183  # program_build_info
 
@@ -204,8 +204,9 @@ def _chatter() -> re.Pattern[str]:
 
     return re.compile(
         r"Compilation (started|done)|Linking (started|done)|Device build (started|done)"
-        r"|Options used by backend compiler:.*|remark: <unknown>:0:0: \d+ instructions in function"
-        r"|Kernel \S+ was (not vectorized|successfully vectorized \(\d+\))|Done\.?|\s*"
+        r"|Options used by backend compiler:.*|remark: <unknown>:0:0: .*"
+        r"|Kernel \S+ was (not vectorized|successfully vectorized \(\d+\))|Done\.?"
+        r"|Reload Program Binary Object\.|\s*"
     )
 
 
@@ -373,6 +374,9 @@ def _targets(context: Context, devices: Sequence[Device] | None, call: str) -> l
         raise InvalidArgumentError(
             _ErrorRecord(call, -30, "INVALID_VALUE", "devices is empty; leave it out for all")
         )
+    for device in chosen:
+        if not isinstance(device, Device):
+            raise TypeError(f"{call}: each of devices must be a Device, not {type(device).__name__}")
     return chosen
 
 
@@ -398,6 +402,12 @@ def _refuse_rebuild(call: str) -> InvalidArgumentError:
     return InvalidArgumentError(_ErrorRecord(call, _INVALID_OPERATION, "INVALID_OPERATION", what))
 
 
+def _start_afresh(program: Program, call: str) -> None:
+    """Another handle for another build: Intel's driver, once it has failed, keeps the old options."""
+    if program._stage != _FRESH and not program._reset() and program._cached:
+        raise _refuse_rebuild(call)
+
+
 def build_program(
     program: Program,
     options: str | Sequence[str] | None,
@@ -412,8 +422,7 @@ def build_program(
     all_options = _Options(given, targets, _takes_arg_info(targets))
     if _is_built_for(program, targets, all_options):
         return
-    if program._cached and not program._reset():
-        raise _refuse_rebuild("clBuildProgram")
+    _start_afresh(program, "clBuildProgram")
     source = program._source_bytes
     store = None
     if source is not None and not program._pinned:
@@ -470,8 +479,7 @@ def compile_program(
     targets = _targets(program.context, devices, "Program.compile")
     all_options = _Options(given, targets, _takes_arg_info(targets))
     pairs = list(headers or ())
-    if program._cached and not program._reset():
-        raise _refuse_rebuild("clCompileProgram")
+    _start_afresh(program, "clCompileProgram")
     try:
         program._compile(all_options.encoded, targets if devices is not None else None, pairs)
     except Error as error:

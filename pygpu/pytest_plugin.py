@@ -5,9 +5,8 @@
 
 PYGPU_TEST or PYOPENCL_TEST choose the devices (see :mod:`pygpu.testing`); without a device these
 tests are skipped. A test file that has ``pytest_generate_tests_for_pyopencl``, pygpu's or
-PyOpenCL's own, or a ``ctx_factory`` of its
-own, keeps that: the plugin stands back. It imports neither NumPy nor a driver before a test asks
-for one of them.
+PyOpenCL's own, or a ``ctx_factory`` of its own, keeps that: the plugin stands back. Before a test
+asks for one of them it loads no driver, and of pygpu no more than ``import pygpu`` does.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ it.
 
 from __future__ import annotations
 
+import importlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -48,13 +49,13 @@ class _PrintfText(_PlainText):
 class _MakoText(_PlainText):
     def __init__(self, text: str) -> None:
         try:
-            from mako.template import Template  # an optional package
+            template = importlib.import_module("mako.template")  # an optional package
         except ImportError as error:
             raise ImportError(
                 "this kernel template is written in Mako: pip install mako"
             ) from error
         super().__init__(text)
-        self.template = Template(text, strict_undefined=True)
+        self.template = template.Template(text, strict_undefined=True)
 
     def render(self, variables: Mapping[str, Any]) -> str:
         return str(self.template.render(**variables))

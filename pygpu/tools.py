@@ -7,6 +7,7 @@ own: dtypes, structs, arguments, memoize, templates, testing. The pools and allo
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,16 @@ from pygpu.arguments import (
     parse_c_arg,
 )
 from pygpu.dtypes import (
+    DTYPE_TO_NAME,
+    NAME_TO_DTYPE,
+    TYPE_REGISTRY,
+    DTypeRegistry,
     TypeNameNotKnown,
     dtype_to_ctype,
+    fill_registry_with_c99_complex_types,
+    fill_registry_with_c99_stdint_types,
+    fill_registry_with_c_types,
+    fill_registry_with_opencl_c_types,
     get_or_register_dtype,
     parse_c_arg_backend,
     register_dtype,
@@ -59,8 +68,12 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "DTYPE_TO_NAME",
+    "NAME_TO_DTYPE",
+    "TYPE_REGISTRY",
     "AllocatorBase",
     "Argument",
+    "DTypeRegistry",
     "DeferredAllocator",
     "DtypedArgument",
     "ImmediateAllocator",
@@ -80,6 +93,10 @@ __all__ = [
     "context_dependent_memoize",
     "dtype_to_c_struct",
     "dtype_to_ctype",
+    "fill_registry_with_c99_complex_types",
+    "fill_registry_with_c99_stdint_types",
+    "fill_registry_with_c_types",
+    "fill_registry_with_opencl_c_types",
     "first_arg_dependent_memoize",
     "first_arg_dependent_memoize_nested",
     "get_arg_list_arg_types",
@@ -156,20 +173,18 @@ def get_gl_sharing_context_properties() -> list[tuple[int, Any]]:
     keys = cl.context_properties
     if sys.platform == "darwin":
         return [(keys.CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE, cl.get_apple_cgl_share_group())]
+    # PyOpenGL, an optional package
     if sys.platform == "linux":
-        from OpenGL import GLX  # an optional package
-
+        glx = importlib.import_module("OpenGL.GLX")
         return [
-            (keys.GL_CONTEXT_KHR, GLX.glXGetCurrentContext()),
-            (keys.GLX_DISPLAY_KHR, GLX.glXGetCurrentDisplay()),
+            (keys.GL_CONTEXT_KHR, glx.glXGetCurrentContext()),
+            (keys.GLX_DISPLAY_KHR, glx.glXGetCurrentDisplay()),
         ]
     if sys.platform == "win32":
-        from OpenGL import WGL
-        from OpenGL import platform as gl_platform
-
+        wgl = importlib.import_module("OpenGL.WGL")
         return [
-            (keys.GL_CONTEXT_KHR, gl_platform.GetCurrentContext()),
-            (keys.WGL_HDC_KHR, WGL.wglGetCurrentDC()),
+            (keys.GL_CONTEXT_KHR, wgl.wglGetCurrentContext()),
+            (keys.WGL_HDC_KHR, wgl.wglGetCurrentDC()),
         ]
     raise NotImplementedError(f"platform '{sys.platform}' has no way to share with OpenGL")
 
@@ -177,34 +192,25 @@ def get_gl_sharing_context_properties() -> list[tuple[int, Any]]:
 class _DeviceArrayModule:
     """The few functions of numpy's that :func:`array_module` promises, on device arrays."""
 
-    def __init__(self, queue: Any) -> None:
+    def __init__(self, array: Any, queue: Any) -> None:
+        self._array = array  # the module pygpu.array
         self.queue = queue
 
     @property
-    def ndarray(self) -> type:
-        from pygpu.array import Array  # big, and only wanted here
-
-        return Array
+    def ndarray(self) -> Any:
+        return self._array.Array
 
     def dot(self, x: Any, y: Any) -> Any:
-        from pygpu.array import dot
-
-        return dot(x, y, queue=self.queue).get()
+        return self._array.dot(x, y, queue=self.queue).get()
 
     def vdot(self, x: Any, y: Any) -> Any:
-        from pygpu.array import vdot
-
-        return vdot(x, y, queue=self.queue).get()
+        return self._array.vdot(x, y, queue=self.queue).get()
 
     def empty(self, shape: Any, dtype: Any, order: str = "C") -> Any:
-        from pygpu.array import empty
-
-        return empty(self.queue, shape, dtype, order=order)
+        return self._array.empty(self.queue, shape, dtype, order=order)
 
     def hstack(self, arrays: Any) -> Any:
-        from pygpu.array import hstack
-
-        return hstack(arrays, self.queue)
+        return self._array.hstack(arrays, self.queue)
 
 
 def array_module(a: Any) -> Any:
@@ -217,5 +223,5 @@ def array_module(a: Any) -> Any:
         return np
     array = sys.modules.get("pygpu.array")  # nobody has a device array before that module is loaded
     if array is not None and isinstance(a, array.Array):
-        return _DeviceArrayModule(a.queue)
+        return _DeviceArrayModule(array, a.queue)
     raise TypeError(f"array type not understood: {type(a)}")

@@ -35,7 +35,8 @@ def _devices() -> list[cl.Device]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "device" in metafunc.fixturenames:
+    by_mark = any("device" in str(m.args[0]) for m in metafunc.definition.iter_markers("parametrize"))
+    if "device" in metafunc.fixturenames and not by_mark:
         devices = _devices()
         if not devices:
             missing = pytest.param(None, marks=pytest.mark.skip(reason="no OpenCL device"))

@@ -231,13 +231,12 @@ def get_add_rate(
     out = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, dtype.itemsize)
     never = dtype.type(-1 if dtype.kind != "u" else 1)
 
+    def launch() -> Any:
+        return kernel(queue, (items,), None, out, never)
+
     best, items, disappointments = 0.0, 4 * queue.device.max_compute_units, 0
     while disappointments < 3 and items < 2**30:
-        shape = (items,)
-        seconds = _time_of(
-            queue, lambda shape=shape: kernel(queue, shape, None, out, never), timer_factory
-        )
-        rate = _ADDITIONS * items / seconds
+        rate = _ADDITIONS * items / _time_of(queue, launch, timer_factory)
         if rate < 1.05 * best:
             disappointments += 1  # the device is full, or something else ran meanwhile
         best = max(best, rate)

@@ -127,10 +127,12 @@ PGB_FUNCTION void pygpu_bessel_climb(double mu, int n, double x, double j0, doub
 /* J of order nu >= 0 for x >= 0. */
 PGB_FUNCTION double pygpu_bessel_j(double nu, double x)
 {
-    int n = (int) floor(nu);
+    int n = (int) fmin(floor(nu), 1e9);
     double mu = nu - n, j0, j1, next;
     if (isinf(x))
         return 0;
+    if (nu > 1e9)
+        return x < 0.9 * nu ? 0 : NAN;      /* the loop would take seconds for each value */
     if (x * x <= 4 * (nu + 1))
         return x == 0 ? (double) (nu == 0) : pygpu_bessel_series(mu, n, x);
     pygpu_bessel_pair(mu, x, &j0, &j1);

@@ -75,8 +75,8 @@ PGB_FUNCTION void pygpu_bessel_pair_complex(int n, cdouble_t z, cdouble_t *jn, c
     if (far) {
         j0 = pygpu_bessel_far_complex(0, z);
         j1 = pygpu_bessel_far_complex(1, z);
-        /* Forward the recurrence gains a factor of about exp(n^2 |Im z| / |z|^2) on J. */
-        if (n == 0 || (n + 1 < size && (n + 1.0) * (n + 1.0) * fabs(z.imag) <= size * size)) {
+        /* Forward the recurrence gains a factor of about exp(n^2 |Im z| / |z|^2) on J; backward it takes |z| steps. */
+        if (n == 0 || size > 1e8 || (n + 1 < size && (n + 1.0) * (n + 1.0) * fabs(z.imag) <= size * size)) {
             for (int k = 1; k <= n; ++k) {
                 below = cdouble_sub(cdouble_mul(cdouble_mulr(inverse, k), j1), j0);
                 j0 = j1;

@@ -68,7 +68,7 @@ PGB_FUNCTION bessel_y_scalar_type bessel_yn(int n, bessel_y_scalar_type x)
         return -sign * INFINITY;
     if (isinf(x))
         return 0;
-    n = abs(n);
+    n = (int) abs(n);
     pygpu_bessel_y01(x, &y0, &y1);
     for (int k = 1; k <= n; ++k) {
         if (isinf(y1))

@@ -30,7 +30,7 @@ class Finder(MetaPathFinder):
         package, _, module = fullname.partition(".")
         if package != peer.name:
             return None
-        if not module or module in peer.elsewhere:
+        if module in peer.elsewhere:
             spec = ModuleSpec(fullname, _ViewLoader(peer, module), is_package=True)
             spec.submodule_search_locations = _package_path(peer) if not module else []
             return spec
@@ -87,7 +87,7 @@ class _ViewLoader(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         peer, own = self.peer, self.module
-        names = peer.elsewhere.get(own, (peer.target,))
+        names = peer.elsewhere[own]
         sources = [importlib.import_module(name) for name in names]
         module.__dict__["_view"] = (peer, own, sources)
         if sources:

@@ -17,6 +17,7 @@ class Peer:
     version: tuple[int, int, int]  # whose interface is kept
     modules: frozenset[str]  # all that it has, to tell "not yet" from "no such module"
     # Modules of other names: pygpu's modules that are searched for an attribute, in this order.
+    # "" is the package itself.
     elsewhere: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # Attributes of other names: (module, attribute) -> (pygpu's module, attribute).
     renamed: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
@@ -47,7 +48,9 @@ def _pyopencl() -> Peer:
             "typing version".split()
         ),
         elsewhere={
-            "_cl": ("pygpu._opencl", "pygpu", "pygpu.tools"),
+            "": ("pygpu", "pygpu.compat.names"),
+            "_cl": ("pygpu._opencl", "pygpu", "pygpu.tools", "pygpu.compat.names"),
+            "typing": ("pygpu.compat.names",),
             "compyte": (),
             "compyte.dtypes": ("pygpu.dtypes", "pygpu.tools"),
             "version": (),

@@ -285,6 +285,7 @@ static void UserEvent_dealloc(PyObject *op) {
         cl_int status = CL_SUCCESS;
         CL_CALL(status, clSetUserEventStatus, self->event, -1);
         (void)status;
+        ocl_suspect_failures();
     }
     Event_dealloc(op);
 }
@@ -313,6 +314,9 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     PyObject *result = status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, "clSetUserEventStatus", status);
     if (status == CL_SUCCESS) {
         PyMem_Free(record);
+        if (number < 0) {
+            ocl_suspect_failures();
+        }
     } else { /* commands still wait: another attempt, or dropping the event, must reach them */
         link_record(record);
         self->user = record;

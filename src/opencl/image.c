@@ -297,6 +297,13 @@ static int check_buffer(State *state, Context *context, const Plan *plan) {
             ocl_reject_type(state, "Image", CL_INVALID_OPERATION, "no device here makes 2-d images from a buffer (cl_khr_image2d_from_buffer)");
             return -1;
         }
+        size_t pixels = greatest(context, CL_DEVICE_IMAGE_PITCH_ALIGNMENT);
+        size_t row = plan->desc.image_row_pitch != 0 ? plan->desc.image_row_pitch : plan->desc.image_width * plan->element;
+        if (pixels > 1 && plan->element > 0 && row % (pixels * plan->element) != 0) {
+            ocl_reject(state, "Image", CL_INVALID_IMAGE_DESCRIPTOR, "a row pitch of %zu bytes in a buffer is not a multiple of %zu pixels of %zu bytes, as "
+                       "the device demands (Device.image_pitch_alignment); give pitches", row, pixels, plan->element);
+            return -1;
+        }
     } else if (plan->desc.image_type != CL_MEM_OBJECT_IMAGE1D_BUFFER) {
         ocl_reject(state, "Image", CL_INVALID_IMAGE_DESCRIPTOR, "an image of this kind cannot be made from a buffer: %s",
                    ocl_image_kind(plan->desc.image_type));

@@ -89,11 +89,14 @@ static int store_float(Kernel *self, cl_uint i, PyObject *arg, double number, Ar
     return 0;
 }
 
-static int store_complex(ArgValue *out, size_t size, double real, double imag) {
-    out->size = size;
-    if (size == 8) {
-        out->value.numbers[0] = (float)real;
-        out->value.numbers[1] = (float)imag;
+static int store_complex(Kernel *self, cl_uint i, PyObject *arg, double real, double imag, ArgValue *out) {
+    out->size = self->slots[i].size;
+    if (out->size == 8) {
+        float narrow[2] = {(float)real, (float)imag};
+        if ((Py_IS_INFINITY(narrow[0]) && !Py_IS_INFINITY(real)) || (Py_IS_INFINITY(narrow[1]) && !Py_IS_INFINITY(imag))) {
+            return refuse_range(self, i, arg);
+        }
+        memcpy(out->value.numbers, narrow, sizeof narrow);
     } else {
         out->value.pair[0] = real;
         out->value.pair[1] = imag;
@@ -166,7 +169,7 @@ static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *num
     case ARG_FLOAT:
         return number->kind == 'c' ? refuse(self, i, "a complex number is not converted to a real one") : store_float(self, i, arg, real, out);
     default:
-        return store_complex(out, slot->size, real, number->kind == 'c' ? number->imag : 0.0);
+        return store_complex(self, i, arg, real, number->kind == 'c' ? number->imag : 0.0, out);
     }
 }
 
@@ -183,7 +186,7 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
             return refuse(self, i, "the %s holds Python objects", pg_type_name(arg));
         }
     }
-    if (PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) {
+    if (PyUnicode_Check(arg) || PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) { /* numpy.str_ has a buffer */
         PyErr_Clear();
         if (slot->kind == ARG_BYTES && slot->size == 0 && (PyNumber_Check(arg) || PyBool_Check(arg))) {
             return refuse(self, i, "the type's size is not known here, so a Python %s cannot be converted; pass a NumPy scalar of the right dtype", pg_type_name(arg));
@@ -221,6 +224,35 @@ done:
     return result;
 }
 
+/* A NumPy scalar that read_numpy() does not know: its bytes are not always what the argument means. */
+static int convert_scalar(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
+    const ArgSlot *slot = &self->slots[i];
+    if (PyArray_IsScalar(arg, LongDouble) && slot->kind != ARG_INTEGER) {
+        double real = PyFloat_AsDouble(arg);
+        if (real == -1.0 && PyErr_Occurred()) {
+            return -1;
+        }
+        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out) : store_complex(self, i, arg, real, 0.0, out);
+    }
+    PyArray_Descr *dtype = PyArray_DescrFromScalar(arg);
+    if (dtype == NULL) {
+        return -1;
+    }
+    char kind = dtype->kind;
+    Py_DECREF(dtype);
+    if (kind == 'V' || kind == 'S' || ((kind == 'm' || kind == 'M') && slot->kind == ARG_INTEGER)) {
+        return convert_bytes(self, i, arg, out);
+    }
+    PyObject *array = strchr("biufc", kind) != NULL ? PyArray_FromScalar(arg, NULL) : NULL; /* a subclass, perhaps */
+    PyObject *plain = array != NULL ? PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array) : NULL;
+    int result = plain != NULL && Py_TYPE(plain) != Py_TYPE(arg) ? convert_number(self, i, plain, out)
+                 : PyErr_Occurred()                              ? -1
+                                                                 : refuse(self, i, "a %s is not converted to this type", pg_type_name(arg));
+    Py_XDECREF(array);
+    Py_XDECREF(plain);
+    return result;
+}
+
 static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
     Number number = {0, 0, 0, 0.0, 0.0};
@@ -232,7 +264,7 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         if (real == -1.0 && PyErr_Occurred()) {
             return refuse_range(self, i, arg);
         }
-        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out) : store_complex(out, slot->size, real, 0.0);
+        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out) : store_complex(self, i, arg, real, 0.0, out);
     }
     int known = read_numpy(arg, &number);
     if (known) {
@@ -243,14 +275,14 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
             return refuse(self, i, "a float is not converted to an integer; pass int(...)");
         }
         double real = PyFloat_AS_DOUBLE(arg);
-        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out) : store_complex(out, slot->size, real, 0.0);
+        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out) : store_complex(self, i, arg, real, 0.0, out);
     }
     if (PyComplex_Check(arg)) {
         if (slot->kind != ARG_COMPLEX) {
             return refuse(self, i, "a complex number is not converted to a real one");
         }
         Py_complex value = PyComplex_AsCComplex(arg);
-        return store_complex(out, slot->size, value.real, value.imag);
+        return store_complex(self, i, arg, value.real, value.imag, out);
     }
     if (PyArray_Check(arg) && PyArray_SIZE((PyArrayObject *)arg) == 1 && PyArray_DESCR((PyArrayObject *)arg)->kind != 'O' &&
         PyArray_DESCR((PyArrayObject *)arg)->kind != 'V') {
@@ -261,6 +293,9 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     }
     if (PyArray_Check(arg) && PyArray_SIZE((PyArrayObject *)arg) != 1) {
         return refuse(self, i, "an array of %zd items is not a number; a kernel reads arrays through a Buffer", PyArray_SIZE((PyArrayObject *)arg));
+    }
+    if (PyArray_IsScalar(arg, Generic)) {
+        return convert_scalar(self, i, arg, out);
     }
     if (slot->kind != ARG_FLOAT && PyIndex_Check(arg) && !PyArray_Check(arg)) {
         PyObject *index = PyNumber_Index(arg);
@@ -420,16 +455,52 @@ static int convert_unknown(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out
     return convert_bytes(self, i, arg, out);
 }
 
+/* Whether the numbers of an array, or of the first field of a struct, are of the vector's kind and size; their bytes are taken. */
+static int fits_vector(const ArgSlot *slot, PyArray_Descr *dtype) {
+    while (PyDataType_HASFIELDS(dtype) || PyDataType_HASSUBARRAY(dtype)) {
+        if (PyDataType_HASSUBARRAY(dtype)) {
+            dtype = PyDataType_SUBARRAY(dtype)->base;
+            continue;
+        }
+        PyObject *names = PyDataType_NAMES(dtype);
+        PyObject *field = PyTuple_GET_SIZE(names) > 0 ? PyDict_GetItem(PyDataType_FIELDS(dtype), PyTuple_GET_ITEM(names, 0)) : NULL;
+        if (field == NULL) {
+            return 1;
+        }
+        dtype = (PyArray_Descr *)PyTuple_GET_ITEM(field, 0);
+    }
+    int is_float = dtype->kind == 'f' || dtype->kind == 'c';
+    if (!is_float && dtype->kind != 'i' && dtype->kind != 'u' && dtype->kind != 'b') {
+        return 1; /* plain bytes */
+    }
+    npy_intp size = PyDataType_ELSIZE(dtype) / (dtype->kind == 'c' ? 2 : 1);
+    return is_float == slot->of_floats && size == slot->item_size && PyArray_ISNBO(dtype->byteorder);
+}
+
 static int convert_vector(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
     if (slot->scalar_size != 0) { /* float2, double2: pyopencl-complex.h makes them complex numbers */
         Number number = {0, 0, 0, 0.0, 0.0};
         if (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic)) {
             Py_complex value = PyComplex_AsCComplex(arg);
-            return store_complex(out, slot->size, value.real, value.imag);
+            return store_complex(self, i, arg, value.real, value.imag, out);
         }
         if (read_numpy(arg, &number) && number.kind == 'c') {
-            return store_complex(out, slot->size, number.real, number.imag);
+            return store_complex(self, i, arg, number.real, number.imag, out);
+        }
+    }
+    if (PyArray_Check(arg) || PyArray_IsScalar(arg, Generic)) {
+        PyArray_Descr *dtype = PyArray_Check(arg) ? (PyArray_Descr *)Py_NewRef(PyArray_DESCR((PyArrayObject *)arg)) : PyArray_DescrFromScalar(arg);
+        if (dtype == NULL) {
+            return -1;
+        }
+        int fits = fits_vector(slot, dtype);
+        if (!fits) {
+            refuse(self, i, "numbers of dtype %S are not converted to those of the vector", (PyObject *)dtype);
+        }
+        Py_DECREF(dtype);
+        if (!fits) {
+            return -1;
         }
     }
     return convert_bytes(self, i, arg, out);

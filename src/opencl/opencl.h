@@ -313,11 +313,14 @@ void ocl_wait_list_clear(WaitList *list);
 /* Takes over the handle (released if the object cannot be made). */
 PyObject *ocl_event_new(State *state, cl_event event, cl_context context);
 PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, PyObject *ward);
+/* In place of CL_RELEASE(LIVE_EVENT, clReleaseEvent, event) for the event of a command that may not be done; see event_release.c. */
+void ocl_event_let_go(cl_event event);
 /* Waits for the event with the GIL released, interruptible in the main thread. 0, or -1 with an exception.
  * *interrupted, if not NULL, is set to 1 when a signal handler raised: the command is still running then. */
 int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted);
 /* The same in the main thread for an event whose queue was flushed and whose failure does not matter. */
 int ocl_wait_done(State *state, cl_event event);
+void ocl_suspect_failures(void);       /* some event was made to fail: others that wait for it may, unannounced */
 void ocl_abandon_user_events(void);    /* at exit: those without a status fail */
 int ocl_user_events_pending(void); /* how many UserEvents have no status yet */
 /* Host memory of a command: *view is taken over and released when the event is complete, whatever becomes of the Event. */
@@ -430,9 +433,18 @@ int ocl_usage_visit(Usage *usage, visitproc visit, void *arg);
 /* Owner gone: its queues become those of a former owner. */
 void ocl_usage_pass_on(Usage *usage);
 void ocl_usage_clear(Usage *usage);
-/* Keeps object until all commands so far on all queues of usage are done; clears usage. Never waits (a driver that cannot
- * enqueue a marker is waited for). If that fails too, object is kept for ever. */
-void ocl_usage_hold(State *state, Usage *usage, PyObject *object);
+/* Keeps object until all commands so far on all queues of usage are done; clears usage. */
+void ocl_usage_hold(Usage *usage, PyObject *object);
+
+/* An event that is complete when all commands so far on the queue are; it counts as live. */
+cl_int ocl_enqueue_marker(Queue *queue, cl_event *event);
+
+/* ---- hold.c: what must outlive the commands of a queue -------------------------------------------------------------------- */
+
+/* Keeps object until all commands so far on the queue are done. Never waits, unless the driver cannot enqueue a marker. If it
+ * cannot wait either, object is kept for ever. No exception may be set. */
+void ocl_hold_for_queue(Queue *queue, PyObject *object);
+void ocl_hold_look_after(void); /* ends what should have ended */
 
 /* ---- svm.c, svm_allocation.c, svm_command.c ------------------------------------------------------------------------------- */
 
@@ -476,6 +488,7 @@ int ocl_block_visit(void *block, visitproc visit, void *arg);
 PyObject *ocl_svm_release(PyObject *op, PyObject *ignored);
 /* A capsule that owns new SVM (at least one byte) and frees it when it goes; NULL with an exception. */
 PyObject *ocl_svm_memory_new(State *state, Context *context, cl_svm_mem_flags flags, size_t size, cl_uint alignment, void **pointer);
+int ocl_svm_memory_visit(PyObject *capsule, visitproc visit, void *arg); /* what it refers to, for its only owner's tp_traverse */
 PyObject *ocl_svm_allocation_new(State *state, PyTypeObject *type, Context *context, size_t size, size_t alignment, cl_svm_mem_flags flags,
                                  Queue *queue, PyObject *interface);
 /* -1 with a LogicError unless a device of the context has SVM, of the kinds that flags ask for. */

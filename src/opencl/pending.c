@@ -10,6 +10,9 @@
 
 typedef struct Pending {
     struct Pending *next;
+    struct Pending *later, **link; /* among those whose event has not called back yet; under lock */
+    cl_event event;       /* of such a record: a reference */
+    int given_up;         /* dealt with although the driver has not called back: it still may, so the record stays */
     Py_buffer view;       /* released if has_view */
     int has_view;
     PyObject *object;     /* dropped */
@@ -21,6 +24,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, idle = PTHREAD_COND_INITIALIZER;
 static Pending *first, **last = &first; /* under lock */
 static int running, stopping, busy;     /* under lock */
+static Pending *outstanding;            /* under lock */
+static double suspect_until;            /* under lock: until then events may fail without the driver calling back */
 
 /* GIL held. */
 static void Pending_finish(Pending *record) {
@@ -36,12 +41,78 @@ static void Pending_finish(Pending *record) {
     }
     Py_XDECREF(record->object);
     Py_XDECREF(record->function);
-    PyMem_RawFree(record);
+    if (record->event != NULL) {
+        CL_RELEASE(LIVE_EVENT, clReleaseEvent, record->event);
+    }
+    if (!record->given_up) {
+        PyMem_RawFree(record);
+    }
+}
+
+/* lock held */
+static void append(Pending *record) {
+    record->next = NULL;
+    *last = record;
+    last = &record->next;
+}
+
+/* lock held */
+static void leave_outstanding(Pending *record) {
+    if (record->link != NULL) {
+        *record->link = record->later;
+        if (record->later != NULL) {
+            record->later->link = record->link;
+        }
+        record->link = NULL;
+    }
+}
+
+/* PoCL does not call back for a command whose wait list failed, so after a failure the rest is looked at. Only the dispatcher
+ * frees records, and with the GIL held nobody else takes one back; the lock must not be held while the driver is asked, for it may
+ * hold a lock of its own while it calls push(). */
+static void collect_failed(void) {
+    Pending *some[1024];
+    size_t n = 0;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    pthread_mutex_lock(&lock);
+    for (Pending *record = outstanding; record != NULL && n < sizeof some / sizeof some[0]; record = record->later) {
+        some[n++] = record;
+    }
+    pthread_mutex_unlock(&lock);
+    for (size_t i = 0; i < n; i++) {
+        cl_int exec = CL_QUEUED, status = CL_SUCCESS;
+        CL_CALL(status, clGetEventInfo, some[i]->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
+        pthread_mutex_lock(&lock);
+        if (status == CL_SUCCESS && exec < 0 && some[i]->link != NULL) {
+            leave_outstanding(some[i]);
+            some[i]->given_up = 1;
+            some[i]->status = exec;
+            append(some[i]);
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    PyGILState_Release(gil);
+}
+
+void ocl_suspect_failures(void) {
+    pthread_mutex_lock(&lock);
+    suspect_until = pg_seconds() + 2.0;
+    pthread_cond_signal(&wake);
+    pthread_mutex_unlock(&lock);
 }
 
 static void *dispatch(void *Py_UNUSED(unused)) {
     pthread_mutex_lock(&lock);
     while (!stopping) {
+        if (outstanding != NULL && pg_seconds() < suspect_until) {
+            pthread_mutex_unlock(&lock);
+            collect_failed();
+            pthread_mutex_lock(&lock);
+            if (first == NULL && !stopping) {
+                pg_cond_wait_ms(&wake, &lock, 10);
+                continue;
+            }
+        }
         if (first == NULL) {
             pthread_cond_wait(&wake, &lock);
             continue;
@@ -70,10 +141,9 @@ static void *dispatch(void *Py_UNUSED(unused)) {
 /* Any thread, GIL or not. */
 static void push(Pending *record) {
     pthread_mutex_lock(&lock);
-    if (!stopping) { /* else it stays for ever: the interpreter is going */
-        record->next = NULL;
-        *last = record;
-        last = &record->next;
+    if (!stopping && !record->given_up) { /* while stopping it stays for ever: the interpreter is going */
+        leave_outstanding(record);
+        append(record);
         pthread_cond_signal(&wake);
     }
     pthread_mutex_unlock(&lock);
@@ -97,9 +167,14 @@ static int start_dispatcher(void) {
     return failed ? -1 : 0;
 }
 
-static void CL_CALLBACK on_event(cl_event event, cl_int status, void *record) {
+static void CL_CALLBACK on_event(cl_event event, cl_int status, void *op) {
+    Pending *record = op;
     (void)event;
-    ((Pending *)record)->status = status;
+    pthread_mutex_lock(&lock);
+    if (!record->given_up) {
+        record->status = status;
+    }
+    pthread_mutex_unlock(&lock);
     push(record);
 }
 
@@ -110,11 +185,39 @@ static void CL_CALLBACK on_destroyed(cl_mem mem, void *record) {
 
 static Pending *Pending_new(void) { return PyMem_RawCalloc(1, sizeof(Pending)); }
 
+/* Asks the driver to call back; the record is then its own. GIL held. */
+static cl_int watch(Pending *record, cl_event event, cl_int at) {
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clRetainEvent, event);
+    if (status != CL_SUCCESS) {
+        return status;
+    }
+    ocl_live[LIVE_EVENT]++;
+    record->event = event;
+    pthread_mutex_lock(&lock);
+    record->later = outstanding;
+    record->link = &outstanding;
+    if (outstanding != NULL) {
+        outstanding->link = &record->later;
+    }
+    outstanding = record;
+    pthread_mutex_unlock(&lock);
+    CL_CALL(status, clSetEventCallback, event, at, on_event, record);
+    if (status != CL_SUCCESS) {
+        pthread_mutex_lock(&lock);
+        leave_outstanding(record);
+        pthread_mutex_unlock(&lock);
+        record->event = NULL;
+        CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
+    }
+    return status;
+}
+
 /* Hands the record to the event. If the driver cannot call back, waits in its stead: rare, and nothing may be lost. */
 static void hold(State *state, cl_event event, Pending *record) {
     cl_int status = CL_SUCCESS;
     if (start_dispatcher() == 0) {
-        CL_CALL(status, clSetEventCallback, event, CL_COMPLETE, on_event, record);
+        status = watch(record, event, CL_COMPLETE);
         if (status == CL_SUCCESS) {
             return;
         }
@@ -183,8 +286,7 @@ int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function
         return -1;
     }
     record->function = Py_NewRef(function);
-    cl_int status = CL_SUCCESS;
-    CL_CALL(status, clSetEventCallback, event, at, on_event, record);
+    cl_int status = watch(record, event, at);
     if (status != CL_SUCCESS) {
         Py_DECREF(function);
         PyMem_RawFree(record);

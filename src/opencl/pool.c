@@ -16,13 +16,12 @@ static Block **bin_of(Pool *self, uint32_t bin) {
 
 /* Not held, nobody's. */
 void ocl_block_free(Block *block) {
-    State *state = block->pool->state;
     block->pool->managed_bytes -= (Py_ssize_t)block->size;
     if (block->mem != NULL) {
         CL_RELEASE(LIVE_MEM, clReleaseMemObject, block->mem); /* the driver waits for commands that use it */
     }
     if (block->memory != NULL) {
-        ocl_usage_hold(state, &block->usage, block->memory);
+        ocl_usage_hold(&block->usage, block->memory);
         Py_DECREF(block->memory);
     }
     if (block->shell != NULL) {
@@ -48,10 +47,15 @@ void ocl_block_return(Block *block) {
     pool->held_blocks++;
 }
 
+static int Block_visit_own(Block *block, visitproc visit, void *arg) {
+    int result = ocl_svm_memory_visit(block->memory, visit, arg);
+    return result != 0 ? result : ocl_usage_visit(&block->usage, visit, arg);
+}
+
 int ocl_block_visit(void *op, visitproc visit, void *arg) {
     Block *block = op;
     Py_VISIT((PyObject *)block->pool);
-    return ocl_usage_visit(&block->usage, visit, arg);
+    return Block_visit_own(block, visit, arg);
 }
 
 /* A block for size bytes, held before or new; NULL with an exception. */
@@ -186,7 +190,7 @@ static int Pool_traverse(PyObject *op, visitproc visit, void *arg) {
     for (int e = 0; self->held_blocks > 0 && e < PG_BIN_EXPONENTS; e++) {
         for (size_t m = self->bins[e] != NULL ? (size_t)1 << self->leading_bits : 0; m-- > 0;) {
             for (Block *block = self->bins[e][m]; block != NULL; block = block->next) {
-                int result = ocl_usage_visit(&block->usage, visit, arg);
+                int result = Block_visit_own(block, visit, arg);
                 if (result != 0) {
                     return result;
                 }

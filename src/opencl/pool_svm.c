@@ -56,6 +56,6 @@ void ocl_pool_return_svm(Svm *self) {
         Py_DECREF(pool);
         return;
     }
-    ocl_usage_hold(pool->state, &block->usage, ticket);
+    ocl_usage_hold(&block->usage, ticket);
     Py_DECREF(ticket);
 }

@@ -89,6 +89,41 @@ done:
     return result;
 }
 
+/* Whether each name in the list is one in the other list; both are separated by semicolons. */
+static int all_known(const char *names, const char *known) {
+    while (*names != '\0') {
+        size_t length = strcspn(names, ";");
+        const char *at = known;
+        while (*at != '\0' && (strcspn(at, ";") != length || strncmp(at, names, length) != 0)) {
+            at += strcspn(at, ";");
+            at += *at == ';';
+        }
+        if (*at == '\0') {
+            return 0;
+        }
+        names += length;
+        names += *names == ';';
+    }
+    return 1;
+}
+
+/* Drivers have crashed where asked for a kernel that they do not have. -1 with an exception. */
+static int check_built_in(State *state, const char *call, PyObject *devices, const char *names) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(devices); i++) {
+        PyObject *known = PyObject_GetAttrString(PyTuple_GET_ITEM(devices, i), "built_in_kernels");
+        const char *text = known != NULL ? PyUnicode_AsUTF8(known) : NULL;
+        int found = text != NULL ? all_known(names, text) : 0;
+        if (text != NULL && !found) {
+            ocl_reject(state, call, CL_INVALID_VALUE, "device %zd has no built-in kernels '%s'; those it has: %s", i, names, *text != '\0' ? text : "none");
+        }
+        Py_XDECREF(known);
+        if (!found) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 PG_DOC(create_built_in__doc__, "create_program_with_built_in_kernels", "context, devices, kernel_names",
        "(context: Context, devices: Sequence[Device], kernel_names: str) -> Program",
        "A program of kernels that the devices bring along (OpenCL 1.2).\n\n"
@@ -119,6 +154,9 @@ static PyObject *create_built_in(PyObject *module, PyObject *const *args, Py_ssi
     }
     if (n == 0 || names[0] == '\0') {
         ocl_reject(state, call, CL_INVALID_VALUE, n == 0 ? "devices is empty" : "kernel_names is empty; Device.built_in_kernels has what there is");
+        goto done;
+    }
+    if (check_built_in(state, call, keep, names) < 0) {
         goto done;
     }
     cl_int status = CL_SUCCESS;

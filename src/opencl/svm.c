@@ -96,12 +96,11 @@ int ocl_svm_supported(State *state, Context *context, const char *call, cl_svm_m
 void ocl_svm_give_back(Svm *self) {
     PyObject *memory = self->memory;
     self->memory = NULL;
-    self->usage = NULL;
     if (self->pool != NULL) {
         ocl_pool_return_svm(self);
     }
     if (memory != NULL) {
-        ocl_usage_hold(self->state, &self->own_usage, memory);
+        ocl_usage_hold(&self->own_usage, memory);
         Py_DECREF(memory);
     }
 }
@@ -112,6 +111,7 @@ PyObject *ocl_svm_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return ocl_reject(self->state, "release", CL_INVALID_VALUE, "the %s was released before", pg_type_name(op));
     }
     self->pointer = NULL;
+    self->usage = NULL; /* so that a kernel that holds it cannot take the short way in ocl_svm_used() */
     if (self->exposed) {
         /* Arrays look at the memory; they keep this object, and it keeps the memory. */
     } else if (self->users > 0) {
@@ -132,6 +132,9 @@ static int Svm_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(self->interface);
     Py_VISIT(self->dict);
     int result = self->pool != NULL ? ocl_block_visit(self->pool, visit, arg) : 0;
+    if (result == 0) {
+        result = ocl_svm_memory_visit(self->memory, visit, arg);
+    }
     return result != 0 ? result : ocl_usage_visit(&self->own_usage, visit, arg);
 }
 

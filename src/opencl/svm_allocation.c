@@ -20,12 +20,21 @@ static void free_memory(PyObject *capsule) {
     PyMem_Free(memory);
 }
 
+int ocl_svm_memory_visit(PyObject *capsule, visitproc visit, void *arg) {
+    if (capsule != NULL && Py_REFCNT(capsule) == 1 && PyCapsule_IsValid(capsule, MEMORY_NAME)) {
+        SvmMemory *memory = PyCapsule_GetPointer(capsule, MEMORY_NAME);
+        Py_VISIT(memory->context);
+    }
+    return 0;
+}
+
 PyObject *ocl_svm_memory_new(State *state, Context *context, cl_svm_mem_flags flags, size_t size, cl_uint alignment, void **pointer) {
     SvmMemory *memory = PyMem_Calloc(1, sizeof *memory);
     if (memory == NULL) {
         return PyErr_NoMemory();
     }
     int status, tries = 0, again;
+    ocl_hold_look_after();
     size = size > 0 ? size : 1;
     do {
         status = CL_SUCCESS;

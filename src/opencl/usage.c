@@ -54,7 +54,7 @@ static int QueueSet_visit(const QueueSet *set, visitproc visit, void *arg) {
 }
 
 /* An event that is complete when all commands so far on the queue are. */
-static cl_int enqueue_marker(Queue *queue, cl_event *event) {
+cl_int ocl_enqueue_marker(Queue *queue, cl_event *event) {
     cl_int status = CL_SUCCESS;
     if (queue->device->version >= 120 && cl.clEnqueueMarkerWithWaitList != NULL) {
         OCL_ENQUEUE(queue, status, clEnqueueMarkerWithWaitList, queue->queue, 0, NULL, event);
@@ -116,14 +116,14 @@ static int order_after(Queue *queue, const QueueSet *set) {
             continue;
         }
         routine = "clEnqueueMarkerWithWaitList";
-        status = enqueue_marker(former[i], &events[n_events]);
+        status = ocl_enqueue_marker(former[i], &events[n_events]);
         if (status != CL_SUCCESS) {
             break;
         }
         n_events++;
         if (is_done(events[n_events - 1])) {
             n_events--;
-            CL_RELEASE(LIVE_EVENT, clReleaseEvent, events[n_events]);
+            ocl_event_let_go(events[n_events]);
         } else if (!same) {
             status = flush(former[i]); /* else the other queue might wait for what was never submitted */
             routine = "clFlush";
@@ -132,7 +132,12 @@ static int order_after(Queue *queue, const QueueSet *set) {
     if (status == CL_SUCCESS && n_events > 0) {
         if (queue->device->version >= 120 && cl.clEnqueueBarrierWithWaitList != NULL) {
             routine = "clEnqueueBarrierWithWaitList";
-            OCL_ENQUEUE(queue, status, clEnqueueBarrierWithWaitList, queue->queue, n_events, events, NULL);
+            cl_event barrier = NULL;
+            OCL_ENQUEUE(queue, status, clEnqueueBarrierWithWaitList, queue->queue, n_events, events, &barrier);
+            if (status == CL_SUCCESS) {
+                ocl_live[LIVE_EVENT]++;
+                ocl_event_let_go(barrier);
+            }
         } else {
             routine = "clEnqueueWaitForEvents";
             OCL_ENQUEUE(queue, status, clEnqueueWaitForEvents, queue->queue, n_events, events);
@@ -145,7 +150,7 @@ static int order_after(Queue *queue, const QueueSet *set) {
     }
 done:
     for (cl_uint i = 0; i < n_events; i++) {
-        CL_RELEASE(LIVE_EVENT, clReleaseEvent, events[i]);
+        ocl_event_let_go(events[i]);
     }
     for (int i = 0; i < n; i++) {
         Py_DECREF(former[i]);
@@ -191,35 +196,15 @@ int ocl_usage_visit(Usage *usage, visitproc visit, void *arg) {
     return result != 0 ? result : QueueSet_visit(&usage->before, visit, arg);
 }
 
-/* Keeps object until the commands so far on the queue are done. */
-static void hold_for(State *state, Queue *queue, PyObject *object) {
-    cl_event event = NULL;
-    cl_int status = enqueue_marker(queue, &event);
-    if (status == CL_SUCCESS) {
-        if (!is_done(event)) {
-            ocl_hold_object(state, event, object);
-        }
-        CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
-        return;
-    }
-    if (status != PG_STATUS_FORKED) {
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clFinish, queue->queue);
-        Py_END_ALLOW_THREADS
-    }
-    if (status != CL_SUCCESS) {
-        Py_INCREF(object); /* whether the device still uses it is not known: losing memory beats corrupting it */
-    }
-}
-
-void ocl_usage_hold(State *state, Usage *usage, PyObject *object) {
+void ocl_usage_hold(Usage *usage, PyObject *object) {
     QueueSet set = usage->now.first != NULL ? usage->now : usage->before;
     QueueSet other = usage->now.first != NULL ? usage->before : usage->now;
     *usage = (Usage){0};
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
+    ocl_hold_look_after();
     for (int i = 0; i < QueueSet_size(&set); i++) {
-        hold_for(state, QueueSet_get(&set, i), object);
+        ocl_hold_for_queue(QueueSet_get(&set, i), object);
     }
     QueueSet_clear(&set);
     QueueSet_clear(&other);

@@ -72,6 +72,10 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
             }
             done = waiter->done;
             pthread_mutex_unlock(&waiter->lock);
+            done = done || is_done(event, exec, status); /* some drivers do not call back for a command that fails */
+            if (!done) { /* PoCL does not call back for a command that failed with its wait list */
+                done = is_done(event, exec, status);
+            }
         } else {
             pg_sleep_us(500);
             done = is_done(event, exec, status);
@@ -185,6 +189,12 @@ int ocl_wait_list(State *state, PyObject *wait_for, const char *call, cl_context
         Event *event = (Event *)item;
         if (context != NULL && event->context != context) {
             ocl_reject(state, call, CL_INVALID_CONTEXT, "wait_for[%zd] is an event of another context", i);
+            goto fail;
+        }
+        cl_int exec, status;
+        if (context != NULL && is_done(event->event, &exec, &status) && status == CL_SUCCESS && exec < 0) { /* some drivers would wait for ever */
+            ocl_raise_with(state, call, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "wait_for[%zd] has failed with %s (%d)", i, ocl_status_name(exec),
+                           (int)exec);
             goto fail;
         }
         list->events[i] = event->event;

@@ -40,7 +40,7 @@ def offsets_out_of_range(env: Env) -> None:
 def buffer_to_buffer_ranges(env: Env) -> None:
     a, b = env.buffer(), env.buffer()
     bad = [
-        {"byte_count": 257}, {"byte_count": -1}, {"byte_count": 2**63}, {"byte_count": 2**64},
+        {"byte_count": 257}, {"byte_count": -2}, {"byte_count": 2**63}, {"byte_count": 2**64},
         {"byte_count": "4"},
         {"byte_count": 256, "src_offset": 4}, {"byte_count": 256, "dst_offset": 4},
         {"byte_count": 2**64 - 8, "src_offset": 16}, {"byte_count": 16, "src_offset": 2**64 - 8},
@@ -340,8 +340,7 @@ def rectangle_outside_the_buffer(env: Env) -> None:
 def rectangle_of_odd_shapes(env: Env) -> None:
     buffer, host = env.buffer(64), np.zeros((8, 8), np.float32)
     for key in ("buffer_origin", "host_origin", "region"):
-        for value in (None, 5, "abc", (1, 1, 1, 1), (-1, 0, 0), (1.5, 0, 0), (2**64, 0, 0),
-                      (None,) * 3,
+        for value in ("abc", (1, 1, 1, 1), (-1, 0, 0), (1.5, 0, 0), (2**64, 0, 0), (None,) * 3,
                       Liar(len=lambda: 3, getitem=Boom("item")), object()):  # fmt: skip
             with expect((*ANY, Boom)):
                 rect(env, host, buffer, **{key: value})

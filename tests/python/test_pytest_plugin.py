@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,10 @@ def pytest_run(tmp_path):
         inherited = {
             k: v for k, v in os.environ.items() if k not in ("PYGPU_TEST", "PYOPENCL_TEST")
         }
+        where = str(Path(cl.__file__).parents[1])  # a checkout need not be installed
+        environment["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [where, inherited.get("PYTHONPATH")])
+        )
         # Only this plugin, whether or not pygpu is installed with its entry point.
         environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         command = [sys.executable, "-m", "pytest", "-p", "pygpu.pytest_plugin", "-p"]

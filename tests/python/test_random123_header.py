@@ -100,7 +100,7 @@ class Model:
 
 
 @pytest.fixture(scope="module")
-def run(ctx, queue):
+def run(ctx):
     """A function that applies a generator to rows of counters and keys."""
     source = """
     #include <pyopencl-random123/philox.cl>
@@ -122,7 +122,7 @@ def run(ctx, queue):
             r = rounds < 0 ? {generator}(c, k) : {generator}_R(rounds, c, k);
             for (int j = 0; j < {n}; ++j) out[{n} * i + j] = r.v[j];
         }}"""
-    program = cl.Program(ctx, source).build()
+    program, queue = cl.Program(ctx, source).build(), cl.CommandQueue(ctx)
 
     def run(generator, counters, keys, rounds=-1):
         _, _, w = parts(generator)

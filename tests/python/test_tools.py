@@ -3,7 +3,9 @@ selection.
 """
 
 import gc
+import sys
 import threading
+import types
 import weakref
 
 import numpy as np
@@ -99,6 +101,25 @@ def test_register_dtype_is_the_old_name():
     with pytest.warns(DeprecationWarning):
         tools.register_dtype(dtype, ["tools_older_t"], alias_ok=True)
     assert tools.get_or_register_dtype("tools_older_t") is dtype
+
+
+def test_registries_of_other_languages():
+    registry = tools.DTypeRegistry()
+    tools.fill_registry_with_c_types(registry, respect_windows=False)
+    assert registry.get_or_register_dtype("unsigned long") == np.uint64
+    assert registry.dtype_to_ctype(np.bool_) == "bool"
+    with pytest.raises(tools.TypeNameNotKnown):
+        registry.get_or_register_dtype("float4")
+    registry = tools.DTypeRegistry()
+    tools.fill_registry_with_c99_stdint_types(registry)
+    tools.fill_registry_with_c99_complex_types(registry)
+    for bits in (8, 16, 32, 64):
+        assert registry.dtype_to_ctype(f"int{bits}") == f"int{bits}_t"
+        assert registry.dtype_to_ctype(f"uint{bits}") == f"uint{bits}_t"
+    assert registry.dtype_to_ctype(np.complex128) == "double complex"
+    assert tools.TYPE_REGISTRY.name_to_dtype is tools.NAME_TO_DTYPE
+    assert tools.NAME_TO_DTYPE["uint"] == np.uint32
+    assert tools.DTYPE_TO_NAME[np.dtype(np.uint32)] == tools.DTYPE_TO_NAME["uint32"] == "uint"
 
 
 # --- structures
@@ -550,6 +571,51 @@ def test_memoize_kernels_of_a_real_context(device):
     assert get_kernel(queue.context, "one") is kernel
     assert get_kernel(context, "two") is not kernel
     kernel(queue, (1,), None).wait()
+    gone = weakref.ref(context)
+    del kernel, queue, context
+    gc.collect()
+    assert gone() is None, "its own kernels keep the context alive"
+
+
+def test_array_module_of_a_device_array(monkeypatch):
+    """With a stand-in for the array module, which need not be loaded for NumPy's arrays."""
+
+    class Array:
+        queue = "the queue"
+
+        def get(self):
+            return "fetched"
+
+    module = types.SimpleNamespace(
+        Array=Array,
+        dot=lambda x, y, queue: (x, y, queue)[0],
+        vdot=lambda x, y, queue: (x, y, queue)[1],
+        empty=lambda queue, shape, dtype, order: (queue, shape, dtype, order),
+        hstack=lambda arrays, queue: (arrays, queue),
+    )
+    monkeypatch.setitem(sys.modules, "pygpu.array", module)
+    found = tools.array_module(Array())
+    assert found.ndarray is Array
+    assert found.dot(Array(), 0) == found.vdot(0, Array()) == "fetched"
+    assert found.empty(3, "f4") == ("the queue", 3, "f4", "C")
+    assert found.hstack([1]) == ([1], "the queue")
+
+
+def test_gl_properties_need_pyopengl(monkeypatch):
+    for name in ("OpenGL", "OpenGL.GLX", "OpenGL.WGL"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(sys, "platform", "linux")
+    with pytest.raises(ImportError):
+        tools.get_gl_sharing_context_properties()
+    glx = types.SimpleNamespace(glXGetCurrentContext=lambda: 11, glXGetCurrentDisplay=lambda: 12)
+    monkeypatch.setitem(sys.modules, "OpenGL.GLX", glx)
+    monkeypatch.setitem(sys.modules, "OpenGL", types.ModuleType("OpenGL"))
+    keys = cl.context_properties
+    expected = [(keys.GL_CONTEXT_KHR, 11), (keys.GLX_DISPLAY_KHR, 12)]
+    assert tools.get_gl_sharing_context_properties() == expected
+    monkeypatch.setattr(sys, "platform", "plan9")
+    with pytest.raises(NotImplementedError, match="plan9"):
+        tools.get_gl_sharing_context_properties()
 
 
 def test_first_arg_cache_does_not_fill_up():
