@@ -39,12 +39,15 @@ static void fail(const char *what, long code)
         }                                  \
     } while (0)
 
-static double now(void) /* ns */
+static double read_clock(clockid_t clock) /* ns */
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
+
+#define now() read_clock(CLOCK_MONOTONIC)
+#define busy() read_clock(CLOCK_THREAD_CPUTIME_ID) /* processor time of the calling thread */
 
 static void load(const char *path)
 {

@@ -1,8 +1,8 @@
 /* launch.c - what a launch costs a C program: every argument set, the kernel enqueued with an event, the event released.
  *
  * Question: "ARGS SETS LAUNCHES" with ARGS one of 1, 4, 16; the launches take turns through SETS sets of arguments (1: always the same).
- * Answer: ns a launch until all are enqueued, the same until clFinish has returned, launches that the kernel counted, sum of the last
- * arguments as the kernel saw it (see launch.cl).
+ * Answer: ns a launch until all are enqueued, the same until clFinish has returned, processor time of this thread until all are enqueued,
+ * launches that the kernel counted, sum of the last arguments as the kernel saw it (see launch.cl).
  */
 #include "bench.h"
 
@@ -60,7 +60,7 @@ static void measure(cl_kernel kernel, int n_args, cl_uint n_sets, long launches)
         n = make_args(n_args, s, sets[s]);
         CHECK(cl.clEnqueueWriteBuffer(queue, counts[s], CL_TRUE, 0, sizeof zeros, zeros, 0, NULL, NULL));
     }
-    double begin = now();
+    double begin = now(), begin_busy = busy();
     for (long launch = 0; launch < launches; launch++) {
         const Arg *args = sets[(cl_uint)launch % n_sets];
         cl_event event;
@@ -70,14 +70,15 @@ static void measure(cl_kernel kernel, int n_args, cl_uint n_sets, long launches)
         CHECK(cl.clEnqueueNDRangeKernel(queue, kernel, 1, NULL, global, NULL, 0, NULL, &event));
         CHECK(cl.clReleaseEvent(event));
     }
-    double enqueued = now();
+    double enqueued_busy = busy(), enqueued = now();
     CHECK(cl.clFinish(queue));
     double finished = now();
     for (cl_uint s = 0; s < n_sets; s++) {
         CHECK(cl.clEnqueueReadBuffer(queue, counts[s], CL_TRUE, 0, sizeof result, result, 0, NULL, NULL));
         counted += result[0];
     }
-    printf("%.2f %.2f %u %u\n", (enqueued - begin) / (double)launches, (finished - begin) / (double)launches, counted, result[1]);
+    printf("%.2f %.2f %.2f %u %u\n", (enqueued - begin) / (double)launches, (finished - begin) / (double)launches,
+           (enqueued_busy - begin_busy) / (double)launches, counted, result[1]);
     fflush(stdout);
 }
 

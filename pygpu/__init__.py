@@ -14,14 +14,16 @@ Programs written for `import pyopencl as cl` run after `import pygpu as cl`:
     >>> a.tolist()
     [0.0, 2.0, 4.0, 6.0]
 
-Importing pygpu loads no driver; the first call that needs one does. `python -m pygpu` shows what is installed.
+Importing pygpu loads no driver; the first call that needs one does. `python -m pygpu` shows what is
+installed.
 """
 
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from . import constants as _constants
-from ._opencl import (
+from ._opencl import (  # noqa: F401 - and PyOpenCL's private functions
+    SVM,
     Buffer,
     CommandQueue,
     Context,
@@ -41,7 +43,6 @@ from ._opencl import (
     Platform,
     Program,
     Sampler,
-    SVM,
     SVMAllocation,
     SVMPointer,
     UserEvent,

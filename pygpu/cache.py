@@ -158,7 +158,7 @@ class _Scan:
         self.found.append((name, None))
 
     def scan(self, source: bytes, beside: str = "") -> None:
-        if b"__" not in source and b"include" not in source and b"import" not in source:
+        if not any(sign in source for sign in (b"include", b"import", b"__", b"\\\n", b"\\\r")):
             return
         from pygpu.signature import without_comments
 
@@ -166,8 +166,6 @@ class _Scan:
         text = source.decode("utf-8", "surrogateescape")
         if uncacheable.search(text):
             self.known = False
-            return
-        if "include" not in text and "import" not in text:
             return
         for match in include.finditer(without_comments(text)):
             name = match["angle"] or match["quote"]
@@ -329,7 +327,9 @@ class Store:
 
         path, temporary = self.path(key), None
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Whoever can write there chooses what runs here, so nobody else shall.
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
             handle, temporary = tempfile.mkstemp(".tmp", key[:8], path.parent)
             with os.fdopen(handle, "wb") as file:
                 file.write(data)

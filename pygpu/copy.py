@@ -1,6 +1,7 @@
 """enqueue_copy, whole: which driver call copies from what to what.
 
-The plain cases (a buffer and a contiguous array, two buffers) never come here; they are done in C (src/opencl/transfer.c).
+The plain cases (a buffer and a contiguous array, two buffers) never come here; they are done in C
+(src/opencl/transfer.c).
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def _copy_with_host(
     pair = "a copy from the host to a buffer" if to_device else "a copy from a buffer to the host"
     if "buffer_origin" in kwargs or "host_origin" in kwargs:
         _check(pair, kwargs, _RECT_HOST, "buffer_origin", "host_origin", "region")
-        rect = _opencl._enqueue_write_buffer_rect if to_device else _opencl._enqueue_read_buffer_rect
+        rect = (
+            _opencl._enqueue_write_buffer_rect if to_device else _opencl._enqueue_read_buffer_rect
+        )
         return rect(queue, memory, host, **kwargs)
     kwargs = dict(kwargs)
     if kwargs.get("byte_count", 0) is None:
@@ -77,7 +80,12 @@ def enqueue_copy(queue: CommandQueue, dest: Any, src: Any, **kwargs: Any) -> Eve
     if to_buffer and from_buffer:
         if "src_origin" in kwargs or "dst_origin" in kwargs:
             _check(
-                "a copy between buffers", kwargs, _RECT_BUFFERS, "src_origin", "dst_origin", "region"
+                "a copy between buffers",
+                kwargs,
+                _RECT_BUFFERS,
+                "src_origin",
+                "dst_origin",
+                "region",
             )
             return _opencl._enqueue_copy_buffer_rect(queue, src, dest, **kwargs)
         _check("a copy between buffers", kwargs, _BUFFERS)
@@ -109,6 +117,8 @@ def enqueue_fill(
         return _opencl.enqueue_fill_buffer(queue, dest, pattern, offset, size, wait_for)
     if isinstance(dest, SVMPointer):
         if offset:
-            raise ValueError("enqueue_fill: offset must be 0 for SVM; take a part of the SVM instead")
+            raise ValueError(
+                "enqueue_fill: offset must be 0 for SVM; take a part of the SVM instead"
+            )
         return _opencl.enqueue_svm_memfill(queue, dest, pattern, size, wait_for)
     raise TypeError(f"enqueue_fill: dest must be a Buffer or SVM, not {type(dest).__name__}")

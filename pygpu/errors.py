@@ -1,11 +1,12 @@
 """Exceptions of pygpu, shared by its backends.
 
-Driver errors are LogicError (the call was wrong), MemoryError (no memory for an object) or RuntimeError (the device or
-driver failed), as in PyOpenCL; the last two are the builtin classes of these names too. Each carries `.code` (the
-driver's status, an int), `.routine` (the driver call) and `.what` (the whole text).
+Driver errors are LogicError (the call was wrong), MemoryError (no memory for an object) or
+RuntimeError (the device or driver failed), as in PyOpenCL; the last two are the builtin classes of
+these names too. Each carries `.code` (the driver's status, an int), `.routine` (the driver call) and
+`.what` (the whole text).
 
-What pygpu finds wrong before it asks the driver raises a LogicError that is also the builtin ValueError or TypeError,
-so that `except cl.LogicError` and `except ValueError` both catch it.
+What pygpu finds wrong before it asks the driver raises a LogicError that is also the builtin
+ValueError or TypeError, so that `except cl.LogicError` and `except ValueError` both catch it.
 """
 
 import builtins
@@ -120,7 +121,13 @@ _CLASSES = {
     ("LogicError", "TypeError"): InvalidArgumentTypeError,
 }
 
-for _class in [Error, *_CLASSES.values(), CompilerWarning, RepeatedKernelRetrieval, CommandQueueUsedAfterExit]:
+for _class in [
+    Error,
+    *_CLASSES.values(),
+    CompilerWarning,
+    RepeatedKernelRetrieval,
+    CommandQueueUsedAfterExit,
+]:
     _class.__module__ = "pygpu"
 del _class
 

@@ -30,9 +30,10 @@ def have_gl() -> bool:
 
 
 def enable_debugging(platform_or_context: Platform | Context) -> None:
-    """Let the CPU driver of AMD run kernels in one thread, as gdb needs it; programs are then built with -g.
+    """Let AMD's CPU driver run kernels in one thread, as gdb needs it; programs are built with -g.
 
-    Must come before a context is used. Other platforms have nothing to switch on, and get a warning.
+    Must come before a context is used. Other platforms have nothing to switch on, and get a
+    warning.
     """
     platform = (
         platform_or_context.devices[0].platform
@@ -43,5 +44,6 @@ def enable_debugging(platform_or_context: Platform | Context) -> None:
         os.environ["CPU_MAX_COMPUTE_UNITS"] = "1"
     else:
         warnings.warn(
-            f"enable_debugging: nothing to switch on for the platform '{platform.name}'", stacklevel=2
+            f"enable_debugging: nothing to switch on for the platform '{platform.name}'",
+            stacklevel=2,
         )

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _opencl
 from ._opencl import CommandQueue, Context, Event, Image, ImageFormat, MemoryObjectHolder
-from .constants import channel_order, channel_type, mem_flags  # type: ignore[attr-defined]
+from .constants import channel_order, channel_type, mem_flags
 
 __all__ = [
     "DTYPE_TO_CHANNEL_TYPE",

@@ -18,7 +18,7 @@ import enum
 import os
 import struct
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache as once
 from typing import TYPE_CHECKING, Any
 
@@ -296,10 +296,11 @@ def annotate(
     log: str,
     source: bytes | None,
     folders: Sequence[str] = (),
-    headers: dict[str, bytes] | None = None,
+    headers: Mapping[str, bytes | None] | None = None,
 ) -> str:
     """The log with the source lines it points to, where it does not quote them itself."""
-    lines, result, shown = log.splitlines(), [], set()
+    lines, result = log.splitlines(), []
+    shown: set[tuple[str, int, int]] = set()
     for i, line in enumerate(lines):
         result.append(line)
         match = next(filter(None, (pattern.match(line) for pattern in _positions())), None)
@@ -335,7 +336,7 @@ def _failure(
     logs: dict[Device, str],
     options: _Options,
     source: bytes | None,
-    headers: dict[str, bytes] | None = None,
+    headers: Mapping[str, bytes | None] | None = None,
 ) -> Error:
     """The error of the driver with all that helps to understand it."""
     if error.code not in _FAILURES:
@@ -376,7 +377,9 @@ def _targets(context: Context, devices: Sequence[Device] | None, call: str) -> l
         )
     for device in chosen:
         if not isinstance(device, Device):
-            raise TypeError(f"{call}: each of devices must be a Device, not {type(device).__name__}")
+            raise TypeError(
+                f"{call}: each of devices must be a Device, not {type(device).__name__}"
+            )
     return chosen
 
 
@@ -403,7 +406,7 @@ def _refuse_rebuild(call: str) -> InvalidArgumentError:
 
 
 def _start_afresh(program: Program, call: str) -> None:
-    """Another handle for another build: Intel's driver, once it has failed, keeps the old options."""
+    """Another handle for another build: Intel's driver keeps the options of one that failed."""
     if program._stage != _FRESH and not program._reset() and program._cached:
         raise _refuse_rebuild(call)
 
@@ -430,7 +433,7 @@ def build_program(
     elif cache_dir is not None:
         cache.chosen_folder(program.context, cache_dir)  # for its TypeError
     keys = None
-    if store is not None:
+    if store is not None and source is not None:
         keys = cache.keys(source, all_options.words, targets)
         logs = store.load(program, targets, keys, all_options.encoded) if keys else None
         if logs is not None:

@@ -113,7 +113,8 @@ class _Renderer:
             )
         import pygpu as cl  # tools must be importable while pygpu itself still loads
 
-        program = cl.Program(self.context, self(txt)).build(self.options)
+        source = self.template.get_text_template(txt).render(self.var_dict)
+        program = cl.Program(self.context, source).build(self.options)
         return getattr(program, self.var_dict.get("kernel_name_prefix", "") + kernel_name)
 
     def parse_type(self, typename: DTypeLike) -> np.dtype[Any]:

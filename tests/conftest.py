@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests: each test runs on every OpenCL device that is found, or on PYGPU_TEST's choice.
+"""Fixtures shared by all tests: each test runs on every OpenCL device found, or PYGPU_TEST's choice.
 
 PYGPU_TEST="0" or "portable" or "0:0" restricts the devices as PYOPENCL_TEST does.
 """
@@ -23,19 +23,27 @@ def _devices() -> list[cl.Device]:
     platform_wish, _, device_wish = wanted.partition(":")
     found = []
     for i, platform in enumerate(platforms):
-        if platform_wish and platform_wish != str(i) and platform_wish.lower() not in platform.name.lower():
+        if (
+            platform_wish
+            and platform_wish != str(i)
+            and platform_wish.lower() not in platform.name.lower()
+        ):
             continue
         devices = platform.get_devices()
         if device_wish:
             devices = [
-                d for j, d in enumerate(devices) if device_wish == str(j) or device_wish.lower() in d.name.lower()
+                d
+                for j, d in enumerate(devices)
+                if device_wish == str(j) or device_wish.lower() in d.name.lower()
             ]
         found += devices[:1]
     return found
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    by_mark = any("device" in str(m.args[0]) for m in metafunc.definition.iter_markers("parametrize"))
+    by_mark = any(
+        "device" in str(m.args[0]) for m in metafunc.definition.iter_markers("parametrize")
+    )
     if "device" in metafunc.fixturenames and not by_mark:
         devices = _devices()
         if not devices:

@@ -305,7 +305,10 @@ static PyObject *Context_get(PyObject *op, void *closure) {
 }
 
 static PyObject *Context_get_info(PyObject *op, PyObject *param) {
-    unsigned long number = PyLong_Check(param) ? PyLong_AsUnsignedLongMask(param) : 0;
+    cl_uint number;
+    if (pg_as_u32(param, "clGetContextInfo", "param", &number) < 0) {
+        return NULL;
+    }
     for (int i = 0; i < ROW_COUNT; i++) {
         if (Context_info[i].param == number) {
             return Context_get(op, (void *)(intptr_t)i);

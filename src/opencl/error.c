@@ -79,7 +79,11 @@ int ocl_retry(State *state, cl_int status, int *tries) {
         return 0;
     }
     ++*tries;
-    PyGC_Collect(); /* arrays in cycles give their buffers back */
+    int enabled = PyGC_Enable(); /* PyGC_Collect() does nothing while it is off */
+    PyGC_Collect();              /* arrays in cycles give their buffers back */
+    if (!enabled) {
+        PyGC_Disable();
+    }
     return ocl_trim_pools(state) < 0 ? -1 : 1;
 }
 

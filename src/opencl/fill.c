@@ -2,7 +2,7 @@
 #include "opencl.h"
 
 PG_DOC(enqueue_fill_buffer__doc__, "enqueue_fill_buffer", "queue, mem, pattern, offset, size, wait_for=None",
-       "(queue: CommandQueue, mem: Buffer, pattern: HostBuffer, offset: int, size: int, wait_for: Sequence[Event] | None = None) -> Event",
+       "(queue: CommandQueue, mem: MemoryObjectHolder, pattern: HostBuffer, offset: int, size: int, wait_for: Sequence[Event] | None = None) -> Event",
        "Repeat *pattern* (1, 2, 4, ..., 128 bytes) over *size* bytes from *offset* on; both are multiples of its length (OpenCL 1.2).");
 static ArgSpec enqueue_fill_buffer_args = PG_ARGSPEC(enqueue_fill_buffer__doc__);
 
@@ -165,7 +165,7 @@ static PyObject *enqueue_barrier(PyObject *module, PyObject *const *args, Py_ssi
 }
 
 PG_DOC(enqueue_copy_p2p__doc__, "enqueue_copy_buffer_p2p_amd", "platform, queue, src, dst, byte_count=None, wait_for=None",
-       "(platform: Platform, queue: CommandQueue, src: Buffer, dst: Buffer, byte_count: int | None = None, wait_for: Sequence[Event] | None = None) "
+       "(platform: Platform, queue: CommandQueue, src: MemoryObjectHolder, dst: MemoryObjectHolder, byte_count: int | None = None, wait_for: Sequence[Event] | None = None) "
        "-> Event",
        "Copy between buffers of two devices over the bus (AMD's extension cl_amd_copy_buffer_p2p).");
 static ArgSpec enqueue_copy_p2p_args = PG_ARGSPEC(enqueue_copy_p2p__doc__);

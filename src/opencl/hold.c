@@ -81,6 +81,9 @@ static cl_int Held_watch(Held *self) {
     cl_event event = NULL;
     self->busy = 1;
     cl_int status = ocl_enqueue_marker(self->queue, &event);
+    if (status == CL_SUCCESS) {
+        ocl_flush(self->queue); /* as the queue is kept until then, nothing else might do it */
+    }
     self->busy = 0;
     if (status != CL_SUCCESS) {
         return status;

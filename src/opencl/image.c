@@ -173,6 +173,10 @@ static size_t greatest(Context *context, cl_uint param) {
 
 static int check_extents(State *state, Context *context, const Plan *plan) {
     const cl_image_desc *desc = &plan->desc;
+    if (desc->image_type != CL_MEM_OBJECT_IMAGE2D && desc->image_type != CL_MEM_OBJECT_IMAGE3D &&
+        ocl_need_version(state, "clCreateImage", context->version, 120) < 0) {
+        return -1;
+    }
     int solid = desc->image_type == CL_MEM_OBJECT_IMAGE3D, flat = dimensions(desc->image_type) == 2;
     const struct {
         const char *name;
@@ -375,9 +379,6 @@ static cl_int create(Context *context, cl_mem_flags flags, const Plan *plan, voi
 static PyObject *make(State *state, PyTypeObject *type, Context *context, cl_mem_flags flags, Plan *plan, void *host) {
     cl_mem_object_type kind = plan->desc.image_type;
     const char *routine = context->version >= 120 ? "clCreateImage" : kind == CL_MEM_OBJECT_IMAGE3D ? "clCreateImage3D" : "clCreateImage2D";
-    if (kind != CL_MEM_OBJECT_IMAGE2D && kind != CL_MEM_OBJECT_IMAGE3D && ocl_need_version(state, "clCreateImage", context->version, 120) < 0) {
-        return NULL;
-    }
     if (plan->buffer != NULL && ocl_memory_alive(plan->buffer, "Image") < 0) {
         return NULL;
     }
@@ -421,7 +422,7 @@ static PyObject *make(State *state, PyTypeObject *type, Context *context, cl_mem
 
 PG_DOC(Image__doc__, "Image", "context, flags, format, shape=None, pitches=None, hostbuf=None, is_array=False, buffer=None, *, desc=None",
        "(context: Context, flags: int, format: ImageFormat, shape: int | Sequence[int] | None = None, pitches: int | Sequence[int] | None = None, "
-       "hostbuf: HostBuffer | None = None, is_array: bool = False, buffer: Buffer | None = None, *, desc: ImageDescriptor | None = None)",
+       "hostbuf: HostBuffer | None = None, is_array: bool = False, buffer: MemoryObjectHolder | None = None, *, desc: ImageDescriptor | None = None)",
        "Pixels that kernels read and write through the device's image units.\n\n"
        "shape: (width,), (width, height) or (width, height, depth) [pixels], the reverse of a C-ordered array's; with is_array the last\n"
        "entry is the number of images. Without it hostbuf.shape is taken as it is. pitches: distance between rows and between slices\n"

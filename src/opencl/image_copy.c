@@ -266,13 +266,13 @@ fail:
 /* ---- image and buffer ------------------------------------------------------------------------------------------------------ */
 
 PG_DOC(enqueue_copy_image_to_buffer__doc__, "_enqueue_copy_image_to_buffer", "queue, src, dest, origin, region, offset=0, wait_for=None",
-       "(queue: CommandQueue, src: Image, dest: Buffer, origin: Sequence[int], region: Sequence[int] | None, offset: int = 0, "
+       "(queue: CommandQueue, src: Image, dest: MemoryObjectHolder, origin: Sequence[int], region: Sequence[int] | None, offset: int = 0, "
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Copy region [pixels] of an image to a buffer, from offset [bytes] on, without gaps.");
 static ArgSpec enqueue_copy_image_to_buffer_args = PG_ARGSPEC(enqueue_copy_image_to_buffer__doc__);
 
 PG_DOC(enqueue_copy_buffer_to_image__doc__, "_enqueue_copy_buffer_to_image", "queue, src, dest, offset, origin, region, wait_for=None",
-       "(queue: CommandQueue, src: Buffer, dest: Image, offset: int, origin: Sequence[int], region: Sequence[int] | None, "
+       "(queue: CommandQueue, src: MemoryObjectHolder, dest: Image, offset: int, origin: Sequence[int], region: Sequence[int] | None, "
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Copy pixels that lie without gaps in a buffer, from offset [bytes] on, to region [pixels] of an image.");
 static ArgSpec enqueue_copy_buffer_to_image_args = PG_ARGSPEC(enqueue_copy_buffer_to_image__doc__);
@@ -499,7 +499,7 @@ fail:
 
 PG_DOC(create_image__doc__, "create_image", "context, flags, format, shape=None, pitches=None, hostbuf=None, is_array=False, buffer=None",
        "(context: Context, flags: int, format: ImageFormat, shape: int | Sequence[int] | None = None, pitches: int | Sequence[int] | None = None, "
-       "hostbuf: HostBuffer | None = None, is_array: bool = False, buffer: Buffer | None = None) -> Image",
+       "hostbuf: HostBuffer | None = None, is_array: bool = False, buffer: MemoryObjectHolder | None = None) -> Image",
        "Same as Image(...): 1-d, 2-d and 3-d images, arrays of images, and images that share the memory of a buffer.");
 
 static PyObject *create_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {

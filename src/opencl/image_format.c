@@ -90,7 +90,13 @@ const char *ocl_image_kind(cl_mem_object_type type) {
 
 int ocl_need_images(State *state, const char *call, Context *context) {
     for (Py_ssize_t i = 0; i < context->n_devices; i++) {
-        if (ocl_info_number(context->devices[i], ocl_device_query, CL_DEVICE_IMAGE_SUPPORT) != 0) {
+        cl_bool has = CL_FALSE;
+        cl_int status = ocl_device_query(context->devices[i], CL_DEVICE_IMAGE_SUPPORT, sizeof has, &has, NULL);
+        if (status != CL_SUCCESS) {
+            ocl_raise(state, "clGetDeviceInfo", status);
+            return -1;
+        }
+        if (has) {
             return 0;
         }
     }

@@ -90,20 +90,25 @@ too_far:
     return -1;
 }
 
-static void unmap(Queue *queue, Memory *image, void *pointer, cl_event event) {
-    cl_int status = CL_SUCCESS;
-    if (image->mem != NULL) {
-        CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, image->mem, pointer, 1, &event, NULL);
+/* As in map.c, after a mapping that nobody gets to see. */
+static void unmap(Queue *queue, cl_mem mem, void *pointer, cl_event after) {
+    cl_int status = CL_SUCCESS, exec = CL_COMPLETE;
+    cl_event event = NULL;
+    CL_CALL(status, clGetEventInfo, after, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
+    cl_uint n = exec > CL_COMPLETE ? 1 : 0; /* a failed one is not waited for: some drivers would do so for ever */
+    CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, mem, pointer, n, n > 0 ? &after : NULL, &event);
+    if (status == CL_SUCCESS && event != NULL) {
+        ocl_live[LIVE_EVENT]++;
+        ocl_event_let_go(event);
     }
-    (void)status; /* an exception is on its way already */
     ocl_live[LIVE_EVENT]++;
-    CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
+    ocl_event_let_go(after);
 }
 
 PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     State *state = PyModule_GetState(module);
     const char *call = "enqueue_map_image", *routine = "clEnqueueMapImage";
-    PyObject *a[11];
+    PyObject *a[11], *result = NULL;
     uint64_t flags;
     int blocking;
     size_t row_pitch = 0, slice_pitch = 0, bytes;
@@ -150,25 +155,28 @@ PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssiz
         Py_END_ALLOW_THREADS
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
-    ocl_memory_unpin(image);
-    if (again < 0) {
-        goto fail;
-    }
-    if (status != CL_SUCCESS || pointer == NULL) {
-        ocl_raise(state, routine, status != CL_SUCCESS ? status : CL_MAP_FAILURE);
-        goto fail;
-    }
-    if (ocl_memory_alive(image, call) < 0 || /* released by another thread meanwhile */
-        fit(state, call, &layout, dense, fortran, &extent, box.region, row_pitch, slice_pitch) < 0) {
-        unmap(queue, image, pointer, event);
-        goto fail;
-    }
     ocl_wait_list_clear(&list);
+    if (status != CL_SUCCESS || pointer == NULL) {
+        if (again >= 0) {
+            ocl_raise(state, routine, status != CL_SUCCESS ? status : CL_MAP_FAILURE);
+        }
+        goto done;
+    }
+    /* A blocking call waits before it may fail: Intel's driver loses count of what is unmapped before it was mapped. Another
+     * thread may release the image while the GIL is. */
+    if ((blocking && ocl_wait(state, event, routine, NULL) < 0) || ocl_memory_alive(image, call) < 0 ||
+        fit(state, call, &layout, dense, fortran, &extent, box.region, row_pitch, slice_pitch) < 0) {
+        unmap(queue, mem, pointer, event);
+        goto done;
+    }
     PyObject *pair = ocl_map_result(queue, image, routine, pointer, event, &layout, blocking, (flags & ~(cl_map_flags)CL_MAP_READ) != 0);
-    PyObject *result = pair == NULL ? NULL
-                                    : Py_BuildValue("(OOnn)", PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1), (Py_ssize_t)row_pitch,
-                                                    (Py_ssize_t)slice_pitch);
-    Py_XDECREF(pair);
+    if (pair != NULL) {
+        result = Py_BuildValue("(OOnn)", PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1), (Py_ssize_t)row_pitch, (Py_ssize_t)slice_pitch);
+        Py_DECREF(pair);
+    }
+done:
+    ocl_memory_unpin(image);
+    Py_CLEAR(layout.dtype); /* NULL if the array has taken it over */
     return result;
 fail:
     ocl_wait_list_clear(&list);

@@ -207,7 +207,10 @@ static PyObject *Kernel_get(PyObject *op, void *closure) {
 }
 
 static PyObject *Kernel_get_info(PyObject *op, PyObject *param) {
-    unsigned long number = PyLong_Check(param) ? PyLong_AsUnsignedLongMask(param) : 0;
+    cl_uint number;
+    if (pg_as_u32(param, "clGetKernelInfo", "param", &number) < 0) {
+        return NULL;
+    }
     for (int i = 0; i < ROW_COUNT; i++) {
         if (Kernel_info[i].param == number) {
             return Kernel_get(op, (void *)(intptr_t)i);

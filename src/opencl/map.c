@@ -2,7 +2,8 @@
  *
  * The ndarray's base is the MemoryMap, which unmaps when the last array over it is gone. After an explicit release() the array
  * may still exist: it is made empty then, so that it can neither show stale bytes nor touch memory that the driver took back.
- * Views taken of it before cannot be found; for their sake the map keeps its memory object as long as it lives.
+ * Views taken of it before cannot be found; for their sake the map has a reference of its own to the driver's memory as long as it
+ * lives, so that releasing the buffer harms neither them nor the unmapping.
  */
 #include "opencl.h"
 
@@ -11,6 +12,8 @@ typedef struct {
     void *pointer;          /* NULL: nothing is mapped (any more) */
     Queue *queue;
     Memory *memory;
+    cl_mem mem;             /* a reference of its own */
+    Event *mapped;          /* until it is done nothing may be unmapped */
     PyObject *array;        /* weak reference to the ndarray that was returned */
     void *scalar;           /* what a 0-d array shows after release */
 } MemoryMap;
@@ -24,6 +27,21 @@ static int MemoryMap_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0; /* no tp_clear: queue and memory are needed to unmap */
 }
 
+/* Where nobody is left to hear of a failure. after: the event of the mapping, or NULL. */
+static void unmap(Queue *queue, cl_mem mem, void *pointer, cl_event after) {
+    cl_int status = CL_SUCCESS, exec = CL_COMPLETE;
+    cl_event event = NULL;
+    if (after != NULL) { /* a failed one is not waited for: some drivers would do so for ever */
+        CL_CALL(status, clGetEventInfo, after, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
+    }
+    cl_uint n = exec > CL_COMPLETE ? 1 : 0;
+    CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, mem, pointer, n, n > 0 ? &after : NULL, &event);
+    if (status == CL_SUCCESS && event != NULL) {
+        ocl_live[LIVE_EVENT]++;
+        ocl_event_let_go(event);
+    }
+}
+
 static void MemoryMap_dealloc(PyObject *op) {
     MemoryMap *self = (MemoryMap *)op;
     PyTypeObject *type = Py_TYPE(op);
@@ -31,13 +49,15 @@ static void MemoryMap_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    if (self->pointer != NULL && self->memory->mem != NULL) {
-        cl_int status = CL_SUCCESS;
-        CL_CALL(status, clEnqueueUnmapMemObject, self->queue->queue, self->memory->mem, self->pointer, 0, NULL, NULL);
-        (void)status; /* nobody is there to hear of it */
+    if (self->pointer != NULL) {
+        unmap(self->queue, self->mem, self->pointer, self->mapped != NULL ? self->mapped->event : NULL);
+    }
+    if (self->mem != NULL) {
+        CL_RELEASE(LIVE_MEM, clReleaseMemObject, self->mem);
     }
     PyMem_Free(self->scalar);
     Py_XDECREF(self->array);
+    Py_XDECREF(self->mapped);
     Py_XDECREF(self->memory);
     Py_XDECREF(self->queue);
     type->tp_free(op);
@@ -70,17 +90,17 @@ static PyObject *release(MemoryMap *self, Queue *queue, PyObject *wait_for) {
     if (self->pointer == NULL) {
         return ocl_reject(self->state, call, CL_INVALID_VALUE, "the memory was unmapped before");
     }
-    if (ocl_memory_alive(self->memory, call) < 0 || ocl_wait_list(self->state, wait_for, call, queue->context->context, &list) < 0) {
+    if (ocl_wait_list(self->state, wait_for, call, queue->context->context, &list) < 0) {
         return NULL;
     }
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     void *pointer = self->pointer;
-    if (pointer == NULL || ocl_memory_alive(self->memory, call) < 0) { /* done by somebody's __iter__ meanwhile */
+    if (pointer == NULL) { /* done by somebody's __iter__ meanwhile */
         ocl_wait_list_clear(&list);
-        return PyErr_Occurred() ? NULL : ocl_reject(self->state, call, CL_INVALID_VALUE, "the memory was unmapped before");
+        return ocl_reject(self->state, call, CL_INVALID_VALUE, "the memory was unmapped before");
     }
-    CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, self->memory->mem, pointer, list.n, list.events, &event);
+    CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, self->mem, pointer, list.n, list.events, &event);
     if (status == CL_SUCCESS) {
         self->pointer = NULL;
         make_empty(self);
@@ -142,17 +162,35 @@ PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void
     PyArrayObject *array = NULL;
     PyObject *wrapped = NULL, *result = NULL;
     MemoryMap *self = (MemoryMap *)PG_NEW(state->MemoryMapType);
-    if (self == NULL) {
-        cl_int status = CL_SUCCESS;
-        CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, memory->mem, pointer, 0, NULL, NULL);
+    cl_mem mem = memory->mem;
+    cl_int status = CL_SUCCESS;
+    if (self != NULL) {
+        CL_CALL(status, clRetainMemObject, mem);
+    }
+    if (self == NULL || status != CL_SUCCESS) {
+        unmap(queue, mem, pointer, event);
+        if (self != NULL) {
+            ocl_raise(state, "clRetainMemObject", status);
+        }
         goto done;
     }
+    ocl_live[LIVE_MEM]++;
     self->state = state;
     self->queue = (Queue *)Py_NewRef(queue);
     self->memory = (Memory *)Py_NewRef(memory);
+    self->mem = mem;
     self->pointer = pointer;
-    if (blocking && ocl_wait(state, event, routine, NULL) < 0) {
-        goto done; /* dropping the map unmaps after the mapping is done */
+    wrapped = ocl_event_new(state, event, queue->context->context);
+    event = NULL;
+    if (wrapped == NULL) {
+        goto done;
+    }
+    self->mapped = (Event *)Py_NewRef(wrapped);
+    if (blocking) {
+        if (ocl_wait(state, self->mapped->event, routine, NULL) < 0) {
+            goto done; /* dropping the map unmaps after the mapping is done */
+        }
+        Py_CLEAR(self->mapped);
     }
     if (layout->n == 0 && (self->scalar = PyMem_Calloc(1, layout->size + 1)) == NULL) {
         PyErr_NoMemory();
@@ -162,15 +200,11 @@ PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void
     if (array == NULL || (self->array = PyWeakref_NewRef((PyObject *)array, NULL)) == NULL) {
         goto done;
     }
-    wrapped = ocl_event_new(state, event, queue->context->context);
-    event = NULL;
-    if (wrapped != NULL) {
-        result = PyTuple_Pack(2, (PyObject *)array, wrapped);
-    }
+    result = PyTuple_Pack(2, (PyObject *)array, wrapped);
 done:
     if (event != NULL) {
         ocl_live[LIVE_EVENT]++;
-        CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
+        ocl_event_let_go(event);
     }
     Py_CLEAR(layout->dtype);
     Py_XDECREF(array);
@@ -181,7 +215,7 @@ done:
 
 PG_DOC(enqueue_map_buffer__doc__, "enqueue_map_buffer",
        "queue, buf, flags, offset, shape, dtype, order='C', strides=None, wait_for=None, is_blocking=True",
-       "(queue: CommandQueue, buf: Buffer, flags: int, offset: int, shape: int | Sequence[int], dtype: DTypeLike, order: str = 'C', "
+       "(queue: CommandQueue, buf: MemoryObjectHolder, flags: int, offset: int, shape: int | Sequence[int], dtype: DTypeLike, order: str = 'C', "
        "strides: Sequence[int] | None = None, wait_for: Sequence[Event] | None = None, is_blocking: bool = True) -> tuple[numpy.ndarray, Event]",
        "Map memory from byte *offset* on and return it as an array, with the event of the mapping.\n\n"
        "flags: map_flags.READ, WRITE, WRITE_INVALIDATE_REGION; with READ alone the array is read-only. The region is unmapped by\n"
@@ -249,7 +283,7 @@ static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_
     }
     if (ocl_memory_alive(memory, call) < 0) { /* released by another thread while mapping */
         ocl_live[LIVE_EVENT]++;
-        CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
+        ocl_event_let_go(event);
         goto fail;
     }
     return ocl_map_result(queue, memory, "clEnqueueMapBuffer", pointer, event, &layout, blocking, (flags & ~(cl_map_flags)CL_MAP_READ) != 0);

@@ -438,6 +438,7 @@ void ocl_usage_hold(Usage *usage, PyObject *object);
 
 /* An event that is complete when all commands so far on the queue are; it counts as live. */
 cl_int ocl_enqueue_marker(Queue *queue, cl_event *event);
+cl_int ocl_flush(Queue *queue);
 
 /* ---- hold.c: what must outlive the commands of a queue -------------------------------------------------------------------- */
 

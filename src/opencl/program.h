@@ -16,6 +16,9 @@ const char *program_text(PyObject *obj); /* of bytes without NUL; NULL with an e
 PyObject *program_from_binaries(State *state, PyTypeObject *type, Context *context, PyObject *devices, PyObject *binaries);
 extern PyMethodDef program_methods[];
 
+/* program_link.c */
+PyObject *program_link(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames); /* any self */
+
 /* program_info.c */
 PyObject *program_kernel_names(Program *self); /* list of str; the program has a handle and is built */
 PyObject *program_get_info(PyObject *op, PyObject *param);

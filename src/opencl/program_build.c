@@ -442,6 +442,9 @@ PyMethodDef program_methods[] = {
     {"get_build_info", (PyCFunction)(void (*)(void))program_get_build_info, METH_FASTCALL,
      "get_build_info($self, device, param, /)\n--\n\n(device: Device, param: int, /) -> object\n\nAnswer to a query about the build for a device "
      "(program_build_info.NAME)."},
+    {"link", (PyCFunction)(void (*)(void))program_link, METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
+     "link(context, programs, options=None, devices=None)\n--\n\n(context: Context, programs: Sequence[Program], options: str | Sequence[str] | None = "
+     "None, devices: Sequence[Device] | None = None) -> Program\n\nThe same as pygpu.link_program()."},
     {"from_int_ptr", (PyCFunction)(void (*)(void))Program_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Program_from_int_ptr__doc__},
     {"__dir__", program_dir, METH_NOARGS, "__dir__($self, /)\n--\n\n() -> list[str]\n\nNames of the attributes and of the kernels."},
     {"_build", FAST(Program_primitive_build), Program_primitive_build__doc__},

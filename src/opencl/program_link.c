@@ -7,7 +7,7 @@ PG_DOC(link_program__doc__, "link_program", "context, programs, options=None, de
        "options: \"-create-library\" makes a library to link with others. Raises RuntimeError with the linker's log.");
 static ArgSpec link_program_args = PG_ARGSPEC(link_program__doc__);
 
-static PyObject *link_program(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+PyObject *program_link(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     PyObject *a[4], *module;
     if (pg_args(&link_program_args, args, nargs, kwnames, a) < 0 || (module = PyImport_ImportModule("pygpu.program")) == NULL) {
         return NULL;
@@ -179,7 +179,7 @@ done:
 }
 
 PyMethodDef ocl_program_functions[] = {
-    {"link_program", FAST(link_program), link_program__doc__},
+    {"link_program", FAST(program_link), link_program__doc__},
     {"create_program_with_built_in_kernels", FAST(create_built_in), create_built_in__doc__},
     {"_link", FAST(primitive_link), primitive_link__doc__},
     {NULL, NULL, 0, NULL},

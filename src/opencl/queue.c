@@ -249,7 +249,10 @@ static PyObject *Queue_get(PyObject *op, void *closure) {
 }
 
 static PyObject *Queue_get_info(PyObject *op, PyObject *param) {
-    unsigned long number = PyLong_Check(param) ? PyLong_AsUnsignedLongMask(param) : 0;
+    cl_uint number;
+    if (pg_as_u32(param, "clGetCommandQueueInfo", "param", &number) < 0) {
+        return NULL;
+    }
     for (int i = 0; i < ROW_COUNT; i++) {
         if (Queue_info[i].param == number) {
             return Queue_get(op, (void *)(intptr_t)i);

@@ -59,14 +59,14 @@ static int as_region(State *state, PyObject *obj, const char *call, size_t out[3
 
 PG_DOC(enqueue_read_buffer_rect__doc__, "_enqueue_read_buffer_rect",
        "queue, mem, hostbuf, buffer_origin, host_origin, region, buffer_pitches=None, host_pitches=None, wait_for=None, is_blocking=True",
-       "(queue: CommandQueue, mem: Buffer, hostbuf: HostBuffer, buffer_origin: Sequence[int], host_origin: Sequence[int], region: Sequence[int], "
+       "(queue: CommandQueue, mem: MemoryObjectHolder, hostbuf: HostBuffer, buffer_origin: Sequence[int], host_origin: Sequence[int], region: Sequence[int], "
        "buffer_pitches: Sequence[int] | None = None, host_pitches: Sequence[int] | None = None, wait_for: Sequence[Event] | None = None, "
        "is_blocking: bool = True) -> NannyEvent",
        "Copy a box to the host: origins and region are (bytes, rows, slices), pitches (row, slice) in bytes.");
 static ArgSpec enqueue_read_buffer_rect_args = PG_ARGSPEC(enqueue_read_buffer_rect__doc__);
 PG_DOC(enqueue_write_buffer_rect__doc__, "_enqueue_write_buffer_rect",
        "queue, mem, hostbuf, buffer_origin, host_origin, region, buffer_pitches=None, host_pitches=None, wait_for=None, is_blocking=True",
-       "(queue: CommandQueue, mem: Buffer, hostbuf: HostBuffer, buffer_origin: Sequence[int], host_origin: Sequence[int], region: Sequence[int], "
+       "(queue: CommandQueue, mem: MemoryObjectHolder, hostbuf: HostBuffer, buffer_origin: Sequence[int], host_origin: Sequence[int], region: Sequence[int], "
        "buffer_pitches: Sequence[int] | None = None, host_pitches: Sequence[int] | None = None, wait_for: Sequence[Event] | None = None, "
        "is_blocking: bool = True) -> NannyEvent",
        "Copy a box to the device: origins and region are (bytes, rows, slices), pitches (row, slice) in bytes.");
@@ -126,7 +126,7 @@ static PyObject *enqueue_write_buffer_rect(PyObject *module, PyObject *const *ar
 
 PG_DOC(enqueue_copy_buffer_rect__doc__, "_enqueue_copy_buffer_rect",
        "queue, src, dst, src_origin, dst_origin, region, src_pitches=None, dst_pitches=None, wait_for=None",
-       "(queue: CommandQueue, src: Buffer, dst: Buffer, src_origin: Sequence[int], dst_origin: Sequence[int], region: Sequence[int], "
+       "(queue: CommandQueue, src: MemoryObjectHolder, dst: MemoryObjectHolder, src_origin: Sequence[int], dst_origin: Sequence[int], region: Sequence[int], "
        "src_pitches: Sequence[int] | None = None, dst_pitches: Sequence[int] | None = None, wait_for: Sequence[Event] | None = None) -> Event",
        "Copy a box between buffers: origins and region are (bytes, rows, slices), pitches (row, slice) in bytes.");
 static ArgSpec enqueue_copy_buffer_rect_args = PG_ARGSPEC(enqueue_copy_buffer_rect__doc__);

@@ -173,13 +173,13 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
 /* ---- module functions ------------------------------------------------------------------------------------------------ */
 
 PG_DOC(enqueue_read_buffer__doc__, "_enqueue_read_buffer", "queue, mem, hostbuf, src_offset=0, wait_for=None, is_blocking=True",
-       "(queue: CommandQueue, mem: Buffer, hostbuf: HostBuffer, src_offset: int = 0, wait_for: Sequence[Event] | None = None, is_blocking: bool = True) "
+       "(queue: CommandQueue, mem: MemoryObjectHolder, hostbuf: HostBuffer, src_offset: int = 0, wait_for: Sequence[Event] | None = None, is_blocking: bool = True) "
        "-> NannyEvent",
        "Copy hostbuf.nbytes bytes from *src_offset* on to the host.");
 static ArgSpec enqueue_read_buffer_args = PG_ARGSPEC(enqueue_read_buffer__doc__);
 
 PG_DOC(enqueue_write_buffer__doc__, "_enqueue_write_buffer", "queue, mem, hostbuf, dst_offset=0, wait_for=None, is_blocking=True",
-       "(queue: CommandQueue, mem: Buffer, hostbuf: HostBuffer, dst_offset: int = 0, wait_for: Sequence[Event] | None = None, is_blocking: bool = True) "
+       "(queue: CommandQueue, mem: MemoryObjectHolder, hostbuf: HostBuffer, dst_offset: int = 0, wait_for: Sequence[Event] | None = None, is_blocking: bool = True) "
        "-> NannyEvent",
        "Copy all of hostbuf to the buffer from *dst_offset* on.");
 static ArgSpec enqueue_write_buffer_args = PG_ARGSPEC(enqueue_write_buffer__doc__);
@@ -205,7 +205,7 @@ static PyObject *enqueue_write_buffer(PyObject *module, PyObject *const *args, P
 }
 
 PG_DOC(enqueue_copy_buffer__doc__, "_enqueue_copy_buffer", "queue, src, dst, byte_count=None, src_offset=0, dst_offset=0, wait_for=None",
-       "(queue: CommandQueue, src: Buffer, dst: Buffer, byte_count: int | None = None, src_offset: int = 0, dst_offset: int = 0, "
+       "(queue: CommandQueue, src: MemoryObjectHolder, dst: MemoryObjectHolder, byte_count: int | None = None, src_offset: int = 0, dst_offset: int = 0, "
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Copy *byte_count* bytes (by default as many as both hold) from one buffer to another.");
 static ArgSpec enqueue_copy_buffer_args = PG_ARGSPEC(enqueue_copy_buffer__doc__);

@@ -67,7 +67,7 @@ cl_int ocl_enqueue_marker(Queue *queue, cl_event *event) {
     return status;
 }
 
-static cl_int flush(Queue *queue) {
+cl_int ocl_flush(Queue *queue) {
     cl_int status = CL_SUCCESS;
     if (ocl_queue_may_block(queue)) {
         Py_BEGIN_ALLOW_THREADS
@@ -125,7 +125,7 @@ static int order_after(Queue *queue, const QueueSet *set) {
             n_events--;
             ocl_event_let_go(events[n_events]);
         } else if (!same) {
-            status = flush(former[i]); /* else the other queue might wait for what was never submitted */
+            status = ocl_flush(former[i]); /* else the other queue might wait for what was never submitted */
             routine = "clFlush";
         }
     }

@@ -1,5 +1,7 @@
 """What the tests of images share: names, kinds of images, random pixels."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -62,3 +64,24 @@ def boxes(shape):
 def cut(origin, region):
     """Index of a box in a C-ordered array."""
     return tuple(slice(o, o + r) for o, r in zip(origin[::-1], region[::-1]))
+
+
+def append_when_free(host):
+    """Grow a bytearray, which works once the driver has given it back, from a thread of its own."""
+    end = time.monotonic() + 20
+    while True:
+        try:
+            return host.append(0)
+        except BufferError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.001)
+
+
+def wait_until_unmapped(queue, image):
+    """Drivers count mappings when the unmapping is done, some a little later than the queue."""
+    queue.finish()
+    end = time.monotonic() + 20
+    while image.map_count > 0:
+        assert time.monotonic() < end, f"still mapped {image.map_count} times"
+        time.sleep(0.001)

@@ -1,4 +1,4 @@
-"""The cache of binaries: what it finds, what it notices, and that nothing wrong with it fails a build."""
+"""The cache of binaries: what it finds and notices, and that it cannot fail a build."""
 
 import errno
 import os
@@ -57,7 +57,7 @@ def entries(folder):
     return sorted(Path(folder).glob("??/*"))
 
 
-# ---- found again, and not found where something differs ------------------------------------------------
+# ---- found again, and not found where something differs -----------------------------------------
 
 
 def test_second_build_comes_from_the_cache(build, folder, balance):
@@ -66,8 +66,7 @@ def test_second_build_comes_from_the_cache(build, folder, balance):
     assert entry.suffix == ".program"
     assert build()
     assert entries(folder) == [entry]
-    # The folder is nobody else's business: whoever writes there chooses what runs here.
-    if os.name == "posix":
+    if os.name == "posix":  # whoever can write there chooses what runs here
         assert entry.stat().st_mode & 0o077 == 0
         assert folder.stat().st_mode & 0o077 == 0
 
@@ -138,7 +137,8 @@ def test_header_that_appears_earlier_on_the_path(build, tmp_path):
 
 def test_conditional_header_counts(build, tmp_path):
     (tmp_path / "maybe.h").write_text("#define EXTRA 3\n")
-    source = '#ifndef EXTRA\n#include "maybe.h"\n#endif\n#if 0\n#include <nowhere.h>\n#endif\n' + SOURCE
+    source = '#ifndef EXTRA\n#include "maybe.h"\n#endif\n#if 0\n#include <nowhere.h>\n#endif\n'
+    source += SOURCE
     options = ["-DEXTRA=0", "-I", str(tmp_path)]
     assert not build(source, options)
     assert build(source, options)
@@ -227,12 +227,13 @@ class _Anything:
         return _Anything() if name == "platform" else name
 
 
-# ---- whether and where -----------------------------------------------------------------------------------
+# ---- whether and where --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["PYGPU_NO_CACHE", "PYOPENCL_NO_CACHE"])
-@pytest.mark.parametrize("value, off", [("1", True), ("yes", True), ("0", False), ("false", False), ("", False)])
-def test_switched_off_by_the_environment(build, folder, monkeypatch, name, value, off):
+@pytest.mark.parametrize("value", ["1", "yes", "0", "false", ""])
+def test_switched_off_by_the_environment(build, folder, monkeypatch, name, value):
+    off = value in ("1", "yes")
     monkeypatch.setenv(name, value)
     build()
     assert build() is not off
@@ -290,13 +291,13 @@ def test_without_a_home(build, monkeypatch):
     if os.name == "posix" and sys.platform != "darwin":
         assert cache.default_folder() is None
     assert not build(cache_dir=True)
-    monkeypatch.setenv("HOME", "/nonexistent/home")
+    monkeypatch.setenv("HOME", "/dev/null/home")
     assert not build(cache_dir=True)
     monkeypatch.setenv("XDG_CACHE_HOME", "relative/path")  # not valid there
     assert cache.default_folder().is_absolute()
 
 
-# ---- nothing fails a build -------------------------------------------------------------------------------
+# ---- nothing fails a build ----------------------------------------------------------------------
 
 
 def damage(data):
@@ -327,12 +328,10 @@ def test_damaged_entry_is_written_anew(build, folder, kind):
     assert entries(folder) == [entry]
 
 
-@pytest.mark.parametrize("binary", [b"not a binary", b"\x7fELF" + bytes(100), b"poclbin\0" + bytes(200)])
-def test_binary_that_the_driver_refuses(build, folder, device, binary):
+@pytest.mark.parametrize("binary", [b"not a binary", b"\x7fELF" + bytes(100), bytes(1000), b""])
+def test_binary_that_the_driver_refuses(build, folder, binary):
     build()
     [entry] = entries(folder)
-    if binary.startswith(b"poclbin") and device.platform.name == "Portable Computing Language":
-        pytest.skip("PoCL may end the process; what is whole in our entry was whole when it was written")
     entry.write_bytes(cache._pack(entry.stem, binary, "", {}))
     assert not build()
     assert build()
@@ -369,7 +368,7 @@ def test_folders_that_cannot_be(build, where):
 
 
 # For root no folder is read-only, so the system's answers are made up.
-@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO])
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EIO])
 @pytest.mark.parametrize("call", ["mkstemp", "replace", "mkdir", "fdopen"])
 def test_errors_of_the_system_while_writing(build, folder, monkeypatch, call, number):
     def fail(*args, **kwargs):
@@ -386,7 +385,11 @@ def test_errors_of_the_system_while_writing(build, folder, monkeypatch, call, nu
 
 def test_errors_of_the_system_while_reading(build, monkeypatch, folder):
     build()
-    monkeypatch.setattr(cache.Store, "_read", lambda *args: (_ for _ in ()).throw(PermissionError()))
+
+    def refuse(*args):
+        raise PermissionError
+
+    monkeypatch.setattr(cache.Store, "_read", refuse)
     assert not build()
 
 
@@ -402,7 +405,12 @@ def test_read_only_folder(build, folder):
 
 @pytest.mark.parametrize(
     "name",
-    ["clCreateProgramWithBinary", "clGetProgramInfo", "clCreateKernelsInProgram", "clGetKernelArgInfo"],
+    [
+        "clCreateProgramWithBinary",
+        "clGetProgramInfo",
+        "clCreateKernelsInProgram",
+        "clGetKernelArgInfo",
+    ],
 )
 @pytest.mark.parametrize("code", [-5, -6, -30, -42])
 def test_driver_calls_of_the_cache_fail(build, balance, name, code):
@@ -441,12 +449,12 @@ def test_other_options_after_the_cache(ctx, folder, build):
     assert program.fill is kernel
 
 
-# ---- the log comes again ----------------------------------------------------------------------------------
+# ---- the log comes again ------------------------------------------------------------------------
 
 
 def test_warning_of_the_compiler_comes_again(build, ctx, folder, monkeypatch):
     monkeypatch.setenv("PYGPU_COMPILER_OUTPUT", "1")
-    source = f"#warning take care\n#define NOT_{time.time_ns()}\n{SOURCE} kernel void w{time.time_ns()}() {{}}"
+    source = f"#warning take care\n{SOURCE} kernel void w{time.time_ns()}() {{}}"
     for cached in (False, True):
         with pytest.warns(cl.CompilerWarning, match="take care") as caught:
             program = cl.Program(ctx, source).build(OPTIONS, cache_dir=folder)
@@ -467,7 +475,7 @@ def test_binaries_and_modules_are_not_cached(ctx, folder, build):
     assert not folder.exists()
 
 
-# ---- size --------------------------------------------------------------------------------------------------
+# ---- size ---------------------------------------------------------------------------------------
 
 
 def test_pruning_takes_the_least_recently_used(tmp_path):
@@ -522,7 +530,7 @@ def test_clear(build, folder):
     assert not build()
 
 
-# ---- at once -----------------------------------------------------------------------------------------------
+# ---- at once ------------------------------------------------------------------------------------
 
 WORKER = """
 import sys, warnings
@@ -589,13 +597,17 @@ def test_threads_that_write_the_same_entry(ctx, folder, build):
     assert build()
 
 
+KEPT = []  # PoCL 3.1 uses a sub-device after its release if a buffer was last used on it
+
+
 def test_several_devices(device, folder, queue):
     if device.max_compute_units < 2:
         pytest.skip("a device with one compute unit")
     try:
-        parts = device.create_sub_devices([cl.device_partition_property.EQUALLY, 1])[:2]
+        KEPT.append(device.create_sub_devices([cl.device_partition_property.EQUALLY, 1])[:2])
     except cl.Error as error:
         pytest.skip(f"the device cannot be divided: {error}")
+    parts = KEPT[-1]
     ctx = cl.Context(parts)
     assert not cl.Program(ctx, SOURCE).build(OPTIONS, cache_dir=folder)._cached
     program = cl.Program(ctx, SOURCE).build(OPTIONS, cache_dir=folder)

@@ -12,7 +12,9 @@ from opencl.image_helpers import (
     RGBA8,
     RGBA_FLOAT,
     TYPE,
+    append_when_free,
     host_shape,
+    image_of,
     noise,
     read,
 )
@@ -133,12 +135,7 @@ def test_use_host_ptr_locks_memory(ctx):
     with pytest.raises(BufferError):
         host.append(0)
     image.release()
-    for _ in range(1000):  # the driver calls back from a thread of its own
-        try:
-            host.append(0)
-            break
-        except BufferError:
-            cl.CommandQueue(ctx).finish()
+    append_when_free(host)
     assert len(host) == 13 * 7 * 4 + 1
 
 
@@ -402,7 +399,7 @@ def test_2d_image_shares_a_buffer(ctx, queue, device):
         cl.create_image(ctx, MF.READ_WRITE, RGBA8, (13, 9), (pitch,), buffer=buffer)
 
 
-@pytest.mark.parametrize("name", ["clCreateImage", "clGetSupportedImageFormats"])
+@pytest.mark.parametrize("name", ["clCreateImage", "clGetSupportedImageFormats", "clGetDeviceInfo"])
 @pytest.mark.parametrize("code", [-30, -6])
 def test_making_fails(ctx, name, code):
     _opencl._fault(name, code, times=9)
@@ -412,3 +409,32 @@ def test_making_fails(ctx, name, code):
         assert caught.value.code == code
     finally:
         _opencl._fault(None, 0)
+
+
+def test_out_of_memory_is_tried_again(ctx, queue):
+    data = noise((7, 13, 4))
+    calls = [
+        ("clCreateImage", lambda: image_of(ctx, data)),
+        ("clEnqueueReadImage", lambda: read(queue, image)),
+    ]
+    image = image_of(ctx, data)
+    for name, call in calls:
+        _opencl._fault(name, -4)
+        try:
+            call()
+            assert _opencl._fault_hits() == 1
+        finally:
+            _opencl._fault(None, 0)
+
+
+def test_subclass(ctx, queue):
+    class Picture(cl.Image):
+        pass
+
+    picture = Picture(ctx, MF.READ_WRITE, RGBA8, (13, 7))
+    picture.name = "rings"
+    assert type(picture) is Picture and picture.shape == (13, 7) and picture.name == "rings"
+    assert type(Picture.from_int_ptr(picture.int_ptr)) is Picture
+    cl.enqueue_copy(queue, picture, noise((7, 13, 4)))
+    assert np.array_equal(read(queue, picture), noise((7, 13, 4)))
+    picture.itself = picture  # a cycle

@@ -10,6 +10,7 @@ from opencl.image_helpers import (
     image_of,
     noise,
     read,
+    wait_until_unmapped,
 )
 
 import pygpu as cl
@@ -78,8 +79,7 @@ def test_map_orders(ctx, queue):
         mapped((12, 4), (4, 12, 4))
     with pytest.raises(ValueError, match="order"):
         mapped((6, 4), (4, 6, 4), "X")
-    queue.finish()
-    assert image.map_count == 0  # failures unmap
+    wait_until_unmapped(queue, image)  # failures unmap
 
 
 def test_map_non_blocking(ctx, queue):
@@ -91,5 +91,4 @@ def test_map_non_blocking(ctx, queue):
     event.wait()
     assert np.array_equal(array, data)
     del array
-    queue.finish()
-    assert image.map_count == 0
+    wait_until_unmapped(queue, image)

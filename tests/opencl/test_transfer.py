@@ -120,7 +120,6 @@ def test_sizes(ctx, queue, n):
     assert (contents(queue, buffer) == expected[::-1]).all()
 
 
-@pytest.mark.slow
 def test_offsets_past_two_gigabytes(ctx, device, queue):
     size = (1 << 31) + (1 << 20)
     if device.max_mem_alloc_size < size or device.global_mem_size < 4 * size:

@@ -1,0 +1,662 @@
+"""Memory pools and allocators: bins, statistics, reuse, the order between owners on several queues, lack of memory.
+
+Bins are compared with the closed form in exact integers; statistics with a model of the pool in Python; the order between
+owners with commands that are held back by user events.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import pygpu as cl
+from pygpu import _opencl, tools
+
+SOURCE = """
+kernel void set(global int *a, int n) { a[get_global_id(0)] = n; }
+kernel void put(global int *a, global int *b) { b[get_global_id(0)] = a[get_global_id(0)]; }
+"""
+IN_ORDER, OUT_OF_ORDER = 0, cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+KINDS = ("buffer", "svm")
+
+
+@pytest.fixture(scope="module")
+def prg(ctx: cl.Context) -> cl.Program:
+    return cl.Program(ctx, SOURCE).build()
+
+
+def make_pool(kind: str, ctx: cl.Context, queue: cl.CommandQueue, *bits: int) -> tools.MemoryPool | tools.SVMPool:
+    if kind == "buffer":
+        return tools.MemoryPool(tools.ImmediateAllocator(queue), *bits)
+    if not ctx.devices[0].svm_capabilities:
+        pytest.skip(f"{ctx.devices[0].name} has no shared virtual memory")
+    return tools.SVMPool(tools.SVMAllocator(ctx), *bits)
+
+
+@pytest.fixture(params=KINDS)
+def pool(request: pytest.FixtureRequest, ctx: cl.Context, queue: cl.CommandQueue) -> Iterator[tools.MemoryPool | tools.SVMPool]:
+    pool = make_pool(request.param, ctx, queue)
+    yield pool
+    pool.stop_holding()  # pytest keeps it longer than the test
+
+
+def address(memory: cl.MemoryObjectHolder | cl.SVMPointer) -> int:
+    """What tells blocks apart."""
+    return memory.svm_ptr if isinstance(memory, cl.SVMPointer) else memory.int_ptr
+
+
+def statistics(pool: tools.MemoryPool | tools.SVMPool) -> tuple[int, int, int, int]:
+    return pool.held_blocks, pool.active_blocks, pool.managed_bytes, pool.active_bytes
+
+
+def becomes(condition: Callable[[], bool], seconds: float = 5) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """Fails a test that leaves buffers, shared memory, events or queues behind."""
+
+    def counts() -> dict[str, int]:
+        gc.collect()
+        return {kind: n for kind, n in _opencl._handle_counts().items() if kind in ("mem", "svm", "event")}
+
+    before = counts()
+    yield
+    assert becomes(lambda: counts() == before), f"{counts()} after {before}"
+
+
+@pytest.fixture
+def fault() -> Iterator[Callable[..., None]]:
+    yield _opencl._fault
+    _opencl._fault(None, 0)
+
+
+# ---- bins ------------------------------------------------------------------------------------------
+
+
+def closed_form(size: int, bits: int) -> tuple[int, int]:
+    """(bin, block size): the size's highest bit and the *bits* after it, and the largest size that shares them."""
+    exponent = max(size.bit_length() - 1, 0)
+    first = size * 2**bits // 2**exponent
+    largest = ((first | 1 << bits) + 1) * 2**exponent - 1  # in units of 2**-bits
+    return exponent << bits | first % 2**bits, max(largest // 2**bits, 1)
+
+
+@pytest.mark.parametrize("bits", [0, 1, 2, 4, 7, 12])
+def test_bins(ctx: cl.Context, queue: cl.CommandQueue, bits: int) -> None:
+    pool, rng = make_pool("buffer", ctx, queue, bits), random.Random(bits)
+    sizes = [*range(5000), *(2**k + d for k in range(13, 63) for d in (-1, 0, 1)), *(rng.getrandbits(rng.randrange(1, 63)) for _ in range(5000))]
+    for size in sizes:
+        number, block = closed_form(size, bits)
+        assert pool.bin_number(size) == number, size
+        assert pool.alloc_size(number) == block, size
+        assert block >= size
+        assert block <= max(size * (1 + 2**-bits), 1), "more waste than promised"
+
+
+@pytest.mark.parametrize(("size", "block"), [(0, 1), (1, 1), (31, 31), (32, 33), (1000, 1023), (1024, 1087), (10**6, 1015807)])
+def test_sizes_that_programs_know(ctx: cl.Context, queue: cl.CommandQueue, size: int, block: int) -> None:
+    pool = make_pool("buffer", ctx, queue)
+    assert pool.alloc_size(pool.bin_number(size)) == block
+    assert pool.allocate(size).size == block
+
+
+@pytest.mark.parametrize("bits", [-1, 13, 64, 2**70, 1.5, None])
+def test_wrong_bits(ctx: cl.Context, queue: cl.CommandQueue, bits: object) -> None:
+    with pytest.raises((ValueError, OverflowError, TypeError)):
+        tools.MemoryPool(tools.ImmediateAllocator(queue), bits)
+
+
+def test_wrong_bins(pool: tools.MemoryPool) -> None:
+    for call, value in ((pool.bin_number, -1), (pool.bin_number, 2**63), (pool.alloc_size, 64 << 4), (pool.alloc_size, -1), (pool.alloc_size, "1")):
+        with pytest.raises((ValueError, OverflowError, TypeError)):
+            call(value)
+
+
+# ---- statistics and reuse -----------------------------------------------------------------------------
+
+
+def test_a_block_comes_back(pool: tools.MemoryPool) -> None:
+    first = pool.allocate(1000)
+    assert statistics(pool) == (0, 1, 1023, 1000)
+    where = address(first)
+    del first
+    assert statistics(pool) == (1, 0, 1023, 0)
+    second = pool(1010)  # the same bin
+    assert address(second) == where and statistics(pool) == (0, 1, 1023, 1010)
+    third, fourth = pool(size=1010), pool.allocate(size=2000)
+    assert len({address(m) for m in (second, third, fourth)}) == 3
+    assert statistics(pool) == (0, 3, 1023 * 2 + 2047, 1010 * 2 + 2000)
+    second.release()
+    assert statistics(pool) == (1, 2, 1023 * 2 + 2047, 1010 + 2000)
+    pool.free_held()
+    assert statistics(pool) == (0, 2, 1023 + 2047, 1010 + 2000)
+    pool.stop_holding()
+    del third
+    assert statistics(pool) == (0, 1, 2047, 2000)
+    fourth.release()
+    assert statistics(pool) == (0, 0, 0, 0)
+    assert statistics(pool) == (0, 0, 0, 0) and pool(5) is not None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_statistics_against_a_model(pool: tools.MemoryPool, seed: int) -> None:
+    rng, held, active = random.Random(seed), [], []
+    for step in range(2000):
+        if active and rng.random() < 0.5:
+            size, memory = active.pop(rng.randrange(len(active)))
+            held.append(closed_form(size, 4)[1])
+            if rng.random() < 0.3:
+                memory.release()
+            del memory
+        elif rng.random() < 0.01:
+            pool.free_held()
+            held.clear()
+        else:
+            size = rng.randrange(2 ** rng.randrange(1, 14))
+            active.append((size, pool.allocate(size)))
+            block = closed_form(size, 4)[1]
+            if block in held:
+                held.remove(block)
+        if step % 50 == 0:
+            sizes = [size for size, _ in active]
+            managed = sum(held) + sum(closed_form(size, 4)[1] for size in sizes)
+            assert statistics(pool) == (len(held), len(active), managed, sum(sizes))
+    assert len({address(memory) for _, memory in active}) == len(active), "one block, two owners"
+
+
+def test_no_bytes(ctx: cl.Context, queue: cl.CommandQueue, pool: tools.MemoryPool) -> None:
+    nothing = pool.allocate(0)
+    assert address(nothing) and statistics(pool) == (0, 1, 1, 0)
+    assert tools.ImmediateAllocator(queue)(0) is None and tools.DeferredAllocator(ctx)(0) is None
+
+
+def test_objects_are_fresh(pool: tools.MemoryPool) -> None:
+    """The next owner sees nothing of the attributes, weak references and identity of the one before."""
+    first = pool.allocate(100)
+    first.name = "first"
+    gone: list[object] = []
+    reference = weakref.ref(first, gone.append)
+    del first
+    assert reference() is None and gone == [reference]
+    second = pool.allocate(100)
+    assert not hasattr(second, "name") and weakref.getweakrefcount(second) == 0
+    assert gc.is_tracked(second)
+    second.loop = second
+    alive = weakref.ref(second)
+    del second
+    assert pool.active_blocks == 1
+    gc.collect()
+    assert alive() is None and statistics(pool)[:2] == (1, 0)
+
+
+def test_release(pool: tools.MemoryPool) -> None:
+    memory = pool.allocate(100)
+    memory.release()
+    assert statistics(pool)[:2] == (1, 0)
+    for call in (memory.release, lambda: address(memory)):
+        with pytest.raises(cl.LogicError, match="released"):
+            call()
+    other = pool.allocate(100)
+    assert statistics(pool)[:2] == (0, 1)
+    del memory
+    assert statistics(pool)[:2] == (0, 1), "a released object gave its block back once more"
+    assert address(other)
+
+
+def test_use_after_release(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, pool: tools.MemoryPool) -> None:
+    memory, host = pool.allocate(16), np.zeros(4, np.int32)
+    kernel = cl.Kernel(prg, "set")
+    kernel(queue, (4,), None, memory, np.int32(1))
+    memory.release()
+    for call in (
+        lambda: cl.enqueue_copy(queue, host, memory),
+        lambda: cl.enqueue_copy(queue, memory, host),
+        lambda: cl.enqueue_fill(queue, memory, np.int32(0), 16),
+        lambda: kernel(queue, (4,), None, memory, np.int32(1)),
+        lambda: cl.enqueue_nd_range_kernel(queue, kernel, (4,), None),
+        lambda: memory.bind_to_queue(queue),
+    ):
+        with pytest.raises(cl.LogicError, match="released"):
+            call()
+
+
+def test_memory_outlives_its_pool(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, pool: tools.MemoryPool) -> None:
+    memory = pool.allocate(64)
+    del pool
+    gc.collect()
+    cl.Kernel(prg, "set")(queue, (16,), None, memory, np.int32(7))
+    host = np.zeros(memory.size, np.uint8)
+    cl.enqueue_copy(queue, host, memory)
+    assert np.array_equal(host[:64].view(np.int32), np.full(16, 7))
+
+
+@pytest.mark.parametrize("size", [-1, 1.5, "5", None, 2**63, 2**62])
+def test_wrong_sizes(pool: tools.MemoryPool, size: object) -> None:
+    before = statistics(pool)
+    with pytest.raises((ValueError, TypeError, OverflowError, cl.Error)):
+        pool.allocate(size)
+    with pytest.raises((ValueError, TypeError, OverflowError, cl.Error)):
+        pool(size)
+    assert statistics(pool) == before
+    assert pool.allocate(np.int64(5)) is not None
+
+
+def test_what_pools_and_allocators_are_made_of(device: cl.Device, ctx: cl.Context, queue: cl.CommandQueue) -> None:
+    immediate, deferred = tools.ImmediateAllocator(queue), tools.DeferredAllocator(ctx, cl.mem_flags.READ_ONLY)
+    assert isinstance(immediate, tools.AllocatorBase) and isinstance(deferred, tools.AllocatorBase)
+    for allocator, flags in ((immediate, cl.mem_flags.READ_WRITE), (deferred, cl.mem_flags.READ_ONLY)):
+        buffer = allocator(10)
+        assert type(buffer) is cl.Buffer and (buffer.size, buffer.flags) == (10, flags)
+        assert tools.MemoryPool(allocator=allocator, leading_bits_in_bin_id=3).allocate(10).flags == flags
+    for wrong in (
+        lambda: tools.AllocatorBase(),
+        lambda: tools.PooledBuffer(),
+        lambda: tools.PooledSVM(),
+        lambda: tools.MemoryPool(lambda n: None),
+        lambda: tools.MemoryPool(ctx),
+        lambda: tools.SVMPool(immediate),
+        lambda: tools.ImmediateAllocator(ctx),
+        lambda: tools.DeferredAllocator(queue),
+        lambda: immediate(None),
+    ):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(ValueError, match="host memory"):
+        tools.DeferredAllocator(ctx, cl.mem_flags.COPY_HOST_PTR)
+    with pytest.raises(ValueError):
+        immediate(-1)
+
+
+def test_svm_allocator(device: cl.Device, ctx: cl.Context, queue: cl.CommandQueue) -> None:
+    if not device.svm_capabilities:
+        pytest.skip(f"{device.name} has no shared virtual memory")
+    allocator = tools.SVMAllocator(ctx, alignment=64, queue=queue)
+    allocation = allocator(100)
+    assert type(allocation) is cl.SVMAllocation and allocation.size == 100 and allocation._queue is queue
+    assert allocation.svm_ptr % 64 == 0
+    pooled = tools.SVMPool(allocator)(100)
+    assert pooled.size == 100 and pooled._queue is queue and pooled.svm_ptr % 64 == 0
+    assert pooled.buf.shape == (100,)
+    with pytest.raises(ValueError):
+        tools.SVMAllocator(ctx, alignment=3)
+    with pytest.raises(TypeError):
+        tools.MemoryPool(allocator)
+    with pytest.raises(cl.LogicError, match="context"):
+        tools.SVMAllocator(cl.Context([device]), queue=queue)
+
+
+def test_pooled_svm_under_an_array_stays(pool: tools.MemoryPool, queue: cl.CommandQueue) -> None:
+    if isinstance(pool, tools.MemoryPool):
+        pytest.skip("buffers have no arrays over them")
+    memory = pool(16)
+    with memory.map_rw(queue) as array:
+        array[...] = range(16)
+    memory.release()
+    assert statistics(pool)[:2] == (0, 1), "handed back with an array over it"
+    assert array.tolist() == list(range(16))
+    del array, memory
+    assert statistics(pool)[:2] == (1, 0)
+
+
+def test_subclass(ctx: cl.Context, queue: cl.CommandQueue) -> None:
+    class Pool(tools.MemoryPool):
+        extra = 1
+
+    pool = Pool(tools.ImmediateAllocator(queue))
+    pool.attribute = 2
+    memory = [pool(10), pool.allocate(10)]
+    assert [m.size for m in memory] == [10, 10]
+    memory.clear()
+    assert statistics(pool)[:2] == (2, 0)
+    with pytest.raises(AttributeError):
+        pool.held_blocks = 5
+
+
+def test_trace(pool: tools.MemoryPool, capsys: pytest.CaptureFixture) -> None:
+    pool.set_trace(True)
+    del (memory := {"m": pool(100)})["m"]
+    pool(100)
+    pool._set_trace(False)
+    pool(100)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 and "new block" in lines[0] and "held block" in lines[1]
+    assert memory == {}
+
+
+# ---- the order between owners -------------------------------------------------------------------------
+
+
+def launch(prg: cl.Program, queue: cl.CommandQueue, memory: object, value: int, **kwargs: object) -> cl.Event:
+    """Sets all of *memory* to *value* with a kernel that does not outlive the call."""
+    return cl.Kernel(prg, "set")(queue, (1000,), None, memory, np.int32(value), **kwargs)
+
+
+def contents(queue: cl.CommandQueue, memory: object) -> set[int]:
+    host = np.zeros(memory.size, np.uint8)
+    cl.enqueue_copy(queue, host, memory)
+    return set(host[:4000].view(np.int32).tolist())
+
+
+def is_done(event: cl.Event) -> bool:
+    return event.command_execution_status <= cl.command_execution_status.COMPLETE
+
+
+def test_one_queue_costs_no_driver_call(prg: cl.Program, queue: cl.CommandQueue, pool: tools.MemoryPool) -> None:
+    kernel = cl.Kernel(prg, "set")
+    launch(prg, queue, pool(4000), 0)
+    _opencl._call_counts(True)
+    for value in range(10):
+        launch(prg, queue, pool(4000), value)
+    counts = _opencl._call_counts()
+    assert counts["clEnqueueNDRangeKernel"] == 10
+    assert not {name for name in counts if "Marker" in name or "Barrier" in name or "SVMAlloc" in name or "CreateBuffer" in name}
+    _opencl._call_counts(True)
+    for _ in range(10):
+        pool(4000)
+    assert _opencl._call_counts() == {}
+    del kernel
+
+
+@pytest.mark.parametrize("second", [IN_ORDER, OUT_OF_ORDER])
+@pytest.mark.parametrize("first", [IN_ORDER, OUT_OF_ORDER])
+def test_the_next_owner_on_another_queue_waits(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool, first: int, second: int) -> None:
+    one, two = cl.CommandQueue(ctx, properties=first), cl.CommandQueue(ctx, properties=second)
+    gate = cl.UserEvent(ctx)
+    memory = pool(4000)
+    where = address(memory)
+    before = launch(prg, one, memory, 1, wait_for=[gate])
+    del memory
+    memory = pool(4000)
+    assert address(memory) == where
+    after = launch(prg, two, memory, 2)
+    two.flush()
+    time.sleep(0.05)
+    assert not is_done(before) and not is_done(after), "the new owner did not wait for the one before"
+    gate.set_status(0)
+    after.wait()
+    assert is_done(before)
+    assert contents(two, memory) == {2}
+
+
+def test_an_out_of_order_queue_waits_for_itself(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
+    queue, gate = cl.CommandQueue(ctx, properties=OUT_OF_ORDER), cl.UserEvent(ctx)
+    before = launch(prg, queue, pool(4000), 1, wait_for=[gate])
+    memory = pool(4000)
+    after = launch(prg, queue, memory, 2)
+    queue.flush()
+    time.sleep(0.05)
+    assert not is_done(before) and not is_done(after)
+    gate.set_status(0)
+    after.wait()
+    assert contents(queue, memory) == {2}
+
+
+def test_one_owner_on_many_queues(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
+    """More queues than there is room for in place; each new queue of the next owner waits for all of them."""
+    queues = [cl.CommandQueue(ctx) for _ in range(12)]
+    gates = [cl.UserEvent(ctx) for _ in queues]
+    memory = pool(4000)
+    for queue, gate in zip(queues, gates):
+        launch(prg, queue, memory, 1, wait_for=[gate])
+    del memory
+    memory = pool(4000)
+    new = [cl.CommandQueue(ctx), queues[5]]
+    after = [launch(prg, queue, memory, 2) for queue in new]
+    for queue in new:
+        queue.flush()
+    for gate in gates:
+        time.sleep(0.01)
+        assert not any(is_done(event) for event in after)
+        gate.set_status(0)
+    cl.wait_for_events(after)
+    assert contents(new[0], memory) == {2}
+
+
+def test_an_owner_that_did_nothing_passes_the_wait_on(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
+    one, two, gate = cl.CommandQueue(ctx), cl.CommandQueue(ctx), cl.UserEvent(ctx)
+    launch(prg, one, pool(4000), 1, wait_for=[gate])
+    for _ in range(3):
+        pool(4000)
+    memory = pool(4000)
+    after = launch(prg, two, memory, 2)
+    time.sleep(0.05)
+    assert not is_done(after)
+    gate.set_status(0)
+    after.wait()
+    assert contents(two, memory) == {2}
+
+
+def test_a_chain_of_owners(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
+    queues, gate = [cl.CommandQueue(ctx, properties=p) for p in (IN_ORDER, OUT_OF_ORDER, IN_ORDER) * 4], cl.UserEvent(ctx)
+    events = [launch(prg, queue, pool(4000), i, wait_for=[gate] if i == 0 else None) for i, queue in enumerate(queues)]
+    for queue in queues:
+        queue.flush()
+    time.sleep(0.05)
+    assert not any(is_done(event) for event in events)
+    assert statistics(pool)[:2] == (1, 0)
+    gate.set_status(0)
+    cl.wait_for_events(events)
+    assert contents(queues[0], pool(4000)) == {len(queues) - 1}
+
+
+@pytest.mark.parametrize("command", ["write", "read", "copy", "fill", "map", "migrate"])
+def test_every_command_waits(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool, command: str) -> None:
+    one, two, gate = cl.CommandQueue(ctx), cl.CommandQueue(ctx), cl.UserEvent(ctx)
+    launch(prg, one, pool(4000), 1, wait_for=[gate])
+    memory = pool(4000)
+    svm = isinstance(memory, cl.SVMPointer)
+    host = np.full(memory.size, 5, np.uint8)
+    other = pool(4000)
+    if command == "write":
+        event = cl.enqueue_copy(two, memory, host, is_blocking=False)
+    elif command == "read":
+        event = cl.enqueue_copy(two, host, memory, is_blocking=False)
+    elif command == "copy":
+        event = cl.enqueue_copy(two, other, memory, **({"is_blocking": False} if svm else {}))
+    elif command == "fill":
+        event = cl.enqueue_fill(two, memory, np.uint8(3), memory.size)
+    elif command == "map":
+        if svm:
+            mapped = memory.map_ro(two, is_blocking=False)
+            event = mapped.event
+        else:
+            mapped, event = cl.enqueue_map_buffer(two, memory, cl.map_flags.READ, 0, 4000, np.uint8, is_blocking=False)
+    elif svm:
+        if "OpenCL 2.0" in ctx.devices[0].version:
+            pytest.skip("the device has OpenCL 2.0, migration of shared memory came with 2.1")
+        event = cl.enqueue_svm_migrate_mem(two, [memory])
+    else:
+        event = cl.enqueue_migrate_mem_objects(two, [memory])
+    two.flush()
+    time.sleep(0.05)
+    assert not is_done(event)
+    gate.set_status(0)
+    event.wait()
+    if command == "read":
+        assert set(host[:4000].view(np.int32).tolist()) == {1}, "read before the write of the former owner"
+
+
+def test_bound_memory_waits(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
+    """bind_to_queue stands for commands that pygpu does not see."""
+    one, two, gate = cl.CommandQueue(ctx), cl.CommandQueue(ctx), cl.UserEvent(ctx)
+    memory = pool(4000)
+    memory.bind_to_queue(one)
+    marker = cl.enqueue_marker(one, wait_for=[gate])
+    memory.unbind_from_queue()
+    del memory
+    after = launch(prg, two, pool(4000), 2)
+    time.sleep(0.05)
+    assert not is_done(after)
+    gate.set_status(0)
+    cl.wait_for_events([after, marker])
+
+
+def test_a_queue_that_was_dropped(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
+    gate, queues = cl.UserEvent(ctx), _opencl._handle_counts()["queue"]
+    before = launch(prg, cl.CommandQueue(ctx), pool(4000), 1, wait_for=[gate])
+    other = cl.CommandQueue(ctx)
+    memory = pool(4000)
+    after = launch(prg, other, memory, 2)
+    time.sleep(0.05)
+    assert not is_done(after)
+    gate.set_status(0)
+    cl.wait_for_events([before, after])
+    assert contents(other, memory) == {2}
+    del memory, other, before, after
+    pool.free_held()
+    gc.collect()
+    assert _opencl._handle_counts()["queue"] == queues
+
+
+def test_dropping_never_waits(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
+    queue, gate, start = cl.CommandQueue(ctx), cl.UserEvent(ctx), time.monotonic()
+    event = launch(prg, queue, memory := pool(4000), 1, wait_for=[gate])
+    del memory
+    pool.free_held()
+    launch(prg, queue, pool(4000), 1)
+    pool.stop_holding()
+    del pool, queue
+    gc.collect()
+    assert time.monotonic() - start < 3
+    gate.set_status(0)
+    event.wait()
+
+
+def test_fine_grained_memory_is_idle_when_handed_out(device: cl.Device, ctx: cl.Context, prg: cl.Program) -> None:
+    """The host may write to it at once, and no command of the next owner could wait."""
+    if not device.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_BUFFER:
+        pytest.skip(f"{device.name} has no fine-grained shared virtual memory")
+    flags = cl.svm_mem_flags.READ_WRITE | cl.svm_mem_flags.SVM_FINE_GRAIN_BUFFER
+    pool, queue, gate = tools.SVMPool(tools.SVMAllocator(ctx, flags=flags)), cl.CommandQueue(ctx), cl.UserEvent(ctx)
+    memory = pool(4000)
+    where = address(memory)
+    event = launch(prg, queue, memory, 1, wait_for=[gate])
+    del memory
+    other = pool(4000)
+    assert address(other) != where
+    gate.set_status(0)
+    event.wait()
+    assert becomes(lambda: pool.held_blocks == 1)
+    assert address(pool(4000)) == where
+
+
+def test_cycles_are_collected(device: cl.Device, pool: tools.MemoryPool) -> None:
+    before = _opencl._handle_counts()
+    svm = isinstance(pool, tools.SVMPool)
+    for attach in ("context", "queue", "memory"):
+        context = cl.Context([device])
+        queue = cl.CommandQueue(context)
+        own = make_pool("svm" if svm else "buffer", context, queue)
+        for _ in range(2):
+            own(100).bind_to_queue(queue)
+        memory = own(200)
+        memory.bind_to_queue(queue)
+        target = {"context": context, "queue": queue, "memory": memory}[attach]
+        target.loop = [own, memory]
+        del context, queue, own, memory, target
+    gc.collect()
+    assert becomes(lambda: _opencl._handle_counts() == before)
+
+
+def test_threads(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
+    """Each thread fills its memory on its own queue and reads it back: nobody else may write to it."""
+    errors: list[object] = []
+
+    def work(number: int) -> None:
+        queue, rng, kernel = cl.CommandQueue(ctx), random.Random(number), cl.Kernel(prg, "set")
+        try:
+            for i in range(60):
+                memory = pool(rng.choice((4000, 4090)))
+                value = number * 1000 + i
+                kernel(queue, (1000,), None, memory, np.int32(value))
+                found = contents(queue, memory)
+                if found != {value}:
+                    errors.append((number, value, found))
+                del memory
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    gc.collect()
+    assert errors == [] and pool.active_blocks == 0 and pool.active_bytes == 0
+
+
+# ---- lack of memory ---------------------------------------------------------------------------------------
+
+
+def allocating_call(pool: tools.MemoryPool) -> str:
+    return "clSVMAlloc" if isinstance(pool, tools.SVMPool) else "clCreateBuffer"
+
+
+def test_held_blocks_are_freed_for_others(ctx: cl.Context, queue: cl.CommandQueue, pool: tools.MemoryPool, fault: Callable) -> None:
+    other = tools.MemoryPool(tools.DeferredAllocator(ctx))
+    for size in (10, 100, 1000):
+        pool(size)
+        other(size)
+    kept = other(5000)
+    fault(allocating_call(pool), -4)
+    memory = pool(70000)
+    assert _opencl._fault_hits() == 1 and address(memory)
+    assert statistics(pool) == (0, 1, closed_form(70000, 4)[1], 70000)
+    assert statistics(other)[:2] == (0, 1) and kept.size >= 5000
+    other(10)
+    fault("clCreateBuffer", -4)
+    cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 4)
+    assert other.held_blocks == 0, "an ordinary buffer does not get the memory that pools hold"
+
+
+def test_no_memory_at_all(pool: tools.MemoryPool, fault: Callable) -> None:
+    pool(100)
+    fault(allocating_call(pool), -4, times=1000)
+    with pytest.raises(cl.MemoryError, match=allocating_call(pool)):
+        pool(70000)
+    fault(None, 0)
+    assert statistics(pool) == (0, 0, 0, 0)
+    assert address(pool(70000))
+
+
+def test_an_allocator_that_cannot_commit(queue: cl.CommandQueue, fault: Callable) -> None:
+    pool, routine = tools.MemoryPool(tools.ImmediateAllocator(queue)), "clEnqueueMigrateMemObjects"
+    fault(routine, -4)
+    assert pool(100).size and _opencl._fault_hits() == 1
+    pool.free_held()
+    for code, error in ((-4, cl.MemoryError), (-30, cl.LogicError)):
+        fault(routine, code, times=1000)
+        with pytest.raises(error, match=routine):
+            pool(100)
+        assert statistics(pool) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("routine", ["clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList", "clFlush"])
+def test_an_order_that_cannot_be_made(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool, fault: Callable, routine: str) -> None:
+    one, two, gate = cl.CommandQueue(ctx), cl.CommandQueue(ctx), cl.UserEvent(ctx)
+    event = launch(prg, one, pool(4000), 1, wait_for=[gate])
+    memory = pool(4000)
+    fault(routine, -5)
+    with pytest.raises(cl.RuntimeError, match=routine):
+        launch(prg, two, memory, 2)
+    fault(None, 0)
+    after = launch(prg, two, memory, 2)
+    time.sleep(0.05)
+    assert not is_done(after), "the order was forgotten"
+    gate.set_status(0)
+    cl.wait_for_events([event, after])
+    assert contents(two, memory) == {2}

@@ -1,0 +1,177 @@
+"""UserEvent: a gate that the program opens, once."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import pygpu as cl
+
+mf = cl.mem_flags
+status = cl.command_execution_status
+
+
+@pytest.fixture
+def queue(ctx):
+    return cl.CommandQueue(ctx)
+
+
+def test_states(ctx):
+    event = cl.UserEvent(ctx)
+    assert isinstance(event, cl.Event)
+    assert event.command_execution_status == status.SUBMITTED
+    assert event.context == ctx and event.command_queue is None
+    assert event.command_type == cl.command_type.USER
+    event.set_status(status.COMPLETE)
+    assert event.command_execution_status == status.COMPLETE
+    event.wait()
+    cl.wait_for_events([event])
+
+
+def test_holds_commands_back(ctx, queue):
+    gate = cl.UserEvent(ctx)
+    buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.zeros(4, np.uint8))
+    event = cl.enqueue_fill_buffer(queue, buffer, b"\7", 0, 4, wait_for=[gate])
+    queue.flush()
+    assert event.command_execution_status > status.RUNNING
+    gate.set_status(status.COMPLETE)
+    host = np.zeros(4, np.uint8)
+    cl.enqueue_copy(queue, host, buffer)
+    assert host.tolist() == [7] * 4
+
+
+def test_several_gates(ctx, queue):
+    gates = [cl.UserEvent(ctx) for _ in range(20)]
+    event = cl.enqueue_marker(queue, gates)
+    for gate in gates:
+        queue.flush()
+        assert event.command_execution_status > status.COMPLETE
+        gate.set_status(0)
+    event.wait()
+
+
+@pytest.mark.parametrize("code", [-1, -5, -9999, -(2**31)])
+def test_failure(ctx, queue, code):
+    gate = cl.UserEvent(ctx)
+    event = cl.enqueue_marker(queue, [gate])
+    gate.set_status(code)
+    assert gate.command_execution_status == code
+    for waited in (gate, event):
+        with pytest.raises(cl.Error) as caught:
+            waited.wait()
+        assert caught.value.code == cl.status_code.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+    assert event.command_execution_status < 0
+    queue.finish()
+    with pytest.raises(cl.Error):
+        cl.wait_for_events([event])
+
+
+def test_once_only(ctx):
+    for first in (0, -3):
+        event = cl.UserEvent(ctx)
+        event.set_status(first)
+        for second in (0, -1):
+            with pytest.raises(cl.LogicError, match="only once") as caught:
+                event.set_status(second)
+            assert caught.value.code == cl.status_code.INVALID_OPERATION
+        assert event.command_execution_status == first
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [(1, ValueError), (3, ValueError), (2**31, ValueError), (-(2**31) - 1, ValueError), (2**70, OverflowError), ("0", TypeError), (None, TypeError),
+     (0.0, TypeError)],
+)  # fmt: skip
+def test_wrong_status(ctx, value, error):
+    event = cl.UserEvent(ctx)
+    with pytest.raises(error, match="UserEvent.set_status"):
+        event.set_status(value)
+    event.set_status(np.int8(0))
+
+
+def test_wrong_context():
+    for wrong in (None, 3, "ctx"):
+        with pytest.raises(TypeError, match="context"):
+            cl.UserEvent(wrong)
+    with pytest.raises(TypeError):
+        cl.UserEvent()
+
+
+def test_dropped_without_a_status_it_fails(ctx, queue):
+    gate = cl.UserEvent(ctx)
+    event = cl.enqueue_marker(queue, [gate])
+    queue.flush()
+    del gate
+    gc.collect()
+    with pytest.raises(cl.Error):
+        event.wait()
+
+
+def test_set_by_another_thread(ctx, queue):
+    gate = cl.UserEvent(ctx)
+    event = cl.enqueue_marker(queue, [gate])
+    threading.Timer(0.05, gate.set_status, [0]).start()
+    event.wait()
+    assert gate.command_execution_status == 0
+
+
+def test_many_threads_set_one_status(ctx):
+    for _ in range(20):
+        event, outcomes, barrier = cl.UserEvent(ctx), [], threading.Barrier(4)
+
+        def work(event=event, outcomes=outcomes, barrier=barrier):
+            barrier.wait()
+            try:
+                event.set_status(0)
+                outcomes.append("set")
+            except cl.LogicError:
+                outcomes.append("refused")
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(outcomes) == ["refused"] * 3 + ["set"]
+
+
+def test_callbacks(ctx):
+    import time
+
+    event, calls = cl.UserEvent(ctx), []
+    event.set_callback(status.COMPLETE, calls.append)
+    event.set_status(0)
+    end = time.monotonic() + 5
+    while not calls and time.monotonic() < end:
+        time.sleep(0.001)
+    assert calls == [0]
+
+
+def test_a_subclass(ctx):
+    class Gate(cl.UserEvent):
+        note = "mine"
+
+    gate = Gate(ctx)
+    gate.set_status(0)
+    assert gate.note == "mine"
+    gate.wait()
+
+
+def test_the_end_of_a_program_with_commands_that_wait(ctx):
+    code = (
+        "import numpy as np, pygpu as cl\n"
+        "ctx = cl.create_some_context(interactive=False)\n"
+        "queue = cl.CommandQueue(ctx)\n"
+        "gate = cl.UserEvent(ctx)\n"
+        "buffer = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 64)\n"
+        "event = cl.enqueue_copy(queue, np.zeros(64, np.uint8), buffer, is_blocking=False, wait_for=[gate])\n"
+        "queue.flush()\n"
+        "print('end')\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")

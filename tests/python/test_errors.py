@@ -1,0 +1,128 @@
+"""Exception classes: what they are, what they carry, pickling."""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import pickle
+import warnings
+
+import pytest
+
+import pygpu as cl
+from pygpu import _opencl, errors
+
+
+def test_classes():
+    assert issubclass(cl.Error, Exception)
+    for cls in (cl.LogicError, cl.MemoryError, cl.RuntimeError):
+        assert issubclass(cls, cl.Error) and cls.__module__ == "pygpu"
+    assert issubclass(cl.MemoryError, builtins.MemoryError)
+    assert issubclass(cl.RuntimeError, builtins.RuntimeError)
+    assert not issubclass(cl.LogicError, (ValueError, TypeError))
+    assert issubclass(cl.InvalidArgumentError, (cl.LogicError)) and issubclass(cl.InvalidArgumentError, ValueError)
+    assert issubclass(cl.InvalidArgumentTypeError, cl.LogicError) and issubclass(cl.InvalidArgumentTypeError, TypeError)
+    for warning in (cl.CompilerWarning, cl.RepeatedKernelRetrieval, cl.CommandQueueUsedAfterExit):
+        assert issubclass(warning, UserWarning)
+    for name in errors.__all__:
+        assert getattr(cl, name) is getattr(errors, name)
+
+
+def raised(device, routine="clGetDeviceInfo", code=-6):
+    _opencl._fault(routine, code)
+    try:
+        with pytest.raises(cl.Error) as caught:
+            _ = device.name
+    finally:
+        _opencl._fault(None, 0)
+    return caught.value
+
+
+def test_what_an_error_carries(device):
+    error = raised(device, code=-33)
+    assert error.code == -33 and error.routine == "clGetDeviceInfo"
+    assert str(error).startswith("clGetDeviceInfo failed: INVALID_DEVICE")
+    assert error.what.code() == -33 and error.what.routine() == "clGetDeviceInfo" and isinstance(error.what.what(), str)
+    assert not error.is_out_of_memory() and not error.what.is_out_of_memory()
+    assert error.args == (error.what,)
+    assert "INVALID_DEVICE" in repr(error)
+
+
+@pytest.mark.parametrize("code", range(-1100, 0))
+def test_class_and_name_of_every_code(device, code):
+    """As PyOpenCL sorts them: -4 is memory, -30 and below is logic, the rest run time."""
+    error = raised(device, code=code)
+    if code == -4:
+        assert type(error) is cl.MemoryError
+    elif code <= -30:
+        assert type(error) is cl.LogicError
+    else:
+        assert type(error) is cl.RuntimeError
+    assert error.code == code
+    names = [name for name, value in cl.status_code._members().items() if value == code]
+    name = str(error).split("failed: ")[1].split(" ")[0].rstrip(" -")
+    assert name in names or (not names and name == "UNKNOWN_STATUS")
+    assert error.is_out_of_memory() == (code in (-4, -5, -6))
+
+
+@pytest.mark.parametrize("code", [1, 5, -99999, -(2**31)])
+def test_codes_out_of_the_ordinary(device, code):
+    error = raised(device, code=code)
+    assert error.code == code and "UNKNOWN_STATUS" in str(error)
+
+
+@pytest.mark.parametrize("code", [-4, -5, -30, -9999])
+def test_pickle_and_copy(device, code):
+    error = raised(device, code=code)
+    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert type(twin) is type(error)
+        assert (str(twin), twin.code, twin.routine) == (str(error), error.code, error.routine)
+
+
+def test_pickle_of_our_own_checks(ctx):
+    with pytest.raises(ValueError) as caught:
+        cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 0)
+    twin = pickle.loads(pickle.dumps(caught.value))
+    assert type(twin) is cl.InvalidArgumentError and twin.code == cl.status_code.INVALID_BUFFER_SIZE and twin.routine == "Buffer"
+
+
+def test_made_by_a_program():
+    error = cl.LogicError("my own text")
+    assert str(error) == "my own text" and error.code == 0 and error.routine == "" and error.what == "my own text"
+    assert not error.is_out_of_memory()
+    empty = cl.RuntimeError()
+    assert str(empty) == "" and empty.code == 0 and empty.what == ""
+    with pytest.raises(builtins.MemoryError):
+        raise cl.MemoryError("none left")
+
+
+def test_hints():
+    """What can be done about an error that many meet is said, unless the call said something better."""
+    error = errors._make_error("LogicError", "", "clX", -30, "INVALID_VALUE", None, "do this")
+    assert str(error) == "clX failed: INVALID_VALUE - do this"
+    error = errors._make_error("LogicError", "", "clX", -30, "INVALID_VALUE", "seven", "")
+    assert str(error) == "clX failed: INVALID_VALUE - seven"
+    error = errors._make_error("LogicError", "", "clX", -30, "INVALID_VALUE", None, "")
+    assert str(error) == "clX failed: INVALID_VALUE"
+
+
+def test_driver_errors_are_not_swallowed_by_wider_handlers(ctx):
+    """`except ValueError` catches what our own checks find, `except cl.LogicError` both."""
+    with pytest.raises(ValueError):
+        cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 0)
+    _opencl._fault("clCreateBuffer", cl.status_code.INVALID_VALUE)
+    try:
+        with pytest.raises(cl.LogicError) as caught:
+            cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 4)
+    finally:
+        _opencl._fault(None, 0)
+    assert not isinstance(caught.value, ValueError)
+
+
+def test_warnings_can_be_errors(ctx):
+    queue = cl.CommandQueue(ctx)
+    queue._finalize()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", cl.CommandQueueUsedAfterExit)
+        with pytest.raises(cl.CommandQueueUsedAfterExit):
+            cl.enqueue_barrier(queue)

@@ -1,0 +1,369 @@
+"""Writes the type stubs of pygpu from the built module: python tools/stubs.py [--check]
+
+pygpu/_opencl.pyi    classes, methods, properties, functions of the C extension: from the docstrings
+pygpu/constants.pyi  the constant classes with their members
+pygpu/__init__.pyi   every public name, with those loaded when first used and the submodules
+
+The docstring of a function begins with its types, "(size: int, flags: int = 0) -> Buffer", that of
+a property with "int: ". --check writes nothing; it shows what differs and exits with 1 then.
+"""
+
+import ast
+import ctypes
+import difflib
+import importlib.util
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import GetSetDescriptorType, MemberDescriptorType, ModuleType
+from typing import Any
+
+sys.path.append(str(Path(__file__).parent.parent))  # after an installed or instrumented build
+
+import pygpu
+from pygpu import _opencl, constants
+
+PACKAGE = Path(__file__).parent.parent / "pygpu"
+WIDTH = 100
+BASETYPE = 1 << 10  # Py_TPFLAGS_BASETYPE: may be derived from
+
+NAMES = {  # in docstrings -> in stubs
+    r"numpy\.ndarray": "NDArray[Any]",
+    r"\bHostBuffer\b": "_HostBuffer",
+    r"\bdict\b(?!\[)": "dict[str, Any]",
+    r"(?<=-> )object\b": "Any",  # the answer to get_info() depends on the question
+}
+
+# Types of what a slot of the class does, where the slot's name alone does not give them.
+SLOTS = {
+    "AllocatorBase.__call__": "(self, size: int, /) -> Buffer | None",
+    "Buffer.__getitem__": "(self, key: slice, /) -> Buffer",
+    "Kernel.__call__": "(self, queue: CommandQueue, global_size: int | Sequence[int], "
+    "local_size: int | Sequence[int] | None, *args: Any, "
+    "global_offset: int | Sequence[int] | None = ..., g_times_l: bool = ..., "
+    "allow_empty_ndrange: bool = ..., wait_for: Sequence[Event] | None = ...) -> Event",
+    "MemoryPool.__call__": "(self, size: int) -> PooledBuffer",
+    "Program.__delattr__": None,
+    "Program.__getattribute__": "(self, name: str, /) -> Kernel",  # of any other name
+    "Program.__setattr__": None,
+    "SVMAllocator.__call__": "(self, size: int, /) -> SVMAllocation",
+    "SVMPool.__call__": "(self, size: int) -> PooledSVM",
+    "__eq__": "(self, value: object, /) -> bool",
+    "__hash__": "(self, /) -> int",
+    "__ne__": "(self, value: object, /) -> bool",
+    # richcompare makes these too, and they raise TypeError: they are no part of the interface
+    "__ge__": None,
+    "__gt__": None,
+    "__le__": None,
+    "__lt__": None,
+    "__repr__": None,  # object's serves
+}
+
+# What the docstrings say too broadly: info.def calls what is not of one of its kinds "object".
+PROPERTIES = {
+    "Device.pci_bus_info_khr": "tuple[int, int, int, int]",
+    "Device.topology_amd": "tuple[int, int, int]",
+    "ImageDescriptor.buffer": "MemoryObject | None",
+    "ImageDescriptor.shape": "tuple[int, ...] | None",
+    "MemoryObject.hostbuf": "Any",
+    "Program.binaries": "list[bytes]",
+    "Sampler.lod_max": "float",
+    "Sampler.lod_max_khr": "float",
+    "Sampler.lod_min": "float",
+    "Sampler.lod_min_khr": "float",
+    "SVM.mem": "Any",
+}
+# Where more can be assigned than comes back.
+SETTERS = {
+    "ImageDescriptor.buffer": "MemoryObjectHolder | None",
+    "ImageDescriptor.pitches": "int | Sequence[int] | None",
+    "ImageDescriptor.shape": "int | Sequence[int]",
+}
+OPENCL_HEAD = """\
+# Written by tools/stubs.py from the docstrings of the built module: `make stubs`.
+
+import os
+from collections.abc import Callable, Sequence
+from typing import IO, Any, Final, Self, TypeAlias, final
+
+import numpy as np
+from _typeshed import structseq
+from numpy.typing import DTypeLike, NDArray
+from typing_extensions import Buffer as _HasBuffer
+from typing_extensions import disjoint_base
+
+from .program import program_kind
+from .svm import SVMMap
+
+# Until Python 3.12 NumPy's types do not say that they are buffers.
+_HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic
+"""
+
+CONSTANTS_HEAD = """\
+# Written by tools/stubs.py from the built module: `make stubs`.
+
+from typing import Final
+
+__all__ = {names}
+
+class Constants:
+    @classmethod
+    def to_string(cls, value: int, default_format: str | None = None) -> str: ...
+"""
+
+
+def main() -> int:
+    made = {
+        "_opencl.pyi": opencl_stub(_opencl),
+        "constants.pyi": constants_stub(constants),
+        "__init__.pyi": package_stub(pygpu),
+    }
+    stale = 0
+    for name, text in made.items():
+        path = PACKAGE / name
+        old = path.read_text("utf-8") if path.exists() else ""
+        if old == text:
+            continue
+        if "--check" in sys.argv[1:]:
+            stale = 1
+            lines = old.splitlines(True), text.splitlines(True)
+            sys.stdout.writelines(difflib.unified_diff(*lines, f"pygpu/{name}", "as it should be"))
+        else:
+            path.write_text(text, "utf-8")
+            print(f"wrote pygpu/{name}")
+    if stale:
+        print("stubs: not those of the built module. Run: make stubs", file=sys.stderr)
+    return stale
+
+
+# ---- pygpu._opencl
+
+
+def opencl_stub(module: ModuleType) -> str:
+    classes = [item for item in vars(module).values() if isinstance(item, type)]
+    classes = sorted(set(classes), key=lambda cls: (len(cls.__mro__), cls.__name__))
+    parts = [OPENCL_HEAD, *map(class_stub, classes)]
+    functions = [
+        f"def {name}{signature(item, name)}: ..."
+        for name, item in sorted(vars(module).items())
+        if inspect.isbuiltin(item)
+    ]
+    return "\n".join(parts) + "\n" + "\n".join(map(wrapped, functions)) + "\n"
+
+
+def class_stub(cls: type) -> str:
+    if issubclass(cls, tuple):
+        return structseq_stub(cls)
+    [base] = cls.__bases__
+    head = f"class {cls.__name__}" + (f"({base.__name__})" if base is not object else "") + ":"
+    body = []
+    if (cls.__doc__ or "").startswith("("):
+        body.append(f"def __new__{signature(cls, cls.__name__, 'cls', 'Self')}: ...")
+    for name, item in sorted(vars(cls).items()):
+        body += member_stub(cls, name, item)
+    lines = [] if cls.__flags__ & BASETYPE else ["@final"]
+    if not lines and cls.__basicsize__ > base.__basicsize__:
+        lines.append("@disjoint_base")
+    lines.append(head if body else head + " ...")
+    lines += [wrapped(line, 1) for entry in body for line in entry.split("\n")]
+    return "\n".join(lines) + "\n"
+
+
+def structseq_stub(cls: Any) -> str:
+    """A struct sequence: a tuple whose items have names."""
+    fields = {
+        name: property_type(f"{cls.__name__}.{name}", vars(cls)[name])
+        for name in cls.__match_args__
+    }
+    kinds = " | ".join(dict.fromkeys(fields.values()))
+    lines = [
+        "@final",
+        f"class {cls.__name__}(structseq[{kinds}], tuple[{', '.join(fields.values())}]):",
+        f"    __match_args__: Final = ({', '.join(map(quoted, fields))})",
+    ]
+    for name, kind in fields.items():
+        lines += ["    @property", f"    def {name}(self) -> {kind}: ..."]
+    return "\n".join(lines) + "\n"
+
+
+def member_stub(cls: type, name: str, item: object) -> list[str]:
+    where = f"{cls.__name__}.{name}"
+    if name in ("__new__", "__doc__", "__module__", "__dict__", "__vectorcalloffset__"):
+        return []
+    if isinstance(item, GetSetDescriptorType | MemberDescriptorType):
+        kind = property_type(where, item)
+        lines = ["@property", f"def {name}(self) -> {kind}: ..."]
+        if is_settable(item):
+            kind = SETTERS.get(where, kind)
+            lines += [f"@{name}.setter", f"def {name}(self, value: {kind}, /) -> None: ..."]
+        return ["\n".join(lines)]
+    if inspect.ismethoddescriptor(item) and type(item).__name__ == "wrapper_descriptor":
+        types = SLOTS[where] if where in SLOTS else SLOTS[name]
+        return [f"def {name}{types}: ..."] if types else []
+    if isinstance(item, staticmethod):
+        return [f"@staticmethod\ndef {name}{signature(item.__func__, where)}: ..."]
+    if type(item).__name__ == "classmethod_descriptor":
+        return [f"@classmethod\ndef {name}{signature(item, where, 'cls')}: ..."]
+    return [f"def {name}{signature(item, where, 'self')}: ..."]
+
+
+def property_type(where: str, item: object) -> str:
+    found = re.match(r"([A-Za-z_][\w.\[\], |]*): ", item.__doc__ or "")
+    if not found:
+        raise SystemExit(f"stubs: the docstring of {where} does not begin with a type")
+    kind = PROPERTIES.get(where, found[1])
+    if kind == "object":
+        raise SystemExit(f"stubs: {where} needs a better type than object")
+    return in_stub(kind)
+
+
+def is_settable(item: object) -> bool:
+    """Whether the C table has a setter. Python does not tell, so this looks into the descriptor."""
+    word = ctypes.sizeof(ctypes.c_void_p)
+    row = ctypes.c_void_p.from_address(id(item) + object.__basicsize__ + 3 * word).value
+    assert (
+        row is not None
+    )  # the PyGetSetDef {name, get, set} or PyMemberDef {name, type, offset, flags}
+    if isinstance(item, MemberDescriptorType):
+        return not ctypes.c_int.from_address(row + 3 * word).value & 1  # READONLY
+    return ctypes.c_void_p.from_address(row + 2 * word).value is not None
+
+
+def signature(item: Any, where: str, first: str = "", returns: str = "") -> str:
+    """The typed signature of a docstring, with defaults that are literals or "..."."""
+    types = (item.__doc__ or "").split("\n\n")[0]
+    if returns:
+        types += f" -> {returns}"
+    try:
+        [made] = ast.parse(f"def f{types}: ...").body
+    except SyntaxError:
+        raise SystemExit(f"stubs: the docstring of {where} does not begin with types") from None
+    assert isinstance(made, ast.FunctionDef)
+    arguments = made.args
+    for defaults in arguments.defaults, arguments.kw_defaults:
+        for i, default in enumerate(defaults):
+            if default is not None and not is_literal(default):
+                defaults[i] = ast.Constant(...)
+    text = ast.unparse(made).removeprefix("def f").removesuffix("...").rstrip().rstrip(":")
+    if first:
+        text = text.replace("(", f"({first}, ", 1).replace(f"({first}, )", f"({first})")
+    return in_stub(spaced(text))
+
+
+def is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except ValueError:
+        return False
+    return True
+
+
+def spaced(text: str) -> str:
+    """ast.unparse writes `a: int=0`."""
+    return re.sub(r"(?<=[\w\]])=(?=\S)", " = ", text)
+
+
+def in_stub(types: str) -> str:
+    for name, stub_name in NAMES.items():
+        types = re.sub(name, stub_name, types)
+    return types
+
+
+# ---- pygpu.constants
+
+
+def constants_stub(module: Any) -> str:
+    parts = [CONSTANTS_HEAD.format(names=name_list(module.__all__))]
+    for name in module.__all__:
+        cls = getattr(module, name)
+        if cls is module.Constants:
+            continue
+        members = [f"    {key}: Final = {value}" for key, value in cls._members().items()]
+        parts.append("\n".join([f"class {name}(Constants):", *(members or ["    ..."])]) + "\n")
+    return "\n".join(parts)
+
+
+# ---- pygpu
+
+
+def package_stub(package: Any) -> str:
+    """Imports only, so that each name keeps the types it has where it is defined."""
+    homes: dict[str, list[str]] = {}  # module -> names
+    aliases = []
+
+    for name, item in vars(package).items():
+        if name in package._LAZY or name.startswith("__") or isinstance(item, ModuleType):
+            continue
+        if item is getattr(_opencl, getattr(item, "__name__", ""), None):
+            if item.__name__ == name:
+                homes.setdefault("_opencl", []).append(name)
+            else:
+                aliases.append(f"{name} = {item.__name__}")
+        elif item is getattr(constants, name, None):
+            homes.setdefault("constants", []).append(name)
+        else:
+            for home in ("errors", "version"):
+                if item is getattr(getattr(package, home), name, None):
+                    homes.setdefault(home, []).append(name)
+    for name, home in package._LAZY.items():
+        homes.setdefault(home, []).append(name)
+    lines = [
+        "# ruff: noqa: I001 - it wants a statement for each `as`",
+        "# Written by tools/stubs.py from the built module: `make stubs`.",
+        "",
+        "from . import (",
+        *(
+            f"    {name} as {name},"
+            for name in sorted(package._SUBMODULES)
+            if importlib.util.find_spec(f"pygpu.{name}")
+        ),
+        ")",
+    ]
+    for home in sorted(homes):
+        lines.append(f"from .{home} import (")
+        lines += [f"    {name} as {name}," for name in sorted(homes[home])]
+        lines.append(")")
+    lines += [
+        "",
+        *sorted(aliases),
+        "",
+        "__version__: str",
+        f"__all__ = {name_list(package.__all__)}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+# ---- text
+
+
+def quoted(name: str) -> str:
+    return f'"{name}"'
+
+
+def name_list(names: Any) -> str:
+    return "[\n" + "".join(f'    "{name}",\n' for name in names) + "]"
+
+
+def wrapped(line: str, depth: int = 0) -> str:
+    """A definition within WIDTH columns, its arguments one a line if need be."""
+    indent = "    " * depth
+    if len(indent + line) <= WIDTH or not line.startswith("def "):
+        return indent + line
+    head, rest = line.split("(", 1)
+    inside, tail = rest[: rest.rindex(") -> ")], rest[rest.rindex(") -> ") :]
+    parts, level, start = [], 0, 0
+    for i, char in enumerate(inside):
+        level += (char in "[(") - (char in "])")
+        if char == "," and level == 0:
+            parts.append(inside[start:i].strip())
+            start = i + 1
+    parts.append(inside[start:].strip())
+    return "\n".join(
+        [indent + head + "(", *(f"{indent}    {part}," for part in parts), indent + tail]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
