@@ -3,6 +3,7 @@
 
 from . import (
     cache as cache,
+    capture_call as capture_call,
     characterize as characterize,
     cltypes as cltypes,
     compat as compat,

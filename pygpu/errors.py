@@ -2,8 +2,8 @@
 
 Driver errors are LogicError (the call was wrong), MemoryError (no memory for an object) or
 RuntimeError (the device or driver failed), as in PyOpenCL; the last two are the builtin classes of
-these names too. Each carries `.code` (the driver's status, an int), `.routine` (the driver call) and
-`.what` (the whole text).
+these names too. Each carries `.code` (the driver's status, an int), `.routine` (the driver call)
+and `.what` (the whole text).
 
 What pygpu finds wrong before it asks the driver raises a LogicError that is also the builtin
 ValueError or TypeError, so that `except cl.LogicError` and `except ValueError` both catch it.
@@ -75,6 +75,7 @@ class Error(Exception):
         return self.args[0] if self.args else ""
 
     def is_out_of_memory(self) -> bool:
+        """Whether the driver ran out of memory or of other resources of the device or host."""
         return self.code in (-4, -5, -6)
 
     def __str__(self) -> str:

@@ -10,8 +10,9 @@ are, in this order,
 5. a driver from PyPI itself, which needs no loader: ``sys.prefix/lib/libintelocl.so``.
 
 A loader that finds no platform is opened a second time with the drivers from PyPI and Conda
-offered to it, as these register nowhere that a loader looks. That is left out, and step 5 with it,
-if the user has said where drivers are: OCL_ICD_VENDORS, OCL_ICD_FILENAMES, OPENCL_VENDOR_PATH.
+offered to it, as these register nowhere that a loader looks; one that is part of the environment
+is told of them at once. That is left out, and step 5 with it, if the user has said where drivers
+are: OCL_ICD_VENDORS, OCL_ICD_FILENAMES, OPENCL_VENDOR_PATH.
 
 If there is no platform at all, nothing stays loaded and the next use tries again.
 """
@@ -93,7 +94,7 @@ def tried() -> list[tuple[str, str]]:
 
 
 def offered() -> list[str]:
-    """Paths of the drivers that were offered to the loader because it found none itself."""
+    """Paths of the drivers that the loader was told of, as no system's list has them."""
     with _lock:
         return list(_offered)
 
@@ -148,8 +149,10 @@ def _search(opencl: Any) -> bool:
     named = os.environ.get(VARIABLE)
     obey = [name for name in ICD_VARIABLES if os.environ.get(name)]
     for path in [named] if named else _loaders():
-        with _home(path):
+        near = [] if obey else _drivers_beside(path)
+        with _home(path), _listing(near):
             if _open(opencl, path) and _has_platform(opencl, path, may_offer=not obey):
+                _offered.extend(driver for driver in near if driver not in _offered)
                 return True
     if named:
         return False
@@ -224,6 +227,25 @@ def _offer(found: list[str]) -> Iterator[bool]:
             yield True
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _drivers_beside(path: str) -> list[str]:
+    """The drivers of the environment that a loader is part of.
+
+    They belong together, and Khronos's loader, which Intel's package has, has to be told at once:
+    it does not go when it is closed, so it cannot be asked a second time.
+    """
+    return drivers() if Path(path).parent in _library_folders() else []
+
+
+@contextmanager
+def _listing(found: list[str]) -> Iterator[None]:
+    """Have Khronos's loader list these drivers besides the system's."""
+    if not found:
+        yield
+        return
+    with _environment("OCL_ICD_FILENAMES", os.pathsep.join(found)):
+        yield
 
 
 @contextmanager

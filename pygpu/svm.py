@@ -1,11 +1,12 @@
 """Shared virtual memory: arrays that kernels and the host use at one address (OpenCL 2.0).
 
-Coarse-grained memory (`csvm_empty`) is mapped before the host touches it and unmapped before a device does;
-fine-grained memory (`fsvm_empty`) is used by both at will, only not at the same time. Wrap such an array in `SVM` to
-give it to a kernel or a command. The memory is freed when the last array over it has gone and the commands that
-use it are done.
+Coarse-grained memory (`csvm_empty`) is mapped before the host touches it and unmapped before a
+device does; fine-grained memory (`fsvm_empty`) is used by both at will, only not at the same time.
+Wrap such an array in `SVM` to give it to a kernel or a command. The memory is freed when the last
+array over it has gone and the commands that use it are done.
 
-Sizes are in bytes. Raises MemoryError if there is no room, LogicError if no device of the context has such memory.
+Sizes are in bytes. Raises MemoryError if there is no room, LogicError if no device of the context
+has such memory.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ class SVMMap(Generic[_Array]):
 
     As a context manager it yields `array` and ends the mapping. Dropped, it ends it too.
 
-    svm: what was mapped, None once released. array: the wrapped array of an `SVM`, else one of bytes.
-    queue: where it was mapped. event: that of the map command.
+    svm: what was mapped, None once released. array: the wrapped array of an `SVM`, else one of
+    bytes. queue: where it was mapped. event: that of the map command.
     """
 
     def __init__(self, svm: SVMPointer, array: _Array, queue: CommandQueue, event: Event) -> None:
@@ -79,9 +80,9 @@ class SVMMap(Generic[_Array]):
     def release(
         self, queue: CommandQueue | None = None, wait_for: Sequence[Event] | None = None
     ) -> Event:
-        """Give the memory back to the devices, by a command on *queue* (that of the mapping) after *wait_for*.
+        """Give the memory back to the devices, by a command after *wait_for*.
 
-        Raises LogicError if that was done before.
+        queue: by default that of the mapping. Raises LogicError if that was done before.
         """
         svm, self.svm = self.svm, None
         if svm is None:
@@ -144,8 +145,9 @@ def copy_svm(
 ) -> Event:
     """Copy between shared memory and shared or host memory: `enqueue_copy` for these.
 
-    dest, src: SVMPointer or contiguous host memory, one of them shared; of equal sizes unless *byte_count* is given.
-    Host memory is kept until the copy is done. Raises LogicError if the ranges do not fit or overlap.
+    dest, src: SVMPointer or contiguous host memory, one of them shared; of equal sizes unless
+    *byte_count* is given. Host memory is kept until the copy is done. Raises LogicError if the
+    ranges do not fit or overlap.
     """
     return _opencl._enqueue_svm_memcpy(queue, is_blocking, dest, src, wait_for, byte_count)
 
@@ -161,8 +163,8 @@ def svm_empty(
 ) -> NDArray[Any]:
     """An array of undefined contents in shared memory; its `base` is the SVMAllocation.
 
-    flags: svm_mem_flags. order: "C" or "F". alignment: bytes, a power of two; by default enough for any OpenCL type.
-    queue: what the allocation is bound to.
+    flags: svm_mem_flags. order: "C" or "F". alignment: bytes, a power of two; by default enough
+    for any OpenCL type. queue: what the allocation is bound to.
     """
     return _opencl._svm_empty(ctx, flags, shape, dtype, order, alignment, queue)
 
@@ -170,7 +172,7 @@ def svm_empty(
 def svm_empty_like(
     ctx: Context, flags: int, ary: NDArray[Any], alignment: int | None = None
 ) -> NDArray[Any]:
-    """`svm_empty` with the shape, dtype and order of *ary*, which must be contiguous (else ValueError)."""
+    """`svm_empty` with the shape, dtype and order of *ary*, which must be contiguous."""
     ary = np.asarray(ary)
     if ary.flags.c_contiguous:
         order = "C"
@@ -189,7 +191,7 @@ def csvm_empty(
     alignment: int | None = None,
     queue: CommandQueue | None = None,
 ) -> NDArray[Any]:
-    """`svm_empty` for coarse-grained memory that devices read and write: the host maps it before use."""
+    """`svm_empty` for coarse-grained memory: the host maps it before use."""
     return svm_empty(ctx, _READ_WRITE, shape, dtype, order, alignment, queue)
 
 
@@ -206,7 +208,7 @@ def fsvm_empty(
     alignment: int | None = None,
     queue: CommandQueue | None = None,
 ) -> NDArray[Any]:
-    """`svm_empty` for fine-grained memory that devices read and write: the host needs no mapping, only an order in time."""
+    """`svm_empty` for fine-grained memory: the host needs no mapping, only an order in time."""
     return svm_empty(ctx, _READ_WRITE | _FINE_GRAIN, shape, dtype, order, alignment, queue)
 
 

@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests: each test runs on every OpenCL device found, or PYGPU_TEST's choice.
+"""Fixtures shared by all tests: each test runs on every OpenCL device, or PYGPU_TEST's choice.
 
 PYGPU_TEST="0" or "portable" or "0:0" restricts the devices as PYOPENCL_TEST does.
 """

@@ -84,8 +84,8 @@ OPENCL_HEAD = """\
 # Written by tools/stubs.py from the docstrings of the built module: `make stubs`.
 
 import os
-from collections.abc import Callable, Sequence
-from typing import IO, Any, Final, Self, TypeAlias, final
+from collections.abc import {abc}
+from typing import {typing}
 
 import numpy as np
 from _typeshed import structseq
@@ -99,6 +99,9 @@ from .svm import SVMMap
 # Until Python 3.12 NumPy's types do not say that they are buffers.
 _HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic
 """
+# What docstrings may use; imported if they do.
+ABC = "Callable Iterable Iterator Mapping Sequence".split()
+TYPING = "IO Any Final Literal NoReturn Self SupportsIndex TypeAlias final".split()
 
 CONSTANTS_HEAD = """\
 # Written by tools/stubs.py from the built module: `make stubs`.
@@ -143,13 +146,16 @@ def main() -> int:
 def opencl_stub(module: ModuleType) -> str:
     classes = [item for item in vars(module).values() if isinstance(item, type)]
     classes = sorted(set(classes), key=lambda cls: (len(cls.__mro__), cls.__name__))
-    parts = [OPENCL_HEAD, *map(class_stub, classes)]
+    parts = [*map(class_stub, classes)]
     functions = [
         f"def {name}{signature(item, name)}: ..."
         for name, item in sorted(vars(module).items())
         if inspect.isbuiltin(item)
     ]
-    return "\n".join(parts) + "\n" + "\n".join(map(wrapped, functions)) + "\n"
+    body = "\n".join(parts) + "\n" + "\n".join(map(wrapped, functions)) + "\n"
+    used = {*re.findall(r"\w+", body), "Any", "TypeAlias"}
+    abc, typing = (", ".join(name for name in names if name in used) for names in (ABC, TYPING))
+    return OPENCL_HEAD.format(abc=abc, typing=typing) + "\n" + body
 
 
 def class_stub(cls: type) -> str:

@@ -380,6 +380,7 @@ static PyObject *Context_from_int_ptr(PyObject *type, PyObject *const *args, Py_
 }
 
 static PyMethodDef Context_methods[] = {
+    OCL_NO_PICKLE,
     {"get_info", Context_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (context_info.NAME)."},
     {"set_default_device_command_queue", FAST(Context_set_default), Context_set_default__doc__},
     {"from_int_ptr", (PyCFunction)(void (*)(void))Context_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Context_from_int_ptr__doc__},

@@ -294,6 +294,7 @@ static PyObject *Device_from_int_ptr(PyObject *type, PyObject *const *args, Py_s
 }
 
 static PyMethodDef Device_methods[] = {
+    OCL_NO_PICKLE,
     {"get_info", Device_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (device_info.NAME)."},
     {"create_sub_devices", Device_create_sub_devices, METH_O, Device_create_sub_devices__doc__},
     {"device_and_host_timer", Device_device_and_host_timer, METH_NOARGS,

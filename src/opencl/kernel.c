@@ -465,6 +465,7 @@ static PyObject *Kernel_repr(PyObject *op) {
 }
 
 static PyMethodDef Kernel_methods[] = {
+    OCL_NO_PICKLE,
     {"set_arg", (PyCFunction)(void (*)(void))Kernel_set_arg, METH_FASTCALL,
      "set_arg($self, index, arg, /)\n--\n\n(index: int, arg: object, /) -> None\n\nSet one argument, counted from 0, for enqueue_nd_range_kernel. It is kept alive."},
     {"set_args", (PyCFunction)(void (*)(void))Kernel_set_args, METH_FASTCALL,

@@ -74,15 +74,17 @@ typedef struct {
 
 /* kernel_args.c */
 int kernel_convert(Kernel *self, cl_uint index, PyObject *arg, ArgValue *out); /* with_offset: fills out[0] and out[1] */
+PyObject *kernel_raise_set(Kernel *self, cl_uint index, const char *routine, cl_int status);
+/* Of what an argument refers to: -1 with an exception if it was released; records the use by the queue. */
+int kernel_prepare_held(Kernel *self, cl_uint index, PyObject *held, Queue *queue);
+
+/* kernel_set.c */
 void kernel_values_clear(ArgValue *values, cl_uint n);
 /* Makes the driver's arguments equal to values; lock held. Returns the status; *failed is the index. old receives references to
  * drop after unlocking (n entries). */
 cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_uint *failed, PyObject **old, const char **routine);
-PyObject *kernel_raise_set(Kernel *self, cl_uint index, const char *routine, cl_int status);
 void kernel_lock(Kernel *self);
 void kernel_unlock(Kernel *self);
-/* Of what an argument refers to: -1 with an exception if it was released; records the use by the queue. */
-int kernel_prepare_held(Kernel *self, cl_uint index, PyObject *held, Queue *queue);
 
 /* kernel_launch.c */
 PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames);

@@ -1,4 +1,4 @@
-/* kernel_args.c - Python objects as kernel arguments: converted by the kernel's own types, checked, set where they changed. */
+/* kernel_args.c - Python objects as kernel arguments: converted by the kernel's own types, and checked. */
 #include "kernel.h"
 
 /* ---- errors ----------------------------------------------------------------------------------------------------------- */
@@ -563,93 +563,6 @@ int kernel_convert(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
         break;
     }
     return convert_unknown(self, i, arg, out);
-}
-
-void kernel_values_clear(ArgValue *values, cl_uint n) {
-    for (cl_uint i = 0; i < n; i++) {
-        if (PG_UNLIKELY(values[i].owns_hold)) {
-            Py_DECREF(values[i].hold);
-        }
-        if (PG_UNLIKELY(values[i].large != NULL)) {
-            PyMem_Free(values[i].large);
-        }
-    }
-}
-
-/* ---- setting -------------------------------------------------------------------------------------------------------------- */
-
-void kernel_lock(Kernel *self) {
-    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) { /* another thread is in the driver, without the GIL */
-        Py_BEGIN_ALLOW_THREADS
-        PyThread_acquire_lock(self->lock, WAIT_LOCK);
-        Py_END_ALLOW_THREADS
-    }
-}
-
-void kernel_unlock(Kernel *self) { PyThread_release_lock(self->lock); }
-
-/* Whether the driver has this value already. An object must be the same one: a handle can be a new object's at an old address. */
-static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value) {
-    if (slot->set != value->set || slot->held != value->hold || self->shared_handle) {
-        return 0;
-    }
-    switch (value->set) {
-    case SET_VALUE:
-        return slot->set_size == value->size && value->size <= CACHED_BYTES && memcmp(slot->set_value, value->value.bytes, value->size) == 0;
-    case SET_SVM:
-        return memcmp(slot->set_value, &value->svm, sizeof value->svm) == 0;
-    case SET_LOCAL:
-        return slot->set_size == value->size;
-    default:
-        return value->set == SET_NULL;
-    }
-}
-
-cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_uint *failed, PyObject **old, const char **routine) {
-    for (cl_uint k = 0; k < n; k++) {
-        ArgSlot *slot = &self->slots[first + k];
-        ArgValue *value = &values[k];
-        old[k] = NULL;
-        if (is_set(self, slot, value)) {
-            continue;
-        }
-        cl_int status = CL_SUCCESS;
-        *routine = "clSetKernelArg";
-        switch (value->set) {
-        case SET_SVM:
-            *routine = "clSetKernelArgSVMPointer";
-            CL_CALL(status, clSetKernelArgSVMPointer, self->kernel, first + k, value->svm);
-            break;
-        case SET_LOCAL:
-            CL_CALL(status, clSetKernelArg, self->kernel, first + k, value->size, NULL);
-            break;
-        case SET_NULL: {
-            cl_mem nothing = NULL;
-            CL_CALL(status, clSetKernelArg, self->kernel, first + k, sizeof nothing, &nothing);
-            break;
-        }
-        default:
-            CL_CALL(status, clSetKernelArg, self->kernel, first + k, value->size, value->large != NULL ? value->large : value->value.bytes);
-        }
-        if (status != CL_SUCCESS) { /* what the driver has now is not known */
-            slot->set = SET_NOTHING;
-            *failed = first + k;
-            for (cl_uint rest = k + 1; rest < n; rest++) {
-                old[rest] = NULL;
-            }
-            return status;
-        }
-        old[k] = slot->held;
-        slot->held = Py_XNewRef(value->hold);
-        slot->set = value->set;
-        slot->set_size = value->size;
-        if (value->set == SET_SVM) {
-            memcpy(slot->set_value, &value->svm, sizeof value->svm);
-        } else if (value->set == SET_VALUE && value->size <= CACHED_BYTES) {
-            memcpy(slot->set_value, value->value.bytes, value->size);
-        }
-    }
-    return CL_SUCCESS;
 }
 
 int kernel_prepare_held(Kernel *self, cl_uint i, PyObject *held, Queue *queue) {

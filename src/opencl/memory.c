@@ -214,6 +214,7 @@ static PyObject *Memory_from_int_ptr(PyObject *type, PyObject *const *args, Py_s
 }
 
 static PyMethodDef Memory_methods[] = {
+    OCL_NO_PICKLE,
     {"get_info", Memory_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (mem_info.NAME)."},
     {"get_host_array", FAST(Memory_get_host_array), Memory_get_host_array__doc__},
     {"from_int_ptr", (PyCFunction)(void (*)(void))Memory_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Memory_from_int_ptr__doc__},

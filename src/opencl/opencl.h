@@ -170,6 +170,10 @@ int ocl_as_handle(State *state, PyObject *obj, const char *call, size_t *out);
 Py_hash_t ocl_handle_hash(PyObject *op);
 PyObject *ocl_handle_int_ptr(PyObject *op, void *closure);
 PyObject *ocl_handle_compare(PyObject *op, PyObject *other, int how);
+PyObject *ocl_refuse_pickle(PyObject *op, PyObject *protocol);
+#define OCL_NO_PICKLE                                                                                                        \
+    {"__reduce_ex__", ocl_refuse_pickle, METH_O,                                                                             \
+     "__reduce_ex__($self, protocol, /)\n--\n\n(protocol: SupportsIndex, /) -> NoReturn\n\nRaises TypeError: a handle means nothing elsewhere."}
 #define OCL_HANDLE_SLOTS {Py_tp_hash, (void *)ocl_handle_hash}, {Py_tp_richcompare, (void *)ocl_handle_compare}
 #define OCL_HANDLE_GETSET(kind) {"int_ptr", ocl_handle_int_ptr, NULL, "int: the " kind " of the driver", NULL}
 

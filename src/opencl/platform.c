@@ -139,6 +139,7 @@ static PyObject *Platform_from_int_ptr(PyObject *type, PyObject *const *args, Py
 }
 
 static PyMethodDef Platform_methods[] = {
+    OCL_NO_PICKLE,
     {"get_devices", FAST(Platform_get_devices), Platform_get_devices__doc__},
     {"get_info", Platform_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (platform_info.NAME)."},
     {"from_int_ptr", (PyCFunction)(void (*)(void))Platform_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Platform_from_int_ptr__doc__},

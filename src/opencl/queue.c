@@ -338,6 +338,7 @@ static PyObject *Queue_from_int_ptr(PyObject *type, PyObject *const *args, Py_ss
 }
 
 static PyMethodDef Queue_methods[] = {
+    OCL_NO_PICKLE,
     {"finish", Queue_finish, METH_NOARGS,
      "finish($self, /)\n--\n\n() -> None\n\nWait until all commands so far are done. Other threads run meanwhile; Ctrl-C interrupts."},
     {"flush", Queue_flush, METH_NOARGS, "flush($self, /)\n--\n\n() -> None\n\nSubmit all commands so far to the device without waiting."},

@@ -85,10 +85,30 @@ static int is_done(cl_event event) {
     return status == CL_SUCCESS && exec <= CL_COMPLETE;
 }
 
+/* Commands from now on wait for the events, or for all before them if there are none. */
+static cl_int enqueue_barrier(Queue *queue, cl_uint n, const cl_event *events, const char **routine) {
+    cl_int status = CL_SUCCESS;
+    if (queue->device->version >= 120 && cl.clEnqueueBarrierWithWaitList != NULL) {
+        cl_event event = NULL;
+        *routine = "clEnqueueBarrierWithWaitList";
+        OCL_ENQUEUE(queue, status, clEnqueueBarrierWithWaitList, queue->queue, n, n > 0 ? events : NULL, &event);
+        if (status == CL_SUCCESS) {
+            ocl_live[LIVE_EVENT]++;
+            ocl_event_let_go(event);
+        }
+    } else if (n > 0) {
+        *routine = "clEnqueueWaitForEvents";
+        OCL_ENQUEUE(queue, status, clEnqueueWaitForEvents, queue->queue, n, events);
+    } else {
+        *routine = "clEnqueueBarrier";
+        OCL_ENQUEUE(queue, status, clEnqueueBarrier, queue->queue);
+    }
+    return status;
+}
+
 /* Commands that are enqueued on queue from now on run after all that is enqueued so far on the members of set. */
 static int order_after(Queue *queue, const QueueSet *set) {
-    State *state = queue->state;
-    int in_order = !(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    int in_order = !(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE), after_itself = 0;
     int n = QueueSet_size(set), result = -1;
     if (n == 0 || (n == 1 && in_order && set->first->queue == queue->queue)) {
         return 0;
@@ -111,8 +131,8 @@ static int order_after(Queue *queue, const QueueSet *set) {
         former[i] = (Queue *)Py_NewRef(QueueSet_get(set, i));
     }
     for (int i = 0; i < n && status == CL_SUCCESS; i++) {
-        int same = former[i]->queue == queue->queue;
-        if (same && in_order) {
+        if (former[i]->queue == queue->queue) {
+            after_itself = !in_order;
             continue;
         }
         routine = "clEnqueueMarkerWithWaitList";
@@ -120,33 +140,24 @@ static int order_after(Queue *queue, const QueueSet *set) {
         if (status != CL_SUCCESS) {
             break;
         }
-        n_events++;
-        if (is_done(events[n_events - 1])) {
-            n_events--;
+        if (is_done(events[n_events])) {
             ocl_event_let_go(events[n_events]);
-        } else if (!same) {
-            status = ocl_flush(former[i]); /* else the other queue might wait for what was never submitted */
+        } else {
+            n_events++;
             routine = "clFlush";
+            status = ocl_flush(former[i]); /* else the other queue might wait for what was never submitted */
         }
     }
     if (status == CL_SUCCESS && n_events > 0) {
-        if (queue->device->version >= 120 && cl.clEnqueueBarrierWithWaitList != NULL) {
-            routine = "clEnqueueBarrierWithWaitList";
-            cl_event barrier = NULL;
-            OCL_ENQUEUE(queue, status, clEnqueueBarrierWithWaitList, queue->queue, n_events, events, &barrier);
-            if (status == CL_SUCCESS) {
-                ocl_live[LIVE_EVENT]++;
-                ocl_event_let_go(barrier);
-            }
-        } else {
-            routine = "clEnqueueWaitForEvents";
-            OCL_ENQUEUE(queue, status, clEnqueueWaitForEvents, queue->queue, n_events, events);
-        }
+        status = enqueue_barrier(queue, n_events, events, &routine);
+    }
+    if (status == CL_SUCCESS && after_itself) {
+        status = enqueue_barrier(queue, 0, NULL, &routine);
     }
     if (status == CL_SUCCESS) {
         result = 0;
     } else {
-        ocl_raise(state, routine, status);
+        ocl_raise(queue->state, routine, status);
     }
 done:
     for (cl_uint i = 0; i < n_events; i++) {

@@ -234,7 +234,7 @@ def uses() -> dict[str, Callable[[int], Any]]:
         "images": image,
         "samplers": sampler,
         "shared_memory": shared,
-        "pool_blocks": lambda i: pool.allocate(1000 + i % 5000),
+        "pool_blocks": lambda i: pool.allocate(1000 + i * 997 % 5000),
         "information": information,
         "cycles": cycle,
         "host_pointers": host_pointer,

@@ -27,7 +27,9 @@ def contents(queue, buffer):
     return result
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 1000, 1 << 20, (1 << 20) + 1, np.int64(5), np.uint8(200)])
+@pytest.mark.parametrize(
+    "size", [1, 2, 3, 1000, 1 << 20, (1 << 20) + 1, np.int64(5), np.uint8(200)]
+)
 def test_size(ctx, size):
     for flags in (mf.READ_WRITE, mf.READ_ONLY, mf.WRITE_ONLY, mf.READ_WRITE | mf.ALLOC_HOST_PTR):
         buffer = cl.Buffer(ctx, flags, size)
@@ -38,17 +40,42 @@ def test_size(ctx, size):
 
 @pytest.mark.parametrize(
     "host",
-    [np.arange(6, dtype=np.float32), np.arange(6).reshape(2, 3), np.asfortranarray(np.arange(6).reshape(2, 3)), np.float64(2.5), np.array(3), b"abc",
-     bytearray(b"abc"), memoryview(b"abcd"), std_array.array("i", [1, 2]), np.zeros(3, "V5"), np.datetime64("2000"), np.array([1.5], ">f8")],
+    [
+        np.arange(6, dtype=np.float32),
+        np.arange(6).reshape(2, 3),
+        np.asfortranarray(np.arange(6).reshape(2, 3)),
+        np.float64(2.5),
+        np.array(3),
+        b"abc",
+        bytearray(b"abc"),
+        memoryview(b"abcd"),
+        std_array.array("i", [1, 2]),
+        np.zeros(3, "V5"),
+        np.datetime64("2000"),
+        np.array([1.5], ">f8"),
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_copy_of_host_memory(ctx, queue, host):
-    data = host.tobytes("A") if isinstance(host, np.ndarray) else bytes(np.asarray(host).tobytes()) if isinstance(host, np.generic) else bytes(host)
-    for flags in (mf.COPY_HOST_PTR, mf.READ_ONLY | mf.COPY_HOST_PTR, mf.READ_WRITE | mf.COPY_HOST_PTR | mf.ALLOC_HOST_PTR):
+    data = (
+        host.tobytes("A")
+        if isinstance(host, np.ndarray)
+        else bytes(np.asarray(host).tobytes())
+        if isinstance(host, np.generic)
+        else bytes(host)
+    )
+    for flags in (
+        mf.COPY_HOST_PTR,
+        mf.READ_ONLY | mf.COPY_HOST_PTR,
+        mf.READ_WRITE | mf.COPY_HOST_PTR | mf.ALLOC_HOST_PTR,
+    ):
         buffer = cl.Buffer(ctx, flags, hostbuf=host)
         assert buffer.size == len(data) and buffer.hostbuf is None
         assert contents(queue, buffer).tobytes() == data
-    assert contents(queue, cl.Buffer(ctx, mf.COPY_HOST_PTR, size=2, hostbuf=host)).tobytes() == data[:2]
+    assert (
+        contents(queue, cl.Buffer(ctx, mf.COPY_HOST_PTR, size=2, hostbuf=host)).tobytes()
+        == data[:2]
+    )
 
 
 def test_a_copy_is_a_copy(ctx, queue):
@@ -70,8 +97,15 @@ def test_host_memory_in_place(ctx, queue):
     assert (again.ravel() == host).all()
     assert buffer.get_host_array(1000, np.float32, "F").shape == (1000,)
     assert buffer.get_host_array((10, 10), np.float32, order="F").strides == (4, 40)
-    for args, error in [((1001, np.float32), ValueError), ((-1, np.float32), ValueError), (("a", np.float32), TypeError), ((10, "bad"), TypeError),
-                        ((10, object), TypeError), ((10, np.float32, "A"), ValueError), (((2**40, 2**40), np.float32), ValueError)]:  # fmt: skip
+    for args, error in [
+        ((1001, np.float32), ValueError),
+        ((-1, np.float32), ValueError),
+        (("a", np.float32), TypeError),
+        ((10, "bad"), TypeError),
+        ((10, object), TypeError),
+        ((10, np.float32, "A"), ValueError),
+        (((2**40, 2**40), np.float32), ValueError),
+    ]:
         with pytest.raises(error):
             buffer.get_host_array(*args)
     with pytest.raises(cl.LogicError, match="USE_HOST_PTR"):
@@ -126,7 +160,9 @@ def test_arrays_in_place_live_as_long_as_the_buffer(ctx, queue):
 def test_read_only_host_memory(ctx, queue):
     host = np.arange(10, dtype=np.uint8)
     host.flags.writeable = False
-    assert contents(queue, cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=host)).tolist() == list(range(10))
+    assert contents(
+        queue, cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=host)
+    ).tolist() == list(range(10))
     cl.Buffer(ctx, mf.READ_ONLY | mf.USE_HOST_PTR, hostbuf=host)
     cl.Buffer(ctx, mf.READ_ONLY | mf.USE_HOST_PTR, hostbuf=b"0123")
     with pytest.raises(ValueError, match="read-only"):
@@ -146,14 +182,19 @@ def test_hostbuf_without_a_flag_warns(ctx, queue):
 @pytest.mark.parametrize(
     ("flags", "size", "hostbuf", "error"),
     [
-        (mf.READ_WRITE, 0, None, ValueError), (mf.READ_WRITE, -1, None, ValueError), (mf.READ_WRITE, 1.0, None, TypeError),
-        (mf.READ_WRITE, "1", None, TypeError), (mf.READ_WRITE, 2**64, None, OverflowError), (mf.READ_WRITE, None, None, ValueError),
-        (-1, 4, None, OverflowError), (2**64, 4, None, OverflowError), ("rw", 4, None, TypeError), (None, 4, None, TypeError), (1.0, 4, None, TypeError),
-        (mf.READ_ONLY | mf.WRITE_ONLY, 4, None, cl.LogicError), (1 << 40, 4, None, cl.LogicError), (mf.COPY_HOST_PTR, 4, None, cl.LogicError),
-        (mf.USE_HOST_PTR, 4, None, cl.LogicError), (mf.COPY_HOST_PTR | mf.USE_HOST_PTR, 0, bytearray(4), cl.LogicError),
-        (mf.COPY_HOST_PTR, 5, b"abcd", ValueError), (mf.COPY_HOST_PTR, 0, b"", ValueError), (mf.COPY_HOST_PTR, 0, np.zeros(0), ValueError),
-        (mf.COPY_HOST_PTR, 0, "text", TypeError), (mf.COPY_HOST_PTR, 0, 3, TypeError), (mf.COPY_HOST_PTR, 0, [1, 2], TypeError),
-        (mf.COPY_HOST_PTR, 0, np.zeros(8)[::2], ValueError), (mf.COPY_HOST_PTR, 0, np.array([None]), TypeError),
+        (mf.READ_WRITE, 0, None, ValueError), (mf.READ_WRITE, -1, None, ValueError),
+        (mf.READ_WRITE, 1.0, None, TypeError), (mf.READ_WRITE, "1", None, TypeError),
+        (mf.READ_WRITE, 2**64, None, OverflowError), (mf.READ_WRITE, None, None, ValueError),
+        (-1, 4, None, OverflowError), (2**64, 4, None, OverflowError), ("rw", 4, None, TypeError),
+        (None, 4, None, TypeError), (1.0, 4, None, TypeError),
+        (mf.READ_ONLY | mf.WRITE_ONLY, 4, None, cl.LogicError), (1 << 40, 4, None, cl.LogicError),
+        (mf.COPY_HOST_PTR, 4, None, cl.LogicError), (mf.USE_HOST_PTR, 4, None, cl.LogicError),
+        (mf.COPY_HOST_PTR | mf.USE_HOST_PTR, 0, bytearray(4), cl.LogicError),
+        (mf.COPY_HOST_PTR, 5, b"abcd", ValueError), (mf.COPY_HOST_PTR, 0, b"", ValueError),
+        (mf.COPY_HOST_PTR, 0, np.zeros(0), ValueError), (mf.COPY_HOST_PTR, 0, "text", TypeError),
+        (mf.COPY_HOST_PTR, 0, 3, TypeError), (mf.COPY_HOST_PTR, 0, [1, 2], TypeError),
+        (mf.COPY_HOST_PTR, 0, np.zeros(8)[::2], ValueError),
+        (mf.COPY_HOST_PTR, 0, np.array([None]), TypeError),
     ],
     ids=str,
 )  # fmt: skip
@@ -183,9 +224,15 @@ def test_no_memory_is_tried_again_once(ctx, balance):
         _opencl._fault("clCreateBuffer", cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE, 1, times)
         try:
             if raises:
-                with pytest.raises(MemoryError, match="asked for 64 bytes") as caught:  # the builtin class, too
+                with pytest.raises(
+                    MemoryError, match="asked for 64 bytes"
+                ) as caught:  # the builtin class, too
                     cl.Buffer(ctx, mf.READ_WRITE, 64)
-                assert isinstance(caught.value, cl.MemoryError) and caught.value.code == -4 and caught.value.is_out_of_memory()
+                assert (
+                    isinstance(caught.value, cl.MemoryError)
+                    and caught.value.code == -4
+                    and caught.value.is_out_of_memory()
+                )
                 del caught
             else:
                 cl.Buffer(ctx, mf.READ_WRITE, 64)
@@ -225,13 +272,24 @@ def test_regions(ctx, queue, align):
     host = (np.arange(4 * align) % 251).astype(np.uint8)
     buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=host)
     for region, expected in [
-        (buffer[:], host), (buffer[align:], host[align:]), (buffer[:-1], host[:-1]), (buffer[-align:], host[-align:]),
-        (buffer[align : align + 1], host[align : align + 1]), (buffer[align : 10**9], host[align:]), (buffer[0:1:1], host[:1]),
-        (buffer.get_sub_region(2 * align, 7), host[2 * align : 2 * align + 7]), (buffer.get_sub_region(origin=align, size=align, flags=mf.READ_ONLY), host[align : 2 * align]),
-    ]:  # fmt: skip
+        (buffer[:], host),
+        (buffer[align:], host[align:]),
+        (buffer[:-1], host[:-1]),
+        (buffer[-align:], host[-align:]),
+        (buffer[align : align + 1], host[align : align + 1]),
+        (buffer[align : 10**9], host[align:]),
+        (buffer[0:1:1], host[:1]),
+        (buffer.get_sub_region(2 * align, 7), host[2 * align : 2 * align + 7]),
+        (
+            buffer.get_sub_region(origin=align, size=align, flags=mf.READ_ONLY),
+            host[align : 2 * align],
+        ),
+    ]:
         assert type(region) is cl.Buffer and region.size == len(expected)
         assert (contents(queue, region) == expected).all()
-        assert region.associated_memobject == buffer and isinstance(region.associated_memobject, cl.Buffer)
+        assert region.associated_memobject == buffer and isinstance(
+            region.associated_memobject, cl.Buffer
+        )
     assert buffer[align:].offset == align and buffer.offset == 0
     assert buffer.associated_memobject is None
 
@@ -249,7 +307,9 @@ def test_region_of_a_region(ctx, queue, align):
 
 
 def test_region_outlives_the_whole(ctx, queue, align):
-    buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(2 * align, 3, np.uint8))
+    buffer = cl.Buffer(
+        ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(2 * align, 3, np.uint8)
+    )
     part = buffer[align:]
     buffer.release()
     del buffer
@@ -260,15 +320,19 @@ def test_region_outlives_the_whole(ctx, queue, align):
 def test_refused_regions(ctx, align):
     buffer = cl.Buffer(ctx, mf.READ_WRITE, 4 * align)
     for key, error in [
-        (slice(0, 8, 2), ValueError), (slice(None, None, -1), ValueError), (slice(3, 3), cl.LogicError), (slice(5 * align, None), cl.LogicError),
-        (0, TypeError), ("a", TypeError), (None, TypeError), ((slice(0, 1), slice(0, 1)), TypeError), (slice("a", None), TypeError),
-        (slice(1.0, None), TypeError), (Ellipsis, TypeError), (slice(0, 4, 0), ValueError),
+        (slice(0, 8, 2), ValueError), (slice(None, None, -1), ValueError),
+        (slice(3, 3), cl.LogicError), (slice(5 * align, None), cl.LogicError), (0, TypeError),
+        ("a", TypeError), (None, TypeError), ((slice(0, 1), slice(0, 1)), TypeError),
+        (slice("a", None), TypeError), (slice(1.0, None), TypeError), (Ellipsis, TypeError),
+        (slice(0, 4, 0), ValueError),
     ]:  # fmt: skip
         with pytest.raises(error):
             buffer[key]
     for args, error in [
-        ((0, 0), ValueError), ((0, 4 * align + 1), ValueError), ((4 * align, 1), ValueError), ((2**63 - 1, 2), ValueError), ((-align, 1), ValueError),
-        ((0, -1), ValueError), ((2**64, 1), OverflowError), ((0.0, 1), TypeError), ((0,), TypeError), ((0, 1, "flags"), TypeError), ((0, 1, -1), OverflowError),
+        ((0, 0), ValueError), ((0, 4 * align + 1), ValueError), ((4 * align, 1), ValueError),
+        ((2**63 - 1, 2), ValueError), ((-align, 1), ValueError), ((0, -1), ValueError),
+        ((2**64, 1), OverflowError), ((0.0, 1), TypeError), ((0,), TypeError),
+        ((0, 1, "flags"), TypeError), ((0, 1, -1), OverflowError),
     ]:  # fmt: skip
         with pytest.raises(error):
             buffer.get_sub_region(*args)

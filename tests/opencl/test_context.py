@@ -24,7 +24,11 @@ def test_from_devices(device):
 
 def test_from_type(device):
     platform = device.platform
-    ctx = cl.Context(dev_type=device.type & (cl.device_type.CPU | cl.device_type.GPU | cl.device_type.ACCELERATOR), properties=[(properties.PLATFORM, platform)])
+    ctx = cl.Context(
+        dev_type=device.type
+        & (cl.device_type.CPU | cl.device_type.GPU | cl.device_type.ACCELERATOR),
+        properties=[(properties.PLATFORM, platform)],
+    )
     assert device in ctx.devices
     ctx = cl.Context(dev_type=cl.device_type.ALL, properties=[(properties.PLATFORM, platform)])
     assert ctx.devices == platform.get_devices()
@@ -47,12 +51,16 @@ def test_properties(device):
 @pytest.mark.parametrize(
     ("kwargs", "error"),
     [
-        ({"devices": []}, ValueError), ({"devices": 3}, TypeError), ({"devices": [3]}, TypeError), ({"devices": [None]}, TypeError),
-        ({"devices": "gpu"}, TypeError), ({"properties": 3}, TypeError), ({"properties": [3]}, TypeError), ({"properties": [(1, 2, 3)]}, TypeError),
-        ({"properties": [(0x1084, 3)]}, TypeError), ({"properties": [("a", 3)]}, TypeError), ({"properties": [(1, "b")]}, TypeError),
-        ({"properties": [(0x1084, None)]}, TypeError), ({"properties": [(12345, 1)]}, cl.Error), ({"properties": [(12345, 2**70)]}, OverflowError),
-        ({"properties": [(12345, 1)] * 17}, ValueError), ({"dev_type": "GPU"}, TypeError), ({"dev_type": -1}, OverflowError),
-        ({"dev_type": 1 << 20}, cl.Error), ({"dev_type": 1.0}, TypeError), ({"flags": 1}, TypeError),
+        ({"devices": []}, ValueError), ({"devices": 3}, TypeError), ({"devices": [3]}, TypeError),
+        ({"devices": [None]}, TypeError), ({"devices": "gpu"}, TypeError),
+        ({"properties": 3}, TypeError), ({"properties": [3]}, TypeError),
+        ({"properties": [(1, 2, 3)]}, TypeError), ({"properties": [(0x1084, 3)]}, TypeError),
+        ({"properties": [("a", 3)]}, TypeError), ({"properties": [(1, "b")]}, TypeError),
+        ({"properties": [(0x1084, None)]}, TypeError), ({"properties": [(12345, 1)]}, cl.Error),
+        ({"properties": [(12345, 2**70)]}, OverflowError),
+        ({"properties": [(12345, 1)] * 17}, ValueError), ({"dev_type": "GPU"}, TypeError),
+        ({"dev_type": -1}, OverflowError), ({"dev_type": 1 << 20}, cl.Error),
+        ({"dev_type": 1.0}, TypeError), ({"flags": 1}, TypeError),
     ],
     ids=str,
 )  # fmt: skip
@@ -130,9 +138,15 @@ def test_set_default_queue_refused(device, ctx):
             ctx.set_default_device_command_queue(*args)
 
 
-@pytest.mark.parametrize("routine", ["clCreateContext", "clCreateContextFromType", "clGetContextInfo"])
+@pytest.mark.parametrize(
+    "routine", ["clCreateContext", "clCreateContextFromType", "clGetContextInfo"]
+)
 def test_failures(device, routine, balance):
-    make = (lambda: cl.Context(dev_type=cl.device_type.ALL)) if "Type" in routine else lambda: cl.Context([device])
+    make = (
+        (lambda: cl.Context(dev_type=cl.device_type.ALL))
+        if "Type" in routine
+        else lambda: cl.Context([device])
+    )
     for nth in (1, 2) if routine == "clGetContextInfo" else (1,):
         _opencl._fault(routine, -6, nth, 2)
         try:

@@ -19,10 +19,14 @@ def test_information_that_every_device_has(device):
     assert device.version.startswith("OpenCL ") and device.opencl_c_version.startswith("OpenCL C ")
     assert device.available is True and device.compiler_available is True
     assert type(device.max_compute_units) is int and device.max_compute_units >= 1
-    assert device.max_work_group_size >= 1 and device.global_mem_size > 0 and device.local_mem_size > 0
+    assert (
+        device.max_work_group_size >= 1 and device.global_mem_size > 0 and device.local_mem_size > 0
+    )
     assert len(device.max_work_item_sizes) == device.max_work_item_dimensions >= 3
     assert device.address_bits in (32, 64)
-    assert device.type & (cl.device_type.CPU | cl.device_type.GPU | cl.device_type.ACCELERATOR | cl.device_type.CUSTOM)
+    assert device.type & (
+        cl.device_type.CPU | cl.device_type.GPU | cl.device_type.ACCELERATOR | cl.device_type.CUSTOM
+    )
     assert isinstance(device.platform, cl.Platform)
     assert device.execution_capabilities & cl.device_exec_capabilities.KERNEL
     assert isinstance(device.half_fp_config if "cl_khr_fp16" in device.extensions else 0, int)
@@ -30,12 +34,18 @@ def test_information_that_every_device_has(device):
 
 def test_identifier(device):
     identifier = device.hashable_model_and_version_identifier
-    assert identifier == ("v1", device.vendor, device.vendor_id, device.name, device.version) == device.persistent_unique_id
+    assert (
+        identifier
+        == ("v1", device.vendor, device.vendor_id, device.name, device.version)
+        == device.persistent_unique_id
+    )
     assert {identifier: 1}[identifier] == 1
 
 
 def test_repr_equality_handles(device, ctx):
-    assert repr(device).startswith(f"<pygpu.Device '{device.name}' on '{device.platform.name}' at 0x")
+    assert repr(device).startswith(
+        f"<pygpu.Device '{device.name}' on '{device.platform.name}' at 0x"
+    )
     twin = cl.Device.from_int_ptr(device.int_ptr)
     assert twin == device and hash(twin) == hash(device) and twin.name == device.name
     assert device in ctx.devices and ctx != device
@@ -62,7 +72,11 @@ def test_cycles():
 
 def sub_devices(device):
     properties = cl.device_partition_property
-    if "OpenCL 1.1" in device.version or properties.EQUALLY not in device.partition_properties or device.partition_max_sub_devices < 2:
+    if (
+        "OpenCL 1.1" in device.version
+        or properties.EQUALLY not in device.partition_properties
+        or device.partition_max_sub_devices < 2
+    ):
         pytest.skip("the device cannot be partitioned equally")
     return device.create_sub_devices([properties.EQUALLY, 1])
 
@@ -86,10 +100,20 @@ def test_sub_devices(device, balance):
 
 @pytest.mark.parametrize(
     ("given", "error"),
-    [(3, TypeError), (None, TypeError), ([], ValueError), (["EQUALLY", 1], TypeError), ([1.0], TypeError), ([2**70], OverflowError), ([1] * 65, ValueError),
-     ([0x1086, 0], cl.Error), ([12345, 1], cl.Error), ([0x1086, 10**6], cl.Error)],
+    [
+        (3, TypeError),
+        (None, TypeError),
+        ([], ValueError),
+        (["EQUALLY", 1], TypeError),
+        ([1.0], TypeError),
+        ([2**70], OverflowError),
+        ([1] * 65, ValueError),
+        ([0x1086, 0], cl.Error),
+        ([12345, 1], cl.Error),
+        ([0x1086, 10**6], cl.Error),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_sub_devices_refused(device, given, error, balance):
     with pytest.raises(error):
         device.create_sub_devices(given)
@@ -111,7 +135,13 @@ def test_clocks(device):
 
 
 def test_failures(device):
-    for name in ("name", "max_compute_units", "max_work_item_sizes", "extensions", "hashable_model_and_version_identifier"):
+    for name in (
+        "name",
+        "max_compute_units",
+        "max_work_item_sizes",
+        "extensions",
+        "hashable_model_and_version_identifier",
+    ):
         for nth in (1, 2):
             _opencl._fault("clGetDeviceInfo", -33, nth)
             try:

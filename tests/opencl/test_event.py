@@ -23,7 +23,8 @@ def program(ctx):
     return cl.Program(
         ctx,
         "__kernel void add(__global int *n, int k) { n[0] += k; }\n"
-        "__kernel void spin(__global int *n, int k) { int s = n[0]; for (int i = 0; i < k; i++) s = s * 1664525 + 1013904223; n[1] = s; }",
+        "__kernel void spin(__global int *n, int k)\n"
+        "{ int s = n[0]; for (int i = 0; i < k; i++) s = s * 1664525 + 1013904223; n[1] = s; }",
     ).build()
 
 
@@ -50,9 +51,12 @@ def test_information(ctx, queue, program, buffer):
     assert event.reference_count >= 1
     host = np.empty(2, np.int32)
     kinds = [
-        (cl.enqueue_copy(queue, host, buffer), cl.command_type.READ_BUFFER), (cl.enqueue_copy(queue, buffer, host), cl.command_type.WRITE_BUFFER),
-        (cl.enqueue_marker(queue), cl.command_type.MARKER), (cl.enqueue_fill_buffer(queue, buffer, b"\0", 0, 8), cl.command_type.FILL_BUFFER),
-        (cl.enqueue_migrate_mem_objects(queue, [buffer]), cl.command_type.MIGRATE_MEM_OBJECTS), (cl.enqueue_barrier(queue), cl.command_type.BARRIER),
+        (cl.enqueue_copy(queue, host, buffer), cl.command_type.READ_BUFFER),
+        (cl.enqueue_copy(queue, buffer, host), cl.command_type.WRITE_BUFFER),
+        (cl.enqueue_marker(queue), cl.command_type.MARKER),
+        (cl.enqueue_fill_buffer(queue, buffer, b"\0", 0, 8), cl.command_type.FILL_BUFFER),
+        (cl.enqueue_migrate_mem_objects(queue, [buffer]), cl.command_type.MIGRATE_MEM_OBJECTS),
+        (cl.enqueue_barrier(queue), cl.command_type.BARRIER),
         (cl.UserEvent(ctx), cl.command_type.USER),
     ]  # fmt: skip
     for event, kind in kinds:
@@ -93,7 +97,14 @@ def test_equality_hash_and_handles(queue):
     twin.wait()
     del a
     assert twin.command_type == cl.command_type.MARKER
-    for wrong, error in [(0, ValueError), (-1, OverflowError), (2**64, OverflowError), ("1", TypeError), (None, TypeError), (1.0, TypeError)]:
+    for wrong, error in [
+        (0, ValueError),
+        (-1, OverflowError),
+        (2**64, OverflowError),
+        ("1", TypeError),
+        (None, TypeError),
+        (1.0, TypeError),
+    ]:
         with pytest.raises(error):
             cl.Event.from_int_ptr(wrong)
     with pytest.raises(TypeError):
@@ -158,7 +169,7 @@ def test_callback_of_a_command_that_is_done(queue):
 
 
 def test_many_callbacks_run_in_order_in_one_other_thread(ctx, queue):
-    """One dispatcher: callbacks never run at the same time, and never in the thread that enqueues."""
+    """One dispatcher: callbacks never run at the same time, nor in the thread that enqueues."""
     gate = cl.UserEvent(ctx)
     events = [cl.enqueue_marker(queue, [gate])] + [cl.enqueue_marker(queue) for _ in range(299)]
     calls, threads = [], set()
@@ -197,7 +208,10 @@ def test_callbacks_keep_the_event_and_the_function_no_longer_than_needed(ctx, qu
 
 def test_exceptions_in_callbacks_are_reported_and_do_no_harm(queue):
     reports, calls = [], []
-    old, sys.unraisablehook = sys.unraisablehook, lambda args: reports.append((args.exc_type, args.object))
+    old, sys.unraisablehook = (
+        sys.unraisablehook,
+        lambda args: reports.append((args.exc_type, args.object)),
+    )
 
     def failing(s):
         raise KeyError("in a callback")
@@ -207,7 +221,12 @@ def test_exceptions_in_callbacks_are_reported_and_do_no_harm(queue):
 
     try:
         event = cl.enqueue_marker(queue)
-        for function in (failing, stopping, calls.append, lambda: None):  # the last takes no argument
+        for function in (
+            failing,
+            stopping,
+            calls.append,
+            lambda: None,
+        ):  # the last takes no argument
             event.set_callback(status.COMPLETE, function)
         event.wait()
         assert eventually(lambda: len(reports) == 3 and calls == [0])
@@ -236,8 +255,10 @@ def test_callbacks_that_use_pygpu(ctx, queue, program, buffer):
 def test_callback_mistakes(queue):
     event = cl.enqueue_marker(queue)
     for args, error in [
-        ((), TypeError), ((0,), TypeError), ((0, print, 3), TypeError), ((0, None), TypeError), ((0, 3), TypeError), (("0", print), TypeError),
-        ((3, print), ValueError), ((-1, print), ValueError), ((2**40, print), ValueError), ((2**70, print), OverflowError), ((1.0, print), TypeError),
+        ((), TypeError), ((0,), TypeError), ((0, print, 3), TypeError), ((0, None), TypeError),
+        ((0, 3), TypeError), (("0", print), TypeError), ((3, print), ValueError),
+        ((-1, print), ValueError), ((2**40, print), ValueError), ((2**70, print), OverflowError),
+        ((1.0, print), TypeError),
     ]:  # fmt: skip
         with pytest.raises(error, match="Event.set_callback"):
             event.set_callback(*args)
@@ -267,9 +288,13 @@ def test_profile(queue, program, buffer):
     times = [profile.queued, profile.submit, profile.start, profile.end]
     assert times == sorted(times) and times[0] > 0
     assert all(type(t) is int for t in times)
-    assert profile.end - profile.start > 100_000  # 3 million dependent steps take longer than 0.1 ms
+    assert (
+        profile.end - profile.start > 100_000
+    )  # 3 million dependent steps take longer than 0.1 ms
     info = cl.profiling_info
-    assert [event.get_profiling_info(p) for p in (info.QUEUED, info.SUBMIT, info.START, info.END)] == times
+    assert [
+        event.get_profiling_info(p) for p in (info.QUEUED, info.SUBMIT, info.START, info.END)
+    ] == times
 
 
 def test_profile_of_commands_one_after_the_other(queue, program, buffer):

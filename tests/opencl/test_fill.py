@@ -34,18 +34,39 @@ def test_fill(ctx, queue, length, first, n):
     cl.enqueue_fill_buffer(queue, buffer, pattern, first * length, n * length).wait()
     assert (contents(queue, buffer) == expected).all()
     buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(total, 255, np.uint8))
-    event = cl.enqueue_fill(queue, buffer, pattern.tobytes(), n * length, offset=first * length, wait_for=[cl.enqueue_marker(queue)])
+    event = cl.enqueue_fill(
+        queue,
+        buffer,
+        pattern.tobytes(),
+        n * length,
+        offset=first * length,
+        wait_for=[cl.enqueue_marker(queue)],
+    )
     assert isinstance(event, cl.Event)
     assert (contents(queue, buffer) == expected).all()
 
 
 @pytest.mark.parametrize(
     "pattern",
-    [np.float32(1.5), np.float64("nan"), np.int8(-1), np.complex128(1 - 2j), np.array([1, 2], np.uint16), np.array(3), np.True_, b"ab", bytearray(4)],
+    [
+        np.float32(1.5),
+        np.float64("nan"),
+        np.int8(-1),
+        np.complex128(1 - 2j),
+        np.array([1, 2], np.uint16),
+        np.array(3),
+        np.True_,
+        b"ab",
+        bytearray(4),
+    ],
     ids=repr,
 )
 def test_forms_of_a_pattern(ctx, queue, pattern):
-    data = np.asarray(pattern).tobytes() if isinstance(pattern, (np.ndarray, np.generic)) else bytes(pattern)
+    data = (
+        np.asarray(pattern).tobytes()
+        if isinstance(pattern, (np.ndarray, np.generic))
+        else bytes(pattern)
+    )
     buffer = cl.Buffer(ctx, mf.READ_WRITE, 5 * len(data))
     cl.enqueue_fill_buffer(queue, buffer, pattern, 0, buffer.size)
     assert contents(queue, buffer).tobytes() == data * 5
@@ -65,11 +86,14 @@ def test_the_pattern_is_copied_at_once(ctx, queue):
 @pytest.mark.parametrize(
     ("pattern", "offset", "size", "error"),
     [
-        (b"", 0, 4, ValueError), (b"abc", 0, 6, ValueError), (bytes(256), 0, 256, ValueError), (bytes(5), 0, 5, ValueError),
-        (b"abcd", 2, 4, ValueError), (b"abcd", 0, 6, ValueError), (b"a", 0, 129, ValueError), (b"a", 128, 1, ValueError), (b"a", 129, 0, ValueError),
-        (b"a", 2**63 - 1, 2**63 - 1, ValueError), (b"a", -1, 4, ValueError), (b"a", 0, -4, ValueError), (b"a", 0, 2**65, OverflowError),
-        (b"a", 1.0, 4, TypeError), (b"a", 0, "4", TypeError), ("abcd", 0, 4, TypeError), (3, 0, 4, TypeError), (None, 0, 4, TypeError),
-        (np.zeros(4, np.uint8)[::2], 0, 4, ValueError), (np.array([None]), 0, 8, TypeError),
+        (b"", 0, 4, ValueError), (b"abc", 0, 6, ValueError), (bytes(256), 0, 256, ValueError),
+        (bytes(5), 0, 5, ValueError), (b"abcd", 2, 4, ValueError), (b"abcd", 0, 6, ValueError),
+        (b"a", 0, 129, ValueError), (b"a", 128, 1, ValueError), (b"a", 129, 0, ValueError),
+        (b"a", 2**63 - 1, 2**63 - 1, ValueError), (b"a", -1, 4, ValueError),
+        (b"a", 0, -4, ValueError), (b"a", 0, 2**65, OverflowError), (b"a", 1.0, 4, TypeError),
+        (b"a", 0, "4", TypeError), ("abcd", 0, 4, TypeError), (3, 0, 4, TypeError),
+        (None, 0, 4, TypeError), (np.zeros(4, np.uint8)[::2], 0, 4, ValueError),
+        (np.array([None]), 0, 8, TypeError),
     ],
 )  # fmt: skip
 def test_refused(ctx, queue, pattern, offset, size, error):
@@ -123,7 +147,14 @@ def test_migrate(ctx, device, queue):
     data = np.arange(10, dtype=np.uint8)
     buffers = [cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=data) for _ in range(3)]
     flags = cl.mem_migration_flags
-    for args in [(buffers,), (tuple(buffers), flags.HOST), (iter(buffers), 0, None), (buffers[:1], flags.CONTENT_UNDEFINED), ([],), (buffers * 20,)]:
+    for args in [
+        (buffers,),
+        (tuple(buffers), flags.HOST),
+        (iter(buffers), 0, None),
+        (buffers[:1], flags.CONTENT_UNDEFINED),
+        ([],),
+        (buffers * 20,),
+    ]:
         event = cl.enqueue_migrate_mem_objects(queue, *args)
         event.wait()
         assert event.command_execution_status == COMPLETE

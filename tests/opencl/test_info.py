@@ -1,4 +1,4 @@
-"""Every information property of every object: its type, that get_info says the same, and that only LogicError refuses."""
+"""Every information property: its type, that get_info agrees, that only LogicError refuses."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ mf = cl.mem_flags
 DOC = re.compile(r"^([\w\[\], ]+): .*\(((?:CL_)\w+)\)$", re.DOTALL)
 
 TYPES = {
-    "str": str, "bool": bool, "int": int, "bytes": bytes, "Platform": cl.Platform, "Device": cl.Device, "Context": cl.Context,
-    "CommandQueue": cl.CommandQueue, "Program": cl.Program, "MemoryObject": cl.MemoryObject, "ImageFormat": cl.ImageFormat,
+    "str": str, "bool": bool, "int": int, "bytes": bytes, "Platform": cl.Platform,
+    "Device": cl.Device, "Context": cl.Context, "CommandQueue": cl.CommandQueue,
+    "Program": cl.Program, "MemoryObject": cl.MemoryObject, "ImageFormat": cl.ImageFormat,
 }  # fmt: skip
 
 
@@ -23,7 +24,11 @@ def info_rows(cls):
     """(attribute, type in words, number of the query) of the class's information properties."""
     for base in cls.__mro__:
         for name, attribute in vars(base).items():
-            match = DOC.match(getattr(attribute, "__doc__", None) or "") if hasattr(attribute, "__get__") else None
+            match = (
+                DOC.match(getattr(attribute, "__doc__", None) or "")
+                if hasattr(attribute, "__get__")
+                else None
+            )
             if match:
                 yield name, match[1], match[2]
 
@@ -39,9 +44,10 @@ def number_of(cl_name):
 
 
 PREFIXES = [
-    ("CL_PLATFORM_", cl.platform_info), ("CL_DEVICE_", cl.device_info), ("CL_CONTEXT_", cl.context_info), ("CL_QUEUE_", cl.command_queue_info),
-    ("CL_EVENT_", cl.event_info), ("CL_PROFILING_COMMAND_", cl.profiling_info), ("CL_MEM_", cl.mem_info), ("CL_PROGRAM_", cl.program_info),
-    ("CL_KERNEL_", cl.kernel_info),
+    ("CL_PLATFORM_", cl.platform_info), ("CL_DEVICE_", cl.device_info),
+    ("CL_CONTEXT_", cl.context_info), ("CL_QUEUE_", cl.command_queue_info),
+    ("CL_EVENT_", cl.event_info), ("CL_PROFILING_COMMAND_", cl.profiling_info),
+    ("CL_MEM_", cl.mem_info), ("CL_PROGRAM_", cl.program_info), ("CL_KERNEL_", cl.kernel_info),
 ]  # fmt: skip
 
 
@@ -50,10 +56,16 @@ def matches(value, words):
         inside = words[5:-1]
         return isinstance(value, list) and all(matches(v, inside) for v in value)
     if words == "NameVersion":
-        return type(value).__name__ == "NameVersion" and isinstance(value.version, int) and isinstance(value.name, str)
+        return (
+            type(value).__name__ == "NameVersion"
+            and isinstance(value.version, int)
+            and isinstance(value.name, str)
+        )
     if words == "object":
         return True
-    return type(value) is TYPES[words] or (words not in ("str", "bool", "int", "bytes") and isinstance(value, TYPES[words]))
+    return type(value) is TYPES[words] or (
+        words not in ("str", "bool", "int", "bytes") and isinstance(value, TYPES[words])
+    )
 
 
 def make(kind, device, ctx):
@@ -64,14 +76,36 @@ def make(kind, device, ctx):
         event.wait()
         return event.profile
     return {
-        "Platform": lambda: device.platform, "Device": lambda: device, "Context": lambda: ctx, "CommandQueue": lambda: queue,
-        "Event": lambda: cl.enqueue_marker(queue), "UserEvent": lambda: cl.UserEvent(ctx), "Buffer": lambda: cl.Buffer(ctx, mf.READ_WRITE, 64),
-        "Buffer in place": lambda: cl.Buffer(ctx, mf.READ_WRITE | mf.USE_HOST_PTR, hostbuf=np.zeros(64, np.uint8)),
-        "region": lambda: cl.Buffer(ctx, mf.READ_WRITE, 1 << 16)[: 1 << 10], "Program": lambda: program, "Kernel": lambda: program.f,
-    }[kind]()  # fmt: skip
+        "Platform": lambda: device.platform,
+        "Device": lambda: device,
+        "Context": lambda: ctx,
+        "CommandQueue": lambda: queue,
+        "Event": lambda: cl.enqueue_marker(queue),
+        "UserEvent": lambda: cl.UserEvent(ctx),
+        "Buffer": lambda: cl.Buffer(ctx, mf.READ_WRITE, 64),
+        "Buffer in place": lambda: cl.Buffer(
+            ctx, mf.READ_WRITE | mf.USE_HOST_PTR, hostbuf=np.zeros(64, np.uint8)
+        ),
+        "region": lambda: cl.Buffer(ctx, mf.READ_WRITE, 1 << 16)[: 1 << 10],
+        "Program": lambda: program,
+        "Kernel": lambda: program.f,
+    }[kind]()
 
 
-KINDS = ["Platform", "Device", "Context", "CommandQueue", "Event", "UserEvent", "Profile", "Buffer", "Buffer in place", "region", "Program", "Kernel"]
+KINDS = [
+    "Platform",
+    "Device",
+    "Context",
+    "CommandQueue",
+    "Event",
+    "UserEvent",
+    "Profile",
+    "Buffer",
+    "Buffer in place",
+    "region",
+    "Program",
+    "Kernel",
+]
 CHANGING = {"reference_count", "command_execution_status"}
 NOT_PLAIN = {"properties"}  # of a context: pairs with objects
 
@@ -92,7 +126,9 @@ def test_every_property(device, ctx, kind):
             assert error.code == cl.status_code.PROFILING_INFO_NOT_AVAILABLE
             continue
         answered += 1
-        assert value is None or (kind == "Context" and name in NOT_PLAIN) or matches(value, words), (name, words, value)
+        assert (
+            value is None or (kind == "Context" and name in NOT_PLAIN) or matches(value, words)
+        ), (name, words, value)
         number = number_of(cl_name)
         if number is not None and hasattr(subject, "get_info") and name not in CHANGING:
             assert subject.get_info(number) == value, name
@@ -110,12 +146,21 @@ def test_the_properties_of_devices_are_the_constants_of_device_info():
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "Profile"])
 def test_get_info_refuses(device, ctx, kind):
     subject = make(kind, device, ctx)
-    for wrong, error in [("NAME", TypeError), (None, TypeError), (1.0, TypeError), (-1, OverflowError), (2**32, OverflowError), (2**70, OverflowError)]:
+    for wrong, error in [
+        ("NAME", TypeError),
+        (None, TypeError),
+        (1.0, TypeError),
+        (-1, OverflowError),
+        (2**32, OverflowError),
+        (2**70, OverflowError),
+    ]:
         with pytest.raises(error, match="param"):
             subject.get_info(wrong)
     with pytest.raises(cl.LogicError) as caught:
         subject.get_info(0x7FFF)
-    assert "0x7fff" in str(caught.value).lower() or caught.value.code == cl.status_code.INVALID_VALUE
+    assert (
+        "0x7fff" in str(caught.value).lower() or caught.value.code == cl.status_code.INVALID_VALUE
+    )
     for args in [(), (1, 2)]:
         with pytest.raises(TypeError):
             subject.get_info(*args)
@@ -123,9 +168,17 @@ def test_get_info_refuses(device, ctx, kind):
 
 @pytest.mark.parametrize(
     ("kind", "routine"),
-    [("Platform", "clGetPlatformInfo"), ("Device", "clGetDeviceInfo"), ("Context", "clGetContextInfo"), ("CommandQueue", "clGetCommandQueueInfo"),
-     ("Event", "clGetEventInfo"), ("Buffer", "clGetMemObjectInfo"), ("Program", "clGetProgramInfo"), ("Kernel", "clGetKernelInfo")],
-)  # fmt: skip
+    [
+        ("Platform", "clGetPlatformInfo"),
+        ("Device", "clGetDeviceInfo"),
+        ("Context", "clGetContextInfo"),
+        ("CommandQueue", "clGetCommandQueueInfo"),
+        ("Event", "clGetEventInfo"),
+        ("Buffer", "clGetMemObjectInfo"),
+        ("Program", "clGetProgramInfo"),
+        ("Kernel", "clGetKernelInfo"),
+    ],
+)
 def test_failures(device, ctx, kind, routine):
     subject = make(kind, device, ctx)
     name = "name" if kind in ("Platform", "Device") else "reference_count"
@@ -144,7 +197,9 @@ def test_profiling_properties_and_numbers(ctx):
     event = cl.enqueue_marker(queue)
     event.wait()
     for name in ("queued", "submit", "start", "end"):
-        assert getattr(event.profile, name) == event.get_profiling_info(getattr(cl.profiling_info, name.upper()))
+        assert getattr(event.profile, name) == event.get_profiling_info(
+            getattr(cl.profiling_info, name.upper())
+        )
     with pytest.raises(cl.LogicError):
         event.get_profiling_info(0x7FFF)
     with pytest.raises(TypeError):

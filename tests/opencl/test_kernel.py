@@ -1,4 +1,7 @@
-"""Kernel: how it is got, information, clones, handles, lifetime. Arguments and launches have files of their own."""
+"""Kernel: how it is got, information, clones, handles, lifetime.
+
+Arguments and launches have files of their own.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ from pygpu import _opencl
 mf = cl.mem_flags
 SOURCE = """
 __kernel __attribute__((reqd_work_group_size(8, 2, 1))) void fixed(__global int *a) { *a = 1; }
-__kernel void all_kinds(__global const float *restrict g, __constant int *c, __local double *l, volatile __global uchar4 *v, int i, float2 f,
+__kernel void all_kinds(__global const float *restrict g, __constant int *c, __local double *l,
+                        volatile __global uchar4 *v,
+                        int i, float2 f,
                         const unsigned long u) { l[0] = g[0] + c[0] + i + f.x + u; v[0] = 1; }
 __kernel void set(__global int *a, int v) { *a = v; }
 __kernel void nothing(void) { }
@@ -42,10 +47,19 @@ def test_by_name_and_by_attribute(program):
 
 @pytest.mark.parametrize(
     ("name", "error"),
-    [("no_such", cl.LogicError), ("", cl.LogicError), ("set\0x", cl.LogicError), ("sét", cl.LogicError), (3, TypeError), (None, TypeError), (b"set", TypeError),
-     ("x" * 5000, cl.LogicError), ("\ud800", UnicodeEncodeError)],
+    [
+        ("no_such", cl.LogicError),
+        ("", cl.LogicError),
+        ("set\0x", cl.LogicError),
+        ("sét", cl.LogicError),
+        (3, TypeError),
+        (None, TypeError),
+        (b"set", TypeError),
+        ("x" * 5000, cl.LogicError),
+        ("\ud800", UnicodeEncodeError),
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_wrong_names(program, name, error, balance):
     with pytest.raises(error):
         cl.Kernel(program, name)
@@ -70,10 +84,22 @@ def test_information(ctx, program):
     assert kernel.context is ctx and kernel.program == program
     assert kernel.reference_count >= 1
     assert isinstance(kernel.attributes, str)
-    assert kernel.get_info(cl.kernel_info.FUNCTION_NAME) == "all_kinds" and kernel.get_info(cl.kernel_info.NUM_ARGS) == 7
-    assert kernel.get_info(cl.kernel_info.PROGRAM) == program and kernel.get_info(cl.kernel_info.CONTEXT) == ctx
+    assert (
+        kernel.get_info(cl.kernel_info.FUNCTION_NAME) == "all_kinds"
+        and kernel.get_info(cl.kernel_info.NUM_ARGS) == 7
+    )
+    assert (
+        kernel.get_info(cl.kernel_info.PROGRAM) == program
+        and kernel.get_info(cl.kernel_info.CONTEXT) == ctx
+    )
     assert repr(kernel).startswith("<pygpu.Kernel 'all_kinds' at 0x")
-    for wrong, error in [("a", TypeError), (-1, OverflowError), (2**40, OverflowError), (12345, cl.LogicError), (1.0, TypeError)]:
+    for wrong, error in [
+        ("a", TypeError),
+        (-1, OverflowError),
+        (2**40, OverflowError),
+        (12345, cl.LogicError),
+        (1.0, TypeError),
+    ]:
         with pytest.raises(error):
             kernel.get_info(wrong)
 
@@ -81,18 +107,34 @@ def test_information(ctx, program):
 def test_arg_info(device, program):
     if "OpenCL 1.1" in device.version:
         pytest.skip("argument information is of OpenCL 1.2")
-    info, address, qualifier = cl.kernel_arg_info, cl.kernel_arg_address_qualifier, cl.kernel_arg_type_qualifier
+    info, address, qualifier = (
+        cl.kernel_arg_info,
+        cl.kernel_arg_address_qualifier,
+        cl.kernel_arg_type_qualifier,
+    )
     kernel = program.all_kinds
-    asked = [[kernel.get_arg_info(i, p) for p in (info.NAME, info.TYPE_NAME, info.ADDRESS_QUALIFIER)] for i in range(7)]
+    asked = [
+        [kernel.get_arg_info(i, p) for p in (info.NAME, info.TYPE_NAME, info.ADDRESS_QUALIFIER)]
+        for i in range(7)
+    ]
     assert asked == [
-        ["g", "float*", address.GLOBAL], ["c", "int*", address.CONSTANT], ["l", "double*", address.LOCAL], ["v", "uchar4*", address.GLOBAL],
-        ["i", "int", address.PRIVATE], ["f", "float2", address.PRIVATE], ["u", "ulong", address.PRIVATE],
+        ["g", "float*", address.GLOBAL], ["c", "int*", address.CONSTANT],
+        ["l", "double*", address.LOCAL], ["v", "uchar4*", address.GLOBAL],
+        ["i", "int", address.PRIVATE], ["f", "float2", address.PRIVATE],
+        ["u", "ulong", address.PRIVATE],
     ]  # fmt: skip
     assert kernel.get_arg_info(0, info.TYPE_QUALIFIER) == qualifier.CONST | qualifier.RESTRICT
     assert kernel.get_arg_info(3, info.TYPE_QUALIFIER) == qualifier.VOLATILE
     assert kernel.get_arg_info(0, info.ACCESS_QUALIFIER) == cl.kernel_arg_access_qualifier.NONE
-    for args, error in [((7, info.NAME), cl.LogicError), ((-1, info.NAME), ValueError), ((2**40, info.NAME), cl.LogicError), (("0", info.NAME), TypeError),
-                        ((0, 12345), cl.LogicError), ((0,), TypeError), ((0, "x"), TypeError)]:  # fmt: skip
+    for args, error in [
+        ((7, info.NAME), cl.LogicError),
+        ((-1, info.NAME), ValueError),
+        ((2**40, info.NAME), cl.LogicError),
+        (("0", info.NAME), TypeError),
+        ((0, 12345), cl.LogicError),
+        ((0,), TypeError),
+        ((0, "x"), TypeError),
+    ]:
         with pytest.raises(error):
             kernel.get_arg_info(*args)
 
@@ -102,12 +144,24 @@ def test_work_group_info(device, program):
     kernel = program.fixed
     assert kernel.get_work_group_info(info.COMPILE_WORK_GROUP_SIZE, device) == [8, 2, 1]
     assert program.set.get_work_group_info(info.COMPILE_WORK_GROUP_SIZE, device) == [0, 0, 0]
-    assert 1 <= program.set.get_work_group_info(info.WORK_GROUP_SIZE, device) <= device.max_work_group_size
-    for param in (info.LOCAL_MEM_SIZE, info.PREFERRED_WORK_GROUP_SIZE_MULTIPLE, info.PRIVATE_MEM_SIZE):
+    assert (
+        1
+        <= program.set.get_work_group_info(info.WORK_GROUP_SIZE, device)
+        <= device.max_work_group_size
+    )
+    for param in (
+        info.LOCAL_MEM_SIZE,
+        info.PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+        info.PRIVATE_MEM_SIZE,
+    ):
         assert kernel.get_work_group_info(param, device) >= 0
     assert kernel.get_work_group_info(param=info.LOCAL_MEM_SIZE, device=device) >= 0
-    for args, error in [((info.WORK_GROUP_SIZE,), TypeError), ((info.WORK_GROUP_SIZE, None), TypeError), ((device, info.WORK_GROUP_SIZE), TypeError),
-                        ((12345, device), cl.LogicError)]:  # fmt: skip
+    for args, error in [
+        ((info.WORK_GROUP_SIZE,), TypeError),
+        ((info.WORK_GROUP_SIZE, None), TypeError),
+        ((device, info.WORK_GROUP_SIZE), TypeError),
+        ((12345, device), cl.LogicError),
+    ]:
         with pytest.raises(error):
             kernel.get_work_group_info(*args)
 
@@ -120,7 +174,10 @@ def test_sub_group_info(device, program):
         return
     try:
         assert program.set.get_sub_group_info(device, info.MAX_NUM_SUB_GROUPS) >= 0
-        assert program.set.get_sub_group_info(device, info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE, (8, 1, 1)) >= 1
+        assert (
+            program.set.get_sub_group_info(device, info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE, (8, 1, 1))
+            >= 1
+        )
         assert program.set.get_sub_group_info(device, info.SUB_GROUP_COUNT_FOR_NDRANGE, [8]) >= 1
     except cl.LogicError as error:  # sub-groups are optional in OpenCL 3.0
         assert error.code == cl.status_code.INVALID_OPERATION
@@ -206,12 +263,21 @@ def test_attributes_and_subclass(ctx, queue, program):
 
 
 def test_signatures_can_be_inspected():
-    for name in ("get_work_group_info", "get_sub_group_info", "get_arg_info", "set_arg", "set_args", "capture_call"):
+    for name in (
+        "get_work_group_info",
+        "get_sub_group_info",
+        "get_arg_info",
+        "set_arg",
+        "set_args",
+        "capture_call",
+    ):
         assert inspect.signature(getattr(cl.Kernel, name))
         assert getattr(cl.Kernel, name).__doc__
 
 
-@pytest.mark.parametrize(("routine", "nth"), [("clCreateKernel", 1), ("clGetKernelInfo", 1), ("clGetKernelInfo", 2)])
+@pytest.mark.parametrize(
+    ("routine", "nth"), [("clCreateKernel", 1), ("clGetKernelInfo", 1), ("clGetKernelInfo", 2)]
+)
 def test_failures(program, routine, nth, balance):
     _opencl._fault(routine, -6, nth, 2)
     try:

@@ -1,6 +1,7 @@
-"""Kernel arguments: every kind of Python and NumPy value against every C type, and what the cache of arguments must notice.
+"""Kernel arguments: every kind of Python and NumPy value against every C type, and their cache.
 
-Each scalar kernel stores its argument in memory, so what arrived is compared bit for bit with what NumPy makes of the value.
+Each scalar kernel stores its argument in memory, so what arrived is compared bit for bit with what
+NumPy makes of the value.
 """
 
 from __future__ import annotations
@@ -41,12 +42,14 @@ SPELLINGS = {
 }
 FLOATS = {"float": np.float32, "double": np.float64}
 NUMPY_INTEGERS = [
-    np.byte, np.ubyte, np.short, np.ushort, np.intc, np.uintc, np.int_, np.uint, np.longlong, np.ulonglong,
-    np.intp, np.uintp, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64,
+    np.byte, np.ubyte, np.short, np.ushort, np.intc, np.uintc, np.int_, np.uint, np.longlong,
+    np.ulonglong, np.intp, np.uintp, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32,
+    np.int64, np.uint64,
 ]  # fmt: skip
 
 SCALAR_KERNELS = "\n".join(
-    f"__kernel void take_{name.replace(' ', '_')}(__global {name.replace('const ', '')} *out, {name} value) {{ *out = value; }}"
+    f"__kernel void take_{name.replace(' ', '_')}"
+    f"(__global {name.replace('const ', '')} *out, {name} value) {{ *out = value; }}"
     for name in [*INTEGERS, *SPELLINGS, *FLOATS]
 )
 
@@ -88,7 +91,7 @@ def same_bits(a, b):
 def test_python_ints_arrive_and_do_not_wrap(scalars, queue, out, name):
     dtype = {**INTEGERS, **SPELLINGS}[name]
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    for value in {low, low + 1, 0, 1, high - 1, high, high // 2, True, False, -1 if low else 1}:
+    for value in [low, low + 1, 0, 1, high - 1, high, high // 2, True, False, -1 if low else 1]:
         assert same_bits(taken(scalars, queue, out, name, dtype, value), dtype(value))
     for value in [low - 1, high + 1, low - 2**40, high + 2**40, 2**63 * 4, -(2**80), 10**400]:
         with pytest.raises(OverflowError, match=rf"take_{name.replace(' ', '_')}.*arg#2.*value"):
@@ -141,7 +144,8 @@ class Broken:
 def test_other_things_that_are_integers(scalars, queue, out, name):
     dtype = INTEGERS[name]
     given = [
-        (np.True_, 1), (np.False_, 0), (np.array(True), 1), (Colour.BLUE, 77), (Flag.A | Flag.B, 5), (Indexed(), 41),
+        (np.True_, 1), (np.False_, 0), (np.array(True), 1), (Colour.BLUE, 77), (Flag.A | Flag.B, 5),
+        (Indexed(), 41),
     ]  # fmt: skip
     for value, expected in given:
         assert taken(scalars, queue, out, name, dtype, value) == expected
@@ -155,11 +159,24 @@ def test_other_things_that_are_integers(scalars, queue, out, name):
 @pytest.mark.parametrize("name", INTEGERS)
 @pytest.mark.parametrize(
     "value",
-    [1.0, 0.0, float("nan"), np.float32(1), np.float64(2), np.float16(3), np.array(1.0), 1j, np.complex64(1), np.longdouble(1)],
+    [
+        1.0,
+        0.0,
+        float("nan"),
+        np.float32(1),
+        np.float64(2),
+        np.float16(3),
+        np.array(1.0),
+        1j,
+        np.complex64(1),
+        np.longdouble(1),
+    ],
     ids=repr,
 )
 def test_integers_refuse_other_numbers(scalars, queue, out, name, value):
-    with pytest.raises(TypeError, match=rf"arg#2 \(1-based\) of kernel 'take_{name}', '{name} value'") as caught:
+    with pytest.raises(
+        TypeError, match=rf"arg#2 \(1-based\) of kernel 'take_{name}', '{name} value'"
+    ) as caught:
         taken(scalars, queue, out, name, INTEGERS[name], value)
     assert isinstance(caught.value, cl.LogicError)
 
@@ -168,8 +185,8 @@ def test_integers_refuse_other_numbers(scalars, queue, out, name, value):
 
 
 FLOAT_VALUES = [
-    0.0, -0.0, 1.0, -1.5, 1 / 3, float("inf"), float("-inf"), float("nan"), 5e-324, 1e-45, 1e-40, 2.0**-149, 3.4028234e38,
-    -3.4028234e38, 16777217.0, 1e38,
+    0.0, -0.0, 1.0, -1.5, 1 / 3, float("inf"), float("-inf"), float("nan"), 5e-324, 1e-45, 1e-40,
+    2.0**-149, 3.4028234e38, -3.4028234e38, 16777217.0, 1e38,
 ]  # fmt: skip
 
 
@@ -191,13 +208,33 @@ def test_floats(scalars, queue, out, name, value):
 @pytest.mark.parametrize("name", FLOATS)
 def test_floats_from_whole_numbers_and_halves(scalars, queue, out, name):
     dtype = FLOATS[name]
-    values = [0, 1, -1, True, 2**24 + 1, -(2**53) + 1, 2**63, 2**64 - 1, 2**100, 10**30, Colour.BLUE]
+    values = [
+        0,
+        1,
+        -1,
+        True,
+        2**24 + 1,
+        -(2**53) + 1,
+        2**63,
+        2**64 - 1,
+        2**100,
+        10**30,
+        Colour.BLUE,
+    ]
     for value in values:
         assert same_bits(taken(scalars, queue, out, name, dtype, value), dtype(int(value)))
     for kind in NUMPY_INTEGERS:
         for value in (np.iinfo(kind).min, np.iinfo(kind).max, 3):
-            assert same_bits(taken(scalars, queue, out, name, dtype, kind(value)), dtype(kind(value)))
-    for value in (np.float16(1.5), np.float16(65504), np.float16(6e-8), np.True_, np.float16("inf")):
+            assert same_bits(
+                taken(scalars, queue, out, name, dtype, kind(value)), dtype(kind(value))
+            )
+    for value in (
+        np.float16(1.5),
+        np.float16(65504),
+        np.float16(6e-8),
+        np.True_,
+        np.float16("inf"),
+    ):
         assert same_bits(taken(scalars, queue, out, name, dtype, value), dtype(value))
     assert np.isnan(taken(scalars, queue, out, name, dtype, np.float16("nan")))
 
@@ -210,8 +247,9 @@ def test_nan_keeps_its_payload(scalars, queue, out):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("float", 3.5e38), ("float", -3.5e38), ("float", 1e300), ("float", np.float64(1e300)), ("float", 2**128), ("float", 10**400),
-        ("float", -(10**400)), ("double", 10**400), ("double", -(10**400)), ("float", np.array(1e39)),
+        ("float", 3.5e38), ("float", -3.5e38), ("float", 1e300), ("float", np.float64(1e300)),
+        ("float", 2**128), ("float", 10**400), ("float", -(10**400)), ("double", 10**400),
+        ("double", -(10**400)), ("float", np.array(1e39)),
     ],
 )  # fmt: skip
 def test_floats_that_do_not_fit(scalars, queue, out, name, value):
@@ -236,7 +274,19 @@ def test_half(device, ctx, queue):
     ).build()
     buffer = cl.Buffer(ctx, mf.READ_WRITE, 2)
     result = np.empty((), np.float16)
-    for value in [0.0, -0.0, 1.5, 65504, -65504, 6e-8, float("inf"), 1, np.float16(2.5), np.float64(0.1), np.int32(3)]:
+    for value in [
+        0.0,
+        -0.0,
+        1.5,
+        65504,
+        -65504,
+        6e-8,
+        float("inf"),
+        1,
+        np.float16(2.5),
+        np.float64(0.1),
+        np.int32(3),
+    ]:
         program.take(queue, (1,), None, buffer, value)
         cl.enqueue_copy(queue, result, buffer)
         assert same_bits(result, np.asarray(np.float16(value)))
@@ -252,8 +302,9 @@ def test_half(device, ctx, queue):
 @pytest.mark.parametrize(
     "value",
     [
-        "1", "", None, [1], (1,), {}, object(), int, b"", b"123", decimal.Decimal(1), np.zeros(2), np.zeros(0), np.zeros(3, np.int8),
-        np.array("a"), np.str_("a"), np.str_("ab"), np.array(None), np.array([object()]), cl.LocalMemory(4), Ellipsis,
+        "1", "", None, [1], (1,), {}, object(), int, b"", b"123", decimal.Decimal(1), np.zeros(2),
+        np.zeros(0), np.zeros(3, np.int8), np.array("a"), np.str_("a"), np.str_("ab"),
+        np.array(None), np.array([object()]), cl.LocalMemory(4), Ellipsis,
         np.zeros((), [("a", "O")]), memoryview(b"abc"), np.clongdouble(1),
     ],
     ids=lambda v: f"{type(v).__name__}-{str(v)[:12]}",
@@ -265,7 +316,9 @@ def test_what_is_no_number_is_refused_by_name(scalars, queue, out, name, value):
     assert "arg#2" in str(caught.value)
 
 
-@pytest.mark.parametrize("value", [np.datetime64(77, "s"), np.timedelta64(77, "s"), np.array(77, "M8[ns]")], ids=repr)
+@pytest.mark.parametrize(
+    "value", [np.datetime64(77, "s"), np.timedelta64(77, "s"), np.array(77, "M8[ns]")], ids=repr
+)
 def test_times_are_64_bit_integers_and_nothing_else(scalars, queue, out, value):
     for name, dtype in {**INTEGERS, **FLOATS}.items():
         if name in ("long", "ulong"):
@@ -304,8 +357,9 @@ def test_buffers_and_queues_are_no_numbers(scalars, queue, out):
 
 def test_raw_bytes_of_the_right_size_are_taken_as_they_are(scalars, queue, out):
     forms = [
-        b"\x01\x02\x03\x04", bytearray(b"\x01\x02\x03\x04"), memoryview(b"\x01\x02\x03\x04"), ctypes.c_int(0x04030201),
-        std_array.array("i", [0x04030201]), (ctypes.c_ubyte * 4)(1, 2, 3, 4),
+        b"\x01\x02\x03\x04", bytearray(b"\x01\x02\x03\x04"), memoryview(b"\x01\x02\x03\x04"),
+        ctypes.c_int(0x04030201), std_array.array("i", [0x04030201]),
+        (ctypes.c_ubyte * 4)(1, 2, 3, 4),
     ]  # fmt: skip
     for form in forms:
         assert taken(scalars, queue, out, "int", np.int32, form) == 0x04030201
@@ -332,11 +386,21 @@ def complexes(ctx):
     return cl.Program(ctx, COMPLEX).build()
 
 
-@pytest.mark.parametrize(("kernel", "dtype"), [("c", np.complex64), ("z", np.complex128), ("f2", np.complex64), ("d2", np.complex128)])
+@pytest.mark.parametrize(
+    ("kernel", "dtype"),
+    [("c", np.complex64), ("z", np.complex128), ("f2", np.complex64), ("d2", np.complex128)],
+)
 def test_complex(complexes, queue, out, kernel, dtype):
     kernel = getattr(complexes, f"take_{kernel}")
     result = np.empty((), dtype)
-    for value in [1 + 2j, 0j, -0.0 - 1j, complex("inf"), np.complex64(1 - 1j), np.complex128(3.25j)]:
+    for value in [
+        1 + 2j,
+        0j,
+        -0.0 - 1j,
+        complex("inf"),
+        np.complex64(1 - 1j),
+        np.complex128(3.25j),
+    ]:
         kernel(queue, (1,), None, out, value)
         cl.enqueue_copy(queue, result, out)
         assert same_bits(result[()], dtype(value))
@@ -366,18 +430,34 @@ def test_complex_overflow_is_an_error_as_for_real_numbers(complexes, queue, out)
 # ---- vectors
 
 
-VECTOR_SCALARS = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double"]
+VECTOR_SCALARS = [
+    "char",
+    "uchar",
+    "short",
+    "ushort",
+    "int",
+    "uint",
+    "long",
+    "ulong",
+    "float",
+    "double",
+]
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 8, 16])
 def test_vectors(ctx, queue, out, count):
     source = "\n".join(
-        f"__kernel void take_{s}(__global {s}{count} *out, {s}{count} value) {{ *out = value; }}" for s in VECTOR_SCALARS
+        f"__kernel void take_{s}(__global {s}{count} *out, {s}{count} value) {{ *out = value; }}"
+        for s in VECTOR_SCALARS
     )
     program = cl.Program(ctx, source).build()
     for s in VECTOR_SCALARS:
         dtype = getattr(cltypes, f"{s}{count}")
-        scalar = cltypes.vec_type_to_scalar_and_count[dtype][0] if dtype in cltypes.vec_type_to_scalar_and_count else getattr(np, s)
+        scalar = (
+            cltypes.vec_type_to_scalar_and_count[dtype][0]
+            if dtype in cltypes.vec_type_to_scalar_and_count
+            else getattr(np, s)
+        )
         numbers = np.arange(1, count + 1).astype(scalar)
         value = getattr(cltypes, f"make_{s}{count}")(*numbers.tolist())
         kernel = getattr(program, f"take_{s}")
@@ -387,16 +467,32 @@ def test_vectors(ctx, queue, out, count):
             result = np.empty(count, scalar)
             cl.enqueue_copy(queue, result, out)
             assert (result == numbers).all()
-        for wrong in [numbers[:-1], np.concatenate([numbers, numbers, numbers]), 3, None, out, numbers.tolist()]:
+        for wrong in [
+            numbers[:-1],
+            np.concatenate([numbers, numbers, numbers]),
+            3,
+            None,
+            out,
+            numbers.tolist(),
+        ]:
             if count == 4 and wrong is not None and getattr(wrong, "size", 0) == 3:
                 continue  # a vector of 3 given as 3 numbers has these bytes
-            with pytest.raises(TypeError, match=rf"arg#2 \(1-based\) of kernel 'take_{s}', '{s}{count} value'"):
+            with pytest.raises(
+                TypeError, match=rf"arg#2 \(1-based\) of kernel 'take_{s}', '{s}{count} value'"
+            ):
                 kernel(queue, (1,), None, out, wrong)
 
 
 def test_vectors_of_other_numbers_are_refused(ctx, queue, out):
-    program = cl.Program(ctx, "__kernel void take(__global float4 *out, float4 value) { *out = value; }").build()
-    for wrong in [np.arange(4, dtype=np.int32), np.arange(2, dtype=np.float64), np.arange(2), cltypes.make_int4(1, 2, 3, 4)]:
+    program = cl.Program(
+        ctx, "__kernel void take(__global float4 *out, float4 value) { *out = value; }"
+    ).build()
+    for wrong in [
+        np.arange(4, dtype=np.int32),
+        np.arange(2, dtype=np.float64),
+        np.arange(2),
+        cltypes.make_int4(1, 2, 3, 4),
+    ]:
         with pytest.raises(TypeError, match="float4 value"):
             program.take(queue, (1,), None, out, wrong)
 
@@ -409,9 +505,12 @@ typedef struct { char a; int b; double c; short d[3]; } mixed_t;
 typedef struct { float x[64]; } large_t;
 __kernel void take_mixed(__global double *out, mixed_t s)
 { out[0] = s.a; out[1] = s.b; out[2] = s.c; out[3] = s.d[0]; out[4] = s.d[1]; out[5] = s.d[2]; }
-__kernel void take_large(__global float *out, large_t s) { int i = get_global_id(0); out[i] = s.x[i]; }
+__kernel void take_large(__global float *out, large_t s)
+{ int i = get_global_id(0); out[i] = s.x[i]; }
 """
-MIXED = np.dtype([("a", np.int8), ("b", np.int32), ("c", np.float64), ("d", np.int16, 3)], align=True)
+MIXED = np.dtype(
+    [("a", np.int8), ("b", np.int32), ("c", np.float64), ("d", np.int16, 3)], align=True
+)
 
 
 @pytest.fixture(scope="module")
@@ -424,7 +523,14 @@ def test_structs(structs, queue, out):
     for k in range(3):
         value = np.zeros((), MIXED)
         value["a"], value["b"], value["c"], value["d"] = -k, 2**31 - 1 - k, k + 0.5, [k, k + 1, -k]
-        for form in [value, value[()], value.reshape(1), value.tobytes(), np.array([value, value])[1], memoryview(value.tobytes())]:
+        for form in [
+            value,
+            value[()],
+            value.reshape(1),
+            value.tobytes(),
+            np.array([value, value])[1],
+            memoryview(value.tobytes()),
+        ]:
             structs.take_mixed(queue, (1,), None, out, form)
             cl.enqueue_copy(queue, result, out)
             assert result.tolist() == [-k, 2**31 - 1 - k, k + 0.5, k, k + 1, -k]
@@ -452,7 +558,9 @@ def test_large_structs(structs, queue, out):
 def test_structs_of_another_size(structs, queue, out):
     # Sizes are the driver's to check: nothing tells them to us, and PoCL does not compare.
     for wrong in [b"", 3, 1.0, None, "struct", [1], np.zeros(0), np.array(None), cl.LocalMemory(4)]:
-        with pytest.raises(TypeError, match=r"arg#2 \(1-based\) of kernel 'take_mixed', 'mixed_t s'"):
+        with pytest.raises(
+            TypeError, match=r"arg#2 \(1-based\) of kernel 'take_mixed', 'mixed_t s'"
+        ):
             structs.take_mixed(queue, (1,), None, out, wrong)
     good = np.zeros((), MIXED)
     structs.take_mixed(queue, (1,), None, out, good).wait()
@@ -464,7 +572,8 @@ def test_structs_of_another_size(structs, queue, out):
 MEMORY = """
 __kernel void copy(__global const int *a, __global int *b, __constant int *c)
 { int i = get_global_id(0); b[i] = a[i] + c[0]; }
-__kernel void is_null(__global int *out, __global const int *p, __constant int *q) { *out = (p == 0) + 2 * (q == 0); }
+__kernel void is_null(__global int *out, __global const int *p, __constant int *q)
+{ *out = (p == 0) + 2 * (q == 0); }
 __kernel void local_size(__global int *out, __local int *scratch, __local float *other)
 { int i = get_local_id(0); scratch[i] = i; other[i] = 2 * i; barrier(CLK_LOCAL_MEM_FENCE);
   out[get_global_id(0)] = scratch[get_local_size(0) - 1 - i] + other[i]; }
@@ -507,7 +616,20 @@ def test_sub_buffers(device, ctx, queue, memory):
 
 @pytest.mark.parametrize(
     "wrong",
-    [1, 1.0, "a", b"abcd", np.zeros(4, np.int32), np.int64(0), [1], cl.LocalMemory(4), object(), True, np.zeros(0), ctypes.c_void_p(0)],
+    [
+        1,
+        1.0,
+        "a",
+        b"abcd",
+        np.zeros(4, np.int32),
+        np.int64(0),
+        [1],
+        cl.LocalMemory(4),
+        object(),
+        True,
+        np.zeros(0),
+        ctypes.c_void_p(0),
+    ],
     ids=lambda v: type(v).__name__,
 )
 def test_pointers_want_memory(ctx, queue, memory, out, wrong):
@@ -515,7 +637,9 @@ def test_pointers_want_memory(ctx, queue, memory, out, wrong):
     for k, name in enumerate(["a", "b", "c"]):
         args = [out, out, c]
         args[k] = wrong
-        with pytest.raises(TypeError, match=rf"arg#{k + 1} \(1-based\) of kernel 'copy', 'int\* {name}'"):
+        with pytest.raises(
+            TypeError, match=rf"arg#{k + 1} \(1-based\) of kernel 'copy', 'int\* {name}'"
+        ):
             memory.copy(queue, (1,), None, *args)
 
 
@@ -545,7 +669,10 @@ def test_local_memory(ctx, queue, memory, out):
         expected = [n - 1 - i + 2 * i for i in range(n)] * 2
         assert read(queue, out, 2 * n) == expected
     for wrong in (None, 4, out, np.zeros(4, np.int32), np.int32(4), b"1234"):
-        with pytest.raises(TypeError, match=r"arg#2 \(1-based\) of kernel 'local_size', 'int\* scratch': .*LocalMemory"):
+        with pytest.raises(
+            TypeError,
+            match=r"arg#2 \(1-based\) of kernel 'local_size', 'int\* scratch': .*LocalMemory",
+        ):
             memory.local_size(queue, (1,), (1,), out, wrong, cl.LocalMemory(4))
 
 
@@ -575,7 +702,9 @@ def test_released_memory(ctx, queue, memory, out):
 
 
 def test_number_of_arguments(queue, memory, out):
-    with pytest.raises(TypeError, match=r"'copy' takes 3 arguments \(int\* a, int\* b, int\* c\).*; 2 were given"):
+    with pytest.raises(
+        TypeError, match=r"'copy' takes 3 arguments \(int\* a, int\* b, int\* c\).*; 2 were given"
+    ):
         memory.copy(queue, (1,), None, out, out)
     with pytest.raises(TypeError, match="4 were given"):
         memory.copy(queue, (1,), None, out, out, out, out)
@@ -592,7 +721,11 @@ def test_many_arguments(ctx, queue, out, n):
     """More than fit on the C stack's table."""
     parameters = ", ".join(f"int a{i}" for i in range(n))
     body = " ".join(f"out[{i}] = a{i};" for i in range(n))
-    kernel = cl.Program(ctx, f"__kernel void many(__global int *out, {parameters}) {{ {body} }}").build().many
+    kernel = (
+        cl.Program(ctx, f"__kernel void many(__global int *out, {parameters}) {{ {body} }}")
+        .build()
+        .many
+    )
     for shift in (0, 1, 1):
         kernel(queue, (1,), None, out, *[i * i + shift for i in range(n)])
         assert read(queue, out, n) == [i * i + shift for i in range(n)]
@@ -607,7 +740,10 @@ def test_many_arguments(ctx, queue, out, n):
 
 def test_only_one_argument_changes(ctx, queue, memory):
     a = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.arange(8, dtype=np.float32))
-    b = [cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(8, -1, np.float32)) for _ in range(2)]
+    b = [
+        cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(8, -1, np.float32))
+        for _ in range(2)
+    ]
     for step in range(24):
         s, n, target = step % 3, [8, 5][step % 2], b[step // 6 % 2]
         cl.enqueue_copy(queue, target, np.full(8, -1, np.float32))
@@ -617,7 +753,7 @@ def test_only_one_argument_changes(ctx, queue, memory):
 
 
 def test_equal_bits_of_another_type_are_still_the_argument(ctx, queue, memory):
-    """0.0 and -0.0, and numbers whose bits agree, must not be mistaken for one another by a cache."""
+    """A cache must not mistake 0.0 and -0.0, or numbers whose bits agree, for one another."""
     a = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(1, -0.0, np.float32))
     b = cl.Buffer(ctx, mf.READ_WRITE, 4)
     result = np.empty(1, np.float32)
@@ -638,7 +774,7 @@ def test_buffers_whose_handles_are_reused(ctx, queue, memory, out):
         if k % 2:
             a.release()
         del a
-    # The kernel holds its last argument, so one handle cannot serve for all; that some are reused is what this test is about.
+    # The kernel holds its last argument, so one handle cannot serve for all, but some must recur.
     assert len(handles) < 300, "no handle was reused, so the test shows nothing"
 
 
@@ -655,26 +791,51 @@ def test_release_and_create_again_at_once(ctx, queue, memory, out):
 def test_null_buffer_and_svm_by_turns(device, ctx, queue, out):
     if not device.svm_capabilities & cl.device_svm_capabilities.COARSE_GRAIN_BUFFER:
         pytest.skip("the device has no SVM")
-    kernel = cl.Program(
-        ctx, "__kernel void first(__global int *out, __global const int *p) { *out = p ? *p : -1; }"
-    ).build().first
+    kernel = (
+        cl.Program(
+            ctx,
+            "__kernel void first(__global int *out, __global const int *p) { *out = p ? *p : -1; }",
+        )
+        .build()
+        .first
+    )
     svms = [cl.SVM(cl.csvm_empty(ctx, 4, np.int32)) for _ in range(2)]
     for svm, value in zip(svms, (10, 20)):
         with svm.map_rw(queue) as host:
             host[...] = value
     buffer = ints(ctx, 30)
-    cases = [(None, -1), (svms[0], 10), (svms[1], 20), (buffer, 30), (svms[0], 10), (None, -1), (buffer, 30), (None, -1), (svms[1], 20)]
+    cases = [
+        (None, -1),
+        (svms[0], 10),
+        (svms[1], 20),
+        (buffer, 30),
+        (svms[0], 10),
+        (None, -1),
+        (buffer, 30),
+        (None, -1),
+        (svms[1], 20),
+    ]
     for argument, expected in cases * 3:
         kernel(queue, (1,), None, out, argument)
         assert read(queue, out) == [expected]
 
 
 def test_a_failure_half_way_leaves_no_trace(ctx, queue, memory):
-    a, b = (cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(4, v, np.float32)) for v in (1, 50))
+    a, b = (
+        cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(4, v, np.float32))
+        for v in (1, 50)
+    )
     o = cl.Buffer(ctx, mf.READ_WRITE, 16)
     memory.add(queue, (4,), None, a, o, 1.0, 4)
     assert read(queue, o, 4, np.float32) == [2] * 4
-    for wrong in [(b, o, 2.0, "n"), (b, o, "s", 4), (b, "o", 1, 4), (b, o, 1e300, 4), (b, o, 2.0, 2**31), (b, o, 2.0)]:
+    for wrong in [
+        (b, o, 2.0, "n"),
+        (b, o, "s", 4),
+        (b, "o", 1, 4),
+        (b, o, 1e300, 4),
+        (b, o, 2.0, 2**31),
+        (b, o, 2.0),
+    ]:
         with pytest.raises((TypeError, OverflowError)):
             memory.add(queue, (4,), None, *wrong)
         memory.add(queue, (4,), None, a, o, 1.0, 4)
@@ -687,7 +848,10 @@ def test_a_failure_half_way_leaves_no_trace(ctx, queue, memory):
 
 @pytest.mark.parametrize("nth", [1, 2, 3, 4])
 def test_a_driver_that_refuses_an_argument_leaves_the_cache_right(ctx, queue, memory, nth):
-    a, b = (cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(4, v, np.float32)) for v in (1, 50))
+    a, b = (
+        cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(4, v, np.float32))
+        for v in (1, 50)
+    )
     o, p = cl.Buffer(ctx, mf.READ_WRITE, 16), cl.Buffer(ctx, mf.READ_WRITE, 16)
     memory.add(queue, (4,), None, a, o, 1.0, 4)
     _opencl._fault("clSetKernelArg", cl.status_code.INVALID_ARG_VALUE, nth)
@@ -712,7 +876,11 @@ def test_unchanged_arguments_are_not_set_again(ctx, queue, memory):
     same = _opencl._call_counts(True)
     kernel(queue, (4,), None, a, o, 1.0, 3)
     one = _opencl._call_counts(True)
-    assert (first["clSetKernelArg"], same.get("clSetKernelArg", 0), one["clSetKernelArg"]) == (4, 0, 1)
+    assert (first["clSetKernelArg"], same.get("clSetKernelArg", 0), one["clSetKernelArg"]) == (
+        4,
+        0,
+        1,
+    )
 
 
 def test_a_handle_given_away_is_never_taken_for_granted(ctx, queue, memory):
@@ -721,7 +889,14 @@ def test_a_handle_given_away_is_never_taken_for_granted(ctx, queue, memory):
     kernel = cl.Kernel(memory, "add")
     twin = cl.Kernel.from_int_ptr(kernel.int_ptr)
     assert twin == kernel and twin.function_name == "add"
-    for value, user in [(1.0, kernel), (2.0, twin), (1.0, kernel), (1.0, kernel), (2.0, twin), (1.0, kernel)]:
+    for value, user in [
+        (1.0, kernel),
+        (2.0, twin),
+        (1.0, kernel),
+        (1.0, kernel),
+        (2.0, twin),
+        (1.0, kernel),
+    ]:
         cl.enqueue_copy(queue, a, np.zeros(4, np.float32))
         user(queue, (4,), None, a, o, value, 4)
         assert read(queue, o, 4, np.float32) == [value] * 4
@@ -831,10 +1006,19 @@ def unknown(ctx, device, memory):
 def test_unknown_types(ctx, queue, unknown):
     a = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.zeros(4, np.float32))
     o = cl.Buffer(ctx, mf.READ_WRITE, 16)
-    for s, n in [(np.float32(2), np.int32(4)), (b"\0\0\0\x40", np.uint32(4)), (np.array(2, np.float32), ctypes.c_int(4))]:
+    for s, n in [
+        (np.float32(2), np.int32(4)),
+        (b"\0\0\0\x40", np.uint32(4)),
+        (np.array(2, np.float32), ctypes.c_int(4)),
+    ]:
         unknown(queue, (4,), None, a, o, s, n)
         assert read(queue, o, 4, np.float32) == [2] * 4
-    for s, n in [(2.0, np.int32(4)), (np.float32(2), 4), ("s", np.int32(4)), (object(), np.int32(4))]:
+    for s, n in [
+        (2.0, np.int32(4)),
+        (np.float32(2), 4),
+        ("s", np.int32(4)),
+        (object(), np.int32(4)),
+    ]:
         with pytest.raises(TypeError, match=r"arg#[34] \(1-based\) of kernel 'add'"):
             unknown(queue, (4,), None, a, o, s, n)
     with pytest.raises((cl.LogicError, TypeError), match="arg#3"):

@@ -1,4 +1,7 @@
-"""Launches: sizes, offsets, groups, empty ranges, waiting, threads; each work-item says where it was."""
+"""Launches: sizes, offsets, groups, empty ranges, waiting, threads.
+
+Each work-item says where it was.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ __kernel void where(__global ulong *out, ulong stride1, ulong stride2)
 {
     ulong g[3], l[3], o[3], n[3];
     for (uint i = 0; i < 3; i++) {
-        g[i] = get_global_id(i); l[i] = get_local_size(i); o[i] = get_global_offset(i); n[i] = get_num_groups(i);
+        g[i] = get_global_id(i); l[i] = get_local_size(i);
+        o[i] = get_global_offset(i); n[i] = get_num_groups(i);
     }
     ulong at = (g[0] - o[0]) + (g[1] - o[1]) * stride1 + (g[2] - o[2]) * stride2;
     __global ulong *row = out + 8 * at;
@@ -35,7 +39,8 @@ __kernel void count(__global int *n) { atomic_inc(n); }
 __kernel void add(__global int *n, int k) { atomic_add(n, k); }
 __kernel void store(__global int *out, int at, int value) { out[at] = value; }
 __kernel void append(__global int *log, int value) { log[1 + log[0]] = value; log[0] += 1; }
-__attribute__((reqd_work_group_size(4, 2, 1))) __kernel void fixed_group(__global int *n) { atomic_inc(n); }
+__attribute__((reqd_work_group_size(4, 2, 1)))
+__kernel void fixed_group(__global int *n) { atomic_inc(n); }
 """
 
 
@@ -80,8 +85,16 @@ def check_where(queue, program, ctx, expected_global, local, offset, launch):
             assert row[3] == digits(groups, 1)
 
 
-SIZES = [((1,), None), ((7,), None), ((8,), (2,)), ((9,), (9,)), ((4, 3), None), ((4, 6), (2, 3)), ((3, 1), (1, 1)), ((2, 3, 4), None)] + [
-    ((2, 3, 4), (1, 3, 2)), ((4, 4, 4), (4, 4, 4)), ((1, 1, 1), (1, 1, 1))]  # fmt: skip
+SIZES = [
+    ((1,), None),
+    ((7,), None),
+    ((8,), (2,)),
+    ((9,), (9,)),
+    ((4, 3), None),
+    ((4, 6), (2, 3)),
+    ((3, 1), (1, 1)),
+    ((2, 3, 4), None),
+] + [((2, 3, 4), (1, 3, 2)), ((4, 4, 4), (4, 4, 4)), ((1, 1, 1), (1, 1, 1))]
 
 
 @pytest.mark.parametrize(("global_size", "local_size"), SIZES)
@@ -103,17 +116,28 @@ def test_sizes_and_offsets(ctx, queue, program, global_size, local_size, shift):
 
 @pytest.mark.parametrize(
     ("groups", "local", "offset"),
-    [((3,), (2,), None), ((3, 2), (2, 4), None), ((3,), (2, 2), None), ((3, 2), (4,), None), ((2, 1, 3), (1, 2, 2), None), ((2,), (3,), (2,)),
-     ((2, 2), (3, 1), (1, 2)), (2, 3, None), ((2,), (1, 1, 2), (1,))],
-)  # fmt: skip
+    [
+        ((3,), (2,), None),
+        ((3, 2), (2, 4), None),
+        ((3,), (2, 2), None),
+        ((3, 2), (4,), None),
+        ((2, 1, 3), (1, 2, 2), None),
+        ((2,), (3,), (2,)),
+        ((2, 2), (3, 1), (1, 2)),
+        (2, 3, None),
+        ((2,), (1, 1, 2), (1,)),
+    ],
+)
 def test_g_times_l(ctx, queue, program, groups, local, offset):
-    """The global size counts groups; what is missing in a dimension counts 1, the offset is in groups too."""
+    """Global size and offset count groups; what is missing in a dimension counts 1."""
     groups_full, local_full = [tuple(np.atleast_1d(v).tolist()) for v in (groups, local)]
     n = max(len(groups_full), len(local_full))
     groups_full += (1,) * (n - len(groups_full))
     local_full += (1,) * (n - len(local_full))
     expected = tuple(g * s for g, s in zip(groups_full, local_full))
-    offset_full = None if offset is None else tuple(o * s for o, s in zip([*offset, 0, 0][:n], local_full))
+    offset_full = (
+        None if offset is None else tuple(o * s for o, s in zip([*offset, 0, 0][:n], local_full))
+    )
 
     def launch(kernel, *args):
         kernel(queue, groups, local, *args, global_offset=offset, g_times_l=True)
@@ -134,7 +158,19 @@ def test_g_times_l_without_local_size_is_the_plain_meaning(queue, program, count
 
 @pytest.mark.parametrize(
     "size",
-    [5, (5,), [5], np.int64(5), np.uint8(5), (np.int32(5),), np.array([5]), np.array([5], np.uint16), range(5, 6), iter([5]), {5: 1}],
+    [
+        5,
+        (5,),
+        [5],
+        np.int64(5),
+        np.uint8(5),
+        (np.int32(5),),
+        np.array([5]),
+        np.array([5], np.uint16),
+        range(5, 6),
+        iter([5]),
+        {5: 1},
+    ],
     ids=lambda v: type(v).__name__,
 )
 def test_forms_of_a_size(queue, program, counter, size):
@@ -151,9 +187,11 @@ def test_shape_of_an_array_is_a_size(queue, program, counter):
 @pytest.mark.parametrize(
     ("bad", "error"),
     [
-        ((-1,), ValueError), (-3, ValueError), ((1.0,), TypeError), (2.5, TypeError), ("8", TypeError), (b"8", TypeError), (None, TypeError),
-        ((2**64,), OverflowError), ((2**70, 1), OverflowError), ((), cl.LogicError), ((1, 1, 1, 1), cl.LogicError), ((1,) * 11, ValueError),
-        (((1,),), TypeError), ((None,), TypeError), (object(), TypeError), (["1"], TypeError),
+        ((-1,), ValueError), (-3, ValueError), ((1.0,), TypeError), (2.5, TypeError),
+        ("8", TypeError), (b"8", TypeError), (None, TypeError), ((2**64,), OverflowError),
+        ((2**70, 1), OverflowError), ((), cl.LogicError), ((1, 1, 1, 1), cl.LogicError),
+        ((1,) * 11, ValueError), (((1,),), TypeError), ((None,), TypeError), (object(), TypeError),
+        (["1"], TypeError),
     ],
 )  # fmt: skip
 def test_bad_global_sizes(queue, program, counter, bad, error):
@@ -165,8 +203,9 @@ def test_bad_global_sizes(queue, program, counter, bad, error):
 @pytest.mark.parametrize(
     ("bad", "error"),
     [
-        ((-1,), ValueError), ((1.0,), TypeError), ("8", TypeError), ((2**70,), OverflowError), ((1, 1), cl.LogicError),
-        ((), cl.LogicError), ((0,), cl.LogicError), ((2**20,), cl.LogicError), ((3,), cl.LogicError), ((2**63 - 1,), cl.LogicError),
+        ((-1,), ValueError), ((1.0,), TypeError), ("8", TypeError), ((2**70,), OverflowError),
+        ((1, 1), cl.LogicError), ((), cl.LogicError), ((0,), cl.LogicError),
+        ((2**20,), cl.LogicError), ((3,), cl.LogicError), ((2**63 - 1,), cl.LogicError),
         ((16,), cl.LogicError), (object(), TypeError),
     ],
 )  # fmt: skip
@@ -178,7 +217,14 @@ def test_bad_local_sizes(queue, program, counter, bad, error):
 
 @pytest.mark.parametrize(
     ("bad", "error"),
-    [((-1,), ValueError), ((1.0,), TypeError), ("8", TypeError), ((2**70,), OverflowError), ((1, 1), cl.LogicError), ((), cl.LogicError)],
+    [
+        ((-1,), ValueError),
+        ((1.0,), TypeError),
+        ("8", TypeError),
+        ((2**70,), OverflowError),
+        ((1, 1), cl.LogicError),
+        ((), cl.LogicError),
+    ],
 )
 def test_bad_offsets(queue, program, counter, bad, error):
     with pytest.raises(error, match="offset"):
@@ -192,7 +238,6 @@ def test_sizes_that_overflow(queue, program, counter):
             program.count(queue, size, None, counter)
     with pytest.raises(cl.LogicError, match="overflow"):
         program.count(queue, (2**62,), (8,), counter, g_times_l=True)
-    # SIZE_MAX itself is out of reach for an index, so two numbers below 2**63 never wrap: nothing is launched all the same.
     assert value_of(queue, counter) == 0
 
 
@@ -251,11 +296,19 @@ def test_an_empty_range_still_checks_and_waits(ctx, queue, program, counter):
 
 
 def test_keywords(queue, program, counter):
-    with pytest.raises(TypeError, match=r"'count'.*unexpected keyword argument 'offset'.*global_offset"):
+    with pytest.raises(
+        TypeError, match=r"'count'.*unexpected keyword argument 'offset'.*global_offset"
+    ):
         program.count(queue, (1,), None, counter, offset=(1,))
     with pytest.raises(TypeError):
         program.count(queue, (1,), None, n=counter)
-    program.count(queue, (1,), None, counter, **dict(wait_for=None, global_offset=None, g_times_l=False, allow_empty_ndrange=0)).wait()
+    program.count(
+        queue,
+        (1,),
+        None,
+        counter,
+        **dict(wait_for=None, global_offset=None, g_times_l=False, allow_empty_ndrange=0),
+    ).wait()
     program.count(*(queue, (1,), None, counter)).wait()
     assert value_of(queue, counter) == 2
 
@@ -287,7 +340,19 @@ def test_task(ctx, queue, program, counter):
 
 def test_forms_of_wait_for(ctx, queue, program, counter):
     first = program.count(queue, (1,), None, counter)
-    forms = [None, [], (), [first], (first,), iter([first]), {first: 1}, {first}, [first] * 20, first, (e for e in [first, first])]
+    forms = [
+        None,
+        [],
+        (),
+        [first],
+        (first,),
+        iter([first]),
+        {first: 1},
+        {first},
+        [first] * 20,
+        first,
+        (e for e in [first, first]),
+    ]
     for form in forms:
         program.count(queue, (1,), None, counter, wait_for=form)
     assert value_of(queue, counter) == 1 + len(forms)
@@ -341,7 +406,9 @@ def test_events_dropped_while_commands_are_pending(ctx, queue, program, counter)
 def test_arguments_dropped_while_the_command_is_pending(ctx, queue, program, counter):
     """The driver keeps what a command uses; the kernel and its arguments may go."""
     gate = cl.UserEvent(ctx)
-    local_program = cl.Program(ctx, "__kernel void copy(__global const int *a, __global int *b) { *b += *a; }").build()
+    local_program = cl.Program(
+        ctx, "__kernel void copy(__global const int *a, __global int *b) { *b += *a; }"
+    ).build()
     kernel = local_program.copy
     events = []
     for k in range(1, 11):
@@ -387,7 +454,9 @@ def test_threads_share_a_kernel(ctx, program):
     """Setting arguments and launching are one step."""
     n_threads, n = 4, 400
     kernel = program.store
-    out = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.zeros(n_threads * n, np.int32))
+    out = cl.Buffer(
+        ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.zeros(n_threads * n, np.int32)
+    )
     errors = []
 
     def work(t):
@@ -415,7 +484,14 @@ def test_threads_share_a_kernel(ctx, program):
 
 @pytest.mark.parametrize(
     ("code", "error"),
-    [(-5, cl.RuntimeError), (-4, cl.MemoryError), (-6, cl.RuntimeError), (-52, cl.LogicError), (-54, cl.LogicError), (-9999, cl.LogicError)],
+    [
+        (-5, cl.RuntimeError),
+        (-4, cl.MemoryError),
+        (-6, cl.RuntimeError),
+        (-52, cl.LogicError),
+        (-54, cl.LogicError),
+        (-9999, cl.LogicError),
+    ],
 )
 def test_driver_failures(queue, program, counter, code, error):
     for local in (None, (1,)):

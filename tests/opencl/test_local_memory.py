@@ -18,9 +18,17 @@ def test_size(size):
 
 @pytest.mark.parametrize(
     ("args", "error"),
-    [((), TypeError), ((0,), ValueError), ((-1,), ValueError), ((2**64,), OverflowError), ((1.0,), TypeError), (("4",), TypeError), ((None,), TypeError),
-     ((1, 2), TypeError)],
-)  # fmt: skip
+    [
+        ((), TypeError),
+        ((0,), ValueError),
+        ((-1,), ValueError),
+        ((2**64,), OverflowError),
+        ((1.0,), TypeError),
+        (("4",), TypeError),
+        ((None,), TypeError),
+        ((1, 2), TypeError),
+    ],
+)
 def test_refused(args, error):
     with pytest.raises(error):
         cl.LocalMemory(*args)

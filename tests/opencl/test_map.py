@@ -1,4 +1,4 @@
-"""Mapped buffers as arrays: modes, shapes, orders, strides, offsets, dtypes, and what is left after unmapping."""
+"""Mapped buffers as arrays: modes, shapes, strides, dtypes, and what is left after unmapping."""
 
 from __future__ import annotations
 
@@ -34,7 +34,25 @@ def contents(queue, buffer):
     return result
 
 
-@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "f4", "f8", "c16", "g", ">i4", "V7", "S5", "M8[s]", [("a", "u1"), ("b", "f8")]], ids=str)
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "?",
+        "i1",
+        "u2",
+        "i4",
+        "f4",
+        "f8",
+        "c16",
+        "g",
+        ">i4",
+        "V7",
+        "S5",
+        "M8[s]",
+        [("a", "u1"), ("b", "f8")],
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("shape", [(), 5, (5,), (2, 3), (2, 1, 3), [4], np.int64(3)], ids=str)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_reading(ctx, queue, dtype, shape, order):
@@ -52,7 +70,9 @@ def test_reading(ctx, queue, dtype, shape, order):
         array.base.release(queue).wait()
 
 
-@pytest.mark.parametrize("mode", [flags.WRITE, flags.WRITE_INVALIDATE_REGION, flags.READ | flags.WRITE])
+@pytest.mark.parametrize(
+    "mode", [flags.WRITE, flags.WRITE_INVALIDATE_REGION, flags.READ | flags.WRITE]
+)
 def test_writing(ctx, device, queue, mode):
     if mode == flags.WRITE_INVALIDATE_REGION and "OpenCL 1.1" in device.version:
         pytest.skip("WRITE_INVALIDATE_REGION is of OpenCL 1.2")
@@ -66,7 +86,9 @@ def test_writing(ctx, device, queue, mode):
     assert (result[:16] == host[:16]).all() and (result[96:] == host[96:]).all()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.data())
 def test_strides_and_offsets(ctx, queue, data):
     buffer, host = filled(ctx, 2000)
@@ -75,7 +97,9 @@ def test_strides_and_offsets(ctx, queue, data):
     strides = [data.draw(st.integers(0, 60)) for _ in shape]
     offset = data.draw(st.integers(0, 100))
     dtype = np.dtype(f"u{item}")
-    array, _ = cl.enqueue_map_buffer(queue, buffer, flags.READ, offset, shape, dtype, strides=strides)
+    array, _ = cl.enqueue_map_buffer(
+        queue, buffer, flags.READ, offset, shape, dtype, strides=strides
+    )
     expected = np.ndarray(shape, dtype, host, offset, strides)
     assert array.strides == tuple(strides)
     assert (array == expected).all()
@@ -83,13 +107,23 @@ def test_strides_and_offsets(ctx, queue, data):
 
 def test_the_end_of_the_buffer(ctx, queue):
     buffer, host = filled(ctx, 100)
-    for offset, shape, dtype, strides in [(0, 100, "u1", None), (99, 1, "u1", None), (60, (2, 5), "f4", None), (0, (2, 1), "u1", (99, 1)), (92, (), "f8", None)]:
-        array, _ = cl.enqueue_map_buffer(queue, buffer, flags.READ, offset, shape, dtype, strides=strides)
+    for offset, shape, dtype, strides in [
+        (0, 100, "u1", None),
+        (99, 1, "u1", None),
+        (60, (2, 5), "f4", None),
+        (0, (2, 1), "u1", (99, 1)),
+        (92, (), "f8", None),
+    ]:
+        array, _ = cl.enqueue_map_buffer(
+            queue, buffer, flags.READ, offset, shape, dtype, strides=strides
+        )
         array.base.release()
     for offset, shape, dtype, strides in [
-        (0, 101, "u1", None), (100, 1, "u1", None), (101, 1, "u1", None), (61, (2, 5), "f4", None), (0, (2, 1), "u1", (100, 1)), (93, (), "f8", None),
-        (2**63 - 1, 1, "u1", None), (2**63 - 1, 2, "u1", None), (0, 2**62, "u1", None), (0, (2**31, 2**31), "u1", None),
-        (0, (2**40, 2**40), "u1", None), (0, 2, "u1", (2**63 - 1,)), (0, (3, 3), "u1", (2**62, 2**62)), (0, (2**62,), "f8", None),
+        (0, 101, "u1", None), (100, 1, "u1", None), (101, 1, "u1", None), (61, (2, 5), "f4", None),
+        (0, (2, 1), "u1", (100, 1)), (93, (), "f8", None), (2**63 - 1, 1, "u1", None),
+        (2**63 - 1, 2, "u1", None), (0, 2**62, "u1", None), (0, (2**31, 2**31), "u1", None),
+        (0, (2**40, 2**40), "u1", None), (0, 2, "u1", (2**63 - 1,)),
+        (0, (3, 3), "u1", (2**62, 2**62)), (0, (2**62,), "f8", None),
     ]:  # fmt: skip
         with pytest.raises(ValueError, match="enqueue_map_buffer"):
             cl.enqueue_map_buffer(queue, buffer, flags.READ, offset, shape, dtype, strides=strides)
@@ -99,19 +133,32 @@ def test_the_end_of_the_buffer(ctx, queue):
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"shape": 0}, ValueError), ({"shape": (3, 0)}, ValueError), ({"shape": -1}, ValueError), ({"shape": "3"}, TypeError), ({"shape": None}, TypeError),
-        ({"shape": 1.0}, TypeError), ({"shape": (1,) * 40}, ValueError), ({"shape": (2**64,)}, OverflowError), ({"dtype": "nonsense"}, TypeError),
-        ({"dtype": object}, TypeError), ({"dtype": [("a", "O")]}, TypeError), ({"order": "A"}, ValueError), ({"order": 3}, ValueError),
-        ({"strides": (1, 2)}, ValueError), ({"strides": (-4,)}, ValueError), ({"strides": "a"}, TypeError), ({"offset": -1}, ValueError),
-        ({"offset": 1.0}, TypeError), ({"offset": 2**64}, OverflowError), ({"flags": -1}, OverflowError), ({"flags": "READ"}, TypeError),
-        ({"flags": None}, TypeError), ({"buf": None}, TypeError), ({"buf": np.zeros(4)}, TypeError), ({"queue": None}, TypeError),
+        ({"shape": 0}, ValueError), ({"shape": (3, 0)}, ValueError), ({"shape": -1}, ValueError),
+        ({"shape": "3"}, TypeError), ({"shape": None}, TypeError), ({"shape": 1.0}, TypeError),
+        ({"shape": (1,) * 40}, ValueError), ({"shape": (2**64,)}, OverflowError),
+        ({"dtype": "nonsense"}, TypeError), ({"dtype": object}, TypeError),
+        ({"dtype": [("a", "O")]}, TypeError), ({"order": "A"}, ValueError),
+        ({"order": 3}, ValueError), ({"strides": (1, 2)}, ValueError),
+        ({"strides": (-4,)}, ValueError), ({"strides": "a"}, TypeError),
+        ({"offset": -1}, ValueError), ({"offset": 1.0}, TypeError),
+        ({"offset": 2**64}, OverflowError), ({"flags": -1}, OverflowError),
+        ({"flags": "READ"}, TypeError), ({"flags": None}, TypeError), ({"buf": None}, TypeError),
+        ({"buf": np.zeros(4)}, TypeError), ({"queue": None}, TypeError),
         ({"wait_for": 3}, TypeError), ({"dtype": "S0"}, ValueError),
     ],
     ids=str,
 )  # fmt: skip
 def test_refused(ctx, queue, change, error):
     buffer, _ = filled(ctx)
-    arguments = {"queue": queue, "buf": buffer, "flags": flags.READ, "offset": 0, "shape": (4,), "dtype": np.float32, **change}
+    arguments = {
+        "queue": queue,
+        "buf": buffer,
+        "flags": flags.READ,
+        "offset": 0,
+        "shape": (4,),
+        "dtype": np.float32,
+        **change,
+    }
     with pytest.raises(error):
         cl.enqueue_map_buffer(**arguments)
     assert buffer.map_count == 0
@@ -255,7 +302,9 @@ def test_out_of_order_mapping_that_is_dropped_at_once(ctx, device, balance):
     own = cl.CommandQueue(ctx, properties=wanted)
     buffer, host = filled(ctx)
     gate = cl.UserEvent(ctx)
-    cl.enqueue_map_buffer(own, buffer, flags.READ, 0, 256, np.uint8, wait_for=[gate], is_blocking=False)
+    cl.enqueue_map_buffer(
+        own, buffer, flags.READ, 0, 256, np.uint8, wait_for=[gate], is_blocking=False
+    )
     own.flush()
     gate.set_status(0)
     own.finish()
@@ -273,7 +322,9 @@ def test_mapping_that_fails(ctx, queue, blocking):
         with pytest.raises(cl.Error):
             cl.enqueue_map_buffer(own, buffer, flags.READ, 0, 256, np.uint8, wait_for=[gate])
     else:
-        array, event = cl.enqueue_map_buffer(own, buffer, flags.READ, 0, 256, np.uint8, wait_for=[gate], is_blocking=False)
+        array, event = cl.enqueue_map_buffer(
+            own, buffer, flags.READ, 0, 256, np.uint8, wait_for=[gate], is_blocking=False
+        )
         gate.set_status(-1)
         with pytest.raises(cl.Error):
             event.wait()
@@ -298,7 +349,9 @@ def test_buffer_dropped_while_mapped(ctx, queue, balance):
 def test_not_blocking(ctx, queue):
     buffer, host = filled(ctx)
     gate = cl.UserEvent(ctx)
-    array, event = cl.enqueue_map_buffer(queue, buffer, flags.READ, 0, 256, np.uint8, wait_for=[gate], is_blocking=False)
+    array, event = cl.enqueue_map_buffer(
+        queue, buffer, flags.READ, 0, 256, np.uint8, wait_for=[gate], is_blocking=False
+    )
     queue.flush()
     assert event.command_execution_status > 0
     gate.set_status(0)
@@ -309,7 +362,9 @@ def test_not_blocking(ctx, queue):
 def test_dropped_before_it_was_mapped(ctx, queue):
     buffer, host = filled(ctx)
     gate = cl.UserEvent(ctx)
-    cl.enqueue_map_buffer(queue, buffer, flags.READ, 0, 256, np.uint8, wait_for=[gate], is_blocking=False)
+    cl.enqueue_map_buffer(
+        queue, buffer, flags.READ, 0, 256, np.uint8, wait_for=[gate], is_blocking=False
+    )
     gc.collect()
     gate.set_status(0)
     queue.finish()
@@ -325,7 +380,9 @@ def test_blocking_lets_other_threads_run(ctx, queue):
 
 
 def test_kernels_see_what_was_written(ctx, queue):
-    program = cl.Program(ctx, "__kernel void twice(__global int *a) { a[get_global_id(0)] *= 2; }").build()
+    program = cl.Program(
+        ctx, "__kernel void twice(__global int *a) { a[get_global_id(0)] *= 2; }"
+    ).build()
     buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.ALLOC_HOST_PTR, 400)
     for k in range(5):
         array, _ = cl.enqueue_map_buffer(queue, buffer, flags.WRITE, 0, 100, np.int32)
@@ -357,7 +414,11 @@ def test_driver_failures(ctx, queue):
     buffer, host = filled(ctx)
     gc.collect()
     before = _opencl._handle_counts()
-    for code, error, times in [(-12, cl.Error, 1), (-30, cl.LogicError, 1), (-4, cl.MemoryError, 2)]:
+    for code, error, times in [
+        (-12, cl.Error, 1),
+        (-30, cl.LogicError, 1),
+        (-4, cl.MemoryError, 2),
+    ]:
         _opencl._fault("clEnqueueMapBuffer", code, 1, times)
         try:
             with pytest.raises(error) as caught:

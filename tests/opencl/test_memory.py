@@ -38,7 +38,14 @@ def test_release(ctx, buffer):
     assert _opencl._handle_counts()["mem"] == before - 1
     with pytest.raises(cl.LogicError, match="released before"):
         buffer.release()
-    for name in [*(n for n, v in vars(cl.MemoryObjectHolder).items() if hasattr(v, "__get__") and not n.startswith("_")), "int_ptr"]:
+    for name in [
+        *(
+            n
+            for n, v in vars(cl.MemoryObjectHolder).items()
+            if hasattr(v, "__get__") and not n.startswith("_")
+        ),
+        "int_ptr",
+    ]:
         if name in ("get_info", "get_host_array", "from_int_ptr"):
             continue
         with pytest.raises(cl.LogicError, match="released"):
@@ -74,7 +81,12 @@ def test_release_with_commands_in_flight(ctx, queue, balance):
 def test_equality_hash_and_handles(ctx, queue, buffer, balance):
     twin = cl.Buffer.from_int_ptr(buffer.int_ptr)
     assert twin == buffer and hash(twin) == hash(buffer) and twin is not buffer
-    assert type(twin) is cl.Buffer and twin.size == 64 and twin.flags == mf.READ_WRITE and twin.context == ctx
+    assert (
+        type(twin) is cl.Buffer
+        and twin.size == 64
+        and twin.flags == mf.READ_WRITE
+        and twin.context == ctx
+    )
     for kind in (cl.MemoryObject, cl.MemoryObjectHolder):
         assert type(kind.from_int_ptr(buffer.int_ptr)) is cl.Buffer
     other = cl.Buffer(ctx, mf.READ_WRITE, 64)
@@ -83,7 +95,13 @@ def test_equality_hash_and_handles(ctx, queue, buffer, balance):
     buffer_count = buffer.reference_count
     del twin
     assert buffer.reference_count == buffer_count - 1
-    for wrong, error in [(0, ValueError), (-1, OverflowError), (2**64, OverflowError), ("1", TypeError), (None, TypeError)]:
+    for wrong, error in [
+        (0, ValueError),
+        (-1, OverflowError),
+        (2**64, OverflowError),
+        ("1", TypeError),
+        (None, TypeError),
+    ]:
         with pytest.raises(error):
             cl.Buffer.from_int_ptr(wrong)
     del other

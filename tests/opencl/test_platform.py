@@ -34,8 +34,12 @@ def test_devices_by_type(platform):
     kinds = cl.device_type
     everything = platform.get_devices()
     assert everything and all(type(d) is cl.Device and d.platform == platform for d in everything)
-    assert platform.get_devices(kinds.ALL) == everything == platform.get_devices(device_type=kinds.ALL)
-    by_kind = [platform.get_devices(k) for k in (kinds.CPU, kinds.GPU, kinds.ACCELERATOR, kinds.CUSTOM)]
+    assert (
+        platform.get_devices(kinds.ALL) == everything == platform.get_devices(device_type=kinds.ALL)
+    )
+    by_kind = [
+        platform.get_devices(k) for k in (kinds.CPU, kinds.GPU, kinds.ACCELERATOR, kinds.CUSTOM)
+    ]
     for found, kind in zip(by_kind, (kinds.CPU, kinds.GPU, kinds.ACCELERATOR, kinds.CUSTOM)):
         assert all(d.type & kind for d in found)
     assert {d for found in by_kind for d in found} >= set(everything)
@@ -43,7 +47,13 @@ def test_devices_by_type(platform):
 
 
 def test_wrong_arguments(platform):
-    for wrong, error in [("gpu", TypeError), (1.0, TypeError), (None, TypeError), (-1, OverflowError), (2**64, OverflowError)]:
+    for wrong, error in [
+        ("gpu", TypeError),
+        (1.0, TypeError),
+        (None, TypeError),
+        (-1, OverflowError),
+        (2**64, OverflowError),
+    ]:
         with pytest.raises(error, match="device_type"):
             platform.get_devices(wrong)
     with pytest.raises(TypeError):

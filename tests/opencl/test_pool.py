@@ -1,11 +1,12 @@
-"""Memory pools and allocators: bins, statistics, reuse, the order between owners on several queues, lack of memory.
+"""Memory pools and allocators: bins, statistics, reuse, order between owners, lack of memory.
 
-Bins are compared with the closed form in exact integers; statistics with a model of the pool in Python; the order between
-owners with commands that are held back by user events.
+Bins are compared with the closed form in exact integers; statistics with a model of the pool in
+Python; the order between owners on several queues with commands that user events hold back.
 """
 
 from __future__ import annotations
 
+import functools
 import gc
 import random
 import threading
@@ -32,7 +33,9 @@ def prg(ctx: cl.Context) -> cl.Program:
     return cl.Program(ctx, SOURCE).build()
 
 
-def make_pool(kind: str, ctx: cl.Context, queue: cl.CommandQueue, *bits: int) -> tools.MemoryPool | tools.SVMPool:
+def make_pool(
+    kind: str, ctx: cl.Context, queue: cl.CommandQueue, *bits: int
+) -> tools.MemoryPool | tools.SVMPool:
     if kind == "buffer":
         return tools.MemoryPool(tools.ImmediateAllocator(queue), *bits)
     if not ctx.devices[0].svm_capabilities:
@@ -41,7 +44,9 @@ def make_pool(kind: str, ctx: cl.Context, queue: cl.CommandQueue, *bits: int) ->
 
 
 @pytest.fixture(params=KINDS)
-def pool(request: pytest.FixtureRequest, ctx: cl.Context, queue: cl.CommandQueue) -> Iterator[tools.MemoryPool | tools.SVMPool]:
+def pool(
+    request: pytest.FixtureRequest, ctx: cl.Context, queue: cl.CommandQueue
+) -> Iterator[tools.MemoryPool | tools.SVMPool]:
     pool = make_pool(request.param, ctx, queue)
     yield pool
     pool.stop_holding()  # pytest keeps it longer than the test
@@ -71,7 +76,11 @@ def nothing_left() -> Iterator[None]:
 
     def counts() -> dict[str, int]:
         gc.collect()
-        return {kind: n for kind, n in _opencl._handle_counts().items() if kind in ("mem", "svm", "event")}
+        return {
+            kind: n
+            for kind, n in _opencl._handle_counts().items()
+            if kind in ("mem", "svm", "event")
+        }
 
     before = counts()
     yield
@@ -84,11 +93,11 @@ def fault() -> Iterator[Callable[..., None]]:
     _opencl._fault(None, 0)
 
 
-# ---- bins ------------------------------------------------------------------------------------------
+# ---- bins -------------------------------------------------------------------------------
 
 
 def closed_form(size: int, bits: int) -> tuple[int, int]:
-    """(bin, block size): the size's highest bit and the *bits* after it, and the largest size that shares them."""
+    """(bin, block size): the highest bit and *bits* more, and the largest size that shares them."""
     exponent = max(size.bit_length() - 1, 0)
     first = size * 2**bits // 2**exponent
     largest = ((first | 1 << bits) + 1) * 2**exponent - 1  # in units of 2**-bits
@@ -98,7 +107,11 @@ def closed_form(size: int, bits: int) -> tuple[int, int]:
 @pytest.mark.parametrize("bits", [0, 1, 2, 4, 7, 12])
 def test_bins(ctx: cl.Context, queue: cl.CommandQueue, bits: int) -> None:
     pool, rng = make_pool("buffer", ctx, queue, bits), random.Random(bits)
-    sizes = [*range(5000), *(2**k + d for k in range(13, 63) for d in (-1, 0, 1)), *(rng.getrandbits(rng.randrange(1, 63)) for _ in range(5000))]
+    sizes = [
+        *range(5000),
+        *(2**k + d for k in range(13, 63) for d in (-1, 0, 1)),
+        *(rng.getrandbits(rng.randrange(1, 63)) for _ in range(5000)),
+    ]
     for size in sizes:
         number, block = closed_form(size, bits)
         assert pool.bin_number(size) == number, size
@@ -107,8 +120,13 @@ def test_bins(ctx: cl.Context, queue: cl.CommandQueue, bits: int) -> None:
         assert block <= max(size * (1 + 2**-bits), 1), "more waste than promised"
 
 
-@pytest.mark.parametrize(("size", "block"), [(0, 1), (1, 1), (31, 31), (32, 33), (1000, 1023), (1024, 1087), (10**6, 1015807)])
-def test_sizes_that_programs_know(ctx: cl.Context, queue: cl.CommandQueue, size: int, block: int) -> None:
+@pytest.mark.parametrize(
+    ("size", "block"),
+    [(0, 1), (1, 1), (31, 31), (32, 33), (1000, 1023), (1024, 1087), (10**6, 1015807)],
+)
+def test_sizes_that_programs_know(
+    ctx: cl.Context, queue: cl.CommandQueue, size: int, block: int
+) -> None:
     pool = make_pool("buffer", ctx, queue)
     assert pool.alloc_size(pool.bin_number(size)) == block
     assert pool.allocate(size).size == block
@@ -121,12 +139,18 @@ def test_wrong_bits(ctx: cl.Context, queue: cl.CommandQueue, bits: object) -> No
 
 
 def test_wrong_bins(pool: tools.MemoryPool) -> None:
-    for call, value in ((pool.bin_number, -1), (pool.bin_number, 2**63), (pool.alloc_size, 64 << 4), (pool.alloc_size, -1), (pool.alloc_size, "1")):
+    for call, value in (
+        (pool.bin_number, -1),
+        (pool.bin_number, 2**63),
+        (pool.alloc_size, 64 << 4),
+        (pool.alloc_size, -1),
+        (pool.alloc_size, "1"),
+    ):
         with pytest.raises((ValueError, OverflowError, TypeError)):
             call(value)
 
 
-# ---- statistics and reuse -----------------------------------------------------------------------------
+# ---- statistics and reuse ---------------------------------------------------------------
 
 
 def test_a_block_comes_back(pool: tools.MemoryPool) -> None:
@@ -185,7 +209,7 @@ def test_no_bytes(ctx: cl.Context, queue: cl.CommandQueue, pool: tools.MemoryPoo
 
 
 def test_objects_are_fresh(pool: tools.MemoryPool) -> None:
-    """The next owner sees nothing of the attributes, weak references and identity of the one before."""
+    """The next owner sees nothing of the attributes and weak references of the one before."""
     first = pool.allocate(100)
     first.name = "first"
     gone: list[object] = []
@@ -207,17 +231,19 @@ def test_release(pool: tools.MemoryPool) -> None:
     memory = pool.allocate(100)
     memory.release()
     assert statistics(pool)[:2] == (1, 0)
-    for call in (memory.release, lambda: address(memory)):
+    for call in (memory.release, functools.partial(address, memory)):
         with pytest.raises(cl.LogicError, match="released"):
             call()
     other = pool.allocate(100)
     assert statistics(pool)[:2] == (0, 1)
-    del memory
+    del memory, call
     assert statistics(pool)[:2] == (0, 1), "a released object gave its block back once more"
     assert address(other)
 
 
-def test_use_after_release(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, pool: tools.MemoryPool) -> None:
+def test_use_after_release(
+    ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, pool: tools.MemoryPool
+) -> None:
     memory, host = pool.allocate(16), np.zeros(4, np.int32)
     kernel = cl.Kernel(prg, "set")
     kernel(queue, (4,), None, memory, np.int32(1))
@@ -234,7 +260,9 @@ def test_use_after_release(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Prog
             call()
 
 
-def test_memory_outlives_its_pool(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, pool: tools.MemoryPool) -> None:
+def test_memory_outlives_its_pool(
+    ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, pool: tools.MemoryPool
+) -> None:
     memory = pool.allocate(64)
     del pool
     gc.collect()
@@ -255,13 +283,24 @@ def test_wrong_sizes(pool: tools.MemoryPool, size: object) -> None:
     assert pool.allocate(np.int64(5)) is not None
 
 
-def test_what_pools_and_allocators_are_made_of(device: cl.Device, ctx: cl.Context, queue: cl.CommandQueue) -> None:
-    immediate, deferred = tools.ImmediateAllocator(queue), tools.DeferredAllocator(ctx, cl.mem_flags.READ_ONLY)
+def test_what_pools_and_allocators_are_made_of(
+    device: cl.Device, ctx: cl.Context, queue: cl.CommandQueue
+) -> None:
+    immediate, deferred = (
+        tools.ImmediateAllocator(queue),
+        tools.DeferredAllocator(ctx, cl.mem_flags.READ_ONLY),
+    )
     assert isinstance(immediate, tools.AllocatorBase) and isinstance(deferred, tools.AllocatorBase)
-    for allocator, flags in ((immediate, cl.mem_flags.READ_WRITE), (deferred, cl.mem_flags.READ_ONLY)):
+    for allocator, flags in (
+        (immediate, cl.mem_flags.READ_WRITE),
+        (deferred, cl.mem_flags.READ_ONLY),
+    ):
         buffer = allocator(10)
         assert type(buffer) is cl.Buffer and (buffer.size, buffer.flags) == (10, flags)
-        assert tools.MemoryPool(allocator=allocator, leading_bits_in_bin_id=3).allocate(10).flags == flags
+        assert (
+            tools.MemoryPool(allocator=allocator, leading_bits_in_bin_id=3).allocate(10).flags
+            == flags
+        )
     for wrong in (
         lambda: tools.AllocatorBase(),
         lambda: tools.PooledBuffer(),
@@ -286,7 +325,11 @@ def test_svm_allocator(device: cl.Device, ctx: cl.Context, queue: cl.CommandQueu
         pytest.skip(f"{device.name} has no shared virtual memory")
     allocator = tools.SVMAllocator(ctx, alignment=64, queue=queue)
     allocation = allocator(100)
-    assert type(allocation) is cl.SVMAllocation and allocation.size == 100 and allocation._queue is queue
+    assert (
+        type(allocation) is cl.SVMAllocation
+        and allocation.size == 100
+        and allocation._queue is queue
+    )
     assert allocation.svm_ptr % 64 == 0
     pooled = tools.SVMPool(allocator)(100)
     assert pooled.size == 100 and pooled._queue is queue and pooled.svm_ptr % 64 == 0
@@ -337,10 +380,12 @@ def test_trace(pool: tools.MemoryPool, capsys: pytest.CaptureFixture) -> None:
     assert memory == {}
 
 
-# ---- the order between owners -------------------------------------------------------------------------
+# ---- the order between owners -----------------------------------------------------------
 
 
-def launch(prg: cl.Program, queue: cl.CommandQueue, memory: object, value: int, **kwargs: object) -> cl.Event:
+def launch(
+    prg: cl.Program, queue: cl.CommandQueue, memory: object, value: int, **kwargs: object
+) -> cl.Event:
     """Sets all of *memory* to *value* with a kernel that does not outlive the call."""
     return cl.Kernel(prg, "set")(queue, (1000,), None, memory, np.int32(value), **kwargs)
 
@@ -355,7 +400,9 @@ def is_done(event: cl.Event) -> bool:
     return event.command_execution_status <= cl.command_execution_status.COMPLETE
 
 
-def test_one_queue_costs_no_driver_call(prg: cl.Program, queue: cl.CommandQueue, pool: tools.MemoryPool) -> None:
+def test_one_queue_costs_no_driver_call(
+    prg: cl.Program, queue: cl.CommandQueue, pool: tools.MemoryPool
+) -> None:
     kernel = cl.Kernel(prg, "set")
     launch(prg, queue, pool(4000), 0)
     _opencl._call_counts(True)
@@ -363,7 +410,11 @@ def test_one_queue_costs_no_driver_call(prg: cl.Program, queue: cl.CommandQueue,
         launch(prg, queue, pool(4000), value)
     counts = _opencl._call_counts()
     assert counts["clEnqueueNDRangeKernel"] == 10
-    assert not {name for name in counts if "Marker" in name or "Barrier" in name or "SVMAlloc" in name or "CreateBuffer" in name}
+    assert not {
+        name
+        for name in counts
+        if "Marker" in name or "Barrier" in name or "SVMAlloc" in name or "CreateBuffer" in name
+    }
     _opencl._call_counts(True)
     for _ in range(10):
         pool(4000)
@@ -373,7 +424,9 @@ def test_one_queue_costs_no_driver_call(prg: cl.Program, queue: cl.CommandQueue,
 
 @pytest.mark.parametrize("second", [IN_ORDER, OUT_OF_ORDER])
 @pytest.mark.parametrize("first", [IN_ORDER, OUT_OF_ORDER])
-def test_the_next_owner_on_another_queue_waits(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool, first: int, second: int) -> None:
+def test_the_next_owner_on_another_queue_waits(
+    ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool, first: int, second: int
+) -> None:
     one, two = cl.CommandQueue(ctx, properties=first), cl.CommandQueue(ctx, properties=second)
     gate = cl.UserEvent(ctx)
     memory = pool(4000)
@@ -385,14 +438,18 @@ def test_the_next_owner_on_another_queue_waits(ctx: cl.Context, prg: cl.Program,
     after = launch(prg, two, memory, 2)
     two.flush()
     time.sleep(0.05)
-    assert not is_done(before) and not is_done(after), "the new owner did not wait for the one before"
+    assert not is_done(before) and not is_done(after), (
+        "the new owner did not wait for the one before"
+    )
     gate.set_status(0)
     after.wait()
     assert is_done(before)
     assert contents(two, memory) == {2}
 
 
-def test_an_out_of_order_queue_waits_for_itself(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
+def test_an_out_of_order_queue_waits_for_itself(
+    ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool
+) -> None:
     queue, gate = cl.CommandQueue(ctx, properties=OUT_OF_ORDER), cl.UserEvent(ctx)
     before = launch(prg, queue, pool(4000), 1, wait_for=[gate])
     memory = pool(4000)
@@ -406,7 +463,7 @@ def test_an_out_of_order_queue_waits_for_itself(ctx: cl.Context, prg: cl.Program
 
 
 def test_one_owner_on_many_queues(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
-    """More queues than there is room for in place; each new queue of the next owner waits for all of them."""
+    """More queues than fit in place; each new queue of the next owner waits for all of them."""
     queues = [cl.CommandQueue(ctx) for _ in range(12)]
     gates = [cl.UserEvent(ctx) for _ in queues]
     memory = pool(4000)
@@ -426,7 +483,9 @@ def test_one_owner_on_many_queues(ctx: cl.Context, prg: cl.Program, pool: tools.
     assert contents(new[0], memory) == {2}
 
 
-def test_an_owner_that_did_nothing_passes_the_wait_on(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
+def test_an_owner_that_did_nothing_passes_the_wait_on(
+    ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool
+) -> None:
     one, two, gate = cl.CommandQueue(ctx), cl.CommandQueue(ctx), cl.UserEvent(ctx)
     launch(prg, one, pool(4000), 1, wait_for=[gate])
     for _ in range(3):
@@ -441,8 +500,14 @@ def test_an_owner_that_did_nothing_passes_the_wait_on(ctx: cl.Context, prg: cl.P
 
 
 def test_a_chain_of_owners(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
-    queues, gate = [cl.CommandQueue(ctx, properties=p) for p in (IN_ORDER, OUT_OF_ORDER, IN_ORDER) * 4], cl.UserEvent(ctx)
-    events = [launch(prg, queue, pool(4000), i, wait_for=[gate] if i == 0 else None) for i, queue in enumerate(queues)]
+    queues, gate = (
+        [cl.CommandQueue(ctx, properties=p) for p in (IN_ORDER, OUT_OF_ORDER, IN_ORDER) * 4],
+        cl.UserEvent(ctx),
+    )
+    events = [
+        launch(prg, queue, pool(4000), i, wait_for=[gate] if i == 0 else None)
+        for i, queue in enumerate(queues)
+    ]
     for queue in queues:
         queue.flush()
     time.sleep(0.05)
@@ -454,7 +519,9 @@ def test_a_chain_of_owners(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryP
 
 
 @pytest.mark.parametrize("command", ["write", "read", "copy", "fill", "map", "migrate"])
-def test_every_command_waits(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool, command: str) -> None:
+def test_every_command_waits(
+    ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool, command: str
+) -> None:
     one, two, gate = cl.CommandQueue(ctx), cl.CommandQueue(ctx), cl.UserEvent(ctx)
     launch(prg, one, pool(4000), 1, wait_for=[gate])
     memory = pool(4000)
@@ -474,7 +541,9 @@ def test_every_command_waits(ctx: cl.Context, prg: cl.Program, pool: tools.Memor
             mapped = memory.map_ro(two, is_blocking=False)
             event = mapped.event
         else:
-            mapped, event = cl.enqueue_map_buffer(two, memory, cl.map_flags.READ, 0, 4000, np.uint8, is_blocking=False)
+            mapped, event = cl.enqueue_map_buffer(
+                two, memory, cl.map_flags.READ, 0, 4000, np.uint8, is_blocking=False
+            )
     elif svm:
         if "OpenCL 2.0" in ctx.devices[0].version:
             pytest.skip("the device has OpenCL 2.0, migration of shared memory came with 2.1")
@@ -487,7 +556,9 @@ def test_every_command_waits(ctx: cl.Context, prg: cl.Program, pool: tools.Memor
     gate.set_status(0)
     event.wait()
     if command == "read":
-        assert set(host[:4000].view(np.int32).tolist()) == {1}, "read before the write of the former owner"
+        assert set(host[:4000].view(np.int32).tolist()) == {1}, (
+            "read before the write of the former owner"
+        )
 
 
 def test_bound_memory_waits(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
@@ -536,12 +607,18 @@ def test_dropping_never_waits(ctx: cl.Context, prg: cl.Program, pool: tools.Memo
     event.wait()
 
 
-def test_fine_grained_memory_is_idle_when_handed_out(device: cl.Device, ctx: cl.Context, prg: cl.Program) -> None:
+def test_fine_grained_memory_is_idle_when_handed_out(
+    device: cl.Device, ctx: cl.Context, prg: cl.Program
+) -> None:
     """The host may write to it at once, and no command of the next owner could wait."""
     if not device.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_BUFFER:
         pytest.skip(f"{device.name} has no fine-grained shared virtual memory")
     flags = cl.svm_mem_flags.READ_WRITE | cl.svm_mem_flags.SVM_FINE_GRAIN_BUFFER
-    pool, queue, gate = tools.SVMPool(tools.SVMAllocator(ctx, flags=flags)), cl.CommandQueue(ctx), cl.UserEvent(ctx)
+    pool, queue, gate = (
+        tools.SVMPool(tools.SVMAllocator(ctx, flags=flags)),
+        cl.CommandQueue(ctx),
+        cl.UserEvent(ctx),
+    )
     memory = pool(4000)
     where = address(memory)
     event = launch(prg, queue, memory, 1, wait_for=[gate])
@@ -573,7 +650,7 @@ def test_cycles_are_collected(device: cl.Device, pool: tools.MemoryPool) -> None
 
 
 def test_threads(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
-    """Each thread fills its memory on its own queue and reads it back: nobody else may write to it."""
+    """Each thread fills memory on its own queue and reads it back: nobody else may write to it."""
     errors: list[object] = []
 
     def work(number: int) -> None:
@@ -599,14 +676,16 @@ def test_threads(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> No
     assert errors == [] and pool.active_blocks == 0 and pool.active_bytes == 0
 
 
-# ---- lack of memory ---------------------------------------------------------------------------------------
+# ---- lack of memory ---------------------------------------------------------------------
 
 
 def allocating_call(pool: tools.MemoryPool) -> str:
     return "clSVMAlloc" if isinstance(pool, tools.SVMPool) else "clCreateBuffer"
 
 
-def test_held_blocks_are_freed_for_others(ctx: cl.Context, queue: cl.CommandQueue, pool: tools.MemoryPool, fault: Callable) -> None:
+def test_held_blocks_are_freed_for_others(
+    ctx: cl.Context, queue: cl.CommandQueue, pool: tools.MemoryPool, fault: Callable
+) -> None:
     other = tools.MemoryPool(tools.DeferredAllocator(ctx))
     for size in (10, 100, 1000):
         pool(size)
@@ -645,8 +724,12 @@ def test_an_allocator_that_cannot_commit(queue: cl.CommandQueue, fault: Callable
         assert statistics(pool) == (0, 0, 0, 0)
 
 
-@pytest.mark.parametrize("routine", ["clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList", "clFlush"])
-def test_an_order_that_cannot_be_made(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool, fault: Callable, routine: str) -> None:
+@pytest.mark.parametrize(
+    "routine", ["clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList", "clFlush"]
+)
+def test_an_order_that_cannot_be_made(
+    ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool, fault: Callable, routine: str
+) -> None:
     one, two, gate = cl.CommandQueue(ctx), cl.CommandQueue(ctx), cl.UserEvent(ctx)
     event = launch(prg, one, pool(4000), 1, wait_for=[gate])
     memory = pool(4000)

@@ -42,10 +42,13 @@ def test_properties(ctx, device):
 def test_properties_as_a_list(ctx, device):
     names = cl.queue_properties
     lists = [
-        [names.PROPERTIES, properties.PROFILING_ENABLE], (names.PROPERTIES, properties.PROFILING_ENABLE, 0), iter([names.PROPERTIES, 0]), [], [0],
+        [names.PROPERTIES, properties.PROFILING_ENABLE],
+        (names.PROPERTIES, properties.PROFILING_ENABLE, 0), iter([names.PROPERTIES, 0]), [], [0],
     ]  # fmt: skip
     old = "OpenCL 1" in device.version
-    for given, expected in zip(lists, (properties.PROFILING_ENABLE, properties.PROFILING_ENABLE, 0, 0, 0)):
+    for given, expected in zip(
+        lists, (properties.PROFILING_ENABLE, properties.PROFILING_ENABLE, 0, 0, 0)
+    ):
         if old and given not in ([], [0]):
             with pytest.raises(cl.LogicError, match="needs OpenCL 2.0"):
                 cl.CommandQueue(ctx, properties=given)
@@ -62,8 +65,9 @@ def test_properties_as_a_list(ctx, device):
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        (-1, OverflowError), (2**64, OverflowError), (1 << 40, cl.LogicError), ("1", TypeError), (1.0, TypeError), ([1], cl.LogicError),
-        ([1, 2, 3], cl.LogicError), (["a", 1], TypeError), ([None, 1], TypeError), ([0x1093, 2**64], OverflowError), ([4] * 40, cl.LogicError),
+        (-1, OverflowError), (2**64, OverflowError), (1 << 40, cl.LogicError), ("1", TypeError),
+        (1.0, TypeError), ([1], cl.LogicError), ([1, 2, 3], cl.LogicError), (["a", 1], TypeError),
+        ([None, 1], TypeError), ([0x1093, 2**64], OverflowError), ([4] * 40, cl.LogicError),
         ([12345, 1], cl.LogicError), (object(), TypeError),
     ],
     ids=str,
@@ -74,7 +78,17 @@ def test_wrong_properties(ctx, given, error):
 
 
 def test_wrong_arguments(ctx, device):
-    for args in [(), (None,), (3,), (device,), (ctx, 3), (ctx, ctx), (ctx, "gpu"), (ctx, device, 0, 0), (ctx, [device])]:
+    for args in [
+        (),
+        (None,),
+        (3,),
+        (device,),
+        (ctx, 3),
+        (ctx, ctx),
+        (ctx, "gpu"),
+        (ctx, device, 0, 0),
+        (ctx, [device]),
+    ]:
         with pytest.raises(TypeError):
             cl.CommandQueue(*args)
     with pytest.raises(TypeError, match="unexpected keyword"):
@@ -82,7 +96,12 @@ def test_wrong_arguments(ctx, device):
 
 
 def test_a_device_that_is_not_of_the_context(ctx, device):
-    others = [d for p in cl.get_platforms() for d in p.get_devices() if d != device and d not in ctx.devices]
+    others = [
+        d
+        for p in cl.get_platforms()
+        for d in p.get_devices()
+        if d != device and d not in ctx.devices
+    ]
     if not others:
         pytest.skip("there is only one device")
     with pytest.raises(cl.LogicError, match="is not a device of"):
@@ -118,7 +137,11 @@ def test_finish_waits_for_all_commands_of_an_out_of_order_queue(ctx, device):
     if not device.queue_properties & wanted:
         pytest.skip("the device has no out-of-order queues")
     queue = cl.CommandQueue(ctx, properties=wanted)
-    program = cl.Program(ctx, "__kernel void spin(__global int *n, int k) { int s = n[0]; for (int i = 0; i < k; i++) s = s * 5 + 1; *n = s; }").build()
+    program = cl.Program(
+        ctx,
+        "__kernel void spin(__global int *n, int k)\n"
+        "{ int s = n[0]; for (int i = 0; i < k; i++) s = s * 5 + 1; *n = s; }",
+    ).build()
     buffers = [cl.Buffer(ctx, mf.READ_WRITE, 4) for _ in range(10)]
     events = [program.spin(queue, (1,), None, b, 1000000) for b in buffers]
     queue.finish()
@@ -254,7 +277,11 @@ def test_dropped_with_commands_in_flight(ctx, balance):
 
 
 def test_creation_that_fails(ctx, device, balance):
-    routine = "clCreateCommandQueue" if "OpenCL 1" in device.version else "clCreateCommandQueueWithProperties"
+    routine = (
+        "clCreateCommandQueue"
+        if "OpenCL 1" in device.version
+        else "clCreateCommandQueueWithProperties"
+    )
     for code, error, times in [(-30, cl.LogicError, 1), (-6, cl.Error, 2), (-4, cl.MemoryError, 2)]:
         _opencl._fault(routine, code, 1, times)
         try:

@@ -11,7 +11,9 @@ import pygpu as cl
 from pygpu import _opencl
 
 mf = cl.mem_flags
-RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RELAXED = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,11 @@ class Side:
         rows = draw(st.integers(region[1], region[1] + 3))  # rows in a slice
         self.row = max(region[0] + draw(st.integers(0, 7)), 1)
         self.slice = self.row * rows
-        last = self.origin[0] + (self.origin[1] + region[1] - 1) * self.row + (self.origin[2] + region[2] - 1) * self.slice
+        last = (
+            self.origin[0]
+            + (self.origin[1] + region[1] - 1) * self.row
+            + (self.origin[2] + region[2] - 1) * self.slice
+        )
         self.size = last + region[0] + draw(st.integers(0, 9))
         seed = draw(st.integers(0, 2**16))
         self.bytes = np.random.default_rng(seed).integers(0, 256, self.size, dtype=np.uint8)
@@ -36,7 +42,9 @@ class Side:
     def box(self, bytes_):
         """The region as a view of the given bytes."""
         start = self.origin[0] + self.origin[1] * self.row + self.origin[2] * self.slice
-        return np.lib.stride_tricks.as_strided(bytes_[start:], self.region[::-1], (self.slice, self.row, 1))
+        return np.lib.stride_tricks.as_strided(
+            bytes_[start:], self.region[::-1], (self.slice, self.row, 1)
+        )
 
     @property
     def pitches(self):
@@ -56,8 +64,8 @@ def test_to_the_host(ctx, queue, sides, blocking):
     buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=device.bytes)
     result = host.bytes.copy()
     cl.enqueue_copy(
-        queue, result, buffer, buffer_origin=device.origin, host_origin=host.origin, region=region, buffer_pitches=device.pitches,
-        host_pitches=host.pitches, is_blocking=blocking,
+        queue, result, buffer, buffer_origin=device.origin, host_origin=host.origin, region=region,
+        buffer_pitches=device.pitches, host_pitches=host.pitches, is_blocking=blocking,
     ).wait()  # fmt: skip
     expected = host.bytes.copy()
     host.box(expected)[...] = device.box(device.bytes)
@@ -70,8 +78,9 @@ def test_to_the_device(ctx, queue, sides, blocking):
     region, device, host = sides
     buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=device.bytes)
     cl.enqueue_copy(
-        queue, buffer, host.bytes, buffer_origin=device.origin, host_origin=host.origin, region=region, buffer_pitches=device.pitches,
-        host_pitches=host.pitches, is_blocking=blocking,
+        queue, buffer, host.bytes, buffer_origin=device.origin, host_origin=host.origin,
+        region=region, buffer_pitches=device.pitches, host_pitches=host.pitches,
+        is_blocking=blocking,
     ).wait()  # fmt: skip
     result = np.empty_like(device.bytes)
     cl.enqueue_copy(queue, result, buffer)
@@ -87,7 +96,14 @@ def test_between_buffers(ctx, queue, sides):
     source = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=a.bytes)
     target = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=b.bytes)
     cl.enqueue_copy(
-        queue, target, source, src_origin=a.origin, dst_origin=b.origin, region=region, src_pitches=a.pitches, dst_pitches=b.pitches
+        queue,
+        target,
+        source,
+        src_origin=a.origin,
+        dst_origin=b.origin,
+        region=region,
+        src_pitches=a.pitches,
+        dst_pitches=b.pitches,
     )
     result = np.empty_like(b.bytes)
     cl.enqueue_copy(queue, result, target)
@@ -106,7 +122,16 @@ def test_defaults(ctx, queue, dims):
     zeros = (0,) * dims
     cl.enqueue_copy(queue, buffer, host, buffer_origin=zeros, host_origin=zeros, region=region)
     result = np.zeros(n, np.uint8)
-    cl.enqueue_copy(queue, result, buffer, buffer_origin=(), host_origin=[], region=np.array(region), host_pitches=None, buffer_pitches=())
+    cl.enqueue_copy(
+        queue,
+        result,
+        buffer,
+        buffer_origin=(),
+        host_origin=[],
+        region=np.array(region),
+        host_pitches=None,
+        buffer_pitches=(),
+    )
     assert (result == host).all()
     other = cl.Buffer(ctx, mf.READ_WRITE, n)
     cl.enqueue_copy(queue, other, buffer, src_origin=zeros, dst_origin=zeros, region=region)
@@ -119,27 +144,48 @@ def test_part_of_a_matrix(ctx, queue):
     matrix = np.arange(20 * 30, dtype=np.float32).reshape(20, 30)
     buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=matrix)
     part = np.zeros((7, 11), np.float32)
-    cl.enqueue_copy(queue, part, buffer, buffer_origin=(4 * 5, 3), host_origin=(0, 0), region=(4 * 11, 7), buffer_pitches=(4 * 30,))
+    cl.enqueue_copy(
+        queue,
+        part,
+        buffer,
+        buffer_origin=(4 * 5, 3),
+        host_origin=(0, 0),
+        region=(4 * 11, 7),
+        buffer_pitches=(4 * 30,),
+    )
     assert (part == matrix[3:10, 5:16]).all()
 
 
-GOOD = dict(buffer_origin=(0, 0, 0), host_origin=(0, 0, 0), region=(4, 2, 2), buffer_pitches=(8, 32), host_pitches=(8, 32))
+GOOD = dict(
+    buffer_origin=(0, 0, 0),
+    host_origin=(0, 0, 0),
+    region=(4, 2, 2),
+    buffer_pitches=(8, 32),
+    host_pitches=(8, 32),
+)
 
 
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"region": (0, 1, 1)}, ValueError), ({"region": (4, 0, 1)}, ValueError), ({"region": (4, 2, 0)}, ValueError), ({"region": ()}, None),
-        ({"region": (9, 2, 2)}, ValueError), ({"region": (8, 5, 2)}, ValueError), ({"region": (4, 2, 3)}, ValueError),
-        ({"region": (4, 2, 2, 1)}, ValueError), ({"region": (-1, 1, 1)}, ValueError), ({"region": (2**63, 1, 1)}, OverflowError),
-        ({"region": (2**62, 2**62, 2**62)}, ValueError), ({"region": "abc"}, TypeError), ({"region": (1.0, 1, 1)}, TypeError),
-        ({"region": None}, None),
-        ({"buffer_origin": (5, 3, 1)}, ValueError), ({"buffer_origin": (0, 0, 2**63 - 1)}, ValueError), ({"buffer_origin": (64,)}, ValueError),
-        ({"buffer_origin": (-1, 0, 0)}, ValueError), ({"host_origin": (5, 3, 1)}, ValueError), ({"host_origin": (2**63 - 1, 2**63 - 1)}, ValueError),
-        ({"buffer_pitches": (3, 32)}, ValueError), ({"buffer_pitches": (8, 31)}, ValueError), ({"buffer_pitches": (8, 8)}, ValueError),
-        ({"buffer_pitches": (2**62, 2**63 - 1)}, ValueError), ({"buffer_pitches": (2**62, 0)}, ValueError), ({"host_pitches": (9, 32)}, ValueError),
-        ({"host_pitches": (8, 32, 3)}, ValueError), ({"host_pitches": ("8",)}, TypeError), ({"byte_count": 3}, TypeError),
-        ({"src_origin": (0, 0, 0)}, TypeError), ({"wait_for": [1]}, TypeError),
+        ({"region": (0, 1, 1)}, ValueError), ({"region": (4, 0, 1)}, ValueError),
+        ({"region": (4, 2, 0)}, ValueError), ({"region": ()}, None),
+        ({"region": (9, 2, 2)}, ValueError), ({"region": (8, 5, 2)}, ValueError),
+        ({"region": (4, 2, 3)}, ValueError), ({"region": (4, 2, 2, 1)}, ValueError),
+        ({"region": (-1, 1, 1)}, ValueError), ({"region": (2**63, 1, 1)}, OverflowError),
+        ({"region": (2**62, 2**62, 2**62)}, ValueError), ({"region": "abc"}, TypeError),
+        ({"region": (1.0, 1, 1)}, TypeError), ({"region": None}, None),
+        ({"buffer_origin": (5, 3, 1)}, ValueError),
+        ({"buffer_origin": (0, 0, 2**63 - 1)}, ValueError), ({"buffer_origin": (64,)}, ValueError),
+        ({"buffer_origin": (-1, 0, 0)}, ValueError), ({"host_origin": (5, 3, 1)}, ValueError),
+        ({"host_origin": (2**63 - 1, 2**63 - 1)}, ValueError),
+        ({"buffer_pitches": (3, 32)}, ValueError), ({"buffer_pitches": (8, 31)}, ValueError),
+        ({"buffer_pitches": (8, 8)}, ValueError),
+        ({"buffer_pitches": (2**62, 2**63 - 1)}, ValueError),
+        ({"buffer_pitches": (2**62, 0)}, ValueError), ({"host_pitches": (9, 32)}, ValueError),
+        ({"host_pitches": (8, 32, 3)}, ValueError), ({"host_pitches": ("8",)}, TypeError),
+        ({"byte_count": 3}, TypeError), ({"src_origin": (0, 0, 0)}, TypeError),
+        ({"wait_for": [1]}, TypeError),
     ],
     ids=str,
 )  # fmt: skip
@@ -157,11 +203,18 @@ def test_refused(ctx, queue, change, error):
     with pytest.raises(error):
         cl.enqueue_copy(queue, buffer, host, **keywords)
     assert (host == 200).all()
-    names = {"buffer_origin": "src_origin", "host_origin": "dst_origin", "buffer_pitches": "src_pitches", "host_pitches": "dst_pitches"}
+    names = {
+        "buffer_origin": "src_origin",
+        "host_origin": "dst_origin",
+        "buffer_pitches": "src_pitches",
+        "host_pitches": "dst_pitches",
+    }
     other = cl.Buffer(ctx, mf.READ_WRITE, 64)
     if "src_origin" not in change:
         with pytest.raises(error):
-            cl.enqueue_copy(queue, other, buffer, **{names.get(k, k): v for k, v in keywords.items()})
+            cl.enqueue_copy(
+                queue, other, buffer, **{names.get(k, k): v for k, v in keywords.items()}
+            )
     result = np.empty_like(before)
     cl.enqueue_copy(queue, result, buffer)
     assert (result == before).all()
@@ -197,7 +250,9 @@ def test_overlap_within_a_buffer_is_refused(ctx, queue):
     data = np.arange(64, dtype=np.uint8)
     buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=data)
     place = dict(region=(4, 3), src_pitches=(8,), dst_pitches=(8,))
-    cl.enqueue_copy(queue, buffer, buffer, src_origin=(0, 0), dst_origin=(4, 1), **place)  # side by side
+    cl.enqueue_copy(
+        queue, buffer, buffer, src_origin=(0, 0), dst_origin=(4, 1), **place
+    )  # side by side
     matrix = data.reshape(8, 8)
     matrix[1:4, 4:] = matrix[:3, :4].copy()
     result = np.empty_like(data)
@@ -208,12 +263,17 @@ def test_overlap_within_a_buffer_is_refused(ctx, queue):
             cl.enqueue_copy(queue, buffer, buffer, src_origin=(0, 0), dst_origin=origin, **place)
 
 
-@pytest.mark.parametrize("routine", ["clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect"])
+@pytest.mark.parametrize(
+    "routine", ["clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect"]
+)
 def test_driver_failures(ctx, queue, routine, balance):
     buffer, host = cl.Buffer(ctx, mf.READ_WRITE, 64), bytearray(64)
     keywords, pair = GOOD, {"R": (host, buffer), "W": (buffer, host)}.get(routine[9])
     if pair is None:
-        pair, keywords = (cl.Buffer(ctx, mf.READ_WRITE, 64), buffer), dict(src_origin=(0,), dst_origin=(0,), region=(4,))
+        pair, keywords = (
+            (cl.Buffer(ctx, mf.READ_WRITE, 64), buffer),
+            dict(src_origin=(0,), dst_origin=(0,), region=(4,)),
+        )
     _opencl._fault(routine, cl.status_code.OUT_OF_HOST_MEMORY)
     try:
         with pytest.raises(cl.Error) as caught:

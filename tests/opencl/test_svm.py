@@ -1,6 +1,7 @@
 """Shared virtual memory: allocation, mapping, commands, and when the memory is freed.
 
-Contents are compared with NumPy; that memory is freed, and not too early, is read from the count of live allocations.
+Contents are compared with NumPy; that memory is freed, and not too early, is read from the count of
+live allocations.
 """
 
 from __future__ import annotations
@@ -65,8 +66,12 @@ def all_freed() -> Iterator[None]:
     before = _opencl._handle_counts()
     yield
     gc.collect()
-    assert becomes(lambda: _opencl._handle_counts()["svm"] == before["svm"]), "shared memory was left behind"
-    assert becomes(lambda: _opencl._handle_counts()["event"] == before["event"]), "events were left behind"
+    assert becomes(lambda: _opencl._handle_counts()["svm"] == before["svm"]), (
+        "shared memory was left behind"
+    )
+    assert becomes(lambda: _opencl._handle_counts()["event"] == before["event"]), (
+        "events were left behind"
+    )
 
 
 def read(queue: cl.CommandQueue, svm: cl.SVMPointer, dtype: type = np.int32) -> np.ndarray:
@@ -75,19 +80,25 @@ def read(queue: cl.CommandQueue, svm: cl.SVMPointer, dtype: type = np.int32) -> 
     return host
 
 
-def filled(ctx: cl.Context, queue: cl.CommandQueue, values: np.ndarray, flags: int = COARSE) -> cl.SVM:
+def filled(
+    ctx: cl.Context, queue: cl.CommandQueue, values: np.ndarray, flags: int = COARSE
+) -> cl.SVM:
     svm = cl.SVM(cl.svm_empty(ctx, flags, values.shape, values.dtype))
     cl.enqueue_copy(queue, svm, values)
     return svm
 
 
-# ---- allocation --------------------------------------------------------------------------------
+# ---- allocation -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("shape", [(), 5, (0,), (3, 4), (2, 1, 3), np.int64(7), [4, 2]])
-@pytest.mark.parametrize("dtype", [np.float32, np.complex128, "S3", [("a", "i1"), ("b", "f8")], bool])
-def test_empty_has_the_layout_of_numpy(ctx: cl.Context, shape: object, dtype: object, order: str) -> None:
+@pytest.mark.parametrize(
+    "dtype", [np.float32, np.complex128, "S3", [("a", "i1"), ("b", "f8")], bool]
+)
+def test_empty_has_the_layout_of_numpy(
+    ctx: cl.Context, shape: object, dtype: object, order: str
+) -> None:
     array = cl.svm_empty(ctx, COARSE, shape, dtype, order)
     model = np.empty(shape, dtype, order)
     assert (array.shape, array.dtype) == (model.shape, model.dtype)
@@ -106,7 +117,11 @@ def test_the_named_kinds(ctx: cl.Context, fine: None) -> None:
         cl.fsvm_empty_like(ctx, model),
         cl.svm_empty_like(ctx, FINE, model),
     ):
-        assert (array.shape, array.dtype, array.strides) == (model.shape, model.dtype, model.strides)
+        assert (array.shape, array.dtype, array.strides) == (
+            model.shape,
+            model.dtype,
+            model.strides,
+        )
     with pytest.raises(ValueError, match="contiguous"):
         cl.csvm_empty_like(ctx, model[::2])
 
@@ -146,7 +161,10 @@ def test_no_room_is_a_memory_error(ctx: cl.Context) -> None:
 
 
 def test_allocation_without_an_array(ctx: cl.Context, queue: cl.CommandQueue) -> None:
-    one, two = cl.SVMAllocation(ctx, 12, 0, COARSE), cl.SVMAllocation(ctx, 0, 4, COARSE, queue=queue)
+    one, two = (
+        cl.SVMAllocation(ctx, 12, 0, COARSE),
+        cl.SVMAllocation(ctx, 0, 4, COARSE, queue=queue),
+    )
     assert one == one and one != two and len({one, two, one}) == 2
     assert (one.size, two.size) == (12, 0) and one.svm_ptr and two.svm_ptr
     assert one._queue is None and two._queue is queue
@@ -165,7 +183,7 @@ def test_interface_of_an_allocation(ctx: cl.Context) -> None:
     assert "data" not in interface
 
 
-# ---- SVM -----------------------------------------------------------------------------------------
+# ---- SVM --------------------------------------------------------------------------------
 
 
 def test_the_tag(ctx: cl.Context) -> None:
@@ -179,7 +197,13 @@ def test_the_tag(ctx: cl.Context) -> None:
 
 @pytest.mark.parametrize(
     ("mem", "error"),
-    [(b"abc", BufferError), ([1, 2], TypeError), (np.zeros((4, 4))[:, ::2], ValueError), (np.array([None]), TypeError), (None, TypeError)],
+    [
+        (b"abc", BufferError),
+        ([1, 2], TypeError),
+        (np.zeros((4, 4))[:, ::2], ValueError),
+        (np.array([None]), TypeError),
+        (None, TypeError),
+    ],
 )
 def test_what_cannot_be_tagged(mem: object, error: type) -> None:
     with pytest.raises(error):
@@ -191,7 +215,9 @@ def test_a_tag_of_a_tag(ctx: cl.Context) -> None:
         cl.SVM(cl.SVM(cl.csvm_empty(ctx, 1, np.int32)))
 
 
-def test_host_memory_as_kernel_argument(device: cl.Device, ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program) -> None:
+def test_host_memory_as_kernel_argument(
+    device: cl.Device, ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program
+) -> None:
     array = np.arange(8, dtype=np.int32)
     kernel = cl.Kernel(prg, "add")
     if device.svm_capabilities & CAPABILITY.FINE_GRAIN_SYSTEM:
@@ -201,12 +227,16 @@ def test_host_memory_as_kernel_argument(device: cl.Device, ctx: cl.Context, queu
     else:
         with pytest.raises(cl.LogicError, match="FINE_GRAIN_SYSTEM"):
             kernel(queue, (8,), None, cl.SVM(array), np.int32(5))
-        for call in (cl.enqueue_svm_memfill, lambda q, s, p: s.map_rw(q), lambda q, s, p: cl.enqueue_svm_migrate_mem(q, [s])):
+        for call in (
+            cl.enqueue_svm_memfill,
+            lambda q, s, p: s.map_rw(q),
+            lambda q, s, p: cl.enqueue_svm_migrate_mem(q, [s]),
+        ):
             with pytest.raises(cl.LogicError, match="FINE_GRAIN_SYSTEM"):
                 call(queue, cl.SVM(array), np.int32(0))
 
 
-# ---- mapping ----------------------------------------------------------------------------------------
+# ---- mapping ----------------------------------------------------------------------------
 
 
 def test_map_run_map(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program) -> None:
@@ -232,7 +262,9 @@ def test_map_of_an_allocation_is_bytes(ctx: cl.Context, queue: cl.CommandQueue) 
         array[...] = range(16)
     with allocation.map_ro(queue, size=5) as array:
         assert array.dtype == np.uint8 and array.tolist() == [0, 1, 2, 3, 4]
-    with cl.SVM(np.asarray(allocation).view(np.int32)).map(queue, cl.map_flags.READ, size=8) as array:
+    with cl.SVM(np.asarray(allocation).view(np.int32)).map(
+        queue, cl.map_flags.READ, size=8
+    ) as array:
         assert array.tolist() == list(range(8))
 
 
@@ -251,7 +283,11 @@ def test_a_dropped_map_is_unmapped(ctx: cl.Context, queue: cl.CommandQueue) -> N
 
 
 def test_map_waits_for_events(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program) -> None:
-    svm, gate, other = filled(ctx, queue, np.zeros(4, np.int32)), cl.UserEvent(ctx), cl.CommandQueue(ctx)
+    svm, gate, other = (
+        filled(ctx, queue, np.zeros(4, np.int32)),
+        cl.UserEvent(ctx),
+        cl.CommandQueue(ctx),
+    )
     done = cl.Kernel(prg, "add")(other, (4,), None, svm, np.int32(1), wait_for=[gate])
     mapped = svm.map_ro(queue, is_blocking=False, wait_for=[done])
     assert mapped.event.command_execution_status != cl.command_execution_status.COMPLETE
@@ -261,7 +297,9 @@ def test_map_waits_for_events(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.P
     mapped.release(other, wait_for=[done]).wait()
 
 
-@pytest.mark.parametrize("flags", [0, 8, cl.map_flags.READ | cl.map_flags.WRITE_INVALIDATE_REGION, -1, "r"])
+@pytest.mark.parametrize(
+    "flags", [0, 8, cl.map_flags.READ | cl.map_flags.WRITE_INVALIDATE_REGION, -1, "r"]
+)
 def test_wrong_map_flags(ctx: cl.Context, queue: cl.CommandQueue, flags: object) -> None:
     with pytest.raises((ValueError, OverflowError, TypeError)):
         cl.SVM(cl.csvm_empty(ctx, 4, np.int32)).map(queue, flags=flags)
@@ -287,7 +325,7 @@ def test_as_buffer(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program) -> 
     assert allocations() == before, "the buffer lost its memory"
 
 
-# ---- commands -----------------------------------------------------------------------------------------
+# ---- commands ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [1, 7, 4096, 300_001])
@@ -310,7 +348,11 @@ def test_host_side_of_a_copy(ctx: cl.Context, queue: cl.CommandQueue) -> None:
     assert target == b"wxyz"
     constant = np.zeros(4, np.uint8)
     constant.flags.writeable = False
-    for wrong, error in ((b"wxyz", BufferError), (constant, ValueError), (np.zeros(8, np.uint8)[::2], ValueError)):
+    for wrong, error in (
+        (b"wxyz", BufferError),
+        (constant, ValueError),
+        (np.zeros(8, np.uint8)[::2], ValueError),
+    ):
         with pytest.raises(error):
             cl.enqueue_copy(queue, wrong, svm)
     with pytest.raises(TypeError):
@@ -372,7 +414,11 @@ def test_a_blocking_copy_lets_other_threads_run(ctx: cl.Context, queue: cl.Comma
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no interval timers")
 @pytest.mark.parametrize("call", ["copy", "map"])
 def test_ctrl_c_ends_the_wait(ctx: cl.Context, queue: cl.CommandQueue, call: str) -> None:
-    svm, gate, host = filled(ctx, queue, np.arange(4, dtype=np.int32)), cl.UserEvent(ctx), np.zeros(4, np.int32)
+    svm, gate, host = (
+        filled(ctx, queue, np.arange(4, dtype=np.int32)),
+        cl.UserEvent(ctx),
+        np.zeros(4, np.int32),
+    )
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -410,7 +456,15 @@ def test_fill(ctx: cl.Context, queue: cl.CommandQueue, length: int) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "count"),
-    [(b"", 8), (b"abc", 9), (bytes(256), 256), (np.int32(1), 6), (np.int32(1), 516), (np.int32(1), -4), (np.int32(1), 2**64 - 4)],
+    [
+        (b"", 8),
+        (b"abc", 9),
+        (bytes(256), 256),
+        (np.int32(1), 6),
+        (np.int32(1), 516),
+        (np.int32(1), -4),
+        (np.int32(1), 2**64 - 4),
+    ],
 )
 def test_wrong_fills(ctx: cl.Context, queue: cl.CommandQueue, pattern: object, count: int) -> None:
     svm = filled(ctx, queue, np.arange(512).astype(np.uint8))
@@ -434,7 +488,9 @@ def test_migrate(device: cl.Device, ctx: cl.Context, queue: cl.CommandQueue) -> 
     assert event.command_type == cl.command_type.SVM_MIGRATE_MEM
     cl.enqueue_svm_migratemem(queue, (one.mem, two), 0, wait_for=[event])
     cl.enqueue_svm_migrate_mem(queue, [])
-    assert np.array_equal(read(queue, one), np.arange(5)) and np.array_equal(read(queue, two), np.arange(6))
+    assert np.array_equal(read(queue, one), np.arange(5)) and np.array_equal(
+        read(queue, two), np.arange(6)
+    )
     with pytest.raises(ValueError, match="mem_migration_flags"):
         cl.enqueue_svm_migrate_mem(queue, [one], 4)
     for wrong in (one, 5, [np.arange(3)[::2]], [None]):
@@ -442,7 +498,9 @@ def test_migrate(device: cl.Device, ctx: cl.Context, queue: cl.CommandQueue) -> 
             cl.enqueue_svm_migrate_mem(queue, wrong)
 
 
-def test_fine_grained_memory_needs_no_map(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, fine: None) -> None:
+def test_fine_grained_memory_needs_no_map(
+    ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, fine: None
+) -> None:
     array = cl.fsvm_empty(ctx, 100, np.int32)
     array[:] = np.arange(100)
     cl.Kernel(prg, "add")(queue, (100,), None, cl.SVM(array), np.int32(-7))
@@ -450,10 +508,12 @@ def test_fine_grained_memory_needs_no_map(ctx: cl.Context, queue: cl.CommandQueu
     assert np.array_equal(array, np.arange(100) - 7)
 
 
-# ---- wrong objects ----------------------------------------------------------------------------------------
+# ---- wrong objects ----------------------------------------------------------------------
 
 
-def uses(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, svm: cl.SVMPointer) -> list[Callable[[], object]]:
+def uses(
+    ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, svm: cl.SVMPointer
+) -> list[Callable[[], object]]:
     """Every way to use *svm*, each a call."""
     host = np.zeros(svm.size, np.uint8)
     return [
@@ -468,7 +528,9 @@ def uses(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, svm: cl.SVMPo
     ]
 
 
-def test_memory_of_another_context(device: cl.Device, queue: cl.CommandQueue, ctx: cl.Context, prg: cl.Program) -> None:
+def test_memory_of_another_context(
+    device: cl.Device, queue: cl.CommandQueue, ctx: cl.Context, prg: cl.Program
+) -> None:
     other = cl.Context([device])
     for svm in (cl.SVM(cl.csvm_empty(other, 4, np.int32)), cl.SVMAllocation(other, 16, 0, COARSE)):
         for use in uses(ctx, queue, prg, svm):
@@ -525,7 +587,7 @@ def test_a_released_allocation_is_freed_with_its_last_array(ctx: cl.Context) -> 
     assert allocations() == before
 
 
-# ---- when memory is freed -------------------------------------------------------------------------------------
+# ---- when memory is freed ---------------------------------------------------------------
 
 
 def test_memory_stays_while_a_kernel_runs(ctx: cl.Context, prg: cl.Program) -> None:
@@ -536,7 +598,10 @@ def test_memory_stays_while_a_kernel_runs(ctx: cl.Context, prg: cl.Program) -> N
         out = cl.SVM(cl.csvm_empty(ctx, 64, np.int32))
         before, gate = allocations(), cl.UserEvent(ctx)
         source = filled(ctx, queues[0], np.arange(64, dtype=np.int32))
-        done = [cl.Kernel(prg, "copy")(queue, (64,), None, source, out, wait_for=[gate]) for queue in queues]
+        done = [
+            cl.Kernel(prg, "copy")(queue, (64,), None, source, out, wait_for=[gate])
+            for queue in queues
+        ]
         start = time.monotonic()
         del source
         others = [filled(ctx, cl.CommandQueue(ctx), np.full(64, -1, np.int32)) for _ in range(20)]
@@ -570,16 +635,27 @@ def test_enqueue_release_after_a_failed_command(ctx: cl.Context) -> None:
     before, gate, queue = allocations(), cl.UserEvent(ctx), cl.CommandQueue(ctx)
     event = cl.SVMAllocation(ctx, 64, 0, COARSE).enqueue_release(queue, [gate])
     del gate  # fails what waits for it
-    assert becomes(lambda: event.command_execution_status <= 0)  # Intel's driver runs it all the same
+    assert becomes(
+        lambda: event.command_execution_status <= 0
+    )  # Intel's driver runs it all the same
     time.sleep(0.05)
-    cl.SVMAllocation(ctx, 64, 0, COARSE)  # a driver that does not tell of failures is asked at the next one
+    cl.SVMAllocation(
+        ctx, 64, 0, COARSE
+    )  # a driver that does not tell of failures is asked at the next one
     assert becomes(lambda: allocations() == before)
 
 
 def test_memory_of_failed_commands_is_freed(ctx: cl.Context, prg: cl.Program) -> None:
     before, gate, queue = allocations(), cl.UserEvent(ctx), cl.CommandQueue(ctx)
     for _ in range(5):
-        cl.Kernel(prg, "add")(queue, (16,), None, cl.SVM(cl.csvm_empty(ctx, 16, np.int32)), np.int32(1), wait_for=[gate])
+        cl.Kernel(prg, "add")(
+            queue,
+            (16,),
+            None,
+            cl.SVM(cl.csvm_empty(ctx, 16, np.int32)),
+            np.int32(1),
+            wait_for=[gate],
+        )
     assert allocations() == before + 5
     gate.set_status(-5)
     time.sleep(0.05)
@@ -645,7 +721,7 @@ def test_release_while_another_thread_copies(ctx: cl.Context) -> None:
     assert not errors
 
 
-# ---- failures of the driver ---------------------------------------------------------------------------------------
+# ---- failures of the driver -------------------------------------------------------------
 
 
 @pytest.fixture
@@ -654,8 +730,20 @@ def fault() -> Iterator[Callable[..., None]]:
     _opencl._fault(None, 0)
 
 
-@pytest.mark.parametrize("routine", ["clEnqueueSVMMap", "clEnqueueSVMUnmap", "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill", "clEnqueueSVMMigrateMem", "clEnqueueSVMFree"])
-def test_failing_commands(ctx: cl.Context, queue: cl.CommandQueue, fault: Callable, routine: str) -> None:
+@pytest.mark.parametrize(
+    "routine",
+    [
+        "clEnqueueSVMMap",
+        "clEnqueueSVMUnmap",
+        "clEnqueueSVMMemcpy",
+        "clEnqueueSVMMemFill",
+        "clEnqueueSVMMigrateMem",
+        "clEnqueueSVMFree",
+    ],
+)
+def test_failing_commands(
+    ctx: cl.Context, queue: cl.CommandQueue, fault: Callable, routine: str
+) -> None:
     svm = filled(ctx, queue, np.arange(4, dtype=np.int32))
     mapped = svm.map_rw(queue) if routine == "clEnqueueSVMUnmap" else None
     allocation = cl.SVMAllocation(ctx, 16, 0, COARSE)
@@ -688,9 +776,13 @@ def test_lack_of_memory_is_tried_twice(ctx: cl.Context, fault: Callable) -> None
 
 
 @pytest.mark.parametrize("routine", ["clEnqueueMarkerWithWaitList", "clSetEventCallback"])
-def test_memory_is_freed_even_if_the_driver_refuses(ctx: cl.Context, prg: cl.Program, fault: Callable, routine: str) -> None:
+def test_memory_is_freed_even_if_the_driver_refuses(
+    ctx: cl.Context, prg: cl.Program, fault: Callable, routine: str
+) -> None:
     before, queue = allocations(), cl.CommandQueue(ctx)
-    cl.Kernel(prg, "add")(queue, (16,), None, svm := filled(ctx, queue, np.arange(16, dtype=np.int32)), np.int32(1))
+    cl.Kernel(prg, "add")(
+        queue, (16,), None, svm := filled(ctx, queue, np.arange(16, dtype=np.int32)), np.int32(1)
+    )
     fault(routine, -5)
     del svm
     fault(None, 0)

@@ -1,4 +1,4 @@
-"""enqueue_copy between host memory and buffers and between buffers: every form of host memory, offsets, ends, lifetimes."""
+"""enqueue_copy with buffers: every form of host memory, offsets, ends, lifetimes."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ def contents(queue, buffer):
 
 
 DTYPES = [
-    "?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", "c8", "c16", "S3", "U2", "V5", "M8[s]", "m8[ns]", ">i4", ">f8",
-    [("a", "i1"), ("b", "f8")], [("x", "f4", (2, 2)), ("y", "M8[D]")],
+    "?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", "c8", "c16", "S3",
+    "U2", "V5", "M8[s]", "m8[ns]", ">i4", ">f8", [("a", "i1"), ("b", "f8")],
+    [("x", "f4", (2, 2)), ("y", "M8[D]")],
 ]  # fmt: skip
 
 
@@ -83,8 +84,10 @@ def host_forms(n):
     array = std_array.array("B", bytes(n))
     mapped = mmap.mmap(-1, n)
     return [
-        numpy, misaligned, view, bytearray(n), memoryview(bytearray(n)), array, (ctypes.c_ubyte * n)(), mapped,
-        memoryview(bytearray(2 * n))[n:], np.zeros(n, np.int8).view(np.recarray), np.zeros((n, 1), np.uint8), np.ma.zeros(n, np.uint8).data,
+        numpy, misaligned, view, bytearray(n), memoryview(bytearray(n)), array,
+        (ctypes.c_ubyte * n)(), mapped, memoryview(bytearray(2 * n))[n:],
+        np.zeros(n, np.int8).view(np.recarray), np.zeros((n, 1), np.uint8),
+        np.ma.zeros(n, np.uint8).data,
     ]  # fmt: skip
 
 
@@ -175,9 +178,20 @@ def test_offsets(ctx, queue, offset, n, blocking):
 
 @pytest.mark.parametrize(
     ("offset", "n", "error"),
-    [(0, 101, ValueError), (1, 100, ValueError), (100, 1, ValueError), (101, 1, ValueError), (2**63 - 1, 2, ValueError), (2**64, 1, OverflowError),
-     (2**64 - 1, 10, OverflowError), (-1, 1, ValueError), (1.0, 1, TypeError), ("0", 1, TypeError), (None, 1, TypeError)],
-)  # fmt: skip
+    [
+        (0, 101, ValueError),
+        (1, 100, ValueError),
+        (100, 1, ValueError),
+        (101, 1, ValueError),
+        (2**63 - 1, 2, ValueError),
+        (2**64, 1, OverflowError),
+        (2**64 - 1, 10, OverflowError),
+        (-1, 1, ValueError),
+        (1.0, 1, TypeError),
+        ("0", 1, TypeError),
+        (None, 1, TypeError),
+    ],
+)
 def test_past_the_end(ctx, queue, offset, n, error):
     buffer, expected = filled(ctx, 100)
     host = np.full(n, 7, np.uint8)
@@ -198,7 +212,18 @@ def test_past_the_end(ctx, queue, offset, n, error):
 
 
 @pytest.mark.parametrize(
-    ("src", "dst", "count"), [(0, 0, None), (0, 0, 60), (10, 5, 20), (99, 0, 1), (0, 59, None), (40, 0, None), (3, 3, -1), (0, 0, 0), (100, 60, None)]
+    ("src", "dst", "count"),
+    [
+        (0, 0, None),
+        (0, 0, 60),
+        (10, 5, 20),
+        (99, 0, 1),
+        (0, 59, None),
+        (40, 0, None),
+        (3, 3, -1),
+        (0, 0, 0),
+        (100, 60, None),
+    ],
 )
 def test_between_buffers(ctx, queue, src, dst, count):
     source, expected = filled(ctx, 100)
@@ -214,10 +239,13 @@ def test_between_buffers(ctx, queue, src, dst, count):
 @pytest.mark.parametrize(
     ("keywords", "error"),
     [
-        ({"byte_count": 61}, ValueError), ({"byte_count": 101}, ValueError), ({"src_offset": 101}, ValueError), ({"dst_offset": 61}, ValueError),
-        ({"src_offset": 50, "byte_count": 51}, ValueError), ({"dst_offset": 50, "byte_count": 11}, ValueError), ({"byte_count": -2}, ValueError),
-        ({"byte_count": 2**64}, OverflowError), ({"byte_count": 1.5}, TypeError), ({"src_offset": 2**63 - 1}, ValueError),
-        ({"is_blocking": True}, TypeError), ({"origin": (0,)}, TypeError), ({"wait_for": 3}, TypeError),
+        ({"byte_count": 61}, ValueError), ({"byte_count": 101}, ValueError),
+        ({"src_offset": 101}, ValueError), ({"dst_offset": 61}, ValueError),
+        ({"src_offset": 50, "byte_count": 51}, ValueError),
+        ({"dst_offset": 50, "byte_count": 11}, ValueError), ({"byte_count": -2}, ValueError),
+        ({"byte_count": 2**64}, OverflowError), ({"byte_count": 1.5}, TypeError),
+        ({"src_offset": 2**63 - 1}, ValueError), ({"is_blocking": True}, TypeError),
+        ({"origin": (0,)}, TypeError), ({"wait_for": 3}, TypeError),
     ],
 )  # fmt: skip
 def test_between_buffers_refused(ctx, queue, keywords, error):
@@ -260,7 +288,12 @@ def test_host_memory_that_is_refused(ctx, queue):
     read_only = np.zeros(10, np.uint8)
     read_only.flags.writeable = False
     strided = np.zeros(20, np.uint8)[::2]
-    both = [np.zeros((4, 4), np.uint8)[:, :2], np.zeros((4, 4), np.uint8)[::2, ::2], np.zeros(10, np.uint8)[::-1], strided]
+    both = [
+        np.zeros((4, 4), np.uint8)[:, :2],
+        np.zeros((4, 4), np.uint8)[::2, ::2],
+        np.zeros(10, np.uint8)[::-1],
+        strided,
+    ]
     for host in both:
         for blocking in (True, False):
             with pytest.raises(ValueError, match="contiguous"):
@@ -300,7 +333,13 @@ def test_other_mistakes(ctx, device, queue):
         cl.enqueue_copy(None, host, buffer)
     with pytest.raises(TypeError, match="queue"):
         cl.enqueue_copy(ctx, host, buffer)
-    for keywords in [{"offset": 3}, {"dst_offset": 3}, {"origin": (0, 0)}, {"byte_count": 4}, {"nonsense": 1}]:
+    for keywords in [
+        {"offset": 3},
+        {"dst_offset": 3},
+        {"origin": (0, 0)},
+        {"byte_count": 4},
+        {"nonsense": 1},
+    ]:
         with pytest.raises(TypeError, match="no keyword argument"):
             cl.enqueue_copy(queue, host, buffer, **keywords)
     for args in [(), (queue,), (queue, host), (queue, host, buffer, 3)]:
@@ -357,7 +396,7 @@ def settled(condition, seconds=5.0):
 
 @pytest.mark.parametrize("direction", ["read", "write"])
 def test_host_memory_outlives_a_pending_copy(ctx, queue, direction):
-    """Event and array may both be dropped at once: neither waits, and the memory stays until the copy is done."""
+    """Event and array may both be dropped: neither waits, and the memory stays until it is done."""
 
     class Owner(np.ndarray):
         pass
@@ -461,15 +500,25 @@ def test_an_iterable_of_events_that_releases_the_buffer(ctx, queue):
         cl.enqueue_copy(queue, np.empty(100, np.uint8), buffer, wait_for=events())
 
 
-@pytest.mark.parametrize("routine", ["clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueCopyBuffer"])
+@pytest.mark.parametrize(
+    "routine", ["clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueCopyBuffer"]
+)
 def test_driver_failures(ctx, queue, routine):
     buffer, expected = filled(ctx, 100)
     other, _ = filled(ctx, 100)
     host = bytearray(100)
-    pair = {"clEnqueueReadBuffer": (host, buffer), "clEnqueueWriteBuffer": (buffer, host), "clEnqueueCopyBuffer": (other, buffer)}[routine]
+    pair = {
+        "clEnqueueReadBuffer": (host, buffer),
+        "clEnqueueWriteBuffer": (buffer, host),
+        "clEnqueueCopyBuffer": (other, buffer),
+    }[routine]
     gc.collect()
     before = _opencl._handle_counts()
-    for code, error, times in [(-36, cl.LogicError, 1), (-5, cl.RuntimeError, 2), (-4, cl.MemoryError, 2)]:
+    for code, error, times in [
+        (-36, cl.LogicError, 1),
+        (-5, cl.RuntimeError, 2),
+        (-4, cl.MemoryError, 2),
+    ]:
         _opencl._fault(routine, code, 1, times)
         try:
             with pytest.raises(error) as caught:
@@ -482,7 +531,9 @@ def test_driver_failures(ctx, queue, routine):
     assert _opencl._handle_counts() == before
     _opencl._fault(routine, cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE, 1, 1)  # once: tried again
     try:
-        cl.enqueue_copy(queue, *((x[:100] if x is host else x) if isinstance(x, bytearray) else x for x in pair)).wait()
+        cl.enqueue_copy(
+            queue, *((x[:100] if x is host else x) if isinstance(x, bytearray) else x for x in pair)
+        ).wait()
     finally:
         _opencl._fault(None, 0)
 

@@ -84,9 +84,17 @@ def test_once_only(ctx):
 
 @pytest.mark.parametrize(
     ("value", "error"),
-    [(1, ValueError), (3, ValueError), (2**31, ValueError), (-(2**31) - 1, ValueError), (2**70, OverflowError), ("0", TypeError), (None, TypeError),
-     (0.0, TypeError)],
-)  # fmt: skip
+    [
+        (1, ValueError),
+        (3, ValueError),
+        (2**31, ValueError),
+        (-(2**31) - 1, ValueError),
+        (2**70, OverflowError),
+        ("0", TypeError),
+        (None, TypeError),
+        (0.0, TypeError),
+    ],
+)
 def test_wrong_status(ctx, value, error):
     event = cl.UserEvent(ctx)
     with pytest.raises(error, match="UserEvent.set_status"):
@@ -169,9 +177,12 @@ def test_the_end_of_a_program_with_commands_that_wait(ctx):
         "queue = cl.CommandQueue(ctx)\n"
         "gate = cl.UserEvent(ctx)\n"
         "buffer = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 64)\n"
-        "event = cl.enqueue_copy(queue, np.zeros(64, np.uint8), buffer, is_blocking=False, wait_for=[gate])\n"
+        "host = np.zeros(64, np.uint8)\n"
+        "event = cl.enqueue_copy(queue, host, buffer, is_blocking=False, wait_for=[gate])\n"
         "queue.flush()\n"
         "print('end')\n"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+    )
     assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")

@@ -76,7 +76,9 @@ def test_a_failed_event_in_a_wait_list_is_refused_by_every_command(ctx, queue):
             lambda w: cl.enqueue_copy(queue, buffer, host, wait_for=w, **rect),
             lambda w: cl.enqueue_copy(queue, cl.Buffer(ctx, mf.READ_WRITE, 16), buffer, wait_for=w),
             lambda w: cl.enqueue_fill_buffer(queue, buffer, b"a", 0, 4, w),
-            lambda w: cl.enqueue_map_buffer(queue, buffer, cl.map_flags.READ, 0, (4,), np.uint8, wait_for=w),
+            lambda w: cl.enqueue_map_buffer(
+                queue, buffer, cl.map_flags.READ, 0, (4,), np.uint8, wait_for=w
+            ),
             lambda w: cl.enqueue_marker(queue, w),
             lambda w: cl.enqueue_barrier(queue, w),
             lambda w: cl.enqueue_migrate_mem_objects(queue, [buffer], 0, w),
@@ -175,7 +177,10 @@ def test_a_driver_that_fails_to_wait(ctx, queue, thread):
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal to itself as on Unix")
 @pytest.mark.parametrize("what", ["event", "events", "finish", "read", "map"])
 def test_interrupt(ctx, queue, what):
-    buffer, host = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(64, 9, np.uint8)), np.zeros(64, np.uint8)
+    buffer, host = (
+        cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(64, 9, np.uint8)),
+        np.zeros(64, np.uint8),
+    )
     gate = cl.UserEvent(ctx)
     event = cl.enqueue_marker(queue, [gate])
     calls = {
@@ -242,5 +247,7 @@ def test_a_program_that_is_interrupted_ends(ctx):
         "threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()\n"
         "event.wait()\n"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+    )
     assert result.returncode == -signal.SIGINT and "KeyboardInterrupt" in result.stderr

@@ -20,8 +20,12 @@ def test_classes():
     assert issubclass(cl.MemoryError, builtins.MemoryError)
     assert issubclass(cl.RuntimeError, builtins.RuntimeError)
     assert not issubclass(cl.LogicError, (ValueError, TypeError))
-    assert issubclass(cl.InvalidArgumentError, (cl.LogicError)) and issubclass(cl.InvalidArgumentError, ValueError)
-    assert issubclass(cl.InvalidArgumentTypeError, cl.LogicError) and issubclass(cl.InvalidArgumentTypeError, TypeError)
+    assert issubclass(cl.InvalidArgumentError, (cl.LogicError)) and issubclass(
+        cl.InvalidArgumentError, ValueError
+    )
+    assert issubclass(cl.InvalidArgumentTypeError, cl.LogicError) and issubclass(
+        cl.InvalidArgumentTypeError, TypeError
+    )
     for warning in (cl.CompilerWarning, cl.RepeatedKernelRetrieval, cl.CommandQueueUsedAfterExit):
         assert issubclass(warning, UserWarning)
     for name in errors.__all__:
@@ -42,27 +46,28 @@ def test_what_an_error_carries(device):
     error = raised(device, code=-33)
     assert error.code == -33 and error.routine == "clGetDeviceInfo"
     assert str(error).startswith("clGetDeviceInfo failed: INVALID_DEVICE")
-    assert error.what.code() == -33 and error.what.routine() == "clGetDeviceInfo" and isinstance(error.what.what(), str)
+    assert (
+        error.what.code() == -33
+        and error.what.routine() == "clGetDeviceInfo"
+        and isinstance(error.what.what(), str)
+    )
     assert not error.is_out_of_memory() and not error.what.is_out_of_memory()
     assert error.args == (error.what,)
     assert "INVALID_DEVICE" in repr(error)
 
 
-@pytest.mark.parametrize("code", range(-1100, 0))
-def test_class_and_name_of_every_code(device, code):
+def test_class_and_name_of_every_code(device):
     """As PyOpenCL sorts them: -4 is memory, -30 and below is logic, the rest run time."""
-    error = raised(device, code=code)
-    if code == -4:
-        assert type(error) is cl.MemoryError
-    elif code <= -30:
-        assert type(error) is cl.LogicError
-    else:
-        assert type(error) is cl.RuntimeError
-    assert error.code == code
-    names = [name for name, value in cl.status_code._members().items() if value == code]
-    name = str(error).split("failed: ")[1].split(" ")[0].rstrip(" -")
-    assert name in names or (not names and name == "UNKNOWN_STATUS")
-    assert error.is_out_of_memory() == (code in (-4, -5, -6))
+    for code in range(-1100, 0):
+        error = raised(device, code=code)
+        expected = (
+            cl.MemoryError if code == -4 else cl.LogicError if code <= -30 else cl.RuntimeError
+        )
+        assert type(error) is expected and error.code == code
+        names = [name for name, value in cl.status_code._members().items() if value == code]
+        name = str(error).split("failed: ")[1].split(" ")[0]
+        assert name in names or (not names and name == "UNKNOWN_STATUS"), code
+        assert error.is_out_of_memory() == (code in (-4, -5, -6))
 
 
 @pytest.mark.parametrize("code", [1, 5, -99999, -(2**31)])
@@ -83,12 +88,21 @@ def test_pickle_of_our_own_checks(ctx):
     with pytest.raises(ValueError) as caught:
         cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 0)
     twin = pickle.loads(pickle.dumps(caught.value))
-    assert type(twin) is cl.InvalidArgumentError and twin.code == cl.status_code.INVALID_BUFFER_SIZE and twin.routine == "Buffer"
+    assert (
+        type(twin) is cl.InvalidArgumentError
+        and twin.code == cl.status_code.INVALID_BUFFER_SIZE
+        and twin.routine == "Buffer"
+    )
 
 
 def test_made_by_a_program():
     error = cl.LogicError("my own text")
-    assert str(error) == "my own text" and error.code == 0 and error.routine == "" and error.what == "my own text"
+    assert (
+        str(error) == "my own text"
+        and error.code == 0
+        and error.routine == ""
+        and error.what == "my own text"
+    )
     assert not error.is_out_of_memory()
     empty = cl.RuntimeError()
     assert str(empty) == "" and empty.code == 0 and empty.what == ""
@@ -97,7 +111,7 @@ def test_made_by_a_program():
 
 
 def test_hints():
-    """What can be done about an error that many meet is said, unless the call said something better."""
+    """What can be done about a common error is said, unless the call said something better."""
     error = errors._make_error("LogicError", "", "clX", -30, "INVALID_VALUE", None, "do this")
     assert str(error) == "clX failed: INVALID_VALUE - do this"
     error = errors._make_error("LogicError", "", "clX", -30, "INVALID_VALUE", "seven", "")

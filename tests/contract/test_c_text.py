@@ -1,0 +1,187 @@
+"""Rules for the C code that no compiler checks, read from its text and from the built module."""
+
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import GetSetDescriptorType, MemberDescriptorType
+
+import pytest
+
+from pygpu import _opencl
+
+SRC = Path(__file__).parents[2] / "src"
+FILES = sorted([*SRC.glob("*/*.c"), *SRC.glob("*/*.h")])
+SOURCES = [path for path in FILES if path.suffix == ".c"]
+
+pytestmark = pytest.mark.skipif(not SOURCES, reason="no C sources beside the tests")
+
+# Longer than 600 lines for a reason.
+LONG = {"cl_api.h": "types and constants of OpenCL's headers, a list"}
+# Rows of cl.fn that no C file calls, and why they are rows.
+UNUSED = {
+    "clCreateBufferWithProperties": "adds nothing to clCreateBuffer but extensions' properties",
+    "clCreateImageWithProperties": "adds nothing to clCreateImage but extensions' properties",
+    "clEnqueueNativeKernel": "PyOpenCL has no interface for it",
+    "clEnqueueTask": "deprecated: enqueue_task launches one work-item with clEnqueueNDRangeKernel",
+    "clSetCommandQueueProperty": "deprecated in OpenCL 1.1, and removed",
+    "clSetContextDestructorCallback": "contexts lend no host memory",
+    "clSetKernelExecInfo": "kernels say which SVM they use by their arguments",
+    "clSetProgramReleaseCallback": "deprecated in OpenCL 2.2",
+    "clUnloadCompiler": "replaced by clUnloadPlatformCompiler",
+    # Sharing with OpenGL is yet to come.
+    "clCreateFromGLBuffer": "OpenGL",
+    "clCreateFromGLRenderbuffer": "OpenGL",
+    "clCreateFromGLTexture": "OpenGL",
+    "clCreateFromGLTexture2D": "OpenGL",
+    "clCreateFromGLTexture3D": "OpenGL",
+    "clEnqueueAcquireGLObjects": "OpenGL",
+    "clEnqueueReleaseGLObjects": "OpenGL",
+    "clGetGLContextInfoKHR": "OpenGL",
+    "clGetGLObjectInfo": "OpenGL",
+    "clGetGLTextureInfo": "OpenGL",
+}
+
+
+def code(path: Path) -> str:
+    """The text without comments, each replaced by as many line ends as it has."""
+    text = path.read_text("utf-8")
+    return re.sub(r"/\*.*?\*/", lambda match: "\n" * match[0].count("\n"), text, flags=re.S)
+
+
+def blocks(path: Path) -> list[tuple[int, str]]:
+    """(line, text) of each stretch with the GIL released."""
+    text = code(path).replace("\\\n", " \n")
+    found = re.finditer(r"Py_BEGIN_ALLOW_THREADS(.*?)Py_END_ALLOW_THREADS", text, re.S)
+    return [(text[: match.start()].count("\n") + 1, match[1]) for match in found]
+
+
+def broken_rules(block: str) -> list[str]:
+    """What must not be done where the GIL is released."""
+    broken = []
+    if re.search(r"\b(return|goto)\b", block):
+        broken.append("leaves without taking the GIL back")
+    if re.search(r"\b(break|continue)\b", block) and not re.search(r"\b(for|while|do)\b", block):
+        broken.append("leaves without taking the GIL back")
+    python = re.findall(r"\b(?:_?Py(?!Thread_|Mem_Raw)\w*|PG_NEW|ocl_raise\w*)\s*\(", block)
+    if python:
+        broken.append(f"touches Python: {python}")
+    if "Py_BEGIN_ALLOW_THREADS" in block:
+        broken.append("releases the GIL twice")
+    calls = len(re.findall(r"\bCL_(?:CALL|MAKE)\s*\(|\bcl\.\w+\(", block))
+    if calls > 1 + len(re.findall(r"\belse\b", block)):
+        broken.append(f"makes {calls} driver calls, of which only the last one's status is seen")
+    return broken
+
+
+def test_the_rules_find_what_they_look_for():
+    assert broken_rules("CL_CALL(status, clFinish, q);") == []
+    assert broken_rules("if (a) { CL_CALL(s, f, q); } else { CL_CALL(s, g, q); }") == []
+    assert broken_rules("PyThread_acquire_lock(self->lock, 1);") == []
+    for bad in (
+        "CL_CALL(s, f, q); return NULL;",
+        "goto fail;",
+        "if (x) break;",
+        "Py_DECREF(x);",
+        "ocl_raise(state, name, status);",
+        "CL_CALL(s, f, q); CL_CALL(s, g, q);",
+        "Py_BEGIN_ALLOW_THREADS CL_CALL(s, f, q);",
+    ):
+        assert broken_rules(bad), bad
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_gil_is_released_around_one_driver_call_and_taken_back(path: Path):
+    text = code(path)
+    begins, ends = (text.count(f"Py_{word}_ALLOW_THREADS") for word in ("BEGIN", "END"))
+    assert begins == ends == len(blocks(path))
+    for line, block in blocks(path):
+        assert not broken_rules(block), f"{path.name}:{line}: {block.strip()}"
+
+
+def test_blocks_without_the_gil_are_found():
+    # Also those inside of macros, such as OCL_ENQUEUE.
+    assert sum(len(blocks(path)) for path in FILES) > 30
+    assert blocks(SRC / "opencl" / "opencl.h")
+
+
+def test_every_driver_function_is_used_or_said_why_not():
+    rows = re.findall(r"CL_(?:FN|EXT)\([^,()]*,[^,()]*,\s*(cl\w+)", code(SRC / "opencl" / "cl.fn"))
+    assert len(rows) > 100
+    calls = "\n".join(code(path) for path in SOURCES)
+    unused = {name for name in rows if not re.search(rf"\b{name}\b", calls)}
+    assert unused == set(UNUSED), "a new row needs a use, a used one no excuse"
+    assert set(_opencl._functions()) == set(rows)
+
+
+def test_no_call_by_a_name_that_is_no_row():
+    rows = set(_opencl._functions())
+    for path in SOURCES:
+        made = re.findall(r"\bCL_CALL\(\s*[^,]+,\s*(cl\w+)", code(path))
+        made += re.findall(r"\bCL_MAKE\(\s*[^,]+,\s*[^,]+,\s*(cl\w+)", code(path))
+        assert set(made) <= rows, path.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_files_are_short_and_say_what_they_are_for(path: Path):
+    text = path.read_text("utf-8")
+    assert text.startswith(f"/* {path.name} - "), "the first line says what the file is for"
+    if path.name not in LONG:
+        assert text.count("\n") < 600
+
+
+def test_python_comes_from_one_header_and_nothing_from_vendors():
+    for path in FILES:
+        included = set(re.findall(r"^\s*#\s*include\s*<([^>]+)>", code(path), re.M))
+        if path.name != "pg.h":
+            assert not {
+                name for name in included if re.match(r"Python\.h|structmember|numpy/", name)
+            }
+        vendors = {name for name in included if re.match(r"CL/|OpenCL/|cuda|nvrtc", name)}
+        assert not vendors, f"{path.name} includes {vendors}"
+
+
+def documented() -> list[tuple[str, object]]:
+    """Everything that a table of methods, properties or functions adds, with its full name."""
+    found = []
+    for name, item in vars(_opencl).items():
+        if inspect.isbuiltin(item):
+            found.append((name, item))
+        elif isinstance(item, type) and not issubclass(item, tuple):
+            for key, member in vars(item).items():
+                dunder = key.startswith("__") and key not in ("__enter__", "__exit__", "__dir__")
+                if not dunder and type(member).__name__ != "wrapper_descriptor":
+                    found.append((f"{name}.{key}", member))
+    return found
+
+
+def test_every_table_entry_has_its_types_and_a_text():
+    entries = documented()
+    assert len(entries) > 300
+    for name, item in entries:
+        item = item.__func__ if isinstance(item, staticmethod) else item
+        doc = item.__doc__ or ""
+        if isinstance(item, GetSetDescriptorType | MemberDescriptorType):
+            assert re.match(r"[A-Za-z_][\w.\[\], |]*: \S", doc), f"{name}: {doc!r}"
+            continue
+        typed, _, text = doc.partition("\n\n")
+        assert re.fullmatch(r"\(.*\) -> \S.*", typed), f"{name}: {doc!r}"
+        assert text.strip(), f"{name} has no text"
+        # The untyped line, which help() and inspect read, has the same arguments.
+        given = [key for key in inspect.signature(item).parameters if key != "self"]
+        told = re.findall(r"(?:^|, )\*{0,2}(\w+)(?=:|,|$)", re.sub(r"\[[^]]*\]", "", typed[1:]))
+        assert set(given) <= set(told), f"{name}: {given} are not all in {typed}"
+
+
+def test_no_symbol_leaks_from_the_extension():
+    nm = shutil.which("nm")
+    if nm is None or not sys.platform.startswith("linux"):
+        pytest.skip("nm is not installed, or this is not Linux")
+    listed = subprocess.run(
+        [nm, "-D", "--defined-only", _opencl.__file__], capture_output=True, text=True, check=True
+    ).stdout
+    names = {line.split()[-1] for line in listed.splitlines()}
+    ours = {name for name in names if not name.startswith(("__asan", "__odr_asan", "__ubsan", "_"))}
+    assert ours == {"PyInit__opencl"}

@@ -1,0 +1,76 @@
+"""Every example runs, and checks its own result."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pygpu as cl
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SCRIPTS = sorted(EXAMPLES.glob("*.py"))
+NOTEBOOKS = sorted(EXAMPLES.glob("notebooks/*.ipynb"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _needs_a_device():
+    try:
+        cl.get_platforms()
+    except cl.LogicError:
+        pytest.skip("no OpenCL device")
+
+
+def imported(path: Path) -> set[str]:
+    """Packages and modules that the script imports."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+@pytest.mark.skipif(not SCRIPTS, reason="no examples beside the tests")
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_example(path: Path, tmp_path: Path):
+    for name in imported(path) - {"pygpu"}:
+        pytest.importorskip(name, reason=f"{name} is not installed")
+    done = subprocess.run(
+        [sys.executable, "-P", path],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "Agg"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip(), "an example prints what it found"
+    assert not done.stderr.strip(), done.stderr
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_example_is_short_and_checks_itself(path: Path):
+    text = path.read_text("utf-8")
+    assert text.startswith('"""')
+    assert "import pygpu as cl" in text
+    assert "assert" in text
+    assert text.count("\n") < 80 or path.stem == "photo_edges"  # the long one, on purpose
+
+
+@pytest.mark.skipif(not NOTEBOOKS, reason="no notebooks beside the tests")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook(path: Path, tmp_path: Path):
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    notebook = nbformat.read(path, as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "kept without outputs"
+    nbclient.NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    ).execute()
+    assert any(cell.get("outputs") for cell in notebook.cells)
