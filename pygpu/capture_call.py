@@ -201,8 +201,8 @@ class _Script:
         unpacked = self.store(f"{name}_data", content.tobytes())
         self.setup.append(
             f"{name} = cl.create_image(ctx, {image.flags & 7} | mf.COPY_HOST_PTR, "
-            f"cl.ImageFormat({image.format.channel_order}, {image.format.channel_data_type}), shape={shape}, "
-            f"hostbuf=np.frombuffer({unpacked}, np.uint8).copy())"
+            f"cl.ImageFormat({image.format.channel_order}, {image.format.channel_data_type}), "
+            f"shape={shape}, hostbuf=np.frombuffer({unpacked}, np.uint8).copy())"
         )
         self.memory.append(name)
 

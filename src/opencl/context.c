@@ -379,7 +379,13 @@ static PyObject *Context_from_int_ptr(PyObject *type, PyObject *const *args, Py_
     return ocl_context_wrap(state, (cl_context)handle, retain);
 }
 
+static PyObject *Context_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    int version = ((Context *)op)->version;
+    return Py_BuildValue("(ii)", version / 100, version % 100 / 10);
+}
+
 static PyMethodDef Context_methods[] = {
+    {"_get_cl_version", Context_get_cl_version, METH_NOARGS, "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds here."},
     OCL_NO_PICKLE,
     {"get_info", Context_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (context_info.NAME)."},
     {"set_default_device_command_queue", FAST(Context_set_default), Context_set_default__doc__},

@@ -251,6 +251,13 @@ static PyObject *Device_get_identifier(PyObject *op, void *Py_UNUSED(closure)) {
     return tuple;
 }
 
+static PyObject *Device_get_persistent_unique_id(PyObject *op, void *closure) {
+    if (PyErr_WarnEx(PyExc_DeprecationWarning, "Device.persistent_unique_id is deprecated; use Device.hashable_model_and_version_identifier", 1) < 0) {
+        return NULL;
+    }
+    return Device_get_identifier(op, closure);
+}
+
 static PyObject *Device_repr(PyObject *op) {
     Device *self = (Device *)op;
     PyObject *name = PyObject_GetAttrString(op, "name");
@@ -293,7 +300,13 @@ static PyObject *Device_from_int_ptr(PyObject *type, PyObject *const *args, Py_s
     return ocl_device_wrap(state, (cl_device_id)handle, NULL, counted);
 }
 
+static PyObject *Device_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    int version = ((Device *)op)->version;
+    return Py_BuildValue("(ii)", version / 100, version % 100 / 10);
+}
+
 static PyMethodDef Device_methods[] = {
+    {"_get_cl_version", Device_get_cl_version, METH_NOARGS, "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds here."},
     OCL_NO_PICKLE,
     {"get_info", Device_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (device_info.NAME)."},
     {"create_sub_devices", Device_create_sub_devices, METH_O, Device_create_sub_devices__doc__},
@@ -309,7 +322,7 @@ static PyGetSetDef Device_getset[] = {
     OCL_HANDLE_GETSET("cl_device_id"),
     {"hashable_model_and_version_identifier", Device_get_identifier, NULL,
      "tuple[str, str, int, str, str]: equal for devices of the same model and driver version", NULL},
-    {"persistent_unique_id", Device_get_identifier, NULL, "tuple[str, str, int, str, str]: older name of hashable_model_and_version_identifier", NULL},
+    {"persistent_unique_id", Device_get_persistent_unique_id, NULL, "tuple[str, str, int, str, str]: older name of hashable_model_and_version_identifier", NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

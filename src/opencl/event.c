@@ -36,7 +36,7 @@ static Event *Event_make(State *state, PyTypeObject *type, cl_event event, cl_co
     ocl_live[LIVE_EVENT]++;
     Event *self = (Event *)PG_NEW(type);
     if (self == NULL) {
-        CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
+        ocl_event_let_go(event);
         return NULL;
     }
     self->state = state;
@@ -64,7 +64,7 @@ static void Event_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     if (self->event != NULL) {
-        CL_RELEASE(LIVE_EVENT, clReleaseEvent, self->event);
+        ocl_event_let_go(self->event);
     }
     Py_XDECREF(self->ward);
     type->tp_free(op);
@@ -309,9 +309,11 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     Py_INCREF(op); /* the GIL is released below, so nobody else may set the status meanwhile */
     self->user = NULL;
     unlink_record(record);
+    n_unset++; /* until the call has returned: it may fail commands, whose events must not be released meanwhile */
     Py_BEGIN_ALLOW_THREADS
     CL_CALL(status, clSetUserEventStatus, self->event, (cl_int)number);
     Py_END_ALLOW_THREADS
+    n_unset--;
     PyObject *result = status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, "clSetUserEventStatus", status);
     if (status == CL_SUCCESS) {
         PyMem_Free(record);

@@ -66,6 +66,11 @@ static int add_errors(State *state) {
 }
 
 static int module_exec(PyObject *module) {
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) { /* Python 3.12 sees to this by itself */
+        PyErr_SetString(PyExc_ImportError, "pygpu cannot be imported in a sub-interpreter: a driver has one set of threads and callbacks "
+                                           "in a process; use the main interpreter, or processes");
+        return -1;
+    }
     State *state = PyModule_GetState(module);
     state->module = module;
     import_array1(-1);

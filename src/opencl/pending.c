@@ -42,7 +42,7 @@ static void Pending_finish(Pending *record) {
     Py_XDECREF(record->object);
     Py_XDECREF(record->function);
     if (record->event != NULL) {
-        CL_RELEASE(LIVE_EVENT, clReleaseEvent, record->event);
+        ocl_event_let_go(record->event);
     }
     if (!record->given_up) {
         PyMem_RawFree(record);
@@ -208,7 +208,7 @@ static cl_int watch(Pending *record, cl_event event, cl_int at) {
         leave_outstanding(record);
         pthread_mutex_unlock(&lock);
         record->event = NULL;
-        CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
+        ocl_event_let_go(event);
     }
     return status;
 }

@@ -138,7 +138,13 @@ static PyObject *Platform_from_int_ptr(PyObject *type, PyObject *const *args, Py
     return ocl_platform_wrap(state, (cl_platform_id)handle);
 }
 
+static PyObject *Platform_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    int version = ((Platform *)op)->version;
+    return Py_BuildValue("(ii)", version / 100, version % 100 / 10);
+}
+
 static PyMethodDef Platform_methods[] = {
+    {"_get_cl_version", Platform_get_cl_version, METH_NOARGS, "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds here."},
     OCL_NO_PICKLE,
     {"get_devices", FAST(Platform_get_devices), Platform_get_devices__doc__},
     {"get_info", Platform_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (platform_info.NAME)."},

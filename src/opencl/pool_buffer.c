@@ -94,6 +94,13 @@ static PyObject *PooledBuffer_release(PyObject *op, PyObject *Py_UNUSED(ignored)
         return ocl_reject(self->state, "PooledBuffer.release", CL_INVALID_VALUE, "the PooledBuffer was released before");
     }
     Block *block = self->pool;
+    if (block == NULL) { /* made by from_int_ptr */
+        ocl_memory_pin(self);
+        self->retired = self->mem;
+        self->mem = NULL;
+        ocl_memory_unpin(self);
+        Py_RETURN_NONE;
+    }
     Pool *pool = block->pool;
     leave(block);
     if (self->users > 0) {

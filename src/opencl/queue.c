@@ -264,6 +264,9 @@ static PyObject *Queue_get_info(PyObject *op, PyObject *param) {
 static PyObject *Queue_flush(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Queue *self = (Queue *)op;
     cl_int status = CL_SUCCESS;
+    if (ocl_queue_check(self, "CommandQueue.flush") < 0) {
+        return NULL;
+    }
     Py_BEGIN_ALLOW_THREADS
     CL_CALL(status, clFlush, self->queue);
     Py_END_ALLOW_THREADS
@@ -273,6 +276,9 @@ static PyObject *Queue_flush(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Queue *self = (Queue *)op;
     cl_int status = CL_SUCCESS;
+    if (ocl_queue_check(self, "CommandQueue.finish") < 0) {
+        return NULL;
+    }
     if (!pg_is_main_thread()) { /* no signal arrives here, so the driver's own wait serves */
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clFinish, self->queue);
@@ -294,7 +300,7 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
                 /* A command before the marker that failed is not an error of finish(), as with clFinish. */
                 failed = ocl_wait_done(self->state, event);
             }
-            CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
+            ocl_event_let_go(event);
             if (failed) {
                 return NULL;
             }
@@ -337,7 +343,13 @@ static PyObject *Queue_from_int_ptr(PyObject *type, PyObject *const *args, Py_ss
     return ocl_queue_wrap(state, (cl_command_queue)handle, retain);
 }
 
+static PyObject *Queue_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    int version = ((Queue *)op)->device->version;
+    return Py_BuildValue("(ii)", version / 100, version % 100 / 10);
+}
+
 static PyMethodDef Queue_methods[] = {
+    {"_get_cl_version", Queue_get_cl_version, METH_NOARGS, "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds here."},
     OCL_NO_PICKLE,
     {"finish", Queue_finish, METH_NOARGS,
      "finish($self, /)\n--\n\n() -> None\n\nWait until all commands so far are done. Other threads run meanwhile; Ctrl-C interrupts."},

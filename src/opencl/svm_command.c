@@ -195,7 +195,7 @@ static PyObject *enqueue_svm_memcpy(PyObject *module, PyObject *const *args, Py_
     }
     if (failed) {
         ocl_live[LIVE_EVENT]++;
-        CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
+        ocl_event_let_go(event);
     } else {
         result = ocl_event_new(state, event, queue->context->context);
     }

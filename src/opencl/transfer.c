@@ -29,7 +29,7 @@ PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status,
             PyBuffer_Release(view);
         }
         ocl_live[LIVE_EVENT]++;
-        CL_RELEASE(LIVE_EVENT, clReleaseEvent, event);
+        ocl_event_let_go(event);
         return NULL;
     }
     PyBuffer_Release(view);

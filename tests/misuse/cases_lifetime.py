@@ -234,6 +234,35 @@ def user_event_dropped_without_a_status(env: Env) -> None:
 
 
 @case(alone=True)
+def dropped_commands_behind_a_failing_user_event(env: Env) -> None:
+    buffer, target, read = env.buffer(), np.zeros(64, np.float32), cl.map_flags.READ
+    commands = [
+        lambda q, w: cl.enqueue_marker(q, wait_for=w),
+        lambda q, w: cl.enqueue_barrier(q, wait_for=w),
+        lambda q, w: env.kernel("add1")(q, (64,), None, buffer, wait_for=w),
+        lambda q, w: cl.enqueue_copy(q, target, buffer, is_blocking=False, wait_for=w),
+        lambda q, w: cl.enqueue_copy(q, buffer, target, is_blocking=False, wait_for=w),
+        lambda q, w: cl.enqueue_fill_buffer(q, buffer, np.int32(1), 0, 64, wait_for=w),
+        lambda q, w: cl.enqueue_migrate_mem_objects(q, [buffer], wait_for=w),
+        lambda q, w: cl.enqueue_map_buffer(
+            q, buffer, read, 0, (4,), np.float32, wait_for=w, is_blocking=False
+        ),
+    ]
+    for command in commands:
+        for end in (lambda gate: gate.set_status(-1), lambda gate: None):
+            gate = cl.UserEvent(env.ctx)
+            queue = cl.CommandQueue(env.ctx)
+            with tolerate((cl.Error,)):
+                command(queue, [gate])
+                cl.enqueue_marker(queue)
+                gc.collect()
+                end(gate)
+            del gate, queue
+            gc.collect()
+    env.healthy()
+
+
+@case(alone=True)
 def user_event_dropped_then_finish(env: Env) -> None:
     queue = cl.CommandQueue(env.ctx)
     buffer = env.buffer()

@@ -160,7 +160,11 @@ def pickle_and_copy(env: Env) -> None:
         for protocol in (0, 2, pickle.HIGHEST_PROTOCOL):
             with tolerate((TypeError, pickle.PicklingError)) as caught:
                 pickle.dumps(thing, protocol)
-            check(caught or isinstance(thing, type(env.dev)), f"{type(thing).__name__} was pickled")
+            if not caught:
+                # Protocol 0 takes any heap type for a Python class, so reading it back has to fail.
+                with tolerate((TypeError, pickle.PicklingError)) as caught:
+                    pickle.loads(pickle.dumps(thing, protocol))
+            check(caught, f"{type(thing).__name__} was pickled")
         with tolerate((TypeError, pickle.PicklingError)) as caught:
             twin = copy.deepcopy(thing)
         if not caught:
@@ -313,9 +317,9 @@ def constants_to_string_of_odd_values(env: Env) -> None:
     for kind in kinds:
         for value in (0, -1, 2**31, 2**32, 2**64, 2**200, "x", None, 1.5, b"x", [], object(), True):
             for args in ((value,), (value, "%d?"), (value, None), (value, 5), (value, "%s%s%s")):
-                with tolerate(SOMETHING):
+                with tolerate((*SOMETHING, ArithmeticError)):
                     check(
-                        isinstance(kind.to_string(*args), (str, int, type(None))),
+                        isinstance(kind.to_string(*args), (str, int, float, type(None))),
                         "to_string is no text",
                     )
         with expect(SOMETHING):

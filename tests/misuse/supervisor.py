@@ -26,9 +26,12 @@ from harness import CASES, PEER, load_cases
 HERE = Path(__file__).parent
 START_LIMIT = 60.0
 DRIVER_NOISE = re.compile(
-    r"^\d+ (error|warning)s?( and \d+ (error|warning)s?)? generated\.\n", re.MULTILINE
+    r"^(\d+ (error|warning)s?( and \d+ (error|warning)s?)? generated\."
+    r"|==\d+==WARNING: AddressSanitizer failed to allocate .*)\n",
+    re.MULTILINE,
 )
-"""What PoCL's compiler prints, whoever calls it."""
+"""What PoCL's compiler prints, whoever calls it, and AddressSanitizer when a huge size is
+refused."""
 JOBS = 2
 
 

@@ -241,6 +241,22 @@ def test_release(pool: tools.MemoryPool) -> None:
     assert address(other)
 
 
+def test_a_handle_of_another_library(ctx: cl.Context, queue: cl.CommandQueue) -> None:
+    """It belongs to no pool."""
+    buffer = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 64)
+    for release in (True, False):
+        memory = tools.PooledBuffer.from_int_ptr(buffer.int_ptr)
+        assert memory.size == 64 and memory == cl.Buffer.from_int_ptr(buffer.int_ptr)
+        memory.bind_to_queue(queue)
+        cl.enqueue_fill(queue, memory, np.int32(1), 64).wait()
+        if release:
+            memory.release()
+            with pytest.raises(cl.LogicError, match="released"):
+                memory.release()
+    del memory
+    assert becomes(lambda: buffer.reference_count == 1)
+
+
 def test_use_after_release(
     ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program, pool: tools.MemoryPool
 ) -> None:

@@ -161,12 +161,13 @@ def test_no_room_is_a_memory_error(ctx: cl.Context) -> None:
 
 
 def test_allocation_without_an_array(ctx: cl.Context, queue: cl.CommandQueue) -> None:
-    one, two = (
-        cl.SVMAllocation(ctx, 12, 0, COARSE),
-        cl.SVMAllocation(ctx, 0, 4, COARSE, queue=queue),
-    )
+    one = cl.SVMAllocation(ctx, 12, 0, COARSE)
+    two = cl.SVMAllocation(ctx, 1, 4, COARSE, queue=queue)
     assert one == one and one != two and len({one, two, one}) == 2
-    assert (one.size, two.size) == (12, 0) and one.svm_ptr and two.svm_ptr
+    assert (one.size, two.size) == (12, 1) and one.svm_ptr and two.svm_ptr
+    for size in (0, -1, 2**63, "1", None):
+        with pytest.raises((ValueError, OverflowError, TypeError)):
+            cl.SVMAllocation(ctx, size, 0, COARSE)
     assert one._queue is None and two._queue is queue
     bytes_ = np.asarray(one)
     assert (bytes_.dtype, bytes_.shape, bytes_.base) == (np.uint8, (12,), one)
