@@ -34,9 +34,10 @@ lint:  ## ruff, the type checker, and every C file on gcc and clang without a wa
 	@$(SETUP) dev
 	.ci/lint.sh
 
-stubs:  ## Write the type stubs of the C extensions anew
+stubs:  ## Write the type stubs and docs/reference.md anew, from the built extensions
 	@$(SETUP) dev
 	$(PY) tools/stubs.py
+	$(PY) tools/reference.py
 
 asan:  ## The tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(SETUP) test

@@ -94,7 +94,7 @@ def main() -> None:
                 common.number(least, 1e6),
                 common.number(common.median(series, name), 1e6),
                 common.number(least - (bare or 0), 1e6),
-                common.number(least - (with_numpy or 0), 1e6) if with_numpy else "-",
+                common.number(least - with_numpy, 1e6) if with_numpy and name != "nothing" else "-",
                 str(modules(CASES[name], outside)),
             ]
         )

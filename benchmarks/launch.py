@@ -26,7 +26,7 @@ import common
 
 COUNTS = (1, 4, 16)
 HOWS = ("constant", "changing")
-PAUSE = 0.002  # s: the C program has waited for its turn too, which a busy system's scheduler rewards
+PAUSE = 0.002  # s: the C program has waited for its turn too, which busy schedulers reward
 SETS = 4
 BUFFERS = {1: 1, 4: 2, 16: 4}
 EACH = {1: (0, 0, 0), 4: (1, 1, 0), 16: (4, 4, 4)}  # ints, floats, longs

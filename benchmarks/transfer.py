@@ -147,7 +147,7 @@ def call(library: Library, operation: str, size: int, times: int) -> Callable[[]
     return lambda: library.measure("pool_" if operation == "pool" else operation, size, times)
 
 
-def show(title: str, series: common.Series, sizes: list[int]) -> None:
+def show(title: str, series: common.Series, sizes: list[int], rates: bool = True) -> None:
     rows = []
     for operation, text in OPERATIONS.items():
         for size in sizes:
@@ -159,10 +159,12 @@ def show(title: str, series: common.Series, sizes: list[int]) -> None:
                 value = common.median(series, name + end)
                 row.append(common.number(value, 1e3, missing=common.NOT_INSTALLED))
             rate = None if operation in ALLOCATIONS or ours is None else size / ours
-            row += [common.number(rate), common.ratio(ours, floor)]
+            row += [common.number(rate)] if rates else []
+            row.append(common.ratio(ours, floor))
             row.append(common.ratio(common.median(series, "pyopencl" + end), ours))
             rows.append(row)
-    header = ["operation", "bytes", "C, us", "pygpu, us", "pyopencl, us", "pygpu, GB/s"]
+    header = ["operation", "bytes", "C, us", "pygpu, us", "pyopencl, us"]
+    header += ["pygpu, GB/s"] if rates else []
     common.table(title, [*header, "pygpu / C", "pyopencl / pygpu"], rows)
 
 
@@ -191,7 +193,8 @@ def main() -> None:
     null = common.in_worker([*words, "--largest=64"], common.null_environment())
     print(f"{common.machine(device)}; medians of {options.repeats} rounds")
     show("The driver", real, sizes)
-    show("Own cost (maps, buffers and pools: the driver's)", null, SIZES[:1])
+    title = "Own cost: commands cost nothing; maps, buffers and pools are the driver's"
+    show(title, null, SIZES[:1], rates=False)
 
 
 if __name__ == "__main__":

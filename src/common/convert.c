@@ -101,36 +101,47 @@ int pg_as_sizes(PyObject *obj, const char *call, const char *name, size_t *out, 
     if (PyLong_Check(obj) || PyArray_IsScalar(obj, Integer)) {
         return pg_as_size(obj, call, name, out) < 0 ? -1 : 1;
     }
-    PyObject *items = PyUnicode_Check(obj) || PyBytes_Check(obj) ? NULL : PySequence_Fast(obj, "");
+    PyObject *items = pg_tuple(obj, call, name, "integers", max);
     if (items == NULL) {
-        if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)) {
-            PyErr_Clear();
-            PyErr_Format(PyExc_TypeError, "%s: %s must be an integer or a sequence of integers, not %s", call, name, pg_type_name(obj));
-        }
         return -1;
     }
-    int result = -1;
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(items);
-    if (n > max) {
-        PyErr_Format(PyExc_ValueError, "%s: %s has %zd entries, at most %d are allowed", call, name, n, max);
-        goto done;
-    }
+    Py_ssize_t n = PyTuple_GET_SIZE(items);
     for (Py_ssize_t i = 0; i < n; i++) {
-        if (i >= PySequence_Fast_GET_SIZE(items)) { /* an item's __index__ shortened the list */
-            PyErr_Format(PyExc_ValueError, "%s: %s changed while it was read", call, name);
-            goto done;
-        }
-        PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(items, i));
-        int failed = pg_as_size(item, call, name, &out[i]);
-        Py_DECREF(item);
-        if (failed < 0) {
-            goto done;
+        if (pg_as_size(PyTuple_GET_ITEM(items, i), call, name, &out[i]) < 0) {
+            n = -1;
+            break;
         }
     }
-    result = (int)n;
-done:
     Py_DECREF(items);
-    return result;
+    return (int)n;
+}
+
+PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char *of, Py_ssize_t max) {
+    PyObject *iterator = PyUnicode_Check(obj) || PyBytes_Check(obj) ? NULL : PyObject_GetIter(obj);
+    if (iterator == NULL) {
+        if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_TypeError, "%s: %s must be a sequence of %s, not %s", call, name, of, pg_type_name(obj));
+        }
+        return NULL;
+    }
+    PyObject *list = PyList_New(0), *item = NULL;
+    while (list != NULL && (item = PyIter_Next(iterator)) != NULL) {
+        if (PyList_GET_SIZE(list) == max) {
+            PyErr_Format(PyExc_ValueError, "%s: %s has more than %zd entries", call, name, max);
+            Py_CLEAR(list);
+        } else if (PyList_Append(list, item) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_DECREF(item);
+    }
+    Py_DECREF(iterator);
+    if (PyErr_Occurred()) { /* of the iterator */
+        Py_CLEAR(list);
+    }
+    PyObject *tuple = list != NULL ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return tuple;
 }
 
 int pg_mul(size_t a, size_t b, size_t *out) {

@@ -29,6 +29,7 @@ typedef struct {
     int is_signed;
     int scalar_size;         /* ARG_VECTOR of floats: 4 or 8, so that a complex number fits; else 0 */
     int of_floats, item_size; /* ARG_VECTOR: what it is made of [bytes] */
+    int of_three;            /* ARG_VECTOR: float3 and the like, which three numbers fit too */
     int with_offset;         /* declared as a VectorArg with offset: the next argument is its offset */
     int is_offset;           /* the offset of the VectorArg before */
     PyObject *declaration;   /* str "float *a" for messages */

@@ -195,7 +195,7 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
     }
     size_t size = (size_t)view.len;
     int result = -1;
-    if (size == 0 || (slot->size != 0 && size != slot->size && !(slot->kind == ARG_VECTOR && size * 4 == slot->size * 3))) {
+    if (size == 0 || (slot->size != 0 && size != slot->size && !(slot->of_three && size * 4 == slot->size * 3))) {
         if (slot->size != 0) {
             ocl_reject_type(self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE, "when processing arg#%u (1-based) of kernel '%U', '%V': it has %zu bytes, not %zu",
                             (unsigned)(i + 1), self->name, slot->declaration, "", size, slot->size);

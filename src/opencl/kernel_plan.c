@@ -38,6 +38,7 @@ static int plan_vector(ArgSlot *slot, const char *type) {
             scalar_types[i].kind != ARG_COMPLEX) {
             slot->kind = ARG_VECTOR;
             slot->size = (size_t)(n == 3 ? 4 : n) * scalar_types[i].size;
+            slot->of_three = n == 3;
             slot->of_floats = scalar_types[i].kind == ARG_FLOAT;
             slot->item_size = scalar_types[i].size;
             slot->scalar_size = n == 2 && scalar_types[i].kind == ARG_FLOAT && scalar_types[i].size >= 4 ? scalar_types[i].size : 0;

@@ -331,6 +331,7 @@ int ocl_user_events_pending(void); /* how many UserEvents have no status yet */
 void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view);
 /* The same for a Python object (a strong reference is taken). */
 void ocl_hold_object(State *state, cl_event event, PyObject *object);
+int ocl_is_exiting(void);              /* the exit hook has begun */
 int ocl_pending_ready(State *state);   /* module exec: registers the exit hook */
 int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function);
 /* Host memory lent to a memory object: *view is taken over (also on failure) and released when the driver has let go of it. */

@@ -24,6 +24,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, idle = PTHREAD_COND_INITIALIZER;
 static Pending *first, **last = &first; /* under lock */
 static int running, stopping, busy;     /* under lock */
+static int exiting;                     /* GIL held */
 static Pending *outstanding;            /* under lock */
 static double suspect_until;            /* under lock: until then events may fail without the driver calling back */
 
@@ -296,6 +297,8 @@ int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function
     return 0;
 }
 
+int ocl_is_exiting(void) { return exiting; }
+
 #define EXIT_SECONDS 2
 
 /* atexit: the interpreter is whole still. Gives user events an outcome, lets callbacks that are due run, stops the dispatcher. */
@@ -303,6 +306,7 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
     if (pg_trap & PG_TRAP_FORKED) {
         Py_RETURN_NONE;
     }
+    exiting = 1;
     ocl_abandon_user_events();
     double end = pg_seconds() + EXIT_SECONDS;
     Py_BEGIN_ALLOW_THREADS

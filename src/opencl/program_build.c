@@ -139,7 +139,7 @@ static PyObject *Program_primitive_build(PyObject *op, PyObject *const *args, Py
 }
 
 /* [(name, Program), ...] as C arrays; the names stay alive in *keep. Returns how many, -1 with an exception. */
-static Py_ssize_t parse_headers(State *state, PyObject *obj, cl_program **programs, const char ***names, PyObject **keep) {
+static Py_ssize_t parse_headers(Program *self, PyObject *obj, cl_program **programs, const char ***names, PyObject **keep) {
     *programs = NULL;
     *names = NULL;
     *keep = PySequence_Tuple(obj);
@@ -159,9 +159,20 @@ static Py_ssize_t parse_headers(State *state, PyObject *obj, cl_program **progra
             PyErr_SetString(PyExc_TypeError, "Program.compile: headers must be a list of (name, Program) tuples");
             return -1;
         }
-        Program *program = ocl_as_program(state, PyTuple_GET_ITEM(pair, 1), "Program.compile", "each of headers");
-        if (program == NULL || ((*names)[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(pair, 0))) == NULL ||
-            ((*programs)[i] = ocl_program_handle(program)) == NULL) {
+        Program *program = ocl_as_program(self->state, PyTuple_GET_ITEM(pair, 1), "Program.compile", "each of headers");
+        Py_ssize_t length;
+        if (program == NULL || ((*names)[i] = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(pair, 0), &length)) == NULL) {
+            return -1;
+        }
+        if (length == 0 || strlen((*names)[i]) != (size_t)length) {
+            ocl_reject(self->state, "Program.compile", CL_INVALID_VALUE, "the name of header %zd is empty or has a NUL character", i);
+            return -1;
+        }
+        if (program->context->context != self->context->context) {
+            ocl_reject(self->state, "Program.compile", CL_INVALID_CONTEXT, "header %zd belongs to another context", i);
+            return -1;
+        }
+        if (((*programs)[i] = ocl_program_handle(program)) == NULL) {
             return -1;
         }
     }
@@ -186,7 +197,7 @@ static PyObject *Program_primitive_compile(PyObject *op, PyObject *const *args, 
         ocl_as_devices(self->state, a[1], "Program.compile", &ids, &n, &keep) < 0) {
         return NULL;
     }
-    n_headers = parse_headers(self->state, a[2], &headers, &names, &keep_headers);
+    n_headers = parse_headers(self, a[2], &headers, &names, &keep_headers);
     if (n_headers >= 0) {
         cl_program program = self->program;
         cl_uint count = (cl_uint)n_headers;

@@ -164,6 +164,11 @@ static PyObject *Queue_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
             self->properties = list[i + 1];
         }
     }
+    /* PoCL ends the process when it is asked for such a queue. */
+    if ((self->properties & CL_QUEUE_ON_DEVICE) && ocl_info_number(device, ocl_device_query, CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES) == 0) {
+        ocl_reject(state, "CommandQueue", CL_INVALID_QUEUE_PROPERTIES, "the device has no queues of its own (ON_DEVICE)");
+        goto fail;
+    }
     int modern = device->version >= 200 && context->version >= 200 && cl.clCreateCommandQueueWithProperties != NULL;
     if (n_list > 0 && !modern) {
         ocl_need_version(state, "clCreateCommandQueueWithProperties", device->version < context->version ? device->version : context->version, 200);

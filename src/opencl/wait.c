@@ -73,9 +73,6 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
             done = waiter->done;
             pthread_mutex_unlock(&waiter->lock);
             done = done || is_done(event, exec, status); /* some drivers do not call back for a command that fails */
-            if (!done) { /* PoCL does not call back for a command that failed with its wait list */
-                done = is_done(event, exec, status);
-            }
         } else {
             pg_sleep_us(500);
             done = is_done(event, exec, status);
@@ -136,6 +133,15 @@ int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted
         if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
             is_done(event, &exec, &status);
         }
+        if (PG_UNLIKELY(ocl_is_exiting()) && (status != CL_SUCCESS || exec < 0)) {
+            /* Only daemon threads are left, and what failed is what exit gave up: such a thread just stops, as Python stops those
+             * that want the GIL now. */
+            Py_BEGIN_ALLOW_THREADS
+            for (;;) {
+                pg_sleep_us(1000000);
+            }
+            Py_END_ALLOW_THREADS
+        }
     }
     if (status != CL_SUCCESS) {
         ocl_raise(state, routine, status);
@@ -159,15 +165,10 @@ int ocl_wait_list(State *state, PyObject *wait_for, const char *call, cl_context
     }
     if (PyObject_TypeCheck(wait_for, state->EventType)) {
         list->keep = PyTuple_Pack(1, wait_for); /* PyOpenCL refuses a bare Event; what is meant is clear */
-    } else if (PyUnicode_Check(wait_for)) {
-        list->keep = NULL;
-    } else {
-        list->keep = PySequence_Tuple(wait_for); /* a copy: nobody can change it while the GIL is released */
+    } else { /* a copy: nobody can change it while the GIL is released */
+        list->keep = pg_tuple(wait_for, call, "wait_for", "Events (or None)", 1 << 20);
     }
     if (list->keep == NULL) {
-        if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)) {
-            PyErr_Format(PyExc_TypeError, "%s: wait_for must be a sequence of Events or None, not %s", call, pg_type_name(wait_for));
-        }
         return -1;
     }
     Py_ssize_t n = PyTuple_GET_SIZE(list->keep);

@@ -314,6 +314,16 @@ def test_wrong_headers(ctx, headers):
         cl.Program(ctx, FILL).compile(headers=headers)
 
 
+def test_headers_that_cannot_be(ctx):
+    header = cl.Program(ctx, "#define A 1")
+    for name in ("", "a\0.h"):
+        with pytest.raises(ValueError, match="name of header 0 is empty or has a NUL"):
+            cl.Program(ctx, FILL).compile(headers=[(name, header)])
+    other = cl.Program(cl.Context(ctx.devices), "#define A 1")
+    with pytest.raises(cl.LogicError, match="header 0 belongs to another context"):
+        cl.Program(ctx, FILL).compile(headers=[("a.h", other)])
+
+
 def test_link_of_nothing(ctx):
     with pytest.raises(ValueError, match="programs is empty"):
         cl.link_program(ctx, [])
