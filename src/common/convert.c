@@ -101,6 +101,10 @@ int pg_as_sizes(PyObject *obj, const char *call, const char *name, size_t *out, 
     if (PyLong_Check(obj) || PyArray_IsScalar(obj, Integer)) {
         return pg_as_size(obj, call, name, out) < 0 ? -1 : 1;
     }
+    if ((PyList_Check(obj) || PyTuple_Check(obj)) && PySequence_Fast_GET_SIZE(obj) > max) {
+        PyErr_Format(PyExc_ValueError, "%s: %s has %zd entries, at most %d are allowed", call, name, PySequence_Fast_GET_SIZE(obj), max);
+        return -1;
+    }
     PyObject *items = pg_tuple(obj, call, name, "integers", max);
     if (items == NULL) {
         return -1;

@@ -217,7 +217,7 @@ static PyObject *Context_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         goto fail;
     }
     PyMem_Free(ids);
-    Py_XDECREF(keep);
+    self->given = keep;
     return (PyObject *)self;
 fail:
     PyMem_Free(ids);
@@ -232,6 +232,7 @@ static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
     for (Py_ssize_t i = 0; i < self->n_devices; i++) {
         Py_VISIT(self->devices[i]);
     }
+    Py_VISIT(self->given);
     Py_VISIT(self->dict);
     return 0;
 }
@@ -255,6 +256,7 @@ static void Context_dealloc(PyObject *op) {
         Py_DECREF(self->devices[i]);
     }
     PyMem_Free(self->devices);
+    Py_XDECREF(self->given);
     Py_XDECREF(self->dict);
     type->tp_free(op);
     Py_DECREF(type);

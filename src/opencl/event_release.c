@@ -3,20 +3,41 @@
  * PoCL 3.1 aborts the process when a command fails because an event it waited for failed, a later command of the same queue
  * depends on it, and nobody but the driver holds its event. Only user events can fail this way at any time, so while one has no
  * status, events of commands that are not done are put aside instead of released.
+ *
+ * It also leaves the failed event in the lists of the commands before it, and looks at it when these are done. So the last FAILED_KEPT
+ * events that failed are kept; by then those commands are long past.
  */
 #include "opencl.h"
 
+#define FAILED_KEPT 1024
+
 static cl_event *aside;
 static size_t n_aside, room;
+static cl_event failed[FAILED_KEPT]; /* the oldest is at next_failed */
+static size_t next_failed;
+static int failures; /* there has been one */
 
-static int is_done(cl_event event) {
+void ocl_event_failures_seen(void) { failures = 1; }
+
+static cl_int execution_status(cl_event event) {
     cl_int exec = CL_QUEUED, status = CL_SUCCESS;
     CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
-    return status == CL_SUCCESS && exec <= CL_COMPLETE;
+    return status == CL_SUCCESS ? exec : CL_QUEUED;
 }
+
+static int is_done(cl_event event) { return execution_status(event) <= CL_COMPLETE; }
 
 static void release(cl_event event) {
     cl_int status = CL_SUCCESS;
+    if (PG_UNLIKELY(failures) && execution_status(event) < CL_COMPLETE) {
+        cl_event oldest = failed[next_failed];
+        failed[next_failed] = event;
+        next_failed = (next_failed + 1) % FAILED_KEPT;
+        if (oldest == NULL) {
+            return;
+        }
+        event = oldest;
+    }
     CL_CALL(status, clReleaseEvent, event);
     (void)status;
 }

@@ -34,9 +34,13 @@ typedef struct {
     int is_offset;           /* the offset of the VectorArg before */
     PyObject *declaration;   /* str "float *a" for messages */
     PyObject *held;          /* what the driver's argument refers to; strong */
+    PyTypeObject *exact;     /* what comes almost always: the type whose value is taken without a question, or NULL */
     ArgSet set;              /* what the driver has now ... */
     size_t set_size;
-    unsigned char set_value[CACHED_BYTES]; /* ... if set_size <= CACHED_BYTES */
+    union {                  /* ... if set_size <= CACHED_BYTES */
+        unsigned char bytes[CACHED_BYTES];
+        cl_long word;        /* all of it if set_size <= 8 */
+    } now;
 } ArgSlot;
 
 typedef struct {
@@ -49,12 +53,14 @@ typedef struct {
     cl_uint n_args;
     cl_uint n_given;         /* arguments that a caller gives: n_args less the offsets of VectorArgs */
     ArgSlot *slots;
-    PyThread_type_lock lock; /* held over setting arguments and enqueueing */
+    int locked;              /* from setting arguments until enqueued; changed with the GIL held */
+    PyThread_type_lock lock; /* held besides while the GIL is released in between, for those who find it locked */
     int shared_handle;       /* somebody else may set arguments: what the driver has is never assumed */
     PyObject *dict;
 } Kernel;
 
-/* A converted argument, ready for the driver. */
+/* A converted argument, ready for the driver. A value of up to 8 bytes lies in value.integer, whose other bytes depend on the
+ * value alone, so that integers can be compared. */
 typedef struct {
     ArgSet set;
     size_t size;
@@ -84,8 +90,43 @@ void kernel_values_clear(ArgValue *values, cl_uint n);
 /* Makes the driver's arguments equal to values; lock held. Returns the status; *failed is the index. old receives references to
  * drop after unlocking (n entries). */
 cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_uint *failed, PyObject **old, const char **routine);
-void kernel_lock(Kernel *self);
-void kernel_unlock(Kernel *self);
+void kernel_wait_for_lock(Kernel *self);
+static inline void kernel_lock(Kernel *self) {
+    if (PG_UNLIKELY(self->locked)) {
+        kernel_wait_for_lock(self);
+    }
+    self->locked = 1;
+}
+static inline void kernel_unlock(Kernel *self) { self->locked = 0; }
+
+/* The argument that comes almost always, a Buffer for a pointer or a NumPy number of the argument's own type: 1, or 0 if it is
+ * something else, which kernel_convert() decides. */
+static inline int kernel_convert_exact(Kernel *self, const ArgSlot *slot, PyObject *arg, ArgValue *out) {
+    if (Py_TYPE(arg) != slot->exact) {
+        return 0;
+    }
+    out->set = SET_VALUE;
+    out->owns_hold = 0;
+    out->large = NULL;
+    out->value.integer = 0;
+    if (slot->kind == ARG_GLOBAL) {
+        Memory *memory = (Memory *)arg;
+        out->size = sizeof(cl_mem);
+        out->hold = arg;
+        out->value.mem = memory->mem;
+        return memory->mem != NULL && memory->context->context == self->context->context && memory->type == CL_MEM_OBJECT_BUFFER;
+    }
+    out->size = slot->size;
+    out->hold = NULL;
+    /* NumPy's number follows the object's head; 4 or 8 bytes. */
+    const char *number = (const char *)arg + offsetof(PyUIntScalarObject, obval);
+    if (slot->size == 4) {
+        memcpy(out->value.bytes, number, 4);
+    } else {
+        memcpy(out->value.bytes, number, 8);
+    }
+    return 1;
+}
 
 /* kernel_launch.c */
 PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames);

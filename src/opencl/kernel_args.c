@@ -75,6 +75,7 @@ static int integer_from_long(Kernel *self, cl_uint i, PyObject *arg, ArgValue *o
 static int store_float(Kernel *self, cl_uint i, PyObject *arg, double number, ArgValue *out) {
     size_t size = self->slots[i].size;
     out->size = size;
+    out->value.integer = 0;
     if (size == 4) {
         float narrow = (float)number;
         if (PG_UNLIKELY(Py_IS_INFINITY(narrow)) && !Py_IS_INFINITY(number)) {
@@ -213,6 +214,7 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
             goto done;
         }
     }
+    out->value.integer = 0;
     memset(bytes + size, 0, room - size);
     if (PyBuffer_ToContiguous(bytes, &view, view.len, 'A') < 0) {
         goto done;
@@ -569,7 +571,7 @@ int kernel_prepare_held(Kernel *self, cl_uint i, PyObject *held, Queue *queue) {
     if (held == NULL) {
         return 0;
     }
-    if (PyObject_TypeCheck(held, self->state->MemoryObjectHolderType)) {
+    if (Py_TYPE(held) == self->state->BufferType || PyObject_TypeCheck(held, self->state->MemoryObjectHolderType)) {
         if (((Memory *)held)->mem == NULL) {
             return refuse(self, i, "the %s was released", pg_type_name(held));
         }

@@ -137,7 +137,7 @@ static void pin(Kernel *self, int add) {
         if (held == NULL) {
             continue;
         }
-        if (PyObject_TypeCheck(held, self->state->MemoryObjectHolderType)) {
+        if (Py_TYPE(held) == self->state->BufferType || PyObject_TypeCheck(held, self->state->MemoryObjectHolderType)) {
             if (add) {
                 ocl_memory_pin((Memory *)held);
             } else {
@@ -159,9 +159,11 @@ static cl_int enqueue(Kernel *self, Queue *queue, const Range *range, const Wait
     const size_t *local = range->has_local ? range->local : NULL, *offset = range->has_offset ? range->offset : NULL;
     if (PG_UNLIKELY(ocl_queue_may_block(queue))) {
         pin(self, 1);
+        PyThread_acquire_lock(self->lock, WAIT_LOCK); /* at once: a waiter has it for no time, and needs no GIL to let it go */
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, self->kernel, (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
         Py_END_ALLOW_THREADS
+        PyThread_release_lock(self->lock);
         pin(self, 0);
     } else {
         CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, self->kernel, (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
@@ -345,6 +347,7 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
     ArgValue local_values[VALUES_ON_STACK], *values = local_values;
     PyObject *local_old[VALUES_ON_STACK], **old = local_old, *result = NULL;
     cl_uint n = self->n_args, done = 0;
+    int clear = 0; /* something may own memory */
     if (PG_UNLIKELY(n > VALUES_ON_STACK)) {
         values = PyMem_Malloc(n * sizeof *values);
         old = PyMem_Malloc(n * sizeof *old);
@@ -355,6 +358,11 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
     }
     size_t local_memory = 0;
     for (Py_ssize_t k = 3; done < n; k++) {
+        if (kernel_convert_exact(self, &self->slots[done], args[k], &values[done])) {
+            done++;
+            continue;
+        }
+        clear = 1;
         if (PG_UNLIKELY(kernel_convert(self, done, args[k], &values[done]) < 0)) {
             kernel_values_clear(values + done, self->slots[done].with_offset ? 2 : 1);
             goto done;
@@ -374,7 +382,7 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
     }
     result = launch(self, queue, &range, options.wait_for, values, old);
 done:
-    if (values != NULL) {
+    if (clear) {
         kernel_values_clear(values, done);
     }
     if (PG_UNLIKELY(n > VALUES_ON_STACK)) {

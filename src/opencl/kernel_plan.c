@@ -146,6 +146,28 @@ static PyObject *rows_from_source(Kernel *self) {
     return rows;
 }
 
+/* The type whose value each argument takes without a question, see kernel_convert_exact(). */
+static void choose_exact(Kernel *self) {
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        ArgSlot *slot = &self->slots[i];
+        slot->exact = NULL;
+        if (slot->with_offset || slot->is_offset) {
+            continue;
+        }
+        if (slot->kind == ARG_GLOBAL) {
+            slot->exact = self->state->BufferType;
+        } else if (slot->kind == ARG_FLOAT) {
+            slot->exact = slot->size == 4 ? &PyFloatArrType_Type : slot->size == 8 ? &PyDoubleArrType_Type : NULL;
+        } else if (slot->kind == ARG_INTEGER && slot->size == 4) {
+            slot->exact = slot->is_signed ? &PyIntArrType_Type : &PyUIntArrType_Type;
+        } else if (slot->kind == ARG_INTEGER && slot->size == 8 && sizeof(long) == 8) {
+            slot->exact = slot->is_signed ? &PyLongArrType_Type : &PyULongArrType_Type;
+        } else if (slot->kind == ARG_INTEGER && slot->size == 8) {
+            slot->exact = slot->is_signed ? &PyLongLongArrType_Type : &PyULongLongArrType_Type;
+        }
+    }
+}
+
 int kernel_make_plan(Kernel *self) {
     self->n_given = self->n_args;
     self->slots = PyMem_Calloc(self->n_args + 1, sizeof *self->slots);
@@ -165,6 +187,7 @@ int kernel_make_plan(Kernel *self) {
         known++;
     }
     if (known == self->n_args) {
+        choose_exact(self);
         return 0;
     }
     PyObject *rows = self->program != NULL && self->program->arg_info != NULL && PyDict_Check(self->program->arg_info)
@@ -182,6 +205,7 @@ int kernel_make_plan(Kernel *self) {
         self->slots[i].kind = ARG_UNKNOWN;
         Py_CLEAR(self->slots[i].declaration);
     }
+    choose_exact(self);
     return 0;
 }
 
@@ -270,6 +294,7 @@ int kernel_declare(Kernel *self, PyObject *dtypes) {
     }
     result = 0;
 done:
+    choose_exact(self);
     Py_DECREF(entries);
     return result;
 }

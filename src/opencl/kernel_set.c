@@ -12,15 +12,14 @@ void kernel_values_clear(ArgValue *values, cl_uint n) {
     }
 }
 
-void kernel_lock(Kernel *self) {
-    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) { /* another thread is in the driver, without the GIL */
+void kernel_wait_for_lock(Kernel *self) {
+    while (self->locked) { /* another thread is in the driver, without the GIL, and holds the lock meanwhile */
         Py_BEGIN_ALLOW_THREADS
         PyThread_acquire_lock(self->lock, WAIT_LOCK);
+        PyThread_release_lock(self->lock);
         Py_END_ALLOW_THREADS
     }
 }
-
-void kernel_unlock(Kernel *self) { PyThread_release_lock(self->lock); }
 
 /* Whether the driver has this value already. An object must be the same one: a handle can be a new object's at an old address. */
 static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value) {
@@ -29,9 +28,13 @@ static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value
     }
     switch (value->set) {
     case SET_VALUE:
-        return slot->set_size == value->size && value->size <= CACHED_BYTES && memcmp(slot->set_value, value->value.bytes, value->size) == 0;
+        if (slot->set_size != value->size || value->size > CACHED_BYTES) {
+            return 0;
+        }
+        return value->size <= sizeof slot->now.word ? slot->now.word == value->value.integer
+                                                    : memcmp(slot->now.bytes, value->value.bytes, value->size) == 0;
     case SET_SVM:
-        return memcmp(slot->set_value, &value->svm, sizeof value->svm) == 0;
+        return memcmp(slot->now.bytes, &value->svm, sizeof value->svm) == 0;
     case SET_LOCAL:
         return slot->set_size == value->size;
     default:
@@ -78,9 +81,11 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_u
         slot->set = value->set;
         slot->set_size = value->size;
         if (value->set == SET_SVM) {
-            memcpy(slot->set_value, &value->svm, sizeof value->svm);
+            memcpy(slot->now.bytes, &value->svm, sizeof value->svm);
+        } else if (value->set == SET_VALUE && value->size <= sizeof slot->now.word) {
+            slot->now.word = value->value.integer;
         } else if (value->set == SET_VALUE && value->size <= CACHED_BYTES) {
-            memcpy(slot->set_value, value->value.bytes, value->size);
+            memcpy(slot->now.bytes, value->value.bytes, value->size);
         }
     }
     return CL_SUCCESS;

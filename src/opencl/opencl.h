@@ -211,6 +211,7 @@ typedef struct {
     int version; /* the lowest of its devices' */
     Py_ssize_t n_devices;
     Device **devices;
+    PyObject *given;         /* tuple of Devices, or NULL: PoCL lists the root for a sub-device, and needs the sub-device to the end */
     PyObject *dict;
 } Context;
 
@@ -267,6 +268,7 @@ typedef struct {
     cl_program program;     /* NULL until the driver is asked, so that a cached binary can stand for the source */
     Context *context;
     PyObject *kernels;      /* dict name -> Kernel: what prg.name gives */
+    PyObject *last_name, *last_kernel; /* the attribute that was asked for last: a reference, and one borrowed from kernels */
     PyObject *source;       /* bytes, or NULL: made from binaries, IL or built-in kernels */
     PyObject *arg_info;     /* dict name -> list of (address, access, type name, type qualifier, name), or NULL */
     PyObject *options;      /* bytes of the last build that succeeded, or NULL */
@@ -319,6 +321,7 @@ PyObject *ocl_event_new(State *state, cl_event event, cl_context context);
 PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, PyObject *ward);
 /* In place of CL_RELEASE(LIVE_EVENT, clReleaseEvent, event) for the event of a command that may not be done; see event_release.c. */
 void ocl_event_let_go(cl_event event);
+void ocl_event_failures_seen(void);
 /* Waits for the event with the GIL released, interruptible in the main thread. 0, or -1 with an exception.
  * *interrupted, if not NULL, is set to 1 when a signal handler raised: the command is still running then. */
 int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted);

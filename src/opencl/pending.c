@@ -96,6 +96,7 @@ static void collect_failed(void) {
 }
 
 void ocl_suspect_failures(void) {
+    ocl_event_failures_seen();
     pthread_mutex_lock(&lock);
     suspect_until = pg_seconds() + 2.0;
     pthread_cond_signal(&wake);

@@ -249,6 +249,7 @@ static int Program_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static int Program_clear(PyObject *op) { /* kernels lead back here */
     Program *self = (Program *)op;
+    Py_CLEAR(self->last_name);
     Py_CLEAR(self->kernels);
     Py_CLEAR(self->dict);
     return 0;
@@ -261,6 +262,7 @@ static void Program_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
+    Py_XDECREF(self->last_name);
     Py_XDECREF(self->kernels); /* before the program, as drivers like it */
     if (self->program != NULL) {
         CL_RELEASE(LIVE_PROGRAM, clReleaseProgram, self->program);
@@ -346,10 +348,18 @@ static int is_dunder(PyObject *name) {
 
 static PyObject *Program_getattro(PyObject *op, PyObject *name) {
     Program *self = (Program *)op;
-    if (self->kernels != NULL && PyUnicode_Check(name)) {
+    if (name == self->last_name) { /* a name in the caller's code, in a loop */
+        return Py_NewRef(self->last_kernel);
+    }
+    if (self->kernels != NULL && PyUnicode_CheckExact(name)) {
         PyObject *kernel = PyDict_GetItemWithError(self->kernels, name);
-        if (kernel != NULL || PyErr_Occurred()) {
-            return Py_XNewRef(kernel);
+        if (kernel != NULL) {
+            Py_XSETREF(self->last_name, Py_NewRef(name));
+            self->last_kernel = kernel;
+            return Py_NewRef(kernel);
+        }
+        if (PyErr_Occurred()) {
+            return NULL;
         }
     }
     PyObject *value = PyObject_GenericGetAttr(op, name);
@@ -378,6 +388,7 @@ static int Program_setattro(PyObject *op, PyObject *name, PyObject *value) {
     if (PyObject_GenericSetAttr(op, name, value) < 0) {
         return -1;
     }
+    Py_CLEAR(self->last_name);
     if (self->kernels != NULL && PyDict_Contains(self->kernels, name) == 1) {
         return PyDict_DelItem(self->kernels, name); /* the attribute comes before a kernel of the same name */
     }

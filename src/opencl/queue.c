@@ -12,7 +12,7 @@ static const Info Queue_info[] = {
 };
 
 /* Commands after which the driver's own queue may be full, so that enqueueing may block (drivers hold 1000 and more). */
-#define MANY_COMMANDS 256
+#define MANY_COMMANDS 1000
 
 static cl_int Queue_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
     cl_int status = CL_SUCCESS;

@@ -33,6 +33,9 @@ PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status,
         return NULL;
     }
     PyBuffer_Release(view);
+    if (!(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
+        queue->since_finish = 0; /* what came before this copy is done too */
+    }
     return ocl_nanny_event_new(state, event, queue->context->context, NULL);
 }
 

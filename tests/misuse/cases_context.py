@@ -120,6 +120,8 @@ def queue_left_by_an_exception(env: Env) -> None:
 def device_of_another_context(env: Env) -> None:
     subs = sub_devices(env)
     ctx = cl.Context([subs[0]])
+    if env.dev in ctx.devices:
+        skip("a driver whose context of a sub-device does not hold the whole device (PoCL's does)")
     prg = cl.Program(ctx, "kernel void k() {}")
     for use in (lambda: cl.CommandQueue(ctx, env.dev), lambda: prg.build(devices=[env.dev])):
         with expect(ANY):
