@@ -199,7 +199,7 @@ class _Options:
 
 @once
 def _chatter() -> re.Pattern[str]:
-    """What Intel's compiler says about every program. A log of nothing else counts as empty."""
+    """What Intel's and NVIDIA's compilers say about every program. A log of nothing else counts as empty."""
     import re
 
     return re.compile(
@@ -207,6 +207,8 @@ def _chatter() -> re.Pattern[str]:
         r"|Options used by backend compiler:.*|remark: <unknown>:0:0: .*"
         r"|Kernel \S+ was (not vectorized|successfully vectorized \(\d+\))|Done\.?"
         r"|Reload Program Binary Object\.|\s*"
+        # NVIDIA's, about every kernel
+        r"|\(\): Warning: Function \S+ is a kernel, so overriding noinline attribute\..*"
     )
 
 
@@ -461,14 +463,17 @@ def _build(
         first = error
     if first.code == _INVALID_OPERATION:
         raise _refuse_rebuild("clBuildProgram") from None
-    if first.code in _BAD_OPTIONS and "-cl-kernel-arg-info" not in given:
-        # A compiler that does not know the option which we add: it must not be worse off for it.
+    logs = _collect_logs(program, targets)
+    # NVIDIA's assembler (580.159) stumbles over what this option makes of a kernel without arguments.
+    stumbled = any("ptxas" in log for log in logs.values())
+    if (first.code in _BAD_OPTIONS or stumbled) and "-cl-kernel-arg-info" not in given:
+        # We added the option, so the program must not be worse off for it.
         try:
             program._build(_Options(given, targets, False).encoded, chosen)
             return
         except Error:
             pass
-    raise _failure(first, _collect_logs(program, targets), options, program._source_bytes) from None
+    raise _failure(first, logs, options, program._source_bytes) from None
 
 
 def compile_program(

@@ -166,6 +166,12 @@ static PyObject *Context_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     if (by_type && pg_as_u64(a[2], "Context", "dev_type", &dev_type) < 0) {
         goto fail;
     }
+    for (cl_uint i = 1; i < n; i++) { /* some drivers follow a foreign handle */
+        if (((Device *)PyTuple_GET_ITEM(keep, i))->platform->id != ((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id) {
+            ocl_reject(state, "Context", CL_INVALID_DEVICE, "the devices belong to different platforms, and a context is of one");
+            goto fail;
+        }
+    }
     self = (Context *)PG_NEW(type);
     if (self == NULL) {
         goto fail;

@@ -40,6 +40,11 @@ static int check_side(State *state, const char *call, const char *what, Side *si
         pg_add(side->origin[0], region[0], &end) < 0 || pg_add(end, rows, &end) < 0 || pg_add(end, slices, &end) < 0 || end > total) {
         goto too_far;
     }
+    if (region[1] == 1 && region[2] == 1) { /* one row: pitches that reach past the end mean nothing, but NVIDIA's driver refuses them */
+        side->origin[0] += side->origin[1] * side->pitch[0] + side->origin[2] * side->pitch[1];
+        side->origin[1] = side->origin[2] = 0;
+        side->pitch[0] = side->pitch[1] = region[0];
+    }
     return 0;
 too_far:
     ocl_reject(state, call, CL_INVALID_VALUE, "the region reaches past the %zu bytes of the %s", total, what);

@@ -34,11 +34,9 @@ def test_information_that_every_device_has(device):
 
 def test_identifier(device):
     identifier = device.hashable_model_and_version_identifier
-    assert (
-        identifier
-        == ("v1", device.vendor, device.vendor_id, device.name, device.version)
-        == device.persistent_unique_id
-    )
+    assert identifier == ("v1", device.vendor, device.vendor_id, device.name, device.version)
+    with pytest.warns(DeprecationWarning, match="hashable_model_and_version_identifier"):
+        assert device.persistent_unique_id == identifier
     assert {identifier: 1}[identifier] == 1
 
 

