@@ -199,7 +199,7 @@ class _Options:
 
 @once
 def _chatter() -> re.Pattern[str]:
-    """What Intel's and NVIDIA's compilers say about every program. A log of nothing else counts as empty."""
+    """What Intel's and NVIDIA's compilers always say. A log of nothing else counts as empty."""
     import re
 
     return re.compile(
@@ -464,7 +464,7 @@ def _build(
     if first.code == _INVALID_OPERATION:
         raise _refuse_rebuild("clBuildProgram") from None
     logs = _collect_logs(program, targets)
-    # NVIDIA's assembler (580.159) stumbles over what this option makes of a kernel without arguments.
+    # NVIDIA's assembler (580.159) stumbles over what this option makes of an empty kernel.
     stumbled = any("ptxas" in log for log in logs.values())
     if (first.code in _BAD_OPTIONS or stumbled) and "-cl-kernel-arg-info" not in given:
         # We added the option, so the program must not be worse off for it.

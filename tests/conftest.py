@@ -77,3 +77,10 @@ def balance():
     gc.collect()
     after = _opencl._handle_counts()
     assert after == before
+
+
+@pytest.fixture
+def failures_spread(device: cl.Device) -> None:
+    """Skips where the driver does not let a command fail with what it waits for."""
+    if "Intel" in device.platform.name and device.type == cl.device_type.CPU:
+        pytest.skip("Intel's runtime runs commands although what they wait for has failed")

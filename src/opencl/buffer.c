@@ -159,6 +159,7 @@ static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, si
     child->mem = mem;
     child->context = (Context *)Py_NewRef(self->context);
     child->hostbuf = Py_XNewRef(self->hostbuf);
+    child->parent = Py_NewRef(self);
     child->size = size;
     child->flags = flags != 0 ? flags : self->flags;
     child->type = CL_MEM_OBJECT_BUFFER;

@@ -44,11 +44,22 @@ int ocl_driver_ready(State *state) {
     return 0;
 }
 
+/* Makes a call that returns an address and no status: NULL also where the driver does not have the function or a trap forbids it. */
+#define CL_FIND(out, fn, ...)                                                                                        \
+    do {                                                                                                             \
+        cl_int find_status_ = CL_SUCCESS;                                                                            \
+        int trapped_ = PG_UNLIKELY(pg_trap) && pg_trapped(#fn, &ocl_call_counts[FN_##fn], &find_status_);            \
+        (out) = trapped_ || cl.fn == NULL ? NULL : cl.fn(__VA_ARGS__);                                               \
+    } while (0)
+
 void *ocl_extension_function(cl_platform_id platform, const char *name) {
+    void *function;
     if (cl.clGetExtensionFunctionAddressForPlatform != NULL) {
-        return cl.clGetExtensionFunctionAddressForPlatform(platform, name);
+        CL_FIND(function, clGetExtensionFunctionAddressForPlatform, platform, name);
+    } else {
+        CL_FIND(function, clGetExtensionFunctionAddress, name);
     }
-    return cl.clGetExtensionFunctionAddress != NULL ? cl.clGetExtensionFunctionAddress(name) : NULL;
+    return function;
 }
 
 PG_DOC(load_library__doc__, "_load_library", "path, preload=()", "(path: str, preload: Sequence[str] = ()) -> None",

@@ -210,9 +210,10 @@ PyType_Spec ocl_NannyEvent_spec = {
 struct UserEventRecord {
     struct UserEventRecord *next, **link;
     cl_event event;
+    int dropped; /* the object is gone, and the driver would not set the status: the event is the record's own */
 };
 static struct UserEventRecord *unset;
-static int n_unset;
+static int n_unset, n_dropped;
 
 int ocl_user_events_pending(void) { return n_unset; }
 
@@ -234,11 +235,36 @@ static void unlink_record(struct UserEventRecord *record) {
     n_unset--;
 }
 
+/* Lets the commands that wait for the event fail. The driver may run callbacks here; ours need no GIL. 0 if it is worth another
+ * attempt, after some of these: it was out of memory, say. */
+static int abandon(cl_event event) {
+    for (int tries = 0; tries < 3; tries++) {
+        cl_int status = CL_SUCCESS;
+        CL_CALL(status, clSetUserEventStatus, event, -1);
+        if (status == CL_SUCCESS || status == CL_INVALID_OPERATION /* set already */ || status == PG_STATUS_FORKED) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void ocl_abandon_user_events(void) {
     for (struct UserEventRecord *record = unset; record != NULL; record = record->next) {
-        cl_int status = CL_SUCCESS;
-        CL_CALL(status, clSetUserEventStatus, record->event, -1);
-        (void)status;
+        abandon(record->event);
+    }
+}
+
+/* Another attempt for events that were dropped when the driver would not set their status. */
+static void abandon_dropped(void) {
+    for (struct UserEventRecord *record = unset, *next; n_dropped > 0 && record != NULL; record = next) {
+        next = record->next;
+        if (record->dropped && abandon(record->event)) {
+            unlink_record(record);
+            n_dropped--;
+            ocl_suspect_failures();
+            ocl_event_let_go(record->event);
+            PyMem_Free(record);
+        }
     }
 }
 
@@ -255,6 +281,7 @@ static PyObject *UserEvent_new(PyTypeObject *type, PyObject *args, PyObject *kwa
         ocl_need_version(state, "clCreateUserEvent", context->version, 110) < 0) {
         return NULL;
     }
+    abandon_dropped();
     struct UserEventRecord *record = PyMem_Calloc(1, sizeof *record);
     if (record == NULL) {
         return PyErr_NoMemory();
@@ -279,14 +306,15 @@ static PyObject *UserEvent_new(PyTypeObject *type, PyObject *args, PyObject *kwa
 
 static void UserEvent_dealloc(PyObject *op) {
     Event *self = (Event *)op;
-    if (self->user != NULL) {
+    abandon_dropped();
+    if (self->user != NULL && abandon(self->event)) { /* no command may wait for ever for somebody who is gone */
         unlink_record(self->user);
         PyMem_Free(self->user);
-        /* No command may wait for ever for somebody who is gone. The driver may run callbacks here; ours need no GIL. */
-        cl_int status = CL_SUCCESS;
-        CL_CALL(status, clSetUserEventStatus, self->event, -1);
-        (void)status;
         ocl_suspect_failures();
+    } else if (self->user != NULL) {
+        self->user->dropped = 1;
+        n_dropped++;
+        self->event = NULL;
     }
     Event_dealloc(op);
 }

@@ -521,7 +521,10 @@ static PyObject *Image_get(PyObject *op, void *closure) {
 
 static PyObject *Image_get_image_info(PyObject *op, PyObject *param) {
     Memory *self = (Memory *)op;
-    unsigned long number = PyLong_Check(param) ? PyLong_AsUnsignedLongMask(param) : 0;
+    cl_uint number;
+    if (pg_as_u32(param, "clGetImageInfo", "param", &number) < 0) {
+        return NULL;
+    }
     for (int i = 0; i < ROW_COUNT; i++) {
         if (Image_info[i].param == number) {
             return Image_get(op, (void *)(intptr_t)i);

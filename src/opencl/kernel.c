@@ -348,6 +348,15 @@ static int set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_
     cl_uint failed = 0;
     const char *routine;
     kernel_lock(self);
+    int released = 0; /* since it was converted: by another thread, or by what a conversion calls */
+    for (cl_uint i = 0; i < at && !released; i++) {
+        released = kernel_held_alive(self, first + i, values[i].hold) < 0;
+    }
+    if (released) {
+        kernel_unlock(self);
+        kernel_values_clear(values, at);
+        goto done;
+    }
     cl_int status = kernel_set(self, values, first, at, &failed, old, &routine);
     kernel_unlock(self);
     for (cl_uint i = 0; i < at; i++) {

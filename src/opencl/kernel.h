@@ -82,8 +82,10 @@ typedef struct {
 /* kernel_args.c */
 int kernel_convert(Kernel *self, cl_uint index, PyObject *arg, ArgValue *out); /* with_offset: fills out[0] and out[1] */
 PyObject *kernel_raise_set(Kernel *self, cl_uint index, const char *routine, cl_int status);
-/* Of what an argument refers to: -1 with an exception if it was released; records the use by the queue. */
-int kernel_prepare_held(Kernel *self, cl_uint index, PyObject *held, Queue *queue);
+int kernel_held_alive(Kernel *self, cl_uint index, PyObject *held); /* -1 with an exception if it was released */
+static inline int kernel_is_memory(const Kernel *self, PyObject *held) {
+    return Py_TYPE(held) == self->state->BufferType || PyObject_TypeCheck(held, self->state->MemoryObjectHolderType);
+}
 
 /* kernel_set.c */
 void kernel_values_clear(ArgValue *values, cl_uint n);
@@ -91,11 +93,15 @@ void kernel_values_clear(ArgValue *values, cl_uint n);
  * drop after unlocking (n entries). */
 cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_uint *failed, PyObject **old, const char **routine);
 void kernel_wait_for_lock(Kernel *self);
-static inline void kernel_lock(Kernel *self) {
+/* 1 if it had to wait: the GIL was released. */
+static inline int kernel_lock(Kernel *self) {
+    int waited = 0;
     if (PG_UNLIKELY(self->locked)) {
         kernel_wait_for_lock(self);
+        waited = 1;
     }
     self->locked = 1;
+    return waited;
 }
 static inline void kernel_unlock(Kernel *self) { self->locked = 0; }
 

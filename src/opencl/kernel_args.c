@@ -567,21 +567,16 @@ int kernel_convert(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     return convert_unknown(self, i, arg, out);
 }
 
-int kernel_prepare_held(Kernel *self, cl_uint i, PyObject *held, Queue *queue) {
+int kernel_held_alive(Kernel *self, cl_uint i, PyObject *held) {
+    int released = 0;
     if (held == NULL) {
         return 0;
     }
-    if (Py_TYPE(held) == self->state->BufferType || PyObject_TypeCheck(held, self->state->MemoryObjectHolderType)) {
-        if (((Memory *)held)->mem == NULL) {
-            return refuse(self, i, "the %s was released", pg_type_name(held));
-        }
-        return ocl_memory_prepare((Memory *)held, queue);
+    if (kernel_is_memory(self, held)) {
+        released = ((Memory *)held)->mem == NULL;
+    } else if (ocl_is_svm(self->state, held)) {
+        const Svm *svm = (Svm *)held, *owner = svm->base != NULL ? svm->base : svm;
+        released = svm->pointer == NULL || owner->pointer == NULL;
     }
-    if (ocl_is_svm(self->state, held)) {
-        if (((Svm *)held)->pointer == NULL) {
-            return refuse(self, i, "the %s was released", pg_type_name(held));
-        }
-        return ocl_svm_used(self->state, held, queue);
-    }
-    return 0;
+    return released ? refuse(self, i, "the %s was released", pg_type_name(held)) : 0;
 }

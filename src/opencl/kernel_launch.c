@@ -137,7 +137,7 @@ static void pin(Kernel *self, int add) {
         if (held == NULL) {
             continue;
         }
-        if (Py_TYPE(held) == self->state->BufferType || PyObject_TypeCheck(held, self->state->MemoryObjectHolderType)) {
+        if (kernel_is_memory(self, held)) {
             if (add) {
                 ocl_memory_pin((Memory *)held);
             } else {
@@ -194,6 +194,32 @@ static PyObject *raise_enqueue(Kernel *self, Queue *queue, const Range *range, c
     return ocl_raise_with(self->state, routine, status, "kernel '%U'", self->name);
 }
 
+/* Of what an argument refers to: records the use by the queue. -1 with an exception if it was released; 1 if the GIL may have been
+ * released, so that it has to be looked at again. */
+static int prepare_held(Kernel *self, cl_uint i, PyObject *held, Queue *queue) {
+    if (kernel_is_memory(self, held)) {
+        Memory *memory = (Memory *)held;
+        if (memory->mem != NULL && memory->pool == NULL) {
+            return 0;
+        }
+        return kernel_held_alive(self, i, held) < 0 || ocl_memory_prepare(memory, queue) < 0 ? -1 : 1;
+    }
+    if (ocl_is_svm(self->state, held)) {
+        return kernel_held_alive(self, i, held) < 0 || ocl_svm_used(self->state, held, queue) < 0 ? -1 : 1;
+    }
+    return 0;
+}
+
+/* What the arguments refer to, once the lock is held: another thread may have released it while the GIL was. */
+static int check_held(Kernel *self, const ArgValue *values) {
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        if (kernel_held_alive(self, i, values != NULL ? values[i].hold : self->slots[i].held) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 /* The whole of a launch; values is NULL to keep the arguments that are set. */
 static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject *wait_for, ArgValue *values, PyObject **old) {
     State *state = self->state;
@@ -202,12 +228,17 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
     if (wait_for != NULL && ocl_wait_list(state, wait_for, call, queue->context->context, &list) < 0) {
         return NULL;
     }
+    int check = 0; /* the GIL may have been released since the arguments were found alive */
     for (cl_uint i = 0; i < self->n_args; i++) { /* may enqueue barriers for pooled memory, so before the lock */
         PyObject *held = values != NULL ? values[i].hold : self->slots[i].held;
-        if (held != NULL && PG_UNLIKELY(kernel_prepare_held(self, i, held, queue) < 0)) {
+        Py_XINCREF(held); /* another thread may set other arguments meanwhile */
+        int prepared = held != NULL ? prepare_held(self, i, held, queue) : 0;
+        Py_XDECREF(held);
+        if (PG_UNLIKELY(prepared < 0)) {
             ocl_wait_list_clear(&list);
             return NULL;
         }
+        check |= prepared;
     }
     if (range->empty) {
         return ocl_enqueue_nothing(queue, &list);
@@ -218,7 +249,12 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
     int tries = 0, again;
     do {
         int set_failed = 0;
-        kernel_lock(self);
+        check |= kernel_lock(self);
+        if (PG_UNLIKELY(check) && check_held(self, values) < 0) {
+            kernel_unlock(self);
+            ocl_wait_list_clear(&list);
+            return NULL;
+        }
         if (values != NULL) {
             status = kernel_set(self, values, 0, self->n_args, &failed, old, &routine);
             set_failed = status != CL_SUCCESS;
@@ -240,6 +276,7 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
             return kernel_raise_set(self, failed, routine, status);
         }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
+        check = 1;
     } while (PG_UNLIKELY(again == 1));
     if (list.keep != NULL) {
         ocl_wait_list_clear(&list);

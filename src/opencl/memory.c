@@ -102,6 +102,7 @@ int ocl_memory_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(op));
     Py_VISIT(self->context);
     Py_VISIT(self->hostbuf);
+    Py_VISIT(self->parent);
     Py_VISIT(self->dict);
     return 0;
 }
@@ -121,6 +122,7 @@ void ocl_memory_dealloc(PyObject *op) {
     if (self->mem != NULL) {
         CL_RELEASE(LIVE_MEM, clReleaseMemObject, self->mem);
     }
+    Py_XDECREF(self->parent);
     Py_XDECREF(self->hostbuf);
     Py_XDECREF(self->context);
     Py_XDECREF(self->dict);

@@ -251,6 +251,7 @@ typedef struct {
     int users;              /* calls with the GIL released that use mem now */
     cl_mem retired;         /* released meanwhile: given back when users is 0 */
     void *pool;             /* PooledBuffer: its block, see pool.c */
+    PyObject *parent;       /* a region: the object that it is a part of; drivers differ in keeping that alive themselves */
     PyObject *dict;
 } Memory;
 
@@ -325,7 +326,9 @@ void ocl_event_failures_seen(void);
 /* Waits for the event with the GIL released, interruptible in the main thread. 0, or -1 with an exception.
  * *interrupted, if not NULL, is set to 1 when a signal handler raised: the command is still running then. */
 int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted);
-/* The same in the main thread for an event whose queue was flushed and whose failure does not matter. */
+/* Whether the command has ended, well or not; 0 if the driver would not say. After a wait that failed: if 0, keep its memory. */
+int ocl_is_over(cl_event event);
+/* Waits in the main thread for an event whose queue was flushed and whose failure does not matter. */
 int ocl_wait_done(State *state, cl_event event);
 void ocl_suspect_failures(void);       /* some event was made to fail: others that wait for it may, unannounced */
 void ocl_abandon_user_events(void);    /* at exit: those without a status fail */

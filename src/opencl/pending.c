@@ -1,7 +1,8 @@
 /* pending.c - what must happen when a command is done: host memory given back, Python callbacks run.
  *
- * A driver calls back from threads of its own. They only push a record onto a list; one dispatcher thread of ours takes the GIL
- * and deals with the list. So no dealloc ever waits for a device, and dropping an Event or an array changes nothing. At exit
+ * A driver calls back from threads of its own. They only push a record onto a list; one dispatcher thread takes the GIL and deals
+ * with the list. It is a thread of Python's _thread, so that its thread state is made once, where a lack of memory is an error and
+ * no crash. So no dealloc ever waits for a device, and dropping an Event or an array changes nothing. At exit
  * the dispatcher is stopped before the interpreter goes; what is still pending then is left to the operating system.
  */
 #include "opencl.h"
@@ -21,7 +22,7 @@ typedef struct Pending {
 } Pending;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, idle = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static Pending *first, **last = &first; /* under lock */
 static int running, stopping, busy;     /* under lock */
 static int exiting;                     /* GIL held */
@@ -68,13 +69,12 @@ static void leave_outstanding(Pending *record) {
     }
 }
 
-/* PoCL does not call back for a command whose wait list failed, so after a failure the rest is looked at. Only the dispatcher
+/* PoCL does not call back for a command whose wait list failed, so after a failure the rest is looked at. GIL held. Only the dispatcher
  * frees records, and with the GIL held nobody else takes one back; the lock must not be held while the driver is asked, for it may
  * hold a lock of its own while it calls push(). */
 static void collect_failed(void) {
     Pending *some[1024];
     size_t n = 0;
-    PyGILState_STATE gil = PyGILState_Ensure();
     pthread_mutex_lock(&lock);
     for (Pending *record = outstanding; record != NULL && n < sizeof some / sizeof some[0]; record = record->later) {
         some[n++] = record;
@@ -92,7 +92,6 @@ static void collect_failed(void) {
         }
         pthread_mutex_unlock(&lock);
     }
-    PyGILState_Release(gil);
 }
 
 void ocl_suspect_failures(void) {
@@ -103,42 +102,60 @@ void ocl_suspect_failures(void) {
     pthread_mutex_unlock(&lock);
 }
 
-static void *dispatch(void *Py_UNUSED(unused)) {
+/* Without the GIL: until there is something to do. Takes the list; 0 to stop. *suspect: whether events may fail silently; they were
+ * just looked at if it is set on entry, and are left alone for a moment. */
+static int wait_for_work(Pending **list, int *suspect) {
+    int looked = *suspect;
     pthread_mutex_lock(&lock);
-    while (!stopping) {
-        if (outstanding != NULL && pg_seconds() < suspect_until) {
-            pthread_mutex_unlock(&lock);
-            collect_failed();
-            pthread_mutex_lock(&lock);
-            if (first == NULL && !stopping) {
-                pg_cond_wait_ms(&wake, &lock, 10);
-                continue;
-            }
+    busy = 0;
+    for (;;) {
+        *suspect = outstanding != NULL && pg_seconds() < suspect_until;
+        if (stopping || first != NULL || (*suspect && !looked)) {
+            break;
         }
-        if (first == NULL) {
+        if (*suspect) {
+            pg_cond_wait_ms(&wake, &lock, 10);
+        } else {
             pthread_cond_wait(&wake, &lock);
-            continue;
         }
-        Pending *list = first;
+        looked = 0;
+    }
+    int go_on = !stopping;
+    *list = NULL;
+    if (go_on && first != NULL) {
+        *list = first;
         first = NULL;
         last = &first;
         busy = 1;
-        pthread_mutex_unlock(&lock);
-        PyGILState_STATE gil = PyGILState_Ensure();
+    }
+    pthread_mutex_unlock(&lock);
+    return go_on;
+}
+
+/* What the thread runs. It has the GIL at the end, so at_exit(), which waits for that, goes on when the thread is gone. */
+static PyObject *dispatch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    int go_on = 1, suspect = 0;
+    while (go_on) {
+        Pending *list;
+        Py_BEGIN_ALLOW_THREADS
+        go_on = wait_for_work(&list, &suspect);
+        Py_END_ALLOW_THREADS
         while (list != NULL) {
             Pending *record = list;
             list = record->next;
             Pending_finish(record);
         }
-        PyGILState_Release(gil);
-        pthread_mutex_lock(&lock);
-        busy = 0;
+        if (go_on && suspect) {
+            collect_failed();
+        }
     }
+    pthread_mutex_lock(&lock);
     running = 0;
-    pthread_cond_broadcast(&idle);
     pthread_mutex_unlock(&lock);
-    return NULL;
+    Py_RETURN_NONE;
 }
+
+static PyMethodDef dispatch_method = {"_dispatch", dispatch, METH_NOARGS, NULL};
 
 /* Any thread, GIL or not. */
 static void push(Pending *record) {
@@ -151,21 +168,34 @@ static void push(Pending *record) {
     pthread_mutex_unlock(&lock);
 }
 
+/* GIL held, perhaps with an exception. */
 static int start_dispatcher(void) {
-    int failed = 0;
     pthread_mutex_lock(&lock);
-    if (!running && !stopping) {
-        pthread_t thread;
+    int needed = !running && !stopping;
+    running |= needed; /* at once: Python may run other code below */
+    pthread_mutex_unlock(&lock);
+    if (!needed) {
+        return 0;
+    }
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *threads = PyImport_ImportModule("_thread"), *function = threads != NULL ? PyCFunction_New(&dispatch_method, NULL) : NULL, *started = NULL;
+    if (function != NULL) {
         pg_signal_mask mask;
         pg_block_signals(&mask); /* signals belong to Python's main thread */
-        failed = pthread_create(&thread, NULL, dispatch, NULL);
+        started = PyObject_CallMethod(threads, "start_new_thread", "O()", function);
         pg_restore_signals(&mask);
-        if (!failed) {
-            pthread_detach(thread);
-            running = 1;
-        }
     }
-    pthread_mutex_unlock(&lock);
+    int failed = started == NULL;
+    Py_XDECREF(threads);
+    Py_XDECREF(function);
+    Py_XDECREF(started);
+    PyErr_Restore(type, value, traceback); /* a failure's own exception goes: the callers know what to do instead */
+    if (failed) {
+        pthread_mutex_lock(&lock);
+        running = 0;
+        pthread_mutex_unlock(&lock);
+    }
     return failed ? -1 : 0;
 }
 

@@ -224,7 +224,10 @@ static PyObject *Sampler_get(PyObject *op, void *closure) {
 }
 
 static PyObject *Sampler_get_info(PyObject *op, PyObject *param) {
-    unsigned long number = PyLong_Check(param) ? PyLong_AsUnsignedLongMask(param) : 0;
+    cl_uint number;
+    if (pg_as_u32(param, "clGetSamplerInfo", "param", &number) < 0) {
+        return NULL;
+    }
     for (int i = 0; i < ROW_COUNT; i++) {
         if (Sampler_info[i].param == number) {
             return Sampler_get(op, (void *)(intptr_t)i);

@@ -312,22 +312,32 @@ static void release_host_buffer(PyObject *capsule) {
     PyMem_Free(view);
 }
 
-/* The SVM object at the end of a chain of views, or NULL: host memory of its own. */
-static Svm *find_base(State *state, PyObject *obj) {
+/* *base: the SVM object at the end of a chain of views, borrowed, or NULL: host memory of its own. -1 with ValueError if one of the
+ * views is a memoryview that was released: what it refers to may be gone. */
+static int find_base(State *state, PyObject *obj, Svm **base) {
+    *base = NULL;
     while (obj != NULL && !ocl_is_svm(state, obj)) {
-        obj = PyArray_Check(obj) ? PyArray_BASE((PyArrayObject *)obj) : PyMemoryView_Check(obj) ? PyMemoryView_GET_BUFFER(obj)->obj : NULL;
+        if (PyMemoryView_Check(obj)) {
+            PyObject *viewed = PyObject_GetAttrString(obj, "obj"); /* asks whether it was released */
+            if (viewed == NULL) {
+                return -1;
+            }
+            Py_DECREF(viewed); /* the view keeps it */
+            obj = viewed;
+        } else {
+            obj = PyArray_Check(obj) ? PyArray_BASE((PyArrayObject *)obj) : NULL;
+        }
     }
-    return obj == NULL ? NULL : Svm_owner((Svm *)obj);
+    if (obj != NULL) {
+        *base = Svm_owner((Svm *)obj);
+    }
+    return 0;
 }
 
 static PyObject *SVM_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[1];
     State *state = ocl_state_of(type);
     if (state == NULL || pg_args_tuple(&SVM_args, args, kwargs, a) < 0) {
-        return NULL;
-    }
-    Svm *base = find_base(state, a[0]);
-    if (base != NULL && Svm_alive(base, "SVM") < 0) {
         return NULL;
     }
     Py_buffer *view = PyMem_Malloc(sizeof *view);
@@ -344,8 +354,8 @@ static PyObject *SVM_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         PyMem_Free(view);
         return NULL;
     }
-    Svm *self = (Svm *)PG_NEW(type);
-    if (self == NULL) {
+    Svm *base, *self = NULL; /* looked for only now: to give its buffer, an object may run any code */
+    if (find_base(state, a[0], &base) < 0 || (base != NULL && Svm_alive(base, "SVM") < 0) || (self = (Svm *)PG_NEW(type)) == NULL) {
         Py_DECREF(capsule);
         return NULL;
     }

@@ -187,9 +187,8 @@ static PyObject *enqueue_svm_memcpy(PyObject *module, PyObject *const *args, Py_
         ocl_raise(state, routine, status);
         goto done;
     }
-    int interrupted = !blocking; /* the command goes on, and needs its memory */
-    int failed = blocking && ocl_wait(state, event, routine, &interrupted) < 0;
-    if (interrupted) {
+    int failed = blocking && ocl_wait(state, event, routine, NULL) < 0;
+    if (!blocking || (failed && !ocl_is_over(event))) { /* the command goes on, and needs its memory */
         Operand_hold(&dst, state, event);
         Operand_hold(&src, state, event);
     }

@@ -21,12 +21,11 @@ PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status,
         ocl_hold_buffer(state, event, view);
         return ocl_nanny_event_new(state, event, queue->context->context, host);
     }
-    int interrupted;
-    if (ocl_wait(state, event, routine, &interrupted) < 0) {
-        if (interrupted) { /* the copy goes on, so its memory must stay */
-            ocl_hold_buffer(state, event, view);
-        } else {
+    if (ocl_wait(state, event, routine, NULL) < 0) {
+        if (ocl_is_over(event)) {
             PyBuffer_Release(view);
+        } else { /* interrupted, or the driver could not wait: the copy goes on, so its memory must stay */
+            ocl_hold_buffer(state, event, view);
         }
         ocl_live[LIVE_EVENT]++;
         ocl_event_let_go(event);

@@ -93,6 +93,11 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
     return result;
 }
 
+int ocl_is_over(cl_event event) {
+    cl_int exec, status;
+    return is_done(event, &exec, &status) && status == CL_SUCCESS;
+}
+
 int ocl_wait_done(State *state, cl_event event) {
     cl_int exec, status;
     (void)state;

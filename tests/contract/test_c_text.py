@@ -9,6 +9,7 @@ from pathlib import Path
 from types import GetSetDescriptorType, MemberDescriptorType
 
 import pytest
+from contract.unused_functions import UNUSED
 
 from pygpu import _opencl
 
@@ -20,29 +21,6 @@ pytestmark = pytest.mark.skipif(not SOURCES, reason="no C sources beside the tes
 
 # Longer than 600 lines for a reason.
 LONG = {"cl_api.h": "types and constants of OpenCL's headers, a list"}
-# Rows of cl.fn that no C file calls, and why they are rows.
-UNUSED = {
-    "clCreateBufferWithProperties": "adds nothing to clCreateBuffer but extensions' properties",
-    "clCreateImageWithProperties": "adds nothing to clCreateImage but extensions' properties",
-    "clEnqueueNativeKernel": "PyOpenCL has no interface for it",
-    "clEnqueueTask": "deprecated: enqueue_task launches one work-item with clEnqueueNDRangeKernel",
-    "clSetCommandQueueProperty": "deprecated in OpenCL 1.1, and removed",
-    "clSetContextDestructorCallback": "contexts lend no host memory",
-    "clSetKernelExecInfo": "kernels say which SVM they use by their arguments",
-    "clSetProgramReleaseCallback": "deprecated in OpenCL 2.2",
-    "clUnloadCompiler": "replaced by clUnloadPlatformCompiler",
-    # Sharing with OpenGL is yet to come.
-    "clCreateFromGLBuffer": "OpenGL",
-    "clCreateFromGLRenderbuffer": "OpenGL",
-    "clCreateFromGLTexture": "OpenGL",
-    "clCreateFromGLTexture2D": "OpenGL",
-    "clCreateFromGLTexture3D": "OpenGL",
-    "clEnqueueAcquireGLObjects": "OpenGL",
-    "clEnqueueReleaseGLObjects": "OpenGL",
-    "clGetGLContextInfoKHR": "OpenGL",
-    "clGetGLObjectInfo": "OpenGL",
-    "clGetGLTextureInfo": "OpenGL",
-}
 
 
 def code(path: Path) -> str:

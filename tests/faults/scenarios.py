@@ -333,6 +333,16 @@ def intermediate_language(b: Base) -> None:
 
 
 @scenario
+def built_in_kernels(b: Base) -> None:
+    # PoCL makes the program, and has no kernels in it.
+    for name in filter(None, b.dev.built_in_kernels.split(";")):
+        try:
+            cl.create_program_with_built_in_kernels(b.ctx, [b.dev], name)
+        except cl.Error:
+            pass
+
+
+@scenario
 def compiler_unloaded(b: Base) -> None:
     cl.unload_platform_compiler(b.dev.platform)
     cl.Program(b.ctx, SOURCE + "/* unloaded */").build(cache_dir=False)

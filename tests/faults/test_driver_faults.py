@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from contract.unused_functions import UNUSED
 
 import pygpu
 
@@ -27,28 +28,15 @@ LIMIT = 8.0
 JOBS = 2
 
 OLDER = "an older twin of a newer function, called only where a driver lacks the newer"
-NO_GL = "needs a context shared with OpenGL"
-UNREACHED = {
+UNREACHED = UNUSED | {
     "clCreateCommandQueue": OLDER,
     "clCreateImage2D": OLDER,
     "clCreateImage3D": OLDER,
     "clCreateSampler": OLDER,
     "clEnqueueBarrier": OLDER,
     "clEnqueueMarker": OLDER,
-    "clEnqueueTask": OLDER,
     "clEnqueueWaitForEvents": OLDER,
     "clGetExtensionFunctionAddress": OLDER,
-    "clUnloadCompiler": OLDER,
-    "clCreateFromGLBuffer": NO_GL,
-    "clCreateFromGLRenderbuffer": NO_GL,
-    "clCreateFromGLTexture": NO_GL,
-    "clCreateFromGLTexture2D": NO_GL,
-    "clCreateFromGLTexture3D": NO_GL,
-    "clEnqueueAcquireGLObjects": NO_GL,
-    "clEnqueueReleaseGLObjects": NO_GL,
-    "clGetGLContextInfoKHR": NO_GL,
-    "clGetGLObjectInfo": NO_GL,
-    "clGetGLTextureInfo": NO_GL,
     "clEnqueueCopyBufferP2PAMD": "an extension of AMD's drivers",
 }
 """Driver functions that no scenario can reach anywhere, and why."""

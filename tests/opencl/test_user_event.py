@@ -55,6 +55,7 @@ def test_several_gates(ctx, queue):
     event.wait()
 
 
+@pytest.mark.usefixtures("failures_spread")
 @pytest.mark.parametrize("code", [-1, -5, -9999, -(2**31)])
 def test_failure(ctx, queue, code):
     gate = cl.UserEvent(ctx)
@@ -110,6 +111,7 @@ def test_wrong_context():
         cl.UserEvent()
 
 
+@pytest.mark.usefixtures("failures_spread")
 def test_dropped_without_a_status_it_fails(ctx, queue):
     gate = cl.UserEvent(ctx)
     event = cl.enqueue_marker(queue, [gate])
