@@ -62,7 +62,7 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
             waiter = NULL; /* poll instead */
         }
     }
-    int result = 0;
+    int result = 0, asked = 0;
     while (result == 0) {
         Py_BEGIN_ALLOW_THREADS
         if (waiter != NULL) {
@@ -72,10 +72,12 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
             }
             done = waiter->done;
             pthread_mutex_unlock(&waiter->lock);
-            done = done || is_done(event, exec, status); /* some drivers do not call back for a command that fails */
+            if (!done) {
+                done = asked = is_done(event, exec, status); /* some drivers do not call back for a command that fails */
+            }
         } else {
             pg_sleep_us(500);
-            done = is_done(event, exec, status);
+            done = asked = is_done(event, exec, status);
         }
         Py_END_ALLOW_THREADS
         if (done) {
@@ -87,7 +89,7 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
         pthread_mutex_lock(&waiter->lock);
         Waiter_leave(waiter);
     }
-    if (result == 0) {
+    if (result == 0 && !asked) { /* not twice: an error of the driver must not get lost */
         is_done(event, exec, status);
     }
     return result;
@@ -101,7 +103,13 @@ int ocl_is_over(cl_event event) {
 int ocl_wait_done(State *state, cl_event event) {
     cl_int exec, status;
     (void)state;
-    return wait_interruptibly(event, &exec, &status);
+    int result = wait_interruptibly(event, &exec, &status);
+    if (result == 0 && status != CL_SUCCESS) { /* the driver would not say how far the command is, but may know how to wait */
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clWaitForEvents, 1, &event);
+        Py_END_ALLOW_THREADS
+    }
+    return result;
 }
 
 /* The commands before an event may still be in the queue's buffer; a wait that the driver does not know of must submit them. */

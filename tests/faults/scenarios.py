@@ -333,6 +333,14 @@ def intermediate_language(b: Base) -> None:
 
 
 @scenario
+def peer_copy(b: Base) -> None:
+    try:
+        cl.enqueue_copy_buffer_p2p_amd(b.dev.platform, b.queue, b.buffer(), b.buffer()).wait()
+    except cl.LogicError:  # an extension that few platforms have
+        pass
+
+
+@scenario
 def built_in_kernels(b: Base) -> None:
     # PoCL makes the program, and has no kernels in it.
     for name in filter(None, b.dev.built_in_kernels.split(";")):

@@ -37,7 +37,6 @@ UNREACHED = UNUSED | {
     "clEnqueueMarker": OLDER,
     "clEnqueueWaitForEvents": OLDER,
     "clGetExtensionFunctionAddress": OLDER,
-    "clEnqueueCopyBufferP2PAMD": "an extension of AMD's drivers",
 }
 """Driver functions that no scenario can reach anywhere, and why."""
 
@@ -52,6 +51,8 @@ def unreachable_here() -> dict[str, str]:
     if not getattr(device, "il_version", ""):
         names = ("clCreateProgramWithIL", "clSetProgramSpecializationConstant")
         found |= dict.fromkeys(names, "the device takes no intermediate language")
+    if "cl_amd_copy_buffer_p2p" not in device.extensions:
+        found["clEnqueueCopyBufferP2PAMD"] = "the device lacks cl_amd_copy_buffer_p2p"
     if not device.built_in_kernels:
         found["clCreateProgramWithBuiltInKernels"] = "the device has no built-in kernels"
     if not device.svm_capabilities:
