@@ -147,7 +147,7 @@ def handles() -> dict[str, int]:
 
 
 def settle(wanted: dict[str, int]) -> dict[str, int]:
-    """Collect until the handles are back at *wanted*, at most ten seconds: a busy machine is slow."""
+    """Collect until the handles are back at *wanted*, at most ten seconds."""
     deadline = time.monotonic() + 10
     while True:
         gc.collect()
