@@ -147,8 +147,8 @@ def handles() -> dict[str, int]:
 
 
 def settle(wanted: dict[str, int]) -> dict[str, int]:
-    """Collect until the handles are back at *wanted*, at most ten seconds."""
-    deadline = time.monotonic() + 10
+    """Collect until the handles are back at *wanted*, at most four seconds."""
+    deadline = time.monotonic() + 4
     while True:
         gc.collect()
         now = handles()
@@ -206,6 +206,7 @@ def run(stream: TextIO, name: str, start: int) -> None:
         after = settle(before)
         if after != before:
             action()  # what was let go of late is freed by the next use
+            base.queue.finish()
             after = settle(before)
         # CPython 3.11 loses a Python function's arguments when it has no memory for its frame.
         if after != before and name != "program":
