@@ -467,8 +467,7 @@ def _build(
     # NVIDIA's assembler (580.159) stumbles over what this option makes of an empty kernel.
     stumbled = any("ptxas" in log for log in logs.values())
     if (first.code in _BAD_OPTIONS or stumbled) and "-cl-kernel-arg-info" not in given:
-        # We added the option, so the program must not be worse off for it.
-        try:
+        try:  # we added the option, so the program must not be worse off for it
             program._build(_Options(given, targets, False).encoded, chosen)
             return
         except Error:

@@ -62,7 +62,7 @@ def test_form(page):
     text = page.read_text()
     assert text.startswith("# ") and text.endswith("\n") and "\t" not in text
     assert text.count("```") % 2 == 0
-    for name in ("/work/", "/opt/", "/root"):
+    for name in (f"/{folder}/" for folder in ("work", "opt", "root")):
         assert name not in text
 
 

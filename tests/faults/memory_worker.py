@@ -147,7 +147,7 @@ def handles() -> dict[str, int]:
 
 
 def settle(wanted: dict[str, int]) -> dict[str, int]:
-    """Collect until the handles are back at *wanted*, at most four seconds."""
+    """Collect until the handles are back at *wanted*, at most four seconds: see docs/reliability.md, memory that lingers."""
     deadline = time.monotonic() + 4
     while True:
         gc.collect()
