@@ -147,8 +147,8 @@ def handles() -> dict[str, int]:
 
 
 def settle(wanted: dict[str, int]) -> dict[str, int]:
-    """Collect until the handles are back at *wanted*, at most four seconds: see docs/reliability.md, memory that lingers."""
-    deadline = time.monotonic() + 4
+    """Collect until the handles are back at *wanted*, at most two seconds."""
+    deadline = time.monotonic() + 2
     while True:
         gc.collect()
         now = handles()
