@@ -1,0 +1,96 @@
+/* sim.h - what the files of libpygpu_cudasim share.
+ *
+ * The library has the symbols of the CUDA driver and of NVRTC (the rows of cuda.fn and nvrtc.fn) and nothing else that is visible,
+ * except pygpuSimLastErrorDetail. Layers, each knowing only those above it in this list:
+ *   memory    allocations: addresses, sizes, kinds, who owns them; device addresses are host addresses
+ *   exec      blocks and threads: fibers, barriers, warp operations, the pool of workers, faults inside kernels
+ *   module    images: shared objects made by the compiler below, their kernels and variables
+ *   compiler  NVRTC: CUDA C++ to a shared object with the machine's C++ compiler
+ *   stream, context, device, ...  the driver's calls, which queue work that exec and memory do
+ * No Python here. Every function may be called from any thread; messages go into the thread's detail text, never to stderr. */
+#ifndef PYGPU_SIM_H
+#define PYGPU_SIM_H
+
+#include "../cuda/cu_api.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_EXPORT __attribute__((visibility("default")))
+
+typedef struct { unsigned x, y, z; } SimDim3;
+
+/* ---- details of errors: more than a code can say, appended to exceptions by pygpu -------------------------------- */
+
+/* Remembers text for this thread and returns the code, so that callers can return it. */
+CUresult sim_fail(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What was wrong last in this thread, "" if nothing was said; valid until the thread's next failure. */
+SIM_EXPORT const char *pygpuSimLastErrorDetail(void);
+/* A failure on a worker thread, handed to whoever synchronizes next. */
+typedef struct { CUresult code; char text[1000]; } SimError;
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+typedef enum { SIM_DEVICE, SIM_MANAGED, SIM_HOST, SIM_REGISTERED, SIM_ARRAY, SIM_VARIABLE } SimKind;
+
+typedef struct {
+    uintptr_t base;
+    size_t size;       /* as asked for */
+    SimKind kind;
+    bool freed;        /* a block that was freed lately: for messages, and not to be touched */
+    CUcontext context;
+    unsigned flags;
+} SimBlock;
+
+/* The allocation that contains address; false if there is none. near: the closest one below it, or one freed lately.
+ * */
+bool sim_memory_find(uintptr_t address, SimBlock *out);
+bool sim_memory_near(uintptr_t address, SimBlock *out);
+CUresult sim_memory_alloc(CUcontext context, size_t size, SimKind kind, unsigned flags, uintptr_t *out);
+CUresult sim_memory_free(uintptr_t base, SimKind kind);
+
+/* ---- exec -------------------------------------------------------------------------------------------------------- */
+
+/* A kernel's launcher, made by the compiler for each kernel; it runs one block on the calling thread. */
+typedef struct SimKernel SimKernel;
+
+typedef struct {
+    SimDim3 grid, block, cluster;
+    size_t shared;       /* dynamic [bytes] */
+    bool cooperative;
+    void **params;       /* addresses of the arguments, which stay valid during the call */
+} SimLaunch;
+
+/* Runs a whole launch and returns when it is done; on a failure fills error with the message of section "diag" and returns the code. */
+CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *error);
+/* Checks block, grid and shared memory before a launch is queued. */
+CUresult sim_exec_check(const SimKernel *kernel, const SimLaunch *launch);
+
+/* ---- module ------------------------------------------------------------------------------------------------------ */
+
+typedef struct SimModule SimModule;
+
+CUresult sim_module_load(CUcontext context, const void *image, size_t size /* 0: unknown */, SimModule **out);
+void sim_module_unload(SimModule *module);
+CUresult sim_module_kernel(SimModule *module, const char *name, SimKernel **out);
+CUresult sim_module_variable(SimModule *module, const char *name, uintptr_t *address, size_t *size);
+const char *sim_kernel_name(const SimKernel *kernel);
+SimModule *sim_kernel_module(const SimKernel *kernel);
+int sim_kernel_n_params(const SimKernel *kernel);
+void sim_kernel_param(const SimKernel *kernel, int index, size_t *offset, size_t *size);
+CUresult sim_kernel_attribute(const SimKernel *kernel, CUfunction_attribute attribute, int *value);
+CUresult sim_kernel_set_attribute(SimKernel *kernel, CUfunction_attribute attribute, int value);
+
+/* ---- settings, read from the environment once ------------------------------------------------------------------- */
+
+int sim_threads(void);              /* PYGPU_SIM_THREADS: workers, at least 1 */
+double sim_timeout(void);           /* PYGPU_SIM_TIMEOUT: seconds that a kernel may run, 0: no limit */
+bool sim_checked(void);             /* PYGPU_SIM_CHECK=1 */
+bool sim_deferred(void);            /* PYGPU_SIM_DEFERRED=1: commands run only at synchronization */
+int sim_driver_version(void);       /* PYGPU_SIM_VERSION, 13000: newer symbols are hidden from cuGetProcAddress and fail */
+int sim_architecture(void);         /* PYGPU_SIM_ARCH, 90: compute capability 9.0 */
+int sim_device_count(void);         /* PYGPU_SIM_DEVICES, 1 */
+size_t sim_device_memory(void);     /* PYGPU_SIM_MEMORY [bytes], default 4 GiB or half of the machine's */
+
+#endif
