@@ -54,6 +54,9 @@ int pg_args(ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
 /* The same for tp_new: a tuple and a dict. */
 int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **out);
 
+#define FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
+#define PG_NEW(type) ((type)->tp_alloc((type), 0))
+
 /* ---- conversions: each names the call and the argument in its error ------------------------------------------ */
 
 int pg_as_size(PyObject *obj, const char *call, const char *name, size_t *out);       /* 0 <= x < 2**63 */

@@ -520,8 +520,6 @@ extern PyMethodDef ocl_platform_functions[], ocl_event_functions[], ocl_transfer
 OCL_TYPES(X)
 #undef X
 
-#define FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
-#define PG_NEW(type) ((type)->tp_alloc((type), 0))
 #define OCL_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE)
 
 #endif

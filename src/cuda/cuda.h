@@ -1,0 +1,201 @@
+/* cuda.h - what the files of pygpu._cuda share: the driver's function tables, module state, objects, helpers.
+ *
+ * Lifetimes: an object embeds (strongly) its Context, so a handle never outlives it; the order of release is the order of dealloc.
+ * A context that was destroyed (Context.detach) stays as an object with alive = 0, and nothing is called for handles inside it.
+ * Errors: helpers return -1 or NULL with a Python exception set; driver calls leave their status in an int.
+ * Current context: the driver's own, per thread. Where none is current, the first use makes the device's primary context current. */
+#ifndef PYGPU_CUDA_H
+#define PYGPU_CUDA_H
+
+#include "cu_api.h"
+#include "pg.h"
+
+/* ---- the driver ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+#define CU_FN(since, name, symbol, params) CUresult(CUDA_CALL_CONVENTION *name) params;
+#include "cuda.fn"
+} CuTable;
+
+enum {
+#define CU_FN(since, name, symbol, params) FN_##name,
+#include "cuda.fn"
+    FN_COUNT
+};
+
+extern CuTable cu;                     /* NULL where the driver lacks a function, all NULL before the first use */
+extern long cud_call_counts[FN_COUNT];
+
+/* Makes a call. Nothing but this one call stands between BEGIN and END of a released GIL. */
+#define CU_CALL(status, fn, ...)                                                                                     \
+    ((void)((PG_UNLIKELY(pg_trap) && pg_trapped(#fn, &cud_call_counts[FN_##fn], &(status))) ||                       \
+            (PG_UNLIKELY(cu.fn == NULL) ? ((status) = PG_STATUS_MISSING, 0) : ((status) = cu.fn(__VA_ARGS__), 0))))
+
+/* Live handles by kind, for the leak tests; changed only with the GIL held. */
+enum { LIVE_CONTEXT, LIVE_MODULE, LIVE_STREAM, LIVE_EVENT, LIVE_MEM, LIVE_HOST, LIVE_ARRAY, LIVE_TEXTURE, LIVE_GRAPH, LIVE_LINK, LIVE_POOL, LIVE_KINDS };
+extern long cud_live[LIVE_KINDS];
+
+/* ---- module state ----------------------------------------------------------------------------------------------- */
+
+/* Types by name and base, bases first; X(name, base), the base may be object. */
+#include "types.h"
+#define CUD_OBJECTS(X)                                                                                               \
+    X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(LaunchError) X(make_error)                              \
+    X(default_context) /* the primary context that a first use made current, kept for the process */                \
+    X(last_function)   /* of the last launch, for the message of a kernel that failed */
+
+typedef struct Context Context;
+
+typedef struct {
+#define X(name, base) PyTypeObject *name##Type;
+    CUD_TYPES(X)
+#undef X
+#define X(name) PyObject *name;
+    CUD_OBJECTS(X)
+#undef X
+    PyObject *module;            /* borrowed: the module owns its state */
+    Context *contexts;           /* all live Context objects, borrowed */
+    unsigned int last_grid[3], last_block[3];
+} State;
+
+extern PyModuleDef cud_module;
+State *cud_state_of(PyTypeObject *type); /* also for subclasses made in Python; NULL with an exception */
+
+/* Loads the driver and initializes it if that has not been done; -1 with an exception that lists what was tried. */
+int cud_driver_ready(State *state);
+int cud_driver_loaded(void);
+int cud_driver_version(void);   /* as cuDriverGetVersion: 12040 is 12.4; 0 before the driver is loaded */
+const char *cud_driver_path(void);
+/* The simulator's last words on what went wrong in this thread; "" on a real driver. */
+const char *cud_detail(void);
+
+/* ---- errors ----------------------------------------------------------------------------------------------------- */
+
+/* "ROUTINE failed: what cuGetErrorString says[ - extra]"; return NULL so that callers can return it. */
+PyObject *cud_raise(State *state, const char *routine, CUresult status);
+PyObject *cud_raise_with(State *state, const char *routine, CUresult status, const char *format, ...);
+/* For what our own checks find before the driver is asked: a LogicError that is also a ValueError, or for _type a TypeError. */
+PyObject *cud_reject(State *state, const char *routine, CUresult status, const char *format, ...);
+PyObject *cud_reject_type(State *state, const char *routine, const char *format, ...);
+/* After an allocating call failed: 1 if memory was freed (garbage collected, pools trimmed) and the call should be repeated.
+ * *tries starts at 0. -1 with an exception. */
+int cud_retry(State *state, CUresult status, int *tries);
+
+/* ---- objects ---------------------------------------------------------------------------------------------------- */
+
+#define CUD_HEAD           \
+    PyObject_HEAD          \
+    State *state;          \
+    PyObject *weakrefs;
+
+typedef struct {
+    CUD_HEAD
+} CudObject;
+
+typedef struct {
+    CUD_HEAD
+    CUdevice device;
+} Device;
+
+enum { CONTEXT_MADE, CONTEXT_PRIMARY, CONTEXT_FOREIGN };
+
+struct Context {
+    CUD_HEAD
+    CUcontext handle;
+    CUdevice device;
+    int kind;
+    int alive;          /* 0 after detach() destroyed it */
+    int retained;       /* PRIMARY: owns one retain of the device's primary context */
+    long pushed;        /* references that the threads' stacks hold to this object */
+    Context *next;      /* State.contexts */
+};
+
+/* The calling thread's context, a new reference; made and set current if there is none. NULL with an exception. */
+Context *cud_context_current(State *state);
+/* The same without making one: a new reference, or NULL without an exception if none is current, with one on errors. */
+Context *cud_context_peek(State *state);
+PyObject *cud_device_wrap(State *state, CUdevice device);
+PyObject *cud_context_wrap_primary(State *state, CUdevice device);
+/* Around driver calls that need an object's own context: enter makes it current and returns 0, or -1 if it is dead or the driver
+ * refuses (without an exception: for deallocs; *status says why); leave restores. Touch no Python object. */
+typedef struct { int pushed; } ContextGuard;
+int cud_context_enter(Context *context, ContextGuard *guard, CUresult *status);
+void cud_context_leave(ContextGuard *guard);
+/* -1 with a LogicError if the context was destroyed. */
+int cud_context_check(Context *context, const char *routine);
+
+typedef struct {
+    CUD_HEAD
+    CUstream handle;
+    Context *context;
+    int owned;
+    int capturing;       /* between begin_capture and end_capture */
+    PyObject *captured;  /* list: what the commands captured so far use; moves into the graph */
+} Stream;
+
+/* None or left out (NULL): the default stream, *object NULL. A Stream, an int, or anything with __cuda_stream__ or handle.
+ * *object is borrowed from obj. -1 with an exception. */
+int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handle, Stream **object);
+/* Waits, with the GIL released and interruptibly in Python's main thread, for all work queued so far on the stream (NULL: the
+ * default stream). Raises the driver's error. */
+int cud_wait_stream(State *state, const char *routine, CUstream stream);
+int cud_wait_event(State *state, const char *routine, CUevent event);
+int cud_wait_context(State *state, const char *routine);
+
+/* Keeps owner alive until the work queued so far on the stream is done (or with the graph, if the stream is being captured).
+ * Never waits, never fails for the caller: without memory the work is waited for. GIL held, after the asynchronous call. */
+void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, PyObject *owner);
+/* Lets go of what is over; called now and then by calls that are not hot. all: also waits (at synchronization). */
+void cud_hold_drain(State *state);
+
+typedef struct {
+    CUD_HEAD
+    CUevent handle;
+    Context *context;
+    int owned;
+    unsigned int flags;
+} Event;
+
+/* Device memory. All kinds that a kernel takes have this head: DeviceAllocation, ManagedAllocation, PooledDeviceAllocation. */
+typedef struct {
+    CUD_HEAD
+    CUdeviceptr ptr;     /* 0 after free() or for an allocation of no bytes */
+    size_t size;         /* bytes, as asked for */
+    Context *context;
+    int freed;           /* 1 after free(): use is an error */
+    int kind;            /* of the file that owns the type */
+} Allocation;
+
+/* The address that obj stands for: an Allocation, a PointerHolderBase, an int, anything with __cuda_array_interface__, gpudata, ptr
+ * or __index__. *size: bytes from there to the allocation's end, SIZE_MAX if not known. *keep: what must stay alive meanwhile
+ * (borrowed from obj or NULL). -1 with an exception. */
+int cud_as_pointer(State *state, PyObject *obj, const char *call, const char *name, CUdeviceptr *ptr, size_t *size);
+/* -1 with a LogicError if n bytes do not fit into size. */
+int cud_check_range(State *state, const char *call, const char *name, CUdeviceptr ptr, size_t size, size_t n);
+
+typedef struct {
+    CUD_HEAD
+    CUmodule handle;
+    Context *context;
+    PyObject *image;     /* what was loaded, or NULL */
+    PyObject *source;    /* SourceModule's text, for argument types; or NULL */
+    PyObject *functions; /* dict: name -> Function */
+} Module;
+
+#define X(name, base) extern PyType_Spec cud_##name##_spec;
+CUD_TYPES(X)
+#undef X
+
+#define X(table) extern PyMethodDef table[];
+CUD_FUNCTIONS(X)
+#undef X
+
+/* Attributes that every object with a handle has. */
+PyObject *cud_refuse_pickle(PyObject *op, PyObject *protocol);
+#define CUD_NO_PICKLE                                                                                                        \
+    {"__reduce_ex__", cud_refuse_pickle, METH_O,                                                                             \
+     "__reduce_ex__($self, protocol, /)\n--\n\n(protocol: SupportsIndex, /) -> NoReturn\n\nRaises TypeError: a handle means nothing elsewhere."}
+#define CUD_WEAKLIST(type) {"__weaklistoffset__", T_PYSSIZET, offsetof(type, weakrefs), READONLY, NULL}
+#define CUD_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE)
+
+#endif
