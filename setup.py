@@ -88,6 +88,7 @@ class BuildInParallel(build_ext):
 setup(
     ext_modules=[
         extension("_opencl", "common", "opencl"),
+        extension("_cuda", "common", "cuda"),
     ],
     cmdclass={"build_ext": BuildInParallel},
 )

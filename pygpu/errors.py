@@ -17,6 +17,7 @@ __all__ = [
     "Error",
     "InvalidArgumentError",
     "InvalidArgumentTypeError",
+    "LaunchError",
     "LogicError",
     "MemoryError",
     "RepeatedKernelRetrieval",
@@ -86,6 +87,10 @@ class LogicError(Error):
     """The call cannot be made like this: a wrong value, object, context or order of calls."""
 
 
+class LaunchError(Error):
+    """A CUDA kernel could not be started, or failed."""
+
+
 class MemoryError(Error, builtins.MemoryError):
     """The device has no memory left for an object."""
 
@@ -118,6 +123,7 @@ _CLASSES = {
     ("LogicError", ""): LogicError,
     ("MemoryError", ""): MemoryError,
     ("RuntimeError", ""): RuntimeError,
+    ("LaunchError", ""): LaunchError,
     ("LogicError", "ValueError"): InvalidArgumentError,
     ("LogicError", "TypeError"): InvalidArgumentTypeError,
 }

@@ -45,6 +45,7 @@ extern long cud_live[LIVE_KINDS];
     X(last_function)   /* of the last launch, for the message of a kernel that failed */
 
 typedef struct Context Context;
+typedef struct Stream Stream;
 
 typedef struct {
 #define X(name, base) PyTypeObject *name##Type;
@@ -55,6 +56,7 @@ typedef struct {
 #undef X
     PyObject *module;            /* borrowed: the module owns its state */
     Context *contexts;           /* all live Context objects, borrowed */
+    Stream *streams;             /* all live Stream objects, borrowed */
     unsigned int last_grid[3], last_block[3];
 } State;
 
@@ -116,6 +118,7 @@ Context *cud_context_current(State *state);
 Context *cud_context_peek(State *state);
 PyObject *cud_device_wrap(State *state, CUdevice device);
 PyObject *cud_context_wrap_primary(State *state, CUdevice device);
+PyObject *cud_context_make(State *state, CUdevice device, unsigned int flags); /* new, and current */
 /* Around driver calls that need an object's own context: enter makes it current and returns 0, or -1 if it is dead or the driver
  * refuses (without an exception: for deallocs; *status says why); leave restores. Touch no Python object. */
 typedef struct { int pushed; } ContextGuard;
@@ -124,14 +127,15 @@ void cud_context_leave(ContextGuard *guard);
 /* -1 with a LogicError if the context was destroyed. */
 int cud_context_check(Context *context, const char *routine);
 
-typedef struct {
+struct Stream {
     CUD_HEAD
     CUstream handle;
     Context *context;
     int owned;
     int capturing;       /* between begin_capture and end_capture */
     PyObject *captured;  /* list: what the commands captured so far use; moves into the graph */
-} Stream;
+    Stream *next;        /* State.streams */
+};
 
 /* None or left out (NULL): the default stream, *object NULL. A Stream, an int, or anything with __cuda_stream__ or handle.
  * *object is borrowed from obj. -1 with an exception. */
@@ -145,8 +149,10 @@ int cud_wait_context(State *state, const char *routine);
 /* Keeps owner alive until the work queued so far on the stream is done (or with the graph, if the stream is being captured).
  * Never waits, never fails for the caller: without memory the work is waited for. GIL held, after the asynchronous call. */
 void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, PyObject *owner);
-/* Lets go of what is over; called now and then by calls that are not hot. all: also waits (at synchronization). */
+/* Lets go of what is over; called now and then by calls that are not hot, and by every synchronization. */
 void cud_hold_drain(State *state);
+/* Before a context is destroyed: waits for what is held in it and lets it go. */
+void cud_hold_forget(State *state, Context *context);
 
 typedef struct {
     CUD_HEAD

@@ -1,0 +1,277 @@
+/* stream.c - Stream: a queue of work that runs in order, beside that of other streams. */
+#include "cuda.h"
+
+static Stream *stream_new(State *state, PyTypeObject *type, Context *context, CUstream handle, int owned) {
+    Stream *self = (Stream *)PG_NEW(type);
+    if (self != NULL) {
+        self->state = state;
+        self->context = (Context *)Py_NewRef((PyObject *)context);
+        self->handle = handle;
+        self->owned = owned;
+        self->next = state->streams;
+        state->streams = self;
+        cud_live[LIVE_STREAM] += owned;
+    }
+    return self;
+}
+
+PG_DOC(Stream__doc__, "Stream", "flags=0, priority=None", "(flags: int = 0, priority: int | None = None)",
+       "A new stream in the current context.\n\n"
+       "flags: of stream_flags; priority: smaller numbers go first, see Context.get_stream_priority_range().");
+static ArgSpec Stream_args = PG_ARGSPEC(Stream__doc__);
+
+static PyObject *Stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[2];
+    uint32_t flags = 0;
+    int64_t priority = 0;
+    State *state = cud_state_of(type);
+    if (state == NULL || pg_args_tuple(&Stream_args, args, kwargs, a) < 0 || (a[0] != NULL && pg_as_u32(a[0], "Stream", "flags", &flags) < 0)) {
+        return NULL;
+    }
+    int has_priority = a[1] != NULL && a[1] != Py_None;
+    if (has_priority && pg_as_i64(a[1], "Stream", "priority", &priority) < 0) {
+        return NULL;
+    }
+    if (priority < INT32_MIN || priority > INT32_MAX) {
+        return cud_reject(state, "cuStreamCreateWithPriority", CUDA_ERROR_INVALID_VALUE, "priority = %lld is no priority", (long long)priority);
+    }
+    Context *context = cud_context_current(state);
+    if (context == NULL) {
+        return NULL;
+    }
+    CUstream handle = NULL;
+    CUresult status = CUDA_SUCCESS;
+    Py_BEGIN_ALLOW_THREADS
+    if (has_priority) {
+        CU_CALL(status, cuStreamCreateWithPriority, &handle, flags, (int)priority);
+    } else {
+        CU_CALL(status, cuStreamCreate, &handle, flags);
+    }
+    Py_END_ALLOW_THREADS
+    if (status != CUDA_SUCCESS) {
+        Py_DECREF(context);
+        return cud_raise(state, has_priority ? "cuStreamCreateWithPriority" : "cuStreamCreate", status);
+    }
+    Stream *self = stream_new(state, type, context, handle, 1);
+    Py_DECREF(context);
+    if (self == NULL) {
+        CU_CALL(status, cuStreamDestroy, handle);
+    }
+    return (PyObject *)self;
+}
+
+static int Stream_traverse(PyObject *op, visitproc visit, void *arg) {
+    Stream *self = (Stream *)op;
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(self->context);
+    Py_VISIT(self->captured);
+    return 0;
+}
+
+static void Stream_dealloc(PyObject *op) {
+    Stream *self = (Stream *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    if (self->state != NULL) {
+        for (Stream **link = &self->state->streams; *link != NULL; link = &(*link)->next) {
+            if (*link == self) {
+                *link = self->next;
+                break;
+            }
+        }
+    }
+    if (self->owned) {
+        ContextGuard guard;
+        CUresult status;
+        if (cud_context_enter(self->context, &guard, &status) == 0) {
+            CU_CALL(status, cuStreamDestroy, self->handle); /* does not wait: the driver does it when the work is done */
+            cud_context_leave(&guard);
+        }
+        cud_live[LIVE_STREAM]--;
+    }
+    Py_XDECREF(self->captured);
+    Py_XDECREF(self->context);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+/* ---- streams as arguments ------------------------------------------------------------------------------------------ */
+
+int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handle, Stream **object) {
+    *object = NULL;
+    *handle = NULL;
+    if (obj == NULL || obj == Py_None) {
+        return 0;
+    }
+    if (PyObject_TypeCheck(obj, state->StreamType)) {
+        Stream *stream = (Stream *)obj;
+        if (cud_context_check(stream->context, call) < 0) {
+            return -1;
+        }
+        *object = stream;
+        *handle = stream->handle;
+        return 0;
+    }
+    PyObject *number = NULL;
+    if (PyLong_Check(obj)) {
+        number = Py_NewRef(obj);
+    } else if (PyObject_HasAttrString(obj, "__cuda_stream__")) { /* cuda.core's protocol: (version, handle), or a method giving it */
+        PyObject *pair = PyObject_GetAttrString(obj, "__cuda_stream__");
+        if (pair != NULL && PyCallable_Check(pair)) {
+            Py_SETREF(pair, PyObject_CallNoArgs(pair));
+        }
+        number = pair != NULL && PyTuple_Check(pair) && PyTuple_GET_SIZE(pair) == 2 ? Py_NewRef(PyTuple_GET_ITEM(pair, 1)) : NULL;
+        Py_XDECREF(pair);
+    } else if (PyObject_HasAttrString(obj, "handle")) {
+        number = PyObject_GetAttrString(obj, "handle");
+    }
+    uint64_t value;
+    if (number == NULL) {
+        if (!PyErr_Occurred()) {
+            cud_reject_type(state, call, "stream must be a Stream, None, a CUstream as int or an object with __cuda_stream__, not %s", pg_type_name(obj));
+        }
+        return -1;
+    }
+    int failed = pg_as_u64(number, call, "stream", &value) < 0;
+    Py_DECREF(number);
+    *handle = (CUstream)(uintptr_t)value;
+    return failed ? -1 : 0;
+}
+
+/* ---- methods -------------------------------------------------------------------------------------------------------- */
+
+static PyObject *Stream_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    Stream *self = (Stream *)op;
+    if (cud_context_check(self->context, "cuStreamSynchronize") < 0 || cud_wait_stream(self->state, "cuStreamSynchronize", self->handle) < 0) {
+        return NULL;
+    }
+    cud_hold_drain(self->state);
+    Py_RETURN_NONE;
+}
+
+static PyObject *Stream_is_done(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    Stream *self = (Stream *)op;
+    if (cud_context_check(self->context, "cuStreamQuery") < 0) {
+        return NULL;
+    }
+    CUresult status = CUDA_SUCCESS;
+    CU_CALL(status, cuStreamQuery, self->handle);
+    if (status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY) {
+        return cud_raise(self->state, "cuStreamQuery", status);
+    }
+    return PyBool_FromLong(status == CUDA_SUCCESS);
+}
+
+static PyObject *Stream_wait_for_event(PyObject *op, PyObject *event_object) {
+    Stream *self = (Stream *)op;
+    if (!PyObject_TypeCheck(event_object, self->state->EventType)) {
+        return cud_reject_type(self->state, "Stream.wait_for_event", "event must be an Event, not %s", pg_type_name(event_object));
+    }
+    Event *event = (Event *)event_object;
+    if (cud_context_check(self->context, "cuStreamWaitEvent") < 0 || cud_context_check(event->context, "cuStreamWaitEvent") < 0) {
+        return NULL;
+    }
+    CUresult status = CUDA_SUCCESS;
+    CU_CALL(status, cuStreamWaitEvent, self->handle, event->handle, 0);
+    return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(self->state, "cuStreamWaitEvent", status);
+}
+
+PG_DOC(Stream_from_handle__doc__, "from_handle", "$type, /, handle", "(handle: int) -> Stream",
+       "The stream of a CUstream that another library gave as an integer. It stays that library's: it is not destroyed here.");
+static ArgSpec Stream_from_handle_args = PG_ARGSPEC(Stream_from_handle__doc__);
+
+static PyObject *Stream_from_handle(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *a[1];
+    uint64_t handle;
+    State *state = cud_state_of((PyTypeObject *)type);
+    if (state == NULL || pg_args(&Stream_from_handle_args, args, nargs, kwnames, a) < 0 || pg_as_u64(a[0], "Stream.from_handle", "handle", &handle) < 0) {
+        return NULL;
+    }
+    Context *context = cud_context_current(state);
+    if (context == NULL) {
+        return NULL;
+    }
+    Stream *self = stream_new(state, (PyTypeObject *)type, context, (CUstream)(uintptr_t)handle, 0);
+    Py_DECREF(context);
+    return (PyObject *)self;
+}
+
+static PyObject *Stream_get_handle(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromVoidPtr(((Stream *)op)->handle); }
+
+static PyObject *Stream_cuda_stream(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    return Py_BuildValue("(iN)", 0, PyLong_FromVoidPtr(((Stream *)op)->handle));
+}
+
+static PyObject *Stream_get_priority(PyObject *op, void *Py_UNUSED(closure)) {
+    Stream *self = (Stream *)op;
+    int priority = 0;
+    if (cud_context_check(self->context, "cuStreamGetPriority") < 0) {
+        return NULL;
+    }
+    CUresult status = CUDA_SUCCESS;
+    CU_CALL(status, cuStreamGetPriority, self->handle, &priority);
+    return status == CUDA_SUCCESS ? PyLong_FromLong(priority) : cud_raise(self->state, "cuStreamGetPriority", status);
+}
+
+static PyObject *Stream_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
+    Stream *self = (Stream *)op;
+    unsigned int flags = 0;
+    if (cud_context_check(self->context, "cuStreamGetFlags") < 0) {
+        return NULL;
+    }
+    CUresult status = CUDA_SUCCESS;
+    CU_CALL(status, cuStreamGetFlags, self->handle, &flags);
+    return status == CUDA_SUCCESS ? PyLong_FromUnsignedLong(flags) : cud_raise(self->state, "cuStreamGetFlags", status);
+}
+
+static Py_hash_t Stream_hash(PyObject *op) { return _Py_HashPointer(((Stream *)op)->handle); }
+
+static PyObject *Stream_compare(PyObject *op, PyObject *other, int how) {
+    Stream *self = (Stream *)op, *that = (Stream *)other;
+    if ((how != Py_EQ && how != Py_NE) || !PyObject_TypeCheck(other, self->state->StreamType)) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    return PyBool_FromLong((self == that || (self->handle == that->handle && self->context == that->context)) == (how == Py_EQ));
+}
+
+static PyObject *Stream_repr(PyObject *op) {
+    Stream *self = (Stream *)op;
+    return PyUnicode_FromFormat("<pygpu.cuda.Stream on device %d at %p>", self->context->device, (void *)self->handle);
+}
+
+static PyMethodDef Stream_methods[] = {
+    {"synchronize", Stream_synchronize, METH_NOARGS, "synchronize($self, /)\n--\n\n() -> None\n\nWait for all work queued so far. Raises what a kernel did wrong."},
+    {"is_done", Stream_is_done, METH_NOARGS, "is_done($self, /)\n--\n\n() -> bool\n\nWhether all work queued so far is done."},
+    {"wait_for_event", Stream_wait_for_event, METH_O,
+     "wait_for_event($self, event, /)\n--\n\n(event: Event, /) -> None\n\nLet work queued from now on begin only after the event."},
+    {"from_handle", (PyCFunction)(void (*)(void))Stream_from_handle, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Stream_from_handle__doc__},
+    {"__cuda_stream__", Stream_cuda_stream, METH_NOARGS,
+     "__cuda_stream__($self, /)\n--\n\n() -> tuple[int, int]\n\nVersion of the protocol (0) and the CUstream, for other libraries."},
+    CUD_NO_PICKLE,
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef Stream_getset[] = {
+    {"handle", Stream_get_handle, NULL, "int: the CUstream", NULL},
+    {"priority", Stream_get_priority, NULL, "int: smaller numbers go first", NULL},
+    {"flags", Stream_get_flags, NULL, "int: of stream_flags", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef Stream_members[] = {CUD_WEAKLIST(Stream), {NULL, 0, 0, 0, NULL}};
+static PyType_Slot Stream_slots[] = {
+    {Py_tp_doc, (void *)Stream__doc__},
+    {Py_tp_new, (void *)Stream_new},
+    {Py_tp_traverse, (void *)Stream_traverse},
+    {Py_tp_dealloc, (void *)Stream_dealloc},
+    {Py_tp_repr, (void *)Stream_repr},
+    {Py_tp_hash, (void *)Stream_hash},
+    {Py_tp_richcompare, (void *)Stream_compare},
+    {Py_tp_methods, Stream_methods},
+    {Py_tp_getset, Stream_getset},
+    {Py_tp_members, Stream_members},
+    {0, NULL},
+};
+PyType_Spec cud_Stream_spec = {.name = "pygpu.cuda.driver.Stream", .basicsize = sizeof(Stream), .slots = Stream_slots,
+                               .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};

@@ -1,0 +1,116 @@
+/* wait.c - waiting for the device: with the GIL released, and in Python's main thread interruptible by signals. */
+#include "cuda.h"
+
+#define SPIN_SECONDS 100e-6 /* asked without a pause so long: most waits end here */
+#define SLICE_SECONDS 40e-3 /* how late Ctrl-C may be noticed */
+
+typedef enum { WAIT_STREAM, WAIT_EVENT } WaitKind;
+
+static CUresult ask(WaitKind kind, void *handle) {
+    CUresult status = CUDA_SUCCESS;
+    if (kind == WAIT_STREAM) {
+        CU_CALL(status, cuStreamQuery, (CUstream)handle);
+    } else {
+        CU_CALL(status, cuEventQuery, (CUevent)handle);
+    }
+    return status;
+}
+
+/* Asks until it is done, failed, or a signal handler raised (-1). Pauses are a sixteenth of the time waited, so that a long wait
+ * neither burns a core nor ends much too late. */
+static int poll(WaitKind kind, void *handle, CUresult *status) {
+    double begin = pg_seconds();
+    for (;;) {
+        Py_BEGIN_ALLOW_THREADS
+        double slice = pg_seconds() + SLICE_SECONDS;
+        for (;;) {
+            *status = ask(kind, handle);
+            double now = pg_seconds();
+            if (*status != CUDA_ERROR_NOT_READY || now > slice) {
+                break;
+            }
+            if (now - begin < SPIN_SECONDS) {
+                pg_yield_cpu();
+            } else {
+                double pause = (now - begin) / 16;
+                pg_sleep_us(pause > 500e-6 ? 500 : (long)(pause * 1e6));
+            }
+        }
+        Py_END_ALLOW_THREADS
+        if (*status != CUDA_ERROR_NOT_READY) {
+            return 0;
+        }
+        if (PyErr_CheckSignals() < 0) {
+            return -1;
+        }
+    }
+}
+
+static int report(State *state, const char *routine, CUresult status) {
+    if (status != CUDA_SUCCESS) {
+        cud_raise(state, routine, status);
+        return -1;
+    }
+    return 0;
+}
+
+int cud_wait_stream(State *state, const char *routine, CUstream stream) {
+    CUresult status = CUDA_SUCCESS;
+    if (pg_is_main_thread()) {
+        if (poll(WAIT_STREAM, stream, &status) < 0) {
+            return -1;
+        }
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuStreamSynchronize, stream);
+        Py_END_ALLOW_THREADS
+    }
+    return report(state, routine, status);
+}
+
+int cud_wait_event(State *state, const char *routine, CUevent event) {
+    CUresult status = CUDA_SUCCESS;
+    if (pg_is_main_thread()) {
+        if (poll(WAIT_EVENT, event, &status) < 0) {
+            return -1;
+        }
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuEventSynchronize, event);
+        Py_END_ALLOW_THREADS
+    }
+    return report(state, routine, status);
+}
+
+int cud_wait_context(State *state, const char *routine) {
+    CUresult status = CUDA_SUCCESS;
+    CUcontext current = NULL;
+    CU_CALL(status, cuCtxGetCurrent, &current);
+    int capturing = 0;
+    for (Stream *stream = state->streams; stream != NULL; stream = stream->next) {
+        capturing |= stream->capturing; /* a query would spoil the capture; the driver refuses the wait by itself */
+    }
+    if (pg_is_main_thread() && !capturing) { /* first what can be interrupted; what is left then is what other libraries queued */
+        if (poll(WAIT_STREAM, NULL, &status) < 0) {
+            return -1;
+        }
+        Stream *stream = (Stream *)Py_XNewRef((PyObject *)state->streams);
+        while (stream != NULL && status == CUDA_SUCCESS) { /* each is kept meanwhile: other threads may drop it */
+            int failed = stream->context->handle == current && poll(WAIT_STREAM, stream->handle, &status) < 0;
+            Stream *next = (Stream *)Py_XNewRef((PyObject *)stream->next);
+            Py_DECREF(stream);
+            stream = next;
+            if (failed) {
+                Py_XDECREF(stream);
+                return -1;
+            }
+        }
+        Py_XDECREF(stream);
+    }
+    if (status == CUDA_SUCCESS) {
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuCtxSynchronize);
+        Py_END_ALLOW_THREADS
+    }
+    return report(state, routine, status);
+}

@@ -1,0 +1,66 @@
+"""Fixtures of the CUDA tests, which run on what PYGPU_CUDA says: the simulator unless there is a GPU.
+
+Tests marked `gpu` need a real one; tests marked `simulator` are about the simulator alone.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+
+import pytest
+
+os.environ.setdefault("PYGPU_CUDA", "auto")
+
+from pygpu import _cuda  # noqa: E402
+
+
+def _why_not() -> str:
+    """Why no CUDA test can run here, "" if they can."""
+    try:
+        _cuda.init()
+    except Exception as error:
+        return f"no CUDA driver, and no simulator: {error}"
+    return ""
+
+
+_missing = _why_not()
+_simulated = not _missing and _cuda._is_simulator()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    folder = os.path.dirname(__file__)
+    for item in items:
+        if not str(item.path).startswith(folder):
+            continue
+        if _missing:
+            item.add_marker(pytest.mark.skip(reason=_missing.splitlines()[0]))
+        elif _simulated and item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU"))
+        elif not _simulated and item.get_closest_marker("simulator"):
+            item.add_marker(pytest.mark.skip(reason="is about the CPU simulator"))
+
+
+@pytest.fixture
+def context():
+    """The primary context of the first device, current during the test."""
+    primary = _cuda.Device(0).retain_primary_context()
+    primary.push()
+    try:
+        yield primary
+    finally:
+        _cuda.Context.synchronize()
+        _cuda.Context.pop()
+
+
+@pytest.fixture
+def balance(context):
+    """Fails the test if it leaves driver handles behind."""
+    gc.collect()
+    _cuda.Context.synchronize()
+    before = _cuda._handle_counts()
+    yield
+    gc.collect()
+    _cuda.Context.synchronize()
+    gc.collect()
+    assert _cuda._handle_counts() == before
