@@ -48,8 +48,8 @@ bool sim_memory_find(uintptr_t address, SimBlock *out);
 bool sim_memory_near(uintptr_t address, SimBlock *out);
 CUresult sim_memory_alloc(CUcontext context, size_t size, SimKind kind, unsigned flags, uintptr_t *out);
 CUresult sim_memory_free(uintptr_t base, SimKind kind);
-/* Enters memory that somebody else owns (a module's variables, registered host memory); sim_memory_free takes it out again. */
-CUresult sim_memory_add(CUcontext context, uintptr_t base, size_t size, SimKind kind, unsigned flags);
+/* Memory that somebody else made and ends: SIM_REGISTERED host memory, SIM_VARIABLEs of modules. sim_memory_free forgets it. */
+CUresult sim_memory_adopt(CUcontext context, uintptr_t base, size_t size, SimKind kind, unsigned flags);
 /* Changes whenever an allocation comes or goes: a cache of sim_memory_find holds as long as this stays the same. */
 uint64_t sim_memory_epoch(void);
 
