@@ -24,7 +24,7 @@ import time
 from collections.abc import Sequence
 from functools import cache as once
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pygpu.errors import Error
 
@@ -133,8 +133,9 @@ _MAX_HEADERS = 4096
 class _Scan:
     """Finds the headers of a source. Conditional ones count as included: that is never wrong."""
 
-    def __init__(self, folders: Sequence[str]) -> None:
+    def __init__(self, folders: Sequence[str], opaque: Sequence[str] = ()) -> None:
         self.folders = folders
+        self.opaque = tuple(opaque)  # folders whose headers are told apart by path and date alone
         self.known = True  # whether all that the program depends on was found out
         self.seen: set[tuple[str, str]] = set()
         self.found: list[tuple[str, bytes | None]] = []
@@ -149,6 +150,14 @@ class _Scan:
     def add(self, name: str, beside: str) -> None:
         for folder in (beside, *self.folders) if beside else self.folders:
             path = os.path.join(folder, name)
+            if folder in self.opaque:
+                try:
+                    found = os.stat(path)
+                except (OSError, ValueError):
+                    continue
+                identity = f"{path} {found.st_size} {found.st_mtime_ns}"
+                self.found.append((name, identity.encode("utf-8", "surrogateescape")))
+                return
             content = self.read(path)
             if content is not None:
                 self.found.append((name, content))
@@ -234,17 +243,17 @@ def keys(source: bytes, words: Sequence[str], devices: Sequence[Device]) -> list
 # ---- entries ------------------------------------------------------------------------------------
 
 
-def _pack(key: str, binary: bytes, log: str, arg_info: dict) -> bytes:
+def _pack(key: str, binary: bytes, facts: dict[str, Any]) -> bytes:
     import hashlib
     import json
 
-    head = json.dumps({"key": key, "log": log, "arguments": arg_info}).encode()
+    head = json.dumps({"key": key, **facts}).encode()
     body = struct.pack("<Q", len(head)) + head + binary
     return _MAGIC + hashlib.sha256(body).digest() + body
 
 
-def _unpack(key: str, data: bytes) -> tuple[bytes, str, dict]:
-    """Binary, log and arguments; ValueError if this is not a whole entry of that key."""
+def _unpack(key: str, data: bytes) -> tuple[bytes, dict[str, Any]]:
+    """Binary and facts; ValueError if this is not a whole entry of that key."""
     import hashlib
     import json
 
@@ -253,16 +262,13 @@ def _unpack(key: str, data: bytes) -> tuple[bytes, str, dict]:
     if data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).digest() != data[len(_MAGIC) : start]:
         raise ValueError("damaged")
     (size,) = struct.unpack_from("<Q", body)
-    head = json.loads(body[8 : 8 + size])
-    if head["key"] != key:
+    facts = json.loads(body[8 : 8 + size])
+    if facts["key"] != key:
         raise ValueError("renamed")
-    arguments = {
-        name: [tuple(argument) for argument in rows] for name, rows in head["arguments"].items()
-    }
-    return body[8 + size :], head["log"], arguments
+    return body[8 + size :], facts
 
 
-class Store:
+class Entries:
     """The entries in a folder. No method raises: what fails is left undone."""
 
     def __init__(self, folder: Path) -> None:
@@ -271,55 +277,24 @@ class Store:
     def path(self, key: str) -> Path:
         return self.folder / key[:2] / (key + _SUFFIX)
 
-    def load(
-        self,
-        program: Program,
-        devices: Sequence[Device],
-        names: Sequence[str],
-        options: bytes,
-    ) -> dict[Device, str] | None:
-        """Build the program from entries, and return the logs of the compilation; None if not."""
+    def read(self, key: str) -> tuple[bytes, dict[str, Any]] | None:
+        """Binary and facts of an entry, None if there is none that is whole."""
+        path = self.path(key)
         try:
-            entries = [self._read(key) for key in names]
+            with open(path, "rb") as file:
+                data = file.read()
+            entry = _unpack(key, data)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error):
             return None
-        try:
-            if not program._load(devices, [entry[0] for entry in entries], options):
-                return None
-        except Error:  # a binary that this driver does not want; it will be written anew
-            return None
-        program._arg_info = entries[0][2]
-        return {device: entry[1] for device, entry in zip(devices, entries)}
-
-    def _read(self, key: str) -> tuple[bytes, str, dict]:
-        path = self.path(key)
-        with open(path, "rb") as file:
-            data = file.read()
         try:
             os.utime(path)  # what was used last is pruned last
         except OSError:
             pass
-        return _unpack(key, data)
+        return entry
 
-    def save(
-        self,
-        program: Program,
-        devices: Sequence[Device],
-        names: Sequence[str],
-        logs: dict[Device, str],
-    ) -> None:
-        """Write an entry for each device of a program that was built from source."""
-        try:
-            arguments = program._kernel_arguments()
-            binaries = dict(zip(program.devices, program.binaries))
-        except Error:
-            return
-        for device, key in zip(devices, names):
-            binary = binaries.get(device)
-            if binary:
-                self._write(key, _pack(key, binary, logs.get(device, ""), arguments))
-
-    def _write(self, key: str, data: bytes) -> None:
+    def write(self, key: str, binary: bytes, facts: dict[str, Any]) -> None:
+        """Keep a binary, with facts that JSON can hold."""
+        data = _pack(key, binary, facts)
         limit = _size_limit()
         if len(data) > limit // 4:
             return
@@ -340,6 +315,58 @@ class Store:
         except (OSError, ValueError):
             if temporary is not None:
                 _remove(temporary)
+
+
+class Store(Entries):
+    """The entries of OpenCL programs."""
+
+    def load(
+        self,
+        program: Program,
+        devices: Sequence[Device],
+        names: Sequence[str],
+        options: bytes,
+    ) -> dict[Device, str] | None:
+        """Build the program from entries, and return the logs of the compilation; None if not."""
+        entries = []
+        for key in names:
+            entry = self.read(key)
+            if entry is None:
+                return None
+            entries.append(entry)
+        try:
+            arguments = {
+                name: [tuple(argument) for argument in rows]
+                for name, rows in entries[0][1]["arguments"].items()
+            }
+            logs = {device: str(facts["log"]) for device, (_, facts) in zip(devices, entries)}
+        except (KeyError, TypeError, AttributeError):
+            return None
+        try:
+            if not program._load(devices, [binary for binary, _ in entries], options):
+                return None
+        except Error:  # a binary that this driver does not want; it will be written anew
+            return None
+        program._arg_info = arguments
+        return logs
+
+    def save(
+        self,
+        program: Program,
+        devices: Sequence[Device],
+        names: Sequence[str],
+        logs: dict[Device, str],
+    ) -> None:
+        """Write an entry for each device of a program that was built from source."""
+        try:
+            arguments = program._kernel_arguments()
+            binaries = dict(zip(program.devices, program.binaries))
+        except Error:
+            return
+        for device, key in zip(devices, names):
+            binary = binaries.get(device)
+            if binary:
+                self.write(key, binary, {"log": logs.get(device, ""), "arguments": arguments})
 
 
 def _remove(path: str | os.PathLike[str]) -> None:

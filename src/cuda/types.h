@@ -9,4 +9,5 @@
 /* Tables of the module's functions, by file. */
 #define CUD_FUNCTIONS(X)      \
     X(cud_driver_methods)     \
-    X(cud_enum_functions)
+    X(cud_enum_functions)     \
+    X(cud_nvrtc_functions)

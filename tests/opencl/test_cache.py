@@ -332,7 +332,7 @@ def test_damaged_entry_is_written_anew(build, folder, kind):
 def test_binary_that_the_driver_refuses(build, folder, binary):
     build()
     [entry] = entries(folder)
-    entry.write_bytes(cache._pack(entry.stem, binary, "", {}))
+    entry.write_bytes(cache._pack(entry.stem, binary, {"log": "", "arguments": {}}))
     assert not build()
     assert build()
 
@@ -389,7 +389,7 @@ def test_errors_of_the_system_while_reading(build, monkeypatch, folder):
     def refuse(*args):
         raise PermissionError
 
-    monkeypatch.setattr(cache.Store, "_read", refuse)
+    monkeypatch.setattr(cache, "open", refuse, raising=False)
     assert not build()
 
 
