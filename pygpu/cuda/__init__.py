@@ -24,9 +24,12 @@ _SUBMODULES = {
     "characterize",
     "compiler",
     "debug",
+    "dtypes",
     "driver",
     "enums",
+    "errors",
     "loader",
+    "nvrtc",
     "tools",
 }
 

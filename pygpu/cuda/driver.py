@@ -8,3 +8,23 @@ from ..errors import Error, LaunchError, LogicError, MemoryError, RuntimeError  
 from .enums import *  # noqa: F403
 
 del globals()["Enumeration"]
+
+from .errors import CompileError  # noqa: F401
+
+CUDA_DEBUGGING = False
+
+
+def set_debugging(flag: bool = True) -> None:
+    """Compile sources with debug information (-G) and without the cache from now on."""
+    global CUDA_DEBUGGING
+    CUDA_DEBUGGING = flag
+
+
+def get_version() -> tuple[int, int, int]:
+    """The CUDA whose interface pygpu was written for."""
+    return (13, 0, 0)
+
+
+def have_gl_ext() -> bool:
+    """False: CUDA and OpenGL objects are not shared."""
+    return False

@@ -1,0 +1,45 @@
+"""Importing this module initializes CUDA and makes a context current, as in PyCUDA.
+
+`context` is the primary context of `device`, so that CuPy, PyTorch and the CUDA runtime share it;
+`device` is the one that CUDA_DEVICE or ~/.cuda_device names, else the first that works. Nothing has
+to be undone at exit.
+"""
+
+from __future__ import annotations
+
+import atexit
+
+from . import driver as cuda
+
+__all__ = ["context", "device"]
+
+
+def _push_primary(device: cuda.Device) -> cuda.Context:
+    primary = device.retain_primary_context()
+    primary.push()
+    return primary
+
+
+def _start() -> cuda.Context:
+    from .tools import make_default_context
+
+    cuda.init()
+    return make_default_context(_push_primary)
+
+
+context = _start()
+device = cuda.Context.get_device()
+
+
+def _finish_up() -> None:
+    from .tools import clear_context_caches
+
+    clear_context_caches()
+    try:
+        if cuda.Context.get_current() == context:
+            cuda.Context.pop()
+    except cuda.Error:  # the program popped or destroyed it, or a kernel failed
+        pass
+
+
+atexit.register(_finish_up)

@@ -1,0 +1,114 @@
+"""Which C type a NumPy dtype is inside a CUDA kernel, and the arguments of generated kernels."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from pygpu.dtypes import DTypeRegistry, fill_registry_with_c_types, parse_c_arg_backend
+
+__all__ = [
+    "TYPE_REGISTRY",
+    "Argument",
+    "ScalarArg",
+    "VectorArg",
+    "dtype_to_ctype",
+    "get_arg_type",
+    "get_or_register_dtype",
+    "parse_c_arg",
+    "register_dtype",
+]
+
+TYPE_REGISTRY: DTypeRegistry = DTypeRegistry()
+fill_registry_with_c_types(TYPE_REGISTRY, respect_windows=sys.platform == "win32")
+for _names, _dtype in (
+    (["long long", "signed long long", "long long int"], np.longlong),
+    (["unsigned long long", "unsigned long long int"], np.ulonglong),
+    (["half", "__half"], np.float16),
+    (["pycuda::complex<float>"], np.complex64),
+    (["pycuda::complex<double>"], np.complex128),
+):
+    TYPE_REGISTRY.get_or_register_dtype(_names, _dtype)
+for _bits in (8, 16, 32, 64):
+    for _sign in ("", "u"):
+        TYPE_REGISTRY.get_or_register_dtype(f"{_sign}int{_bits}_t", np.dtype(f"{_sign}int{_bits}"))
+for _name, _dtype in (("uchar", np.uint8), ("ushort", np.uint16), ("uint", np.uint32)):
+    TYPE_REGISTRY.get_or_register_dtype(_name, _dtype)
+TYPE_REGISTRY.get_or_register_dtype("size_t", np.uintp)
+
+get_or_register_dtype = TYPE_REGISTRY.get_or_register_dtype
+
+_TEXTURE_NAMES = {
+    "f": "fp_tex_float",
+    "d": "fp_tex_double",
+    "F": "fp_tex_cfloat",
+    "D": "fp_tex_cdouble",
+}
+
+
+def dtype_to_ctype(dtype: DTypeLike, with_fp_tex_hack: bool = False) -> str:
+    """The C name of a dtype. with_fp_tex_hack: of the type by which a texture holds it.
+
+    Raises ValueError for None and for a dtype that no type is registered for.
+    """
+    if dtype is None:
+        raise ValueError("dtype may not be None")
+    dtype = np.dtype(dtype)
+    if with_fp_tex_hack and dtype.char in _TEXTURE_NAMES:
+        return _TEXTURE_NAMES[dtype.char]
+    return TYPE_REGISTRY.dtype_to_ctype(dtype)
+
+
+def register_dtype(dtype: DTypeLike, name: str) -> None:
+    """Make the C type *name* known as *dtype*, in this process."""
+    get_or_register_dtype(name, np.dtype(dtype))
+
+
+class Argument:
+    """A parameter of a generated kernel: a dtype and a name."""
+
+    def __init__(self, dtype: DTypeLike, name: str) -> None:
+        self.dtype = np.dtype(dtype)
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.dtype})"
+
+
+class VectorArg(Argument):
+    """A pointer."""
+
+    struct_char = "P"
+
+    def declarator(self) -> str:
+        """The parameter as C++ text."""
+        return f"{dtype_to_ctype(self.dtype)} *{self.name}"
+
+
+class ScalarArg(Argument):
+    """A value."""
+
+    def declarator(self) -> str:
+        """The parameter as C++ text."""
+        return f"{dtype_to_ctype(self.dtype)} {self.name}"
+
+    @property
+    def struct_char(self) -> str:
+        """The value's type for Function.prepare."""
+        return f"{self.dtype.itemsize}s" if self.dtype.char == "V" else self.dtype.char
+
+
+def parse_c_arg(c_arg: str) -> Any:
+    """The ScalarArg or VectorArg that a declaration such as "float *x" means."""
+    return parse_c_arg_backend(c_arg, ScalarArg, VectorArg, TYPE_REGISTRY)
+
+
+def get_arg_type(c_arg: str) -> str:
+    """The type of a declaration for Function.prepare."""
+    return parse_c_arg(c_arg).struct_char
+
+
+del _names, _dtype, _bits, _sign, _name

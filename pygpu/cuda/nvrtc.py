@@ -1,0 +1,289 @@
+"""NVRTC, NVIDIA's run-time compiler: finding it, and calling it with nvcc's options.
+
+The library is looked for where PYGPU_NVRTC_LIBRARY says; else by the system's linker, in pip's
+``nvidia-cuda-nvrtc`` packages and in the toolkit's folders (CUDA_HOME, CUDA_PATH, CUDA_ROOT,
+/usr/local/cuda), the driver's own major version first. On the CPU simulator the simulator is the
+compiler.
+
+NVRTC differs from nvcc in what it offers a program, so standard headers that kernels include out
+of habit (``stdio.h``, ``math.h``, ``stdint.h``, ...) are answered from memory, and ``uint`` and its
+like are defined.
+"""
+
+from __future__ import annotations
+
+import glob
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pygpu.errors import _make_error
+
+from .nvrtc_headers import HEADERS, PRELUDE
+
+__all__ = ["Compiled", "NvrtcMissing", "compile_source", "include_folders", "load", "translate"]
+
+VARIABLE = "PYGPU_NVRTC_LIBRARY"
+COMPILATION = 6  # NVRTC_ERROR_COMPILATION
+
+_lock = threading.RLock()
+_tried: list[tuple[str, str]] = []
+
+
+class NvrtcMissing(RuntimeError):
+    """NVRTC cannot be found."""
+
+
+class Compiled(NamedTuple):
+    """What a compiler made of a source."""
+
+    cubin: bytes | None
+    ptx: bytes | None
+    log: str
+    lowered: dict[str, str]  # name expressions -> mangled names
+
+
+def _cuda() -> Any:
+    return importlib.import_module("pygpu._cuda")
+
+
+# ---- the library --------------------------------------------------------------------------------
+
+
+def load() -> None:
+    """Open NVRTC. Raises NvrtcMissing with every file that was tried and what to install."""
+    cuda = _cuda()
+    with _lock:
+        if cuda._nvrtc_library() is not None:
+            return
+        _tried.clear()
+        for path in _candidates():
+            try:
+                cuda._nvrtc_load(path)
+            except OSError as error:
+                _tried.append((path, str(error)))
+            else:
+                _tried.append((path, "loaded"))
+                return
+        raise NvrtcMissing(_advice())
+
+
+def version() -> tuple[int, int]:
+    """Major and minor version of NVRTC."""
+    load()
+    return _cuda()._nvrtc_version()
+
+
+def is_simulated() -> bool:
+    """Whether the compiler is the CPU simulator's."""
+    from .loader import simulator_path
+
+    path = _cuda()._nvrtc_library()
+    return path is not None and Path(path).name == simulator_path().name
+
+
+def _advice() -> str:
+    lines = ["NVRTC, the compiler for CUDA C++, was not found. These were tried:"]
+    lines += [f"  {path}: {result.removeprefix(path + ': ')}" for path, result in _tried]
+    major = _driver_major() or 13
+    package = f"nvidia-cuda-nvrtc-cu{major}" if major < 13 else "nvidia-cuda-nvrtc"
+    lines.append(f"To install it: pip install {package}")
+    lines.append(f"or set {VARIABLE} to the library's path.")
+    return "\n".join(lines)
+
+
+def _driver_major() -> int:
+    """Major version of CUDA that the driver serves; 0 if none is loaded."""
+    cuda = _cuda()
+    return cuda.get_driver_version() // 1000 if cuda._library() is not None else 0
+
+
+def _candidates() -> list[str]:
+    named = os.environ.get(VARIABLE)
+    if named:
+        return [named]
+    driver = _cuda()._library()
+    from .loader import simulator_path
+
+    if driver is not None and Path(driver).name == simulator_path().name:
+        return [driver]
+    major = _driver_major()
+    majors = sorted((13, 12, 11), key=lambda one: (one != major, -one))
+    found: list[str] = []
+    for one in majors:
+        soname = "11.2" if one == 11 else str(one)
+        if sys.platform == "win32":
+            names = [f"nvrtc64_{one}0_0.dll", "nvrtc64_112_0.dll"][: 1 if one > 11 else 2]
+            found += names
+            patterns = names
+        else:
+            found.append(f"libnvrtc.so.{soname}")
+            patterns = [f"libnvrtc.so.{soname}"]
+        for folder in _library_folders():
+            for pattern in patterns:
+                found += sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
+    return list(dict.fromkeys(found))
+
+
+def _toolkits() -> list[str]:
+    """Folders of CUDA toolkits, best first."""
+    named = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")]
+    usual = ["/usr/local/cuda", *sorted(glob.glob("/usr/local/cuda-*"), reverse=True), "/opt/cuda"]
+    return [
+        folder for folder in dict.fromkeys([*named, *usual]) if folder and os.path.isdir(folder)
+    ]
+
+
+def _pip_folders() -> list[str]:
+    """Folders of pip's nvidia packages: nvidia/cuda_nvrtc (to 12), nvidia/cu13 (from 13)."""
+    found = []
+    for entry in dict.fromkeys(sys.path):
+        if entry and os.path.isdir(os.path.join(entry, "nvidia")):
+            found += sorted(glob.glob(os.path.join(glob.escape(entry), "nvidia", "*", "")))
+    return found
+
+
+def _library_folders() -> list[str]:
+    parts = ("bin", "bin/x64") if sys.platform == "win32" else ("lib", "lib64")
+    return [os.path.join(base, part) for base in [*_pip_folders(), *_toolkits()] for part in parts]
+
+
+@cache
+def include_folders() -> tuple[str, ...]:
+    """Folders with the toolkit's headers, for programs that include curand_kernel.h and the like."""
+    if is_simulated():
+        return ()
+    found = []
+    for base in [*_pip_folders(), *_toolkits()]:
+        include = os.path.join(base, "include")
+        if os.path.isfile(os.path.join(include, "cuda_fp16.h")) or os.path.isfile(
+            os.path.join(include, "curand_kernel.h")
+        ):
+            found.append(include)
+            cccl = os.path.join(include, "cccl")
+            if os.path.isdir(cccl):
+                found.append(cccl)
+    return tuple(dict.fromkeys(found))
+
+
+# ---- options ------------------------------------------------------------------------------------
+
+# nvcc's options that NVRTC has under the same name; those with "=" take a value behind "=" or as
+# the next word. Written without leading dashes; both - and -- are taken.
+_FLAGS = frozenset(
+    "G device-debug lineinfo generate-line-info use_fast_math extra-device-vectorization dlto rdc "
+    "restrict w disable-warnings no-display-error-number default-device device-as-default-execution-space "
+    "err-no Wreorder dopt builtin-initializer-list".split()
+)
+_VALUES = frozenset(
+    "arch gpu-architecture relocatable-device-code maxrregcount ftz prec-sqrt prec-div fmad std "
+    "define-macro D undefine-macro U include-path I pre-include include isystem diag-error "
+    "diag-suppress diag-warn ptxas-options Xptxas opt-info rdc dopt modify-stack-limit minimal "
+    "split-compile fdevice-syntax-only version-ident".split()
+)
+# Without meaning for device code that is compiled in memory.
+_IGNORED = frozenset("g O O0 O1 O2 O3 m64 c cubin ptx v verbose no-compress".split())
+_IGNORED_VALUES = frozenset("O optimize machine m ccbin compiler-bindir Xlinker".split())
+
+
+def translate(options: Sequence[str]) -> list[str] | None:
+    """nvcc's options as NVRTC takes them, one word each; None if only nvcc can do this.
+
+    Raises TypeError if one is not a str.
+    """
+    result: list[str] = []
+    words = iter(options)
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(f"options must be str, not {type(word).__name__}")
+        if not word.startswith("-"):
+            return None  # another source, or the value of an option that is not known
+        name, equals, value = word.lstrip("-").partition("=")
+        if word[:2] in ("-D", "-I", "-U") and len(word) > 2:
+            result.append(word)
+        elif name in _IGNORED and not equals:
+            continue
+        elif name in _FLAGS and not equals:
+            result.append(word)
+        elif name in _VALUES or name in _IGNORED_VALUES:
+            if not equals:
+                value = next(words, "")
+            if name in _VALUES:
+                result += _with_value(word.partition("=")[0], name, value)
+        else:
+            return None
+    return result
+
+
+def _with_value(word: str, name: str, value: str) -> list[str]:
+    if name in ("D", "I", "U"):
+        return [f"-{name}{value}"]
+    if name in ("include", "pre-include"):
+        return [f"--pre-include={value}"]
+    if name == "isystem":
+        return [f"-I{value}"]
+    if name in ("Xptxas", "ptxas-options"):  # several at once for nvcc
+        return [f"--ptxas-options={one}" for one in value.split(",") if one]
+    if name == "arch":
+        return [f"--gpu-architecture={value}"]
+    if name in ("rdc", "relocatable-device-code"):
+        return [f"--relocatable-device-code={value}"]
+    return [f"{word}={value}"]
+
+
+# ---- compiling ----------------------------------------------------------------------------------
+
+
+def architecture(major: int, minor: int) -> str:
+    """The architecture to compile for, so that a device of this compute capability can run it.
+
+    If NVRTC is older than the device, the newest that it knows, as PTX, which the driver compiles.
+    """
+    load()
+    known = _cuda()._nvrtc_architectures()
+    number = 10 * major + minor
+    if not known or number in known:
+        return f"sm_{number}"
+    older = [one for one in known if one < number]
+    if not older:
+        raise _make_error(
+            "RuntimeError",
+            "",
+            "nvrtcCompileProgram",
+            209,
+            "no kernel image is available for execution on the device",
+            f"the device has compute capability {major}.{minor}, and this NVRTC knows only "
+            f"sm_{min(known)} and newer: install an older one",
+            "",
+        )
+    same_major = [one for one in older if one // 10 == major]
+    return f"sm_{max(same_major)}" if same_major else f"compute_{max(older)}"
+
+
+def compile_source(
+    source: str, name: str, options: Iterable[str], expressions: Sequence[str] = ()
+) -> tuple[int, Compiled]:
+    """Compile CUDA C++; the status is 0, or COMPILATION if the source is wrong.
+
+    options are NVRTC's own. Raises RuntimeError if NVRTC itself fails.
+    """
+    load()
+    words = [*options]
+    if is_simulated():
+        names, texts = (), ()
+    else:
+        names, texts = tuple(HEADERS), tuple(HEADERS.values())
+        words.append("--pre-include=pygpu_prelude.h")
+        names, texts = (*names, "pygpu_prelude.h"), (*texts, PRELUDE)
+    status, text, log, cubin, ptx, lowered = _cuda()._nvrtc_compile(
+        source, name, tuple(words), names, texts, tuple(expressions)
+    )
+    log = log.strip("\n\0")
+    if status not in (0, COMPILATION) and not log:
+        log = text
+    return status, Compiled(cubin, ptx, log, lowered)
