@@ -37,7 +37,7 @@ WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
 def test_code_runs(page, device, tmp_path):
     result = subprocess.run(
-        [sys.executable, "-c", RUN, page.name],
+        [sys.executable, "-P", "-c", RUN, page.name],
         input=blocks_in_place(page.read_text()),
         capture_output=True,
         text=True,

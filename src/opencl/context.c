@@ -172,6 +172,17 @@ static PyObject *Context_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
             goto fail;
         }
     }
+    cl_uint different = 0; /* the specification ignores a device that is given twice, NVIDIA's driver refuses it */
+    for (cl_uint i = 0; i < n; i++) {
+        cl_uint k = 0;
+        while (k < different && ids[k] != ids[i]) {
+            k++;
+        }
+        if (k == different) {
+            ids[different++] = ids[i];
+        }
+    }
+    n = different;
     self = (Context *)PG_NEW(type);
     if (self == NULL) {
         goto fail;

@@ -13,7 +13,15 @@ static const Info Device_info[] = {
 
 cl_int ocl_device_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
     cl_int status = CL_SUCCESS;
-    CL_CALL(status, clGetDeviceInfo, ((Device *)self)->id, param, size, value, size_ret);
+    cl_device_id id = ((Device *)self)->id;
+    CL_CALL(status, clGetDeviceInfo, id, param, size, value, size_ret);
+    if (param == CL_DEVICE_LUID_KHR && status == CL_SUCCESS && value != NULL) { /* where there is none, NVIDIA's driver answers with its stack */
+        cl_bool valid = CL_FALSE;
+        CL_CALL(status, clGetDeviceInfo, id, CL_DEVICE_LUID_VALID_KHR, sizeof valid, &valid, NULL);
+        if (!valid) {
+            memset(value, 0, size);
+        }
+    }
     return status;
 }
 

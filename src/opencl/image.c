@@ -213,7 +213,7 @@ static int check_extents(State *state, Context *context, const Plan *plan) {
 }
 
 /* Checks the pitches and computes plan->bytes. */
-static int check_layout(State *state, Plan *plan) {
+static int check_layout(State *state, Context *context, Plan *plan) {
     cl_image_desc *desc = &plan->desc;
     size_t rows = desc->image_height, slices = desc->image_type == CL_MEM_OBJECT_IMAGE3D ? desc->image_depth : desc->image_array_size;
     size_t row_bytes, least, row, slice;
@@ -245,6 +245,11 @@ static int check_layout(State *state, Plan *plan) {
     }
     if (pg_mul(slice, slices, &plan->bytes) < 0 || plan->bytes > (size_t)PY_SSIZE_T_MAX) {
         goto too_big;
+    }
+    size_t memory = greatest(context, CL_DEVICE_GLOBAL_MEM_SIZE); /* some drivers look for room only when the image is used first */
+    if (memory > 0 && plan->bytes > memory) {
+        ocl_raise_with(state, "Image", CL_MEM_OBJECT_ALLOCATION_FAILURE, "asked for %zu bytes, Device.global_mem_size is %zu", plan->bytes, memory);
+        return -1;
     }
     return 0;
 too_big:
@@ -482,7 +487,7 @@ static PyObject *Image_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     const Py_buffer *host = viewed ? &view : NULL;
     if ((desc != NULL ? plan_from_descriptor(state, &plan, (ImageDescriptor *)desc) : plan_from_shape(state, &plan, a[3], host, array, a[4])) < 0 ||
-        ocl_need_images(state, "Image", context) < 0 || check_extents(state, context, &plan) < 0 || check_layout(state, &plan) < 0 ||
+        ocl_need_images(state, "Image", context) < 0 || check_extents(state, context, &plan) < 0 || check_layout(state, context, &plan) < 0 ||
         check_buffer(state, context, &plan) < 0 || check_host(state, flags, &plan, host) < 0 || check_format(state, context, flags, &plan) < 0) {
         goto done;
     }

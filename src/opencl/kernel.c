@@ -309,6 +309,16 @@ static PyObject *Kernel_get_arg_info(PyObject *op, PyObject *const *args, Py_ssi
                           (unsigned)self->n_args);
     }
     Question question = {self, NULL, (cl_uint)index, {0}, 0};
+    cl_uint param;
+    if (pg_as_u32(a[1], "Kernel.get_arg_info", "param", &param) < 0) {
+        return NULL;
+    }
+    if (ask_arg(&question, param, 0, NULL, NULL) == CL_KERNEL_ARG_INFO_NOT_AVAILABLE) {
+        PyObject *answer = kernel_describe_argument(self, question.index, param);
+        if (answer != NULL) {
+            return answer;
+        }
+    }
     return ocl_info_by_param(self->state, &question, ask_arg, "clGetKernelArgInfo", arg_info, ROWS(arg_info), a[1]);
 }
 

@@ -140,6 +140,8 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
 /* kernel_plan.c */
 int kernel_make_plan(Kernel *self);
 int kernel_declare(Kernel *self, PyObject *dtypes); /* set_scalar_arg_dtypes */
+/* Answer to a query about an argument where the driver has none; NULL without an exception if it is not known either. */
+PyObject *kernel_describe_argument(Kernel *self, cl_uint i, cl_uint param);
 
 typedef struct {
     OCL_HEAD

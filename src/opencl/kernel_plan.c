@@ -133,17 +133,50 @@ static int use_rows(Kernel *self, PyObject *rows) {
     return 1;
 }
 
+static cl_int Program_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetProgramInfo, ((Program *)self)->program, param, size, value, size_ret);
+    return status;
+}
+
 static PyObject *rows_from_source(Kernel *self) {
     Program *program = self->program;
-    if (program == NULL || program->source == NULL) {
+    PyObject *source;
+    if (program != NULL && program->source != NULL) {
+        source = PyUnicode_DecodeUTF8(PyBytes_AS_STRING(program->source), PyBytes_GET_SIZE(program->source), "replace");
+    } else if (program != NULL && program->program != NULL && program->kind == PROGRAM_SOURCE) { /* of a handle from elsewhere */
+        Info row = {"source", INFO_STRING, CL_PROGRAM_SOURCE};
+        source = ocl_info(self->state, program, Program_query, "clGetProgramInfo", &row);
+    } else {
         return Py_NewRef(Py_None);
     }
-    PyObject *source = PyUnicode_DecodeUTF8(PyBytes_AS_STRING(program->source), PyBytes_GET_SIZE(program->source), "replace");
     PyObject *module = source != NULL ? PyImport_ImportModule("pygpu.signature") : NULL;
     PyObject *rows = module != NULL ? PyObject_CallMethod(module, "kernel_arguments", "OO", source, self->name) : NULL;
     Py_XDECREF(source);
     Py_XDECREF(module);
     return rows;
+}
+
+/* What was noted when the program was new, else what the source says; NULL or None if neither helps. */
+static PyObject *rows_without_driver(Kernel *self) {
+    PyObject *rows = self->program != NULL && self->program->arg_info != NULL && PyDict_Check(self->program->arg_info)
+                         ? Py_XNewRef(PyDict_GetItemWithError(self->program->arg_info, self->name))
+                         : NULL;
+    return rows == NULL && !PyErr_Occurred() ? rows_from_source(self) : rows;
+}
+
+PyObject *kernel_describe_argument(Kernel *self, cl_uint i, cl_uint param) {
+    static const cl_uint columns[] = {CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_QUALIFIER,
+                                      CL_KERNEL_ARG_NAME};
+    PyObject *rows = rows_without_driver(self), *answer = NULL;
+    for (Py_ssize_t k = 0; rows != NULL && PyList_Check(rows) && PyList_GET_SIZE(rows) == (Py_ssize_t)self->n_args && k < 5; k++) {
+        if (columns[k] == param) {
+            answer = PySequence_GetItem(PyList_GET_ITEM(rows, i), k);
+        }
+    }
+    Py_XDECREF(rows);
+    PyErr_Clear();
+    return answer;
 }
 
 /* The type whose value each argument takes without a question, see kernel_convert_exact(). */
@@ -190,12 +223,7 @@ int kernel_make_plan(Kernel *self) {
         choose_exact(self);
         return 0;
     }
-    PyObject *rows = self->program != NULL && self->program->arg_info != NULL && PyDict_Check(self->program->arg_info)
-                         ? Py_XNewRef(PyDict_GetItemWithError(self->program->arg_info, self->name))
-                         : NULL;
-    if (rows == NULL && !PyErr_Occurred()) {
-        rows = rows_from_source(self);
-    }
+    PyObject *rows = rows_without_driver(self);
     int used = rows != NULL ? use_rows(self, rows) : -1;
     Py_XDECREF(rows);
     if (used < 0) { /* a help that fails is no help; the kernel works without */

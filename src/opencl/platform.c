@@ -66,6 +66,8 @@ static PyObject *Platform_get_info(PyObject *op, PyObject *param) {
     return ocl_info_by_param(((Platform *)op)->state, op, Platform_query, "clGetPlatformInfo", Platform_info, ROW_COUNT, param);
 }
 
+#define KINDS (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM)
+
 PG_DOC(Platform_get_devices__doc__, "get_devices", "$self, /, device_type=0xFFFFFFFF", "(device_type: int = ...) -> list[Device]",
        "Devices of the given type (device_type.CPU, GPU, ...; all by default). An empty list if there is none.");
 static ArgSpec Platform_get_devices_args = PG_ARGSPEC(Platform_get_devices__doc__);
@@ -83,7 +85,9 @@ static PyObject *Platform_get_devices(PyObject *op, PyObject *const *args, Py_ss
     Py_BEGIN_ALLOW_THREADS
     CL_CALL(status, clGetDeviceIDs, self->id, type, 0, NULL, &n);
     Py_END_ALLOW_THREADS
-    if (status == CL_DEVICE_NOT_FOUND || (status == CL_SUCCESS && n == 0)) {
+    /* NVIDIA's driver does not know the types that are not made by NVIDIA. */
+    int unknown_kind = status == CL_INVALID_DEVICE_TYPE && type != 0 && (type == CL_DEVICE_TYPE_ALL || (type & ~(uint64_t)KINDS) == 0);
+    if (status == CL_DEVICE_NOT_FOUND || unknown_kind || (status == CL_SUCCESS && n == 0)) {
         return PyList_New(0);
     }
     if (status != CL_SUCCESS) {

@@ -94,6 +94,20 @@ static ArgSpec Queue_args = PG_ARGSPEC(Queue__doc__);
 
 #define MAX_PROPERTIES 32
 
+/* NVIDIA's driver takes any number for the name of a property and ignores it. */
+static int is_property(cl_queue_properties name) {
+    switch (name) {
+    case CL_QUEUE_PROPERTIES:
+    case CL_QUEUE_SIZE:
+    case CL_QUEUE_DEVICE_DEFAULT:
+    case CL_QUEUE_PRIORITY_KHR:
+    case CL_QUEUE_THROTTLE_KHR:
+        return 1;
+    default:
+        return name >= 0x4000 && name < 0x5000; /* what the registry gives to vendors: the driver will know its own */
+    }
+}
+
 static PyObject *Queue_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[3];
     State *state = ocl_state_of(type);
@@ -159,9 +173,12 @@ static PyObject *Queue_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->context = (Context *)Py_NewRef(context);
     self->device = (Device *)Py_NewRef(device);
     self->properties = flags;
-    for (int i = 0; i < n_list; i += 2) {
+    for (int i = 0; i < n_list && list[i] != 0; i += 2) {
         if (list[i] == CL_QUEUE_PROPERTIES) {
             self->properties = list[i + 1];
+        } else if (!is_property(list[i])) {
+            ocl_reject(state, "CommandQueue", CL_INVALID_VALUE, "properties[%d] = %llu is not a member of queue_properties", i, (unsigned long long)list[i]);
+            goto fail;
         }
     }
     /* PoCL ends the process when it is asked for such a queue. */

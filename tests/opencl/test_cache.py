@@ -559,7 +559,7 @@ def test_processes_that_write_the_same_entries(device, folder, build, tmp_path):
     place = platforms.index(device.platform)
     index = device.platform.get_devices().index(device)
     root = os.path.dirname(os.path.dirname(cl.__file__))
-    command = [sys.executable, "-c", WORKER, str(place), str(index), str(folder)]
+    command = [sys.executable, "-P", "-c", WORKER, str(place), str(index), str(folder)]
     processes = [
         subprocess.Popen(
             command,

@@ -139,6 +139,35 @@ def test_arg_info(device, program):
             kernel.get_arg_info(*args)
 
 
+def test_arg_info_of_a_silent_driver(ctx, device):
+    """NVIDIA's has none for binaries, and for what its assembler takes only without."""
+    if "OpenCL 1.1" in device.version:
+        pytest.skip("argument information is of OpenCL 1.2")
+    info, address = cl.kernel_arg_info, cl.kernel_arg_address_qualifier
+    source = "kernel void f(global const float *restrict a, write_only image2d_t i, uint n) {}"
+    _opencl._fault("clGetKernelArgInfo", -19, times=10**6)
+    try:
+        kernel = cl.Program(ctx, source).build(cache_dir=False).f
+        twin = cl.Kernel.from_int_ptr(kernel.int_ptr)
+        for one in (kernel, twin):
+            assert [one.get_arg_info(i, info.NAME) for i in range(3)] == ["a", "i", "n"]
+            assert one.get_arg_info(2, info.TYPE_NAME) == "uint"
+            assert one.get_arg_info(0, info.TYPE_QUALIFIER) == 3
+            assert one.get_arg_info(0, info.ADDRESS_QUALIFIER) == address.GLOBAL
+            access = cl.kernel_arg_access_qualifier.WRITE_ONLY
+            assert one.get_arg_info(1, info.ACCESS_QUALIFIER) == access
+            with pytest.raises(cl.Error) as caught:
+                one.get_arg_info(0, 12345)
+            assert caught.value.code == -19
+        macros = "#define ARGS int a\nkernel void f(ARGS) {}"
+        kernel = cl.Program(ctx, macros).build(cache_dir=False).f
+        with pytest.raises(cl.Error) as caught:
+            kernel.get_arg_info(0, info.NAME)
+        assert caught.value.code == -19
+    finally:
+        _opencl._fault(None, 0)
+
+
 def test_work_group_info(device, program):
     info = cl.kernel_work_group_info
     kernel = program.fixed

@@ -153,8 +153,9 @@ def test_error_has_log_options_and_code(ctx, device):
     assert error.log in text
     assert "-DX=1" in error.options
     assert f"(options: {error.options})" in text
-    assert "    2 |   a[0] = missing_name;" in text
     assert text.count("a[0] = missing_name;") == 1  # neither forgotten nor said twice
+    if "NVIDIA" not in device.platform.name:  # whose compiler quotes the line itself, without number
+        assert "    2 |   a[0] = missing_name;" in text
 
 
 def marked(error):
@@ -178,7 +179,9 @@ def test_caret_below_the_mistake(ctx, before):
 def test_error_in_a_header_shows_the_header(ctx, tmp_path):
     (tmp_path / "broken.h").write_text("// one\n// two\nint f(int a) { return a + nowhere; }\n")
     error = failure(ctx, '#include "broken.h"\n' + FILL, ["-I", str(tmp_path)])
-    assert "3 | int f(int a) { return a + nowhere; }" in str(error)
+    assert str(error).count("int f(int a) { return a + nowhere; }") == 1
+    if "NVIDIA" not in ctx.devices[0].platform.name:
+        assert "3 | int f(int a) { return a + nowhere; }" in str(error)
     assert "broken.h" in error.log
 
 
@@ -408,7 +411,7 @@ def test_damaged_binaries_do_not_end_the_process(device):
     index = device.platform.get_devices().index(device)
     root = os.path.dirname(os.path.dirname(cl.__file__))
     done = subprocess.run(
-        [sys.executable, "-c", DAMAGED, str(place), str(index)],
+        [sys.executable, "-P", "-c", DAMAGED, str(place), str(index)],
         capture_output=True,
         text=True,
         timeout=200,

@@ -185,7 +185,7 @@ def test_the_end_of_a_program_with_commands_that_wait(ctx):
         "print('end')\n"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60
     )
     assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")
 
@@ -215,6 +215,6 @@ def test_failures_and_successes_by_turns_with_events_dropped(ctx):
         "print('end')\n"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=100
     )
     assert (result.returncode, result.stdout) == (0, "end\n"), result.stderr

@@ -249,6 +249,6 @@ def test_a_program_that_is_interrupted_ends(ctx):
         "event.wait()\n"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60
     )
     assert result.returncode == -signal.SIGINT and "KeyboardInterrupt" in result.stderr

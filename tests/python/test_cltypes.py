@@ -132,7 +132,7 @@ else:
     raise SystemExit("accepted")
 assert NAME_TO_DTYPE["int8"].itemsize == 32, "the vector int8 was not found by name"
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
 
 
 def test_stub_names_what_the_module_makes():

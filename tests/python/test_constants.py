@@ -153,7 +153,7 @@ def test_pyopencl_has_the_same_members():
         " for n, c in vars(cl).items() if isinstance(c, type) and 'to_string' in dir(c)}))"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60
     )
     assert result.returncode == 0, result.stderr
     theirs = json.loads(result.stdout)

@@ -368,7 +368,7 @@ def run(code, **environment):
     env = {name: value for name, value in os.environ.items() if name not in CHOICES}
     env["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-P", "-c", code],
         env=env | environment,
         capture_output=True,
         text=True,

@@ -188,7 +188,7 @@ def run(*options, **environment):
     """The command in a process of its own; its status, output and errors."""
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))) | environment
     done = subprocess.run(
-        [sys.executable, "-m", "pygpu", *options],
+        [sys.executable, "-P", "-m", "pygpu", *options],
         env=env,
         capture_output=True,
         text=True,
@@ -232,7 +232,7 @@ def test_real_text(real):
 
 
 def test_output_closed_early(real):
-    command = f'"{sys.executable}" -m pygpu --no-test | head -1'
+    command = f'"{sys.executable}" -P -m pygpu --no-test | head -1'
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
     done = subprocess.run(command, shell=True, env=env, capture_output=True, text=True, timeout=60)
     assert done.stdout.startswith("pygpu ") and done.stderr == ""

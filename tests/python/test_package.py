@@ -56,7 +56,7 @@ SUBMODULES = ["cltypes", "tools", "characterize", "cache", "capture_call", "vers
 
 def run(code: str) -> str:
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60
     )
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()

@@ -27,7 +27,7 @@ def pytest_run(tmp_path):
         )
         # Only this plugin, whether or not pygpu is installed with its entry point.
         environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-        command = [sys.executable, "-m", "pytest", "-p", "pygpu.pytest_plugin", "-p"]
+        command = [sys.executable, "-P", "-m", "pytest", "-p", "pygpu.pytest_plugin", "-p"]
         command += ["no:cacheprovider", "-rA", "-v", "-c", os.devnull, "--rootdir", str(tmp_path)]
         done = subprocess.run(
             [*command, *options, str(tmp_path)],
@@ -209,4 +209,4 @@ if sys.platform == "linux":
     maps = open("/proc/self/maps").read()
     assert "libOpenCL" not in maps and "libpocl" not in maps, "a driver was loaded"
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
