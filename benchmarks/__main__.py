@@ -1,7 +1,7 @@
 """python benchmarks [--write] [OPTIONS]: all benchmarks, one after another.
 
-OPTIONS go to each of them (--quick, --repeats R, --device N). --write puts what they print into
-README.md, between the lines <!-- NAME --> and <!-- end of NAME -->.
+OPTIONS go to each of them (--quick, --repeats R, --platform=P, --device=D). --write puts what they
+print into README.md, between the lines <!-- NAME --> and <!-- end of NAME -->.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ def main() -> None:
     readme = common.HERE / "README.md"
     for name in NAMES:
         # Importing has nothing to do with devices.
-        options = [word for word in words if name != "import" or not word.startswith("--device")]
+        options = [
+            word
+            for word in words
+            if name != "import" or not word.startswith(("--device", "--platform"))
+        ]
         command = [sys.executable, str(common.HERE / f"{name}.py"), *options]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
         print(done.stdout, flush=True)

@@ -2,7 +2,8 @@
  *
  * Each program is started as PROGRAM LIBRARY DEVICE [FILE]. With DEVICE "list" it prints one line for each device, "PLATFORM<tab>DEVICE".
  * Otherwise it reads one question a line and prints the answer's numbers on one line, so that benchmarks/common.py can ask it in turns
- * with the Python libraries. DEVICE counts over the devices of all platforms.
+ * with the Python libraries. DEVICE is "PLATFORM<tab>DEVICE<tab>RANK": loaders may list different platforms, so a device is known by its
+ * names, and by its rank (from 0) among those of the same names.
  */
 #ifndef PYGPU_BENCH_H
 #define PYGPU_BENCH_H
@@ -60,36 +61,45 @@ static void load(const char *path)
 #undef CL_FN
 }
 
-/* Walks over all devices; opens number WANTED, or prints all if it is negative. */
-static void choose_device(int wanted)
+static void open_device(cl_platform_id platform)
+{
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
+    cl_int status;
+    context = cl.clCreateContext(properties, 1, &device, NULL, NULL, &status);
+    CHECK(status);
+    queue = cl.clCreateCommandQueue(context, device, 0, &status);
+    CHECK(status);
+}
+
+/* Walks over all devices; opens the one WANTED, or prints all if it is "list". */
+static void choose_device(const char *wanted)
 {
     cl_platform_id platforms[16];
     cl_uint n_platforms = 0;
-    int number = 0;
+    const char *rank_text = strrchr(wanted, '\t');
+    int list = strcmp(wanted, "list") == 0, rank = rank_text != NULL ? atoi(rank_text + 1) : 0;
+    size_t length = rank_text != NULL ? (size_t)(rank_text - wanted) : strlen(wanted);
     CHECK(cl.clGetPlatformIDs(16, platforms, &n_platforms));
     for (cl_uint p = 0; p < n_platforms && p < 16; p++) {
         cl_device_id devices[64];
         cl_uint n_devices = 0;
         (void)cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 64, devices, &n_devices); /* a platform may have none */
-        for (cl_uint d = 0; d < n_devices && d < 64; d++, number++) {
-            if (wanted < 0) {
-                char platform_name[256] = "", device_name[256] = "";
-                CHECK(cl.clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof platform_name, platform_name, NULL));
-                CHECK(cl.clGetDeviceInfo(devices[d], CL_DEVICE_NAME, sizeof device_name, device_name, NULL));
-                printf("%s\t%s\n", platform_name, device_name);
-            } else if (number == wanted) {
-                cl_int status;
+        for (cl_uint d = 0; d < n_devices && d < 64; d++) {
+            char platform_name[256] = "", device_name[256] = "", name[520];
+            CHECK(cl.clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof platform_name, platform_name, NULL));
+            CHECK(cl.clGetDeviceInfo(devices[d], CL_DEVICE_NAME, sizeof device_name, device_name, NULL));
+            (void)snprintf(name, sizeof name, "%s\t%s", platform_name, device_name);
+            if (list) {
+                printf("%s\n", name);
+            } else if (strlen(name) == length && strncmp(name, wanted, length) == 0 && rank-- == 0) {
                 device = devices[d];
-                context = cl.clCreateContext(NULL, 1, &device, NULL, NULL, &status);
-                CHECK(status);
-                queue = cl.clCreateCommandQueue(context, device, 0, &status);
-                CHECK(status);
+                open_device(platforms[p]);
                 return;
             }
         }
     }
-    if (wanted >= 0) {
-        fail("no device of this number", wanted);
+    if (!list) {
+        fail("no such device", n_platforms);
     }
 }
 
@@ -100,11 +110,10 @@ static void start(int argc, char **argv)
         fail("usage: PROGRAM LIBRARY DEVICE|list [FILE]", argc);
     }
     load(argv[1]);
+    choose_device(argv[2]);
     if (strcmp(argv[2], "list") == 0) {
-        choose_device(-1);
         exit(0);
     }
-    choose_device(atoi(argv[2]));
 }
 
 #endif

@@ -1,6 +1,6 @@
 """What building a program costs, cold and warm: pygpu, pyopencl and C, each in fresh processes.
 
-python benchmarks/build.py [--device N] [--repeats R] [--quick]
+python benchmarks/build.py [--platform P] [--device D] [--repeats R] [--quick]
 
 "cold": all caches empty, the library's and the driver's. "warm": the same program was built
 before by another process. "warm, driver's cache": the same with the library's own cache turned
@@ -11,7 +11,6 @@ off. Each figure is a median; "first launch" counts because some drivers compile
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -46,7 +45,7 @@ kernel void {"first" if i == 0 else f"kernel{i}"}(global float *a)
 SOURCES = {"1 kernel": source(1), "40 kernels": source(40)}
 
 
-def sample(library: str, device: int, path: str, cached: bool) -> list[float]:
+def sample(library: str, device: common.Device, path: str, cached: bool) -> list[float]:
     """One measurement, in this process."""
     cl = common.find_library(library)
     assert cl is not None
@@ -80,18 +79,29 @@ def caches_in(folder: str) -> dict[str, str]:
     return {name: str(Path(folder) / place) for name, place in variables.items()}
 
 
-def case(library: str, device: int, path: str, cache: str, warm: str) -> Callable[[], list[float]]:
+def case(
+    library: str, device: common.Device, path: str, cache: str, warm: str
+) -> Callable[[], list[float]]:
     cached = cache != CACHES[2]
 
     def in_folder(folder: str) -> list[float]:
         outside = caches_in(folder) | ({} if cached else NO_CACHE)
         if library == "C":
-            command = [str(common.compile_c("build.c")), common.opencl_library(), str(device), path]
+            command = [
+                str(common.compile_c("build.c")),
+                common.opencl_library(),
+                device.word(),
+                path,
+            ]
             done = subprocess.run(
-                command, env=os.environ | outside, check=True, capture_output=True, text=True
+                command,
+                env=common.ENVIRONMENT | outside,
+                check=True,
+                capture_output=True,
+                text=True,
             )
             return [float(word) for word in done.stdout.split()]
-        words = [f"--worker={library}", f"--device={device}", f"--path={path}"]
+        words = [f"--worker={library}", f"--chosen={device.word()}", f"--path={path}"]
         return common.in_worker(words + ([] if cached else ["--no-cache"]), outside)
 
     def measure() -> list[float]:
@@ -109,12 +119,10 @@ def main() -> None:
     parser.add_argument("--path", help="used by the script itself")
     parser.add_argument("--no-cache", action="store_true", help="used by the script itself")
     options = parser.parse_args()
+    device = common.choose_device(options)
     if options.worker:
-        print(
-            json.dumps(sample(options.worker, options.device, options.path, not options.no_cache))
-        )
+        print(json.dumps(sample(options.worker, device, options.path, not options.no_cache)))
         return
-    device = common.choose_device(options.device)
     repeats = 2 if options.quick else options.repeats
     installed = [name for name in common.LIBRARIES if common.find_library(name)]
     names = ["C", *installed]

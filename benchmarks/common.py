@@ -8,6 +8,7 @@ falls on all of them. Tables give the median over the rounds; ratios are those o
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib
 import importlib.metadata
 import json
@@ -19,9 +20,10 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 HERE = Path(__file__).resolve().parent
@@ -30,6 +32,9 @@ NOT_INSTALLED = "not installed"
 LIBRARIES = ("pygpu", "pyopencl")
 
 Series = dict[str, list[float]]
+
+# Libraries change the environment when they are imported; what C programs see stays the same.
+ENVIRONMENT = dict(os.environ)
 
 
 def find_library(name: str) -> ModuleType | None:
@@ -47,9 +52,18 @@ def find_library(name: str) -> ModuleType | None:
 # ---- C helpers -----------------------------------------------------------------------------------
 
 
+@cache
 def opencl_library() -> str:
-    """What the C programs open: PYGPU_OPENCL_LIBRARY or the system's loader."""
-    return os.environ.get("PYGPU_OPENCL_LIBRARY") or "libOpenCL.so.1"
+    """What the C programs open: PYGPU_OPENCL_LIBRARY or the system's loader, with its path."""
+    name = ENVIRONMENT.get("PYGPU_OPENCL_LIBRARY") or "libOpenCL.so.1"
+    if "/" in name:
+        return name
+    ctypes.CDLL(name)  # the dynamic linker looks in more places than the compiler's
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        path = line.split(maxsplit=5)[-1]
+        if path.startswith("/") and Path(path).name.startswith(name.split(".so")[0] + ".so"):
+            return path
+    return name
 
 
 def compile_c(source: str, *flags: str) -> Path:
@@ -74,11 +88,7 @@ def null_library() -> Path:
     """The library whose commands cost nothing, in front of the real one (null_opencl.c)."""
     real = opencl_library()
     flags = ["-shared", "-fPIC", f'-DREAL_LIBRARY="{real}"', "-Wl,--no-as-needed"]
-    if "/" in real:
-        flags += [real, f"-Wl,-rpath,{Path(real).parent}"]
-    else:
-        flags.append(f"-l:{real}")
-    return compile_c("null_opencl.c", *flags)
+    return compile_c("null_opencl.c", *flags, real, f"-Wl,-rpath,{Path(real).parent}")
 
 
 def null_environment() -> dict[str, str]:
@@ -90,10 +100,12 @@ def null_environment() -> dict[str, str]:
 class CProgram:
     """A compiled helper that answers questions, one line each (see bench.h)."""
 
-    def __init__(self, source: str, device: int, *args: str) -> None:
-        program = [str(compile_c(source)), opencl_library(), str(device), *args]
+    def __init__(self, source: str, device: Device, *args: str) -> None:
+        program = [str(compile_c(source)), opencl_library(), device.word(), *args]
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(program, stdin=pipe, stdout=pipe, text=True, bufsize=1)
+        self._process = subprocess.Popen(
+            program, stdin=pipe, stdout=pipe, text=True, bufsize=1, env=ENVIRONMENT
+        )
 
     def ask(self, *words: object) -> list[float]:
         assert self._process.stdin and self._process.stdout
@@ -112,31 +124,52 @@ class CProgram:
 # ---- devices -------------------------------------------------------------------------------------
 
 
-def list_devices() -> list[tuple[str, str]]:
-    """(platform name, device name) of every device, in the order in which bench.h counts."""
+class Device(NamedTuple):
+    """A device by its names: loaders list different platforms, and in different orders."""
+
+    platform: str
+    name: str
+    rank: int  # among devices of the same names
+
+    def word(self) -> str:
+        """What the C programs take."""
+        return "\t".join(map(str, self))
+
+
+def list_devices() -> list[Device]:
+    """Every device of the loader that the C programs use."""
     program = [str(compile_c("launch.c")), opencl_library(), "list"]
-    output = subprocess.run(program, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return [(line.split("\t")[0], line.split("\t")[1]) for line in output.splitlines()]
+    done = subprocess.run(program, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    if done.returncode:
+        raise SystemExit(f"{opencl_library()}: no OpenCL platform")
+    devices: list[Device] = []
+    for line in done.stdout.splitlines():
+        names = line.split("\t")[:2]
+        rank = sum(list(device[:2]) == names for device in devices)
+        devices.append(Device(names[0], names[1], rank))
+    return devices
 
 
-def choose_device(wanted: int | None) -> int:
-    """The number of the device: --device, else PYGPU_CTX or PYOPENCL_CTX, else 0.
+def choose_device(options: argparse.Namespace) -> Device:
+    """What --platform and --device say, else PYGPU_CTX or PYOPENCL_CTX, else the first.
 
     The variables hold "PLATFORM[:DEVICE]", each a number or a part of the name.
     """
+    if options.chosen:
+        platform_name, name, rank = options.chosen.split("\t")
+        return Device(platform_name, name, int(rank))
     devices = list_devices()
     if not devices:
         raise SystemExit("no OpenCL device")
-    if wanted is not None:
-        if not 0 <= wanted < len(devices):
-            raise SystemExit(f"--device {wanted}: there are {len(devices)}: {devices}")
-        return wanted
-    answers = (os.environ.get("PYGPU_CTX") or os.environ.get("PYOPENCL_CTX") or "0").split(":")
-    names = list(dict.fromkeys(platform for platform, _ in devices))
-    chosen = _pick(names, answers[0])
-    there = [number for number, (platform, _) in enumerate(devices) if platform == names[chosen]]
-    device = answers[1] if len(answers) > 1 else "0"
-    return there[_pick([devices[number][1] for number in there], device)]
+    platform_wish, device_wish = options.platform, options.device
+    if platform_wish is None and device_wish is None:
+        words = ENVIRONMENT.get("PYGPU_CTX") or ENVIRONMENT.get("PYOPENCL_CTX") or "0"
+        platform_wish, _, device_wish = words.partition(":")
+    if platform_wish is not None:
+        names = list(dict.fromkeys(device.platform for device in devices))
+        chosen = names[_pick(names, platform_wish)]
+        devices = [device for device in devices if device.platform == chosen]
+    return devices[_pick([device.name for device in devices], device_wish or "0")]
 
 
 def _pick(names: Sequence[str], answer: str) -> int:
@@ -148,23 +181,35 @@ def _pick(names: Sequence[str], answer: str) -> int:
     raise SystemExit(f"{answer!r}: none of {', '.join(names)}")
 
 
-def open_queue(cl: Any, number: int) -> tuple[Any, Any]:
+def open_queue(cl: Any, wanted: Device) -> tuple[Any, Any]:
     """A context and an in-order queue on this device.
 
-    Loaders may count differently: it is found by its names and its rank among devices of its names.
+    Raises LookupError if the library does not see it.
     """
-    devices = list_devices()
-    rank = devices[:number].count(devices[number])
     found = [
         device
         for platform in cl.get_platforms()
         for device in platform.get_devices()
-        if (platform.name, device.name.strip()) == (devices[number][0], devices[number][1].strip())
+        if (platform.name, device.name.strip()) == (wanted.platform, wanted.name.strip())
     ]
-    if len(found) <= rank:
-        raise SystemExit(f"{cl.__name__} does not see {' / '.join(devices[number])}")
-    context = cl.Context([found[rank]])
+    if len(found) <= wanted.rank:
+        seen = ", ".join(platform.name for platform in cl.get_platforms())
+        raise LookupError(f"{cl.__name__} does not see {wanted.name}; its platforms: {seen}")
+    context = cl.Context([found[wanted.rank]])
     return context, cl.CommandQueue(context)
+
+
+def open_libraries(make: Callable[[Any], Any]) -> dict[str, Any]:
+    """make(module) for each library that is there and sees the device."""
+    opened = {}
+    for name in LIBRARIES:
+        module = find_library(name)
+        if module is not None:
+            try:
+                opened[name] = make(module)
+            except LookupError as error:
+                print(error, file=sys.stderr)
+    return opened
 
 
 # ---- rounds and tables ---------------------------------------------------------------------------
@@ -216,11 +261,11 @@ def table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> N
     sys.stdout.flush()
 
 
-def machine(device: int | None = None) -> str:
+def machine(device: Device | None = None) -> str:
     """One line that says what the figures were taken on, in general terms."""
     parts = [f"{os.cpu_count()} cores {platform.machine()}", f"Python {platform.python_version()}"]
     if device is not None:
-        parts.append(" / ".join(list_devices()[device]))
+        parts.append(" / ".join(device[:2]))
     for name in ("numpy", *LIBRARIES):
         try:
             parts.append(f"{name} {importlib.metadata.version(name)}")
@@ -235,7 +280,11 @@ def arguments(description: str, repeats: int, *, device: bool = True) -> argpars
     parser.add_argument("--repeats", type=int, default=repeats, help="rounds (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="few rounds, to see whether it runs")
     if device:
-        parser.add_argument("--device", type=int, help="number over the devices of all platforms")
+        parser.add_argument("--platform", help="number, or part of the name")
+        parser.add_argument(
+            "--device", help="number, over all or the platform's; or part of a name"
+        )
+        parser.add_argument("--chosen", help=argparse.SUPPRESS)  # what a worker is told
     return parser
 
 

@@ -1,6 +1,6 @@
 """What a kernel launch costs: pygpu, pyopencl and a C program making the same calls, in one run.
 
-python benchmarks/launch.py [--device N] [--repeats R] [--launches N] [--quick]
+python benchmarks/launch.py [--platform P] [--device D] [--repeats R] [--launches N] [--quick]
 
 A launch is k(queue, (1,), None, *args) with its Event dropped; in C, every argument set, the
 enqueue with an event, the event's release. N launches are enqueued, then one finish.
@@ -90,7 +90,7 @@ def make_loop(how: str, n_args: int) -> Callable:
 class Library:
     """One of the Python libraries with its context, kernels and buffers."""
 
-    def __init__(self, cl: Any, device: int, null: bool) -> None:
+    def __init__(self, cl: Any, device: common.Device, null: bool) -> None:
         self.cl, self.null = cl, null
         self.context, self.queue = common.open_queue(cl, device)
         source = (common.HERE / "launch.cl").read_text()
@@ -157,14 +157,10 @@ def check(right: bool, *what: object) -> None:
         raise SystemExit(f"launches or arguments were lost: {what}")
 
 
-def worker(device: int, null: bool, repeats: int, launches: int) -> dict[str, list]:
+def worker(device: common.Device, null: bool, repeats: int, launches: int) -> dict[str, list]:
     """All cases with one driver: "CASE|ARGS|constant" -> [[ns, ns, ns], ...]."""
     warnings.simplefilter("ignore")  # pyopencl's own about prg.k
-    opened = {}
-    for name in common.LIBRARIES:
-        module = common.find_library(name)
-        if module is not None:
-            opened[name] = Library(module, device, null)
+    opened = common.open_libraries(lambda module: Library(module, device, null))
     program = common.CProgram("launch.c", device, str(common.HERE / "launch.cl"))
     cases: dict[str, Callable] = {}
     for n_args in COUNTS:
@@ -265,12 +261,13 @@ def main() -> None:
     options = parser.parse_args()
     if options.quick:
         options.repeats, options.launches = 3, 400
-    device = common.choose_device(options.device)
+    device = common.choose_device(options)
     if options.worker:
         done = worker(device, options.worker == "null", options.repeats, options.launches)
         print(json.dumps(done))
         return
-    words = [f"--device={device}", f"--repeats={options.repeats}", f"--launches={options.launches}"]
+    words = [f"--chosen={device.word()}", f"--repeats={options.repeats}"]
+    words.append(f"--launches={options.launches}")
     real_series = common.in_worker([*words, "--worker=real"], {})
     null_series = common.in_worker([*words, "--worker=null"], common.null_environment())
     print(

@@ -1,6 +1,6 @@
 """Copies between host and device, fills, maps and allocations: pygpu, pyopencl and C in one run.
 
-python benchmarks/transfer.py [--device N] [--repeats R] [--largest BYTES] [--quick]
+python benchmarks/transfer.py [--platform P] [--device D] [--repeats R] [--largest BYTES] [--quick]
 
 Each operation is repeated so that a round moves about 64 MiB, 1 to 200 times, and the round ends
 with queue.finish(), whose time is counted. "write", "read": blocking enqueue_copy() of a NumPy
@@ -41,7 +41,7 @@ ALLOCATIONS = ("map", "create", "pool")  # these move no bytes that could be cou
 class Library:
     """The operations of one Python library on buffers of one size."""
 
-    def __init__(self, cl: Any, device: int) -> None:
+    def __init__(self, cl: Any, device: common.Device) -> None:
         tools = __import__(f"{cl.__name__}.tools", fromlist=["MemoryPool"])
         self.cl = cl
         self.context, self.queue = common.open_queue(cl, device)
@@ -117,12 +117,8 @@ class Library:
             allocate(size).release()
 
 
-def worker(device: int, repeats: int, sizes: list[int]) -> dict[str, list[float]]:
-    opened = {}
-    for name in common.LIBRARIES:
-        module = common.find_library(name)
-        if module is not None:
-            opened[name] = Library(module, device)
+def worker(device: common.Device, repeats: int, sizes: list[int]) -> dict[str, list[float]]:
+    opened = common.open_libraries(lambda module: Library(module, device))
     program = common.CProgram("transfer.c", device)
     series: common.Series = {}
     for size in sizes:  # one after another: the buffers of all sizes at once may not fit
@@ -183,12 +179,12 @@ def main() -> None:
     options = parser.parse_args()
     if options.quick:
         options.repeats, options.largest = 2, 1 << 20
-    device = common.choose_device(options.device)
+    device = common.choose_device(options)
     sizes = [size for size in SIZES if size <= options.largest]
     if options.worker:
         print(json.dumps(worker(device, options.repeats, sizes)))
         return
-    words = [f"--device={device}", f"--repeats={options.repeats}", "--worker"]
+    words = [f"--chosen={device.word()}", f"--repeats={options.repeats}", "--worker"]
     real = common.in_worker([*words, f"--largest={options.largest}"], {})
     null = common.in_worker([*words, "--largest=64"], common.null_environment())
     print(f"{common.machine(device)}; medians of {options.repeats} rounds")

@@ -274,7 +274,9 @@ cl.enqueue_marker(cl.CommandQueue(ctx)).wait()
 if pid:
     assert os.waitpid(pid, 0)[1] == 0
 """
-    done = subprocess.run([sys.executable, "-P", "-c", text], capture_output=True, text=True, timeout=40)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", text], capture_output=True, text=True, timeout=40
+    )
     check(done.returncode == 0 and not done.stderr, f"{done.returncode} {done.stderr[-500:]}")
 
 
@@ -283,7 +285,10 @@ def subprocess_with_work_pending(env: Env) -> None:
     gate, target = cl.UserEvent(env.ctx), np.zeros(64, np.float32)
     event = cl.enqueue_copy(env.queue, target, env.buffer(), is_blocking=False, wait_for=[gate])
     done = subprocess.run(
-        [sys.executable, "-P", "-c", "print(7)"], capture_output=True, text=True, preexec_fn=gc.collect
+        [sys.executable, "-P", "-c", "print(7)"],
+        capture_output=True,
+        text=True,
+        preexec_fn=gc.collect,
     )
     check(done.stdout == "7\n", "the subprocess went wrong")
     gate.set_status(0)

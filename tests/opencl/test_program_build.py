@@ -154,7 +154,9 @@ def test_error_has_log_options_and_code(ctx, device):
     assert "-DX=1" in error.options
     assert f"(options: {error.options})" in text
     assert text.count("a[0] = missing_name;") == 1  # neither forgotten nor said twice
-    if "NVIDIA" not in device.platform.name:  # whose compiler quotes the line itself, without number
+    if (
+        "NVIDIA" not in device.platform.name
+    ):  # whose compiler quotes the line itself, without number
         assert "    2 |   a[0] = missing_name;" in text
 
 

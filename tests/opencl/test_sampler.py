@@ -256,7 +256,7 @@ def test_kernel_reads(ctx, queue, program, mode, normalized, kind):
     out = sample(queue, program, sampler, pixels, given)
     tolerance = 0 if kind == "NEAREST" else 2e-5
     if kind == "LINEAR" and ctx.devices[0].type & cl.device_type.GPU:
-        # Image units know where a point lies between two pixels to 8 bits. Half a bit wrong in each of
-        # the two directions, and pixels that differ by at most 1:
+        # Image units know where a point lies between two pixels to 8 bits: half a bit wrong in each
+        # of the two directions, where pixels differ by at most 1.
         tolerance += 2 * 2**-9
     assert np.abs(out - expected(mode, kind, pixels, at)).max() <= tolerance
