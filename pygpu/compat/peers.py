@@ -60,4 +60,34 @@ def _pyopencl() -> Peer:
     )
 
 
-PEERS: dict[str, Peer] = {peer.name: peer for peer in [_pyopencl()]}
+def _pycuda() -> Peer:
+    version = (2026, 1, 0)
+    text = "2026.1"
+    values: dict[tuple[str, str], Any] = {
+        ("", "VERSION"): version[:2],
+        ("", "VERSION_STATUS"): "",
+        ("", "VERSION_TEXT"): text,
+        ("", "__version__"): text,
+    }
+    return Peer(
+        name="pycuda",
+        target="pygpu.cuda",
+        version=version,
+        modules=frozenset(
+            "_cluda _driver _mymako _pvt_struct autoinit autoprimaryctx characterize compiler "
+            "compyte compyte.array compyte.dtypes cumath curandom debug driver elementwise gl gl.autoinit "
+            "gpuarray reduction scan sparse sparse.cg sparse.coordinate sparse.inner "
+            "sparse.operator sparse.packeted sparse.pkt_build tools".split()
+        ),
+        elsewhere={
+            "": ("pygpu.cuda",),
+            "_driver": ("pygpu.cuda.driver",),
+            "_pvt_struct": ("struct",),
+            "compyte": (),
+            "compyte.dtypes": ("pygpu.cuda.dtypes", "pygpu.dtypes"),
+        },
+        values=values,
+    )
+
+
+PEERS: dict[str, Peer] = {peer.name: peer for peer in [_pyopencl(), _pycuda()]}

@@ -33,7 +33,9 @@ def sizeof(type_name: str, preamble: str = "") -> int:
     from .compiler import SourceModule
 
     source = f"""{preamble}
-extern "C" __global__ void pygpu_write_size(unsigned long long *size) {{ *size = sizeof({type_name}); }}
+extern "C" __global__ void pygpu_write_size(unsigned long long *size) {{
+    *size = sizeof({type_name});
+}}
 """
     kernel = SourceModule(source, no_extern_c=True).get_function("pygpu_write_size")
     size = np.zeros(1, np.uint64)

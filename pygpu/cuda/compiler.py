@@ -1,7 +1,8 @@
 """CUDA C++ to modules: SourceModule and what is under it.
 
-NVRTC compiles, in this process and without a toolkit. nvcc does where it is asked for (`nvcc=` names
-a path), where an option needs it, or where NVRTC cannot open an include and an nvcc is installed.
+NVRTC compiles, in this process and without a toolkit. nvcc does where it is asked for (`nvcc=`
+names a path), where an option needs it, or where NVRTC cannot open an include and an nvcc is
+installed.
 
 What was compiled is kept on disk, keyed by source, options, the headers' contents, the compiler's
 version and the architecture, so that nothing is ever out of date; see docs/cuda_cache.md.
@@ -272,8 +273,8 @@ class DynamicModule(CudaModule):
                 self.linker.add_file(path, jit_input_type.LIBRARY)
                 return self
         raise FileNotFoundError(
-            f"{file} was found in none of {', '.join(tried) or 'no folder'}: give cuda_libdir, or set "
-            "CUDA_ROOT to the toolkit's folder"
+            f"{file} was found in none of {', '.join(tried) or 'no folder'}: give cuda_libdir, "
+            "or set CUDA_ROOT to the toolkit's folder"
         )
 
     def _library_folders(self) -> Sequence[str]:
@@ -470,7 +471,7 @@ class _Job:
         self, nvcc: str, words: list[str], arch: str | None, code: str | None
     ) -> nvrtc.Compiled:
         if arch is None and not any(word.startswith(("-arch", "--gpu-arch")) for word in words):
-            arch = "sm_%d%d" % _device_architecture()
+            arch = "sm_{}{}".format(*_device_architecture())
         words = [*words, *(["-arch", arch] if arch else []), *(["-code", code] if code else [])]
         words += [f"-I{folder}" for folder in self.folders]
         compiler = ("nvcc", get_nvcc_version(nvcc), self.target)
@@ -575,7 +576,7 @@ def _run(command: list[str], folder: str) -> subprocess.CompletedProcess[str]:
         )
     except OSError as error:
         raise CompileError(
-            f"{command[0]} could not be started ({error}). Leave nvcc= and nvcc's own options out to "
-            "compile with NVRTC, or install the CUDA toolkit",
+            f"{command[0]} could not be started ({error}). Leave nvcc= and nvcc's own options out "
+            "to compile with NVRTC, or install the CUDA toolkit",
             command,
         ) from None

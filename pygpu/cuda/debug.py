@@ -1,4 +1,4 @@
-"""`python -m pygpu.cuda.debug script.py arguments` runs a script whose kernels have debug information.
+"""`python -m pygpu.cuda.debug script.py arguments`: a script whose kernels have debug information.
 
 For cuda-gdb, compute-sanitizer or, with the CPU simulator, gdb; nothing is taken from the cache.
 """

@@ -6,10 +6,9 @@ Types and functions are those of the C module pygpu._cuda; enumerations come fro
 from .._cuda import *  # noqa: F403
 from ..errors import Error, LaunchError, LogicError, MemoryError, RuntimeError  # noqa: F401
 from .enums import *  # noqa: F403
+from .errors import CompileError  # noqa: F401
 
 del globals()["Enumeration"]
-
-from .errors import CompileError  # noqa: F401
 
 CUDA_DEBUGGING = False
 

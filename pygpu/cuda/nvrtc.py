@@ -155,7 +155,7 @@ def _library_folders() -> list[str]:
 
 @cache
 def include_folders() -> tuple[str, ...]:
-    """Folders with the toolkit's headers, for programs that include curand_kernel.h and the like."""
+    """Folders with the toolkit's headers, for programs that include curand_kernel.h and such."""
     if is_simulated():
         return ()
     found = []
@@ -177,8 +177,8 @@ def include_folders() -> tuple[str, ...]:
 # the next word. Written without leading dashes; both - and -- are taken.
 _FLAGS = frozenset(
     "G device-debug lineinfo generate-line-info use_fast_math extra-device-vectorization dlto rdc "
-    "restrict w disable-warnings no-display-error-number default-device device-as-default-execution-space "
-    "err-no Wreorder dopt builtin-initializer-list".split()
+    "restrict w disable-warnings no-display-error-number default-device dopt "
+    "device-as-default-execution-space".split()
 )
 _VALUES = frozenset(
     "arch gpu-architecture relocatable-device-code maxrregcount ftz prec-sqrt prec-div fmad std "

@@ -12,8 +12,14 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
-
 from . import driver as cuda
+from .driver import (
+    DebugMemoryPool,
+    DeviceMemoryPool,
+    PageLockedAllocator,
+    PageLockedMemoryPool,
+    bitlog2,
+)
 from .dtypes import (
     Argument,
     ScalarArg,
@@ -23,13 +29,6 @@ from .dtypes import (
     get_or_register_dtype,
     parse_c_arg,
     register_dtype,
-)
-from .driver import (
-    DebugMemoryPool,
-    DeviceMemoryPool,
-    PageLockedAllocator,
-    PageLockedMemoryPool,
-    bitlog2,
 )
 
 __all__ = [
@@ -244,7 +243,7 @@ class OccupancyRecord:
 
 
 def mark_cuda_test(inner_f: Callable[..., Any]) -> Callable[..., None]:
-    """A test function that runs in a context of its own, with pytest's mark `cuda` if there is one."""
+    """A test function that runs in a context of its own."""
 
     def test(*args: Any, **kwargs: Any) -> None:
         fixture = init_cuda_context_fixture()

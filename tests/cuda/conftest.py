@@ -1,4 +1,4 @@
-"""Fixtures of the CUDA tests, which run on what PYGPU_CUDA says: the simulator unless there is a GPU.
+"""Fixtures of the CUDA tests: they run on what PYGPU_CUDA says, the simulator if there is no GPU.
 
 Tests marked `gpu` need a real one; tests marked `simulator` are about the simulator alone.
 """
