@@ -639,7 +639,7 @@ class MemoryObjectHolder:
         self,
         shape: int | Sequence[int],
         dtype: DTypeLike,
-        order: str = "C",
+        order: str = 'C',
     ) -> NDArray[Any]: ...
     def get_info(self, param: int, /) -> Any: ...
     @property
@@ -1238,7 +1238,7 @@ def _svm_empty(
     flags: int,
     shape: int | Sequence[int],
     dtype: DTypeLike,
-    order: str = "C",
+    order: str = 'C',
     alignment: int | None = None,
     queue: CommandQueue | None = None,
 ) -> NDArray[Any]: ...
@@ -1291,7 +1291,7 @@ def enqueue_map_buffer(
     offset: int,
     shape: int | Sequence[int],
     dtype: DTypeLike,
-    order: str = "C",
+    order: str = 'C',
     strides: Sequence[int] | None = None,
     wait_for: Sequence[Event] | None = None,
     is_blocking: bool = True,
@@ -1304,7 +1304,7 @@ def enqueue_map_image(
     region: Sequence[int] | None,
     shape: int | Sequence[int],
     dtype: DTypeLike,
-    order: str = "C",
+    order: str = 'C',
     strides: Sequence[int] | None = None,
     wait_for: Sequence[Event] | None = None,
     is_blocking: bool = True,

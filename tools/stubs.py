@@ -1,8 +1,10 @@
 """Writes the type stubs of pygpu from the built module: python tools/stubs.py [--check]
 
-pygpu/_opencl.pyi    classes, methods, properties, functions of the C extension: from the docstrings
-pygpu/constants.pyi  the constant classes with their members
-pygpu/__init__.pyi   every public name, with those loaded when first used and the submodules
+pygpu/_opencl.pyi     classes, methods, properties, functions of the C extension: from the docstrings
+pygpu/_cuda.pyi       likewise
+pygpu/constants.pyi   the constant classes with their members
+pygpu/cuda/enums.pyi  CUDA's enumerations with their members
+pygpu/__init__.pyi    every public name, with those loaded when first used and the submodules
 
 The docstring of a function begins with its types, "(size: int, flags: int = 0) -> Buffer", that of
 a property with "int: ". --check writes nothing; it shows what differs and exits with 1 then.
@@ -22,7 +24,8 @@ from typing import Any
 sys.path.append(str(Path(__file__).parent.parent))  # after an installed or instrumented build
 
 import pygpu
-from pygpu import _opencl, constants
+from pygpu import _cuda, _opencl, constants
+from pygpu.cuda import enums
 
 PACKAGE = Path(__file__).parent.parent / "pygpu"
 WIDTH = 100
@@ -39,6 +42,7 @@ NAMES = {  # in docstrings -> in stubs
 SLOTS = {
     "AllocatorBase.__call__": "(self, size: int, /) -> Buffer | None",
     "Buffer.__getitem__": "(self, key: slice, /) -> Buffer",
+    "Device.__getattribute__": "(self, name: str, /) -> Any",  # an attribute, in lower case
     "Kernel.__call__": "(self, queue: CommandQueue, global_size: int | Sequence[int], "
     "local_size: int | Sequence[int] | None, *args: Any, "
     "global_offset: int | Sequence[int] | None = ..., g_times_l: bool = ..., "
@@ -49,6 +53,8 @@ SLOTS = {
     "Program.__setattr__": None,
     "SVMAllocator.__call__": "(self, size: int, /) -> SVMAllocation",
     "SVMPool.__call__": "(self, size: int) -> PooledSVM",
+    "__index__": "(self, /) -> int",
+    "__int__": "(self, /) -> int",
     "__eq__": "(self, value: object, /) -> bool",
     "__hash__": "(self, /) -> int",
     "__ne__": "(self, value: object, /) -> bool",
@@ -99,9 +105,38 @@ from .svm import SVMMap
 # Until Python 3.12 NumPy's types do not say that they are buffers.
 _HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic
 """
+CUDA_HEAD = """\
+# Written by tools/stubs.py from the docstrings of the built module: `make stubs`.
+
+from collections.abc import {abc}
+from typing import {typing}
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from typing_extensions import Buffer as _HasBuffer
+from typing_extensions import disjoint_base
+
+# Until Python 3.12 NumPy's types do not say that they are buffers.
+_HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic
+"""
 # What docstrings may use; imported if they do.
 ABC = "Callable Iterable Iterator Mapping Sequence".split()
 TYPING = "IO Any Final Literal NoReturn Self SupportsIndex TypeAlias final".split()
+
+ENUMS_HEAD = """\
+# Written by tools/stubs.py from the built module: `make stubs`.
+
+from typing import ClassVar, Self
+
+__all__ = {names}
+
+class Enumeration(int):
+    names: ClassVar[dict[str, Enumeration]]
+    values: ClassVar[dict[int, Enumeration]]
+    @property
+    def name(self) -> str: ...
+    def __reduce__(self) -> tuple[type, tuple[int]]: ...
+"""
 
 CONSTANTS_HEAD = """\
 # Written by tools/stubs.py from the built module: `make stubs`.
@@ -118,8 +153,10 @@ class Constants:
 
 def main() -> int:
     made = {
-        "_opencl.pyi": opencl_stub(_opencl),
+        "_opencl.pyi": extension_stub(_opencl, OPENCL_HEAD),
+        "_cuda.pyi": extension_stub(_cuda, CUDA_HEAD),
         "constants.pyi": constants_stub(constants),
+        "cuda/enums.pyi": enums_stub(enums),
         "__init__.pyi": package_stub(pygpu),
     }
     stale = 0
@@ -140,10 +177,10 @@ def main() -> int:
     return stale
 
 
-# ---- pygpu._opencl
+# ---- pygpu._opencl and pygpu._cuda
 
 
-def opencl_stub(module: ModuleType) -> str:
+def extension_stub(module: ModuleType, head: str) -> str:
     classes = [item for item in vars(module).values() if isinstance(item, type)]
     classes = sorted(set(classes), key=lambda cls: (len(cls.__mro__), cls.__name__))
     parts = [*map(class_stub, classes)]
@@ -155,7 +192,7 @@ def opencl_stub(module: ModuleType) -> str:
     body = "\n".join(parts) + "\n" + "\n".join(map(wrapped, functions)) + "\n"
     used = {*re.findall(r"\w+", body), "Any", "TypeAlias"}
     abc, typing = (", ".join(name for name in names if name in used) for names in (ABC, TYPING))
-    return OPENCL_HEAD.format(abc=abc, typing=typing) + "\n" + body
+    return head.format(abc=abc, typing=typing) + "\n" + body
 
 
 def class_stub(cls: type) -> str:
@@ -287,6 +324,19 @@ def constants_stub(module: Any) -> str:
             continue
         members = [f"    {key}: Final = {value}" for key, value in cls._members().items()]
         parts.append("\n".join([f"class {name}(Constants):", *(members or ["    ..."])]) + "\n")
+    return "\n".join(parts)
+
+
+# ---- pygpu.cuda.enums
+
+
+def enums_stub(module: Any) -> str:
+    parts = [ENUMS_HEAD.format(names=name_list(module.__all__))]
+    for name in module.__all__:
+        cls = getattr(module, name)
+        if cls is not module.Enumeration:
+            members = [f"    {key}: ClassVar[Self]" for key in cls.names]
+            parts.append("\n".join([f"class {name}(Enumeration):", *members]) + "\n")
     return "\n".join(parts)
 
 

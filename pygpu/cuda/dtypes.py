@@ -24,20 +24,24 @@ __all__ = [
 
 TYPE_REGISTRY: DTypeRegistry = DTypeRegistry()
 fill_registry_with_c_types(TYPE_REGISTRY, respect_windows=sys.platform == "win32")
-for _names, _dtype in (
+_MORE: tuple[tuple[list[str], DTypeLike], ...] = (
     (["long long", "signed long long", "long long int"], np.longlong),
     (["unsigned long long", "unsigned long long int"], np.ulonglong),
     (["half", "__half"], np.float16),
     (["pycuda::complex<float>"], np.complex64),
     (["pycuda::complex<double>"], np.complex128),
-):
+    (["int8_t"], np.int8),
+    (["uint8_t", "uchar"], np.uint8),
+    (["int16_t"], np.int16),
+    (["uint16_t", "ushort"], np.uint16),
+    (["int32_t"], np.int32),
+    (["uint32_t", "uint"], np.uint32),
+    (["int64_t"], np.int64),
+    (["uint64_t"], np.uint64),
+    (["size_t"], np.uintp),
+)
+for _names, _dtype in _MORE:
     TYPE_REGISTRY.get_or_register_dtype(_names, _dtype)
-for _bits in (8, 16, 32, 64):
-    for _sign in ("", "u"):
-        TYPE_REGISTRY.get_or_register_dtype(f"{_sign}int{_bits}_t", np.dtype(f"{_sign}int{_bits}"))
-for _name, _dtype in (("uchar", np.uint8), ("ushort", np.uint16), ("uint", np.uint32)):
-    TYPE_REGISTRY.get_or_register_dtype(_name, _dtype)
-TYPE_REGISTRY.get_or_register_dtype("size_t", np.uintp)
 
 get_or_register_dtype = TYPE_REGISTRY.get_or_register_dtype
 
@@ -111,4 +115,4 @@ def get_arg_type(c_arg: str) -> str:
     return parse_c_arg(c_arg).struct_char
 
 
-del _names, _dtype, _bits, _sign, _name
+del _names, _dtype

@@ -47,6 +47,9 @@ def _make_classes() -> dict[str, type[Enumeration]]:
             cls.values.setdefault(number, member)
             setattr(cls, name, member)
         classes[class_name] = cls
+    # PyCUDA's name for it, which only getattr() can reach.
+    flags = classes["array3d_flags"]
+    setattr(flags, "2DARRAY", flags.names["ARRAY3D_2DARRAY"])
     return classes
 
 

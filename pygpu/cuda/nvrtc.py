@@ -274,14 +274,17 @@ def compile_source(
     """
     load()
     words = [*options]
-    if is_simulated():
-        names, texts = (), ()
-    else:
-        names, texts = tuple(HEADERS), tuple(HEADERS.values())
+    headers: dict[str, str] = {}
+    if not is_simulated():
+        headers = {**HEADERS, "pygpu_prelude.h": PRELUDE}
         words.append("--pre-include=pygpu_prelude.h")
-        names, texts = (*names, "pygpu_prelude.h"), (*texts, PRELUDE)
     status, text, log, cubin, ptx, lowered = _cuda()._nvrtc_compile(
-        source, name, tuple(words), names, texts, tuple(expressions)
+        source,
+        name,
+        tuple(words),
+        tuple(headers),
+        tuple(headers.values()),
+        tuple(expressions),
     )
     log = log.strip("\n\0")
     if status not in (0, COMPILATION) and not log:
