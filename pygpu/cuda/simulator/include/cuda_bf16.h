@@ -4,6 +4,7 @@
 #define __CUDA_BF16_H__
 #define __CUDA_BF16_TYPES_EXIST__
 
+#pragma GCC system_header
 #include "cuda_fp16.h"
 
 #define PGS_X bfloat16

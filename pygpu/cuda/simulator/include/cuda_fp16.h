@@ -4,6 +4,7 @@
 #define __CUDA_FP16_H__
 #define __CUDA_FP16_TYPES_EXIST__
 
+#pragma GCC system_header
 #include "sim_half.h"
 
 #define PGS_X half

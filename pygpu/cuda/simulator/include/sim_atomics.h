@@ -4,6 +4,7 @@
 #ifndef PYGPU_SIM_ATOMICS_H
 #define PYGPU_SIM_ATOMICS_H
 
+#pragma GCC system_header
 #include "sim_base.h"
 #include "sim_runtime.h"
 

@@ -7,6 +7,7 @@
 #ifndef PYGPU_SIM_BASE_H
 #define PYGPU_SIM_BASE_H
 
+#pragma GCC system_header
 #define PGS_F inline __attribute__((always_inline)) /* one instruction or two: also at -O0, for the debugger's sake */
 #define PGS_I inline
 #define PGS_C extern "C" inline                      /* names that the C library may declare as well */

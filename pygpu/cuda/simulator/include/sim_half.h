@@ -6,6 +6,7 @@
 #ifndef PYGPU_SIM_HALF_H
 #define PYGPU_SIM_HALF_H
 
+#pragma GCC system_header
 #include "sim_base.h"
 
 namespace pygpu_sim {

@@ -2,6 +2,7 @@
 #ifndef PYGPU_SIM_INTRINSICS_H
 #define PYGPU_SIM_INTRINSICS_H
 
+#pragma GCC system_header
 #include "sim_base.h"
 
 /* ---- bits of whole numbers ---------------------------------------------------------------------------------------- */
@@ -64,25 +65,16 @@ PGS_END
 
 /* ---- products, sums, means ---------------------------------------------------------------------------------------- */
 
-PGS_UNIT(__mulhi __umulhi __mul64hi __umul64hi mulhi umulhi mul64hi umul64hi)
+PGS_UNIT(__mulhi __umulhi __mul64hi __umul64hi)
 PGS_F int __mulhi(int x, int y) { return (int)((long long)x * y >> 32); }
 PGS_F unsigned __umulhi(unsigned x, unsigned y) { return (unsigned)((unsigned long long)x * y >> 32); }
 PGS_F long long __mul64hi(long long x, long long y) { return (long long)((__int128)x * y >> 64); }
 PGS_F unsigned long long __umul64hi(unsigned long long x, unsigned long long y) { return (unsigned long long)((unsigned __int128)x * y >> 64); }
-PGS_F int mulhi(int x, int y) { return __mulhi(x, y); }
-PGS_F unsigned mulhi(unsigned x, unsigned y) { return __umulhi(x, y); }
-PGS_F unsigned mulhi(int x, unsigned y) { return __umulhi((unsigned)x, y); }
-PGS_F unsigned mulhi(unsigned x, int y) { return __umulhi(x, (unsigned)y); }
-PGS_F unsigned umulhi(unsigned x, unsigned y) { return __umulhi(x, y); }
-PGS_F long long mul64hi(long long x, long long y) { return __mul64hi(x, y); }
-PGS_F unsigned long long umul64hi(unsigned long long x, unsigned long long y) { return __umul64hi(x, y); }
 PGS_END
-PGS_UNIT(__mul24 __umul24 mul24 umul24)
+PGS_UNIT(__mul24 __umul24)
 /* The low 24 bits count, with their sign; the low 32 bits of the product are the result. */
 PGS_F int __mul24(int x, int y) { return (int)((unsigned)((int)((unsigned)x << 8) >> 8) * (unsigned)((int)((unsigned)y << 8) >> 8)); }
 PGS_F unsigned __umul24(unsigned x, unsigned y) { return (x & 0xffffffu) * (y & 0xffffffu); }
-PGS_F int mul24(int x, int y) { return __mul24(x, y); }
-PGS_F unsigned umul24(unsigned x, unsigned y) { return __umul24(x, y); }
 PGS_END
 PGS_UNIT(__sad __usad)
 PGS_F unsigned __sad(int x, int y, unsigned z) { return (x > y ? (unsigned)x - (unsigned)y : (unsigned)y - (unsigned)x) + z; }

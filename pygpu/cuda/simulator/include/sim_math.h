@@ -5,6 +5,7 @@
 #ifndef PYGPU_SIM_MATH_H
 #define PYGPU_SIM_MATH_H
 
+#pragma GCC system_header
 #include "sim_base.h"
 
 /* ---- what the C library has --------------------------------------------------------------------------------------- */
@@ -358,11 +359,9 @@ PGS_END
 #define PGS_P3(T) (T x, T y, T z)
 #define PGS_P4(T) (T x, T y, T z, T w)
 #define PGS_PN(T) (int n, const T *p)
-#define PGS_PS(T) (T x, T *sine, T *cosine)
 #define PGS_SC(T) double u, v; pygpu_sim::sincospi(x, &u, &v); *sine = (T)u; *cosine = (T)v;
 #define PGS_S(T) double u, v; pygpu_sim::sincospi(x, &u, &v); return (T)u;
 #define PGS_V(T) double u, v; pygpu_sim::sincospi(x, &u, &v); return (T)v;
-#define PGS_T(T) double u, v; pygpu_sim::sincospi(x, &u, &v); return (T)(u / v);
 #define PGS_R2(T) T p[2] = {x, y}; return (T)(1.0 / pygpu_sim::length(2, p));
 #define PGS_N3(T) T p[3] = {x, y, z}; return (T)pygpu_sim::length(3, p);
 #define PGS_R3(T) T p[3] = {x, y, z}; return (T)(1.0 / pygpu_sim::length(3, p));
@@ -372,7 +371,6 @@ PGS_END
 #define PGS_RN(T) return (T)(1.0 / pygpu_sim::length(n, p));
 PGS_ROW(sinpi, PGS_P1, (x), PGS_S)
 PGS_ROW(cospi, PGS_P1, (x), PGS_V)
-PGS_ROW(tanpi, PGS_P1, (x), PGS_T)
 PGS_ROW(rhypot, PGS_P2, (x, y), PGS_R2)
 PGS_ROW(norm3d, PGS_P3, (x, y, z), PGS_N3)
 PGS_ROW(rnorm3d, PGS_P3, (x, y, z), PGS_R3)
@@ -391,11 +389,9 @@ PGS_END
 #undef PGS_P3
 #undef PGS_P4
 #undef PGS_PN
-#undef PGS_PS
 #undef PGS_SC
 #undef PGS_S
 #undef PGS_V
-#undef PGS_T
 #undef PGS_R2
 #undef PGS_N3
 #undef PGS_R3

@@ -2,6 +2,7 @@
 #ifndef PYGPU_SIM_WARP_H
 #define PYGPU_SIM_WARP_H
 
+#pragma GCC system_header
 #include "sim_base.h"
 #include "sim_runtime.h"
 

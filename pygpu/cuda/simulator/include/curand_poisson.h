@@ -1,0 +1,3 @@
+/* curand_poisson.h - part of curand_kernel.h here. */
+#pragma once
+#include "curand_kernel.h"

@@ -1,0 +1,9 @@
+/* stdio.h - printf is known anyway. With SIM_HOSTED, the library's own. */
+#if defined(SIM_HOSTED)
+#pragma GCC system_header
+#include_next <stdio.h>
+#else
+#pragma once
+#pragma GCC system_header
+#include "sim_runtime.h"
+#endif
