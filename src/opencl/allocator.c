@@ -24,14 +24,19 @@ static void Allocator_dealloc(PyObject *op) {
 
 /* Makes the driver find room for a buffer now. */
 static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
+    cl_event event = NULL; /* wanted by nobody, but see event_release.c for what PoCL does without */
     cl_int status = CL_SUCCESS;
     if (queue->device->version >= 120 && cl.clEnqueueMigrateMemObjects != NULL) {
         *routine = "clEnqueueMigrateMemObjects";
-        OCL_ENQUEUE(queue, status, clEnqueueMigrateMemObjects, queue->queue, 1, &mem, 0, 0, NULL, NULL);
+        OCL_ENQUEUE(queue, status, clEnqueueMigrateMemObjects, queue->queue, 1, &mem, 0, 0, NULL, &event);
     } else {
         static const char zero = 0; /* static: the write may come later */
         *routine = "clEnqueueWriteBuffer";
-        OCL_ENQUEUE(queue, status, clEnqueueWriteBuffer, queue->queue, mem, CL_FALSE, 0, 1, &zero, 0, NULL, NULL);
+        OCL_ENQUEUE(queue, status, clEnqueueWriteBuffer, queue->queue, mem, CL_FALSE, 0, 1, &zero, 0, NULL, &event);
+    }
+    if (status == CL_SUCCESS) {
+        ocl_live[LIVE_EVENT]++;
+        ocl_event_let_go(event);
     }
     return status;
 }

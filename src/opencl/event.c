@@ -1,4 +1,4 @@
-/* event.c - Event, NannyEvent, UserEvent: commands as they run, and events that the program itself sets. */
+/* event.c - Event, NannyEvent: commands as they run. */
 #include "opencl.h"
 
 enum {
@@ -32,7 +32,7 @@ static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void
     return status;
 }
 
-static Event *Event_make(State *state, PyTypeObject *type, cl_event event, cl_context context) {
+Event *ocl_event_make(State *state, PyTypeObject *type, cl_event event, cl_context context) {
     ocl_live[LIVE_EVENT]++;
     Event *self = (Event *)PG_NEW(type);
     if (self == NULL) {
@@ -46,18 +46,18 @@ static Event *Event_make(State *state, PyTypeObject *type, cl_event event, cl_co
 }
 
 PyObject *ocl_event_new(State *state, cl_event event, cl_context context) {
-    return (PyObject *)Event_make(state, state->EventType, event, context);
+    return (PyObject *)ocl_event_make(state, state->EventType, event, context);
 }
 
 PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, PyObject *ward) {
-    Event *self = Event_make(state, state->NannyEventType, event, context);
+    Event *self = ocl_event_make(state, state->NannyEventType, event, context);
     if (self != NULL) {
         self->ward = Py_XNewRef(ward);
     }
     return (PyObject *)self;
 }
 
-static void Event_dealloc(PyObject *op) {
+void ocl_event_dealloc(PyObject *op) {
     Event *self = (Event *)op;
     PyTypeObject *type = Py_TYPE(op);
     if (self->weakrefs != NULL) {
@@ -171,7 +171,7 @@ static PyMemberDef Event_members[] = {
 };
 static PyType_Slot Event_slots[] = {
     {Py_tp_doc, (void *)"A command on its way: waited for, timed, or given to other commands as wait_for."},
-    {Py_tp_dealloc, (void *)Event_dealloc},
+    {Py_tp_dealloc, (void *)ocl_event_dealloc},
     OCL_HANDLE_SLOTS,
     {Py_tp_methods, Event_methods},
     {Py_tp_getset, Event_getset},
@@ -203,174 +203,6 @@ static PyType_Slot NannyEvent_slots[] = {
 };
 PyType_Spec ocl_NannyEvent_spec = {
     .name = "pygpu.NannyEvent", .basicsize = sizeof(Event), .slots = NannyEvent_slots, .flags = OCL_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
-
-/* ---- UserEvent --------------------------------------------------------------------------------------------------------- */
-
-/* User events without an outcome, so that exit can give them one. GIL held. */
-struct UserEventRecord {
-    struct UserEventRecord *next, **link;
-    cl_event event;
-    int dropped; /* the object is gone, and the driver would not set the status: the event is the record's own */
-};
-static struct UserEventRecord *unset;
-static int n_unset, n_dropped;
-
-int ocl_user_events_pending(void) { return n_unset; }
-
-static void link_record(struct UserEventRecord *record) {
-    record->next = unset;
-    record->link = &unset;
-    if (unset != NULL) {
-        unset->link = &record->next;
-    }
-    unset = record;
-    n_unset++;
-}
-
-static void unlink_record(struct UserEventRecord *record) {
-    *record->link = record->next;
-    if (record->next != NULL) {
-        record->next->link = record->link;
-    }
-    n_unset--;
-}
-
-/* Lets the commands that wait for the event fail. The driver may run callbacks here; ours need no GIL. 0 if it is worth another
- * attempt, after some of these: it was out of memory, say. */
-static int abandon(cl_event event) {
-    for (int tries = 0; tries < 3; tries++) {
-        cl_int status = CL_SUCCESS;
-        CL_CALL(status, clSetUserEventStatus, event, -1);
-        if (status == CL_SUCCESS || status == CL_INVALID_OPERATION /* set already */ || status == PG_STATUS_FORKED) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-void ocl_abandon_user_events(void) {
-    for (struct UserEventRecord *record = unset; record != NULL; record = record->next) {
-        abandon(record->event);
-    }
-}
-
-/* Another attempt for events that were dropped when the driver would not set their status. */
-static void abandon_dropped(void) {
-    for (struct UserEventRecord *record = unset, *next; n_dropped > 0 && record != NULL; record = next) {
-        next = record->next;
-        if (record->dropped && abandon(record->event)) {
-            unlink_record(record);
-            n_dropped--;
-            ocl_suspect_failures();
-            ocl_event_let_go(record->event);
-            PyMem_Free(record);
-        }
-    }
-}
-
-PG_DOC(UserEvent__doc__, "UserEvent", "context", "(context: Context)",
-       "An event that the program sets itself, to hold commands back until then.\n\n"
-       "Dropped without set_status(), it fails, and so do the commands that wait for it.");
-static ArgSpec UserEvent_args = PG_ARGSPEC(UserEvent__doc__);
-
-static PyObject *UserEvent_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *a[1];
-    Context *context;
-    State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&UserEvent_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "UserEvent")) == NULL ||
-        ocl_need_version(state, "clCreateUserEvent", context->version, 110) < 0) {
-        return NULL;
-    }
-    abandon_dropped();
-    struct UserEventRecord *record = PyMem_Calloc(1, sizeof *record);
-    if (record == NULL) {
-        return PyErr_NoMemory();
-    }
-    cl_int status = CL_SUCCESS;
-    cl_event event;
-    CL_MAKE(event, status, clCreateUserEvent, context->context);
-    if (status != CL_SUCCESS || event == NULL) {
-        PyMem_Free(record);
-        return ocl_raise(state, "clCreateUserEvent", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
-    }
-    Event *self = Event_make(state, type, event, context->context);
-    if (self == NULL) {
-        PyMem_Free(record);
-        return NULL;
-    }
-    record->event = event;
-    link_record(record);
-    self->user = record;
-    return (PyObject *)self;
-}
-
-static void UserEvent_dealloc(PyObject *op) {
-    Event *self = (Event *)op;
-    abandon_dropped();
-    if (self->user != NULL && abandon(self->event)) { /* no command may wait for ever for somebody who is gone */
-        unlink_record(self->user);
-        PyMem_Free(self->user);
-        ocl_suspect_failures();
-    } else if (self->user != NULL) {
-        self->user->dropped = 1;
-        n_dropped++;
-        self->event = NULL;
-    }
-    Event_dealloc(op);
-}
-
-static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
-    Event *self = (Event *)op;
-    int64_t number;
-    if (pg_as_i64(value, "UserEvent.set_status", "status", &number) < 0) {
-        return NULL;
-    }
-    if (number > CL_COMPLETE || number < INT32_MIN) {
-        return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_VALUE,
-                          "status must be command_execution_status.COMPLETE (0) or a negative error code, got %lld", (long long)number);
-    }
-    if (self->user == NULL) {
-        return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_OPERATION, "the status was set before, and can be set only once");
-    }
-    cl_int status = CL_SUCCESS;
-    struct UserEventRecord *record = self->user;
-    Py_INCREF(op); /* the GIL is released below, so nobody else may set the status meanwhile */
-    self->user = NULL;
-    unlink_record(record);
-    n_unset++; /* until the call has returned: it may fail commands, whose events must not be released meanwhile */
-    Py_BEGIN_ALLOW_THREADS
-    CL_CALL(status, clSetUserEventStatus, self->event, (cl_int)number);
-    Py_END_ALLOW_THREADS
-    n_unset--;
-    PyObject *result = status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, "clSetUserEventStatus", status);
-    if (status == CL_SUCCESS) {
-        PyMem_Free(record);
-        if (number < 0) {
-            ocl_suspect_failures();
-        }
-    } else { /* commands still wait: another attempt, or dropping the event, must reach them */
-        link_record(record);
-        self->user = record;
-    }
-    Py_DECREF(op);
-    return result;
-}
-
-static PyMethodDef UserEvent_methods[] = {
-    {"set_status", UserEvent_set_status, METH_O,
-     "set_status($self, status, /)\n--\n\n(status: int, /) -> None\n\nLet waiting commands go (command_execution_status.COMPLETE) or fail (a negative "
-     "number). Once only."},
-    {NULL, NULL, 0, NULL},
-};
-static PyType_Slot UserEvent_slots[] = {
-    {Py_tp_doc, (void *)UserEvent__doc__},
-    {Py_tp_new, (void *)UserEvent_new},
-    {Py_tp_dealloc, (void *)UserEvent_dealloc},
-    {Py_tp_methods, UserEvent_methods},
-    {0, NULL},
-};
-PyType_Spec ocl_UserEvent_spec = {
-    .name = "pygpu.UserEvent", .basicsize = sizeof(Event), .slots = UserEvent_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
 
 /* ---- Profile ------------------------------------------------------------------------------------------------------------ */
 

@@ -4,18 +4,21 @@
  * depends on it, and nobody but the driver holds its event. Only user events can fail this way at any time, so while one has no
  * status, events of commands that are not done are put aside instead of released.
  *
- * It also leaves the failed event in the lists of the commands before it, and looks at it when these are done. So the last FAILED_KEPT
- * events that failed are kept; by then those commands are long past.
+ * It also leaves the failed event in the lists of the commands before it, and looks at it when these are done. They may be waiting
+ * for another user event; so failed events are kept as long as there is one, and the last FAILED_KEPT for longer: by then the
+ * commands are long past.
  */
 #include "opencl.h"
 
 #define FAILED_KEPT 1024
 
-static cl_event *aside;
-static size_t n_aside, room;
-static cl_event failed[FAILED_KEPT]; /* the oldest is at next_failed */
-static size_t next_failed;
-static int failures; /* there has been one */
+typedef struct {
+    cl_event *events;
+    size_t n, room;
+} EventList;
+
+static EventList aside, failed; /* failed: the oldest first */
+static int failures;            /* there has been one */
 
 void ocl_event_failures_seen(void) { failures = 1; }
 
@@ -27,54 +30,70 @@ static cl_int execution_status(cl_event event) {
 
 static int is_done(cl_event event) { return execution_status(event) <= CL_COMPLETE; }
 
-static void release(cl_event event) {
+static void release_now(cl_event event) {
     cl_int status = CL_SUCCESS;
-    if (PG_UNLIKELY(failures) && execution_status(event) < CL_COMPLETE) {
-        cl_event oldest = failed[next_failed];
-        failed[next_failed] = event;
-        next_failed = (next_failed + 1) % FAILED_KEPT;
-        if (oldest == NULL) {
-            return;
-        }
-        event = oldest;
-    }
     CL_CALL(status, clReleaseEvent, event);
     (void)status;
+}
+
+/* -1 without memory: the event is lost then, which is better than the driver's abort. */
+static int make_room(EventList *list) {
+    size_t more = list->room > 0 ? list->room * 2 : 64;
+    cl_event *events = PyMem_Realloc(list->events, more * sizeof *events);
+    if (events == NULL) {
+        return -1;
+    }
+    list->events = events;
+    list->room = more;
+    return 0;
+}
+
+static void release(cl_event event) {
+    if (!PG_UNLIKELY(failures) || execution_status(event) >= CL_COMPLETE) {
+        release_now(event);
+        return;
+    }
+    if (failed.n == failed.room && make_room(&failed) < 0) {
+        return;
+    }
+    failed.events[failed.n++] = event;
+    if (failed.n >= 2 * FAILED_KEPT && ocl_user_events_pending() == 0) { /* many at once, so that moving the rest costs little */
+        size_t n = failed.n - FAILED_KEPT;
+        for (size_t i = 0; i < n; i++) {
+            release_now(failed.events[i]);
+        }
+        memmove(failed.events, failed.events + n, FAILED_KEPT * sizeof *failed.events);
+        failed.n = FAILED_KEPT;
+    }
 }
 
 /* Releases what can be: everything, or what is done. */
 static void tidy(int everything) {
     size_t kept = 0;
-    for (size_t i = 0; i < n_aside; i++) {
-        if (everything || is_done(aside[i])) {
-            release(aside[i]);
+    for (size_t i = 0; i < aside.n; i++) {
+        if (everything || is_done(aside.events[i])) {
+            release(aside.events[i]);
         } else {
-            aside[kept++] = aside[i];
+            aside.events[kept++] = aside.events[i];
         }
     }
-    n_aside = kept;
+    aside.n = kept;
 }
 
 void ocl_event_let_go(cl_event event) {
     ocl_live[LIVE_EVENT]--;
-    if (PG_UNLIKELY(n_aside > 0) && ocl_user_events_pending() == 0) {
+    if (PG_UNLIKELY(aside.n > 0) && ocl_user_events_pending() == 0) {
         tidy(1);
     }
     if (ocl_user_events_pending() == 0 || is_done(event)) {
         release(event);
         return;
     }
-    if (n_aside == room) {
+    if (aside.n == aside.room) {
         tidy(0); /* seldom: twice the room each time */
-        if (n_aside * 2 >= room) {
-            size_t more = room > 0 ? room * 2 : 64;
-            cl_event *list = PyMem_Realloc(aside, more * sizeof *list);
-            if (list == NULL) {
-                return; /* lost: better than the driver's abort */
-            }
-            aside = list;
-            room = more;
+        if (aside.n * 2 >= aside.room && make_room(&aside) < 0) {
+            return;
         }
     }
-    aside[n_aside++] = event;
+    aside.events[aside.n++] = event;
 }

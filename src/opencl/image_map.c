@@ -149,10 +149,15 @@ PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssiz
     ocl_memory_pin(image);
     do {
         status = CL_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        CL_MAKE(pointer, status, clEnqueueMapImage, queue->queue, mem, CL_FALSE, flags, box.origin, box.region, &row_pitch, &slice_pitch, list.n,
-                list.events, &event);
-        Py_END_ALLOW_THREADS
+        if (queue->device->platform->is_pocl) { /* see ocl_queue_may_block() */
+            CL_MAKE(pointer, status, clEnqueueMapImage, queue->queue, mem, CL_FALSE, flags, box.origin, box.region, &row_pitch, &slice_pitch, list.n,
+                    list.events, &event);
+        } else {
+            Py_BEGIN_ALLOW_THREADS
+            CL_MAKE(pointer, status, clEnqueueMapImage, queue->queue, mem, CL_FALSE, flags, box.origin, box.region, &row_pitch, &slice_pitch, list.n,
+                    list.events, &event);
+            Py_END_ALLOW_THREADS
+        }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
     ocl_wait_list_clear(&list);

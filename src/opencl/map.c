@@ -268,9 +268,13 @@ static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_
     ocl_memory_pin(memory);
     do {
         status = CL_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        CL_MAKE(pointer, status, clEnqueueMapBuffer, queue->queue, mem, CL_FALSE, flags, offset, layout.size, list.n, list.events, &event);
-        Py_END_ALLOW_THREADS
+        if (queue->device->platform->is_pocl) { /* see ocl_queue_may_block() */
+            CL_MAKE(pointer, status, clEnqueueMapBuffer, queue->queue, mem, CL_FALSE, flags, offset, layout.size, list.n, list.events, &event);
+        } else {
+            Py_BEGIN_ALLOW_THREADS
+            CL_MAKE(pointer, status, clEnqueueMapBuffer, queue->queue, mem, CL_FALSE, flags, offset, layout.size, list.n, list.events, &event);
+            Py_END_ALLOW_THREADS
+        }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
     ocl_memory_unpin(memory);

@@ -181,6 +181,7 @@ typedef struct {
     OCL_HEAD
     cl_platform_id id;
     int version; /* 100, 110, 120, 200, 210, 220, 300 */
+    int is_pocl;
 } Platform;
 
 /* What the checks before a command need; asked once for a device. 0: unknown, so not checked. */
@@ -301,7 +302,8 @@ int ocl_as_devices(State *state, PyObject *obj, const char *call, cl_device_id *
 /* -1 with a LogicError (INVALID_OPERATION) unless version >= needed (e.g. 200). */
 int ocl_need_version(State *state, const char *routine, int version, int needed);
 int ocl_queue_check(Queue *self, const char *call); /* warns if the queue was left as a context manager */
-/* 1 if a command that is enqueued now might block in the driver, so that the GIL should be released. */
+/* 1 if a command that is enqueued now might block in the driver, so that the GIL should be released. Never so on PoCL, where the
+ * GIL keeps enqueuing and failing apart (standstill.c). */
 int ocl_queue_may_block(Queue *self);
 
 /* ---- event.c, wait.c, pending.c ------------------------------------------------------------------------------------ */
@@ -317,12 +319,14 @@ typedef struct {
 /* wait_for: NULL, None or an iterable of Events of the given context (NULL: any). */
 int ocl_wait_list(State *state, PyObject *wait_for, const char *call, cl_context context, WaitList *list);
 void ocl_wait_list_clear(WaitList *list);
-/* Takes over the handle (released if the object cannot be made). */
+/* Take over the handle (released if the object cannot be made). */
+Event *ocl_event_make(State *state, PyTypeObject *type, cl_event event, cl_context context);
 PyObject *ocl_event_new(State *state, cl_event event, cl_context context);
 PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, PyObject *ward);
 /* In place of CL_RELEASE(LIVE_EVENT, clReleaseEvent, event) for the event of a command that may not be done; see event_release.c. */
 void ocl_event_let_go(cl_event event);
 void ocl_event_failures_seen(void);
+void ocl_event_dealloc(PyObject *op);
 /* Waits for the event with the GIL released, interruptible in the main thread. 0, or -1 with an exception.
  * *interrupted, if not NULL, is set to 1 when a signal handler raised: the command is still running then. */
 int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted);
@@ -332,6 +336,8 @@ int ocl_is_over(cl_event event);
 int ocl_wait_done(State *state, cl_event event);
 void ocl_suspect_failures(void);       /* some event was made to fail: others that wait for it may, unannounced */
 void ocl_abandon_user_events(void);    /* at exit: those without a status fail */
+void ocl_fail_dropped_user_events(void); /* may release the GIL */
+int ocl_owe_failures(void);            /* has the dispatcher call that; -1 if there is none */
 int ocl_user_events_pending(void); /* how many UserEvents have no status yet */
 /* Host memory of a command: *view is taken over and released when the event is complete, whatever becomes of the Event. */
 void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view);
@@ -342,6 +348,15 @@ int ocl_pending_ready(State *state);   /* module exec: registers the exit hook *
 int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function);
 /* Host memory lent to a memory object: *view is taken over (also on failure) and released when the driver has let go of it. */
 int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view);
+
+/* ---- standstill.c ------------------------------------------------------------------------------------------------------ */
+
+/* The device whose threads must stand still while a user event of the context fails; NULL if there is no need. */
+cl_device_id ocl_standstill_device(Context *context);
+/* Stops them, with the GIL released while it waits. 1: they stand, and the GIL must not be released before _end(), which must be
+ * called; 0: not needed, not possible, or not within the seconds; -1: a signal handler raised, if interruptible. */
+int ocl_standstill_begin(cl_device_id device, double seconds, int interruptible);
+void ocl_standstill_end(void);
 
 /* ---- memory.c, buffer.c ----------------------------------------------------------------------------------------------- */
 

@@ -25,6 +25,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static Pending *first, **last = &first; /* under lock */
 static int running, stopping, busy;     /* under lock */
+static int owed;                        /* under lock: user events are to fail */
 static int exiting;                     /* GIL held */
 static Pending *outstanding;            /* under lock */
 static double suspect_until;            /* under lock: until then events may fail without the driver calling back */
@@ -103,14 +104,14 @@ void ocl_suspect_failures(void) {
 }
 
 /* Without the GIL: until there is something to do. Takes the list; 0 to stop. *suspect: whether events may fail silently; they were
- * just looked at if it is set on entry, and are left alone for a moment. */
-static int wait_for_work(Pending **list, int *suspect) {
+ * just looked at if it is set on entry, and are left alone for a moment. *owe: whether user events are to fail. */
+static int wait_for_work(Pending **list, int *suspect, int *owe) {
     int looked = *suspect;
     pthread_mutex_lock(&lock);
     busy = 0;
     for (;;) {
         *suspect = outstanding != NULL && pg_seconds() < suspect_until;
-        if (stopping || first != NULL || (*suspect && !looked)) {
+        if (stopping || first != NULL || owed || (*suspect && !looked)) {
             break;
         }
         if (*suspect) {
@@ -121,6 +122,8 @@ static int wait_for_work(Pending **list, int *suspect) {
         looked = 0;
     }
     int go_on = !stopping;
+    *owe = owed;
+    owed = 0;
     *list = NULL;
     if (go_on && first != NULL) {
         *list = first;
@@ -134,16 +137,19 @@ static int wait_for_work(Pending **list, int *suspect) {
 
 /* What the thread runs. It has the GIL at the end, so at_exit(), which waits for that, goes on when the thread is gone. */
 static PyObject *dispatch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
-    int go_on = 1, suspect = 0;
+    int go_on = 1, suspect = 0, owe = 0;
     while (go_on) {
         Pending *list;
         Py_BEGIN_ALLOW_THREADS
-        go_on = wait_for_work(&list, &suspect);
+        go_on = wait_for_work(&list, &suspect, &owe);
         Py_END_ALLOW_THREADS
         while (list != NULL) {
             Pending *record = list;
             list = record->next;
             Pending_finish(record);
+        }
+        if (go_on && owe) {
+            ocl_fail_dropped_user_events();
         }
         if (go_on && suspect) {
             collect_failed();
@@ -197,6 +203,18 @@ static int start_dispatcher(void) {
         pthread_mutex_unlock(&lock);
     }
     return failed ? -1 : 0;
+}
+
+int ocl_owe_failures(void) {
+    if (start_dispatcher() < 0) {
+        return -1;
+    }
+    pthread_mutex_lock(&lock);
+    int heard = !stopping;
+    owed |= heard;
+    pthread_cond_signal(&wake);
+    pthread_mutex_unlock(&lock);
+    return heard ? 0 : -1;
 }
 
 static void CL_CALLBACK on_event(cl_event event, cl_int status, void *op) {

@@ -45,6 +45,7 @@ PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
     char version[256] = "";
     if (Platform_query(self, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL) == CL_SUCCESS) {
         self->version = ocl_version_number(version);
+        self->is_pocl = strstr(version, "PoCL") != NULL || strstr(version, "pocl") != NULL;
     }
     return (PyObject *)self;
 }

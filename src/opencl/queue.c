@@ -81,7 +81,7 @@ int ocl_queue_check(Queue *self, const char *call) {
 
 int ocl_queue_may_block(Queue *self) {
     /* With the GIL kept, a full queue that waits for a user event could wait for the thread that wants to set it. */
-    return ++self->since_finish > MANY_COMMANDS || ocl_user_events_pending() > 0;
+    return (++self->since_finish > MANY_COMMANDS || ocl_user_events_pending() > 0) && !self->device->platform->is_pocl;
 }
 
 PG_DOC(Queue__doc__, "CommandQueue", "context, device=None, properties=None",

@@ -3,7 +3,6 @@
 UNUSED = {
     "clCreateBufferWithProperties": "adds nothing to clCreateBuffer but extensions' properties",
     "clCreateImageWithProperties": "adds nothing to clCreateImage but extensions' properties",
-    "clEnqueueNativeKernel": "PyOpenCL has no interface for it",
     "clEnqueueTask": "deprecated: enqueue_task launches one work-item with clEnqueueNDRangeKernel",
     "clSetCommandQueueProperty": "deprecated in OpenCL 1.1, and removed",
     "clSetContextDestructorCallback": "contexts lend no host memory",

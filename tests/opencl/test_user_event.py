@@ -190,13 +190,28 @@ def test_the_end_of_a_program_with_commands_that_wait(ctx):
     assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")
 
 
-def test_failures_and_successes_by_turns_with_events_dropped(ctx):
-    """PoCL aborts the process here if failed events are released as soon as they are dropped."""
-    code = (
-        "import random, pygpu as cl\n"
+def run_alone(code):
+    """In a process of its own, which a driver may end."""
+    head = (
+        "import random, threading, pygpu as cl\n"
         "ctx = cl.create_some_context(interactive=False)\n"
-        "queue, buffer = cl.CommandQueue(ctx), cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 1024)\n"
+        "buffer = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 65536)\n"
         "rng = random.Random(0)\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-P", "-c", head + code + "print('end')\n"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert (result.returncode, result.stdout) == (0, "end\n"), result.stderr
+
+
+@pytest.mark.usefixtures("ctx")
+def test_failures_and_successes_by_turns_with_events_dropped():
+    """PoCL aborts the process here if failed events are released as soon as they are dropped."""
+    run_alone(
+        "queue = cl.CommandQueue(ctx)\n"
         "for i in range(300):\n"
         "    gate, kept = cl.UserEvent(ctx), []\n"
         "    for k in range(rng.randrange(1, 5)):\n"
@@ -212,9 +227,71 @@ def test_failures_and_successes_by_turns_with_events_dropped(ctx):
         "    if rng.random() < 0.3:\n"
         "        queue.finish()\n"
         "queue.finish()\n"
-        "print('end')\n"
     )
-    result = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=100
+
+
+@pytest.mark.usefixtures("ctx")
+def test_a_command_fails_while_the_others_that_it_waits_for_complete():
+    """PoCL's threads start such a command at times, and crash."""
+    run_alone(
+        "one, two = cl.CommandQueue(ctx), cl.CommandQueue(ctx)\n"
+        "for i in range(1000):\n"
+        "    gate = cl.UserEvent(ctx)\n"
+        "    for _ in range(rng.randrange(1, 4)):\n"
+        "        other = cl.enqueue_fill_buffer(two, buffer, b'a', 0, rng.choice([64, 65536]))\n"
+        "    held = cl.enqueue_fill_buffer(one, buffer, b'b', 0, 64, [gate, other])\n"
+        "    behind = cl.enqueue_fill_buffer(one, buffer, b'c', 0, 64)\n"
+        "    across = cl.enqueue_fill_buffer(two, buffer, b'd', 0, 64, [behind])\n"
+        "    del held, behind, across\n"
+        "    for _ in range(rng.randrange(300)):\n"
+        "        pass\n"
+        "    gate.set_status(-1)\n"
+        "one.finish()\n"
+        "two.finish()\n"
     )
-    assert (result.returncode, result.stdout) == (0, "end\n"), result.stderr
+
+
+@pytest.mark.usefixtures("ctx")
+def test_threads_let_events_fail_at_full_speed():
+    run_alone(
+        "queues = [cl.CommandQueue(ctx) for _ in range(4)]\n"
+        "def work(k):\n"
+        "    rng = random.Random(k)\n"
+        "    for _ in range(200):\n"
+        "        gate = cl.UserEvent(ctx)\n"
+        "        other = cl.enqueue_fill_buffer(queues[k - 1], buffer, b'a', 0, 4096)\n"
+        "        events = [cl.enqueue_fill_buffer(queues[k], buffer, b'b', 0, 64, [gate, other])]\n"
+        "        try:\n"
+        "            cl.enqueue_fill_buffer(queues[k - 2], buffer, b'c', 0, 64, events)\n"
+        "        except cl.Error:\n"
+        "            pass\n"
+        "        if rng.random() < 0.8:\n"
+        "            gate.set_status(rng.choice([-1, -1, 0]))\n"
+        "        del gate\n"
+        "        if rng.random() < 0.2:\n"
+        "            queues[k].finish()\n"
+        "threads = [threading.Thread(target=work, args=[k]) for k in range(4)]\n"
+        "for thread in threads:\n"
+        "    thread.start()\n"
+        "for thread in threads:\n"
+        "    thread.join()\n"
+        "for queue in queues:\n"
+        "    queue.finish()\n"
+    )
+
+
+@pytest.mark.usefixtures("ctx")
+def test_memory_is_allocated_on_a_queue_that_fails():
+    """PoCL aborts the process if nobody holds the event of such a command."""
+    run_alone(
+        "queue = cl.CommandQueue(ctx)\n"
+        "allocate = cl.tools.ImmediateAllocator(queue)\n"
+        "for i in range(100):\n"
+        "    gate = cl.UserEvent(ctx)\n"
+        "    cl.enqueue_fill_buffer(queue, buffer, b'a', 0, 64, [gate])\n"
+        "    memory = allocate(4096), allocate(64)\n"
+        "    cl.enqueue_fill_buffer(queue, memory[0], b'a', 0, 64)\n"
+        "    if i % 2:\n"
+        "        gate.set_status(-1)\n"
+        "queue.finish()\n"
+    )

@@ -1,0 +1,241 @@
+/* user_event.c - UserEvent: an event that the program itself sets, and what becomes of those it forgets.
+ *
+ * That a user event fails needs care with PoCL: its threads have to stand still meanwhile (standstill.c), which may have to wait
+ * for kernels that run. set_status() does that wait; for an event that is dropped the dispatcher of pending.c does.
+ */
+#include "opencl.h"
+
+#define PATIENCE_SECONDS 1.0 /* for the standstill. Beyond it a long kernel runs, and that it ends in the one moment that matters is not likely */
+
+/* User events without an outcome, so that exit can give them one. GIL held. */
+struct UserEventRecord {
+    struct UserEventRecord *next, **link;
+    cl_event event;
+    cl_device_id device; /* whose threads must stand still while the event fails; NULL: none */
+    int dropped;         /* the object is gone, and the status is yet to be set: the event is the record's own */
+};
+static struct UserEventRecord *unset;
+static int n_unset, n_dropped;
+
+int ocl_user_events_pending(void) { return n_unset; }
+
+static void link_record(struct UserEventRecord *record) {
+    record->next = unset;
+    record->link = &unset;
+    if (unset != NULL) {
+        unset->link = &record->next;
+    }
+    unset = record;
+    n_unset++;
+}
+
+static void unlink_record(struct UserEventRecord *record) {
+    *record->link = record->next;
+    if (record->next != NULL) {
+        record->next->link = record->link;
+    }
+    n_unset--;
+}
+
+/* Lets the commands that wait for the event fail. The driver may run callbacks here; ours need no GIL. 0 if it is worth another
+ * attempt, after some of these: it was out of memory, say. */
+static int abandon(cl_event event) {
+    for (int tries = 0; tries < 3; tries++) {
+        cl_int status = CL_SUCCESS;
+        CL_CALL(status, clSetUserEventStatus, event, -1);
+        if (status == CL_SUCCESS || status == CL_INVALID_OPERATION /* set already */ || status == PG_STATUS_FORKED) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static cl_device_id any_device(int dropped) {
+    for (struct UserEventRecord *record = unset; record != NULL; record = record->next) {
+        if (record->device != NULL && record->dropped >= dropped) {
+            return record->device;
+        }
+    }
+    return NULL;
+}
+
+void ocl_abandon_user_events(void) {
+    int still = ocl_standstill_begin(any_device(0), PATIENCE_SECONDS, 0);
+    for (struct UserEventRecord *record = unset; record != NULL; record = record->next) {
+        abandon(record->event);
+    }
+    if (still) {
+        ocl_standstill_end();
+    }
+}
+
+/* Sets the status of events that were dropped, or tries again where the driver would not. */
+static void abandon_dropped(int still) {
+    for (struct UserEventRecord *record = unset, *next; n_dropped > 0 && record != NULL; record = next) {
+        next = record->next;
+        if (record->dropped && (still || record->device == NULL) && abandon(record->event)) {
+            unlink_record(record);
+            n_dropped--;
+            ocl_suspect_failures();
+            ocl_live[LIVE_EVENT]++; /* it counted as gone, and is about to go once more */
+            ocl_event_let_go(record->event);
+            PyMem_Free(record);
+        }
+    }
+}
+
+void ocl_fail_dropped_user_events(void) {
+    int still = ocl_standstill_begin(any_device(1), PATIENCE_SECONDS, 0);
+    abandon_dropped(1);
+    if (still) {
+        ocl_standstill_end();
+    }
+}
+
+static void look_after_dropped(void) {
+    if (n_dropped > 0) {
+        abandon_dropped(0);
+        if (any_device(1) != NULL) {
+            ocl_owe_failures();
+        }
+    }
+}
+
+PG_DOC(UserEvent__doc__, "UserEvent", "context", "(context: Context)",
+       "An event that the program sets itself, to hold commands back until then.\n\n"
+       "Dropped without set_status(), it fails, and so do the commands that wait for it.");
+static ArgSpec UserEvent_args = PG_ARGSPEC(UserEvent__doc__);
+
+static PyObject *UserEvent_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[1];
+    Context *context;
+    State *state = ocl_state_of(type);
+    if (state == NULL || pg_args_tuple(&UserEvent_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "UserEvent")) == NULL ||
+        ocl_need_version(state, "clCreateUserEvent", context->version, 110) < 0) {
+        return NULL;
+    }
+    look_after_dropped();
+    struct UserEventRecord *record = PyMem_Calloc(1, sizeof *record);
+    if (record == NULL) {
+        return PyErr_NoMemory();
+    }
+    cl_int status = CL_SUCCESS;
+    cl_event event;
+    CL_MAKE(event, status, clCreateUserEvent, context->context);
+    if (status != CL_SUCCESS || event == NULL) {
+        PyMem_Free(record);
+        return ocl_raise(state, "clCreateUserEvent", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+    }
+    Event *self = ocl_event_make(state, type, event, context->context);
+    if (self == NULL) {
+        PyMem_Free(record);
+        return NULL;
+    }
+    record->event = event;
+    record->device = ocl_standstill_device(context);
+    link_record(record);
+    self->user = record;
+    return (PyObject *)self;
+}
+
+/* No command may wait for ever for somebody who is gone. */
+static void fail_unset(Event *self) {
+    struct UserEventRecord *record = self->user;
+    int later = record->device != NULL && !(pg_trap & PG_TRAP_FORKED), still = 0;
+    if (later && ocl_owe_failures() < 0) { /* nobody there to do it: it is done here, then */
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
+        still = ocl_standstill_begin(record->device, PATIENCE_SECONDS, 0);
+        PyErr_Restore(type, value, traceback);
+        later = 0;
+    }
+    if (!later && abandon(self->event)) {
+        unlink_record(record);
+        PyMem_Free(record);
+        ocl_suspect_failures();
+    } else {
+        record->dropped = 1;
+        n_dropped++;
+        self->event = NULL;
+        ocl_live[LIVE_EVENT]--;
+    }
+    if (still) {
+        ocl_standstill_end();
+    }
+}
+
+static void UserEvent_dealloc(PyObject *op) {
+    Event *self = (Event *)op;
+    if (n_dropped > 0) {
+        abandon_dropped(0);
+    }
+    if (self->user != NULL) {
+        fail_unset(self);
+    }
+    ocl_event_dealloc(op);
+}
+
+static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
+    Event *self = (Event *)op;
+    int64_t number;
+    if (pg_as_i64(value, "UserEvent.set_status", "status", &number) < 0) {
+        return NULL;
+    }
+    if (number > CL_COMPLETE || number < INT32_MIN) {
+        return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_VALUE,
+                          "status must be command_execution_status.COMPLETE (0) or a negative error code, got %lld", (long long)number);
+    }
+    if (self->user == NULL) {
+        return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_OPERATION, "the status was set before, and can be set only once");
+    }
+    cl_int status = CL_SUCCESS;
+    struct UserEventRecord *record = self->user;
+    Py_INCREF(op); /* the GIL is released below, so nobody else may set the status meanwhile */
+    self->user = NULL;
+    unlink_record(record);
+    n_unset++; /* until the call has returned: it may fail commands, whose events must not be released meanwhile */
+    int still = number < 0 ? ocl_standstill_begin(record->device, PATIENCE_SECONDS, 1) : 0;
+    if (record->device != NULL && still >= 0) {
+        CL_CALL(status, clSetUserEventStatus, self->event, (cl_int)number);
+    } else if (still >= 0) {
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clSetUserEventStatus, self->event, (cl_int)number);
+        Py_END_ALLOW_THREADS
+    }
+    if (still > 0) {
+        ocl_standstill_end();
+    }
+    n_unset--;
+    PyObject *result = NULL;
+    if (still < 0 || status != CL_SUCCESS) { /* commands still wait: another attempt, or dropping the event, must reach them */
+        link_record(record);
+        self->user = record;
+        if (still >= 0) {
+            ocl_raise(self->state, "clSetUserEventStatus", status);
+        }
+    } else {
+        PyMem_Free(record);
+        if (number < 0) {
+            ocl_suspect_failures();
+        }
+        result = Py_NewRef(Py_None);
+    }
+    Py_DECREF(op);
+    return result;
+}
+
+static PyMethodDef UserEvent_methods[] = {
+    {"set_status", UserEvent_set_status, METH_O,
+     "set_status($self, status, /)\n--\n\n(status: int, /) -> None\n\nLet waiting commands go (command_execution_status.COMPLETE) or fail (a negative "
+     "number). Once only."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot UserEvent_slots[] = {
+    {Py_tp_doc, (void *)UserEvent__doc__},
+    {Py_tp_new, (void *)UserEvent_new},
+    {Py_tp_dealloc, (void *)UserEvent_dealloc},
+    {Py_tp_methods, UserEvent_methods},
+    {0, NULL},
+};
+PyType_Spec ocl_UserEvent_spec = {
+    .name = "pygpu.UserEvent", .basicsize = sizeof(Event), .slots = UserEvent_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
