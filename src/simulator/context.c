@@ -209,6 +209,8 @@ CUresult sim_context_destroy(SimContext *self) {
     while ((child = any_child(self)) != NULL) {
         if (child->type == SIM_MODULE) {
             sim_driver_module_close((SimDriverModule *)child);
+        } else if (child->type == SIM_STREAM) {
+            sim_stream_close((SimStream *)child);
         } else {
             sim_object_close(child);
         }

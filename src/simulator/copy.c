@@ -6,89 +6,86 @@
 
 #define STAGED 65536u /* asynchronous copies of ordinary host memory up to this size [bytes] are taken at the call */
 
-/* One end of a copy: an address, and what is known of it. */
-typedef struct {
-    uintptr_t address;
-    bool device;   /* must be in the table; else it may be ordinary memory of the program */
-    bool ordinary; /* found to be */
-    const char *name;
-} End;
+typedef SimEnd End;
 
-static CUresult check_end(End *end, size_t size) {
+CUresult sim_end_check(SimEnd *end, size_t size) {
     SimBlock block;
     bool known = sim_memory_find(end->address, &block);
-    if (end->device || (known && block.freed)) {
-        return sim_memory_check(end->address, size, end->name);
-    }
-    if (known) { /* page-locked or unified memory */
+    if (known || end->device) { /* page-locked and unified memory is as closely checked as the device's */
         return sim_memory_check(end->address, size, end->name);
     }
     end->ordinary = true;
     if (end->address == 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", end->name);
     }
-    if (sim_memory_near(end->address, &block) && block.freed && end->address - block.base < block.size &&
-        !sim_memory_readable((void *)end->address, size)) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: %#zx lies in the %zu-byte allocation at %#zx, which was freed", end->name,
-                        (size_t)end->address, block.size, (size_t)block.base);
+    if (sim_memory_readable((void *)end->address, size)) {
+        return CUDA_SUCCESS;
     }
-    if (!sim_memory_readable((void *)end->address, size)) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: there is no memory at %#zx, or less than %zu bytes", end->name, (size_t)end->address,
-                        size);
+    if (sim_memory_near(end->address, &block) && block.freed) {
+        return sim_memory_check(end->address, size, end->name); /* which tells */
     }
-    return CUDA_SUCCESS;
+    return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: there is no memory at %#zx, or less than %zu bytes", end->name, (size_t)end->address, size);
 }
 
-static SimWork copy_work(uintptr_t to, uintptr_t from, size_t size) {
-    return (SimWork){.kind = WORK_COPY, .copy = {.box = {.to = to, .from = from, .width = size, .height = 1, .depth = 1}}};
+/* Takes the bytes of an ordinary source now, so that the caller may change them. false: there is no memory for it. */
+static bool stage(SimWork *work, size_t size) {
+    SimBox *box = &work->copy.box, gather = *box;
+    void *staging = malloc(size);
+    if (staging == NULL) {
+        return false;
+    }
+    gather.to = (uintptr_t)staging;
+    gather.to_pitch = box->width;
+    gather.to_slice = box->width * box->height;
+    sim_box_copy(&gather);
+    box->from = gather.to;
+    box->from_pitch = gather.to_pitch;
+    box->from_slice = gather.to_slice;
+    work->copy.staging = staging;
+    return true;
 }
 
-/* From device to device the caller goes on at once; if the host takes part, it returns when the bytes are there. */
+CUresult sim_copy_submit(SimContext *context, CUstream handle, SimWork *work, const SimEnd *to, const SimEnd *from, bool now) {
+    HELD SimStream *stream = NULL;
+    CUresult status = sim_stream_take(context, now ? NULL : handle, &stream);
+    if (status != CUDA_SUCCESS) {
+        sim_work_clear(work);
+        return status;
+    }
+    const SimBox *box = &work->copy.box;
+    size_t size = box->width * box->height * box->depth;
+    bool wait = now ? !(to->device && from->device) : to->ordinary || (from->ordinary && size > STAGED);
+    if (!now && stream->capture != NULL) {
+        wait = false;
+    } else if (!now && from->ordinary && !wait && !stage(work, size)) {
+        wait = true;
+    }
+    return wait ? sim_stream_do(stream, work) : sim_stream_submit(stream, work, NULL);
+}
+
+/* From device to device the caller goes on at once; if the host takes part, it returns when the bytes are there. Ordinary memory of the
+ * program has been read, or written, when a call returns, even an asynchronous one. */
+static CUresult copy(End to, End from, size_t size, CUstream handle, bool now) {
+    HELD SimContext *context = NULL;
+    SIM_TRY(sim_context_current(&context));
+    if (now) {
+        SIM_TRY(sim_capture_forbid(context, "a copy that waits"));
+    }
+    if (size == 0) {
+        return CUDA_SUCCESS;
+    }
+    SIM_TRY(sim_end_check(&to, size));
+    SIM_TRY(sim_end_check(&from, size));
+    SimWork work = {.kind = WORK_COPY, .copy = {.box = {.to = to.address, .from = from.address, .width = size, .height = 1, .depth = 1}}};
+    return sim_copy_submit(context, handle, &work, &to, &from, now);
+}
+
 static CUresult copy_now(End to, End from, size_t size) {
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_capture_forbid(context, "a copy that waits"));
-    if (size == 0) {
-        return CUDA_SUCCESS;
-    }
-    SIM_TRY(check_end(&to, size));
-    SIM_TRY(check_end(&from, size));
-    SIM_TRY(sim_stream_take(context, NULL, &stream));
-    SimWork work = copy_work(to.address, from.address, size);
-    if (to.device && from.device) {
-        return sim_stream_submit(stream, &work, NULL);
-    }
-    return sim_stream_do(stream, &work);
+    return copy(to, from, size, NULL, true);
 }
 
-/* The order of the stream. Ordinary memory of the program is read, or has been written, when the call returns. */
 static CUresult copy_later(End to, End from, size_t size, CUstream handle) {
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_take(context, handle, &stream));
-    if (size == 0) {
-        return CUDA_SUCCESS;
-    }
-    SIM_TRY(check_end(&to, size));
-    SIM_TRY(check_end(&from, size));
-    SimWork work = copy_work(to.address, from.address, size);
-    if (stream->capture != NULL) {
-        return sim_stream_submit(stream, &work, NULL);
-    }
-    if (to.ordinary || (from.ordinary && size > STAGED)) {
-        return sim_stream_do(stream, &work);
-    }
-    if (from.ordinary) {
-        work.copy.staging = malloc(size);
-        if (work.copy.staging == NULL) {
-            return sim_stream_do(stream, &work);
-        }
-        memcpy(work.copy.staging, (const void *)from.address, size);
-        work.copy.box.from = (uintptr_t)work.copy.staging;
-    }
-    return sim_stream_submit(stream, &work, NULL);
+    return copy(to, from, size, handle, false);
 }
 
 static End device_end(CUdeviceptr address, const char *name) {

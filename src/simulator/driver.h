@@ -64,7 +64,7 @@ CUresult sim_fail_with(const SimError *error);
 
 typedef enum {
     SIM_CONTEXT = 1, SIM_STREAM, SIM_EVENT, SIM_MODULE, SIM_FUNCTION, SIM_ARRAY_OBJECT, SIM_GRAPH, SIM_NODE, SIM_GRAPH_EXEC, SIM_POOL,
-    SIM_LINK
+    SIM_LINK, SIM_TEXTURE
 } SimType;
 
 typedef struct SimContext SimContext;
@@ -123,6 +123,7 @@ struct SimContext {
     pthread_mutex_t lock;
     SimObject *children;
     SimStream *streams;              /* all that live, closed or not; linked by SimStream.next */
+    int n_captured;                  /* streams in step with the default one that are being captured */
     SimStream *legacy;               /* the default stream, counted; NULL once the context is destroyed */
     size_t limits[16];
     CUfunc_cache cache_config;
@@ -221,6 +222,19 @@ void sim_work_clear(SimWork *work);
 /* A second one with references of its own. */
 CUresult sim_work_copy(SimWork *to, const SimWork *from);
 
+/* Copies a box, in this thread. */
+void sim_box_copy(const SimBox *box);
+/* One end of a copy of bytes: an address, and what is known of it. */
+typedef struct {
+    uintptr_t address;
+    bool device;       /* must be in the table of allocations; else it may be ordinary memory of the program */
+    bool ordinary;     /* found to be */
+    const char *name;  /* in messages */
+} SimEnd;
+CUresult sim_end_check(SimEnd *end, size_t size);
+/* Queues a WORK_COPY between checked ends. now: on the default stream, and the caller waits if the host takes part. */
+CUresult sim_copy_submit(SimContext *context, CUstream handle, SimWork *work, const SimEnd *to, const SimEnd *from, bool now);
+
 /* ---- streams: stream.c (the calls), queue.c (running them) ------------------------------------------------------- */
 
 typedef struct {
@@ -236,6 +250,9 @@ typedef struct SimCommand {
     SimWork work;
 } SimCommand;
 
+typedef struct SimNode SimNode;
+typedef struct { SimNode **list; size_t n; } SimNodes; /* of one graph, which keeps them */
+
 struct SimStream {
     SimObject object;
     unsigned flags;
@@ -247,8 +264,8 @@ struct SimStream {
     SimCommand *tail, *spare;       /* commands from spare to head are done and get used again */
     int n_after;                    /* waits for events, for the next command */
     SimAfter *after;
-    SimCapture *capture;
-    struct { SimObject **nodes; size_t n; } front; /* what the next captured node depends on */
+    _Atomic(SimCapture *) capture;  /* counted; NULL: runs as usual */
+    SimNodes front;                 /* what the next captured node depends on */
     _Atomic uint64_t submitted;
     char apart_[64];
     /* who runs it */
@@ -280,10 +297,36 @@ CUresult sim_stream_do(SimStream *stream, SimWork *work);
 /* Under the context's lock: adds a command to the queue. */
 CUresult sim_queue_push(SimStream *stream, SimWork *work, SimAfter *after, int n_after, uint64_t *sequence);
 void sim_queue_start(SimStream *stream);
+void sim_stream_close(SimStream *stream);
 CUresult sim_queue_init(SimStream *stream);
 void sim_queue_free(SimStream *stream);
 
-/* ---- capture: capture.c; graphs: graph.c ------------------------------------------------------------------------- */
+/* ---- graphs: graph.c, program.c; capture: capture.c --------------------------------------------------------------- */
+
+typedef struct SimGraph {
+    SimObject object;
+    pthread_mutex_t lock;
+    SimNodes nodes;        /* counted; in an order in which they can run */
+} SimGraph;
+
+struct SimNode {
+    SimObject object;
+    size_t index;          /* in its graph */
+    CUgraphNodeType type;
+    SimWork work;
+    SimNodes after;
+};
+
+CUresult sim_graph_new(SimGraph **out);
+CUresult sim_graph_take(CUgraph handle, SimGraph **out);
+/* The graph takes work over, also on failure. Under the graph's lock, or before anybody else has it. */
+CUresult sim_graph_add(SimGraph *graph, SimWork *work, const SimNodes *after, SimNode **out);
+/* Adds what is not there yet. */
+CUresult sim_nodes_merge(SimNodes *to, const SimNodes *from);
+
+void sim_program_keep(SimProgram *program);
+void sim_program_drop(SimProgram *program);
+CUresult sim_program_run(SimProgram *program, SimContext *context, SimError *error);
 
 typedef struct SimCaptured SimCaptured; /* a place in a capture: what an event recorded there stands for */
 
@@ -296,12 +339,10 @@ CUresult sim_capture_work(SimStream *stream, SimWork *work);
 CUresult sim_capture_record(SimStream *stream, SimCaptured **out); /* NULL: the stream is not captured */
 CUresult sim_capture_join(SimStream *stream, SimCaptured *captured);
 CUresult sim_capture_spoil(SimStream *stream, CUresult status, const char *text);
+void sim_capture_abandon(SimStream *stream);   /* the stream is destroyed */
 void sim_captured_keep(SimCaptured *captured); /* NULL does nothing */
 void sim_captured_drop(SimCaptured *captured);
-
-void sim_program_keep(SimProgram *program);
-void sim_program_drop(SimProgram *program);
-CUresult sim_program_run(SimProgram *program, SimContext *context, SimError *error);
+uint64_t sim_this_thread(void);                /* a number for each thread, from 1 */
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
@@ -318,7 +359,8 @@ void sim_mark_drop(SimMark *mark);
 
 typedef struct {
     SimBlock block;
-    SimPool *pool;         /* not counted: a pool outlives its blocks; NULL: none */
+    SimPool *pool;         /* counted, by the table; NULL: none */
+    uintptr_t pool_handle;
     unsigned long long id;
     CUdevice device;
     bool sync_memops;
@@ -337,6 +379,8 @@ void sim_memory_free_context(CUcontext context);
 /* cuMemFreeAsync: the block is the caller's no more, but its memory is still in use. */
 CUresult sim_memory_retire(uintptr_t base);
 CUresult sim_memory_alloc_pool(SimContext *context, size_t size, SimPool *pool, uintptr_t *out);
+/* Memory that goes with an object instead of with its context. */
+CUresult sim_memory_alloc_on(CUdevice device, size_t size, SimKind kind, uintptr_t *out);
 CUresult sim_memory_set_sync(uintptr_t address, bool sync);
 
 struct SimPool {
@@ -352,6 +396,21 @@ void sim_pool_charge(SimPool *pool, size_t size, bool freed);
 void *sim_pages_alloc(size_t size);
 void sim_pages_free(void *base, size_t size);
 size_t sim_pages_rounded(size_t size);
+
+/* ---- arrays ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    SimObject object;
+    CUDA_ARRAY3D_DESCRIPTOR descriptor;
+    uintptr_t data;        /* texels lie without gaps */
+    size_t element;        /* a texel, all channels [bytes] */
+    size_t pitch, slice;   /* [bytes] */
+    size_t height, depth;  /* at least 1 */
+} SimArray;
+
+CUresult sim_array_take(CUarray handle, SimArray **out);
+/* Bytes of a texel; 0: the simulator has no such format, or number of channels. */
+size_t sim_texel_size(CUarray_format format, unsigned channels);
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
 
@@ -378,7 +437,8 @@ CUresult sim_driver_module_new(SimContext *context, const void *image, size_t si
 void sim_driver_module_close(SimDriverModule *module); /* with its functions, which hold it */
 /* Options of modules and linkers: checked before, logs filled after. */
 CUresult sim_jit_check(unsigned int n, const CUjit_option *options, void *const *values);
-void sim_jit_report(unsigned int n, const CUjit_option *options, void **values, CUresult status);
+/* given: the values as they were at first, with the sizes of the logs, which values then get replaced. */
+void sim_jit_report(unsigned int n, const CUjit_option *options, void *const *given, void **values, CUresult status);
 CUresult sim_read_file(const char *path, void **out, size_t *size); /* malloced, with a zero byte behind */
 
 static inline uint64_t sim_now(void); /* [ns] */

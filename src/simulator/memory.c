@@ -242,11 +242,12 @@ static CUresult alloc(CUcontext context, CUdevice device, size_t size, SimKind k
     void *base = sim_pages_alloc(size);
     SimBlockInfo info = {.block = {.base = (uintptr_t)base, .size = size, .kind = kind, .context = context, .flags = flags}};
     info.pool = pool;
+    info.pool_handle = pool != NULL ? pool->object.handle : 0;
     info.device = device;
     CUresult status = base != NULL ? enter(&info) : sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no %zu bytes left", size);
     if (status == CUDA_SUCCESS) {
         if (pool != NULL) {
-            sim_pool_charge(pool, rounded, false);
+            sim_pool_charge(sim_object_keep(pool), rounded, false);
         }
         *out = info.block.base;
         return CUDA_SUCCESS;
@@ -271,6 +272,10 @@ CUresult sim_memory_alloc(CUcontext context, size_t size, SimKind kind, unsigned
     return alloc(context, device_of(context), size, kind, flags, NULL, out);
 }
 
+CUresult sim_memory_alloc_on(CUdevice device, size_t size, SimKind kind, uintptr_t *out) {
+    return alloc(NULL, device, size, kind, 0, NULL, out);
+}
+
 CUresult sim_memory_alloc_pool(SimContext *context, size_t size, SimPool *pool, uintptr_t *out) {
     return alloc(sim_context_handle(context), pool->device, size, SIM_DEVICE, 0, pool, out);
 }
@@ -291,6 +296,7 @@ static void dispose(Node *node) {
         size_t rounded = sim_pages_rounded(block->size);
         if (node->info.pool != NULL) {
             sim_pool_charge(node->info.pool, rounded, true);
+            sim_object_drop(node->info.pool);
         }
         sim_pages_free((void *)block->base, block->size);
         if (is_charged(block->kind)) {

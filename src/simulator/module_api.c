@@ -75,16 +75,16 @@ CUresult sim_jit_check(unsigned int n, const CUjit_option *options, void *const 
 }
 
 /* Writes text into the log (JIT_INFO_LOG or JIT_ERROR_LOG) that the options give, and its length into the option after it. */
-static void fill_log(unsigned int n, const CUjit_option *options, void **values, CUjit_option which, const char *text) {
+static void fill_log(unsigned int n, const CUjit_option *options, void *const *given, void **values, CUjit_option which, const char *text) {
     char *buffer = NULL;
     for (unsigned i = 0; i < n; i++) {
         if (options[i] == which) {
-            buffer = values[i];
+            buffer = given[i];
         }
     }
     for (unsigned i = 0; i < n; i++) {
         if (options[i] == which + 1) {
-            size_t size = (uintptr_t)values[i] & 0xffffffffu, length = 0; /* an unsigned int in the place of a pointer */
+            size_t size = (uintptr_t)given[i] & 0xffffffffu, length = 0; /* an unsigned int in the place of a pointer */
             if (buffer != NULL && size > 0) {
                 length = (size_t)snprintf(buffer, size, "%s", text);
                 length = length < size ? length : size - 1;
@@ -94,9 +94,9 @@ static void fill_log(unsigned int n, const CUjit_option *options, void **values,
     }
 }
 
-void sim_jit_report(unsigned int n, const CUjit_option *options, void **values, CUresult status) {
-    fill_log(n, options, values, JIT_INFO_LOG, "");
-    fill_log(n, options, values, JIT_ERROR_LOG, status != CUDA_SUCCESS ? pygpuSimLastErrorDetail() : "");
+void sim_jit_report(unsigned int n, const CUjit_option *options, void *const *given, void **values, CUresult status) {
+    fill_log(n, options, given, values, JIT_INFO_LOG, "");
+    fill_log(n, options, given, values, JIT_ERROR_LOG, status != CUDA_SUCCESS ? pygpuSimLastErrorDetail() : "");
     for (unsigned i = 0; i < n; i++) {
         if (options[i] == JIT_WALL_TIME) {
             float nothing = 0;
@@ -113,7 +113,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int nu
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_jit_check(numOptions, options, optionValues));
     CUresult status = sim_driver_module_new(context, image, 0, module);
-    sim_jit_report(numOptions, options, optionValues, status);
+    sim_jit_report(numOptions, options, optionValues, optionValues, status);
     return status;
 }
 

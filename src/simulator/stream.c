@@ -7,6 +7,13 @@
 static _Atomic uint64_t last_thread;
 static _Thread_local uint64_t this_thread;
 
+uint64_t sim_this_thread(void) {
+    if (this_thread == 0) {
+        this_thread = atomic_fetch_add(&last_thread, 1) + 1;
+    }
+    return this_thread;
+}
+
 static void stream_free(void *op) {
     SimStream *self = op;
     SimContext *context = self->object.context;
@@ -60,13 +67,11 @@ CUresult sim_stream_new(SimContext *context, unsigned flags, int priority, SimSt
 
 /* The stream that handle 2 means in this thread, made when first used. */
 static CUresult take_per_thread(SimContext *context, SimStream **out) {
-    if (this_thread == 0) {
-        this_thread = atomic_fetch_add(&last_thread, 1) + 1;
-    }
+    uint64_t thread = sim_this_thread();
     *out = NULL;
     pthread_mutex_lock(&context->lock);
     for (SimStream *stream = context->streams; stream != NULL && *out == NULL; stream = stream->next) {
-        if (stream->thread == this_thread && sim_object_try_keep(stream)) {
+        if (stream->thread == thread && sim_object_try_keep(stream)) {
             *out = stream;
         }
     }
@@ -74,7 +79,7 @@ static CUresult take_per_thread(SimContext *context, SimStream **out) {
     if (*out == NULL) {
         SIM_TRY(sim_stream_new(context, 0, 0, out)); /* the table's reference keeps it until the context goes */
         pthread_mutex_lock(&context->lock);
-        (*out)->thread = this_thread;
+        (*out)->thread = thread;
         pthread_mutex_unlock(&context->lock);
     }
     return CUDA_SUCCESS;
@@ -158,6 +163,11 @@ CUresult sim_stream_submit(SimStream *stream, SimWork *work, uint64_t *sequence)
     if (stream->capture != NULL) {
         pthread_mutex_unlock(&context->lock);
         return sim_capture_work(stream, work);
+    }
+    if (stream == context->legacy && context->n_captured > 0) {
+        pthread_mutex_unlock(&context->lock);
+        sim_work_clear(work);
+        return sim_capture_forbid_stream(stream, "work on the default stream");
     }
     if (context->dead) {
         status = sim_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed by another thread");
@@ -244,6 +254,11 @@ CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags) {
     return CUDA_SUCCESS;
 }
 
+void sim_stream_close(SimStream *stream) {
+    sim_capture_abandon(stream);
+    sim_object_close(stream);
+}
+
 /* Does not wait: what is queued still runs. */
 CUresult cuStreamDestroy(CUstream hStream) {
     SIM_CALL(cuStreamDestroy);
@@ -255,13 +270,10 @@ CUresult cuStreamDestroy(CUstream hStream) {
     if (stream == NULL) {
         return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no stream, or no longer one", (void *)hStream);
     }
-    if (stream->capture != NULL) {
-        (void)sim_capture_forbid_stream(stream, "cuStreamDestroy");
-    }
     if (sim_deferred()) {
         sim_contexts_kick();
     }
-    sim_object_close(stream);
+    sim_stream_close(stream);
     return CUDA_SUCCESS;
 }
 

@@ -32,7 +32,7 @@ static CUresult run_kernel(SimWork *work, SimError *error) {
     return status;
 }
 
-static void run_copy(const SimBox *box) {
+void sim_box_copy(const SimBox *box) {
     if (box->width == 0 || box->height == 0 || box->depth == 0) {
         return;
     }
@@ -83,7 +83,7 @@ CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error) {
     case WORK_KERNEL:
         return run_kernel(work, error);
     case WORK_COPY:
-        run_copy(&work->copy.box);
+        sim_box_copy(&work->copy.box);
         return CUDA_SUCCESS;
     case WORK_SET:
         run_set(work);
