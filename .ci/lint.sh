@@ -23,9 +23,11 @@ for cc in gcc clang; do
         continue
     fi
     echo "$cc ${flags[*]}"
-    for folder in opencl cuda array; do
+    for folder in opencl cuda array simulator; do
         [ -d "src/$folder" ] || continue
-        printf '%s\0' src/common/*.c "src/$folder"/*.c | xargs -0 -n 1 -P "$(nproc)" \
+        files=("src/$folder"/*.c)
+        [ $folder = simulator ] || files+=(src/common/*.c) # the simulator knows nothing of Python
+        printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" \
             $cc "${flags[@]}" "${include[@]}" -Isrc/common -Isrc/$folder -Isrc -DPYGPU_VERSION='"0"' -c -o /dev/null
     done
 done

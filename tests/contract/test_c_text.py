@@ -6,12 +6,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import GetSetDescriptorType, MemberDescriptorType
+from types import GetSetDescriptorType, MemberDescriptorType, ModuleType
 
 import pytest
 from contract.unused_functions import UNUSED
 
-from pygpu import _opencl
+from pygpu import _cuda, _opencl
 
 SRC = Path(__file__).parents[2] / "src"
 FILES = sorted([*SRC.glob("*/*.c"), *SRC.glob("*/*.h")])
@@ -43,12 +43,12 @@ def broken_rules(block: str) -> list[str]:
         broken.append("leaves without taking the GIL back")
     if re.search(r"\b(break|continue)\b", block) and not re.search(r"\b(for|while|do)\b", block):
         broken.append("leaves without taking the GIL back")
-    python = re.findall(r"\b(?:_?Py(?!Thread_|Mem_Raw)\w*|PG_NEW|ocl_raise\w*)\s*\(", block)
+    python = re.findall(r"\b(?:_?Py(?!Thread_|Mem_Raw)\w*|PG_NEW|(?:ocl|cud)_raise\w*)\s*\(", block)
     if python:
         broken.append(f"touches Python: {python}")
     if "Py_BEGIN_ALLOW_THREADS" in block:
         broken.append("releases the GIL twice")
-    calls = len(re.findall(r"\bCL_(?:CALL|MAKE)\s*\(|\bcl\.\w+\(", block))
+    calls = len(re.findall(r"\bC[LU]_(?:CALL|MAKE)\s*\(|\bc[lu]\.\w+\(", block))
     if calls > 1 + len(re.findall(r"\belse\b", block)):
         broken.append(f"makes {calls} driver calls, of which only the last one's status is seen")
     return broken
@@ -121,10 +121,10 @@ def test_python_comes_from_one_header_and_nothing_from_vendors():
         assert not vendors, f"{path.name} includes {vendors}"
 
 
-def documented() -> list[tuple[str, object]]:
+def documented(module: ModuleType) -> list[tuple[str, object]]:
     """Everything that a table of methods, properties or functions adds, with its full name."""
     found = []
-    for name, item in vars(_opencl).items():
+    for name, item in vars(module).items():
         if inspect.isbuiltin(item):
             found.append((name, item))
         elif isinstance(item, type) and not issubclass(item, tuple):
@@ -135,9 +135,10 @@ def documented() -> list[tuple[str, object]]:
     return found
 
 
-def test_every_table_entry_has_its_types_and_a_text():
-    entries = documented()
-    assert len(entries) > 300
+@pytest.mark.parametrize(("module", "at_least"), [(_opencl, 300), (_cuda, 60)])
+def test_every_table_entry_has_its_types_and_a_text(module: ModuleType, at_least: int):
+    entries = documented(module)
+    assert len(entries) > at_least
     for name, item in entries:
         item = item.__func__ if isinstance(item, staticmethod) else item
         doc = item.__doc__ or ""
@@ -148,18 +149,19 @@ def test_every_table_entry_has_its_types_and_a_text():
         assert re.fullmatch(r"\(.*\) -> \S.*", typed), f"{name}: {doc!r}"
         assert text.strip(), f"{name} has no text"
         # The untyped line, which help() and inspect read, has the same arguments.
-        given = [key for key in inspect.signature(item).parameters if key != "self"]
+        given = [key for key in inspect.signature(item).parameters if key not in ("self", "type")]
         told = re.findall(r"(?:^|, )\*{0,2}(\w+)(?=:|,|$)", re.sub(r"\[[^]]*\]", "", typed[1:]))
         assert set(given) <= set(told), f"{name}: {given} are not all in {typed}"
 
 
-def test_no_symbol_leaks_from_the_extension():
+@pytest.mark.parametrize("module", [_opencl, _cuda])
+def test_no_symbol_leaks_from_the_extension(module: ModuleType):
     nm = shutil.which("nm")
     if nm is None or not sys.platform.startswith("linux"):
         pytest.skip("nm is not installed, or this is not Linux")
     listed = subprocess.run(
-        [nm, "-D", "--defined-only", _opencl.__file__], capture_output=True, text=True, check=True
+        [nm, "-D", "--defined-only", module.__file__], capture_output=True, text=True, check=True
     ).stdout
     names = {line.split()[-1] for line in listed.splitlines()}
     ours = {name for name in names if not name.startswith(("__asan", "__odr_asan", "__ubsan", "_"))}
-    assert ours == {"PyInit__opencl"}
+    assert ours == {"PyInit_" + module.__name__.rpartition(".")[2]}

@@ -1,0 +1,269 @@
+"""Context: the stack of each thread, what survives what, settings."""
+
+import gc
+import pickle
+import subprocess
+import sys
+import threading
+import weakref
+
+import pytest
+
+import pygpu.cuda.driver as cuda
+from pygpu import _cuda
+
+Context = cuda.Context
+
+
+@pytest.fixture(autouse=True)
+def stack_is_left_as_it_was(context):
+    before = Context.get_current()
+    yield
+    assert Context.get_current() == before
+
+
+@pytest.fixture
+def device():
+    return cuda.Device(0)
+
+
+def in_thread(function):
+    """What a function returns, or raises, in a new thread."""
+    result = []
+
+    def run():
+        try:
+            result.append(function())
+        except BaseException as error:
+            result.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(60)
+    [value] = result
+    if isinstance(value, BaseException):
+        raise value
+    return value
+
+
+def test_primary_context(device, context):
+    primary = device.retain_primary_context()
+    assert primary == context and hash(primary) == hash(context)
+    assert primary.is_primary and primary.is_alive
+    assert repr(primary).startswith("<pygpu.cuda.Context primary, on device 0 at 0x")
+    assert device.retain_primary_context() is primary
+
+
+def test_make_push_pop(device, context):
+    made = device.make_context()
+    assert Context.get_current() is made and not made.is_primary
+    assert Context.get_device() == device
+    made.push()
+    Context.pop()
+    assert Context.get_current() is made
+    made.pop()  # a static method in PyCUDA, callable on the object as well
+    assert Context.get_current() == context
+    made.push()
+    assert Context.get_current() is made
+    made.detach()
+    assert Context.get_current() == context
+
+
+def test_an_object_stays_while_its_context_is_on_the_stack(device):
+    device.make_context()
+    gc.collect()
+    current = Context.get_current()
+    assert current.is_alive
+    Context.pop()
+    gone = weakref.ref(current)
+    del current
+    gc.collect()
+    assert gone() is None
+
+
+def test_detach_destroys(device, balance):
+    made = device.make_context()
+    stream, event = cuda.Stream(), cuda.Event()
+    made.detach()
+    assert not made.is_alive and "detached" in repr(made)
+    for call in (
+        stream.synchronize,
+        stream.is_done,
+        event.record,
+        event.query,
+        event.synchronize,
+        made.push,
+        made.get_api_version,
+    ):
+        with pytest.raises(cuda.LogicError, match="destroyed"):
+            call()
+    with pytest.raises(cuda.LogicError, match="before"):
+        made.detach()
+    other = cuda.Stream()
+    with pytest.raises(cuda.LogicError, match="destroyed"):
+        other.wait_for_event(event)
+    with pytest.raises(cuda.LogicError, match="destroyed"):
+        cuda.Event().record(stream)
+
+
+def test_detach_of_the_primary_context_leaves_it_alive(context):
+    context.push()
+    context.detach()
+    assert context.is_alive
+    cuda.Stream().synchronize()
+
+
+def test_pop_too_often():
+    def pop_twice():
+        with pytest.raises(cuda.LogicError, match="no context is current"):
+            Context.pop()
+
+    in_thread(pop_twice)
+
+
+def test_a_thread_without_a_context_gets_the_primary_one(device):
+    def first_use():
+        assert Context.get_current() is None
+        with pytest.raises(cuda.LogicError):
+            Context.attach()
+        cuda.Stream().synchronize()
+        return Context.get_current()
+
+    assert in_thread(first_use) == device.retain_primary_context()
+
+
+def test_stacks_are_the_threads_own(device):
+    made = device.make_context()
+    assert in_thread(Context.get_current) is None
+
+    def push_here():
+        made.push()
+        current = Context.get_current()
+        Context.pop()
+        return current
+
+    assert in_thread(push_here) is made
+    made.detach()
+
+
+def test_objects_dropped_in_another_thread(device, balance):
+    made = device.make_context()
+    things = [cuda.Stream(), cuda.Event()]
+    Context.pop()
+    in_thread(things.clear)
+    made.push()
+    made.detach()
+
+
+def test_attach_is_the_current_one(context):
+    assert Context.attach() == context and Context.attach(0) == context
+
+
+def test_settings():
+    limit = cuda.limit.STACK_SIZE
+    before = Context.get_limit(limit)
+    Context.set_limit(limit, 4096)
+    assert Context.get_limit(limit) >= 4096
+    Context.set_limit(limit, before)
+    for wrong in (-1, 2**64, None, "x"):
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            Context.set_limit(limit, wrong)
+    with pytest.raises(cuda.LogicError):
+        Context.get_limit(12345)
+    Context.set_cache_config(cuda.func_cache.PREFER_L1)
+    assert Context.get_cache_config() in (0, int(cuda.func_cache.PREFER_L1))
+    Context.set_cache_config(cuda.func_cache.PREFER_NONE)
+    least, greatest = Context.get_stream_priority_range()
+    assert greatest <= least
+    assert Context.get_current().get_api_version() >= 3000
+
+
+def test_peers_are_checked(context):
+    with pytest.raises(TypeError, match="peer"):
+        Context.enable_peer_access(0)
+    with pytest.raises(cuda.LogicError):  # of the same device
+        Context.enable_peer_access(context)
+
+
+def test_make_context_checks_its_flags(device):
+    with pytest.raises(cuda.LogicError):
+        device.make_context(1 << 30)
+    with pytest.raises(TypeError):
+        device.make_context("flags")
+    with pytest.raises((ValueError, OverflowError)):
+        device.make_context(-1)
+
+
+def test_not_made_directly_and_not_pickled(context):
+    with pytest.raises(TypeError):
+        Context()
+    with pytest.raises(TypeError, match="cannot pickle"):
+        pickle.dumps(context)
+
+
+@pytest.mark.parametrize("call", ["cuCtxCreate", "cuCtxPushCurrent", "cuCtxGetCurrent"])
+def test_failures_of_the_driver(device, context, call, balance):
+    made = device.make_context() if call == "cuCtxPushCurrent" else None
+    _cuda._fault(call, 2)
+    try:
+        with pytest.raises(cuda.MemoryError, match=call) as caught:
+            if call == "cuCtxCreate":
+                device.make_context()
+            elif call == "cuCtxPushCurrent":
+                made.push()
+            else:
+                cuda.Stream()
+    finally:
+        _cuda._fault(None, 0)
+    assert caught.value.code == 2 and isinstance(caught.value, MemoryError)
+    if made is not None:
+        made.detach()
+
+
+EXITS = {
+    "context on the stack": "cuda.Device(0).make_context()",
+    "pushed twice": "c = cuda.Device(0).make_context(); c.push(); c.push()",
+    "objects left": "x = [cuda.Stream(), cuda.Event(), cuda.Device(0).make_context(), cuda.Stream()]",
+    "autoinit": "import pygpu.cuda.autoinit",
+    "autoinit popped": "import pygpu.cuda.autoinit as a; a.context.pop()",
+    "autoinit detached": "import pygpu.cuda.autoinit as a; a.context.detach()",
+    "a cycle": "class A: pass\na = A(); a.s = cuda.Stream(); a.a = a",
+}
+
+
+@pytest.mark.parametrize("what", EXITS)
+def test_exit_is_quiet(what):
+    program = f"import pygpu.cuda.driver as cuda\n{EXITS[what]}\nprint('end')"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork on Windows")
+def test_a_forked_child_raises():
+    program = """
+import os
+import pygpu.cuda.driver as cuda
+stream = cuda.Stream()
+child = os.fork()
+if child == 0:
+    status = 1
+    try:
+        try:
+            cuda.Stream()
+        except cuda.LogicError as error:
+            assert "fork" in str(error), error
+            del stream
+            status = 0
+    finally:
+        os._exit(status)
+_, status = os.waitpid(child, 0)
+assert status == 0
+stream.synchronize()
+print("end")
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == "end\n", done.stderr

@@ -1,0 +1,117 @@
+"""Device: numbers, names, attributes, equality."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import pygpu.cuda.driver as cuda
+
+attribute = cuda.device_attribute
+
+
+@pytest.fixture
+def device(context) -> cuda.Device:
+    return cuda.Device(0)
+
+
+def test_count_and_ordinals():
+    count = cuda.Device.count()
+    assert count >= 1
+    for number in (0, np.int64(0), count - 1):
+        assert isinstance(cuda.Device(number).name(), str)
+    for number in (-1, count, 2**40):
+        with pytest.raises(cuda.LogicError, match="ordinal"):
+            cuda.Device(number)
+    for wrong in (None, 1.5, b"0", [0]):
+        with pytest.raises(TypeError, match="ordinal"):
+            cuda.Device(wrong)
+    with pytest.raises(TypeError):
+        cuda.Device()
+
+
+def test_by_pci_address(device):
+    address = device.pci_bus_id()
+    assert cuda.Device(address) == device
+    with pytest.raises(cuda.Error, match="PCI"):
+        cuda.Device("ffff:ff:ff.f")
+    with pytest.raises(cuda.Error):
+        cuda.Device("")
+
+
+def test_what_it_says_of_itself(device):
+    assert device.name() and repr(device) == f"<pygpu.cuda.Device 0 '{device.name()}'>"
+    major, minor = device.compute_capability()
+    assert major >= 5 and minor >= 0
+    assert device.total_memory() > 2**20
+    assert len(device.uuid()) == 16
+    assert int(device) == 0
+
+
+def test_attributes_by_enumeration_number_and_name(device):
+    assert device.get_attribute(attribute.WARP_SIZE) == 32
+    assert device.get_attribute(10) == device.warp_size == 32
+    assert device.max_threads_per_block >= 512
+    assert device.multiprocessor_count >= 1
+    assert (
+        device.get_attribute(attribute.COMPUTE_CAPABILITY_MAJOR),
+        device.get_attribute(attribute.COMPUTE_CAPABILITY_MINOR),
+    ) == device.compute_capability()
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        device.no_such_thing  # noqa: B018
+    assert not hasattr(device, "_private")
+    with pytest.raises(cuda.LogicError):
+        device.get_attribute(-1)
+    with pytest.raises(cuda.LogicError):
+        device.get_attribute(2**31)
+    with pytest.raises(TypeError):
+        device.get_attribute("WARP_SIZE")
+
+
+def test_get_attributes_is_a_table(device):
+    table = device.get_attributes()
+    assert table[attribute.WARP_SIZE] == 32
+    assert all(isinstance(key, attribute) for key in table)
+    assert len(table) > 90
+
+
+def test_equality_and_hash(device):
+    other = cuda.Device(0)
+    assert device == other and hash(device) == hash(other) and not device != other
+    assert device != 0 and device != None  # noqa: E711
+    assert len({device, other}) == 1
+
+
+def test_peer_access_to_itself_is_refused_or_false(device):
+    assert device.can_access_peer(device) in (False, True)
+    with pytest.raises(TypeError, match="peer"):
+        device.can_access_peer(0)
+
+
+def test_not_pickled(device):
+    with pytest.raises(TypeError, match="cannot pickle"):
+        pickle.dumps(device)
+
+
+def test_subclass():
+    class Mine(cuda.Device):
+        pass
+
+    mine = Mine(0)
+    assert mine == cuda.Device(0) and mine.name()
+
+
+def test_enumerations():
+    assert str(attribute.WARP_SIZE) == "WARP_SIZE"
+    assert repr(attribute.WARP_SIZE) == "pygpu.cuda.driver.device_attribute.WARP_SIZE"
+    assert attribute.WARP_SIZE == 10 and isinstance(attribute.WARP_SIZE, int)
+    assert attribute.names["WARP_SIZE"] is attribute.WARP_SIZE
+    assert attribute.values[10] is attribute.WARP_SIZE
+    assert str(attribute(10)) == "WARP_SIZE" and str(attribute(99999)) == "99999"
+    assert pickle.loads(pickle.dumps(attribute.WARP_SIZE)) == 10
+    # Two names of one number keep their own names.
+    assert str(attribute.MAX_SHARED_MEMORY_PER_BLOCK) == "MAX_SHARED_MEMORY_PER_BLOCK"
+    assert str(attribute.SHARED_MEMORY_PER_BLOCK) == "SHARED_MEMORY_PER_BLOCK"
+    assert cuda.ctx_flags.SCHED_AUTO | cuda.ctx_flags.MAP_HOST == 8
+    assert cuda.array3d_flags.SURFACE_LDST == 2
+    assert getattr(cuda.array3d_flags, "2DARRAY") == 1
