@@ -27,14 +27,3 @@ def get_version() -> tuple[int, int, int]:
 def have_gl_ext() -> bool:
     """False: CUDA and OpenGL objects are not shared."""
     return False
-
-
-def _get_attributes(device: "Device") -> dict[int, int]:  # noqa: F405, UP037 - of the star import
-    """Values of all device attributes that the driver knows, by device_attribute."""
-    table = {}
-    for member in device_attribute.names.values():  # noqa: F405
-        try:
-            table[member] = device.get_attribute(member)
-        except LogicError:  # newer than the driver, or too old for it
-            continue
-    return table

@@ -139,6 +139,39 @@ static PyObject *Device_get_attribute(PyObject *op, PyObject *which_object) {
     return attribute((Device *)op, (CUdevice_attribute)which, &value) < 0 ? NULL : PyLong_FromLong(value);
 }
 
+static PyObject *enumeration(const char *name) {
+    PyObject *enums = PyImport_ImportModule("pygpu.cuda.enums");
+    PyObject *found = enums != NULL ? PyObject_GetAttrString(enums, name) : NULL;
+    Py_XDECREF(enums);
+    return found;
+}
+
+/* Those that the driver does not know, because it is older or newer, are left out. */
+static PyObject *Device_get_attributes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    PyObject *attributes = enumeration("device_attribute");
+    PyObject *names = attributes != NULL ? PyObject_GetAttrString(attributes, "names") : NULL;
+    PyObject *members = names != NULL ? PyMapping_Values(names) : NULL;
+    PyObject *table = members != NULL ? PyDict_New() : NULL;
+    for (Py_ssize_t i = 0; table != NULL && i < PyList_GET_SIZE(members); i++) {
+        PyObject *member = PyList_GET_ITEM(members, i);
+        int value = 0;
+        CUresult status = CUDA_SUCCESS;
+        CU_CALL(status, cuDeviceGetAttribute, &value, (CUdevice_attribute)PyLong_AsLong(member), ((Device *)op)->device);
+        PyObject *number = status == CUDA_SUCCESS ? PyLong_FromLong(value) : NULL;
+        if (number != NULL && PyDict_SetItem(table, member, number) < 0) {
+            Py_CLEAR(table);
+        }
+        Py_XDECREF(number);
+        if (PyErr_Occurred()) {
+            Py_CLEAR(table);
+        }
+    }
+    Py_XDECREF(members);
+    Py_XDECREF(names);
+    Py_XDECREF(attributes);
+    return table;
+}
+
 /* dev.multiprocessor_count and the like: the attribute of that name in lower case. */
 static PyObject *Device_getattro(PyObject *op, PyObject *name) {
     PyObject *found = PyObject_GenericGetAttr(op, name);
@@ -151,13 +184,11 @@ static PyObject *Device_getattro(PyObject *op, PyObject *name) {
     }
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *enums = PyImport_ImportModule("pygpu.cuda.enums");
-    PyObject *attributes = enums != NULL ? PyObject_GetAttrString(enums, "device_attribute") : NULL;
+    PyObject *attributes = enumeration("device_attribute");
     PyObject *upper = attributes != NULL ? PyObject_CallMethod(name, "upper", NULL) : NULL;
     PyObject *which = upper != NULL ? PyObject_GetAttr(attributes, upper) : NULL;
     Py_XDECREF(upper);
     Py_XDECREF(attributes);
-    Py_XDECREF(enums);
     if (which == NULL) {
         PyErr_Clear();
         PyErr_Restore(type, value, traceback);
@@ -263,6 +294,8 @@ static PyMethodDef Device_methods[] = {
     {"total_memory", Device_total_memory, METH_NOARGS, "total_memory($self, /)\n--\n\n() -> int\n\nMemory of the device [bytes]."},
     {"get_attribute", Device_get_attribute, METH_O,
      "get_attribute($self, attribute, /)\n--\n\n(attribute: int, /) -> int\n\nValue of a device_attribute."},
+    {"get_attributes", Device_get_attributes, METH_NOARGS,
+     "get_attributes($self, /)\n--\n\n() -> dict[int, int]\n\nValues of all attributes that the driver knows, by device_attribute."},
     {"can_access_peer", Device_can_access_peer, METH_O,
      "can_access_peer($self, peer, /)\n--\n\n(peer: Device, /) -> bool\n\nWhether kernels here can use the peer's memory."},
     {"get_p2p_attribute", FAST(Device_get_p2p_attribute), Device_get_p2p_attribute__doc__},

@@ -223,7 +223,7 @@ def test_failures_of_the_driver(device, context, call, balance):
 EXITS = {
     "context on the stack": "cuda.Device(0).make_context()",
     "pushed twice": "c = cuda.Device(0).make_context(); c.push(); c.push()",
-    "objects left": "x = [cuda.Stream(), cuda.Event(), cuda.Device(0).make_context(), cuda.Stream()]",
+    "objects left": "x = cuda.Stream(), cuda.Event(), cuda.Device(0).make_context(), cuda.Stream()",
     "autoinit": "import pygpu.cuda.autoinit",
     "autoinit popped": "import pygpu.cuda.autoinit as a; a.context.pop()",
     "autoinit detached": "import pygpu.cuda.autoinit as a; a.context.detach()",
