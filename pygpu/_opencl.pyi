@@ -1029,6 +1029,18 @@ class Buffer(MemoryObject):
     def __getitem__(self, key: slice, /) -> Buffer: ...
     def get_sub_region(self, origin: int, size: int, flags: int = 0) -> Buffer: ...
 
+class GLBuffer(MemoryObject):
+    def __new__(cls, context: Context, flags: int, bufobj: int) -> Self: ...
+    def get_gl_object_info(self) -> tuple[int, int]: ...
+    @property
+    def gl_object(self) -> int: ...
+
+class GLRenderBuffer(MemoryObject):
+    def __new__(cls, context: Context, flags: int, bufobj: int) -> Self: ...
+    def get_gl_object_info(self) -> tuple[int, int]: ...
+    @property
+    def gl_object(self) -> int: ...
+
 class Image(MemoryObject):
     def __new__(
         cls,
@@ -1086,6 +1098,21 @@ class Pipe(MemoryObject):
     @property
     def properties(self) -> list[int]: ...
 
+class GLTexture(Image):
+    def __new__(
+        cls,
+        context: Context,
+        flags: int,
+        texture_target: int,
+        miplevel: int,
+        texture: int,
+        dims: int,
+    ) -> Self: ...
+    def get_gl_object_info(self) -> tuple[int, int]: ...
+    def get_gl_texture_info(self, param: int, /) -> int: ...
+    @property
+    def gl_object(self) -> int: ...
+
 def _call_counts(reset: bool = False) -> dict[str, int]: ...
 def _constants() -> list[tuple[str, str, bool, dict[str, int]]]: ...
 def _enqueue_copy_buffer(
@@ -1111,7 +1138,7 @@ def _enqueue_copy_buffer_rect(
 def _enqueue_copy_buffer_to_image(
     queue: CommandQueue,
     src: MemoryObjectHolder,
-    dest: Image,
+    dest: Image | GLRenderBuffer,
     offset: int,
     origin: Sequence[int],
     region: Sequence[int] | None,
@@ -1119,8 +1146,8 @@ def _enqueue_copy_buffer_to_image(
 ) -> Event: ...
 def _enqueue_copy_image(
     queue: CommandQueue,
-    src: Image,
-    dest: Image,
+    src: Image | GLRenderBuffer,
+    dest: Image | GLRenderBuffer,
     src_origin: Sequence[int],
     dest_origin: Sequence[int],
     region: Sequence[int] | None,
@@ -1128,7 +1155,7 @@ def _enqueue_copy_image(
 ) -> Event: ...
 def _enqueue_copy_image_to_buffer(
     queue: CommandQueue,
-    src: Image,
+    src: Image | GLRenderBuffer,
     dest: MemoryObjectHolder,
     origin: Sequence[int],
     region: Sequence[int] | None,
@@ -1157,7 +1184,7 @@ def _enqueue_read_buffer_rect(
 ) -> NannyEvent: ...
 def _enqueue_read_image(
     queue: CommandQueue,
-    mem: Image,
+    mem: Image | GLRenderBuffer,
     origin: Sequence[int],
     region: Sequence[int] | None,
     hostbuf: _HostBuffer,
@@ -1209,7 +1236,7 @@ def _enqueue_write_buffer_rect(
 ) -> NannyEvent: ...
 def _enqueue_write_image(
     queue: CommandQueue,
-    mem: Image,
+    mem: Image | GLRenderBuffer,
     origin: Sequence[int],
     region: Sequence[int] | None,
     hostbuf: _HostBuffer,
@@ -1258,6 +1285,11 @@ def create_program_with_built_in_kernels(
     devices: Sequence[Device],
     kernel_names: str,
 ) -> Program: ...
+def enqueue_acquire_gl_objects(
+    queue: CommandQueue,
+    mem_objects: MemoryObjectHolder | Sequence[MemoryObjectHolder],
+    wait_for: Sequence[Event] | None = None,
+) -> Event: ...
 def enqueue_barrier(queue: CommandQueue, wait_for: Sequence[Event] | None = None) -> Event: ...
 def enqueue_copy(queue: CommandQueue, dest: object, src: object, **kwargs: object) -> Event: ...
 def enqueue_copy_buffer_p2p_amd(
@@ -1278,7 +1310,7 @@ def enqueue_fill_buffer(
 ) -> Event: ...
 def enqueue_fill_image(
     queue: CommandQueue,
-    mem: Image,
+    mem: Image | GLRenderBuffer,
     color: Sequence[float],
     origin: Sequence[int],
     region: Sequence[int] | None,
@@ -1298,7 +1330,7 @@ def enqueue_map_buffer(
 ) -> tuple[NDArray[Any], Event]: ...
 def enqueue_map_image(
     queue: CommandQueue,
-    img: Image,
+    img: Image | GLRenderBuffer,
     flags: int,
     origin: Sequence[int],
     region: Sequence[int] | None,
@@ -1326,6 +1358,11 @@ def enqueue_nd_range_kernel(
     g_times_l: bool = False,
     allow_empty_ndrange: bool = False,
 ) -> Event: ...
+def enqueue_release_gl_objects(
+    queue: CommandQueue,
+    mem_objects: MemoryObjectHolder | Sequence[MemoryObjectHolder],
+    wait_for: Sequence[Event] | None = None,
+) -> Event: ...
 def enqueue_svm_memfill(
     queue: CommandQueue,
     dest: SVMPointer | _HostBuffer,
@@ -1344,6 +1381,11 @@ def enqueue_task(
     kernel: Kernel,
     wait_for: Sequence[Event] | None = None,
 ) -> Event: ...
+def get_gl_context_info_khr(
+    properties: Sequence[tuple[int, object]],
+    param_name: int,
+    platform: Platform | None = None,
+) -> Device | list[Device] | None: ...
 def get_platforms() -> list[Platform]: ...
 def get_supported_image_formats(
     context: Context,

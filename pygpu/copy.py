@@ -10,7 +10,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _opencl
-from ._opencl import Buffer, CommandQueue, Event, Image, MemoryObjectHolder, SVMPointer
+from ._opencl import (
+    Buffer,
+    CommandQueue,
+    Event,
+    GLRenderBuffer,
+    Image,
+    MemoryObjectHolder,
+    SVMPointer,
+)
 
 __all__ = ["enqueue_copy", "enqueue_fill"]
 
@@ -27,6 +35,7 @@ _RECT_HOST = {
 }
 _RECT_BUFFERS = {"wait_for", "src_origin", "dst_origin", "region", "src_pitches", "dst_pitches"}
 _BUFFERS = {"wait_for", "byte_count", "src_offset", "dst_offset"}
+_IMAGES = (Image, GLRenderBuffer)
 
 
 def _check(pair: str, kwargs: dict[str, Any], known: set[str], *needed: str) -> None:
@@ -42,7 +51,7 @@ def _check(pair: str, kwargs: dict[str, Any], known: set[str], *needed: str) -> 
 
 
 def _is_buffer(obj: object) -> bool:
-    return isinstance(obj, MemoryObjectHolder) and not isinstance(obj, Image)
+    return isinstance(obj, MemoryObjectHolder) and not isinstance(obj, _IMAGES)
 
 
 def _copy_with_host(
@@ -68,7 +77,7 @@ def _copy_with_host(
 
 def enqueue_copy(queue: CommandQueue, dest: Any, src: Any, **kwargs: Any) -> Event:
     """Copy from *src* to *dest*; see pygpu.enqueue_copy."""
-    if isinstance(dest, Image) or isinstance(src, Image):
+    if isinstance(dest, _IMAGES) or isinstance(src, _IMAGES):
         from .image import copy_image
 
         return copy_image(queue, dest, src, **kwargs)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ._opencl import Context, Platform
 
-__all__ = ["DeviceTopologyAmd", "enable_debugging", "get_cl_header_version", "have_gl"]
+__all__ = ["DeviceTopologyAmd", "enable_debugging", "get_cl_header_version"]
 
 
 class DeviceTopologyAmd(NamedTuple):
@@ -22,11 +22,6 @@ class DeviceTopologyAmd(NamedTuple):
 def get_cl_header_version() -> tuple[int, int]:
     """The newest OpenCL whose names pygpu knows; no header is used to build it."""
     return (3, 0)
-
-
-def have_gl() -> bool:
-    """Whether objects can be shared with OpenGL: not in this version."""
-    return False
 
 
 def enable_debugging(platform_or_context: Platform | Context) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from . import _opencl
 from ._opencl import CommandQueue, Context, Event, Image, ImageFormat, MemoryObjectHolder
 from .constants import channel_order, channel_type, mem_flags
+from .copy import _IMAGES
 
 __all__ = [
     "DTYPE_TO_CHANNEL_TYPE",
@@ -130,7 +131,7 @@ def _check(pair: str, kwargs: dict[str, Any], known: set[str]) -> None:
 
 
 def _copy_host(
-    queue: CommandQueue, image: Image, host: Any, write: bool, kwargs: dict[str, Any]
+    queue: CommandQueue, image: Any, host: Any, write: bool, kwargs: dict[str, Any]
 ) -> Event:
     pair = "a copy from the host to an image" if write else "a copy from an image to the host"
     _check(pair, kwargs, _HOST)
@@ -162,7 +163,7 @@ def copy_image(queue: CommandQueue, dest: Any, src: Any, **kwargs: Any) -> Event
     it goes on to the end (of the smaller of two images).
     """
     wait_for = {"wait_for": kwargs["wait_for"]} if "wait_for" in kwargs else {}
-    if isinstance(dest, Image) and isinstance(src, Image):
+    if isinstance(dest, _IMAGES) and isinstance(src, _IMAGES):
         _check("a copy between images", kwargs, _IMAGE)
         if "dst_origin" in kwargs and "dest_origin" in kwargs:
             raise TypeError("enqueue_copy: dest_origin and dst_origin are the same; give one")
@@ -171,8 +172,8 @@ def copy_image(queue: CommandQueue, dest: Any, src: Any, **kwargs: Any) -> Event
         return _opencl._enqueue_copy_image(
             queue, src, dest, src_origin, dest_origin, kwargs.get("region"), **wait_for
         )
-    image, other = (dest, src) if isinstance(dest, Image) else (src, dest)
-    if not isinstance(image, Image):
+    image, other = (dest, src) if isinstance(dest, _IMAGES) else (src, dest)
+    if not isinstance(image, _IMAGES):
         raise TypeError("copy_image: neither dest nor src is an Image")
     if not isinstance(other, MemoryObjectHolder):
         return _copy_host(queue, image, other, image is dest, kwargs)

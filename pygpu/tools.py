@@ -7,7 +7,6 @@ own: dtypes, structs, arguments, memoize, templates, testing. The pools and allo
 
 from __future__ import annotations
 
-import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +39,7 @@ from pygpu.dtypes import (
     parse_c_arg_backend,
     register_dtype,
 )
+from pygpu.gl import get_gl_sharing_context_properties
 from pygpu.memoize import (
     clear_first_arg_caches,
     context_dependent_memoize,
@@ -160,33 +160,6 @@ def is_spirv(s: str | bytes) -> bool:
     order.
     """
     return isinstance(s, bytes) and s[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
-
-
-def get_gl_sharing_context_properties() -> list[tuple[int, Any]]:
-    """Context properties that share objects with the OpenGL context current in this thread.
-
-    Needs PyOpenGL on Linux and Windows. Raises ImportError without it, NotImplementedError on
-    other systems.
-    """
-    import pygpu as cl  # tools must be importable while pygpu itself still loads
-
-    keys = cl.context_properties
-    if sys.platform == "darwin":
-        return [(keys.CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE, cl.get_apple_cgl_share_group())]
-    # PyOpenGL, an optional package
-    if sys.platform == "linux":
-        glx = importlib.import_module("OpenGL.GLX")
-        return [
-            (keys.GL_CONTEXT_KHR, glx.glXGetCurrentContext()),
-            (keys.GLX_DISPLAY_KHR, glx.glXGetCurrentDisplay()),
-        ]
-    if sys.platform == "win32":
-        wgl = importlib.import_module("OpenGL.WGL")
-        return [
-            (keys.GL_CONTEXT_KHR, wgl.wglGetCurrentContext()),
-            (keys.WGL_HDC_KHR, wgl.wglGetCurrentDC()),
-        ]
-    raise NotImplementedError(f"platform '{sys.platform}' has no way to share with OpenGL")
 
 
 class _DeviceArrayModule:

@@ -68,6 +68,7 @@ PyObject *ocl_context_wrap(State *state, cl_context handle, int retain) {
     }
     self->state = state;
     self->context = handle;
+    self->shares_gl = -1;
     if (Context_fill(self) < 0) {
         Py_CLEAR(self);
     }
@@ -82,52 +83,143 @@ Context *ocl_as_context(State *state, PyObject *obj, const char *call) {
     return (Context *)obj;
 }
 
-#define MAX_PROPERTIES 16
+/* What a property's value is; 0 for one that is passed on as it comes. */
+typedef enum { VALUE_NUMBER, VALUE_PLATFORM, VALUE_ADDRESS, VALUE_GL } ValueKind;
+static const struct {
+    int64_t key;
+    ValueKind kind;
+    const char *name;
+} known_properties[] = {
+    {CL_CONTEXT_PLATFORM, VALUE_PLATFORM, "PLATFORM"},
+    {CL_GL_CONTEXT_KHR, VALUE_GL, "GL_CONTEXT_KHR"},
+    {CL_EGL_DISPLAY_KHR, VALUE_ADDRESS, "EGL_DISPLAY_KHR"},
+    {CL_GLX_DISPLAY_KHR, VALUE_ADDRESS, "GLX_DISPLAY_KHR"},
+    {CL_WGL_HDC_KHR, VALUE_ADDRESS, "WGL_HDC_KHR"},
+    {CL_CGL_SHAREGROUP_KHR, VALUE_GL, "CGL_SHAREGROUP_KHR"},
+    {CL_CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE, VALUE_GL, "CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE"},
+};
 
-/* [(context_properties.X, value), ...] as a 0-terminated list; *n is 0 if there is none. Borrowed handles stay alive in obj. */
-static int parse_properties(State *state, PyObject *obj, cl_context_properties *out, int *n) {
-    *n = 0;
+/* A handle of another library: an int, or a pointer of ctypes, as PyOpenGL gives. */
+static int as_address(PyObject *value, const char *call, const char *name, uint64_t *out) {
+    if (value == Py_None) { /* as null pointers come from ctypes */
+        *out = 0;
+        return 0;
+    }
+    if (PyIndex_Check(value)) {
+        return pg_as_u64(value, call, name, out);
+    }
+    PyObject *module = PyImport_ImportModule("pygpu.gl");
+    PyObject *number = module != NULL ? PyObject_CallMethod(module, "_address", "O", value) : NULL;
+    Py_XDECREF(module);
+    if (number == Py_None) {
+        PyErr_Format(PyExc_TypeError, "%s: the property %s must be an int or a pointer of ctypes, not %s", call, name, pg_type_name(value));
+    }
+    int result = number == NULL || number == Py_None ? -1 : pg_as_u64(number, call, name, out);
+    Py_XDECREF(number);
+    return result;
+}
+
+static int add_property(State *state, PyObject *pair, const char *call, ContextProperties *out) {
+    int64_t key, number;
+    uint64_t address;
+    if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+        PyErr_Format(PyExc_TypeError, "%s: properties must be a list of (context_properties.NAME, value) tuples", call);
+        return -1;
+    }
+    PyObject *value = PyTuple_GET_ITEM(pair, 1);
+    if (pg_as_i64(PyTuple_GET_ITEM(pair, 0), call, "property", &key) < 0) {
+        return -1;
+    }
+    size_t i = 0, count = sizeof known_properties / sizeof known_properties[0];
+    while (i < count && known_properties[i].key != key) {
+        i++;
+    }
+    const char *name = i < count ? known_properties[i].name : "property value";
+    switch (i < count ? known_properties[i].kind : VALUE_NUMBER) {
+    case VALUE_PLATFORM:
+        if (!PyObject_TypeCheck(value, state->PlatformType)) {
+            PyErr_Format(PyExc_TypeError, "%s: the property PLATFORM must be a Platform, not %s", call, pg_type_name(value));
+            return -1;
+        }
+        out->platform = ((Platform *)value)->id;
+        number = (int64_t)(intptr_t)out->platform;
+        break;
+    case VALUE_ADDRESS:
+    case VALUE_GL:
+        if (as_address(value, call, name, &address) < 0) {
+            return -1;
+        }
+        if (address == 0) {
+            ocl_reject(state, call, CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR, "the property %s is 0: no OpenGL context is current in this thread", name);
+            return -1;
+        }
+        if (known_properties[i].kind == VALUE_GL) {
+            out->shares_gl = 1;
+            out->may_lack_devices |= key != CL_GL_CONTEXT_KHR;
+        }
+        number = (int64_t)address;
+        break;
+    default:
+        if (pg_as_i64(value, call, name, &number) < 0) {
+            return -1;
+        }
+    }
+    out->list[2 * out->n] = (cl_context_properties)key;
+    out->list[2 * out->n + 1] = (cl_context_properties)number;
+    out->list[2 * ++out->n] = 0;
+    return 0;
+}
+
+int ocl_context_properties(State *state, PyObject *obj, const char *call, ContextProperties *out) {
+    *out = (ContextProperties){.n = 0};
     if (obj == NULL || obj == Py_None) {
         return 0;
     }
-    PyObject *items = PySequence_Tuple(obj);
-    if (items == NULL) {
-        return -1;
+    PyObject *items = pg_tuple(obj, call, "properties", "(context_properties.NAME, value) tuples", OCL_MAX_CONTEXT_PROPERTIES);
+    int result = items != NULL ? 0 : -1;
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++) {
+        result = add_property(state, PyTuple_GET_ITEM(items, i), call, out);
     }
-    int result = -1;
-    if (PyTuple_GET_SIZE(items) > MAX_PROPERTIES) {
-        PyErr_Format(PyExc_ValueError, "Context: at most %d properties are allowed", MAX_PROPERTIES);
-        goto done;
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
-        PyObject *pair = PyTuple_GET_ITEM(items, i), *value;
-        int64_t key, number;
-        if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
-            PyErr_SetString(PyExc_TypeError, "Context: properties must be a list of (context_properties.NAME, value) tuples");
-            goto done;
-        }
-        value = PyTuple_GET_ITEM(pair, 1);
-        if (pg_as_i64(PyTuple_GET_ITEM(pair, 0), "Context", "property", &key) < 0) {
-            goto done;
-        }
-        if (key == CL_CONTEXT_PLATFORM) {
-            if (!PyObject_TypeCheck(value, state->PlatformType)) {
-                PyErr_Format(PyExc_TypeError, "Context: the property PLATFORM must be a Platform, not %s", pg_type_name(value));
-                goto done;
-            }
-            number = (int64_t)(intptr_t)((Platform *)value)->id;
-        } else if (pg_as_i64(value, "Context", "property value", &number) < 0) {
-            goto done;
-        }
-        out[2 * *n] = (cl_context_properties)key;
-        out[2 * *n + 1] = (cl_context_properties)number;
-        ++*n;
-    }
-    out[2 * *n] = 0;
-    result = 0;
-done:
-    Py_DECREF(items);
+    Py_XDECREF(items);
     return result;
+}
+
+/* A loader with several platforms has to be told which is meant. */
+void ocl_context_properties_add(ContextProperties *self, cl_platform_id platform) {
+    if (self->platform == NULL && platform != NULL) {
+        self->platform = platform;
+        self->list[2 * self->n] = CL_CONTEXT_PLATFORM;
+        self->list[2 * self->n + 1] = (cl_context_properties)(intptr_t)platform;
+        self->list[2 * ++self->n] = 0;
+    }
+}
+
+static int add_first_platform(State *state, ContextProperties *properties) {
+    cl_platform_id first = NULL;
+    cl_int status = CL_SUCCESS;
+    if (properties->platform != NULL) {
+        return 0;
+    }
+    if (properties->shares_gl && ((first = ocl_first_gl_platform(state)) != NULL || PyErr_Occurred())) {
+        ocl_context_properties_add(properties, first);
+        return first != NULL ? 0 : -1;
+    }
+    CL_CALL(status, clGetPlatformIDs, 1, &first, NULL);
+    ocl_context_properties_add(properties, status == CL_SUCCESS ? first : NULL);
+    return 0;
+}
+
+/* The devices, a tuple or NULL for those of the platform, can share with OpenGL. */
+static int need_gl(State *state, const ContextProperties *properties, PyObject *devices) {
+    if (devices == NULL && properties->platform != NULL) {
+        return ocl_need_gl_platform(state, "Context", properties->platform);
+    }
+    for (Py_ssize_t i = 0; devices != NULL && i < PyTuple_GET_SIZE(devices); i++) {
+        if (ocl_need_gl_device(state, "Context", (Device *)PyTuple_GET_ITEM(devices, i)) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* The driver reports errors of its own accord here, from any thread: nothing is done with them, they reach the caller as status. */
@@ -136,22 +228,22 @@ PG_DOC(Context__doc__, "Context", "devices=None, properties=None, dev_type=None,
        "cache_dir: str | None = None)",
        "Devices of one platform that share memory objects and programs.\n\n"
        "devices: the Devices; or dev_type (device_type.GPU, ...) takes all of that type; with neither, all of the first platform\n"
-       "that has any. properties: [(context_properties.PLATFORM, platform), ...].\n"
+       "that has any. properties: [(context_properties.PLATFORM, platform), ...], and to share with OpenGL those that\n"
+       "tools.get_gl_sharing_context_properties() gives.\n"
        "cache_dir: where Program.build keeps its binaries for this context.\n\n"
        "Raises LogicError or RuntimeError of the driver; ValueError for an empty list.");
 static ArgSpec Context_args = PG_ARGSPEC(Context__doc__);
 
 static PyObject *Context_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[4], *keep = NULL;
-    cl_context_properties properties[2 * MAX_PROPERTIES + 3];
-    int n_properties;
+    ContextProperties properties;
     uint64_t dev_type = CL_DEVICE_TYPE_DEFAULT;
     cl_device_id *ids = NULL;
     cl_uint n = 0;
     Context *self = NULL;
     State *state = ocl_state_of(type);
     if (state == NULL || pg_args_tuple(&Context_args, args, kwargs, a) < 0 || ocl_driver_ready(state) < 0 ||
-        parse_properties(state, a[1], properties, &n_properties) < 0 || ocl_as_devices(state, a[0], "Context", &ids, &n, &keep) < 0) {
+        ocl_context_properties(state, a[1], "Context", &properties) < 0 || ocl_as_devices(state, a[0], "Context", &ids, &n, &keep) < 0) {
         return NULL;
     }
     int by_type = a[2] != NULL && a[2] != Py_None;
@@ -159,7 +251,7 @@ static PyObject *Context_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         ocl_reject(state, "Context", CL_INVALID_VALUE, "give devices or dev_type, not both");
         goto fail;
     }
-    if (keep != NULL && n == 0) {
+    if (keep != NULL && n == 0 && !properties.may_lack_devices) {
         ocl_reject(state, "Context", CL_INVALID_VALUE, "devices is empty; leave it out to take all devices of a platform");
         goto fail;
     }
@@ -183,38 +275,31 @@ static PyObject *Context_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         }
     }
     n = different;
+    if (n > 0) {
+        ocl_context_properties_add(&properties, ((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id);
+    } else if (keep == NULL && add_first_platform(state, &properties) < 0) {
+        goto fail;
+    }
+    if (properties.shares_gl && need_gl(state, &properties, keep) < 0) {
+        goto fail;
+    }
     self = (Context *)PG_NEW(type);
     if (self == NULL) {
         goto fail;
     }
     self->state = state;
-    /* A loader with several platforms has to be told which is meant. */
-    if (n_properties == 0 && keep != NULL) {
-        properties[0] = CL_CONTEXT_PLATFORM;
-        properties[1] = (cl_context_properties)(intptr_t)((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id;
-        properties[2] = 0;
-        n_properties = 1;
-    } else if (n_properties == 0) {
-        cl_platform_id first = NULL;
-        cl_int found = CL_SUCCESS;
-        CL_CALL(found, clGetPlatformIDs, 1, &first, NULL);
-        if (found == CL_SUCCESS && first != NULL) {
-            properties[0] = CL_CONTEXT_PLATFORM;
-            properties[1] = (cl_context_properties)(intptr_t)first;
-            properties[2] = 0;
-            n_properties = 1;
-        }
-    }
+    self->shares_gl = properties.shares_gl;
     const char *routine = keep != NULL ? "clCreateContext" : "clCreateContextFromType";
     cl_int status = CL_SUCCESS;
     int tries = 0, again;
+    const cl_context_properties *list = properties.n > 0 ? properties.list : NULL;
     do {
         status = CL_SUCCESS;
         Py_BEGIN_ALLOW_THREADS
         if (keep != NULL) {
-            CL_MAKE(self->context, status, clCreateContext, n_properties > 0 ? properties : NULL, n, ids, NULL, NULL);
+            CL_MAKE(self->context, status, clCreateContext, list, n, n > 0 ? ids : NULL, NULL, NULL);
         } else {
-            CL_MAKE(self->context, status, clCreateContextFromType, n_properties > 0 ? properties : NULL, dev_type, NULL, NULL);
+            CL_MAKE(self->context, status, clCreateContextFromType, list, dev_type, NULL, NULL);
         }
         Py_END_ALLOW_THREADS
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);

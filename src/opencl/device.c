@@ -79,6 +79,19 @@ const DeviceLimits *ocl_device_limits(Device *self) {
     return limits;
 }
 
+int ocl_device_has_extension(Device *self, const char *name) {
+    Info row = {"extensions", INFO_STRING, CL_DEVICE_EXTENSIONS};
+    PyObject *extensions = ocl_info(self->state, self, ocl_device_query, "clGetDeviceInfo", &row);
+    const char *text = extensions != NULL ? PyUnicode_AsUTF8(extensions) : NULL;
+    size_t length = strlen(name);
+    int found = text != NULL ? 0 : -1;
+    for (const char *p = text; p != NULL && !found && (p = strstr(p, name)) != NULL; p += length) {
+        found = (p == text || p[-1] == ' ') && (p[length] == ' ' || p[length] == '\0'); /* a whole word */
+    }
+    Py_XDECREF(extensions);
+    return found;
+}
+
 Device *ocl_as_device(State *state, PyObject *obj, const char *call, const char *name) {
     if (!PyObject_TypeCheck(obj, state->DeviceType)) {
         PyErr_Format(PyExc_TypeError, "%s: %s must be a Device, not %s", call, name, pg_type_name(obj));
@@ -94,11 +107,8 @@ int ocl_as_devices(State *state, PyObject *obj, const char *call, cl_device_id *
     if (obj == NULL || obj == Py_None) {
         return 0;
     }
-    PyObject *items = PyObject_TypeCheck(obj, state->DeviceType) ? PyTuple_Pack(1, obj) : PySequence_Tuple(obj);
+    PyObject *items = PyObject_TypeCheck(obj, state->DeviceType) ? PyTuple_Pack(1, obj) : pg_tuple(obj, call, "devices", "Devices", 1 << 16);
     if (items == NULL) {
-        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
-            PyErr_Format(PyExc_TypeError, "%s: devices must be a sequence of Devices, not %s", call, pg_type_name(obj));
-        }
         return -1;
     }
     Py_ssize_t size = PyTuple_GET_SIZE(items);

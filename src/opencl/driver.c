@@ -62,6 +62,23 @@ void *ocl_extension_function(cl_platform_id platform, const char *name) {
     return function;
 }
 
+static cl_platform_id found_for[FN_COUNT]; /* NULL: the library's own function, or none */
+
+int ocl_extension_ready(cl_platform_id platform, int fn) {
+    void **slot = (void **)(void *)&cl + fn;
+    if (*slot == NULL && (*slot = ocl_extension_function(platform, function_names[fn])) != NULL) {
+        found_for[fn] = platform;
+    }
+    return *slot != NULL && (found_for[fn] == NULL || found_for[fn] == platform);
+}
+
+void ocl_extension_forget(int fn) {
+    if (found_for[fn] != NULL) {
+        ((void **)(void *)&cl)[fn] = NULL;
+        found_for[fn] = NULL;
+    }
+}
+
 PG_DOC(load_library__doc__, "_load_library", "path, preload=()", "(path: str, preload: Sequence[str] = ()) -> None",
        "Open the OpenCL library at *path* (after opening *preload* globally) and look its functions up.\n\n"
        "Raises OSError with the linker's own words.");
@@ -121,6 +138,7 @@ static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
     }
     if (library != NULL) {
         memset(&cl, 0, sizeof cl);
+        memset(found_for, 0, sizeof found_for);
         pg_library_close(library);
         library = NULL;
         library_path[0] = '\0';

@@ -195,11 +195,7 @@ static PyObject *enqueue_copy_p2p(PyObject *module, PyObject *const *args, Py_ss
     if (size > src->size || size > dst->size) {
         return ocl_reject(state, call, CL_INVALID_VALUE, "byte_count = %zu is more than src (%zu) or dst (%zu) holds", size, src->size, dst->size);
     }
-    if (cl.clEnqueueCopyBufferP2PAMD == NULL) {
-        void *function = ocl_extension_function(((Platform *)a[0])->id, routine);
-        memcpy(&cl.clEnqueueCopyBufferP2PAMD, &function, sizeof function);
-    }
-    if (cl.clEnqueueCopyBufferP2PAMD == NULL) {
+    if (!ocl_extension_ready(((Platform *)a[0])->id, FN_clEnqueueCopyBufferP2PAMD)) {
         return ocl_raise_with(state, routine, CL_INVALID_OPERATION, "the platform does not have the extension cl_amd_copy_buffer_p2p");
     }
     if (ocl_wait_list(state, a[5], call, NULL, &list) < 0) {

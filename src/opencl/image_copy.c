@@ -111,14 +111,14 @@ too_far:
 
 PG_DOC(enqueue_read_image__doc__, "_enqueue_read_image",
        "queue, mem, origin, region, hostbuf, row_pitch=0, slice_pitch=0, wait_for=None, is_blocking=True",
-       "(queue: CommandQueue, mem: Image, origin: Sequence[int], region: Sequence[int] | None, hostbuf: HostBuffer, row_pitch: int = 0, slice_pitch: int = 0, "
+       "(queue: CommandQueue, mem: Image | GLRenderBuffer, origin: Sequence[int], region: Sequence[int] | None, hostbuf: HostBuffer, row_pitch: int = 0, slice_pitch: int = 0, "
        "wait_for: Sequence[Event] | None = None, is_blocking: bool = True) -> NannyEvent",
        "Copy region [pixels] of an image, from origin on, to the host. Pitches are bytes between rows and slices of hostbuf.");
 static ArgSpec enqueue_read_image_args = PG_ARGSPEC(enqueue_read_image__doc__);
 
 PG_DOC(enqueue_write_image__doc__, "_enqueue_write_image",
        "queue, mem, origin, region, hostbuf, row_pitch=0, slice_pitch=0, wait_for=None, is_blocking=True",
-       "(queue: CommandQueue, mem: Image, origin: Sequence[int], region: Sequence[int] | None, hostbuf: HostBuffer, row_pitch: int = 0, slice_pitch: int = 0, "
+       "(queue: CommandQueue, mem: Image | GLRenderBuffer, origin: Sequence[int], region: Sequence[int] | None, hostbuf: HostBuffer, row_pitch: int = 0, slice_pitch: int = 0, "
        "wait_for: Sequence[Event] | None = None, is_blocking: bool = True) -> NannyEvent",
        "Copy from the host to region [pixels] of an image, from origin on. Pitches are bytes between rows and slices of hostbuf.");
 static ArgSpec enqueue_write_image_args = PG_ARGSPEC(enqueue_write_image__doc__);
@@ -192,7 +192,7 @@ static int overlap(const ImageBox *a, const size_t origin[3]) {
 }
 
 PG_DOC(enqueue_copy_image__doc__, "_enqueue_copy_image", "queue, src, dest, src_origin, dest_origin, region, wait_for=None",
-       "(queue: CommandQueue, src: Image, dest: Image, src_origin: Sequence[int], dest_origin: Sequence[int], region: Sequence[int] | None, "
+       "(queue: CommandQueue, src: Image | GLRenderBuffer, dest: Image | GLRenderBuffer, src_origin: Sequence[int], dest_origin: Sequence[int], region: Sequence[int] | None, "
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Copy region [pixels] from one image to another of the same format.");
 static ArgSpec enqueue_copy_image_args = PG_ARGSPEC(enqueue_copy_image__doc__);
@@ -266,13 +266,13 @@ fail:
 /* ---- image and buffer ------------------------------------------------------------------------------------------------------ */
 
 PG_DOC(enqueue_copy_image_to_buffer__doc__, "_enqueue_copy_image_to_buffer", "queue, src, dest, origin, region, offset=0, wait_for=None",
-       "(queue: CommandQueue, src: Image, dest: MemoryObjectHolder, origin: Sequence[int], region: Sequence[int] | None, offset: int = 0, "
+       "(queue: CommandQueue, src: Image | GLRenderBuffer, dest: MemoryObjectHolder, origin: Sequence[int], region: Sequence[int] | None, offset: int = 0, "
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Copy region [pixels] of an image to a buffer, from offset [bytes] on, without gaps.");
 static ArgSpec enqueue_copy_image_to_buffer_args = PG_ARGSPEC(enqueue_copy_image_to_buffer__doc__);
 
 PG_DOC(enqueue_copy_buffer_to_image__doc__, "_enqueue_copy_buffer_to_image", "queue, src, dest, offset, origin, region, wait_for=None",
-       "(queue: CommandQueue, src: MemoryObjectHolder, dest: Image, offset: int, origin: Sequence[int], region: Sequence[int] | None, "
+       "(queue: CommandQueue, src: MemoryObjectHolder, dest: Image | GLRenderBuffer, offset: int, origin: Sequence[int], region: Sequence[int] | None, "
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Copy pixels that lie without gaps in a buffer, from offset [bytes] on, to region [pixels] of an image.");
 static ArgSpec enqueue_copy_buffer_to_image_args = PG_ARGSPEC(enqueue_copy_buffer_to_image__doc__);
@@ -452,7 +452,7 @@ done:
 }
 
 PG_DOC(enqueue_fill_image__doc__, "enqueue_fill_image", "queue, mem, color, origin, region, wait_for=None",
-       "(queue: CommandQueue, mem: Image, color: Sequence[float], origin: Sequence[int], region: Sequence[int] | None, "
+       "(queue: CommandQueue, mem: Image | GLRenderBuffer, color: Sequence[float], origin: Sequence[int], region: Sequence[int] | None, "
        "wait_for: Sequence[Event] | None = None) -> Event",
        "Set region [pixels] of an image to a color: red, green, blue, alpha as kernels see them, whatever the channels (OpenCL 1.2).\n\n"
        "Floating-point numbers for normalized and floating-point channels, integers for integer channels.");

@@ -51,7 +51,7 @@ static int reach(const ArrayLayout *layout, size_t *out) {
 /* Not PG_DOC: the table of functions that refers to it is in image_copy.c. */
 const char ocl_enqueue_map_image__doc__[] =
     "enqueue_map_image(queue, img, flags, origin, region, shape, dtype, order='C', strides=None, wait_for=None, is_blocking=True)\n--\n\n"
-    "(queue: CommandQueue, img: Image, flags: int, origin: Sequence[int], region: Sequence[int] | None, shape: int | Sequence[int], dtype: DTypeLike, "
+    "(queue: CommandQueue, img: Image | GLRenderBuffer, flags: int, origin: Sequence[int], region: Sequence[int] | None, shape: int | Sequence[int], dtype: DTypeLike, "
     "order: str = 'C', strides: Sequence[int] | None = None, wait_for: Sequence[Event] | None = None, is_blocking: bool = True) "
     "-> tuple[numpy.ndarray, Event, int, int]\n\n"
     "Map region [pixels] of an image, from origin on, and return it as an array, with the event of the mapping and the distances\n"

@@ -22,6 +22,7 @@ static const TypeRow type_rows[] = {
     ROW(Program), ROW(Kernel), ROW(LocalMemory),
     ROW(AllocatorBase), ROW_OF(ImmediateAllocator, AllocatorBase), ROW_OF(DeferredAllocator, AllocatorBase),
     ROW(SVMAllocator), ROW(MemoryPool), ROW(SVMPool), ROW_OF(PooledBuffer, MemoryObjectHolder), ROW_OF(PooledSVM, SVMPointer),
+    ROW_OF(GLBuffer, MemoryObject), ROW_OF(GLRenderBuffer, MemoryObject), ROW_OF(GLTexture, Image),
 };
 
 State *ocl_state_of(PyTypeObject *type) {
@@ -78,7 +79,7 @@ static int module_exec(PyObject *module) {
     PyMethodDef *const tables[] = {ocl_driver_methods,     ocl_platform_functions, ocl_event_functions,   ocl_transfer_functions,
                                    ocl_buffer_functions,   ocl_image_functions,    ocl_svm_functions,     ocl_program_functions,
                                    ocl_kernel_functions,   ocl_fill_functions,     ocl_map_functions,     ocl_rect_functions,
-                                   ocl_enum_functions};
+                                   ocl_enum_functions,     ocl_gl_functions};
     if (add_errors(state) < 0 || add_types(module, state) < 0) {
         return -1;
     }

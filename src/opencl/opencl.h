@@ -55,7 +55,7 @@ extern long ocl_live[LIVE_KINDS];
     X(MemoryObject) X(Buffer) X(MemoryMap) X(ImageFormat) X(ImageDescriptor) X(Image) X(Sampler) X(Pipe)             \
     X(SVMPointer) X(SVM) X(SVMAllocation) X(Program) X(Kernel) X(LocalMemory)                                        \
     X(AllocatorBase) X(ImmediateAllocator) X(DeferredAllocator) X(SVMAllocator) X(MemoryPool) X(SVMPool)             \
-    X(PooledBuffer) X(PooledSVM)
+    X(PooledBuffer) X(PooledSVM) X(GLBuffer) X(GLRenderBuffer) X(GLTexture)
 #define OCL_OBJECTS(X)                                                                                               \
     X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion)
 
@@ -78,6 +78,10 @@ int ocl_driver_loaded(void);
 const char *ocl_driver_path(void);
 /* An extension function of one platform, or NULL. */
 void *ocl_extension_function(cl_platform_id platform, const char *name);
+/* Whether the table has an extension's function (FN_clX) for a platform; where the library lacks it, the platform is asked. As each
+ * platform answers with a function of its own, one that was found that way serves that platform alone, until it is forgotten. */
+int ocl_extension_ready(cl_platform_id platform, int fn);
+void ocl_extension_forget(int fn);
 extern PyMethodDef ocl_driver_methods[];
 
 /* ---- errors ----------------------------------------------------------------------------------------------------- */
@@ -202,6 +206,7 @@ typedef struct {
     Platform *platform;
     int version;
     int owned; /* a sub-device: its handle is released */
+    int shares_gl; /* 1, or -1 if it does not; 0: not asked yet */
     DeviceLimits limits;
     PyObject *dict;
 } Device;
@@ -210,6 +215,7 @@ typedef struct {
     OCL_HEAD
     cl_context context;
     int version; /* the lowest of its devices' */
+    int shares_gl; /* 1 if it was made with an OpenGL context, 0 without; -1: elsewhere, so not known */
     Py_ssize_t n_devices;
     Device **devices;
     PyObject *given;         /* tuple of Devices, or NULL: PoCL lists the root for a sub-device, and needs the sub-device to the end */
@@ -291,6 +297,21 @@ cl_int ocl_device_query(void *self, cl_uint param, size_t size, void *value, siz
 const DeviceLimits *ocl_device_limits(Device *self);
 int ocl_version_number(const char *text); /* "OpenCL 1.2 ..." -> 120 */
 PyObject *ocl_context_wrap(State *state, cl_context handle, int retain);
+/* 1 if the device's extensions have this one, 0 if not; -1 with an exception. */
+int ocl_device_has_extension(Device *self, const char *name);
+
+#define OCL_MAX_CONTEXT_PROPERTIES 16
+typedef struct {
+    cl_context_properties list[2 * OCL_MAX_CONTEXT_PROPERTIES + 3]; /* keys and values by turns, then 0; room for one more pair */
+    int n;                    /* pairs */
+    cl_platform_id platform;  /* NULL: none is named */
+    int shares_gl;            /* an OpenGL context or share group is named */
+    int may_lack_devices;     /* Apple's share group stands for its devices */
+} ContextProperties;
+
+/* [(context_properties.X, value), ...], or NULL or None for none. */
+int ocl_context_properties(State *state, PyObject *obj, const char *call, ContextProperties *out);
+void ocl_context_properties_add(ContextProperties *self, cl_platform_id platform);
 PyObject *ocl_queue_wrap(State *state, cl_command_queue handle, int retain);
 /* Borrowed reference to the argument as the given kind, or NULL with a TypeError that names call and argument. */
 Context *ocl_as_context(State *state, PyObject *obj, const char *call);
@@ -521,6 +542,14 @@ PyObject *ocl_svm_allocation_new(State *state, PyTypeObject *type, Context *cont
 /* -1 with a LogicError unless a device of the context has SVM, of the kinds that flags ask for. */
 int ocl_svm_supported(State *state, Context *context, const char *call, cl_svm_mem_flags flags);
 
+/* ---- gl.c ---------------------------------------------------------------------------------------------------------------------- */
+
+/* 0 if objects can be shared with OpenGL there, else -1 with an exception that says what lacks which extension. */
+int ocl_need_gl_device(State *state, const char *call, Device *device);
+int ocl_need_gl_platform(State *state, const char *call, cl_platform_id platform);
+/* The first platform that has such a device; NULL without an exception if there is none. */
+cl_platform_id ocl_first_gl_platform(State *state);
+
 /* ---- pool.c, pool_svm.c, allocator.c ---------------------------------------------------------------------------------------- */
 
 int ocl_trim_pools(State *state); /* 1 if something was freed, -1 with an exception */
@@ -529,7 +558,7 @@ int ocl_trim_pools(State *state); /* 1 if something was freed, -1 with an except
 
 extern PyMethodDef ocl_platform_functions[], ocl_event_functions[], ocl_transfer_functions[], ocl_buffer_functions[],
     ocl_image_functions[], ocl_svm_functions[], ocl_program_functions[], ocl_kernel_functions[], ocl_fill_functions[],
-    ocl_map_functions[], ocl_rect_functions[], ocl_enum_functions[];
+    ocl_map_functions[], ocl_rect_functions[], ocl_enum_functions[], ocl_gl_functions[];
 
 #define X(name) extern PyType_Spec ocl_##name##_spec;
 OCL_TYPES(X)

@@ -9,15 +9,4 @@ UNUSED = {
     "clSetKernelExecInfo": "kernels say which SVM they use by their arguments",
     "clSetProgramReleaseCallback": "deprecated in OpenCL 2.2",
     "clUnloadCompiler": "replaced by clUnloadPlatformCompiler",
-    # Sharing with OpenGL is yet to come.
-    "clCreateFromGLBuffer": "OpenGL",
-    "clCreateFromGLRenderbuffer": "OpenGL",
-    "clCreateFromGLTexture": "OpenGL",
-    "clCreateFromGLTexture2D": "OpenGL",
-    "clCreateFromGLTexture3D": "OpenGL",
-    "clEnqueueAcquireGLObjects": "OpenGL",
-    "clEnqueueReleaseGLObjects": "OpenGL",
-    "clGetGLContextInfoKHR": "OpenGL",
-    "clGetGLObjectInfo": "OpenGL",
-    "clGetGLTextureInfo": "OpenGL",
 }

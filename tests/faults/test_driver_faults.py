@@ -56,6 +56,8 @@ def unreachable_here() -> dict[str, str]:
         found["clEnqueueCopyBufferP2PAMD"] = "the device lacks cl_amd_copy_buffer_p2p"
     if not device.built_in_kernels:
         found["clCreateProgramWithBuiltInKernels"] = "the device has no built-in kernels"
+    if "cl_khr_gl_sharing" not in device.extensions:
+        found |= {n: "no sharing with OpenGL" for n in pygpu._opencl._functions() if "GL" in n}
     if not device.svm_capabilities:
         found |= {n: "the device has no SVM" for n in pygpu._opencl._functions() if "SVM" in n}
     if not device.image_support:

@@ -38,13 +38,8 @@ pipe_info pipe_properties platform_info profiling_info program_binary_type progr
 program_info program_kind queue_properties sampler_info sampler_properties status_code svm_empty
 svm_empty_like svm_mem_flags unload_platform_compiler version_bits wait_for_events
 """.split()
-GL = "no sharing with OpenGL; have_gl() says so, as in a PyOpenCL that was built without it"
 TYPES_ONLY = "an alias for type annotations"
-MISSING = {
-    "GLBuffer": GL, "GLRenderBuffer": GL, "GLTexture": GL, "enqueue_acquire_gl_objects": GL,
-    "enqueue_release_gl_objects": GL, "get_apple_cgl_share_group": GL, "CtxFactory": TYPES_ONLY,
-    "WaitList": TYPES_ONLY,
-}  # fmt: skip
+MISSING = {"CtxFactory": TYPES_ONLY, "WaitList": TYPES_ONLY}
 
 # Not in __all__, and used by programs all the same.
 ALSO = """

@@ -153,23 +153,6 @@ def test_array_module_of_a_device_array(monkeypatch):
     assert found.hstack([1]) == ([1], "the queue")
 
 
-def test_gl_properties_need_pyopengl(monkeypatch):
-    for name in ("OpenGL", "OpenGL.GLX", "OpenGL.WGL"):
-        monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setattr(sys, "platform", "linux")
-    with pytest.raises(ImportError):
-        tools.get_gl_sharing_context_properties()
-    glx = types.SimpleNamespace(glXGetCurrentContext=lambda: 11, glXGetCurrentDisplay=lambda: 12)
-    monkeypatch.setitem(sys.modules, "OpenGL.GLX", glx)
-    monkeypatch.setitem(sys.modules, "OpenGL", types.ModuleType("OpenGL"))
-    keys = cl.context_properties
-    expected = [(keys.GL_CONTEXT_KHR, 11), (keys.GLX_DISPLAY_KHR, 12)]
-    assert tools.get_gl_sharing_context_properties() == expected
-    monkeypatch.setattr(sys, "platform", "plan9")
-    with pytest.raises(NotImplementedError, match="plan9"):
-        tools.get_gl_sharing_context_properties()
-
-
 # --- choosing test devices
 
 
