@@ -61,9 +61,39 @@ class BuildInParallel(build_ext):
         # Other flags, other folder: sanitized objects are never linked with others.
         self.build_temp += f"-{crc32(repr(EXTRA).encode()):08x}"
 
-    def build_extension(self, ext: Extension) -> None:
-        if self.compiler.compiler_type != "unix":
-            return super().build_extension(ext)
+    def run(self) -> None:
+        super().run()
+        if sys.platform.startswith("linux"):
+            self.build_simulator()
+        else:
+            print("pygpu: the CUDA simulator is built on Linux only so far", file=sys.stderr)
+
+    def build_simulator(self) -> None:
+        """libpygpu_cudasim.so: the CUDA driver on the CPU, a plain library that knows no Python."""
+        folder = ROOT if self.inplace else Path(self.build_lib)
+        target = folder / "pygpu" / "cuda" / "simulator" / "libpygpu_cudasim.so"
+        ext = extension("cudasim", "simulator")
+        ext.depends += files("pygpu/cuda/simulator/include/pygpu_sim_abi.h")
+        newest = max(map(os.path.getmtime, ext.sources + ext.depends))
+        if not self.force and target.exists() and target.stat().st_mtime > newest:
+            return
+        compile_all = self.in_parallel(ext)
+        objects = compile_all(
+            ext.sources,
+            output_dir=self.build_temp,
+            macros=ext.define_macros,
+            include_dirs=["src"],
+            debug=self.debug,
+            extra_postargs=ext.extra_compile_args,
+            depends=ext.depends,
+        )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        self.compiler.link_shared_object(
+            objects, str(target), libraries=["dl", "pthread", "m"], extra_postargs=EXTRA
+        )
+
+    def in_parallel(self, ext: Extension):
+        """The compiler's compile(), many files at once, without those that are newer than their source."""
         compile_list = self.compiler.compile
         changed = max(map(os.path.getmtime, ext.depends))
 
@@ -78,7 +108,13 @@ class BuildInParallel(build_ext):
             with ThreadPoolExecutor(os.cpu_count()) as pool:
                 return sum(pool.map(lambda source: compile_one(source, options), sources), [])
 
-        self.compiler.compile = compile_all
+        return compile_all
+
+    def build_extension(self, ext: Extension) -> None:
+        if self.compiler.compiler_type != "unix":
+            return super().build_extension(ext)
+        compile_list = self.compiler.compile
+        self.compiler.compile = self.in_parallel(ext)
         try:
             super().build_extension(ext)
         finally:

@@ -96,7 +96,6 @@ static inline void sim_drop_held(void *variable) {
 /* ---- devices and contexts ---------------------------------------------------------------------------------------- */
 
 #define SIM_MAX_DEVICES 64
-#define SIM_SHARED_DEFAULT 49152                 /* dynamic shared memory of a block without asking for more [bytes] */
 #define SIM_SHARED_OPTIN (227 * 1024)            /* the most that a block may have */
 #define SIM_SHARED_MULTIPROCESSOR (228 * 1024)
 #define SIM_THREADS_MULTIPROCESSOR 2048

@@ -1,7 +1,7 @@
 /* sim.h - what the files of libpygpu_cudasim share.
  *
  * The library has the symbols of the CUDA driver and of NVRTC (the rows of cuda.fn and nvrtc.fn) and nothing else that is visible,
- * except pygpuSimLastErrorDetail. Layers, each knowing only those above it in this list:
+ * except pygpuSimLastErrorDetail and pygpuSimReadOutput. Layers, each knowing only those above it in this list:
  *   memory    allocations: addresses, sizes, kinds, who owns them; device addresses are host addresses
  *   exec      blocks and threads: fibers, barriers, warp operations, the pool of workers, faults inside kernels
  *   module    images: shared objects made by the compiler below, their kernels and variables
@@ -65,10 +65,28 @@ typedef struct {
     void **params;       /* addresses of the arguments, which stay valid during the call */
 } SimLaunch;
 
-/* Runs a whole launch and returns when it is done; on a failure fills error with the message of section "diag" and returns the code. */
+/* Runs a whole launch and returns when it is done; on a failure fills error with a message that names the kernel, block and thread,
+ * and returns the code. The calling thread takes part; several may run launches at once. The launch must have passed
+ * sim_exec_check. What kernels print is kept until sim_output_flush. */
 CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *error);
 /* Checks block, grid and shared memory before a launch is queued. */
 CUresult sim_exec_check(const SimKernel *kernel, const SimLaunch *launch);
+
+/* Bytes of shared memory that a kernel may ask for in all. */
+#define SIM_SHARED_DEFAULT 49152
+#define SIM_SHARED_MOST 232448
+/* Stacks of a block's threads: what CU_LIMIT_STACK_SIZE says, but at least 64 KiB. */
+#define SIM_STACKS_TOTAL (250ul << 20)
+size_t sim_stack_size(void);
+CUresult sim_set_stack_size(size_t size);
+
+/* What kernels printed goes to C's stdout at synchronizing calls (call it there), unless pygpuSimReadOutput has been called. */
+void sim_output_flush(void);
+/* Moves up to size bytes of what kernels printed to buffer and returns their number. From the first call on (size may be 0)
+ * the output is kept for the caller, who writes it to sys.stdout. */
+SIM_EXPORT size_t pygpuSimReadOutput(char *buffer, size_t size);
+size_t sim_heap_size(void);             /* CU_LIMIT_MALLOC_HEAP_SIZE, for malloc and new in kernels */
+void sim_set_heap_size(size_t size);
 
 /* ---- module ------------------------------------------------------------------------------------------------------ */
 
@@ -95,5 +113,8 @@ int sim_driver_version(void);       /* PYGPU_SIM_VERSION, 13000: newer symbols a
 int sim_architecture(void);         /* PYGPU_SIM_ARCH, 90: compute capability 9.0 */
 int sim_device_count(void);         /* PYGPU_SIM_DEVICES, 1 */
 size_t sim_device_memory(void);     /* PYGPU_SIM_MEMORY [bytes], default 4 GiB or half of the machine's */
+/* PYGPU_SIM_ORDER=reverse or shuffle[:seed]: in which order blocks run */
+typedef enum { SIM_FORWARD, SIM_REVERSE, SIM_SHUFFLE } SimOrder;
+SimOrder sim_order(unsigned long long *seed);
 
 #endif

@@ -1,0 +1,29 @@
+/* pygpu_simcuda.h - what NVRTC's compiler knows without an #include, for the CPU simulator. Included before every program.
+ *
+ * The parts are sim_*.h files beside this one. __global__, __device__, __shared__ and the like are no macros: the simulator's compiler
+ * (src/simulator/rewrite.c) replaces them after preprocessing, and gives every kernel the parameters threadIdx, blockIdx, blockDim
+ * and gridDim. No header of the system is included here: <cmath> alone would double the time of a compilation. */
+#ifndef PYGPU_SIMCUDA_H
+#define PYGPU_SIMCUDA_H
+
+#include "sim_core.h"
+#include "sim_vector_types.h"
+#include "sim_launch.h"
+#include "sim_runtime.h"
+#if __has_include("sim_math.h")
+#include "sim_math.h"
+#endif
+#if __has_include("sim_intrinsics.h")
+#include "sim_intrinsics.h"
+#endif
+#if __has_include("sim_atomics.h")
+#include "sim_atomics.h"
+#endif
+#if __has_include("sim_warp.h")
+#include "sim_warp.h"
+#endif
+#if __has_include("sim_texture.h")
+#include "sim_texture.h"
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* sim_core.h - the context of the thread that runs, and the words of CUDA C++ that are plain macros. */
+#ifndef PYGPU_SIM_CORE_H
+#define PYGPU_SIM_CORE_H
+
+#pragma GCC system_header
+#include "pygpu_sim_abi.h"
+
+#define SIM_INLINE inline __attribute__((always_inline))
+/* A cold way out of inlined code */
+#define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+typedef __SIZE_TYPE__ size_t;
+typedef __PTRDIFF_TYPE__ ptrdiff_t;
+#define NULL __null
+
+/* The context lies where the region of this stack begins; see pygpu_sim_abi.h. */
+static SIM_INLINE SimContext *sim_here() {
+    unsigned long long stack;
+#if defined(__x86_64__)
+    __asm__("mov %%rsp, %0" : "=r"(stack));
+#elif defined(__aarch64__)
+    __asm__("mov %0, sp" : "=r"(stack));
+#else
+#error "pygpu's CUDA simulator runs on x86-64 and on aarch64"
+#endif
+    return (SimContext *)(stack & ~(SIM_REGION - 1));
+}
+
+/* What the toolkit's compiler says about itself */
+#define __CUDACC__ 1
+#define __CUDACC_RTC__ 1
+#define __NVCC__ 1
+#define __CUDA_RUNTIME_H__
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 0
+#define CUDA_VERSION 13000
+#define CUDART_VERSION 13000
+#define PYGPU_SIMULATOR 1
+#ifndef __CUDA_ARCH__
+#define __CUDA_ARCH__ 900
+#endif
+#ifndef __CUDA_ARCH_LIST__
+#define __CUDA_ARCH_LIST__ __CUDA_ARCH__
+#endif
+
+#if defined(__clang__)
+#define SIM_ERROR(text) __attribute__((unavailable(text)))
+#else
+#define SIM_ERROR(text) __attribute__((error(text)))
+#endif
+
+#endif

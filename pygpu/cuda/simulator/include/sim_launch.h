@@ -1,0 +1,87 @@
+/* sim_launch.h - from the list of a kernel's arguments to calls of it: the templates that the compiler instantiates for each kernel.
+ *
+ * Of `__global__ void k(P... p) {body}` the compiler makes `void k(P... p)`, which only has the name, and
+ * `void sim_v_k(const uint3 threadIdx, const uint3 blockIdx, const dim3 blockDim, const dim3 gridDim, P... p) {body}`. */
+#ifndef PYGPU_SIM_LAUNCH_H
+#define PYGPU_SIM_LAUNCH_H
+
+#pragma GCC system_header
+#include "sim_vector_types.h"
+
+static const int warpSize = 32;
+
+template <unsigned... I> struct SimIndices {};
+template <unsigned N, unsigned... I> struct SimCount : SimCount<N - 1, N - 1, I...> {};
+template <unsigned... I> struct SimCount<0, I...> { typedef SimIndices<I...> Type; };
+
+static SIM_INLINE uint3 sim_triple(const SimTriple &t) { return uint3{t.x, t.y, t.z}; }
+
+/* Makes the next thread of the block the running one. */
+static SIM_INLINE bool sim_take(SimContext *c) {
+    if (c->next >= c->threads) return false;
+    c->thread = c->cursor;
+    c->linear = c->next++;
+    if (++c->cursor.x == c->block_size.x) {
+        c->cursor.x = 0;
+        if (++c->cursor.y == c->block_size.y) {
+            c->cursor.y = 0;
+            ++c->cursor.z;
+        }
+    }
+    return true;
+}
+
+template <class F, F function, class B, B body> struct SimKernel;
+
+template <class... P, void (*function)(P...), class B, B body> struct SimKernel<void (*)(P...), function, B, body> {
+    static constexpr unsigned count = sizeof...(P);
+    static constexpr unsigned sizes[2 * sizeof...(P) + 2] = {(unsigned)sizeof(P)..., 0, (unsigned)alignof(P)..., 0};
+
+    static SIM_INLINE void start(SimContext *c, P... p) {
+        const uint3 block = sim_triple(c->block);
+        const dim3 block_size = sim_triple(c->block_size), grid_size = sim_triple(c->grid_size);
+        while (sim_take(c)) {
+            body(sim_triple(c->thread), block, block_size, grid_size, p...);
+            c->ended[c->linear / SIM_WARP] |= 1u << c->linear % SIM_WARP;
+            --c->alive;
+            if (SIM_UNLIKELY(c->waiting)) c->runtime->thread_end(c);
+        }
+    }
+    /* A row of threads along x. The counter is the number of the thread along the grid, which is what most kernels compute from
+     * threadIdx and index with: as a signed number that cannot overflow it lets the compiler see that addresses are consecutive. */
+    static SIM_INLINE void row(uint3 block, dim3 block_size, dim3 grid_size, unsigned y, unsigned z, P... p) {
+        const unsigned base = block.x * block_size.x;
+        if (SIM_UNLIKELY((unsigned long long)block.x * block_size.x + block_size.x > 0x7fffffff)) {
+            for (unsigned x = 0; x < block_size.x; x++) body(uint3{x, y, z}, block, block_size, grid_size, p...);
+            return;
+        }
+        const int end = (int)(base + block_size.x);
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
+#pragma GCC ivdep
+#endif
+        for (int g = (int)base; g < end; g++) body(uint3{(unsigned)g - base, y, z}, block, block_size, grid_size, p...);
+    }
+    static SIM_INLINE void loop(SimContext *c, unsigned long long first, unsigned long long count, P... p) {
+        const dim3 block_size = sim_triple(c->block_size), grid_size = sim_triple(c->grid_size);
+        for (unsigned long long number = first; number < first + count; number++) {
+            const unsigned long long rest = number / grid_size.x;
+            const uint3 block{(unsigned)(number % grid_size.x), (unsigned)(rest % grid_size.y), (unsigned)(rest / grid_size.y)};
+            c->block = SimTriple{block.x, block.y, block.z};
+            for (unsigned z = 0; z < block_size.z; z++)
+                for (unsigned y = 0; y < block_size.y; y++) row(block, block_size, grid_size, y, z, p...);
+        }
+    }
+    template <unsigned... I> static SIM_INLINE void start_with(SimContext *c, SimIndices<I...>) { start(c, *(P *)c->params[I]...); }
+    template <unsigned... I>
+    static SIM_INLINE void loop_with(SimContext *c, unsigned long long first, unsigned long long count, SimIndices<I...>) {
+        loop(c, first, count, *(P *)c->params[I]...);
+    }
+    static void threads(SimContext *c) { start_with(c, typename SimCount<sizeof...(P)>::Type()); }
+    static void blocks(SimContext *c, unsigned long long first, unsigned long long count) {
+        loop_with(c, first, count, typename SimCount<sizeof...(P)>::Type());
+    }
+};
+
+#endif

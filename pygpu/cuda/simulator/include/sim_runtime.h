@@ -1,0 +1,119 @@
+/* sim_runtime.h - device code that needs the library: barriers, printf, assert, memory from the heap, clocks. */
+#ifndef PYGPU_SIM_RUNTIME_H
+#define PYGPU_SIM_RUNTIME_H
+
+#pragma GCC system_header
+#include "sim_core.h"
+
+static SIM_INLINE void __syncthreads() {
+    SimContext *c = sim_here();
+    c->runtime->sync(c);
+}
+static SIM_INLINE int __syncthreads_count(int predicate) {
+    SimContext *c = sim_here();
+    return c->runtime->sync_reduce(c, SIM_SYNC_COUNT, predicate);
+}
+static SIM_INLINE int __syncthreads_and(int predicate) {
+    SimContext *c = sim_here();
+    return c->runtime->sync_reduce(c, SIM_SYNC_AND, predicate);
+}
+static SIM_INLINE int __syncthreads_or(int predicate) {
+    SimContext *c = sim_here();
+    return c->runtime->sync_reduce(c, SIM_SYNC_OR, predicate);
+}
+static SIM_INLINE void __barrier_sync(unsigned) { __syncthreads(); }
+
+/* Entry of the warp operations (sim_warp.h has the functions with CUDA's names). */
+static SIM_INLINE SimWord sim_warp(int operation, unsigned mask, SimWord value, SimWord argument) {
+    SimContext *c = sim_here();
+    return c->runtime->warp(c, operation, mask, value, argument);
+}
+static SIM_INLINE void sim_yield() {
+    SimContext *c = sim_here();
+    c->runtime->yield(c);
+}
+static SIM_INLINE void sim_grid_sync() {
+    SimContext *c = sim_here();
+    c->runtime->grid_sync(c);
+}
+/* Ends the kernel: code is a SIM_FAIL_. */
+[[noreturn]] static SIM_INLINE void sim_fail(int code, const char *text) {
+    SimContext *c = sim_here();
+    c->runtime->fail(c, code, text);
+    __builtin_unreachable();
+}
+
+extern "C" {
+static __attribute__((noinline, unused, format(printf, 1, 2))) int sim_printf(const char *format, ...) {
+    SimContext *c = sim_here();
+    __builtin_va_list values;
+    __builtin_va_start(values, format);
+    const int n = c->runtime->vprint(c, format, &values);
+    __builtin_va_end(values);
+    return n;
+}
+static SIM_INLINE int sim_vprintf(const char *format, __builtin_va_list values) {
+    SimContext *c = sim_here();
+    __builtin_va_list copy;
+    __builtin_va_copy(copy, values);
+    const int n = c->runtime->vprint(c, format, &copy);
+    __builtin_va_end(copy);
+    return n;
+}
+}
+
+static __attribute__((noinline, cold, unused)) void sim_assertion(const char *text, const char *file, unsigned line, const char *function) {
+    SimContext *c = sim_here();
+    c->runtime->assertion(c, text, file, line, function);
+}
+#ifndef NDEBUG
+#define assert(...) ((__VA_ARGS__) ? (void)0 : sim_assertion(#__VA_ARGS__, __FILE__, __LINE__, __PRETTY_FUNCTION__))
+#else
+#define assert(...) ((void)0)
+#endif
+
+static SIM_INLINE void *sim_malloc(size_t size) {
+    SimContext *c = sim_here();
+    return c->runtime->allocate(c, size, 16);
+}
+static SIM_INLINE void sim_free(void *address) {
+    SimContext *c = sim_here();
+    c->runtime->release(c, address);
+}
+#ifndef SIM_HOSTED
+inline void *operator new(size_t size) { return sim_malloc(size); }
+inline void *operator new[](size_t size) { return sim_malloc(size); }
+inline void operator delete(void *address) noexcept { sim_free(address); }
+inline void operator delete[](void *address) noexcept { sim_free(address); }
+inline void operator delete(void *address, size_t) noexcept { sim_free(address); }
+inline void operator delete[](void *address, size_t) noexcept { sim_free(address); }
+inline void *operator new(size_t, void *place) noexcept { return place; }
+inline void *operator new[](size_t, void *place) noexcept { return place; }
+inline void operator delete(void *, void *) noexcept {}
+inline void operator delete[](void *, void *) noexcept {}
+extern "C" {
+void *memcpy(void *, const void *, size_t) noexcept;
+void *memmove(void *, const void *, size_t) noexcept;
+void *memset(void *, int, size_t) noexcept;
+int memcmp(const void *, const void *, size_t) noexcept;
+size_t strlen(const char *) noexcept;
+int strcmp(const char *, const char *) noexcept;
+int strncmp(const char *, const char *, size_t) noexcept;
+char *strcpy(char *, const char *) noexcept;
+char *strncpy(char *, const char *, size_t) noexcept;
+}
+#endif
+extern "C" void __cxa_pure_virtual();
+
+static SIM_INLINE void __trap() { sim_fail(SIM_FAIL_TRAP, "__trap()"); }
+static SIM_INLINE void __brkpt() { __trap(); }
+static SIM_INLINE unsigned long long sim_nanoseconds() { return sim_here()->runtime->nanoseconds(); }
+static SIM_INLINE long long clock64() { return (long long)sim_nanoseconds(); }
+static SIM_INLINE int sim_clock() { return (int)sim_nanoseconds(); }
+static SIM_INLINE void __nanosleep(unsigned) { sim_yield(); }
+
+static SIM_INLINE void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static SIM_INLINE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static SIM_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+#endif

@@ -1,0 +1,173 @@
+/* cache.c - images on disk, by a hash of all that they depend on. Files appear whole (by rename) and are checked when they are read; a
+ * cache that cannot be used is not an error. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "compiler.h"
+
+#define MAGIC 0x31304d4953554750ull /* PGUSIM01 */
+
+/* ---- keys: two different 64-bit hashes, good enough against accidents ---------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t multiplier) {
+    h ^= h >> 32;
+    h *= multiplier;
+    return h ^ h >> 29;
+}
+
+Key key_begin(void) {
+    return (Key){{0x243f6a8885a308d3ull, 0x13198a2e03707344ull}};
+}
+
+void key_add(Key *key, const void *data, size_t size) {
+    const unsigned char *bytes = data;
+    key->half[0] = mix(key->half[0] + size, 0x9fb21c651e98df25ull);
+    key->half[1] = mix(key->half[1] ^ size, 0xd6e8feb86659fd93ull);
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + i, size - i < 8 ? size - i : 8);
+        key->half[0] = mix(key->half[0] ^ word, 0x9fb21c651e98df25ull);
+        key->half[1] = mix(key->half[1] + (word ^ 0xa4093822299f31d0ull), 0xd6e8feb86659fd93ull);
+    }
+}
+
+/* ---- what images depend on -------------------------------------------------------------------------------------------------------------- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char headers[4096], processor[256];
+static uint64_t headers_stamp;
+
+static void find_processor(void) {
+    char line[4096];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    Key key = key_begin();
+    snprintf(processor, sizeof processor, "unknown processor");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (line[0] == '\n') break; /* the first core speaks for all */
+        char *value = strchr(line, ':');
+        if (value == NULL) continue;
+        if (strncmp(line, "model name", 10) == 0) snprintf(processor, sizeof processor, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
+        if (strncmp(line, "flags", 5) == 0 || strncmp(line, "Features", 8) == 0 || strncmp(line, "model", 5) == 0 || strncmp(line, "cpu family", 10) == 0 ||
+            strncmp(line, "CPU", 3) == 0) {
+            key_add(&key, line, strlen(line));
+        }
+    }
+    if (file != NULL) fclose(file);
+    const size_t used = strlen(processor);
+    snprintf(processor + used, sizeof processor - used, " %016llx", (unsigned long long)key.half[0]);
+}
+
+static void find_all(void) {
+    Dl_info info;
+    const char *own = getenv("PYGPU_SIM_INCLUDE");
+    find_processor();
+    if (own != NULL && *own != 0) {
+        snprintf(headers, sizeof headers, "%s", own);
+    } else if (dladdr((void *)(uintptr_t)&find_all, &info) != 0 && info.dli_fname != NULL) {
+        char *path = realpath(info.dli_fname, NULL);
+        char *slash = path != NULL ? strrchr(path, '/') : NULL;
+        if (slash != NULL) snprintf(headers, sizeof headers, "%.*s/include", (int)(slash - path), path);
+        free(path);
+    }
+    Key key = key_begin(), sum = {{0, 0}};
+    DIR *folder = opendir(headers);
+    for (struct dirent *file; folder != NULL && (file = readdir(folder)) != NULL;) { /* in any order: the parts are added up */
+        char path[4400];
+        struct stat status;
+        snprintf(path, sizeof path, "%s/%s", headers, file->d_name);
+        if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) continue;
+        Key one = key_begin();
+        key_add(&one, file->d_name, strlen(file->d_name));
+        key_add(&one, &status.st_size, sizeof status.st_size);
+        key_add(&one, &status.st_mtim, sizeof status.st_mtim);
+        sum.half[0] += one.half[0];
+    }
+    if (folder != NULL) closedir(folder);
+    key_add(&key, &sum, sizeof sum);
+    key_add(&key, headers, strlen(headers));
+    headers_stamp = key.half[0];
+}
+
+const char *compiler_headers(void) {
+    pthread_once(&once, find_all);
+    return headers;
+}
+
+uint64_t compiler_headers_stamp(void) {
+    pthread_once(&once, find_all);
+    return headers_stamp;
+}
+
+const char *processor_name(void) {
+    pthread_once(&once, find_all);
+    return processor;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------------------------------- */
+
+static bool cache_folder(char *path, size_t size) {
+    const char *own = getenv("PYGPU_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *off = getenv("PYGPU_NO_CACHE");
+    int n;
+    if (off != NULL && *off != 0 && strcmp(off, "0") != 0) return false;
+    if (own != NULL && *own != 0) n = snprintf(path, size, "%s/simulator", own);
+    else if (xdg != NULL && *xdg == '/') n = snprintf(path, size, "%s/pygpu/simulator", xdg);
+    else if (home != NULL && *home == '/') n = snprintf(path, size, "%s/.cache/pygpu/simulator", home);
+    else return false;
+    return n > 0 && (size_t)n < size - 100;
+}
+
+static void make_folders(char *path) {
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    mkdir(path, 0700);
+}
+
+typedef struct { uint64_t magic, size, key[2], check[2]; } Head;
+
+bool cache_load(Key key, Text *out) {
+    char folder[4096], path[4200];
+    if (!cache_folder(folder, sizeof folder)) return false;
+    snprintf(path, sizeof path, "%s/%016llx%016llx", folder, (unsigned long long)key.half[0], (unsigned long long)key.half[1]);
+    Text file = {0};
+    Head head;
+    bool good = text_read_file(&file, path) && file.size >= sizeof head;
+    if (good) {
+        memcpy(&head, file.data, sizeof head);
+        Key check = key_begin();
+        key_add(&check, file.data + sizeof head, file.size - sizeof head);
+        good = head.magic == MAGIC && head.size == file.size - sizeof head && memcmp(head.key, key.half, sizeof head.key) == 0 &&
+               memcmp(head.check, check.half, sizeof head.check) == 0;
+        if (good) text_add(out, file.data + sizeof head, file.size - sizeof head);
+    }
+    text_free(&file);
+    return good && !out->failed;
+}
+
+void cache_store(Key key, const void *data, size_t size) {
+    char folder[4096], path[4200], temporary[4300];
+    if (!cache_folder(folder, sizeof folder)) return;
+    make_folders(folder);
+    snprintf(path, sizeof path, "%s/%016llx%016llx", folder, (unsigned long long)key.half[0], (unsigned long long)key.half[1]);
+    snprintf(temporary, sizeof temporary, "%s.%ld.%p", path, (long)getpid(), (void *)&key);
+    Key check = key_begin();
+    key_add(&check, data, size);
+    Head head = {MAGIC, size, {key.half[0], key.half[1]}, {check.half[0], check.half[1]}};
+    Text file = {0};
+    text_add(&file, (const char *)&head, sizeof head);
+    text_add(&file, data, size);
+    if (file.failed || !text_write_file(temporary, file.data, file.size) || rename(temporary, path) != 0) unlink(temporary);
+    text_free(&file);
+}

@@ -1,0 +1,346 @@
+/* compiler.c - CUDA C++ to an image: preprocess, rewrite, compile, link; with the C++ compiler of the machine. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compiler.h"
+#include "elf.h"
+#include "../../pygpu/cuda/simulator/include/pygpu_sim_abi.h"
+
+enum { NVRTC_OK, NVRTC_OUT_OF_MEMORY, NVRTC_CREATION_FAILURE, NVRTC_INVALID_INPUT, NVRTC_INVALID_PROGRAM, NVRTC_INVALID_OPTION, NVRTC_COMPILATION };
+
+/* ---- temporary files --------------------------------------------------------------------------------------------------------------------- */
+
+static const char *temporary_folder(void) {
+    const char *folder = getenv("TMPDIR");
+    return folder != NULL && *folder == '/' ? folder : "/tmp";
+}
+
+bool compiler_keep(void) {
+    const char *keep = getenv("PYGPU_SIM_DEBUG");
+    return keep != NULL && *keep != 0 && strcmp(keep, "0") != 0;
+}
+
+CUresult compiler_temporary_file(char *path, size_t path_size, const char *suffix, const void *data, size_t size) {
+    snprintf(path, path_size, "%s/pygpu-sim-XXXXXX%s", temporary_folder(), suffix);
+    const int file = mkstemps(path, (int)strlen(suffix));
+    if (file < 0) return sim_fail(CUDA_ERROR_OPERATING_SYSTEM, "no temporary file in %s: %s", temporary_folder(), strerror(errno));
+    close(file);
+    if (!text_write_file(path, data, size)) {
+        unlink(path);
+        return sim_fail(CUDA_ERROR_OPERATING_SYSTEM, "cannot write %s: %s", path, strerror(errno));
+    }
+    return CUDA_SUCCESS;
+}
+
+static void remove_folder(const char *path) {
+    DIR *folder = opendir(path);
+    for (struct dirent *file; folder != NULL && (file = readdir(folder)) != NULL;) {
+        if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0) continue;
+        char inner[4096];
+        snprintf(inner, sizeof inner, "%s/%s", path, file->d_name);
+        if (unlink(inner) != 0) remove_folder(inner);
+    }
+    if (folder != NULL) closedir(folder);
+    rmdir(path);
+}
+
+/* Headers given to nvrtcCreateProgram become files below folder/headers; names may have folders, and must stay inside. */
+static bool write_headers(const CompileInput *input, const char *folder, Text *log) {
+    for (int i = 0; i < input->n_headers; i++) {
+        const char *name = input->include_names[i];
+        char path[4096];
+        const int n = snprintf(path, sizeof path, "%s/headers/%s", folder, name);
+        if (n < 0 || (size_t)n >= sizeof path || strstr(name, "..") != NULL || name[0] == '/') {
+            text_printf(log, "nvrtc: error: the simulator cannot serve a header named %s\n", name);
+            return false;
+        }
+        for (char *slash = strchr(path + strlen(folder) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+            *slash = 0;
+            mkdir(path, 0700);
+            *slash = '/';
+        }
+        if (!text_write_file(path, input->headers[i], strlen(input->headers[i]))) return false;
+    }
+    return true;
+}
+
+/* ---- the steps ----------------------------------------------------------------------------------------------------------------------------- */
+
+static void common_words(Words *words, const CxxCompiler *cxx, const Options *options) {
+    for (size_t i = 0; i < cxx->command.n; i++) words_add(words, "%s", cxx->command.words[i]);
+    words_add(words, "-std=gnu++%d", options->standard);
+    words_add(words, "-fno-exceptions");
+    words_add(words, "-fno-rtti");
+    words_add(words, options->debug ? "-O0" : "-O2");
+#if defined(__x86_64__)
+    words_add(words, "-march=native");
+#else
+    words_add(words, "-mcpu=native");
+#endif
+}
+
+static bool preprocess(const CxxCompiler *cxx, const Options *options, const char *folder, bool hosted, Text *out, Text *error) {
+    Words words = {0};
+    common_words(&words, cxx, options);
+    words_add(&words, "-E");
+    words_add(&words, "-x");
+    words_add(&words, "c++");
+    words_add(&words, "-D__CUDA_ARCH__=%d", options->architecture * 10);
+    if (options->debug) words_add(&words, "-D__CUDACC_DEBUG__=1");
+    if (hosted) words_add(&words, "-DSIM_HOSTED=1");
+    words_add(&words, "-I%s/headers", folder);
+    words_add(&words, "-I%s", compiler_headers());
+    words_add(&words, "-include");
+    words_add(&words, "%s/pygpu_simcuda.h", compiler_headers());
+    for (size_t i = 0; i < options->preprocess.n; i++) words_add(&words, "%s", options->preprocess.words[i]);
+    words_add(&words, "%s/program.cu", folder);
+    const int status = spawn(&words, NULL, out, error);
+    words_free(&words);
+    return status == 0 && !out->failed;
+}
+
+/* A header of the C++ library was included: then its math functions are used, and ours step back. */
+static bool uses_cxx_library(const char *text) {
+    for (const char *at = strstr(text, "\n# 1 \"/"); at != NULL; at = strstr(at + 1, "\n# 1 \"/")) {
+        const char *end = strchr(at + 7, '"');
+        const char *cxx = strstr(at, "/c++/");
+        if (cxx != NULL && end != NULL && cxx < end) return true;
+    }
+    return false;
+}
+
+/* Files of the user's disk were included: the text after preprocessing is what the image depends on. */
+static bool uses_files(const char *text, const char *folder) {
+    const size_t n = strlen(folder), m = strlen(compiler_headers());
+    for (const char *at = strstr(text, "\n# 1 \"/"); at != NULL; at = strstr(at + 1, "\n# 1 \"/")) {
+        if (strncmp(at + 6, folder, n) != 0 && strncmp(at + 6, compiler_headers(), m) != 0) return true;
+    }
+    return false;
+}
+
+static bool compile(const CxxCompiler *cxx, const Options *options, const char *folder, Text *error) {
+    Words words = {0};
+    Text out = {0};
+    common_words(&words, cxx, options);
+    static const char *const always[] = {"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-Bsymbolic", "-fno-strict-aliasing", "-fno-math-errno",
+                                         "-fno-trapping-math", "-ffp-contract=fast", "-w", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-pipe"};
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) words_add(&words, "%s", always[i]);
+    words_add(&words, options->debug || compiler_keep() ? "-g" : "-g1");
+    if (cxx->clang) {
+        words_add(&words, "-ftrivial-auto-var-init=pattern"); /* it makes use of uninitialized variables as arguments, which CUDA programs have */
+        words_add(&words, "-fno-caret-diagnostics");
+    } else {
+        words_add(&words, "-fno-ipa-icf"); /* kernels are told apart by address */
+        words_add(&words, "-fno-diagnostics-show-caret");
+        words_add(&words, "-fno-gnu-unique");
+    }
+    for (size_t i = 0; i < options->compile.n; i++) words_add(&words, "%s", options->compile.words[i]);
+    words_add(&words, "-o");
+    words_add(&words, "%s/image.so", folder);
+    words_add(&words, "%s/program.ii", folder);
+    const bool zig = cxx->command.n > 1;
+    if (zig) {
+        words_add(&words, "-fno-sanitize=undefined");
+        words_add(&words, "-Wl,--no-gc-sections");
+    } else {
+        words_add(&words, "-nostdlib");
+        words_add(&words, "-lm");
+        words_add(&words, "-lc");
+        words_add(&words, "-lgcc");
+    }
+    const int status = spawn(&words, NULL, &out, error);
+    words_free(&words);
+    text_free(&out);
+    return status == 0;
+}
+
+static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, const Options *options, const char *folder, Key key, Text *image, Text *log) {
+    Text source = {0}, preprocessed = {0}, rewritten = {0}, messages = {0};
+    char path[4200];
+    nvrtcResult result = NVRTC_COMPILATION;
+    text_printf(&source, "# 1 \"%s\"\n", input->name);
+    text_puts(&source, input->source);
+    text_puts(&source, "\n");
+    snprintf(path, sizeof path, "%s/program.cu", folder);
+    if (source.failed || !text_write_file(path, source.data, source.size) || !write_headers(input, folder, log)) {
+        text_printf(log, "nvrtc: error: cannot write to %s\n", folder);
+        goto done;
+    }
+    bool good = preprocess(cxx, options, folder, false, &preprocessed, &messages);
+    if (good && uses_cxx_library(preprocessed.data)) {
+        text_free(&preprocessed);
+        text_free(&messages);
+        good = preprocess(cxx, options, folder, true, &preprocessed, &messages);
+    }
+    Key store = key;
+    if (good && uses_files(preprocessed.data, folder)) {
+        key_add(&store, preprocessed.data, preprocessed.size);
+        if (cache_load(store, image)) {
+            result = NVRTC_OK;
+            goto done;
+        }
+    }
+    good = good && rewrite(&rewritten, &messages, preprocessed.data, preprocessed.size, input->expressions, input->n_expressions, !options->debug && !sim_checked());
+    if (good) {
+        snprintf(path, sizeof path, "%s/program.ii", folder);
+        good = text_write_file(path, rewritten.data, rewritten.size) && compile(cxx, options, folder, &messages);
+    }
+    if (messages.size > 0) {
+        log_translate(log, messages.data, folder, input, rewritten.data, options->no_warnings);
+    }
+    if (good) {
+        snprintf(path, sizeof path, "%s/image.so", folder);
+        if (text_read_file(image, path) && elf_size(image->data, image->size) != 0) {
+            result = NVRTC_OK;
+            cache_store(store, image->data, image->size);
+        } else {
+            text_puts(log, "nvrtc: error: the C++ compiler made no image\n");
+        }
+    }
+done:
+    text_free(&source);
+    text_free(&preprocessed);
+    text_free(&rewritten);
+    text_free(&messages);
+    return result;
+}
+
+static Key key_of(const CompileInput *input, const CxxCompiler *cxx, const Options *options) {
+    Key key = key_begin();
+    const uint64_t stamp = compiler_headers_stamp();
+    const char *processor = processor_name();
+    const unsigned numbers[] = {SIM_ABI, sim_checked(), compiler_keep(), (unsigned)options->architecture, (unsigned)input->n_headers, (unsigned)input->n_expressions,
+                                (unsigned)input->n_options};
+    key_add(&key, numbers, sizeof numbers);
+    key_add(&key, &stamp, sizeof stamp);
+    key_add(&key, PYGPU_VERSION, strlen(PYGPU_VERSION));
+    key_add(&key, processor, strlen(processor));
+    key_add(&key, cxx->version, strlen(cxx->version));
+    for (size_t i = 0; i < cxx->command.n; i++) key_add(&key, cxx->command.words[i], strlen(cxx->command.words[i]));
+    key_add(&key, input->source, strlen(input->source));
+    key_add(&key, input->name, strlen(input->name));
+    for (int i = 0; i < input->n_headers; i++) {
+        key_add(&key, input->headers[i], strlen(input->headers[i]));
+        key_add(&key, input->include_names[i], strlen(input->include_names[i]));
+    }
+    for (size_t i = 0; i < input->n_expressions; i++) key_add(&key, input->expressions[i], strlen(input->expressions[i]));
+    for (int i = 0; i < input->n_options; i++) key_add(&key, input->options[i], strlen(input->options[i]));
+    return key;
+}
+
+nvrtcResult compiler_run(const CompileInput *input, Text *image, Text *log) {
+    Options options;
+    nvrtcResult result = NVRTC_COMPILATION;
+    if (!options_map(&options, log, input->n_options, input->options)) {
+        options_free(&options);
+        return NVRTC_INVALID_OPTION;
+    }
+    const CxxCompiler *cxx = compiler_find(log);
+    if (cxx != NULL) {
+        const Key key = key_of(input, cxx, &options);
+        if (cache_load(key, image)) {
+            result = NVRTC_OK;
+        } else {
+            char folder[300];
+            snprintf(folder, sizeof folder, "%s/pygpu-sim-XXXXXX", temporary_folder());
+            if (mkdtemp(folder) == NULL) {
+                text_printf(log, "nvrtc: error: no temporary folder in %s: %s\n", temporary_folder(), strerror(errno));
+            } else {
+                result = run_in(input, cxx, &options, folder, key, image, log);
+                if (!compiler_keep()) remove_folder(folder);
+            }
+        }
+    }
+    options_free(&options);
+    return result;
+}
+
+/* ---- what is in an image --------------------------------------------------------------------------------------------------------------------- */
+
+char *compiler_lowered(const Text *image, size_t i) {
+    Elf elf;
+    uint64_t address, size;
+    void *aligned = NULL;
+    char *result = NULL;
+    if (image->size == 0 || posix_memalign(&aligned, 16, image->size) != 0) return NULL;
+    memcpy(aligned, image->data, image->size);
+    if (elf_open(&elf, aligned, image->size) && elf_section(&elf, "sim_names", &address, &size)) {
+        for (uint64_t at = address; at + sizeof(SimName) <= address + size; at += sizeof(SimName)) {
+            uint64_t number = 0, target = 0;
+            if (!elf_bytes_at(&elf, at, &number, sizeof number) || number != i) continue;
+            if (!elf_pointer_at(&elf, at + 8, &target)) continue;
+            const Elf64_Sym *symbol = elf_symbol_at(&elf, target);
+            if (symbol != NULL) {
+                result = strdup(elf_symbol_name(&elf, symbol));
+                break;
+            }
+        }
+    }
+    free(aligned);
+    return result;
+}
+
+/* Text that stands for PTX: base 64 in comments, so that whoever reads it sees what it is. */
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char text_start[] = "// Not PTX: an image for pygpu's CPU simulator as text. cuModuleLoadData of the simulator loads it; a GPU's driver cannot.\n";
+static const char text_data[] = "// pygpu-simulator-image ";
+
+bool compiler_encode_text(Text *out, const Text *image) {
+    text_puts(out, text_start);
+    text_printf(out, "%s%zu\n", text_data, image->size);
+    const unsigned char *bytes = (const unsigned char *)image->data;
+    char line[80];
+    size_t used = 0;
+    for (size_t i = 0; i < image->size; i += 3) {
+        const size_t left = image->size - i;
+        const unsigned word = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0u);
+        for (unsigned k = 0; k < 4; k++) line[used++] = k > left ? '=' : digits[word >> (18 - 6 * k) & 63];
+        if (used == 76 || left <= 3) {
+            text_puts(out, "//");
+            text_add(out, line, used);
+            text_puts(out, "\n");
+            used = 0;
+        }
+    }
+    return !out->failed;
+}
+
+CUresult compiler_decode_text(const void *text, size_t size, void **image, size_t *image_size) {
+    const char *s = text;
+    const size_t limit = size != 0 ? size : (size_t)1 << 40;
+    if (strncmp(s, text_start, limit < sizeof text_start - 1 ? limit : sizeof text_start - 1) != 0) {
+        const bool ptx = strncmp(s, "//", 2) == 0 || strncmp(s, ".version", 8) == 0 || *s == '\n';
+        return sim_fail(ptx ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_INVALID_IMAGE, "the image is %s; the simulator loads only images made by its own compiler",
+                        ptx ? "PTX" : "nothing that it knows");
+    }
+    s += sizeof text_start - 1;
+    if (strncmp(s, text_data, sizeof text_data - 1) != 0) return sim_fail(CUDA_ERROR_INVALID_IMAGE, "the image is damaged");
+    const size_t n = strtoull(s + sizeof text_data - 1, NULL, 10);
+    void *out;
+    if (n == 0 || n > (size_t)1 << 32 || posix_memalign(&out, 16, n + 3) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
+    size_t used = 0;
+    unsigned word = 0, count = 0;
+    for (s = strchr(s, '\n'); s != NULL && *s != 0 && used < n; s++) {
+        const char *digit = *s == '\n' ? NULL : strchr(digits, *s);
+        if (s[0] == '\n' && s[1] == '/' && s[2] == '/') s += 2;
+        if (digit == NULL && *s != '=') continue;
+        if (*s == '/' && s[-1] == '/' && s[-2] == '\n') continue;
+        word = word << 6 | (digit != NULL ? (unsigned)(digit - digits) : 0);
+        if (++count == 4) {
+            for (int k = 16; k >= 0 && used < n; k -= 8) ((unsigned char *)out)[used++] = (unsigned char)(word >> k & 255);
+            count = 0;
+        }
+    }
+    if (used != n) {
+        free(out);
+        return sim_fail(CUDA_ERROR_INVALID_IMAGE, "the image is cut off");
+    }
+    *image = out;
+    *image_size = n;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,130 @@
+/* compiler.h - the parts of the compiler: lexer and rewriter, options, processes, cache, logs. nvrtc.c has the functions that users call. */
+#ifndef PYGPU_SIM_COMPILER_H
+#define PYGPU_SIM_COMPILER_H
+
+#include "sim.h"
+
+/* ---- text.c: text that grows, and files ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    char *data; /* ends with 0; NULL until something was added */
+    size_t size, room;
+    bool failed; /* no memory: everything added since is lost */
+} Text;
+
+void text_add(Text *text, const char *data, size_t size);
+void text_puts(Text *text, const char *string);
+void text_printf(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_free(Text *text);
+bool text_read_file(Text *text, const char *path);
+bool text_write_file(const char *path, const void *data, size_t size);
+
+/* ---- lexer.c ------------------------------------------------------------------------------------------------------------------ */
+
+typedef enum { TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_PUNCTUATION, TOKEN_MARKER, TOKEN_END } TokenKind;
+
+typedef struct {
+    unsigned start, size; /* in the text */
+    unsigned name;        /* of a TOKEN_NAME: equal numbers, equal names; 0 for others */
+    unsigned char kind;
+    bool system;          /* in a header of the system, or of the simulator */
+} Token;
+
+typedef struct {
+    const char *text;
+    Token *tokens; /* the last is a TOKEN_END */
+    unsigned n_tokens;
+    char **names;  /* by number; names[0] is unused */
+    unsigned n_names, room_names;
+    unsigned *table, table_size; /* hash -> number of a name */
+} Tokens;
+
+bool lex(Tokens *out, const char *text, size_t size);
+void lex_free(Tokens *tokens);
+unsigned lex_name(Tokens *tokens, const char *name, size_t size); /* its number, a new one if need be; 0: no memory */
+bool token_is(const Tokens *tokens, unsigned index, const char *text);
+
+/* ---- rewrite.c, independent.c --------------------------------------------------------------------------------------------------- */
+
+/* CUDA C++ after preprocessing to C++. names: expressions of nvrtcAddNameExpression. Errors are put into log and give false. */
+bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *names, size_t n_names, bool loops);
+
+/* Which names of the program stand for code that needs to know its thread, or waits for others: bits by number of name. The caller frees. */
+unsigned char *dependent_names(Tokens *tokens);
+
+/* ---- options.c --------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    char **words; /* for the C++ compiler's two runs; ends with NULL */
+    size_t n, room;
+} Words;
+
+bool words_add(Words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void words_free(Words *words);
+
+typedef struct {
+    Words preprocess, compile;
+    bool debug, no_warnings, relaxed;
+    int standard; /* 17, 20, ... */
+    int architecture;
+} Options;
+
+/* Maps NVRTC's options. False: one is wrong, and log says which. */
+bool options_map(Options *out, Text *log, int n, const char *const *options);
+void options_free(Options *options);
+
+/* ---- spawn.c ----------------------------------------------------------------------------------------------------------------------- */
+
+/* The C++ compiler as words ("g++", or "python3 -m ziglang c++"), its version for the cache's keys, and whether it is clang. */
+typedef struct {
+    Words command;
+    char version[300];
+    bool clang;
+} CxxCompiler;
+
+/* Finds it once in the process; NULL: there is none, and log says what to install. */
+const CxxCompiler *compiler_find(Text *log);
+/* Runs words, with what it writes in out and error. Returns its exit status, -1 if it could not be run. */
+int spawn(const Words *words, const char *directory, Text *out, Text *error);
+
+/* ---- cache.c ----------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct { uint64_t half[2]; } Key;
+
+Key key_begin(void);
+void key_add(Key *key, const void *data, size_t size); /* with its size, so that parts cannot be mixed up */
+bool cache_load(Key key, Text *out);
+void cache_store(Key key, const void *data, size_t size); /* never fails: then nothing is stored */
+const char *compiler_headers(void);                       /* folder of the simulator's headers */
+uint64_t compiler_headers_stamp(void);                    /* changes with them */
+const char *processor_name(void);
+
+/* ---- compiler.c ---------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *source, *name;
+    int n_headers;
+    char **headers, **include_names;
+    char **expressions;
+    size_t n_expressions;
+    int n_options;
+    const char *const *options;
+} CompileInput;
+
+/* An image from a source. NVRTC's status; the log may hold warnings in any case. */
+nvrtcResult compiler_run(const CompileInput *input, Text *image, Text *log);
+/* The lowered name of expression number i of an image; the caller frees. */
+char *compiler_lowered(const Text *image, size_t i);
+
+/* An image as text, where PTX is asked for, and back. */
+bool compiler_encode_text(Text *out, const Text *image);
+CUresult compiler_decode_text(const void *text, size_t size, void **image, size_t *image_size);
+
+/* A new file with this content in the folder for temporary files. */
+CUresult compiler_temporary_file(char *path, size_t path_size, const char *suffix, const void *data, size_t size);
+bool compiler_keep(void); /* PYGPU_SIM_DEBUG: kernels are compiled for a debugger, and files are kept for it */
+
+/* log.c: the C++ compiler's messages as NVRTC words them, with the user's lines. */
+void log_translate(Text *out, const char *messages, const char *directory, const CompileInput *input, const char *rewritten, bool no_warnings);
+
+#endif

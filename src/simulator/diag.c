@@ -1,0 +1,218 @@
+/* diag.c - faults in kernels: signals become errors of the launch.
+ *
+ * The handler acts only if its thread runs a kernel and the stack pointer is in the worker's region. It notes what happened and lets
+ * the kernel return to the worker's own stack instead (by changing the registers that the signal returns to, so that the system
+ * restores mask and stack of signals). Everything else goes to the handler that was there before: Python's faulthandler, pytest's,
+ * the debugger's. Others may install theirs later, so ours is put back in front at each launch. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "exec.h"
+
+static const int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+enum { N_HANDLED = sizeof handled / sizeof handled[0] };
+static struct sigaction before[N_HANDLED];
+static pthread_mutex_t hook_lock = PTHREAD_MUTEX_INITIALIZER;
+/* In the thread's fixed storage: a handler must not allocate. */
+static _Thread_local Worker *current __attribute__((tls_model("initial-exec")));
+static _Thread_local bool has_stack;
+
+void diag_current(Worker *worker) {
+    current = worker;
+}
+
+/* ---- the handler --------------------------------------------------------------------------------------------------------- */
+
+static uintptr_t stack_pointer(const ucontext_t *u) {
+#if defined(__x86_64__)
+    return (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
+#else
+    return (uintptr_t)u->uc_mcontext.sp;
+#endif
+}
+
+static uintptr_t program_counter(const ucontext_t *u) {
+#if defined(__x86_64__)
+    return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+#else
+    return (uintptr_t)u->uc_mcontext.pc;
+#endif
+}
+
+/* What switch_stacks of fiber.c would do to go home. */
+static void return_home(ucontext_t *u, const Worker *worker) {
+    uintptr_t *home = worker->home;
+#if defined(__x86_64__)
+    u->uc_mcontext.gregs[REG_RIP] = (greg_t)home[0];
+    u->uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)(home + 1);
+    u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x40400; /* direction, alignment check */
+#else
+    u->uc_mcontext.sp = (uintptr_t)home;
+    u->uc_mcontext.pc = home[2];
+#endif
+}
+
+static void pass_on(int number, siginfo_t *info, void *context) {
+    for (int i = 0; i < N_HANDLED; i++) {
+        if (handled[i] != number) continue;
+        const struct sigaction old = before[i];
+        if (old.sa_flags & SA_SIGINFO) {
+            old.sa_sigaction(number, info, context);
+        } else if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
+            old.sa_handler(number);
+        } else { /* as if we had never been here: the instruction runs again, or the signal is sent again */
+            signal(number, SIG_DFL);
+            if (info->si_code <= 0) raise(number);
+        }
+    }
+}
+
+static void handler(int number, siginfo_t *info, void *context) {
+    ucontext_t *u = context;
+    Worker *worker = current;
+    const int saved = errno;
+    const uintptr_t stack = stack_pointer(u);
+    if (worker == NULL || worker->where == WHERE_OUTSIDE || stack - (uintptr_t)worker >= SIM_REGION ||
+        (number != SIM_WATCH_SIGNAL && info->si_code <= 0 && number != SIGTRAP)) {
+        if (number != SIM_WATCH_SIGNAL) pass_on(number, info, context);
+        errno = saved;
+        return;
+    }
+    const uintptr_t pc = program_counter(u);
+    if (number == SIM_WATCH_SIGNAL) { /* only in the kernel's own code: elsewhere locks may be held */
+        if (!worker->stop || worker->where == WHERE_RUNTIME || !sim_module_contains(worker->job->kernel->module, pc)) return;
+        worker->fault.signal = SIM_FAULT_TIMEOUT;
+    } else {
+        worker->fault.signal = number;
+    }
+    worker->fault.address = (uintptr_t)info->si_addr;
+    worker->fault.pc = pc;
+    worker->fault.stack = stack;
+    worker->fault.known = number != SIGSEGV || info->si_code != SI_KERNEL; /* no address for one that is not canonical */
+#if defined(__x86_64__)
+    worker->fault.write = (u->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+#endif
+    worker->failed = 1;
+    return_home(u, worker);
+    errno = saved;
+}
+
+static void hook(int index) {
+    struct sigaction ours, old;
+    memset(&ours, 0, sizeof ours);
+    ours.sa_sigaction = handler;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&ours.sa_mask);
+    if (sigaction(handled[index], &ours, &old) == 0 && old.sa_sigaction != handler) before[index] = old;
+}
+
+/* A stack for this thread's signals, unless it has a good one. It is never freed: threads that launch are few. */
+static CUresult signal_stack(void) {
+    stack_t old;
+    if (has_stack) return CUDA_SUCCESS;
+    if (sigaltstack(NULL, &old) != 0 || (old.ss_flags & SS_DISABLE) || old.ss_size < 32768) {
+        stack_t mine = {.ss_size = 65536};
+        mine.ss_sp = mmap(NULL, mine.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (mine.ss_sp == MAP_FAILED || sigaltstack(&mine, NULL) != 0) {
+            return sim_fail(CUDA_ERROR_OPERATING_SYSTEM, "no stack for the signals of a thread");
+        }
+    }
+    has_stack = true;
+    return CUDA_SUCCESS;
+}
+
+/* Before a launch: one query tells whether others have put their handlers before ours. */
+CUresult diag_enter(void) {
+    struct sigaction now;
+    if (signal_stack() != CUDA_SUCCESS) return CUDA_ERROR_OPERATING_SYSTEM;
+    sigaction(SIGSEGV, NULL, &now);
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handler) return CUDA_SUCCESS;
+    pthread_mutex_lock(&hook_lock);
+    for (int i = 0; i < N_HANDLED; i++) hook(i);
+    struct sigaction watch;
+    memset(&watch, 0, sizeof watch);
+    watch.sa_sigaction = handler;
+    watch.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigaction(SIM_WATCH_SIGNAL, &watch, NULL);
+    pthread_mutex_unlock(&hook_lock);
+    return CUDA_SUCCESS;
+}
+
+/* ---- messages ----------------------------------------------------------------------------------------------------------- */
+
+void diag_thread(const Worker *worker, char *text, size_t size) {
+    const SimContext *c = &worker->c;
+    int n = snprintf(text, size, "kernel %s, block (%u,%u,%u)", sim_kernel_name(worker->job->kernel), c->block.x, c->block.y, c->block.z);
+    if (n > 0 && (size_t)n < size && c->linear < SIM_MAX_THREADS) {
+        snprintf(text + n, size - (size_t)n, ", thread (%u,%u,%u)", c->thread.x, c->thread.y, c->thread.z);
+    }
+}
+
+static void describe_address(const Worker *worker, uintptr_t address, char *text, size_t size) {
+    SimBlock block;
+    static const char *const kinds[] = {"allocation", "managed allocation", "host allocation", "registered host memory", "array", "variable"};
+    const uintptr_t dynamic = (uintptr_t)worker->c.dynamic;
+    if (address < 4096) {
+        snprintf(text, size, "a null pointer%s", address != 0 ? ", with an offset" : "");
+    } else if (address - dynamic < 65536 + worker->c.dynamic_size && worker->c.dynamic_size > 0) {
+        snprintf(text, size, "offset %zu of dynamic shared memory; the launch asked for %llu bytes", (size_t)(address - dynamic),
+                 worker->c.dynamic_size);
+    } else if (sim_memory_near(address, &block)) {
+        const char *kind = kinds[block.kind];
+        if (address < block.base) {
+            snprintf(text, size, "%zu bytes before the %zu-byte %s at 0x%zx", (size_t)(block.base - address), block.size, kind, (size_t)block.base);
+        } else if (address - block.base >= block.size) {
+            snprintf(text, size, "%zu bytes past the end of the %zu-byte %s%s at 0x%zx", (size_t)(address - block.base - block.size), block.size,
+                     block.freed ? "freed " : "", kind, (size_t)block.base);
+        } else {
+            snprintf(text, size, "%zu bytes into the %s%zu-byte %s at 0x%zx", (size_t)(address - block.base), block.freed ? "freed " : "",
+                     block.size, kind, (size_t)block.base);
+        }
+    } else {
+        snprintf(text, size, "no allocation is near");
+    }
+}
+
+/* The message of a fault that the handler has noted. Runs on the worker's own stack. */
+void diag_explain(Worker *worker) {
+    char who[200], what[500], where[250];
+    SimError *error = worker->error;
+    if (worker->fault.signal == 0) return; /* the message is there */
+    const uintptr_t address = worker->fault.address;
+    unsigned number;
+    bool guard;
+    diag_thread(worker, who, sizeof who);
+    place_describe(worker->job->kernel->module, worker->fault.pc, where, sizeof where);
+    error->code = CUDA_ERROR_LAUNCH_FAILED;
+    switch (worker->fault.signal) {
+    case SIGFPE: snprintf(what, sizeof what, "integer division by zero, or of the least integer by -1"); break;
+    case SIM_FAULT_TIMEOUT:
+        error->code = CUDA_ERROR_LAUNCH_TIMEOUT;
+        snprintf(what, sizeof what, "ran for more than %g s (PYGPU_SIM_TIMEOUT) and was stopped", sim_timeout());
+        break;
+    case SIGILL:
+    case SIGTRAP: snprintf(what, sizeof what, "trap: code that cannot be reached was reached, or __trap()"); break;
+    default:
+        error->code = CUDA_ERROR_ILLEGAL_ADDRESS;
+        if (worker->fault.known && address - (uintptr_t)worker < SIM_REGION && fiber_of(worker, address, &number, &guard) && guard) {
+            snprintf(what, sizeof what, "stack overflow: more than the limit of %zu bytes a thread (deep recursion, or large local arrays)",
+                     worker->stack_size);
+            error->code = CUDA_ERROR_LAUNCH_FAILED;
+        } else if (!worker->fault.known) {
+            error->code = CUDA_ERROR_INVALID_ADDRESS_SPACE;
+            error->code = CUDA_ERROR_ILLEGAL_ADDRESS;
+            snprintf(what, sizeof what, "access through a pointer that is no address at all (an uninitialized one?)");
+        } else {
+            char near[400];
+            describe_address(worker, address, near, sizeof near);
+            snprintf(what, sizeof what, "invalid %s address 0x%zx: %s", worker->fault.write ? "write to" : "read of", (size_t)address, near);
+        }
+    }
+    snprintf(error->text, sizeof error->text, "%s: %s%s", who, what, where);
+    worker->fault.signal = 0;
+}

@@ -1,0 +1,154 @@
+/* exec.h - what the files that run kernels share: workers, fibers, jobs.
+ *
+ * A job is one launch. Workers (workers.c) take its blocks, one at a time each. A block (block.c) starts as a plain loop over its threads on
+ * one stack. A thread that must wait keeps its stack, and the loop goes on on another one: a fiber (fiber.c). So kernels that
+ * never wait pay nothing. Faults (diag.c) leave the block by jumping to the worker's own stack; nothing is unwound. */
+#ifndef PYGPU_SIM_EXEC_H
+#define PYGPU_SIM_EXEC_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "../../pygpu/cuda/simulator/include/pygpu_sim_abi.h"
+#include "sim.h"
+
+#define SIM_MAX_THREADS 1024u /* of a block, as on every GPU */
+#define SIM_COOPERATIVE_BLOCKS 64u /* of a cooperative launch: one system thread each */
+#define SIM_LIKELY(x) __builtin_expect(!!(x), 1)
+#define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SIM_HIDDEN __attribute__((visibility("hidden")))
+
+struct SimKernel {
+    const SimEntry *entry;
+    SimModule *module;
+    const char *name;
+    int max_dynamic; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    int carveout, cache_config;
+};
+
+typedef enum { FIBER_FREE, FIBER_RUNS, FIBER_READY, FIBER_BARRIER, FIBER_WARP, FIBER_GRID } FiberState;
+
+typedef struct {
+    struct { SimTriple thread; unsigned linear; } id; /* of the thread that it holds */
+    void *stack;                                      /* saved stack pointer */
+    uint16_t number;
+    uint16_t state;
+    int operation; /* of a warp operation: what, with whom, given, asked for, got */
+    unsigned mask;
+    SimWord value, argument, result;
+    const void *place; /* where it waits */
+} Fiber;
+
+typedef struct {
+    unsigned lanes;  /* that the block has in this warp */
+    unsigned parked; /* lanes at a warp operation */
+    uint16_t lane[SIM_WARP];
+} Warp;
+
+#define SIM_FAULT_TIMEOUT (-1) /* in place of a signal's number */
+
+#define SIM_WATCH_SIGNAL SIGURG /* ignored by default, so that a late one harms nobody */
+
+typedef enum { WHERE_OUTSIDE, WHERE_THREADS, WHERE_BLOCKS, WHERE_RUNTIME } Where;
+
+typedef struct Job Job;
+
+typedef struct Worker {
+    SimContext c; /* first: device code finds it at the start of the region */
+    Job *job;
+    void *home;       /* the system thread's stack pointer while fibers run */
+    Fiber *running;
+    size_t stack_size;
+    unsigned stacks;      /* fibers that have a stack */
+    unsigned in_use;      /* fibers taken from 0 .. in_use - 1 in this block, but for those in unused */
+    unsigned n_unused;
+    unsigned head, tail;  /* of ready, as ever growing numbers */
+    unsigned at_barrier;  /* fibers in barrier */
+    unsigned at_grid;
+    int reduction, reduction_kind, reduced;
+    unsigned long long first, count; /* blocks of the loop that runs */
+    volatile int where;   /* a Where, for the handler of signals */
+    volatile int failed;
+    volatile int stop;    /* asked to end, by the watchdog */
+    char *dynamic;        /* shared memory of the launch: ends where the region has a page without access */
+    SimError *error;
+    SimError own_error;
+    struct { int signal; uintptr_t address, pc, stack; bool write, known; } fault;
+    struct Worker *next;  /* in the list of idle regions */
+    double started;       /* when the current block was */
+    pthread_t thread;
+    uint16_t unused[SIM_MAX_THREADS + 1];
+    uint16_t ready[2 * SIM_MAX_THREADS]; /* a power of two */
+    uint16_t barrier[SIM_MAX_THREADS + 1];
+    Warp warps[SIM_MAX_THREADS / SIM_WARP];
+    Fiber fibers[SIM_MAX_THREADS + 1];
+} Worker;
+
+struct Job {
+    const SimKernel *kernel;
+    const SimLaunch *launch;
+    unsigned long long blocks;
+    atomic_ullong next;     /* block that is taken next */
+    unsigned chunk;         /* blocks taken at a time */
+    atomic_int stop;        /* a block has failed */
+    int helpers;            /* workers of the pool inside, under the pool's lock */
+    Job *later;
+    pthread_mutex_t lock;   /* of error and of the grid's barrier */
+    pthread_cond_t grid;
+    unsigned grid_arrived, grid_phase, grid_alive;
+    SimError error;
+};
+
+/* fiber.c */
+SIM_HIDDEN Worker *worker_acquire(void);
+SIM_HIDDEN void worker_release(Worker *worker);
+SIM_HIDDEN CUresult worker_ready(Worker *worker, size_t dynamic);
+SIM_HIDDEN CUresult worker_stacks(Worker *worker, unsigned count);
+SIM_HIDDEN void fiber_run(Worker *worker);                 /* runs a block's fibers from the worker's own stack */
+SIM_HIDDEN void fiber_next(Worker *worker, Fiber *me);     /* the running fiber waits; another one goes on */
+SIM_HIDDEN void fiber_yield(Worker *worker);
+SIM_HIDDEN _Noreturn void fiber_leave(Worker *worker);     /* the block is over: back to the worker's own stack */
+SIM_HIDDEN void fiber_prepare(Worker *worker, Fiber *fiber);
+SIM_HIDDEN bool fiber_of(const Worker *worker, uintptr_t stack, unsigned *number, bool *guard);
+
+/* block.c */
+SIM_HIDDEN bool block_run(Worker *worker, unsigned long long number);  /* false: it failed, and worker->error says how */
+SIM_HIDDEN bool blocks_run(Worker *worker, unsigned long long first, unsigned long long count);
+SIM_HIDDEN void block_main(Worker *worker);                /* what a fresh fiber runs */
+SIM_HIDDEN _Noreturn void block_deadlock(Worker *worker);
+SIM_HIDDEN _Noreturn void block_fail(Worker *worker, CUresult code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+SIM_HIDDEN void block_ready(Worker *worker, Fiber *fiber);
+SIM_HIDDEN extern const SimRuntime sim_runtime;
+
+/* warp.c */
+SIM_HIDDEN void warp_begin(Worker *worker);
+SIM_HIDDEN void warp_thread_end(Worker *worker, unsigned linear) ; /* linear: the thread that has returned */
+SIM_HIDDEN bool warp_resolve_active(Worker *worker);
+SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord value, SimWord argument);
+
+/* module.c */
+SIM_HIDDEN void sim_module_enter(const SimModule *module, char *dynamic); /* before blocks of its kernels run on this thread */
+SIM_HIDDEN bool sim_module_contains(const SimModule *module, uintptr_t pc);
+SIM_HIDDEN const char *sim_module_path(const SimModule *module, uintptr_t *base);
+
+/* workers.c */
+SIM_HIDDEN void pool_run(Job *job);
+
+/* diag.c */
+SIM_HIDDEN CUresult diag_enter(void);                      /* hooks the signals, and this thread's stack for them */
+SIM_HIDDEN void diag_current(Worker *worker);              /* whose kernel this thread runs; NULL: none */
+SIM_HIDDEN void diag_explain(Worker *worker);              /* writes worker->error from worker->fault */
+SIM_HIDDEN void diag_thread(const Worker *worker, char *text, size_t size); /* "kernel k, block (0,0,0), thread (1,0,0)" */
+
+/* place.c */
+SIM_HIDDEN void place_describe(const SimModule *module, uintptr_t pc, char *text, size_t size); /* " at kernel.cu:4", "" */
+
+/* runtime.c: what device code calls */
+SIM_HIDDEN int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values);
+SIM_HIDDEN void runtime_assertion(SimContext *c, const char *text, const char *file, unsigned line, const char *function);
+SIM_HIDDEN void *runtime_allocate(SimContext *c, unsigned long long size, unsigned long long alignment);
+SIM_HIDDEN void runtime_release(SimContext *c, void *address);
+SIM_HIDDEN unsigned long long runtime_nanoseconds(void);
+
+#endif

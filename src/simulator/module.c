@@ -1,0 +1,296 @@
+/* module.c - images loaded into the process: the kernels and variables of a shared object that compiler.c made.
+ *
+ * Each load has its own variables, so each is a file of its own for the system's loader, which knows files by name. The names of kernels and
+ * variables come from the object's full table of symbols: nothing in it is exported. */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler.h"
+#include "elf.h"
+#include "exec.h"
+
+typedef struct {
+    const char *name;
+    uintptr_t address;
+    size_t size;
+} Variable;
+
+struct SimModule {
+    CUcontext context;
+    void *object;
+    uintptr_t base, text, text_end;
+    size_t shared; /* static shared memory of all kernels together */
+    char *names;
+    SimKernel *kernels;
+    size_t n_kernels;
+    Variable *variables;
+    size_t n_variables;
+    const SimDynamic *const *dynamic;
+    size_t n_dynamic;
+    char path[300]; /* of the image, if it was kept */
+};
+
+static void module_free(SimModule *module) {
+    for (size_t i = 0; i < module->n_variables; i++) sim_memory_free(module->variables[i].address, SIM_VARIABLE);
+    if (module->object != NULL) dlclose(module->object);
+    if (module->path[0] != 0) unlink(module->path);
+    free(module->kernels);
+    free(module->variables);
+    free(module->names);
+    free(module);
+}
+
+static bool ours(const char *name) {
+    return strncmp(name, "sim_", 4) == 0 || strncmp(name, "_ZL4sim_", 8) == 0 || strstr(name, "SimKernel") != NULL || name[0] == '.' ||
+           strncmp(name, "_ZTV", 4) == 0 || strncmp(name, "_ZTI", 4) == 0 || strncmp(name, "_ZTS", 4) == 0 || strncmp(name, "_ZZ", 3) == 0 ||
+           strncmp(name, "_ZGV", 4) == 0 || strncmp(name, "_DYNAMIC", 8) == 0 || strncmp(name, "_GLOBAL_", 8) == 0;
+}
+
+static CUresult find_variables(SimModule *module, const Elf *elf) {
+    size_t n = 0;
+    for (size_t i = 0; i < elf->n_symbols; i++) n += ELF64_ST_TYPE(elf->symbols[i].st_info) == STT_OBJECT;
+    module->variables = calloc(n + 1, sizeof(Variable));
+    if (module->variables == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < elf->n_symbols; i++) {
+        const Elf64_Sym *symbol = &elf->symbols[i];
+        const char *name = elf_symbol_name(elf, symbol);
+        if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_shndx == SHN_UNDEF || symbol->st_size == 0 || ours(name)) continue;
+        Variable *variable = &module->variables[module->n_variables];
+        *variable = (Variable){module->names + (name - elf->names), module->base + symbol->st_value, symbol->st_size};
+        if (sim_memory_adopt(module->context, variable->address, variable->size, SIM_VARIABLE, 0) == CUDA_SUCCESS) module->n_variables++;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult find_kernels(SimModule *module, const Elf *elf) {
+    uint64_t address = 0, size = 0;
+    if (!elf_section(elf, "sim_kernels", &address, &size)) return CUDA_SUCCESS;
+    const SimEntry *const *entries = (const SimEntry *const *)(module->base + address);
+    const size_t n = size / sizeof *entries;
+    module->kernels = calloc(n + 1, sizeof(SimKernel));
+    if (module->kernels == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        if (entries[i] == NULL) continue;
+        const Elf64_Sym *symbol = elf_symbol_at(elf, (uintptr_t)entries[i]->function - module->base);
+        if (symbol == NULL) continue;
+        SimKernel *kernel = &module->kernels[module->n_kernels++];
+        *kernel = (SimKernel){.entry = entries[i], .module = module, .name = module->names + (elf_symbol_name(elf, symbol) - elf->names), .carveout = -1};
+        kernel->max_dynamic = (int)(SIM_SHARED_DEFAULT - (module->shared < SIM_SHARED_DEFAULT ? module->shared : 0));
+    }
+    return CUDA_SUCCESS;
+}
+
+static void find_segments(SimModule *module, const Elf *elf) {
+    const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)elf->image;
+    for (unsigned i = 0; i < head->e_phnum; i++) {
+        Elf64_Phdr segment;
+        if (head->e_phoff + (i + 1) * sizeof segment > elf->size) return;
+        memcpy(&segment, elf->image + head->e_phoff + i * sizeof segment, sizeof segment);
+        if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X)) {
+            module->text = module->base + segment.p_vaddr;
+            module->text_end = module->text + segment.p_memsz;
+        } else if (segment.p_type == PT_TLS) {
+            module->shared = segment.p_memsz;
+        }
+    }
+}
+
+static CUresult load_object(SimModule *module, const void *image, size_t size) {
+    char path[256];
+    CUresult status = compiler_temporary_file(path, sizeof path, ".so", image, size);
+    if (status != CUDA_SUCCESS) return status;
+    module->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (compiler_keep()) snprintf(module->path, sizeof module->path, "%s", path);
+    else unlink(path);
+    if (module->object == NULL) {
+        const char *text = dlerror();
+        return sim_fail(CUDA_ERROR_INVALID_IMAGE, "the image cannot be loaded: %s", text != NULL ? text : "?");
+    }
+    struct link_map *map = NULL;
+    if (dlinfo(module->object, RTLD_DI_LINKMAP, &map) != 0 || map == NULL) return CUDA_ERROR_INVALID_IMAGE;
+    module->base = map->l_addr;
+    return CUDA_SUCCESS;
+}
+
+static CUresult load(SimModule *module, const void *image, size_t size) {
+    Elf elf;
+    if (!elf_open(&elf, image, size)) return sim_fail(CUDA_ERROR_INVALID_IMAGE, "the image is damaged");
+    uint64_t address, bytes;
+    if (!elf_section(&elf, "sim_abi", &address, &bytes)) {
+        return sim_fail(CUDA_ERROR_INVALID_IMAGE, "the image is a shared object, but not one that the simulator's compiler made");
+    }
+    unsigned abi = 0;
+    if (!elf_bytes_at(&elf, address, &abi, sizeof abi) || abi != SIM_ABI) {
+        return sim_fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the image was made by another version of the simulator (%u, this is %u): compile it again", abi,
+                        SIM_ABI);
+    }
+    module->names = malloc(elf.names_size);
+    if (module->names == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(module->names, elf.names, elf.names_size);
+    CUresult status = load_object(module, image, elf.size);
+    if (status != CUDA_SUCCESS) return status;
+    find_segments(module, &elf);
+    if (elf_section(&elf, "sim_dynamic", &address, &bytes)) {
+        module->dynamic = (const SimDynamic *const *)(module->base + address);
+        module->n_dynamic = bytes / sizeof *module->dynamic;
+    }
+    if ((status = find_variables(module, &elf)) != CUDA_SUCCESS) return status;
+    return find_kernels(module, &elf);
+}
+
+CUresult sim_module_load(CUcontext context, const void *image, size_t size, SimModule **out) {
+    void *decoded = NULL;
+    const void *object = image;
+    size_t bytes = elf_size(image, size);
+    if (bytes == 0) {
+        CUresult status = compiler_decode_text(image, size, &decoded, &bytes);
+        if (status != CUDA_SUCCESS) return status;
+        object = decoded;
+    } else if ((uintptr_t)image % 8 != 0) { /* a bytes object may lie anywhere */
+        if ((decoded = malloc(bytes)) == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        memcpy(decoded, image, bytes);
+        object = decoded;
+    }
+    SimModule *module = calloc(1, sizeof *module);
+    CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
+    if (module != NULL) {
+        module->context = context;
+        status = load(module, object, bytes);
+        if (status == CUDA_SUCCESS) *out = module;
+        else module_free(module);
+    }
+    free(decoded);
+    return status;
+}
+
+void sim_module_unload(SimModule *module) {
+    module_free(module);
+}
+
+/* " the module has: a, b" for messages */
+static void list_names(char *text, size_t size, size_t n, const char *(*name)(const SimModule *, size_t), const SimModule *module) {
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < n && used + 1 < size; i++) {
+        int more = snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", name(module, i));
+        used += more > 0 ? (size_t)more : 0;
+    }
+}
+
+static const char *kernel_name(const SimModule *module, size_t i) {
+    return module->kernels[i].name;
+}
+
+static const char *variable_name(const SimModule *module, size_t i) {
+    return module->variables[i].name;
+}
+
+CUresult sim_module_kernel(SimModule *module, const char *name, SimKernel **out) {
+    for (size_t i = 0; i < module->n_kernels; i++) {
+        if (strcmp(module->kernels[i].name, name) == 0) {
+            *out = &module->kernels[i];
+            return CUDA_SUCCESS;
+        }
+    }
+    char names[800];
+    list_names(names, sizeof names, module->n_kernels, kernel_name, module);
+    return sim_fail(CUDA_ERROR_NOT_FOUND, "no kernel named '%s'; the module has: %s", name, names[0] != 0 ? names : "none");
+}
+
+CUresult sim_module_variable(SimModule *module, const char *name, uintptr_t *address, size_t *size) {
+    char local[256]; /* static and const variables, which C++ compilers mark so */
+    snprintf(local, sizeof local, "_ZL%zu%s", strlen(name), name);
+    for (size_t i = 0; i < module->n_variables; i++) {
+        const Variable *variable = &module->variables[i];
+        if (strcmp(variable->name, name) == 0 || strcmp(variable->name, local) == 0) {
+            if (address != NULL) *address = variable->address;
+            if (size != NULL) *size = variable->size;
+            return CUDA_SUCCESS;
+        }
+    }
+    char names[800];
+    list_names(names, sizeof names, module->n_variables, variable_name, module);
+    return sim_fail(CUDA_ERROR_NOT_FOUND, "no variable named '%s'; the module has: %s", name, names[0] != 0 ? names : "none");
+}
+
+/* ---- kernels --------------------------------------------------------------------------------------------------------------- */
+
+const char *sim_kernel_name(const SimKernel *kernel) {
+    return kernel->name;
+}
+
+SimModule *sim_kernel_module(const SimKernel *kernel) {
+    return kernel->module;
+}
+
+int sim_kernel_n_params(const SimKernel *kernel) {
+    return (int)kernel->entry->n_params;
+}
+
+void sim_kernel_param(const SimKernel *kernel, int index, size_t *offset, size_t *size) {
+    const SimEntry *entry = kernel->entry;
+    size_t at = 0;
+    for (unsigned i = 0; i <= (unsigned)index && i < entry->n_params; i++) {
+        const size_t alignment = entry->sizes[entry->n_params + 1 + i];
+        at = (at + alignment - 1) / alignment * alignment;
+        *offset = at;
+        *size = entry->sizes[i];
+        at += *size;
+    }
+}
+
+/* Registers and the like are made up, but such that programs which decide by them work as on a GPU. */
+CUresult sim_kernel_attribute(const SimKernel *kernel, CUfunction_attribute attribute, int *value) {
+    const int arch = sim_architecture();
+    switch (attribute) {
+    case 0: *value = kernel->entry->max_threads != 0 ? (int)kernel->entry->max_threads : (int)SIM_MAX_THREADS; break;
+    case 1: *value = (int)kernel->module->shared; break; /* SHARED_SIZE_BYTES */
+    case 2: *value = 0; break;                           /* CONST_SIZE_BYTES */
+    case 3: *value = 0; break;                           /* LOCAL_SIZE_BYTES */
+    case 4: *value = 32; break;                          /* NUM_REGS */
+    case 5: case 6: *value = arch; break;                /* PTX_VERSION, BINARY_VERSION */
+    case 7: *value = 0; break;                           /* CACHE_MODE_CA */
+    case 8: *value = kernel->max_dynamic; break;
+    case 9: *value = kernel->carveout; break;
+    case 10: case 11: case 12: case 13: case 14: case 15: *value = 0; break; /* clusters */
+    default: return sim_fail(CUDA_ERROR_INVALID_VALUE, "no attribute %d of a function", attribute);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_kernel_set_attribute(SimKernel *kernel, CUfunction_attribute attribute, int value) {
+    if (attribute == 8) {
+        if (value < 0 || (size_t)value + kernel->module->shared > SIM_SHARED_MOST) {
+            return sim_fail(CUDA_ERROR_INVALID_VALUE, "MAX_DYNAMIC_SHARED_SIZE_BYTES %d, and %zu of static shared memory; at most %u in all", value,
+                            kernel->module->shared, SIM_SHARED_MOST);
+        }
+        kernel->max_dynamic = value;
+    } else if (attribute == 9) {
+        if (value < -1 || value > 100) return sim_fail(CUDA_ERROR_INVALID_VALUE, "PREFERRED_SHARED_MEMORY_CARVEOUT %d; -1 to 100 per cent", value);
+        kernel->carveout = value;
+    } else {
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "attribute %d of a function cannot be set", attribute);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- for exec --------------------------------------------------------------------------------------------------------------- */
+
+void sim_module_enter(const SimModule *module, char *dynamic) {
+    for (size_t i = 0; i < module->n_dynamic; i++) {
+        if (module->dynamic[i] != NULL) module->dynamic[i]->set(dynamic);
+    }
+}
+
+bool sim_module_contains(const SimModule *module, uintptr_t pc) {
+    return pc >= module->text && pc < module->text_end;
+}
+
+const char *sim_module_path(const SimModule *module, uintptr_t *base) {
+    *base = module->base;
+    return module->path;
+}

@@ -1,0 +1,410 @@
+/* rewrite.c - CUDA C++ to C++, token by token, after preprocessing; lines stay where they were.
+ *
+ *   __device__, __host__, ...             nothing; on variables: "used", so that they are there by name
+ *   __shared__ T x[n];                    static thread_local T x[n];   a block runs on one system thread
+ *   extern __shared__ T s[];              a reference to the context's dynamic shared memory
+ *   __global__ void k(P) {...}            see rewrite_kernel.c
+ *   threadIdx, ... outside of kernels     read from the context
+ *   printf, malloc, free, clock           the simulator's
+ * Words are replaced as tokens and not defined as macros, since headers of the C++ library use some of them for themselves. */
+#include "rewrite.h"
+
+#include "../../pygpu/cuda/simulator/include/pygpu_sim_abi.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BEGINS_NOTHING, BEGINS_KERNEL, BEGINS_EXTERN_SHARED, DROP };
+
+/* ---- helpers ------------------------------------------------------------------------------------------------------------------ */
+
+bool rewrite_words(Tokens *tokens) {
+    static const char *const words[] = {
+#define W(word) #word,
+        REWRITE_WORDS(W)
+#undef W
+    };
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (lex_name(tokens, words[i], strlen(words[i])) != i + 1) return false;
+    }
+    return true;
+}
+
+bool is_bracket(const Tokens *tokens, unsigned i, char c) {
+    const Token *token = &tokens->tokens[i];
+    return token->kind == TOKEN_PUNCTUATION && token->size == 1 && tokens->text[token->start] == c;
+}
+
+unsigned *rewrite_match(const Tokens *tokens) {
+    const unsigned n = tokens->n_tokens;
+    unsigned *match = calloc(n, sizeof *match), *stack = malloc(n * sizeof *stack), depth = 0;
+    if (match != NULL && stack != NULL) {
+        for (unsigned i = 0; i < n; i++) {
+            const Token *token = &tokens->tokens[i];
+            if (token->kind != TOKEN_PUNCTUATION || token->size != 1) continue;
+            const char c = tokens->text[token->start];
+            if (c == '(' || c == '[' || c == '{') {
+                stack[depth++] = i;
+            } else if (c == ')' || c == ']' || c == '}') {
+                const char open = c == ')' ? '(' : c == ']' ? '[' : '{';
+                while (depth > 0 && tokens->text[tokens->tokens[stack[depth - 1]].start] != open) depth--;
+                if (depth > 0) {
+                    match[stack[--depth]] = i;
+                    match[i] = stack[depth];
+                }
+            }
+        }
+    }
+    free(stack);
+    return match;
+}
+
+unsigned declaration_start(const Tokens *tokens, unsigned i) {
+    unsigned start = i;
+    while (start > 0) {
+        const Token *token = &tokens->tokens[start - 1];
+        if (is_bracket(tokens, start - 1, ';') || is_bracket(tokens, start - 1, '{') || is_bracket(tokens, start - 1, '}')) break;
+        if (token->kind == TOKEN_MARKER && tokens->text[token->start + 1] == 'p') break; /* #pragma */
+        start--;
+    }
+    while (start < i && tokens->tokens[start].kind == TOKEN_MARKER) start++;
+    return start;
+}
+
+unsigned skip_angles(const Tokens *tokens, const unsigned *match, unsigned i) {
+    unsigned depth = 0;
+    for (unsigned k = i; k < tokens->n_tokens; k++) {
+        if (is_bracket(tokens, k, '(') || is_bracket(tokens, k, '[') || is_bracket(tokens, k, '{')) {
+            if (match[k] == 0) return i;
+            k = match[k];
+        } else if (is_bracket(tokens, k, '<')) {
+            depth++;
+        } else if (is_bracket(tokens, k, '>')) {
+            if (--depth == 0) return k;
+        } else if (is_bracket(tokens, k, ';') || is_bracket(tokens, k, ')') || is_bracket(tokens, k, '}')) {
+            return i;
+        }
+    }
+    return i;
+}
+
+void rewrite_error(Rewriter *r, unsigned i, const char *format, ...) {
+    /* the line marker before the token, and the lines since */
+    unsigned line = 1, k = i;
+    const char *name = "";
+    size_t name_size = 0;
+    size_t from = 0;
+    while (k > 0 && !(r->t.tokens[k].kind == TOKEN_MARKER && strncmp(r->t.text + r->t.tokens[k].start, "# ", 2) == 0)) k--;
+    if (r->t.tokens[k].kind == TOKEN_MARKER) {
+        const char *s = r->t.text + r->t.tokens[k].start;
+        line = (unsigned)strtoul(s + 2, NULL, 10);
+        from = r->t.tokens[k].start + r->t.tokens[k].size + 1;
+        name = memchr(s, '"', r->t.tokens[k].size);
+        if (name != NULL) {
+            const char *end = strchr(++name, '"');
+            name_size = end != NULL ? (size_t)(end - name) : 0;
+        }
+    }
+    for (size_t at = from; at < r->t.tokens[i].start; at++) line += r->t.text[at] == '\n';
+    va_list values;
+    char text[600];
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    text_printf(r->log, "%.*s:%u:0: error: %s\n", (int)name_size, name != NULL ? name : "", line, text);
+    r->failed = true;
+}
+
+void rewrite_flat(Rewriter *r, Text *out, unsigned first, unsigned end, bool defaults) {
+    Text *saved = r->out;
+    for (unsigned i = first; i < end; i++) {
+        const Token *token = &r->t.tokens[i];
+        if (token->kind == TOKEN_MARKER) continue;
+        if (!defaults && is_bracket(&r->t, i, '=')) { /* up to the comma; what is in brackets or angles is passed over */
+            while (i < end && !is_bracket(&r->t, i, ',')) {
+                if ((is_bracket(&r->t, i, '(') || is_bracket(&r->t, i, '{') || is_bracket(&r->t, i, '[')) && r->match[i] > i) i = r->match[i];
+                else if (is_bracket(&r->t, i, '<')) i = skip_angles(&r->t, r->match, i);
+                i++;
+            }
+            if (i >= end) break;
+            token = &r->t.tokens[i];
+        }
+        r->out = out;
+        r->copied = i; /* no text before it */
+        text_add(out, " ", 1);
+        i = rewrite_tokens(r, i, i + 1) - 1;
+    }
+    r->out = saved;
+}
+
+/* ---- single tokens ---------------------------------------------------------------------------------------------------------- */
+
+static void copy_token(Rewriter *r, unsigned i) {
+    text_add(r->out, r->t.text + r->t.tokens[i].start, r->t.tokens[i].size);
+}
+
+/* The text between the token before and this one: white space, with the ends of lines. */
+static void copy_space(Rewriter *r, unsigned i) {
+    if (i == 0) {
+        text_add(r->out, r->t.text, r->t.tokens[0].start);
+        return;
+    }
+    const size_t from = r->t.tokens[i - 1].start + r->t.tokens[i - 1].size;
+    text_add(r->out, r->t.text + from, r->t.tokens[i].start - from);
+}
+
+static unsigned name_at(const Rewriter *r, unsigned i) {
+    return r->t.tokens[i].kind == TOKEN_NAME ? r->t.tokens[i].name : 0;
+}
+
+/* Whether __device__ at i begins a variable: what comes first decides, a parameter list or the end of a declarator. */
+static bool begins_variable(const Rewriter *r, unsigned i) {
+    for (unsigned k = i + 1; k < r->t.n_tokens; k++) {
+        const unsigned name = name_at(r, k);
+        if (name == R_operator) return false;
+        if ((name == R___align__ || name == R_alignas || name == R___attribute__ || name == R_decltype || name == R___launch_bounds__ ||
+             name == R___builtin_align__) &&
+            is_bracket(&r->t, k + 1, '(')) {
+            k = r->match[k + 1];
+            if (k == 0) return false;
+        } else if (name == R_struct || name == R_class || name == R_union) {
+            while (k < r->t.n_tokens && !is_bracket(&r->t, k, '{') && !is_bracket(&r->t, k, ';') && !is_bracket(&r->t, k, '(') && !is_bracket(&r->t, k, '=')) k++;
+            if (is_bracket(&r->t, k, '{')) k = r->match[k];
+            else k--;
+            if (k == 0) return false;
+        } else if (is_bracket(&r->t, k, '<')) {
+            k = skip_angles(&r->t, r->match, k);
+        } else if (is_bracket(&r->t, k, '(')) {
+            return is_bracket(&r->t, k + 1, '*');
+        } else if (is_bracket(&r->t, k, ';') || is_bracket(&r->t, k, '=') || is_bracket(&r->t, k, '[')) {
+            return !(is_bracket(&r->t, k, '[') && is_bracket(&r->t, k + 1, '['));
+        } else if (is_bracket(&r->t, k, '{') || is_bracket(&r->t, k, ')') || is_bracket(&r->t, k, '}')) {
+            return is_bracket(&r->t, k, '{') && k > i + 2;
+        }
+    }
+    return false;
+}
+
+static bool declared_inline(const Rewriter *r, unsigned i) {
+    for (unsigned k = declaration_start(&r->t, i); k < r->t.n_tokens; k++) {
+        const unsigned name = name_at(r, k);
+        if (name == R_inline || name == R___inline__ || name == R___inline || (name == R___forceinline__ && k < i)) return true;
+        if (k > i && (is_bracket(&r->t, k, '(') || is_bracket(&r->t, k, ';'))) return false;
+    }
+    return false;
+}
+
+/* A call of a function that the C library has too, and not somebody's member. */
+static bool is_call(const Rewriter *r, unsigned i) {
+    if (!is_bracket(&r->t, i + 1, '(')) return false;
+    if (i == 0 || r->t.tokens[i].system) return !r->t.tokens[i].system;
+    if (is_bracket(&r->t, i - 1, '.') || token_is(&r->t, i - 1, "->")) return false;
+    if (token_is(&r->t, i - 1, "::")) return i < 2 || r->t.tokens[i - 2].kind != TOKEN_NAME || name_at(r, i - 2) == R_std;
+    return true;
+}
+
+static unsigned skip_arguments(const Rewriter *r, unsigned i) { /* i: a word; the index after it and its brackets */
+    return is_bracket(&r->t, i + 1, '(') && r->match[i + 1] > i ? r->match[i + 1] + 1 : i + 1;
+}
+
+/* extern __shared__ T s[]; from i to the semicolon. */
+static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
+    unsigned end = i, name = 0, depth = 0;
+    while (end < r->t.n_tokens && !is_bracket(&r->t, end, ';')) {
+        if (is_bracket(&r->t, end, '[') && name == 0 && end > 0) name = end - 1;
+        if ((is_bracket(&r->t, end, '(') || is_bracket(&r->t, end, '{')) && r->match[end] > end) end = r->match[end];
+        end++;
+    }
+    if (name == 0) name = end - 1;
+    for (unsigned k = i; k > 0; k--) { /* inside a function's braces, or outside of all? */
+        if (is_bracket(&r->t, k - 1, '}') && r->match[k - 1] != 0) {
+            k = r->match[k - 1] + 1;
+        } else if (is_bracket(&r->t, k - 1, '{')) {
+            unsigned before = k - 1, start = declaration_start(&r->t, before);
+            bool is_namespace = false;
+            for (unsigned j = start; j < before; j++) {
+                is_namespace = is_namespace || name_at(r, j) == R_namespace || (name_at(r, j) == R_extern && j + 2 == before);
+            }
+            if (!is_namespace) {
+                depth = 1;
+                break;
+            }
+        }
+    }
+    const char *text = r->t.text + r->t.tokens[name].start;
+    const int size = (int)r->t.tokens[name].size;
+    const unsigned number = r->n_entries++;
+    text_puts(r->out, "typedef");
+    for (unsigned k = i; k < end; k++) {
+        const unsigned word = name_at(r, k);
+        copy_space(r, k);
+        if (word == R_extern || word == R___shared__ || word == R_static || word == R___device__) continue;
+        if (k == name) text_printf(r->out, "__simT_%u", number);
+        else if (word == R_alignas || word == R___align__) text_puts(r->out, "__attribute__((aligned"), rewrite_flat(r, r->out, k + 1, skip_arguments(r, k), true), text_puts(r->out, "))"), k = skip_arguments(r, k) - 1;
+        else copy_token(r, k);
+    }
+    if (depth != 0) {
+        text_printf(r->out, "; __simT_%u &%.*s = *(__simT_%u *)sim_here()->dynamic;", number, size, text, number);
+    } else {
+        text_printf(r->out,
+                    "; static thread_local decltype(&(*(__simT_%u *)0)[0]) %.*s; static void __simS_%u(char *p) { %.*s = (decltype(%.*s))p; }"
+                    " static const SimDynamic __simD_%u = {__simS_%u};"
+                    " static const SimDynamic *const __simQ_%u __attribute__((used, section(\"sim_dynamic\"))) = &__simD_%u;",
+                    number, size, text, number, size, text, size, text, number, number, number, number);
+    }
+    return end + 1;
+}
+
+/* Lambdas without a default capture and local classes inside a kernel cannot use its parameters. */
+static void enter_foreign(Rewriter *r, unsigned i) {
+    const Token *before = i > 0 ? &r->t.tokens[i - 1] : NULL;
+    unsigned k = i;
+    if (is_bracket(&r->t, i, '[')) {
+        if (before == NULL || before->kind == TOKEN_NAME || before->kind == TOKEN_NUMBER || before->kind == TOKEN_STRING || is_bracket(&r->t, i - 1, ']') ||
+            is_bracket(&r->t, i - 1, ')') || is_bracket(&r->t, i + 1, '[') || is_bracket(&r->t, i + 1, '=') ||
+            (is_bracket(&r->t, i + 1, '&') && !(r->t.tokens[i + 2].kind == TOKEN_NAME)) || r->match[i] == 0) {
+            return;
+        }
+        k = r->match[i];
+    }
+    while (k < r->body_end && !is_bracket(&r->t, k, '{') && !is_bracket(&r->t, k, ';')) k++;
+    if (is_bracket(&r->t, k, '{')) r->foreign_end = r->match[k];
+}
+
+static unsigned rewrite_name(Rewriter *r, unsigned i) {
+    const unsigned name = r->t.tokens[i].name;
+    const bool system = r->t.tokens[i].system;
+    switch (name) {
+    case R___host__: case R___grid_constant__: case R___inline_hint__: case R___nv_pure__: return i + 1;
+    case R___global__: return i + 1; /* friends and the like; kernels do not come here */
+    case R___device__:
+        if (begins_variable(r, i)) text_puts(r->out, "__attribute__((used))");
+        return i + 1;
+    case R___constant__: case R___managed__: text_puts(r->out, "__attribute__((used))"); return i + 1;
+    case R___shared__: text_puts(r->out, "static thread_local"); return i + 1;
+    case R___launch_bounds__: case R___cluster_dims__: case R___maxnreg__: case R___block_size__: return skip_arguments(r, i);
+    case R___forceinline__:
+        text_puts(r->out, declared_inline(r, i) ? "__attribute__((always_inline))" : "inline __attribute__((always_inline))");
+        return i + 1;
+    case R___noinline__:
+        if (system || (i > 0 && is_bracket(&r->t, i - 1, '('))) break;
+        text_puts(r->out, "__attribute__((noinline))");
+        return i + 1;
+    case R___align__: case R___builtin_align__:
+        if (system || !is_bracket(&r->t, i + 1, '(') || r->match[i + 1] == 0) break;
+        text_puts(r->out, "__attribute__((aligned");
+        rewrite_flat(r, r->out, i + 1, r->match[i + 1] + 1, true);
+        text_puts(r->out, "))");
+        return r->match[i + 1] + 1;
+    case R_threadIdx: case R_blockIdx: case R_blockDim: case R_gridDim: {
+        if (system || (r->body_end != 0 && r->foreign_end == 0)) break;
+        if (i > 0 && (is_bracket(&r->t, i - 1, '.') || token_is(&r->t, i - 1, "->"))) break;
+        static const char *const members[] = {"thread", "block", "block_size", "grid_size"};
+        text_printf(r->out, "%s(sim_triple(sim_here()->%s))", name >= R_blockDim ? "dim3" : "", members[name - R_threadIdx]);
+        return i + 1;
+    }
+    case R_printf: case R_vprintf: case R_malloc: case R_free: case R_clock:
+        if (is_call(r, i)) {
+            if (i > 1 && token_is(&r->t, i - 1, "::") && name_at(r, i - 2) == R_std) text_puts(r->out, " sim_from_std::");
+            text_puts(r->out, "sim_");
+        }
+        break;
+    case R___assert_fail: /* of the C library's own assert.h; the declaration stays */
+        if (i > 0 && token_is(&r->t, i - 1, "void")) break;
+        text_puts(r->out, "sim_assertion");
+        return i + 1;
+    case R_asm: case R___asm__: case R___asm:
+        if (!system) {
+            const unsigned next = rewrite_asm(r, i);
+            if (next != i) return next;
+        }
+        break;
+    default: break;
+    }
+    copy_token(r, i);
+    return i + 1;
+}
+
+unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end) {
+    unsigned i = first;
+    while (i < end && i < r->t.n_tokens) {
+        const Token *token = &r->t.tokens[i];
+        if (i != r->copied) copy_space(r, i);
+        r->copied = NOWHERE;
+        if (r->at[i] == BEGINS_KERNEL) {
+            unsigned global = i;
+            while (name_at(r, global) != R___global__) global++;
+            i = rewrite_kernel(r, i, global);
+            continue;
+        }
+        if (r->at[i] == BEGINS_EXTERN_SHARED) {
+            i = rewrite_extern_shared(r, i);
+            continue;
+        }
+        if (r->at[i] == DROP) {
+            i++;
+            continue;
+        }
+        if (r->body_end != 0 && r->foreign_end == 0 &&
+            (is_bracket(&r->t, i, '[') || name_at(r, i) == R_struct || name_at(r, i) == R_class || name_at(r, i) == R_union)) {
+            enter_foreign(r, i);
+        }
+        if (r->foreign_end == i) r->foreign_end = 0;
+        if (token->kind == TOKEN_NAME) {
+            i = rewrite_name(r, i);
+            continue;
+        }
+        if (token->kind == TOKEN_PUNCTUATION && token->size == 3 && token_is(&r->t, i, "<<<") && !token->system && name_at(r, i - 1) != R_operator) {
+            rewrite_error(r, i, "kernels cannot launch kernels on the simulator (dynamic parallelism, <<<...>>>)");
+        }
+        copy_token(r, i);
+        i++;
+    }
+    return i;
+}
+
+/* Marks where declarations begin that have to be seen as a whole. */
+static void find_declarations(Rewriter *r) {
+    for (unsigned i = 0; i < r->t.n_tokens; i++) {
+        const unsigned name = name_at(r, i);
+        if (name == R___global__) {
+            const unsigned start = declaration_start(&r->t, i);
+            if (r->at[start] == BEGINS_NOTHING) r->at[start] = BEGINS_KERNEL;
+        } else if (name == R___shared__) {
+            const unsigned start = declaration_start(&r->t, i);
+            bool is_extern = false;
+            for (unsigned k = start; k < r->t.n_tokens && !is_bracket(&r->t, k, ';') && !is_bracket(&r->t, k, '{'); k++) {
+                is_extern = is_extern || name_at(r, k) == R_extern;
+                if (name_at(r, k) == R_static) r->at[k] = DROP;
+            }
+            if (is_extern) r->at[start] = BEGINS_EXTERN_SHARED;
+        }
+    }
+}
+
+bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *names, size_t n_names, bool loops) {
+    Rewriter r = {.out = out, .log = log, .loops = loops};
+    bool good = lex(&r.t, text, size);
+    if (good) {
+        r.match = rewrite_match(&r.t);
+        r.at = calloc(r.t.n_tokens, 1);
+        r.dependent = dependent_names(&r.t);
+        good = r.match != NULL && r.at != NULL && r.dependent != NULL;
+    }
+    if (good) {
+        find_declarations(&r);
+        r.copied = NOWHERE;
+        rewrite_tokens(&r, 0, r.t.n_tokens - 1);
+        text_printf(out, "\nextern const unsigned __sim_abi __attribute__((used, section(\"sim_abi\"))); const unsigned __sim_abi = %u;\n", SIM_ABI);
+        rewrite_expressions(&r, names, n_names);
+    }
+    good = good && !r.failed && !out->failed;
+    free(r.match);
+    free(r.at);
+    free(r.dependent);
+    free(r.kernels);
+    lex_free(&r.t);
+    return good;
+}

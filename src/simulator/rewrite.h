@@ -1,0 +1,59 @@
+/* rewrite.h - what the files of the rewriter share. */
+#ifndef PYGPU_SIM_REWRITE_H
+#define PYGPU_SIM_REWRITE_H
+
+#include "compiler.h"
+
+/* Words that mean something here: R_x is the number of the name. */
+#define REWRITE_WORDS(W) \
+    W(__global__) W(__device__) W(__host__) W(__constant__) W(__managed__) W(__shared__) W(__launch_bounds__) W(__forceinline__) \
+    W(__noinline__) W(__align__) W(__builtin_align__) W(__grid_constant__) W(__inline_hint__) W(__cluster_dims__) W(__maxnreg__) \
+    W(__block_size__) W(__nv_pure__) W(__attribute__) W(__attribute) W(__declspec) W(alignas) W(decltype) W(noexcept) W(extern) \
+    W(static) W(inline) W(__inline__) W(__inline) W(template) W(operator) W(struct) W(class) W(union) W(enum) W(namespace) W(using) \
+    W(typedef) W(threadIdx) W(blockIdx) W(blockDim) W(gridDim) W(printf) W(vprintf) W(malloc) W(free) W(clock) W(asm) W(__asm__) \
+    W(__asm) W(volatile) W(goto) W(sim_here) W(explicit) W(requires) W(typeof) W(__typeof__) W(sizeof) W(alignof) W(__restrict__) W(std) W(__assert_fail)
+
+enum {
+    R_nothing,
+#define W(word) R_##word,
+    REWRITE_WORDS(W)
+#undef W
+    R_words
+};
+
+#define NOWHERE 0xffffffffu
+
+typedef struct {
+    Tokens t;
+    unsigned *match;          /* of each bracket, the index of its partner; 0: none */
+    unsigned char *dependent; /* by name, see dependent_names */
+    Text *out, *log;
+    unsigned n_entries;
+    unsigned copied; /* the token whose white space before it is not wanted; NOWHERE: none */
+    bool loops;      /* kernels whose threads are independent are run as loops */
+    bool failed;
+    unsigned *kernels; /* names of the kernels seen */
+    unsigned n_kernels, room_kernels;
+    unsigned char *at; /* what begins at a token, a BEGINS_ */
+    unsigned body_end; /* of the kernel we are in, the token of its brace; 0: in none */
+    unsigned foreign_end; /* inside a kernel: of a lambda or class that cannot see the kernel's parameters */
+} Rewriter;
+
+/* The lexer gives these words their numbers first, so that they are constants. */
+bool rewrite_words(Tokens *tokens);
+unsigned *rewrite_match(const Tokens *tokens);
+/* Index of the first token of the declaration that contains token i. */
+unsigned declaration_start(const Tokens *tokens, unsigned i);
+bool is_bracket(const Tokens *tokens, unsigned i, char c);
+unsigned skip_angles(const Tokens *tokens, const unsigned *match, unsigned i); /* i: a <; the index of its >, or i */
+void rewrite_error(Rewriter *r, unsigned i, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* rewrite_kernel.c */
+unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global);
+void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names);
+/* rewrite.c */
+unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end); /* writes them, replaced; what comes next */
+void rewrite_flat(Rewriter *r, Text *out, unsigned first, unsigned end, bool defaults); /* on one line; without default arguments */
+/* asm.c: inline PTX; i: the asm token. The index of the token after it, or i if it is not PTX. */
+unsigned rewrite_asm(Rewriter *r, unsigned i);
+
+#endif

@@ -1,0 +1,220 @@
+/* rewrite_kernel.c - kernels: `__global__ void k(P p) {body}` becomes
+ *
+ *   void k(P p) {}                                                       its name and address, which users look up
+ *   void sim_v_k(threadIdx, blockIdx, blockDim, gridDim, P p) {body}     what is run
+ *   an entry in section sim_kernels that names both                      for each kernel that is not a template
+ *
+ * Templates get their entries where they are instantiated: explicitly, or by a name expression. As parameters the four builtins are
+ * ordinary values, so that a loop over threads can be optimized like any other. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite.h"
+
+#define BUILTINS "const uint3 threadIdx, const uint3 blockIdx, const dim3 blockDim, const dim3 gridDim"
+
+typedef struct {
+    unsigned start, name, name_end; /* the declaration; its name, with template arguments if it has some */
+    unsigned params, params_end;    /* tokens between the brackets */
+    unsigned body;                  /* the { or ; */
+    unsigned bounds, bounds_end;    /* tokens of the first launch bound */
+    bool is_template, is_instantiation;
+} Kernel;
+
+static unsigned word(const Rewriter *r, unsigned i) {
+    return r->t.tokens[i].kind == TOKEN_NAME ? r->t.tokens[i].name : 0;
+}
+
+static bool parse(Rewriter *r, Kernel *k, unsigned start, unsigned global) {
+    unsigned angle = 0;
+    memset(k, 0, sizeof *k);
+    k->start = start;
+    if (word(r, start) == R_template) {
+        k->is_instantiation = !is_bracket(&r->t, start + 1, '<');
+        k->is_template = !k->is_instantiation && !is_bracket(&r->t, start + 2, '>');
+    }
+    for (unsigned i = start; i < r->t.n_tokens; i++) {
+        const unsigned name = word(r, i);
+        if (name == R___launch_bounds__ && is_bracket(&r->t, i + 1, '(')) {
+            k->bounds = i + 2;
+            k->bounds_end = k->bounds;
+            while (k->bounds_end < r->match[i + 1] && !is_bracket(&r->t, k->bounds_end, ',')) {
+                if (is_bracket(&r->t, k->bounds_end, '(') && r->match[k->bounds_end] != 0) k->bounds_end = r->match[k->bounds_end];
+                k->bounds_end++;
+            }
+        }
+        if ((name == R___launch_bounds__ || name == R___attribute__ || name == R_alignas || name == R_decltype || name == R___align__ ||
+             name == R___cluster_dims__ || name == R___maxnreg__ || name == R___block_size__ || name == R_noexcept) &&
+            is_bracket(&r->t, i + 1, '(') && r->match[i + 1] != 0) {
+            i = r->match[i + 1];
+        } else if (is_bracket(&r->t, i, '<')) {
+            angle = i;
+            i = skip_angles(&r->t, r->match, i);
+        } else if (is_bracket(&r->t, i, '(')) {
+            if (i < global || r->match[i] == 0) return false;
+            k->params = i + 1;
+            k->params_end = r->match[i];
+            k->name_end = i;
+            k->name = is_bracket(&r->t, i - 1, '>') && angle > 0 ? angle - 1 : i - 1;
+            break;
+        } else if (is_bracket(&r->t, i, ';') || is_bracket(&r->t, i, '{')) {
+            return false;
+        }
+    }
+    if (k->name == 0 || word(r, k->name) == 0) return false;
+    if (k->params + 1 == k->params_end && token_is(&r->t, k->params, "void")) k->params_end = k->params;
+    k->body = k->params_end;
+    while (k->body < r->t.n_tokens && !is_bracket(&r->t, k->body, '{') && !is_bracket(&r->t, k->body, ';')) k->body++;
+    return k->body < r->t.n_tokens;
+}
+
+static bool remember(Rewriter *r, unsigned name) {
+    for (unsigned i = 0; i < r->n_kernels; i++) {
+        if (r->kernels[i] == name) return true;
+    }
+    if (r->n_kernels == r->room_kernels) {
+        const unsigned room = 2 * r->room_kernels + 16;
+        unsigned *more = realloc(r->kernels, room * sizeof *more);
+        if (more == NULL) return false;
+        r->kernels = more;
+        r->room_kernels = room;
+    }
+    r->kernels[r->n_kernels++] = name;
+    return true;
+}
+
+static bool independent(const Rewriter *r, unsigned first, unsigned end) {
+    if (!r->loops || r->dependent[R_operator]) return false;
+    for (unsigned i = first; i < end; i++) {
+        const unsigned name = word(r, i);
+        if (name != 0 && name != R_threadIdx && r->dependent[name]) return false;
+        if (name == R___shared__ || name == R_asm || name == R___asm__ || name == R___asm) return false;
+        /* lambdas and local classes: only if they do not look at their thread in ways that the loop does not serve */
+        if (name == R_struct || name == R_class || (is_bracket(&r->t, i, '[') && i + 1 < end && is_bracket(&r->t, i + 1, ']') && !is_bracket(&r->t, i - 1, ']') && r->t.tokens[i - 1].kind != TOKEN_NAME)) return false;
+    }
+    return true;
+}
+
+static void entry(Rewriter *r, const Kernel *k, bool loops) {
+    Text types = {0};
+    const unsigned n = r->n_entries++;
+    Text name = {0}, own_name = {0};
+    rewrite_flat(r, &name, k->name, k->name_end, true);
+    text_puts(&own_name, "sim_v_");
+    text_puts(&own_name, name.data + 1); /* a space is before it */
+    rewrite_flat(r, &types, k->params, k->params_end, false);
+    const char *p = types.data != NULL ? types.data : "", *comma = k->params < k->params_end ? "," : "";
+    text_printf(r->out,
+                " typedef SimKernel<void (*)(%s), &%s, void (*)(const uint3, const uint3, const dim3, const dim3%s%s), &%s> __simL_%u;"
+                " static const SimEntry __simE_%u = {(void *)static_cast<void (*)(%s)>(&%s), &__simL_%u::threads, %s",
+                p, name.data, comma, p, own_name.data, n, n, p, name.data, n, loops ? "" : "0");
+    if (loops) text_printf(r->out, "&__simL_%u::blocks", n);
+    text_printf(r->out, ", __simL_%u::sizes, __simL_%u::count, (unsigned)(", n, n);
+    if (k->bounds != 0) rewrite_flat(r, r->out, k->bounds, k->bounds_end, true);
+    else text_puts(r->out, "0");
+    text_printf(r->out, ")}; static const SimEntry *const __simP_%u __attribute__((used, section(\"sim_kernels\"))) = &__simE_%u;", n, n);
+    text_free(&types);
+    text_free(&name);
+    text_free(&own_name);
+}
+
+/* The kernel that begins at start; its body is left to the caller, up to body_end. Returns the token to go on with. */
+unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
+    Kernel k;
+    r->at[start] = 0;
+    if (!parse(r, &k, start, global)) {
+        r->copied = start;
+        return start; /* something else: as it is */
+    }
+    if (!remember(r, r->t.tokens[k.name].name)) r->failed = true;
+    const unsigned end = is_bracket(&r->t, k.body, '{') ? r->match[k.body] : k.body;
+    if (end == 0) {
+        rewrite_error(r, k.body, "missing '}' of a kernel");
+        return k.body + 1;
+    }
+    if (k.is_instantiation) {
+        rewrite_flat(r, r->out, start, k.body + 1, true);
+        entry(r, &k, false);
+        return k.body + 1;
+    }
+    /* what has the name */
+    rewrite_flat(r, r->out, start, k.name, true);
+    text_puts(r->out, " __attribute__((used)) ");
+    rewrite_flat(r, r->out, k.name, k.body, true);
+    text_puts(r->out, is_bracket(&r->t, k.body, '{') ? " {} " : "; ");
+    /* what is run */
+    r->copied = start;
+    rewrite_tokens(r, start, k.name);
+    text_puts(r->out, " inline __attribute__((always_inline)) sim_v_");
+    r->copied = k.name;
+    rewrite_tokens(r, k.name, k.params);
+    text_puts(r->out, BUILTINS);
+    if (k.params < k.params_end) text_puts(r->out, ",");
+    rewrite_tokens(r, k.params, k.params_end);
+    text_puts(r->out, ")");
+    rewrite_tokens(r, r->match[k.params - 1] + 1, k.body + (is_bracket(&r->t, k.body, ';') ? 1u : 0u));
+    if (is_bracket(&r->t, k.body, ';')) return k.body + 1;
+    r->body_end = end;
+    r->foreign_end = 0;
+    rewrite_tokens(r, k.body, end + 1);
+    r->body_end = r->foreign_end = 0;
+    if (!k.is_template) entry(r, &k, independent(r, k.params, end));
+    return end + 1;
+}
+
+/* ---- expressions of nvrtcAddNameExpression ---------------------------------------------------------------------------------------- */
+
+/* Where the last name of the expression is, before its template arguments. */
+static bool last_name(const char *text, size_t *at, size_t *size) {
+    bool found = false;
+    int depth = 0;
+    for (size_t i = 0; text[i] != 0; i++) {
+        const char c = text[i];
+        if (c == '<' || c == '(') {
+            depth++;
+        } else if (c == '>' || c == ')') {
+            depth--;
+        } else if (depth == 0 && ((c | 32) >= 'a' ? (c | 32) <= 'z' : c == '_')) {
+            *at = i;
+            while (text[i + 1] != 0 && (((text[i + 1] | 32) >= 'a' && (text[i + 1] | 32) <= 'z') || text[i + 1] == '_' || (text[i + 1] >= '0' && text[i + 1] <= '9'))) i++;
+            *size = i + 1 - *at;
+            found = true;
+        }
+    }
+    return found;
+}
+
+void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names) {
+    for (size_t i = 0; i < n_names; i++) {
+        const char *text = names[i];
+        size_t at = 0, size = 0;
+        while (*text == ' ' || *text == '&' || *text == '\t' || *text == '\n') text++;
+        bool kernel = false, is_template = false;
+        if (last_name(text, &at, &size)) {
+            const unsigned name = lex_name(&r->t, text + at, size);
+            for (unsigned k = 0; k < r->n_kernels; k++) kernel = kernel || r->kernels[k] == name;
+            is_template = strchr(text + at, '<') != NULL;
+        }
+        text_printf(r->out, "# 1 \"name expression %s\"\n", strchr(names[i], '"') == NULL && strchr(names[i], '\\') == NULL ? names[i] : "");
+        if (kernel) {
+            bool loops = r->loops && !r->dependent[R_operator];
+            text_printf(r->out, "static const SimName __simN_%zu __attribute__((used, section(\"sim_names\"))) = {%zu, (const void *)static_cast<decltype(&%s)>(&%s)};", i,
+                        i, text, text);
+            if (is_template) {
+                Text own = {0};
+                text_printf(&own, "%.*ssim_v_%s", (int)at, text, text + at);
+                text_printf(r->out,
+                            " typedef SimKernel<decltype(&%s), &%s, decltype(&%s), &%s> __simM_%zu; static const SimEntry __simF_%zu = {(void *)static_cast<decltype(&%s)>(&%s), "
+                            "&__simM_%zu::threads, %s, __simM_%zu::sizes, __simM_%zu::count, 0}; static const SimEntry *const __simG_%zu "
+                            "__attribute__((used, section(\"sim_kernels\"))) = &__simF_%zu;",
+                            text, text, own.data, own.data, i, i, text, text, i, "0", i, i, i, i);
+                text_free(&own);
+            }
+            (void)loops;
+        } else {
+            text_printf(r->out, "static const SimName __simN_%zu __attribute__((used, section(\"sim_names\"))) = {%zu, (const void *)&(%s)};", i, i, text);
+        }
+        text_puts(r->out, "\n");
+    }
+}

@@ -1,0 +1,172 @@
+/* spawn.c - the C++ compiler as a process, and finding one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "compiler.h"
+
+extern char **environ;
+
+bool words_add(Words *words, const char *format, ...) {
+    char *word = NULL;
+    va_list values;
+    if (words->n + 2 > words->room) {
+        const size_t room = 2 * words->room + 32;
+        char **more = realloc(words->words, room * sizeof *more);
+        if (more == NULL) return false;
+        words->words = more;
+        words->room = room;
+    }
+    va_start(values, format);
+    const int n = vasprintf(&word, format, values);
+    va_end(values);
+    if (n < 0) return false;
+    words->words[words->n++] = word;
+    words->words[words->n] = NULL;
+    return true;
+}
+
+void words_free(Words *words) {
+    for (size_t i = 0; i < words->n; i++) free(words->words[i]);
+    free(words->words);
+    memset(words, 0, sizeof *words);
+}
+
+/* Both streams are read at once, so that neither can fill up and stop the other. */
+static void collect(int out_fd, int error_fd, Text *out, Text *error) {
+    struct { int fd; Text *text; } from[2] = {{out_fd, out}, {error_fd, error}};
+    char part[65536];
+    int open = 2;
+    while (open > 0) {
+        fd_set set;
+        int most = -1;
+        FD_ZERO(&set);
+        for (int i = 0; i < 2; i++) {
+            if (from[i].fd < 0) continue;
+            FD_SET(from[i].fd, &set);
+            if (from[i].fd > most) most = from[i].fd;
+        }
+        if (select(most + 1, &set, NULL, NULL, NULL) < 0) {
+            if (errno == EINTR) continue;
+            return;
+        }
+        for (int i = 0; i < 2; i++) {
+            if (from[i].fd < 0 || !FD_ISSET(from[i].fd, &set)) continue;
+            const ssize_t n = read(from[i].fd, part, sizeof part);
+            if (n < 0 && errno == EINTR) continue;
+            if (n <= 0) {
+                from[i].fd = -1;
+                open--;
+            } else {
+                text_add(from[i].text, part, (size_t)n);
+            }
+        }
+    }
+}
+
+int spawn(const Words *words, const char *directory, Text *out, Text *error) {
+    int out_pipe[2] = {-1, -1}, error_pipe[2] = {-1, -1}, status = -1;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    pid_t child;
+    if (pipe2(out_pipe, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0 || out_pipe[0] >= FD_SETSIZE || error_pipe[0] >= FD_SETSIZE) {
+        text_puts(error, "no pipe for the compiler\n");
+        goto close;
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, out_pipe[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, error_pipe[1], 2);
+    if (directory != NULL) posix_spawn_file_actions_addchdir_np(&actions, directory);
+    const int failure = posix_spawnp(&child, words->words[0], &actions, &attributes, words->words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    close(out_pipe[1]);
+    close(error_pipe[1]);
+    out_pipe[1] = error_pipe[1] = -1;
+    if (failure != 0) {
+        text_printf(error, "%s: %s\n", words->words[0], strerror(failure));
+        goto close;
+    }
+    collect(out_pipe[0], error_pipe[0], out, error);
+    int how;
+    while (waitpid(child, &how, 0) < 0) {
+        if (errno != EINTR) { /* somebody else waits for all children: its files tell whether it worked */
+            how = 0;
+            break;
+        }
+    }
+    status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+close:
+    for (int i = 0; i < 2; i++) {
+        if (out_pipe[i] >= 0) close(out_pipe[i]);
+        if (error_pipe[i] >= 0) close(error_pipe[i]);
+    }
+    return status;
+}
+
+/* ---- finding a compiler ------------------------------------------------------------------------------------------------------ */
+
+static pthread_mutex_t find_lock = PTHREAD_MUTEX_INITIALIZER;
+static CxxCompiler found;
+
+static bool try_compiler(const char *command) {
+    Words words = {0};
+    Text out = {0}, error = {0};
+    char *copy = strdup(command), *rest = copy, *part;
+    while (copy != NULL && (part = strsep(&rest, " ")) != NULL) {
+        if (*part != 0) words_add(&words, "%s", part);
+    }
+    free(copy);
+    if (words.n == 0) return false;
+    const size_t n = words.n;
+    words_add(&words, "--version");
+    const bool good = spawn(&words, NULL, &out, &error) == 0 && out.size > 0;
+    if (good) {
+        free(words.words[n]);
+        words.words[n] = NULL;
+        words.n = n;
+        found.command = words;
+        snprintf(found.version, sizeof found.version, "%.*s", (int)strcspn(out.data, "\n"), out.data);
+        found.clang = strstr(out.data, "clang") != NULL;
+    } else {
+        words_free(&words);
+    }
+    text_free(&out);
+    text_free(&error);
+    return good;
+}
+
+const CxxCompiler *compiler_find(Text *log) {
+    static const char *const others[] = {"g++", "clang++", "python3 -m ziglang c++", "python -m ziglang c++"};
+    pthread_mutex_lock(&find_lock);
+    const char *own = getenv("PYGPU_SIM_CXX"), *python = getenv("PYGPU_SIM_PYTHON");
+    if (found.command.n == 0) {
+        if (own != NULL && *own != 0) {
+            if (!try_compiler(own)) text_printf(log, "PYGPU_SIM_CXX names a C++ compiler that does not run: %s\n", own);
+        } else {
+            char zig[1100];
+            snprintf(zig, sizeof zig, "%s -m ziglang c++", python != NULL ? python : "python3");
+            bool good = try_compiler(others[0]) || try_compiler(others[1]) || (python != NULL && try_compiler(zig)) || try_compiler(others[2]) || try_compiler(others[3]);
+            if (!good) {
+                text_puts(log, "pygpu's simulator needs a C++ compiler: tried $PYGPU_SIM_CXX, g++, clang++, the ziglang package. "
+                               "Install g++, or: pip install ziglang\n");
+            }
+        }
+    }
+    const CxxCompiler *result = found.command.n > 0 ? &found : NULL;
+    pthread_mutex_unlock(&find_lock);
+    return result;
+}

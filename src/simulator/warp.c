@@ -1,0 +1,172 @@
+/* warp.c - operations in which the 32 lanes of a warp meet: each lane parks with what it brings, and the last one of the mask computes
+ * everybody's result. So lanes need not be in step, and nobody can overwrite what another one has not read.
+ *
+ * A lane that has returned is not waited for. __activemask has no mask: its lanes park until nothing else in the block can
+ * run; those that came to the same place are active together, as on a GPU. */
+#include "exec.h"
+
+void warp_begin(Worker *worker) {
+    const unsigned threads = worker->c.threads;
+    for (unsigned i = 0; i * SIM_WARP < threads; i++) {
+        const unsigned lanes = threads - i * SIM_WARP;
+        worker->warps[i].lanes = lanes >= SIM_WARP ? 0xffffffffu : (1u << lanes) - 1;
+        worker->warps[i].parked = 0;
+        worker->c.ended[i] = 0;
+    }
+}
+
+static inline unsigned alive(const Worker *worker, const Warp *warp) {
+    return warp->lanes & ~worker->c.ended[warp - worker->warps];
+}
+
+static inline Fiber *lane_fiber(Worker *worker, Warp *warp, unsigned lane) {
+    return &worker->fibers[warp->lane[lane]];
+}
+
+#define FOR_LANES(lane, set) \
+    for (unsigned rest_ = (set), lane; rest_ != 0 && (lane = (unsigned)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
+
+static bool less(int operation, SimWord a, SimWord b) {
+    switch (operation) {
+    case SIM_WARP_MIN: return a < b;
+    case SIM_WARP_MAX: return b < a;
+    case SIM_WARP_MIN_SIGNED: return (long long)a < (long long)b;
+    default: return (long long)b < (long long)a;
+    }
+}
+
+static SimWord lanes_with(Worker *worker, Warp *warp, unsigned set, SimWord value) {
+    SimWord lanes = 0;
+    FOR_LANES(lane, set) lanes |= (SimWord)(lane_fiber(worker, warp, lane)->value == value) << lane;
+    return lanes;
+}
+
+/* The results of all lanes in set, which have parked with the same operation. */
+static void compute(Worker *worker, Warp *warp, int operation, unsigned set) {
+    SimWord all = 0;
+    bool first = true, same = true;
+    if (operation == SIM_WARP_SYNC) return;
+    if (operation == SIM_WARP_READ) {
+        FOR_LANES(lane, set) {
+            Fiber *me = lane_fiber(worker, warp, lane);
+            const unsigned from = (unsigned)(me->argument & 31);
+            me->result = (set >> from & 1) ? lane_fiber(worker, warp, from)->value : me->value;
+        }
+        return;
+    }
+    if (operation == SIM_WARP_MATCH_ANY) {
+        FOR_LANES(lane, set) {
+            Fiber *me = lane_fiber(worker, warp, lane);
+            me->result = lanes_with(worker, warp, set, me->value);
+        }
+        return;
+    }
+    FOR_LANES(lane, set) {
+        const SimWord value = lane_fiber(worker, warp, lane)->value;
+        switch (operation) {
+        case SIM_WARP_BALLOT: all |= (SimWord)(value != 0) << lane; break;
+        case SIM_WARP_MATCH_ALL:
+            same = same && (first || value == all);
+            all = value;
+            break;
+        case SIM_WARP_ADD: all += value; break;
+        case SIM_WARP_AND: all = first ? value : all & value; break;
+        case SIM_WARP_OR: all |= value; break;
+        case SIM_WARP_XOR: all ^= value; break;
+        default: all = first || less(operation, value, all) ? value : all; break;
+        }
+        first = false;
+    }
+    if (operation == SIM_WARP_MATCH_ALL) all = same ? set : 0;
+    FOR_LANES(lane, set) lane_fiber(worker, warp, lane)->result = all;
+}
+
+static void wake(Worker *worker, Warp *warp, unsigned set, const Fiber *but) {
+    warp->parked &= ~set;
+    FOR_LANES(lane, set) {
+        Fiber *fiber = lane_fiber(worker, warp, lane);
+        if (fiber == but) continue;
+        worker->c.waiting--;
+        block_ready(worker, fiber);
+    }
+}
+
+/* Whether all lanes that mask names, but for those that have returned, have parked with this operation and mask. */
+static bool complete(Worker *worker, Warp *warp, int operation, unsigned mask) {
+    const unsigned need = mask & alive(worker, warp);
+    if ((warp->parked & need) != need) return false;
+    FOR_LANES(lane, need) {
+        const Fiber *fiber = lane_fiber(worker, warp, lane);
+        if (fiber->mask != mask || fiber->operation != operation) return false;
+    }
+    return need != 0;
+}
+
+SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord value, SimWord argument) {
+    Worker *worker = (Worker *)(void *)c;
+    Fiber *me = worker->running;
+    Warp *warp = &worker->warps[c->linear / SIM_WARP];
+    const unsigned lane = c->linear % SIM_WARP, bit = 1u << lane;
+    me->operation = operation;
+    me->mask = mask;
+    me->value = value;
+    me->argument = argument;
+    me->place = __builtin_return_address(0);
+    warp->lane[lane] = me->number;
+    if (operation != SIM_WARP_ACTIVE) {
+        if (SIM_UNLIKELY((mask & bit) == 0)) {
+            char at[300];
+            place_describe(worker->job->kernel->module, (uintptr_t)me->place - 1, at, sizeof at);
+            block_fail(worker, CUDA_ERROR_LAUNCH_FAILED, "warp operation whose mask 0x%08x does not name the calling lane %u%s", mask, lane, at);
+        }
+        warp->parked |= bit;
+        if (complete(worker, warp, operation, mask)) {
+            const unsigned set = mask & alive(worker, warp);
+            compute(worker, warp, operation, set);
+            wake(worker, warp, set, me);
+            return me->result;
+        }
+    } else {
+        warp->parked |= bit;
+    }
+    me->state = FIBER_WARP;
+    c->waiting++;
+    fiber_next(worker, me);
+    return me->result;
+}
+
+/* A lane has returned: others may have waited for it alone. */
+void warp_thread_end(Worker *worker, unsigned linear) {
+    Warp *warp = &worker->warps[linear / SIM_WARP];
+    FOR_LANES(lane, warp->parked) {
+        const Fiber *fiber = lane_fiber(worker, warp, lane);
+        if ((warp->parked >> lane & 1) && fiber->operation != SIM_WARP_ACTIVE && complete(worker, warp, fiber->operation, fiber->mask)) {
+            const unsigned set = fiber->mask & alive(worker, warp);
+            compute(worker, warp, fiber->operation, set);
+            wake(worker, warp, set, NULL);
+        }
+    }
+}
+
+/* Nothing else can run: lanes at __activemask learn who is with them. False if there are none. */
+bool warp_resolve_active(Worker *worker) {
+    bool any = false;
+    for (unsigned i = 0; i * SIM_WARP < worker->c.threads; i++) {
+        Warp *warp = &worker->warps[i];
+        unsigned left = 0;
+        FOR_LANES(lane, warp->parked) left |= (unsigned)(lane_fiber(worker, warp, lane)->operation == SIM_WARP_ACTIVE) << lane;
+        while (left != 0) {
+            const Fiber *first = lane_fiber(worker, warp, (unsigned)__builtin_ctz(left));
+            unsigned set = 0;
+            FOR_LANES(lane, left) {
+                const Fiber *fiber = lane_fiber(worker, warp, lane);
+                if (fiber->place == first->place && fiber->argument == first->argument) set |= 1u << lane;
+            }
+            FOR_LANES(lane, set) lane_fiber(worker, warp, lane)->result = set;
+            wake(worker, warp, set, NULL);
+            left &= ~set;
+            any = true;
+        }
+    }
+    return any;
+}

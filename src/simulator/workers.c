@@ -1,0 +1,236 @@
+/* workers.c - system threads that run blocks. Each launch is run by the thread that asked for it; where there is enough to do, idle workers of
+ * the pool help. They are started when first needed, and live as long as the process. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec.h"
+
+#define ALONE 8192u /* threads of a launch up to which waking others costs more than it gains */
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t pool_work = PTHREAD_COND_INITIALIZER; /* for workers: there is a job */
+static pthread_cond_t pool_done = PTHREAD_COND_INITIALIZER; /* for owners: a helper has left a job */
+static Job *pool_jobs;                                      /* that want help */
+static int pool_threads;
+static pthread_once_t pool_fork = PTHREAD_ONCE_INIT;
+
+/* ---- running blocks of a job on this thread --------------------------------------------------------------------------- */
+
+static void worker_enter(Worker *worker, Job *job) {
+    SimContext *c = &worker->c;
+    const SimLaunch *launch = job->launch;
+    worker->job = job;
+    worker->thread = pthread_self();
+    c->block_size = (SimTriple){launch->block.x, launch->block.y, launch->block.z};
+    c->grid_size = (SimTriple){launch->grid.x, launch->grid.y, launch->grid.z};
+    c->threads = launch->block.x * launch->block.y * launch->block.z;
+    c->params = launch->params;
+    c->cooperative = launch->cooperative;
+    c->dynamic = worker->dynamic;
+    c->dynamic_size = launch->shared;
+    worker->failed = worker->stop = 0;
+    worker->fault.signal = 0;
+    worker->error = &worker->own_error;
+    worker->own_error.code = CUDA_SUCCESS;
+    sim_module_enter(job->kernel->module, worker->dynamic);
+    diag_current(worker);
+}
+
+static void worker_leave(Worker *worker) {
+    diag_current(NULL);
+    worker->job = NULL;
+}
+
+static void job_failed(Job *job, const SimError *error) {
+    pthread_mutex_lock(&job->lock);
+    if (job->error.code == CUDA_SUCCESS) job->error = *error;
+    atomic_store(&job->stop, 1);
+    pthread_cond_broadcast(&job->grid);
+    pthread_mutex_unlock(&job->lock);
+}
+
+/* A permutation of 0 .. n - 1 that looks random: multiplying by a number prime to n, after a shift. */
+static unsigned long long shuffled(unsigned long long i, unsigned long long n, unsigned long long seed) {
+    unsigned long long step = (0x9e3779b97f4a7c15ull ^ seed * 0xbf58476d1ce4e5b9ull) % n | 1;
+    for (;; step += 2) {
+        unsigned long long a = n, b = step % n;
+        while (b != 0) {
+            unsigned long long rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1) break;
+    }
+    return (unsigned long long)(((unsigned __int128)i * step + seed) % n);
+}
+
+static void run_blocks(Worker *worker, Job *job) {
+    const SimEntry *entry = job->kernel->entry;
+    unsigned long long seed;
+    const SimOrder order = sim_order(&seed);
+    while (!atomic_load_explicit(&job->stop, memory_order_relaxed)) {
+        const unsigned long long first = atomic_fetch_add_explicit(&job->next, job->chunk, memory_order_relaxed);
+        if (first >= job->blocks) return;
+        const unsigned long long count = first + job->chunk > job->blocks ? job->blocks - first : job->chunk;
+        bool good = true;
+        if (entry->blocks != NULL && order == SIM_FORWARD) {
+            good = blocks_run(worker, first, count);
+        } else {
+            for (unsigned long long i = first; good && i < first + count; i++) {
+                const unsigned long long number = order == SIM_FORWARD   ? i
+                                                  : order == SIM_REVERSE ? job->blocks - 1 - i
+                                                                         : shuffled(i, job->blocks, seed);
+                good = entry->blocks != NULL ? blocks_run(worker, number, 1) : block_run(worker, number);
+            }
+        }
+        if (!good) {
+            job_failed(job, worker->error);
+            return;
+        }
+    }
+}
+
+static bool run_job(Worker *worker, Job *job) {
+    if (worker_ready(worker, job->launch->shared) != CUDA_SUCCESS) {
+        SimError error = {CUDA_ERROR_OUT_OF_MEMORY, "no memory for stacks and shared memory"};
+        job_failed(job, &error);
+        return false;
+    }
+    worker_enter(worker, job);
+    run_blocks(worker, job);
+    worker_leave(worker);
+    return true;
+}
+
+/* ---- the pool ----------------------------------------------------------------------------------------------------------- */
+
+static void *pool_main(void *unused) {
+    (void)unused;
+    Worker *worker = worker_acquire();
+    if (worker == NULL || diag_enter() != CUDA_SUCCESS) return NULL;
+    pthread_mutex_lock(&pool_lock);
+    for (;;) {
+        while (pool_jobs == NULL) pthread_cond_wait(&pool_work, &pool_lock);
+        Job *job = pool_jobs;
+        job->helpers++;
+        pthread_mutex_unlock(&pool_lock);
+        run_job(worker, job);
+        pthread_mutex_lock(&pool_lock);
+        for (Job **link = &pool_jobs; *link != NULL; link = &(*link)->later) { /* it has no more blocks for anybody */
+            if (*link == job) {
+                *link = job->later;
+                break;
+            }
+        }
+        if (--job->helpers == 0) pthread_cond_broadcast(&pool_done);
+    }
+    return NULL;
+}
+
+static void pool_forked(void) { /* in the child there are no threads, and locks may be held by ghosts */
+    pthread_mutex_init(&pool_lock, NULL);
+    pthread_cond_init(&pool_work, NULL);
+    pthread_cond_init(&pool_done, NULL);
+    pool_jobs = NULL;
+    pool_threads = 0;
+}
+
+static void pool_watch_forks(void) {
+    pthread_atfork(NULL, NULL, pool_forked);
+}
+
+static bool start_thread(void *(*main)(void *), void *argument, pthread_t *out) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 256u << 10);
+    if (out == NULL) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    const bool good = pthread_create(out != NULL ? out : &thread, &attributes, main, argument) == 0;
+    pthread_attr_destroy(&attributes);
+    return good;
+}
+
+/* ---- cooperative launches: a system thread for each block, so that all of them can wait for each other ---------------------- */
+
+static void run_cooperative_block(Job *job) {
+    Worker *worker = worker_acquire();
+    SimError error = {CUDA_ERROR_OUT_OF_MEMORY, "no memory for the blocks of a cooperative launch"};
+    if (worker != NULL && diag_enter() == CUDA_SUCCESS && worker_ready(worker, job->launch->shared) == CUDA_SUCCESS) {
+        worker_enter(worker, job);
+        if (!block_run(worker, atomic_fetch_add(&job->next, 1))) job_failed(job, worker->error);
+        worker_leave(worker);
+        pthread_mutex_lock(&job->lock); /* nobody waits for this block any more */
+        if (--job->grid_alive > 0 && job->grid_arrived == job->grid_alive) {
+            job->grid_arrived = 0;
+            job->grid_phase++;
+            pthread_cond_broadcast(&job->grid);
+        }
+        pthread_mutex_unlock(&job->lock);
+    } else {
+        job_failed(job, &error);
+    }
+    if (worker != NULL) worker_release(worker);
+}
+
+static void *cooperative_main(void *job) {
+    run_cooperative_block(job);
+    return NULL;
+}
+
+static void pool_run_cooperative(Job *job) {
+    pthread_t threads[SIM_COOPERATIVE_BLOCKS];
+    unsigned started = 0;
+    job->grid_alive = (unsigned)job->blocks;
+    while (started + 1 < job->blocks && start_thread(cooperative_main, job, &threads[started])) started++;
+    if (started + 1 < job->blocks) {
+        SimError error = {CUDA_ERROR_OPERATING_SYSTEM, "no system thread for every block of a cooperative launch"};
+        job_failed(job, &error);
+    } else {
+        run_cooperative_block(job);
+    }
+    while (started > 0) pthread_join(threads[--started], NULL);
+}
+
+void pool_run(Job *job) {
+    pthread_mutex_init(&job->lock, NULL);
+    pthread_cond_init(&job->grid, NULL);
+    pthread_once(&pool_fork, pool_watch_forks);
+    if (job->launch->cooperative) {
+        pool_run_cooperative(job);
+    } else {
+        const unsigned threads = job->launch->block.x * job->launch->block.y * job->launch->block.z;
+        const int wanted = sim_threads() - 1;
+        const bool help = wanted > 0 && job->blocks > 1 && (job->blocks >= ALONE || job->blocks * threads >= ALONE);
+        const unsigned long long parts = job->blocks / (8ull * (unsigned)(wanted + 1)); /* small enough to even out, large enough to be cheap */
+        job->chunk = parts < 1 ? 1 : parts > 64 ? 64 : (unsigned)parts;
+        if (help) {
+            pthread_mutex_lock(&pool_lock);
+            while (pool_threads < wanted && start_thread(pool_main, NULL, NULL)) pool_threads++;
+            job->later = pool_jobs;
+            pool_jobs = job;
+            pthread_cond_broadcast(&pool_work);
+            pthread_mutex_unlock(&pool_lock);
+        }
+        Worker *worker = worker_acquire();
+        if (worker != NULL) {
+            run_job(worker, job);
+            worker_release(worker);
+        } else {
+            SimError error = {CUDA_ERROR_OUT_OF_MEMORY, "no memory for stacks"};
+            job_failed(job, &error);
+        }
+        if (help) {
+            pthread_mutex_lock(&pool_lock);
+            for (Job **link = &pool_jobs; *link != NULL; link = &(*link)->later) {
+                if (*link == job) {
+                    *link = job->later;
+                    break;
+                }
+            }
+            while (job->helpers > 0) pthread_cond_wait(&pool_done, &pool_lock);
+            pthread_mutex_unlock(&pool_lock);
+        }
+    }
+    pthread_cond_destroy(&job->grid);
+    pthread_mutex_destroy(&job->lock);
+}
