@@ -5,11 +5,13 @@
  * looks for more for a moment (a launch then costs its caller no system call) and goes back to the pool. */
 #include "driver.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SPIN_RUNNER 50000u /* [ns] an idle thread looks for work before it goes to the pool */
 #define SPIN_WAITER 20000u /* [ns] a caller looks before it sleeps */
+#define SPIN_ALONE 2000u   /* [ns] both do so without letting others run */
 
 typedef struct Runner {
     pthread_cond_t wake;
@@ -92,7 +94,10 @@ static SimCommand *look_for_command(SimStream *stream) {
     if (command != NULL || sim_deferred()) {
         return command;
     }
-    for (uint64_t end = sim_now() + SPIN_RUNNER; command == NULL && sim_now() < end;) {
+    for (uint64_t start = sim_now(), now = start; command == NULL && now - start < SPIN_RUNNER; now = sim_now()) {
+        if (now - start > SPIN_ALONE) {
+            sched_yield(); /* whoever has the work may be waiting for this core */
+        }
         for (int i = 0; i < 16 && command == NULL; i++) {
             relax();
             command = next_command(stream);
@@ -207,7 +212,10 @@ void sim_stream_wait(SimStream *stream, uint64_t sequence) {
         sim_contexts_kick();
     }
     bool sleep_at_once = (stream->object.context->flags & 4) != 0; /* SCHED_BLOCKING_SYNC */
-    for (uint64_t end = sim_now() + SPIN_WAITER; !sleep_at_once && sim_now() < end;) {
+    for (uint64_t start = sim_now(), now = start; !sleep_at_once && now - start < SPIN_WAITER; now = sim_now()) {
+        if (now - start > SPIN_ALONE) {
+            sched_yield();
+        }
         for (int i = 0; i < 16; i++) {
             relax();
             if (sim_stream_done(stream, sequence)) {
