@@ -47,16 +47,22 @@ SLOTS = {
     "local_size: int | Sequence[int] | None, *args: Any, "
     "global_offset: int | Sequence[int] | None = ..., g_times_l: bool = ..., "
     "allow_empty_ndrange: bool = ..., wait_for: Sequence[Event] | None = ...) -> Event",
+    "Memcpy2D.__call__": "(self, aligned: bool | Stream | None = ..., stream: object = ...) -> None",
+    "Memcpy3D.__call__": "(self, stream: object = ...) -> None",
+    "Memcpy3DPeer.__call__": "(self, stream: object = ...) -> None",
     "MemoryPool.__call__": "(self, size: int) -> PooledBuffer",
+    "PageLockedMemoryPool.__init__": None,  # takes what the class's docstring says
     "Program.__delattr__": None,
     "Program.__getattribute__": "(self, name: str, /) -> Kernel",  # of any other name
     "Program.__setattr__": None,
     "SVMAllocator.__call__": "(self, size: int, /) -> SVMAllocation",
     "SVMPool.__call__": "(self, size: int) -> PooledSVM",
+    "__buffer__": "(self, flags: int, /) -> memoryview",
     "__index__": "(self, /) -> int",
     "__int__": "(self, /) -> int",
     "__eq__": "(self, value: object, /) -> bool",
     "__hash__": "(self, /) -> int",
+    "__len__": "(self, /) -> int",
     "__ne__": "(self, value: object, /) -> bool",
     # richcompare makes these too, and they raise TypeError: they are no part of the interface
     "__ge__": None,

@@ -5,10 +5,24 @@ Types and functions are those of the C module pygpu._cuda; enumerations come fro
 
 from .._cuda import *  # noqa: F403
 from ..errors import Error, LaunchError, LogicError, MemoryError, RuntimeError  # noqa: F401
+from .driver_arrays import *  # noqa: F403
 from .enums import *  # noqa: F403
 from .errors import CompileError  # noqa: F401
+from .pools import DebugMemoryPool  # noqa: F401
 
 del globals()["Enumeration"]
+
+# PyCUDA's other names.
+HostAllocation = PagelockedHostAllocation  # noqa: F405
+ManagedAllocationOrStub = ManagedAllocation  # noqa: F405
+py_memcpy_htoa = memcpy_htoa  # noqa: F405
+py_memcpy_atoh = memcpy_atoh  # noqa: F405
+
+# Flags of texture references.
+TRSA_OVERRIDE_FORMAT = 1
+TRSF_READ_AS_INTEGER = 1
+TRSF_NORMALIZED_COORDINATES = 2
+TR_DEFAULT = -1
 
 CUDA_DEBUGGING = False
 

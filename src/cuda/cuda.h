@@ -82,6 +82,8 @@ PyObject *cud_reject_type(State *state, const char *routine, const char *format,
 /* After an allocating call failed: 1 if memory was freed (garbage collected, pools trimmed) and the call should be repeated.
  * *tries starts at 0. -1 with an exception. */
 int cud_retry(State *state, CUresult status, int *tries);
+/* Frees what all pools hold. */
+void cud_pools_trim(State *state);
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
 
@@ -162,19 +164,51 @@ typedef struct {
     unsigned int flags;
 } Event;
 
-/* Device memory. All kinds that a kernel takes have this head: DeviceAllocation, ManagedAllocation, PooledDeviceAllocation. */
+/* Which streams use memory that somebody else may get afterwards (usage.c): of a pool, or allocated in a stream's order. */
+typedef struct {
+    CUstream handle;
+    Stream *stream;      /* keeps the handle valid; NULL: the default stream, or a handle that is not ours */
+    Context *context;
+} StreamUse;
+
+typedef struct {
+    StreamUse first, *more; /* first.context is NULL in an empty set */
+    int n_more;
+} UseSet;
+
+typedef struct {
+    CUstream latest;     /* that the owner used last and need not be looked at again; CUD_NO_STREAM: none */
+    UseSet now, before;  /* of this owner; of the one before, whose work must be over when this one's begins */
+    char exposed, was_exposed; /* the address was given away, so that streams which nobody told us of may use it */
+} Usage;
+#define CUD_NO_STREAM ((CUstream)(uintptr_t)-1)
+
+/* Device memory. All kinds that a kernel takes have this head: DeviceAllocation and what derives from it (ManagedAllocation,
+ * PooledDeviceAllocation, IPCMemoryHandle). */
 typedef struct {
     CUD_HEAD
     CUdeviceptr ptr;     /* 0 after free() or for an allocation of no bytes */
     size_t size;         /* bytes, as asked for */
     Context *context;
     int freed;           /* 1 after free(): use is an error */
-    int kind;            /* of the file that owns the type */
+    int kind;            /* how it is given back: memory.h */
+    int users;           /* calls and views that need it: free() takes effect after the last of them */
+    Usage *usage;        /* NULL: nobody else gets the memory as long as work may be using it */
 } Allocation;
 
+/* Before work that uses it is queued on a stream (handle and stream as cud_as_stream gave them): that work comes after what a
+ * former owner of the memory has queued. Costs one comparison unless the memory is a pool's and new to the stream. -1 with an
+ * exception. GIL held; may release it. */
+int cud_allocation_use_first(Allocation *self, CUstream handle, Stream *stream);
+static inline int cud_allocation_use(Allocation *self, CUstream handle, Stream *stream) {
+    return self->usage == NULL || self->usage->latest == handle ? 0 : cud_allocation_use_first(self, handle, stream);
+}
+static inline int cud_is_allocation(State *state, PyObject *obj); /* of any kind */
+/* -1 with a LogicError after free(), or if its context was destroyed. */
+int cud_allocation_alive(Allocation *self, const char *call);
+
 /* The address that obj stands for: an Allocation, a PointerHolderBase, an int, anything with __cuda_array_interface__, gpudata, ptr
- * or __index__. *size: bytes from there to the allocation's end, SIZE_MAX if not known. *keep: what must stay alive meanwhile
- * (borrowed from obj or NULL). -1 with an exception. */
+ * or __index__. *size: bytes from there to the allocation's end, SIZE_MAX if not known. -1 with an exception. */
 int cud_as_pointer(State *state, PyObject *obj, const char *call, const char *name, CUdeviceptr *ptr, size_t *size);
 /* -1 with a LogicError if n bytes do not fit into size. */
 int cud_check_range(State *state, const char *call, const char *name, CUdeviceptr ptr, size_t size, size_t n);
@@ -187,6 +221,11 @@ typedef struct {
     PyObject *source;    /* SourceModule's text, for argument types; or NULL */
     PyObject *functions; /* dict: name -> Function */
 } Module;
+
+static inline int cud_is_allocation(State *state, PyObject *obj) {
+    return Py_IS_TYPE(obj, state->DeviceAllocationType) || Py_IS_TYPE(obj, state->PooledDeviceAllocationType) ||
+           PyObject_TypeCheck(obj, state->DeviceAllocationType);
+}
 
 #define X(name, base) extern PyType_Spec cud_##name##_spec;
 CUD_TYPES(X)

@@ -117,7 +117,6 @@ PyObject *cud_reject_type(State *state, const char *routine, const char *format,
 }
 
 int cud_retry(State *state, CUresult status, int *tries) {
-    (void)state;
     if (status != CUDA_ERROR_OUT_OF_MEMORY || *tries > 0) {
         return 0;
     }
@@ -128,6 +127,7 @@ int cud_retry(State *state, CUresult status, int *tries) {
         PyGC_Disable();
     }
     cud_hold_drain(state);
+    cud_pools_trim(state);
     return 1;
 }
 
