@@ -156,8 +156,8 @@ _EMPTY = "#pragma once\n"
 _CMATH = (
     "abs fabs sqrt cbrt exp exp2 expm1 log log2 log10 log1p pow hypot sin cos tan asin acos atan "
     "atan2 sinh cosh tanh asinh acosh atanh erf erfc tgamma lgamma ceil floor trunc round rint "
-    "nearbyint fmod remainder fmin fmax fma fdim copysign ldexp frexp modf ilogb logb scalbn isnan isinf "
-    "isfinite signbit"
+    "nearbyint fmod remainder fmin fmax fma fdim copysign ldexp frexp modf ilogb logb scalbn "
+    "isnan isinf isfinite signbit"
 )
 
 # The headers of C that C++ has as <cNAME> too, with what std:: needs of them.

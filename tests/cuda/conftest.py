@@ -1,6 +1,6 @@
 """Fixtures of the CUDA tests: they run on what PYGPU_CUDA says, the simulator if there is no GPU.
 
-Tests marked `gpu` need a real one; tests marked `simulator` are about the simulator alone.
+A module with needs_no_device = True runs anywhere. Tests marked `gpu` need a real one; tests marked `simulator` are about the simulator alone.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = os.path.dirname(__file__)
     for item in items:
         if not str(item.path).startswith(folder):
+            continue
+        if getattr(item.module, "needs_no_device", False):
             continue
         if _missing:
             item.add_marker(pytest.mark.skip(reason=_missing.splitlines()[0]))
