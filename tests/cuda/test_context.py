@@ -23,7 +23,7 @@ def stack_is_left_as_it_was(context):
 
 
 @pytest.fixture
-def device():
+def gpu():
     return cuda.Device(0)
 
 
@@ -46,18 +46,18 @@ def in_thread(function):
     return value
 
 
-def test_primary_context(device, context):
-    primary = device.retain_primary_context()
+def test_primary_context(gpu, context):
+    primary = gpu.retain_primary_context()
     assert primary == context and hash(primary) == hash(context)
     assert primary.is_primary and primary.is_alive
     assert repr(primary).startswith("<pygpu.cuda.Context primary, on device 0 at 0x")
-    assert device.retain_primary_context() is primary
+    assert gpu.retain_primary_context() is primary
 
 
-def test_make_push_pop(device, context):
-    made = device.make_context()
+def test_make_push_pop(gpu, context):
+    made = gpu.make_context()
     assert Context.get_current() is made and not made.is_primary
-    assert Context.get_device() == device
+    assert Context.get_device() == gpu
     made.push()
     Context.pop()
     assert Context.get_current() is made
@@ -69,8 +69,8 @@ def test_make_push_pop(device, context):
     assert Context.get_current() == context
 
 
-def test_an_object_stays_while_its_context_is_on_the_stack(device):
-    device.make_context()
+def test_an_object_stays_while_its_context_is_on_the_stack(gpu):
+    gpu.make_context()
     gc.collect()
     current = Context.get_current()
     assert current.is_alive
@@ -81,8 +81,8 @@ def test_an_object_stays_while_its_context_is_on_the_stack(device):
     assert gone() is None
 
 
-def test_detach_destroys(device, balance):
-    made = device.make_context()
+def test_detach_destroys(gpu, balance):
+    made = gpu.make_context()
     stream, event = cuda.Stream(), cuda.Event()
     made.detach()
     assert not made.is_alive and "detached" in repr(made)
@@ -121,7 +121,7 @@ def test_pop_too_often():
     in_thread(pop_twice)
 
 
-def test_a_thread_without_a_context_gets_the_primary_one(device):
+def test_a_thread_without_a_context_gets_the_primary_one(gpu):
     def first_use():
         assert Context.get_current() is None
         with pytest.raises(cuda.LogicError):
@@ -129,11 +129,11 @@ def test_a_thread_without_a_context_gets_the_primary_one(device):
         cuda.Stream().synchronize()
         return Context.get_current()
 
-    assert in_thread(first_use) == device.retain_primary_context()
+    assert in_thread(first_use) == gpu.retain_primary_context()
 
 
-def test_stacks_are_the_threads_own(device):
-    made = device.make_context()
+def test_stacks_are_the_threads_own(gpu):
+    made = gpu.make_context()
     assert in_thread(Context.get_current) is None
 
     def push_here():
@@ -146,8 +146,8 @@ def test_stacks_are_the_threads_own(device):
     made.detach()
 
 
-def test_objects_dropped_in_another_thread(device, balance):
-    made = device.make_context()
+def test_objects_dropped_in_another_thread(gpu, balance):
+    made = gpu.make_context()
     things = [cuda.Stream(), cuda.Event()]
     Context.pop()
     in_thread(things.clear)
@@ -185,13 +185,13 @@ def test_peers_are_checked(context):
         Context.enable_peer_access(context)
 
 
-def test_make_context_checks_its_flags(device):
+def test_make_context_checks_its_flags(gpu):
     with pytest.raises(cuda.LogicError):
-        device.make_context(1 << 30)
+        gpu.make_context(1 << 30)
     with pytest.raises(TypeError):
-        device.make_context("flags")
+        gpu.make_context("flags")
     with pytest.raises((ValueError, OverflowError)):
-        device.make_context(-1)
+        gpu.make_context(-1)
 
 
 def test_not_made_directly_and_not_pickled(context):
@@ -202,13 +202,13 @@ def test_not_made_directly_and_not_pickled(context):
 
 
 @pytest.mark.parametrize("call", ["cuCtxCreate", "cuCtxPushCurrent", "cuCtxGetCurrent"])
-def test_failures_of_the_driver(device, context, call, balance):
-    made = device.make_context() if call == "cuCtxPushCurrent" else None
+def test_failures_of_the_driver(gpu, context, call, balance):
+    made = gpu.make_context() if call == "cuCtxPushCurrent" else None
     _cuda._fault(call, 2)
     try:
         with pytest.raises(cuda.MemoryError, match=call) as caught:
             if call == "cuCtxCreate":
-                device.make_context()
+                gpu.make_context()
             elif call == "cuCtxPushCurrent":
                 made.push()
             else:

@@ -11,7 +11,7 @@ attribute = cuda.device_attribute
 
 
 @pytest.fixture
-def device(context) -> cuda.Device:
+def gpu(context) -> cuda.Device:
     return cuda.Device(0)
 
 
@@ -30,67 +30,67 @@ def test_count_and_ordinals():
         cuda.Device()
 
 
-def test_by_pci_address(device):
-    address = device.pci_bus_id()
-    assert cuda.Device(address) == device
+def test_by_pci_address(gpu):
+    address = gpu.pci_bus_id()
+    assert cuda.Device(address) == gpu
     with pytest.raises(cuda.Error, match="PCI"):
         cuda.Device("ffff:ff:ff.f")
     with pytest.raises(cuda.Error):
         cuda.Device("")
 
 
-def test_what_it_says_of_itself(device):
-    assert device.name() and repr(device) == f"<pygpu.cuda.Device 0 '{device.name()}'>"
-    major, minor = device.compute_capability()
+def test_what_it_says_of_itself(gpu):
+    assert gpu.name() and repr(gpu) == f"<pygpu.cuda.Device 0 '{gpu.name()}'>"
+    major, minor = gpu.compute_capability()
     assert major >= 5 and minor >= 0
-    assert device.total_memory() > 2**20
-    assert len(device.uuid()) == 16
-    assert int(device) == 0
+    assert gpu.total_memory() > 2**20
+    assert len(gpu.uuid()) == 16
+    assert int(gpu) == 0
 
 
-def test_attributes_by_enumeration_number_and_name(device):
-    assert device.get_attribute(attribute.WARP_SIZE) == 32
-    assert device.get_attribute(10) == device.warp_size == 32
-    assert device.max_threads_per_block >= 512
-    assert device.multiprocessor_count >= 1
+def test_attributes_by_enumeration_number_and_name(gpu):
+    assert gpu.get_attribute(attribute.WARP_SIZE) == 32
+    assert gpu.get_attribute(10) == gpu.warp_size == 32
+    assert gpu.max_threads_per_block >= 512
+    assert gpu.multiprocessor_count >= 1
     assert (
-        device.get_attribute(attribute.COMPUTE_CAPABILITY_MAJOR),
-        device.get_attribute(attribute.COMPUTE_CAPABILITY_MINOR),
-    ) == device.compute_capability()
+        gpu.get_attribute(attribute.COMPUTE_CAPABILITY_MAJOR),
+        gpu.get_attribute(attribute.COMPUTE_CAPABILITY_MINOR),
+    ) == gpu.compute_capability()
     with pytest.raises(AttributeError, match="no_such_thing"):
-        device.no_such_thing  # noqa: B018
-    assert not hasattr(device, "_private")
+        gpu.no_such_thing  # noqa: B018
+    assert not hasattr(gpu, "_private")
     with pytest.raises(cuda.LogicError):
-        device.get_attribute(-1)
+        gpu.get_attribute(-1)
     with pytest.raises(cuda.LogicError):
-        device.get_attribute(2**31)
+        gpu.get_attribute(2**31)
     with pytest.raises(TypeError):
-        device.get_attribute("WARP_SIZE")
+        gpu.get_attribute("WARP_SIZE")
 
 
-def test_get_attributes_is_a_table(device):
-    table = device.get_attributes()
+def test_get_attributes_is_a_table(gpu):
+    table = gpu.get_attributes()
     assert table[attribute.WARP_SIZE] == 32
     assert all(isinstance(key, attribute) for key in table)
     assert len(table) > 90
 
 
-def test_equality_and_hash(device):
+def test_equality_and_hash(gpu):
     other = cuda.Device(0)
-    assert device == other and hash(device) == hash(other) and not device != other
-    assert device != 0 and device != None  # noqa: E711
-    assert len({device, other}) == 1
+    assert gpu == other and hash(gpu) == hash(other) and not gpu != other
+    assert gpu != 0 and gpu != None  # noqa: E711
+    assert len({gpu, other}) == 1
 
 
-def test_peer_access_to_itself_is_refused_or_false(device):
-    assert device.can_access_peer(device) in (False, True)
+def test_peer_access_to_itself_is_refused_or_false(gpu):
+    assert gpu.can_access_peer(gpu) in (False, True)
     with pytest.raises(TypeError, match="peer"):
-        device.can_access_peer(0)
+        gpu.can_access_peer(0)
 
 
-def test_not_pickled(device):
+def test_not_pickled(gpu):
     with pytest.raises(TypeError, match="cannot pickle"):
-        pickle.dumps(device)
+        pickle.dumps(gpu)
 
 
 def test_subclass():
