@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compiler.h"
+#include "prune.h"
 #include "elf.h"
 #include "../../pygpu/cuda/simulator/include/pygpu_sim_abi.h"
 
@@ -177,6 +178,7 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
         text_free(&messages);
         good = preprocess(cxx, options, folder, true, &preprocessed, &messages);
     }
+    if (good) preprocessed.size = sim_prune(preprocessed.data, preprocessed.size);
     Key store = key;
     if (good && uses_files(preprocessed.data, folder)) {
         key_add(&store, preprocessed.data, preprocessed.size);

@@ -52,6 +52,7 @@ static bool mentions(const Tokens *t, Chunk chunk, const unsigned char *dependen
     for (unsigned i = chunk.first; i < chunk.end; i++) {
         const unsigned name = word(t, i);
         if (name != 0 && name != R_operator && dependent[name]) return true;
+        if ((name == R_asm || name == R___asm__ || name == R___asm) && !t->tokens[i].system) return true; /* inline PTX can ask for all of that */
     }
     return false;
 }

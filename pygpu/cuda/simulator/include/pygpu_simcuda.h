@@ -10,20 +10,11 @@
 #include "sim_vector_types.h"
 #include "sim_launch.h"
 #include "sim_runtime.h"
-#if __has_include("sim_math.h")
 #include "sim_math.h"
-#endif
-#if __has_include("sim_intrinsics.h")
 #include "sim_intrinsics.h"
-#endif
-#if __has_include("sim_atomics.h")
 #include "sim_atomics.h"
-#endif
-#if __has_include("sim_warp.h")
 #include "sim_warp.h"
-#endif
-#if __has_include("sim_texture.h")
 #include "sim_texture.h"
-#endif
+#include "sim_ptx.h" /* the last: prune.c keeps it only where inline assembly comes behind it */
 
 #endif

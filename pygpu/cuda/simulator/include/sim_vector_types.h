@@ -5,7 +5,13 @@
 #pragma GCC system_header
 #include "sim_core.h"
 
+/* Units that the compiler drops where they are not used, as PGS_UNIT in sim_base.h. */
+#define SIM_STRING(...) #__VA_ARGS__
+#define SIM_UNIT(...) static_assert(true, "pygpu_if " SIM_STRING(__VA_ARGS__));
+#define SIM_END static_assert(true, "pygpu_end");
+
 #define SIM_VECTORS(name, T, a2, a4) \
+    SIM_UNIT(name##1 name##2 name##3 name##4 make_##name##1 make_##name##2 make_##name##3 make_##name##4) \
     struct name##1 { T x; }; \
     struct alignas(a2) name##2 { T x, y; }; \
     struct name##3 { T x, y, z; }; \
@@ -13,7 +19,8 @@
     static SIM_INLINE constexpr name##1 make_##name##1(T x) { return name##1{x}; } \
     static SIM_INLINE constexpr name##2 make_##name##2(T x, T y) { return name##2{x, y}; } \
     static SIM_INLINE constexpr name##3 make_##name##3(T x, T y, T z) { return name##3{x, y, z}; } \
-    static SIM_INLINE constexpr name##4 make_##name##4(T x, T y, T z, T w) { return name##4{x, y, z, w}; }
+    static SIM_INLINE constexpr name##4 make_##name##4(T x, T y, T z, T w) { return name##4{x, y, z, w}; } \
+    SIM_END
 
 SIM_VECTORS(char, signed char, 2, 4)
 SIM_VECTORS(uchar, unsigned char, 2, 4)
@@ -31,8 +38,10 @@ SIM_VECTORS(double, double, 16, 16)
 
 /* CUDA 13 tells the two alignments of the large ones apart */
 #define SIM_WIDE(name, T) \
+    SIM_UNIT(name##4_16a name##4_32a) \
     struct alignas(16) name##4_16a { T x, y, z, w; }; \
-    struct alignas(32) name##4_32a { T x, y, z, w; };
+    struct alignas(32) name##4_32a { T x, y, z, w; }; \
+    SIM_END
 SIM_WIDE(long, long)
 SIM_WIDE(ulong, unsigned long)
 SIM_WIDE(longlong, long long)
