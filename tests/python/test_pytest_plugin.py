@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import pygpu as cl
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
 @pytest.fixture
@@ -27,7 +30,7 @@ def pytest_run(tmp_path):
         )
         # Only this plugin, whether or not pygpu is installed with its entry point.
         environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-        command = [sys.executable, "-P", "-m", "pytest", "-p", "pygpu.pytest_plugin", "-p"]
+        command = [sys.executable, "-P", "-m", "pytest", "-p", "pygpu_pytest", "-p"]
         command += ["no:cacheprovider", "-rA", "-v", "-c", os.devnull, "--rootdir", str(tmp_path)]
         done = subprocess.run(
             [*command, *options, str(tmp_path)],
@@ -171,16 +174,46 @@ def test_it(ctx_factory):
     assert outcomes["passed"] == 3, output
 
 
-def test_others_are_left_alone(pytest_run):
-    outcomes, output = pytest_run(
-        """
+NOTHING = """
 import sys
 
 def test_it(tmp_path):
-    assert "pygpu.testing" not in sys.modules
+    new = {name.split(".")[0] for name in sys.modules} & {"pygpu", "numpy", "mako", "IPython"}
+    assert not new, new
+    assert "pygpu_pytest" in sys.modules
+    if sys.platform == "linux":
+        maps = open("/proc/self/maps").read()
+        assert "libOpenCL" not in maps and "libpocl" not in maps, "a driver was loaded"
 """
-    )
+
+
+def test_others_are_left_alone(pytest_run):
+    """pytest loads the plugin in every project of an environment where pygpu is installed."""
+    outcomes, output = pytest_run(NOTHING)
     assert outcomes["passed"] == 1, output
+
+
+def test_the_package_is_imported_by_a_test_that_asks(pytest_run):
+    outcomes, output = pytest_run(NOTHING.replace("tmp_path", "ctx_factory"))
+    assert outcomes["failed"] == device_count(), output
+    assert "AssertionError: {" in output
+
+
+@pytest.mark.parametrize("first", ["no:pygpu_pytest", "pygpu_pytest"])
+def test_under_the_name_in_the_package(pytest_run, first):
+    """Alone, and beside the plugin that pytest found by itself."""
+    outcomes, output = pytest_run(USES_FACTORY, "-p", first, "-p", "pygpu.pytest_plugin")
+    assert outcomes["passed"] == device_count(), output
+    assert "error" not in outcomes, output
+
+
+def test_what_pytest_is_told_to_load():
+    if not PROJECT.exists():
+        pytest.skip("no pyproject.toml beside the tests")
+    project = tomllib.loads(PROJECT.read_text("utf-8"))
+    [module] = project["project"]["entry-points"]["pytest11"].values()
+    assert module == "pygpu_pytest"
+    assert module in project["tool"]["setuptools"]["py-modules"]
 
 
 def test_without_a_device_it_is_skipped(pytest_run, tmp_path):
@@ -194,19 +227,3 @@ def test_without_a_device_it_is_skipped(pytest_run, tmp_path):
     outcomes, output = pytest_run(USES_FACTORY, **no_driver)
     assert outcomes.get("skipped") == 1 and "failed" not in outcomes, output
     assert "no OpenCL device" in output
-
-
-def test_importing_it_loads_no_driver():
-    """pytest loads the plugin in every project on the machine where pygpu is installed."""
-    code = """
-import sys, pygpu
-before = set(sys.modules)
-import pygpu.pytest_plugin
-new = {name.split(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)
-assert not new & {"numpy", "mako", "IPython"}, new
-assert "pygpu.testing" not in sys.modules
-if sys.platform == "linux":
-    maps = open("/proc/self/maps").read()
-    assert "libOpenCL" not in maps and "libpocl" not in maps, "a driver was loaded"
-"""
-    subprocess.run([sys.executable, "-P", "-c", code], check=True)
