@@ -198,6 +198,7 @@ def extension_stub(module: ModuleType, head: str) -> str:
     body = "\n".join(parts) + "\n" + "\n".join(map(wrapped, functions)) + "\n"
     used = {*re.findall(r"\w+", body), "Any", "TypeAlias"}
     abc, typing = (", ".join(name for name in names if name in used) for names in (ABC, TYPING))
+    head = head if abc else head.replace("from collections.abc import {abc}\n", "")
     return head.format(abc=abc, typing=typing) + "\n" + body
 
 
