@@ -9,11 +9,6 @@ static inline Worker *worker_of(SimContext *c) {
     return (Worker *)(void *)c; /* its first member */
 }
 
-void block_ready(Worker *worker, Fiber *fiber) {
-    fiber->state = FIBER_READY;
-    worker->ready[worker->tail++ % (2 * SIM_MAX_THREADS)] = fiber->number;
-}
-
 /* ---- barriers ------------------------------------------------------------------------------------------------------ */
 
 static void barrier_open(Worker *worker) {
@@ -31,12 +26,11 @@ static inline void barrier_meet(SimContext *c, const void *place) {
         barrier_open(worker);
         return;
     }
-    Fiber *me = worker->running;
-    me->state = FIBER_BARRIER;
-    me->place = place;
-    worker->barrier[worker->at_barrier++] = me->number;
+    worker->barrier[worker->at_barrier++] = (uint16_t)worker->running;
+    worker->barrier_place = place;
+    worker->barrier_thread = c->linear;
     c->waiting++;
-    fiber_next(worker, me);
+    fiber_next(worker);
 }
 
 static void runtime_sync(SimContext *c) {
@@ -120,45 +114,32 @@ void block_fail(Worker *worker, CUresult code, const char *format, ...) {
     fiber_leave(worker);
 }
 
-static void list_places(const Worker *worker, FiberState state, char *text, size_t size) {
-    const void *place = NULL;
-    text[0] = 0;
-    for (unsigned i = 0; i < worker->in_use; i++) {
-        if (worker->fibers[i].state == (uint16_t)state && worker->fibers[i].place != place) {
-            place = worker->fibers[i].place;
-            place_describe(worker->job->kernel->module, (uintptr_t)place - 1, text, size);
-            return; /* the first is enough to find it */
-        }
-    }
-}
-
 /* Nobody can go on: some wait at a barrier, others at warp operations. */
 void block_deadlock(Worker *worker) {
-    unsigned lanes = 0, mask = 0;
-    unsigned barrier_thread = 0, warp_thread = 0;
-    for (unsigned i = worker->in_use; i-- > 0;) {
-        if (worker->fibers[i].state == FIBER_WARP) {
+    unsigned lanes = 0, warp_thread = 0;
+    const unsigned threads = worker->c.threads;
+    for (unsigned i = 0; i < threads; i++) {
+        if (worker->warps[i / SIM_WARP].parked >> i % SIM_WARP & 1) {
             lanes++;
-            mask = worker->fibers[i].mask;
-            warp_thread = worker->fibers[i].id.linear;
-        } else if (worker->fibers[i].state == FIBER_BARRIER) {
-            barrier_thread = worker->fibers[i].id.linear;
+            warp_thread = i;
         }
     }
-    char at_barrier[300], at_warp[300], text[900];
-    list_places(worker, FIBER_BARRIER, at_barrier, sizeof at_barrier);
-    list_places(worker, FIBER_WARP, at_warp, sizeof at_warp);
+    char at[300], text[700];
+    const SimModule *module = worker->job->kernel->module;
+    worker->where = WHERE_RUNTIME;
     int n = snprintf(text, sizeof text, "deadlock:");
     if (worker->at_barrier > 0) {
-        n += snprintf(text + n, sizeof text - (size_t)n, " %u of %u threads wait at __syncthreads (thread %u among them%s),", worker->at_barrier,
-                      worker->c.threads, barrier_thread, at_barrier);
+        place_describe(module, (uintptr_t)worker->barrier_place - 1, at, sizeof at);
+        n += snprintf(text + n, sizeof text - (size_t)n, " %u of %u threads wait at __syncthreads%s (number %u is one of them),", worker->at_barrier,
+                      threads, at, worker->barrier_thread);
     }
     if (lanes > 0) {
-        n += snprintf(text + n, sizeof text - (size_t)n, " %u at a warp operation (mask 0x%08x, thread %u among them%s),", lanes, mask,
-                      warp_thread, at_warp);
+        const Lane *lane = &worker->lanes[warp_thread];
+        place_describe(module, (uintptr_t)lane->place - 1, at, sizeof at);
+        n += snprintf(text + n, sizeof text - (size_t)n, " %u at a warp operation with mask 0x%08x%s (number %u is one of them),", lanes, lane->mask, at,
+                      warp_thread);
     }
-    snprintf(text + n, sizeof text - (size_t)n, " %u have returned", worker->c.threads - worker->c.alive);
-    worker->where = WHERE_RUNTIME;
+    snprintf(text + n, sizeof text - (size_t)n, " %u have returned", threads - worker->c.alive);
     worker->error->code = CUDA_ERROR_LAUNCH_FAILED;
     snprintf(worker->error->text, sizeof worker->error->text, "kernel %s, block (%u,%u,%u): %s", sim_kernel_name(worker->job->kernel),
              worker->c.block.x, worker->c.block.y, worker->c.block.z, text);

@@ -139,6 +139,12 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
         words_add(&words, "-fno-ipa-icf"); /* kernels are told apart by address */
         words_add(&words, "-fno-diagnostics-show-caret");
         words_add(&words, "-fno-gnu-unique");
+        if (!options->debug) { /* what -O3 has for loops over threads */
+            words_add(&words, "-ftree-vectorize");
+            words_add(&words, "-fvect-cost-model=dynamic");
+            words_add(&words, "-fsplit-loops");
+            words_add(&words, "-funswitch-loops");
+        }
     }
     for (size_t i = 0; i < options->compile.n; i++) words_add(&words, "%s", options->compile.words[i]);
     words_add(&words, "-o");

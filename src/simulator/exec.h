@@ -27,23 +27,20 @@ struct SimKernel {
     int carveout, cache_config;
 };
 
-typedef enum { FIBER_FREE, FIBER_RUNS, FIBER_READY, FIBER_BARRIER, FIBER_WARP, FIBER_GRID } FiberState;
+typedef struct { SimTriple thread; unsigned linear; } Identity; /* how a context begins */
 
+/* A lane at a warp operation: what, with whom, given, asked for, got. */
 typedef struct {
-    struct { SimTriple thread; unsigned linear; } id; /* of the thread that it holds */
-    void *stack;                                      /* saved stack pointer */
-    uint16_t number;
-    uint16_t state;
-    int operation; /* of a warp operation: what, with whom, given, asked for, got */
+    int operation;
     unsigned mask;
     SimWord value, argument, result;
-    const void *place; /* where it waits */
-} Fiber;
+    const void *place;
+} Lane;
 
 typedef struct {
     unsigned lanes;  /* that the block has in this warp */
     unsigned parked; /* lanes at a warp operation */
-    uint16_t lane[SIM_WARP];
+    uint16_t fiber[SIM_WARP]; /* of those */
 } Warp;
 
 #define SIM_FAULT_TIMEOUT (-1) /* in place of a signal's number */
@@ -58,14 +55,15 @@ typedef struct Worker {
     SimContext c; /* first: device code finds it at the start of the region */
     Job *job;
     void *home;       /* the system thread's stack pointer while fibers run */
-    Fiber *running;
+    unsigned running;     /* fiber */
     size_t stack_size;
     unsigned stacks;      /* fibers that have a stack */
     unsigned in_use;      /* fibers taken from 0 .. in_use - 1 in this block, but for those in unused */
     unsigned n_unused;
     unsigned head, tail;  /* of ready, as ever growing numbers */
     unsigned at_barrier;  /* fibers in barrier */
-    unsigned at_grid;
+    const void *barrier_place; /* where the last one to wait there is */
+    unsigned barrier_thread;
     int reduction, reduction_kind, reduced;
     unsigned long long first, count; /* blocks of the loop that runs */
     volatile int where;   /* a Where, for the handler of signals */
@@ -82,7 +80,8 @@ typedef struct Worker {
     uint16_t ready[2 * SIM_MAX_THREADS]; /* a power of two */
     uint16_t barrier[SIM_MAX_THREADS + 1];
     Warp warps[SIM_MAX_THREADS / SIM_WARP];
-    Fiber fibers[SIM_MAX_THREADS + 1];
+    void *stack[SIM_MAX_THREADS + 1]; /* saved stack pointers of fibers */
+    Lane lanes[SIM_MAX_THREADS];      /* by thread */
 } Worker;
 
 struct Job {
@@ -106,10 +105,9 @@ SIM_HIDDEN void worker_release(Worker *worker);
 SIM_HIDDEN CUresult worker_ready(Worker *worker, size_t dynamic);
 SIM_HIDDEN CUresult worker_stacks(Worker *worker, unsigned count);
 SIM_HIDDEN void fiber_run(Worker *worker);                 /* runs a block's fibers from the worker's own stack */
-SIM_HIDDEN void fiber_next(Worker *worker, Fiber *me);     /* the running fiber waits; another one goes on */
+SIM_HIDDEN void fiber_next(Worker *worker);                /* the running fiber waits; another one goes on */
 SIM_HIDDEN void fiber_yield(Worker *worker);
 SIM_HIDDEN _Noreturn void fiber_leave(Worker *worker);     /* the block is over: back to the worker's own stack */
-SIM_HIDDEN void fiber_prepare(Worker *worker, Fiber *fiber);
 SIM_HIDDEN bool fiber_of(const Worker *worker, uintptr_t stack, unsigned *number, bool *guard);
 
 /* block.c */
@@ -118,7 +116,9 @@ SIM_HIDDEN bool blocks_run(Worker *worker, unsigned long long first, unsigned lo
 SIM_HIDDEN void block_main(Worker *worker);                /* what a fresh fiber runs */
 SIM_HIDDEN _Noreturn void block_deadlock(Worker *worker);
 SIM_HIDDEN _Noreturn void block_fail(Worker *worker, CUresult code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-SIM_HIDDEN void block_ready(Worker *worker, Fiber *fiber);
+static inline void fiber_ready(Worker *worker, unsigned fiber) {
+    worker->ready[worker->tail++ % (2 * SIM_MAX_THREADS)] = (uint16_t)fiber;
+}
 SIM_HIDDEN extern const SimRuntime sim_runtime;
 
 /* warp.c */

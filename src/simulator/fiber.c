@@ -19,12 +19,11 @@ static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
 static Worker *regions_idle;
 static unsigned guarded_stacks; /* in all regions */
 
-/* Saves this fiber's place in *from and goes on at to. */
+/* Saves this fiber's place in *from and goes on at to. Only for functions that call others: it pushes, and would overwrite a red zone. */
 static inline void switch_stacks(void **from, void *to) {
 #if defined(__x86_64__)
     void *a = (void *)from, *b = to;
     __asm__ volatile(
-        "leaq -128(%%rsp), %%rsp\n\t" /* the red zone */
         "pushq %%rbp\n\t"
         "leaq 1f(%%rip), %%rax\n\t"
         "pushq %%rax\n\t"
@@ -33,7 +32,6 @@ static inline void switch_stacks(void **from, void *to) {
         "popq %%rax\n\t"
         "jmpq *%%rax\n\t"
         "1: popq %%rbp\n\t"
-        "leaq 128(%%rsp), %%rsp\n\t"
         : "+D"(a), "+S"(b)
         :
         : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc",
@@ -78,7 +76,6 @@ static Worker *region_new(void) {
     }
     Worker *worker = (Worker *)(void *)region;
     worker->c.runtime = &sim_runtime;
-    for (unsigned i = 0; i <= SIM_MAX_THREADS; i++) worker->fibers[i].number = (uint16_t)i;
     return worker;
 }
 
@@ -150,51 +147,54 @@ bool fiber_of(const Worker *worker, uintptr_t stack, unsigned *number, bool *gua
 static _Noreturn void fiber_main(void) {
     Worker *worker = (Worker *)((uintptr_t)__builtin_frame_address(0) & ~((uintptr_t)SIM_REGION - 1));
     block_main(worker);
-    Fiber *me = worker->running;
-    me->state = FIBER_FREE;
-    worker->unused[worker->n_unused++] = me->number;
+    worker->unused[worker->n_unused++] = (uint16_t)worker->running;
     if (worker->c.alive == 0) fiber_leave(worker);
-    fiber_next(worker, me);
+    fiber_next(worker);
     __builtin_unreachable();
 }
 
-/* Makes the fiber begin in fiber_main when it is switched to. Tops are shifted against each other: equal ones would share a cache set. */
-void fiber_prepare(Worker *worker, Fiber *fiber) {
-    char *top = stack_top(worker, fiber->number) - 256 - (fiber->number % 16) * 192;
+/* Makes the fiber begin in fiber_main when it is switched to. The tops are shifted against each other: stacks at equal distances would
+ * all use the same few sets of the caches. Sizes are odd numbers of pages for the same reason. */
+static void fiber_prepare(Worker *worker, unsigned fiber) {
+    char *top = stack_top(worker, fiber) - 64 - fiber / 16 % 15 * 256;
     uintptr_t *at = (uintptr_t *)(void *)((uintptr_t)top & ~(uintptr_t)63);
 #if defined(__x86_64__)
-    at[-1] = 0;                      /* the address that fiber_main would return to: the ABI wants a misaligned stack there */
+    at[-1] = 0; /* the address that fiber_main would return to: the ABI wants a misaligned stack there */
     at[-2] = (uintptr_t)fiber_main;
-    fiber->stack = at - 2;
+    worker->stack[fiber] = at - 2;
 #else
     at[-4] = at[-3] = at[-1] = 0;
     at[-2] = (uintptr_t)fiber_main; /* the stack pointer is at - 4 then, a multiple of 16 */
-    fiber->stack = at - 4;
+    worker->stack[fiber] = at - 4;
 #endif
 }
 
-static inline void adopt(Worker *worker, Fiber *me, Fiber *to) {
-    __builtin_memcpy(&me->id, &worker->c, sizeof me->id);
-    worker->running = to;
-    to->state = FIBER_RUNS;
-    __builtin_memcpy(&worker->c, &to->id, sizeof to->id);
-}
-
-static Fiber *fresh_fiber(Worker *worker) {
-    const unsigned number = worker->n_unused > 0 ? worker->unused[--worker->n_unused] : worker->in_use++;
-    if (SIM_UNLIKELY(number >= worker->stacks) && worker_stacks(worker, number + 1) != CUDA_SUCCESS) {
+static unsigned fresh_fiber(Worker *worker) {
+    const unsigned fiber = worker->n_unused > 0 ? worker->unused[--worker->n_unused] : worker->in_use++;
+    if (SIM_UNLIKELY(fiber >= worker->stacks) && worker_stacks(worker, fiber + 1) != CUDA_SUCCESS) {
         block_fail(worker, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the stacks of %u threads", worker->c.threads);
     }
-    fiber_prepare(worker, &worker->fibers[number]);
-    return &worker->fibers[number];
+    fiber_prepare(worker, fiber);
+    return fiber;
 }
 
-/* Another fiber goes on: one that is ready, or a fresh one while threads are left to start. Returns when `me` is switched to again. */
-void fiber_next(Worker *worker, Fiber *me) {
-    Fiber *to;
+/* Goes on with another fiber, and returns when somebody goes on with this one. Who runs is kept on the own stack meanwhile. */
+static inline void go_on(Worker *worker, unsigned to) {
+    const unsigned me = worker->running;
+    Identity own;
+    __builtin_memcpy(&own, &worker->c, sizeof own);
+    worker->running = to;
+    switch_stacks(&worker->stack[me], worker->stack[to]);
+    worker->running = me;
+    __builtin_memcpy(&worker->c, &own, sizeof own);
+}
+
+/* Another fiber goes on: one that is ready, or a fresh one while threads are left to start. */
+void fiber_next(Worker *worker) {
+    unsigned to;
     for (;;) {
         if (SIM_LIKELY(worker->head != worker->tail)) {
-            to = &worker->fibers[worker->ready[worker->head++ % (2 * SIM_MAX_THREADS)]];
+            to = worker->ready[worker->head++ % (2 * SIM_MAX_THREADS)];
             break;
         }
         if (worker->c.next < worker->c.threads) {
@@ -203,34 +203,32 @@ void fiber_next(Worker *worker, Fiber *me) {
         }
         if (!warp_resolve_active(worker)) block_deadlock(worker);
     }
-    adopt(worker, me, to);
-    if (to != me) switch_stacks(&me->stack, to->stack);
+    if (to != worker->running) go_on(worker, to);
 }
 
 /* The running fiber stays ready and lets others go first; those not yet started above all, as it may be them that it waits for. */
 void fiber_yield(Worker *worker) {
-    Fiber *me = worker->running;
     if (worker->c.next < worker->c.threads) {
-        Fiber *to = fresh_fiber(worker);
-        block_ready(worker, me);
-        adopt(worker, me, to);
-        switch_stacks(&me->stack, to->stack);
+        const unsigned to = fresh_fiber(worker);
+        fiber_ready(worker, worker->running);
+        go_on(worker, to);
     } else if (worker->head != worker->tail) {
-        block_ready(worker, me);
-        fiber_next(worker, me);
+        fiber_ready(worker, worker->running);
+        fiber_next(worker);
     }
 }
 
 /* Runs the block that the context describes on fiber 0; returns when fiber_leave is called. */
-void fiber_run(Worker *worker) {
-    Fiber *first = &worker->fibers[0];
+__attribute__((noinline)) void fiber_run(Worker *worker) {
     worker->in_use = 1;
     worker->n_unused = 0;
     worker->head = worker->tail = 0;
-    worker->running = first;
-    first->state = FIBER_RUNS;
-    fiber_prepare(worker, first);
-    switch_stacks(&worker->home, first->stack);
+    worker->running = 0;
+    fiber_prepare(worker, 0);
+    char room[256]; /* what the switch pushes does not meet what the compiler has put below the stack pointer */
+    __asm__ volatile("" : : "r"(room) : "memory");
+    switch_stacks(&worker->home, worker->stack[0]);
+    __asm__ volatile("" : : "r"(room) : "memory");
 }
 
 void fiber_leave(Worker *worker) {

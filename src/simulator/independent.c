@@ -29,12 +29,15 @@ static bool mark(const Tokens *t, const unsigned *match, Chunk chunk, unsigned c
             continue;
         }
         if (name == R_struct || name == R_class || name == R_union) is_class = !named;
-        if (name == R_operator) {
-            changed = changed || !dependent[R_operator];
-            dependent[R_operator] = 1;
+        if (name == R_operator) { /* new and delete are seen where they are used */
+            const unsigned made = word(t, i + 1) == R_new || word(t, i + 1) == R_delete ? word(t, i + 1) : R_operator;
+            changed = changed || !dependent[made];
+            dependent[made] = 1;
+            if (!is_class) return changed;
+            continue;
         }
         const bool declares = name != 0 && (is_bracket(t, i + 1, '(') || is_bracket(t, i + 1, '=') || is_bracket(t, i + 1, '[') || is_bracket(t, i + 1, ';') ||
-                                            is_bracket(t, i + 1, '{') || is_bracket(t, i + 1, ':') || token_is(t, i + 1, "::"));
+                                            is_bracket(t, i + 1, '{') || is_bracket(t, i + 1, ':'));
         if (declares && (!named || is_class)) {
             changed = changed || !dependent[name];
             dependent[name] = 1;

@@ -11,7 +11,7 @@
     W(__block_size__) W(__nv_pure__) W(__attribute__) W(__attribute) W(__declspec) W(alignas) W(decltype) W(noexcept) W(extern) \
     W(static) W(inline) W(__inline__) W(__inline) W(template) W(operator) W(struct) W(class) W(union) W(enum) W(namespace) W(using) \
     W(typedef) W(threadIdx) W(blockIdx) W(blockDim) W(gridDim) W(printf) W(vprintf) W(malloc) W(free) W(clock) W(asm) W(__asm__) \
-    W(__asm) W(volatile) W(goto) W(sim_here) W(explicit) W(requires) W(typeof) W(__typeof__) W(sizeof) W(alignof) W(__restrict__) W(std) W(__assert_fail)
+    W(__asm) W(volatile) W(goto) W(sim_here) W(explicit) W(requires) W(typeof) W(__typeof__) W(sizeof) W(alignof) W(__restrict__) W(std) W(__assert_fail) W(new) W(delete)
 
 enum {
     R_nothing,

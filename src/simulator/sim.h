@@ -75,7 +75,7 @@ CUresult sim_exec_check(const SimKernel *kernel, const SimLaunch *launch);
 /* Bytes of shared memory that a kernel may ask for in all. */
 #define SIM_SHARED_DEFAULT 49152
 #define SIM_SHARED_MOST 232448
-/* Stacks of a block's threads: what CU_LIMIT_STACK_SIZE says, but at least 64 KiB. */
+/* Stacks of a block's threads: what CU_LIMIT_STACK_SIZE says, but at least 68 KiB. */
 #define SIM_STACKS_TOTAL (250ul << 20)
 size_t sim_stack_size(void);
 CUresult sim_set_stack_size(size_t size);

@@ -19,8 +19,8 @@ static inline unsigned alive(const Worker *worker, const Warp *warp) {
     return warp->lanes & ~worker->c.ended[warp - worker->warps];
 }
 
-static inline Fiber *lane_fiber(Worker *worker, Warp *warp, unsigned lane) {
-    return &worker->fibers[warp->lane[lane]];
+static inline Lane *lane_of(Worker *worker, const Warp *warp, unsigned lane) {
+    return &worker->lanes[(unsigned)(warp - worker->warps) * SIM_WARP + lane];
 }
 
 #define FOR_LANES(lane, set) \
@@ -37,7 +37,7 @@ static bool less(int operation, SimWord a, SimWord b) {
 
 static SimWord lanes_with(Worker *worker, Warp *warp, unsigned set, SimWord value) {
     SimWord lanes = 0;
-    FOR_LANES(lane, set) lanes |= (SimWord)(lane_fiber(worker, warp, lane)->value == value) << lane;
+    FOR_LANES(lane, set) lanes |= (SimWord)(lane_of(worker, warp, lane)->value == value) << lane;
     return lanes;
 }
 
@@ -48,21 +48,21 @@ static void compute(Worker *worker, Warp *warp, int operation, unsigned set) {
     if (operation == SIM_WARP_SYNC) return;
     if (operation == SIM_WARP_READ) {
         FOR_LANES(lane, set) {
-            Fiber *me = lane_fiber(worker, warp, lane);
+            Lane *me = lane_of(worker, warp, lane);
             const unsigned from = (unsigned)(me->argument & 31);
-            me->result = (set >> from & 1) ? lane_fiber(worker, warp, from)->value : me->value;
+            me->result = (set >> from & 1) ? lane_of(worker, warp, from)->value : me->value;
         }
         return;
     }
     if (operation == SIM_WARP_MATCH_ANY) {
         FOR_LANES(lane, set) {
-            Fiber *me = lane_fiber(worker, warp, lane);
+            Lane *me = lane_of(worker, warp, lane);
             me->result = lanes_with(worker, warp, set, me->value);
         }
         return;
     }
     FOR_LANES(lane, set) {
-        const SimWord value = lane_fiber(worker, warp, lane)->value;
+        const SimWord value = lane_of(worker, warp, lane)->value;
         switch (operation) {
         case SIM_WARP_BALLOT: all |= (SimWord)(value != 0) << lane; break;
         case SIM_WARP_MATCH_ALL:
@@ -78,17 +78,14 @@ static void compute(Worker *worker, Warp *warp, int operation, unsigned set) {
         first = false;
     }
     if (operation == SIM_WARP_MATCH_ALL) all = same ? set : 0;
-    FOR_LANES(lane, set) lane_fiber(worker, warp, lane)->result = all;
+    FOR_LANES(lane, set) lane_of(worker, warp, lane)->result = all;
 }
 
-static void wake(Worker *worker, Warp *warp, unsigned set, const Fiber *but) {
+static void wake(Worker *worker, Warp *warp, unsigned set, unsigned but) {
     warp->parked &= ~set;
-    FOR_LANES(lane, set) {
-        Fiber *fiber = lane_fiber(worker, warp, lane);
-        if (fiber == but) continue;
-        worker->c.waiting--;
-        block_ready(worker, fiber);
-    }
+    set &= ~but;
+    worker->c.waiting -= (unsigned)__builtin_popcount(set);
+    FOR_LANES(lane, set) fiber_ready(worker, warp->fiber[lane]);
 }
 
 /* Whether all lanes that mask names, but for those that have returned, have parked with this operation and mask. */
@@ -96,15 +93,15 @@ static bool complete(Worker *worker, Warp *warp, int operation, unsigned mask) {
     const unsigned need = mask & alive(worker, warp);
     if ((warp->parked & need) != need) return false;
     FOR_LANES(lane, need) {
-        const Fiber *fiber = lane_fiber(worker, warp, lane);
-        if (fiber->mask != mask || fiber->operation != operation) return false;
+        const Lane *there = lane_of(worker, warp, lane);
+        if (there->mask != mask || there->operation != operation) return false;
     }
     return need != 0;
 }
 
 SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord value, SimWord argument) {
     Worker *worker = (Worker *)(void *)c;
-    Fiber *me = worker->running;
+    Lane *me = &worker->lanes[c->linear];
     Warp *warp = &worker->warps[c->linear / SIM_WARP];
     const unsigned lane = c->linear % SIM_WARP, bit = 1u << lane;
     me->operation = operation;
@@ -112,7 +109,7 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
     me->value = value;
     me->argument = argument;
     me->place = __builtin_return_address(0);
-    warp->lane[lane] = me->number;
+    warp->fiber[lane] = (uint16_t)worker->running;
     if (operation != SIM_WARP_ACTIVE) {
         if (SIM_UNLIKELY((mask & bit) == 0)) {
             char at[300];
@@ -123,15 +120,14 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
         if (complete(worker, warp, operation, mask)) {
             const unsigned set = mask & alive(worker, warp);
             compute(worker, warp, operation, set);
-            wake(worker, warp, set, me);
+            wake(worker, warp, set, bit);
             return me->result;
         }
     } else {
         warp->parked |= bit;
     }
-    me->state = FIBER_WARP;
     c->waiting++;
-    fiber_next(worker, me);
+    fiber_next(worker);
     return me->result;
 }
 
@@ -139,11 +135,11 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
 void warp_thread_end(Worker *worker, unsigned linear) {
     Warp *warp = &worker->warps[linear / SIM_WARP];
     FOR_LANES(lane, warp->parked) {
-        const Fiber *fiber = lane_fiber(worker, warp, lane);
-        if ((warp->parked >> lane & 1) && fiber->operation != SIM_WARP_ACTIVE && complete(worker, warp, fiber->operation, fiber->mask)) {
-            const unsigned set = fiber->mask & alive(worker, warp);
-            compute(worker, warp, fiber->operation, set);
-            wake(worker, warp, set, NULL);
+        const Lane *there = lane_of(worker, warp, lane);
+        if ((warp->parked >> lane & 1) && there->operation != SIM_WARP_ACTIVE && complete(worker, warp, there->operation, there->mask)) {
+            const unsigned set = there->mask & alive(worker, warp);
+            compute(worker, warp, there->operation, set);
+            wake(worker, warp, set, 0);
         }
     }
 }
@@ -154,16 +150,16 @@ bool warp_resolve_active(Worker *worker) {
     for (unsigned i = 0; i * SIM_WARP < worker->c.threads; i++) {
         Warp *warp = &worker->warps[i];
         unsigned left = 0;
-        FOR_LANES(lane, warp->parked) left |= (unsigned)(lane_fiber(worker, warp, lane)->operation == SIM_WARP_ACTIVE) << lane;
+        FOR_LANES(lane, warp->parked) left |= (unsigned)(lane_of(worker, warp, lane)->operation == SIM_WARP_ACTIVE) << lane;
         while (left != 0) {
-            const Fiber *first = lane_fiber(worker, warp, (unsigned)__builtin_ctz(left));
+            const Lane *first = lane_of(worker, warp, (unsigned)__builtin_ctz(left));
             unsigned set = 0;
             FOR_LANES(lane, left) {
-                const Fiber *fiber = lane_fiber(worker, warp, lane);
-                if (fiber->place == first->place && fiber->argument == first->argument) set |= 1u << lane;
+                const Lane *there = lane_of(worker, warp, lane);
+                if (there->place == first->place && there->argument == first->argument) set |= 1u << lane;
             }
-            FOR_LANES(lane, set) lane_fiber(worker, warp, lane)->result = set;
-            wake(worker, warp, set, NULL);
+            FOR_LANES(lane, set) lane_of(worker, warp, lane)->result = set;
+            wake(worker, warp, set, 0);
             left &= ~set;
             any = true;
         }

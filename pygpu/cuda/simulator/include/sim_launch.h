@@ -47,21 +47,25 @@ template <class... P, void (*function)(P...), class B, B body> struct SimKernel<
             if (SIM_UNLIKELY(c->waiting)) c->runtime->thread_end(c);
         }
     }
-    /* A row of threads along x. The counter is the number of the thread along the grid, which is what most kernels compute from
-     * threadIdx and index with: as a signed number that cannot overflow it lets the compiler see that addresses are consecutive. */
+    /* A row of threads along x. What the optimizer is told about ranges lets it see that blockIdx.x * blockDim.x + threadIdx.x does
+     * not overflow, in whatever type, and so that neighbours access neighbouring memory. Threads of a block depend on each other
+     * through barriers only, and there are none here. */
     static SIM_INLINE void row(uint3 block, dim3 block_size, dim3 grid_size, unsigned y, unsigned z, P... p) {
-        const unsigned base = block.x * block_size.x;
-        if (SIM_UNLIKELY((unsigned long long)block.x * block_size.x + block_size.x > 0x7fffffff)) {
-            for (unsigned x = 0; x < block_size.x; x++) body(uint3{x, y, z}, block, block_size, grid_size, p...);
+        const int n = (int)block_size.x;
+        if (SIM_UNLIKELY((unsigned long long)block.x * block_size.x > 0x7fffffff - 1024)) {
+            for (int x = 0; x < n; x++) body(uint3{(unsigned)x, y, z}, block, block_size, grid_size, p...);
             return;
         }
-        const int end = (int)(base + block_size.x);
+        if (block.x * block_size.x > 0x7fffffff - 1024) __builtin_unreachable();
 #if defined(__clang__)
 #pragma clang loop vectorize(assume_safety)
 #else
 #pragma GCC ivdep
 #endif
-        for (int g = (int)base; g < end; g++) body(uint3{(unsigned)g - base, y, z}, block, block_size, grid_size, p...);
+        for (int x = 0; x < n; x++) {
+            if (x < 0 || x > 1023) __builtin_unreachable();
+            body(uint3{(unsigned)x, y, z}, block, block_size, grid_size, p...);
+        }
     }
     static SIM_INLINE void loop(SimContext *c, unsigned long long first, unsigned long long count, P... p) {
         const dim3 block_size = sim_triple(c->block_size), grid_size = sim_triple(c->grid_size);
