@@ -306,8 +306,11 @@ static void dispose(Node *node) {
     free(node);
 }
 
-/* Under the lock. */
+/* Under the lock. Memory of others lives on, or comes to mean something else. */
 static void remember(const Node *node) {
+    if (node->info.block.kind == SIM_REGISTERED || node->info.block.kind == SIM_VARIABLE) {
+        return;
+    }
     SimBlock *slot = &freed[n_freed++ % N_FREED];
     *slot = node->info.block;
     slot->freed = true;

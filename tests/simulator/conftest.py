@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pygpu
+from simulator.sim_driver import Driver
 
 LIBRARY = Path(pygpu.__file__).parent / "cuda" / "simulator" / "libpygpu_cudasim.so"
 
@@ -203,3 +204,71 @@ def simulator(tmp_path_factory):
     simulator = Simulator(LIBRARY)
     simulator.output()
     return simulator
+
+
+@pytest.fixture(scope="session")
+def driver(simulator):
+    """The driver's calls of the same library, initialized."""
+    driver = Driver(LIBRARY)
+    driver.cuInit(0)
+    return driver
+
+
+@pytest.fixture
+def cuda(driver):
+    """The driver with a fresh context that is current; all that a test makes goes with it."""
+    context = driver.get("cuCtxCreate", 0, 0)
+    driver.context = context
+    yield driver
+    while driver.get("cuCtxGetCurrent"):
+        driver.cuCtxPopCurrent(None)
+    driver.status("cuCtxDestroy", context)
+
+
+KERNELS = """
+extern "C" __global__ void add(float *a, const float *b, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) a[i] += b[i];
+}
+extern "C" __global__ void scale(int *a, int factor, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) a[i] *= factor;
+}
+extern "C" __global__ void plus(int *a, int term, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) a[i] += term;
+}
+extern "C" __global__ void nop() {}
+extern "C" __global__ void wait_for(volatile int *flag, volatile int *started) {
+    *started = 1;
+    while (*flag == 0) {}
+}
+extern "C" __global__ void wild(int *p) { *p = 1; }
+struct Many { int v[200]; };
+extern "C" __global__ void many(Many m, int *out, char last) {
+    for (int i = 0; i < 200; i++) out[i] = m.v[i] + last;
+}
+__device__ int variable[4] = {1, 2, 3, 4};
+extern "C" __global__ void read_variable(int *out) {
+    for (int i = 0; i < 4; i++) out[i] = variable[i];
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def image(simulator):
+    """An image with a few kernels that move little."""
+    return simulator.compile(KERNELS)[0]
+
+
+@pytest.fixture
+def kernels(cuda, image):
+    """Those kernels in the context of the test: kernels.add, ..., and kernels.module."""
+
+    class Kernels:
+        module = cuda.load(image)
+
+        def __getattr__(self, name):
+            return cuda.function(self.module, name)
+
+    return Kernels()
