@@ -56,6 +56,7 @@ void sim_context_fail(SimContext *context, const SimError *error) {
 }
 
 CUresult sim_context_settle(SimContext *context) {
+    sim_output_flush();
     if (!atomic_load_explicit(&context->failed, memory_order_acquire)) {
         return CUDA_SUCCESS;
     }
@@ -155,9 +156,9 @@ CUresult sim_context_new(CUdevice device, unsigned flags, bool primary, SimConte
     self->flags = flags;
     self->primary = primary;
     self->api_version = 3020; /* what contexts of cuCtxCreate_v2 answer */
-    self->limits[0] = 65536;                  /* stack of a thread */
+    self->limits[0] = sim_stack_size();
     self->limits[1] = 1024 * 1024;            /* printf */
-    self->limits[2] = 8 * 1024 * 1024;        /* malloc in kernels */
+    self->limits[2] = sim_heap_size();
     self->limits[3] = 2;
     self->limits[4] = 2048;
     pthread_mutex_init(&self->lock, NULL);

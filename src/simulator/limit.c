@@ -26,11 +26,16 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
         return sim_fail(limit < 0 || limit > 9 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_UNSUPPORTED_LIMIT,
                         "limit %d is none that the simulator has", limit);
     }
-    if ((limit == LIMIT_STACK && value > 512u * 1024) || (limit == LIMIT_SYNC_DEPTH && value > 24)) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%zu is more than the device can have", value);
+    if (limit == LIMIT_SYNC_DEPTH && value > 24) {
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "a depth of %zu is more than 24", value);
     }
     if (value > sim_device_memory()) {
         return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes are more than the device has", value);
+    }
+    if (limit == LIMIT_STACK) { /* these two count for all contexts from now on */
+        SIM_TRY(sim_set_stack_size(value));
+    } else if (limit == LIMIT_HEAP) {
+        sim_set_heap_size(value);
     }
     pthread_mutex_lock(&context->lock);
     context->limits[limit] = value;
