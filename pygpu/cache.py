@@ -199,7 +199,12 @@ def _processor() -> str:
 def _driver_settings() -> list[tuple[str, str]]:
     """Environment variables by which drivers are told to compile differently."""
     prefixes = ("POCL_", "CL_CONFIG_", "IGC_", "CUDA_", "AMD_OCL_", "GPU_")
-    return sorted(item for item in os.environ.items() if item[0].startswith(prefixes))
+    places = ("POCL_CACHE_DIR", "CUDA_CACHE_PATH", "CUDA_HOME", "CUDA_PATH")
+    return sorted(
+        item
+        for item in os.environ.items()
+        if item[0].startswith(prefixes) and item[0] not in places
+    )
 
 
 def keys(source: bytes, words: Sequence[str], devices: Sequence[Device]) -> list[str] | None:

@@ -54,7 +54,7 @@ def test_size(ctx, size):
         np.datetime64("2000"),
         np.array([1.5], ">f8"),
     ],
-    ids=repr,
+    ids=lambda host: type(host).__name__,
 )
 def test_copy_of_host_memory(ctx, queue, host):
     data = (

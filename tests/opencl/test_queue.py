@@ -70,7 +70,7 @@ def test_properties_as_a_list(ctx, device):
         ([None, 1], TypeError), ([0x1093, 2**64], OverflowError), ([4] * 40, cl.LogicError),
         ([12345, 1], cl.LogicError), (object(), TypeError),
     ],
-    ids=str,
+    ids=lambda given: "object" if type(given) is object else str(given),
 )  # fmt: skip
 def test_wrong_properties(ctx, given, error):
     with pytest.raises(error):

@@ -39,7 +39,11 @@ def test_events_of_several_contexts(ctx, device, queue):
     cl.wait_for_events([cl.enqueue_marker(queue), cl.enqueue_marker(other)])
 
 
-@pytest.mark.parametrize("wrong", [3, "events", [3], [None], object(), b"a", [[]]], ids=repr)
+@pytest.mark.parametrize(
+    "wrong",
+    [3, "events", [3], [None], object(), b"a", [[]]],
+    ids=lambda wrong: "object" if type(wrong) is object else repr(wrong),
+)
 def test_mistakes(queue, wrong):
     with pytest.raises(TypeError, match="wait_for_events"):
         cl.wait_for_events(wrong)
