@@ -184,7 +184,7 @@ typedef struct {
 static CUresult find_part(Part *part, Side *side, size_t size) {
     side->end = part->end;
     if (part->end.name != NULL) {
-        return sim_end_check(&side->end, size);
+        return size == 0 ? CUDA_SUCCESS : sim_end_check(&side->end, size);
     }
     side->end.name = "array";
     SIM_TRY(sim_array_take(part->array, &side->array));

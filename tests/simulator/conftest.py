@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from simulator.sim_driver import Driver
 
 import pygpu
-from simulator.sim_driver import Driver
 
 LIBRARY = Path(pygpu.__file__).parent / "cuda" / "simulator" / "libpygpu_cudasim.so"
 

@@ -60,7 +60,11 @@ def ctype(parameter):
     if words[0] == "size_t":
         return ctypes.c_size_t
     handles = "context module function array event stream graph graphExec graphNode linkState"
-    if words[0] in {f"CU{h}" for h in handles.split()} | {"CUgraphExec", "CUgraphNode", "CUmemoryPool"}:
+    if words[0] in {f"CU{h}" for h in handles.split()} | {
+        "CUgraphExec",
+        "CUgraphNode",
+        "CUmemoryPool",
+    }:
         return ctypes.c_void_p
     if words[0] in ("CUhostFn", "CUstreamCallback", "CUoccupancyB2DSize"):
         return ctypes.c_void_p
@@ -73,10 +77,10 @@ class DriverError(Exception):
         self.name, self.code, self.detail = name, code, detail
 
 
-def fails(code, call, *args):
+def fails(code, call, *args, **kwargs):
     """The call fails with this code; returns the detail."""
     with pytest.raises(DriverError) as caught:
-        call(*args)
+        call(*args, **kwargs)
     assert caught.value.code == code, caught.value
     return caught.value.detail
 
@@ -174,7 +178,7 @@ def params(args):
 
 
 def run_script(script, **environment):
-    """Runs a script in a process of its own, with `d` a Driver; returns what it printed. It must end well."""
+    """What a script prints in a process of its own, with `d` a Driver. It must end well."""
     preamble = f"""
 import ctypes, os, sys, threading
 from ctypes import byref

@@ -6,7 +6,6 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-
 from simulator.sim_driver import (
     CONTEXT_IS_DESTROYED,
     ILLEGAL_ADDRESS,
@@ -259,7 +258,7 @@ class TestPrimary:
 
 
 class TestFailedKernel:
-    """A fault breaks the context it happened in: shown by whoever waits, and by each call from then on."""
+    """A fault breaks its context: who waits is told, and from then on each call."""
 
     def test_shows_when_waited_for_and_stays(self, cuda, kernels):
         address, stream = cuda.alloc(100), cuda.stream()

@@ -5,7 +5,6 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-
 from simulator.sim_driver import INVALID_CONTEXT, INVALID_VALUE, PER_THREAD, fails
 
 HOST, DEVICE, ARRAY, UNIFIED = 1, 2, 3, 4
@@ -37,11 +36,20 @@ def test_every_kind_of_call_moves_the_bytes(cuda):
     stream = cuda.stream()
     c = cuda.context
     up = [
-        ("cuMemcpyHtoD", ()), ("cuMemcpyHtoDAsync", (stream,)), ("cuMemcpyHtoDAsync", (None,)),
-        ("cuMemcpy", ()), ("cuMemcpyAsync", (stream,)), ("cuMemcpyAsync", (PER_THREAD,)),
-    ]  # fmt: skip
+        ("cuMemcpyHtoD", ()),
+        ("cuMemcpyHtoDAsync", (stream,)),
+        ("cuMemcpyHtoDAsync", (None,)),
+        ("cuMemcpy", ()),
+        ("cuMemcpyAsync", (stream,)),
+        ("cuMemcpyAsync", (PER_THREAD,)),
+    ]
     across = [("cuMemcpyDtoD", ()), ("cuMemcpyDtoDAsync", (stream,)), ("cuMemcpy", ())]
-    down = [("cuMemcpyDtoH", ()), ("cuMemcpyDtoHAsync", (stream,)), ("cuMemcpy", ()), ("cuMemcpyAsync", (stream,))]
+    down = [
+        ("cuMemcpyDtoH", ()),
+        ("cuMemcpyDtoHAsync", (stream,)),
+        ("cuMemcpy", ()),
+        ("cuMemcpyAsync", (stream,)),
+    ]
     for put, put_args in up:
         for move, move_args in across:
             for take, take_args in down:
@@ -87,7 +95,9 @@ def test_sizes_of_nothing(cuda):
     cuda.cuMemsetD2D8(address, 0, 0, 0, 5)
 
 
-@pytest.mark.parametrize("offset, size", [(0, 1001), (1, 1000), (1000, 1), (999, 2), (0, 2**64 - 1), (5, 2**63)])
+@pytest.mark.parametrize(
+    "offset, size", [(0, 1001), (1, 1000), (1000, 1), (999, 2), (0, 2**64 - 1), (5, 2**63)]
+)
 def test_past_the_end(cuda, offset, size):
     address, host = cuda.alloc(1000), np.zeros(2000, "u1")
     for call, args in [
@@ -159,7 +169,9 @@ class Place:
             depth, rows, pitch = shape
             descriptor = (ctypes.c_size_t * 5)(pitch // 4, rows, depth, 3 | 1 << 32, 0)
             self.array = cuda.get("cuArray3DCreate", descriptor)
-            copy = Memcpy3D(srcMemoryType=HOST, srcHost=self.value.ctypes.data, srcPitch=pitch, srcHeight=rows)
+            copy = Memcpy3D(
+                srcMemoryType=HOST, srcHost=self.value.ctypes.data, srcPitch=pitch, srcHeight=rows
+            )
             copy.dstMemoryType, copy.dstArray = ARRAY, self.array
             copy.WidthInBytes, copy.Height, copy.Depth = pitch, rows, depth
             cuda.cuMemcpy3D(byref(copy))
@@ -198,7 +210,9 @@ KINDS = [HOST, DEVICE, ARRAY, UNIFIED]
 
 @pytest.mark.parametrize("to", KINDS, ids=["to-host", "to-device", "to-array", "to-unified"])
 @pytest.mark.parametrize("source", KINDS, ids=["host", "device", "array", "unified"])
-@pytest.mark.parametrize("call", ["cuMemcpy3D", "cuMemcpy3DAsync", "cuMemcpy3DPeer", "cuMemcpy3DPeerAsync"])
+@pytest.mark.parametrize(
+    "call", ["cuMemcpy3D", "cuMemcpy3DAsync", "cuMemcpy3DPeer", "cuMemcpy3DPeerAsync"]
+)
 def test_boxes(cuda, call, source, to):
     src, dst = Place(cuda, source, 1), Place(cuda, to, 2, (6, 9, 64))
     expected = dst.read().copy()

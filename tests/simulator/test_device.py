@@ -4,7 +4,6 @@ import ctypes
 from ctypes import byref
 
 import pytest
-
 from simulator.sim_driver import INVALID_DEVICE, INVALID_VALUE, enum, fails, run_script
 
 
@@ -81,14 +80,18 @@ def test_the_environment_decides():
 
 
 def test_without_devices():
-    assert run_script('print(d.status("cuInit", 0), d.detail())', PYGPU_SIM_DEVICES=0) == "100 PYGPU_SIM_DEVICES is 0"
+    assert (
+        run_script('print(d.status("cuInit", 0), d.detail())', PYGPU_SIM_DEVICES=0)
+        == "100 PYGPU_SIM_DEVICES is 0"
+    )
 
 
 def test_settings_that_are_nonsense_count_as_not_set():
     assert run_script(
         """
         d.cuInit(0)
-        print(d.get("cuDeviceGetCount", kind=ctypes.c_int), d.get("cuDriverGetVersion", kind=ctypes.c_int))
+        print(d.get("cuDeviceGetCount", kind=ctypes.c_int))
+        print(d.get("cuDriverGetVersion", kind=ctypes.c_int))
         """,
         PYGPU_SIM_DEVICES="many",
         PYGPU_SIM_VERSION="1e99",

@@ -5,7 +5,6 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-
 from simulator.sim_driver import INVALID_HANDLE, INVALID_VALUE, NOT_READY, fails
 from simulator.test_stream import Gate
 

@@ -6,7 +6,6 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-
 from simulator.sim_driver import (
     ILLEGAL_STATE,
     INVALID_VALUE,
@@ -16,7 +15,17 @@ from simulator.sim_driver import (
     fails,
 )
 
-UNSUPPORTED, INVALIDATED, MERGE, UNMATCHED, UNJOINED, ISOLATION, IMPLICIT, CAPTURED_EVENT, WRONG_THREAD = range(900, 909)
+(
+    UNSUPPORTED,
+    INVALIDATED,
+    MERGE,
+    UNMATCHED,
+    UNJOINED,
+    ISOLATION,
+    IMPLICIT,
+    CAPTURED_EVENT,
+    WRONG_THREAD,
+) = range(900, 909)
 UPDATE_FAILURE = 910
 GLOBAL, THREAD_LOCAL, RELAXED = range(3)
 NODE = enum("graph_node_type")
@@ -87,7 +96,13 @@ def test_what_is_captured_runs_when_launched(cuda, kernels, stream, value):
 
     graph = capture(cuda, stream, work)
     assert status_of(cuda, stream) == 0
-    assert types(cuda, graph) == [NODE["KERNEL"], NODE["KERNEL"], NODE["MEMSET"], NODE["MEMCPY"], NODE["HOST"]]
+    assert types(cuda, graph) == [
+        NODE["KERNEL"],
+        NODE["KERNEL"],
+        NODE["MEMSET"],
+        NODE["MEMCPY"],
+        NODE["HOST"],
+    ]
     cuda.cuStreamSynchronize(stream)
     assert read(cuda, value) == [0, 0, 0, 0] and called == []
     ready = instantiate(cuda, graph)
@@ -106,7 +121,9 @@ def test_what_is_captured_runs_when_launched(cuda, kernels, stream, value):
 def test_arguments_are_those_of_the_capture(cuda, kernels, stream, value):
     term = np.int32(5)
     graph = capture(
-        cuda, stream, lambda: cuda.launch(kernels.plus, 1, 4, value, term, np.int32(4), stream=stream)
+        cuda,
+        stream,
+        lambda: cuda.launch(kernels.plus, 1, 4, value, term, np.int32(4), stream=stream),
     )
     ready = instantiate(cuda, graph)
     term = np.int32(100)
@@ -117,7 +134,9 @@ def test_arguments_are_those_of_the_capture(cuda, kernels, stream, value):
 def test_a_graph_may_outlive_module_and_stream(cuda, kernels, value):
     stream = cuda.stream(1)
     graph = capture(
-        cuda, stream, lambda: cuda.launch(kernels.plus, 1, 4, value, np.int32(5), np.int32(4), stream=stream)
+        cuda,
+        stream,
+        lambda: cuda.launch(kernels.plus, 1, 4, value, np.int32(5), np.int32(4), stream=stream),
     )
     cuda.cuStreamDestroy(stream)
     cuda.cuModuleUnload(kernels.module)
@@ -164,7 +183,9 @@ def test_the_shape_is_printed(cuda, kernels, stream, value, tmp_path):
 
 def test_clones_are_independent(cuda, kernels, stream, value):
     graph = capture(
-        cuda, stream, lambda: cuda.launch(kernels.plus, 1, 4, value, np.int32(1), np.int32(4), stream=stream)
+        cuda,
+        stream,
+        lambda: cuda.launch(kernels.plus, 1, 4, value, np.int32(1), np.int32(4), stream=stream),
     )
     clone = ctypes.c_void_p()
     cuda.cuGraphClone(byref(clone), graph)
@@ -189,7 +210,11 @@ def test_an_empty_graph(cuda, stream):
 def test_graphs_in_graphs(cuda, kernels, stream, value):
     inner = instantiate(
         cuda,
-        capture(cuda, stream, lambda: cuda.launch(kernels.plus, 1, 4, value, np.int32(1), np.int32(4), stream=stream)),
+        capture(
+            cuda,
+            stream,
+            lambda: cuda.launch(kernels.plus, 1, 4, value, np.int32(1), np.int32(4), stream=stream),
+        ),
     )
 
     def work():
@@ -210,7 +235,9 @@ class TestUpdate:
                 if term is None:
                     cuda.cuMemsetD32Async(value, 0, 4, stream)
                 else:
-                    cuda.launch(kernels.plus, 1, 4, value, np.int32(term), np.int32(4), stream=stream)
+                    cuda.launch(
+                        kernels.plus, 1, 4, value, np.int32(term), np.int32(4), stream=stream
+                    )
 
         return capture(cuda, stream, work)
 
@@ -287,7 +314,9 @@ class TestForbidden:
             thread.start()
             thread.join()
             assert answers == [expected, 0, WRONG_THREAD]
-            self.end(cuda, stream, INVALIDATED) if expected else cuda.cuStreamEndCapture(stream, byref(ctypes.c_void_p()))
+            self.end(cuda, stream, INVALIDATED) if expected else cuda.cuStreamEndCapture(
+                stream, byref(ctypes.c_void_p())
+            )
             answers.clear()
 
     def test_the_default_stream(self, cuda, value):

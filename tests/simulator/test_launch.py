@@ -5,7 +5,6 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-
 from simulator.sim_driver import (
     INVALID_HANDLE,
     INVALID_IMAGE,
@@ -24,9 +23,13 @@ class Attribute(ctypes.Structure):
 
 class Config(ctypes.Structure):
     _fields_ = [
-        ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint),
-        ("stream", ctypes.c_void_p), ("attributes", ctypes.POINTER(Attribute)), ("n", ctypes.c_uint),
-    ]  # fmt: skip
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(Attribute)),
+        ("n", ctypes.c_uint),
+    ]
 
 
 def test_arguments_are_copied_at_the_call(cuda, kernels):
@@ -66,7 +69,21 @@ def test_arguments_in_one_piece(cuda, kernels):
     fails(INVALID_VALUE, launch, None, 16)
     fails(INVALID_VALUE, launch, packed.ctypes.data, 16, 3)
     both = (ctypes.c_void_p * 1)(0)
-    fails(INVALID_VALUE, cuda.cuLaunchKernel, kernels.scale, 1, 1, 1, 1, 1, 1, 0, None, params([]), both)
+    fails(
+        INVALID_VALUE,
+        cuda.cuLaunchKernel,
+        kernels.scale,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        0,
+        None,
+        params([]),
+        both,
+    )
 
 
 def test_arguments_that_are_missing(cuda, kernels):
@@ -79,7 +96,15 @@ def test_arguments_that_are_missing(cuda, kernels):
 
 @pytest.mark.parametrize(
     "grid, block",
-    [((0, 1, 1), 1), ((1, 65536, 1), 1), (1, 0), (1, 1025), (1, (1, 1, 65)), (1, (32, 33, 1)), (2**31, 1)],
+    [
+        ((0, 1, 1), 1),
+        ((1, 65536, 1), 1),
+        (1, 0),
+        (1, 1025),
+        (1, (1, 1, 65)),
+        (1, (32, 33, 1)),
+        (2**31, 1),
+    ],
 )
 def test_shapes_that_no_device_has(cuda, kernels, grid, block):
     fails(INVALID_VALUE, cuda.launch, kernels.nop, grid, block)
@@ -97,10 +122,14 @@ def test_too_much_shared_memory(cuda, kernels):
 
 class TestWithAttributes:
     def launch(self, cuda, kernels, *attributes):
-        listed = (Attribute * 4)(*(Attribute(number, b"", tuple(value)) for number, value in attributes))
+        listed = (Attribute * 4)(
+            *(Attribute(number, b"", tuple(value)) for number, value in attributes)
+        )
         config = Config((2, 1, 1), (3, 1, 1), 0, None, listed, len(attributes))
         value = cuda.to_device(np.zeros(6, "i4"))
-        cuda.cuLaunchKernelEx(byref(config), kernels.plus, params([value, np.int32(4), np.int32(6)]), None)
+        cuda.cuLaunchKernelEx(
+            byref(config), kernels.plus, params([value, np.int32(4), np.int32(6)]), None
+        )
         assert (cuda.from_device(value, 6, "i4") == 4).all()
 
     def test_those_that_there_are(self, cuda, kernels):
@@ -197,7 +226,9 @@ class TestModules:
         path.write_bytes(b"")
         fails(INVALID_IMAGE, cuda.get, "cuModuleLoad", str(path).encode())
 
-    @pytest.mark.parametrize("junk", [b"\0", b"junk", b"//\n.version 8.0\n.target sm_90\n", b"\x7fELF" + bytes(100)])
+    @pytest.mark.parametrize(
+        "junk", [b"\0", b"junk", b"//\n.version 8.0\n.target sm_90\n", b"\x7fELF" + bytes(100)]
+    )
     def test_images_that_are_none(self, cuda, junk):
         assert cuda.status("cuModuleLoadData", byref(ctypes.c_void_p()), junk) in (200, 209, 218)
         assert cuda.detail()
@@ -254,7 +285,14 @@ class TestOccupancy:
         out = ctypes.c_size_t()
         cuda.cuOccupancyAvailableDynamicSMemPerBlock(byref(out), kernels.nop, 2, 256)
         assert 0 < out.value <= 49152
-        fails(INVALID_VALUE, cuda.cuOccupancyAvailableDynamicSMemPerBlock, byref(out), kernels.nop, 5, 1024)
+        fails(
+            INVALID_VALUE,
+            cuda.cuOccupancyAvailableDynamicSMemPerBlock,
+            byref(out),
+            kernels.nop,
+            5,
+            1024,
+        )
 
 
 def test_printing_reaches_stdout_at_synchronization(simulator, tmp_path):

@@ -5,7 +5,6 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-
 from simulator.sim_driver import (
     ILLEGAL_ADDRESS,
     INVALID_VALUE,
@@ -20,7 +19,9 @@ from simulator.sim_driver import (
 ALREADY_REGISTERED, NOT_REGISTERED = 712, 713
 
 
-@pytest.mark.parametrize("size", [1, 3, 255, 4096, 4097, 65535, 65536, 65537, 1 << 20, (1 << 24) + 1])
+@pytest.mark.parametrize(
+    "size", [1, 3, 255, 4096, 4097, 65535, 65536, 65537, 1 << 20, (1 << 24) + 1]
+)
 def test_each_byte_is_usable(cuda, size):
     address = cuda.alloc(size)
     assert address % 512 == 0
@@ -199,9 +200,15 @@ class TestPointerAttributes:
     def test_device_memory(self, cuda):
         address = cuda.alloc(1000)
         expected = {
-            "CONTEXT": cuda.context, "MEMORY_TYPE": 2, "DEVICE_POINTER": address + 8, "IS_MANAGED": 0,
-            "DEVICE_ORDINAL": 0, "RANGE_START_ADDR": address, "RANGE_SIZE": 1000, "MAPPED": 1,
-        }  # fmt: skip
+            "CONTEXT": cuda.context,
+            "MEMORY_TYPE": 2,
+            "DEVICE_POINTER": address + 8,
+            "IS_MANAGED": 0,
+            "DEVICE_ORDINAL": 0,
+            "RANGE_START_ADDR": address,
+            "RANGE_SIZE": 1000,
+            "MAPPED": 1,
+        }
         assert {name: self.ask(cuda, name, address + 8) for name in expected} == expected
         fails(INVALID_VALUE, self.ask, cuda, "HOST_POINTER", address)
         other = cuda.alloc(1000)
@@ -280,4 +287,6 @@ def test_advice(cuda):
 
 
 def test_memory_is_not_shared_between_processes(cuda):
-    assert "processes" in fails(NOT_SUPPORTED, cuda.cuIpcGetMemHandle, (ctypes.c_char * 64)(), cuda.alloc(4))
+    assert "processes" in fails(
+        NOT_SUPPORTED, cuda.cuIpcGetMemHandle, (ctypes.c_char * 64)(), cuda.alloc(4)
+    )

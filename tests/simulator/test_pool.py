@@ -5,8 +5,14 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-
-from simulator.sim_driver import INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, OUT_OF_MEMORY, enum, fails
+from simulator.sim_driver import (
+    INVALID_HANDLE,
+    INVALID_VALUE,
+    NOT_SUPPORTED,
+    OUT_OF_MEMORY,
+    enum,
+    fails,
+)
 from simulator.test_stream import Gate
 
 A = enum("mem_pool_attribute")
@@ -14,9 +20,13 @@ A = enum("mem_pool_attribute")
 
 class Props(ctypes.Structure):
     _fields_ = [
-        ("alloc", ctypes.c_int), ("handles", ctypes.c_int), ("where", ctypes.c_int), ("id", ctypes.c_int),
-        ("security", ctypes.c_void_p), ("rest", ctypes.c_char * 64),
-    ]  # fmt: skip
+        ("alloc", ctypes.c_int),
+        ("handles", ctypes.c_int),
+        ("where", ctypes.c_int),
+        ("id", ctypes.c_int),
+        ("security", ctypes.c_void_p),
+        ("rest", ctypes.c_char * 64),
+    ]
 
 
 def alloc(cuda, size, stream=None, pool=None):

@@ -6,7 +6,6 @@ from ctypes import byref
 
 import numpy as np
 import pytest
-
 from simulator.sim_driver import (
     INVALID_HANDLE,
     INVALID_VALUE,

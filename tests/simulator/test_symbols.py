@@ -7,7 +7,6 @@ import subprocess
 from ctypes import byref
 
 import pytest
-
 from simulator.sim_driver import (
     INVALID_VALUE,
     LIBRARY,
@@ -23,11 +22,17 @@ from simulator.sim_driver import (
 def look_up(driver, symbol, version=13000, flags=0):
     pointer, status = ctypes.c_void_p(), ctypes.c_int(-1)
     function = driver.library.cuGetProcAddress_v2
-    code = function(symbol.encode(), byref(pointer), version, ctypes.c_ulonglong(flags), byref(status))
+    code = function(
+        symbol.encode(), byref(pointer), version, ctypes.c_ulonglong(flags), byref(status)
+    )
     return code, pointer.value, status.value
 
 
-@pytest.mark.parametrize("since, name, symbol, _parameters", rows(), ids=lambda value: value if isinstance(value, str) and value.startswith("cu") else "")
+@pytest.mark.parametrize(
+    "since, name, symbol, _parameters",
+    rows(),
+    ids=lambda value: value if isinstance(value, str) and value.startswith("cu") else "",
+)
 def test_every_row_is_found(driver, since, name, symbol, _parameters):
     address = ctypes.cast(getattr(driver.library, symbol), ctypes.c_void_p).value
     assert look_up(driver, symbol) == (0, address, 0)
@@ -52,12 +57,14 @@ def test_an_older_driver():
         d.get("cuCtxCreate", 0, 0)
         print(d.status("cuCtxGetId", None, byref(ctypes.c_ulonglong())), d.detail(), sep=";")
         pointer = ctypes.c_void_p()
-        print(d.library.cuGetProcAddress_v2(b"cuCtxGetId", byref(pointer), 13000, ctypes.c_ulonglong(0), None))
+        look_up = d.library.cuGetProcAddress_v2
+        print(look_up(b"cuCtxGetId", byref(pointer), 13000, ctypes.c_ulonglong(0), None))
         """,
         PYGPU_SIM_VERSION=11080,
     ).splitlines() == [
         "11080",
-        "801;cuCtxGetId came with driver 12.0; this one is 11.8 (PYGPU_SIM_VERSION, PYGPU_SIM_HIDE)",
+        "801;cuCtxGetId came with driver 12.0; this one is 11.8 "
+        "(PYGPU_SIM_VERSION, PYGPU_SIM_HIDE)",
         "500",
     ]
 
