@@ -42,7 +42,7 @@ extern long cud_live[LIVE_KINDS];
 #define CUD_OBJECTS(X)                                                                                               \
     X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(LaunchError) X(make_error)                              \
     X(default_context) /* the primary context that a first use made current, kept for the process */                \
-    X(last_function)   /* of the last launch, for the message of a kernel that failed */
+    X(last_function)   /* name of the kernel of the last launch, for the message of a kernel that failed */
 
 typedef struct Context Context;
 typedef struct Stream Stream;
@@ -147,6 +147,8 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
 int cud_wait_stream(State *state, const char *routine, CUstream stream);
 int cud_wait_event(State *state, const char *routine, CUevent event);
 int cud_wait_context(State *state, const char *routine);
+/* Launches since somebody waited: whether the driver's queue may be full. */
+extern unsigned cud_launches;
 
 /* Keeps owner alive until the work queued so far on the stream is done (or with the graph, if the stream is being captured).
  * Never waits, never fails for the caller: without memory the work is waited for. GIL held, after the asynchronous call. */

@@ -38,7 +38,7 @@ static const char *text_of(CUresult status, const StatusRow *row) {
 }
 
 /* Whether a kernel has failed, so that it should be said which was the last. */
-static int is_kernel_fault(CUresult status) { return (status >= 700 && status <= 702) || (status >= 710 && status <= 719); }
+static int is_kernel_fault(CUresult status) { return status == 700 || status == 702 || (status >= 710 && status <= 719); }
 
 static PyObject *describe(State *state, const char *routine, CUresult status, PyObject *extra) {
     PyObject *what = extra != NULL ? Py_NewRef(extra) : NULL;
@@ -51,11 +51,7 @@ static PyObject *describe(State *state, const char *routine, CUresult status, Py
         Py_XSETREF(what, what != NULL ? PyUnicode_FromFormat("%U; %s", what, detail) : PyUnicode_FromString(detail));
     }
     if (is_kernel_fault(status) && state->last_function != NULL && !PyErr_Occurred()) {
-        PyObject *name = PyObject_GetAttrString(state->last_function, "name");
-        if (name == NULL) {
-            PyErr_Clear();
-            return what;
-        }
+        PyObject *name = Py_NewRef(state->last_function);
         const unsigned int *g = state->last_grid, *b = state->last_block;
         PyObject *launch = PyUnicode_FromFormat("the last kernel launched was %S, grid (%u, %u, %u), block (%u, %u, %u)", name, g[0], g[1], g[2],
                                                 b[0], b[1], b[2]);

@@ -1,5 +1,5 @@
 /* stream.c - Stream: a queue of work that runs in order, beside that of other streams. */
-#include "cuda.h"
+#include "graph.h"
 
 static Stream *stream_new(State *state, PyTypeObject *type, Context *context, CUstream handle, int owned) {
     Stream *self = (Stream *)PG_NEW(type);
@@ -82,6 +82,9 @@ static void Stream_dealloc(PyObject *op) {
                 break;
             }
         }
+    }
+    if (self->capturing != CAPTURE_NONE) {
+        cud_capture_abandon(self);
     }
     if (self->owned) {
         ContextGuard guard;
@@ -176,7 +179,11 @@ static PyObject *Stream_wait_for_event(PyObject *op, PyObject *event_object) {
     }
     CUresult status = CUDA_SUCCESS;
     CU_CALL(status, cuStreamWaitEvent, self->handle, event->handle, 0);
-    return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(self->state, "cuStreamWaitEvent", status);
+    if (status != CUDA_SUCCESS) {
+        return cud_raise(self->state, "cuStreamWaitEvent", status);
+    }
+    cud_capture_join(self);
+    Py_RETURN_NONE;
 }
 
 PG_DOC(Stream_from_handle__doc__, "from_handle", "$type, /, handle", "(handle: int) -> Stream",
@@ -247,6 +254,7 @@ static PyMethodDef Stream_methods[] = {
     {"is_done", Stream_is_done, METH_NOARGS, "is_done($self, /)\n--\n\n() -> bool\n\nWhether all work queued so far is done."},
     {"wait_for_event", Stream_wait_for_event, METH_O,
      "wait_for_event($self, event, /)\n--\n\n(event: Event, /) -> None\n\nLet work queued from now on begin only after the event."},
+    STREAM_CAPTURE_METHODS,
     {"from_handle", (PyCFunction)(void (*)(void))Stream_from_handle, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Stream_from_handle__doc__},
     {"__cuda_stream__", Stream_cuda_stream, METH_NOARGS,
      "__cuda_stream__($self, /)\n--\n\n() -> tuple[int, int]\n\nVersion of the protocol (0) and the CUstream, for other libraries."},
@@ -257,6 +265,7 @@ static PyGetSetDef Stream_getset[] = {
     {"handle", Stream_get_handle, NULL, "int: the CUstream", NULL},
     {"priority", Stream_get_priority, NULL, "int: smaller numbers go first", NULL},
     {"flags", Stream_get_flags, NULL, "int: of stream_flags", NULL},
+    STREAM_CAPTURE_GETSET,
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef Stream_members[] = {CUD_WEAKLIST(Stream), {NULL, 0, 0, 0, NULL}};

@@ -29,7 +29,17 @@
     X(MemoryPoolBase, object) \
     X(DeviceMemoryPool, MemoryPoolBase) \
     X(PageLockedMemoryPool, MemoryPoolBase) \
-    X(PageLockedAllocator, object)
+    X(PageLockedAllocator, object) \
+    X(Module, object)       \
+    X(Function, object)     \
+    X(CallTime, object)     \
+    X(ArgumentHandler, object) \
+    X(In, ArgumentHandler)  \
+    X(Out, ArgumentHandler) \
+    X(InOut, In)            \
+    X(Linker, object)       \
+    X(Graph, object)        \
+    X(GraphExec, object)
 
 /* Tables of the module's functions, by file. */
 #define CUD_FUNCTIONS(X)      \
@@ -44,4 +54,7 @@
     X(cud_host_memory_functions) \
     X(cud_ipc_functions)      \
     X(cud_array_functions)    \
-    X(cud_pool_functions)
+    X(cud_pool_functions) \
+    X(cud_image_functions)    \
+    X(cud_profiler_functions) \
+    X(cud_host_call_functions)

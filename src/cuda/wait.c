@@ -47,6 +47,7 @@ static int poll(WaitKind kind, void *handle, CUresult *status) {
 }
 
 static int report(State *state, const char *routine, CUresult status) {
+    cud_launches = 0;
     if (status != CUDA_SUCCESS) {
         cud_raise(state, routine, status);
         return -1;

@@ -1,0 +1,265 @@
+"""What the parameters of a kernel are, read from its PTX and from its CUDA C++ source.
+
+The driver tells how large a parameter is, not what it is. Its kind decides how a Python number is
+converted, so it is looked for in two texts: PTX tells pointers, integers and floating-point numbers
+apart, the source also the sign. This is no compiler: what it cannot be sure of, templates and
+conditional code above all, it leaves alone, and the caller checks each size against the driver's.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..signature import without_comments
+
+__all__ = ["kernel_parameters", "parameters_from_ptx", "parameters_from_source"]
+
+# A parameter: its kind, size and alignment in bytes (0: not known), its declaration or None. Kinds:
+# P pointer, i and u signed and unsigned integer, I integer of either, B bool, f float, b bfloat16,
+# c complex, V bytes of a struct, ? not known.
+Parameter = tuple[str, int, int, str | None]
+
+_UNKNOWN = ("?", 0, 0)
+_LONG = 8  # bytes of long in device code, which follows the host's compiler
+
+_INTEGERS = {
+    "char": ("I", 1, 1),
+    "signed char": ("i", 1, 1),
+    "unsigned char": ("u", 1, 1),
+    "short": ("i", 2, 2),
+    "unsigned short": ("u", 2, 2),
+    "int": ("i", 4, 4),
+    "unsigned int": ("u", 4, 4),
+    "long": ("i", _LONG, _LONG),
+    "unsigned long": ("u", _LONG, _LONG),
+    "long long": ("i", 8, 8),
+    "unsigned long long": ("u", 8, 8),
+}
+_TYPES: dict[str, tuple[str, int, int]] = {
+    **_INTEGERS,
+    "bool": ("B", 1, 1),
+    "float": ("f", 4, 4),
+    "double": ("f", 8, 8),
+    "half": ("f", 2, 2),
+    "__half": ("f", 2, 2),
+    "nv_bfloat16": ("b", 2, 2),
+    "__nv_bfloat16": ("b", 2, 2),
+    "size_t": ("u", 8, 8),
+    "ptrdiff_t": ("i", 8, 8),
+    "ssize_t": ("i", 8, 8),
+    "intptr_t": ("i", 8, 8),
+    "uintptr_t": ("u", 8, 8),
+    "uchar": ("u", 1, 1),
+    "ushort": ("u", 2, 2),
+    "uint": ("u", 4, 4),
+    "ulong": ("u", _LONG, _LONG),
+    "wchar_t": ("I", 4, 4),
+    "char32_t": ("u", 4, 4),
+    "cudaTextureObject_t": ("u", 8, 8),
+    "cudaSurfaceObject_t": ("u", 8, 8),
+    "CUtexObject": ("u", 8, 8),
+    "CUsurfObject": ("u", 8, 8),
+    "CUdeviceptr": ("u", 8, 8),
+    "cuComplex": ("c", 8, 8),
+    "cuFloatComplex": ("c", 8, 8),
+    "cuDoubleComplex": ("c", 16, 16),
+    "float2": ("c", 8, 8),
+    "double2": ("c", 16, 16),
+}
+for _bits in (8, 16, 32, 64):
+    _TYPES[f"int{_bits}_t"] = ("i", _bits // 8, _bits // 8)
+    _TYPES[f"uint{_bits}_t"] = ("u", _bits // 8, _bits // 8)
+_COMPLEX = re.compile(r"(?:(?:pycuda|thrust|std|cuda::std)::)?complex<(float|double)>")
+
+_VALUE = re.compile(r"\.param\s+(?:\.align\s+(\d+)\s+)?\.([a-z])(\d+)\s*(\.ptr\b[^,\[]*?)?\s+?([\w$%]+)")
+_ARRAY = re.compile(r"\[\s*(\d+)\s*\]\s*$")
+
+
+def parameters_from_ptx(name: str, ptx: str) -> list[Parameter] | None:
+    """The parameters of the kernel *name*, None if the text has none of this name."""
+    entry = re.search(rf"\.entry\s+{re.escape(name)}\s*(?:\(([^)]*)\)|[{{;.])", ptx)
+    if entry is None:
+        return None
+    rows: list[Parameter] = []
+    for part in (entry[1] or "").split(","):
+        if not part.strip():
+            continue
+        match = _VALUE.search(part)
+        if match is None:
+            return None
+        align, letter, bits, pointer, _ = match.groups()
+        size = int(bits) // 8
+        array = _ARRAY.search(part)
+        if array is not None:
+            rows.append(("?", size * int(array[1]), int(align or size), None))
+            continue
+        kind = "P" if pointer else {"u": "I", "s": "I", "f": "f"}.get(letter, "?")
+        rows.append((kind, size, int(align or size), None))
+    return rows
+
+
+_IGNORED = re.compile(
+    r"\b(?:const|volatile|struct|class|enum|union|typename|register|"
+    r"__restrict__|__restrict|restrict|__grid_constant__)\b|\[\[.*?\]\]"
+)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def _plain(text: str) -> str:
+    """A type's name in the one spelling that the tables have."""
+    text = re.sub(r"\s+", " ", text).strip()
+    text = re.sub(r"\s*(::|<|>|,)\s*", r"\1", text).removeprefix("::")
+    words = text.split()
+    if words and all(w in ("unsigned", "signed", "int", "char", "short", "long") for w in words):
+        base = "char" if "char" in words else "short" if "short" in words else ""
+        base = base or " ".join(["long"] * words.count("long")) or "int"
+        if "unsigned" in words:
+            return f"unsigned {base}"
+        return "signed char" if base == "char" and "signed" in words else base
+    return text.removeprefix("std::") if text.removeprefix("std::") in _TYPES else text
+
+
+def _type(text: str, aliases: dict[str, str]) -> tuple[str, int, int]:
+    text = _IGNORED.sub(" ", text)
+    if "*" in text:
+        return ("P", 8, 8)
+    for _ in range(8):  # aliases of aliases
+        plain = _plain(text)
+        if plain in aliases:
+            text = aliases[plain]
+            if "*" in text:
+                return ("P", 8, 8)
+            continue
+        match = _COMPLEX.fullmatch(plain)
+        if match is not None:
+            return ("c", 8, 4) if match[1] == "float" else ("c", 16, 8)
+        return _TYPES.get(plain, _UNKNOWN)
+    return _UNKNOWN
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for at, character in enumerate(text):
+        depth += (character in "([{<") - (character in ")]}>")
+        if character == "," and depth == 0:
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]
+
+
+def _parameter(text: str, aliases: dict[str, str]) -> Parameter:
+    declaration = re.sub(r"\s+", " ", text.split("=")[0]).strip()
+    text = _IGNORED.sub(" ", declaration).strip()
+    if "&" in text or "..." in text or "(" in text or "alignas" in text:
+        return (*_UNKNOWN, declaration)
+    array = re.search(r"\[[^\]]*\]\s*$", text)
+    if array is not None:
+        return ("P", 8, 8, declaration)
+    words = list(_WORD.finditer(text))
+    last = words[-1] if words else None
+    if last is not None and last.end() == len(text) and len(words) > 1 and last[0] not in _TYPES:
+        before = text[: last.start()].rstrip()
+        if not before.endswith("::"):
+            text = before  # without the parameter's name
+    kind, size, align = _type(text, aliases)
+    return (kind, size, align, declaration)
+
+
+def _aliases(text: str, macros: dict[str, str]) -> dict[str, str]:
+    """What typedefs, using declarations and macros of the text stand for, where that is certain."""
+    found: dict[str, str] = dict(macros)
+    unsure: set[str] = set()
+    declared = [
+        (alias, original)
+        for original, alias in re.findall(r"\btypedef\s+([\w:<>\s*]+?)\b(\w+)\s*;", text)
+    ]
+    declared += re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<>\s*]+?)\s*;", text)
+    for alias, original in declared:
+        if found.get(alias, original) != original:
+            unsure.add(alias)
+        found[alias] = original
+    return {alias: original for alias, original in found.items() if alias not in unsure}
+
+
+def _macros(text: str) -> tuple[dict[str, str], set[str]]:
+    """Macros without parameters that stand for one text, and the names of all others."""
+    found: dict[str, str] = {}
+    others: set[str] = set()
+    for name, parameters, body in re.findall(
+        r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)\n]*\))?[ \t]*([^\n]*)$", text, re.MULTILINE
+    ):
+        if parameters or found.get(name, body.strip()) != body.strip():
+            others.add(name)
+        found[name] = body.strip()
+    others.update(re.findall(r"^[ \t]*#[ \t]*undef[ \t]+(\w+)", text, re.MULTILINE))
+    return {name: body for name, body in found.items() if name not in others}, others
+
+
+def _plain_name(name: str) -> str:
+    """The function's name without its namespaces and types, of one that C++ has mangled."""
+    match = re.match(r"_ZN?(?:K?)(.*)", name)
+    if match is None:
+        return name
+    rest, last = match[1], name
+    while number := re.match(r"\d+", rest):
+        length = int(number[0])
+        last = rest[number.end() : number.end() + length]
+        rest = rest[number.end() + length :]
+    return last
+
+
+def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
+    """The parameters of the kernel *name* as its declaration has them, None if that is not certain."""
+    plain = _plain_name(name)
+    if not _WORD.fullmatch(plain):
+        return None
+    text = without_comments(source)
+    macros, unknown_macros = _macros(text)
+    text = re.sub(r"^[ \t]*#.*$", "", text, flags=re.MULTILINE)
+    aliases = None
+    found: list[Parameter] | None = None
+    for match in re.finditer(rf"\b{plain}\s*\(", text):
+        before = re.split(r"[;{}]", text[: match.start()])[-1]
+        if "__global__" not in before:
+            continue
+        depth, end = 1, match.end()
+        while end < len(text) and depth:
+            depth += (text[end] == "(") - (text[end] == ")")
+            end += 1
+        inside = text[match.end() : end - 1]
+        if depth or unknown_macros.intersection(_WORD.findall(inside)):
+            return None
+        if aliases is None:
+            aliases = _aliases(text, macros)
+        known = aliases
+        if "template" in before:  # its parameters may have the names of aliases
+            known = {a: t for a, t in aliases.items() if a not in _WORD.findall(before)}
+        parts = _split(inside) if inside.strip() not in ("", "void") else []
+        rows = [_parameter(part, known) for part in parts]
+        if found is not None and [row[:3] for row in found] != [row[:3] for row in rows]:
+            return None  # an overload, or declared differently in two branches of an #if
+        found = rows
+    return found
+
+
+def kernel_parameters(
+    name: str, source: str | None, ptx: bytes | None
+) -> list[Parameter] | None:
+    """What is known of each parameter of the kernel *name* of a module, None if nothing is."""
+    from_ptx = from_source = None
+    if ptx is not None and b".entry" in ptx:
+        from_ptx = parameters_from_ptx(name, ptx.decode("utf-8", "replace"))
+    if source is not None:
+        from_source = parameters_from_source(name, source)
+    if from_ptx is None or from_source is None:
+        return from_ptx if from_source is None else from_source
+    if len(from_ptx) != len(from_source):
+        return from_ptx
+    rows = []
+    for (kind, size, align, _), (kind_said, size_said, _, declaration) in zip(
+        from_ptx, from_source, strict=True
+    ):
+        if size_said not in (0, size):
+            return from_ptx
+        rows.append((kind if kind_said == "?" else kind_said, size, align, declaration))
+    return rows

@@ -1,0 +1,676 @@
+/* function_args.c - Python objects as parameters of a kernel: written to where the kernel reads them, by the parameter's own size and,
+ * where the source or the PTX tells, its kind. What one argument did last is remembered by type (Param.exact), so that this file is
+ * asked once for arguments of the usual types. */
+#include "function.h"
+
+#define NUMBER_AT offsetof(PyIntScalarObject, obval) /* NumPy's number follows the object's head */
+
+/* ---- errors --------------------------------------------------------------------------------------------------------- */
+
+static PyObject *place_of(Function *self, Py_ssize_t i) {
+    Plan *plan = self->plan;
+    PyObject *declaration = i < plan->n_params ? plan->params[i].declaration : NULL;
+    return PyUnicode_FromFormat("kernel '%U', parameter #%zd (0-based)%s%V%s", self->name, i, declaration != NULL ? " '" : "", declaration, "",
+                                declaration != NULL ? "'" : "");
+}
+
+static void raise_at(Function *self, Py_ssize_t i, PyObject *type, const char *format, va_list arguments) {
+    PyObject *what = PyUnicode_FromFormatV(format, arguments), *place = what != NULL ? place_of(self, i) : NULL;
+    if (place != NULL) {
+        PyErr_Format(type, "%U: %U", place, what);
+    }
+    Py_XDECREF(what);
+    Py_XDECREF(place);
+}
+
+int function_refuse(Function *self, Py_ssize_t i, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    raise_at(self, i, PyExc_TypeError, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+/* For objects that cannot be used now: freed, of another context. */
+static int reject(Function *self, Py_ssize_t i, CUresult status, const char *what, PyObject *arg) {
+    PyObject *place = place_of(self, i);
+    if (place != NULL) {
+        cud_reject(self->state, "cuLaunchKernel", status, "%U: the %s %s", place, pg_type_name(arg), what);
+        Py_DECREF(place);
+    }
+    return -1;
+}
+
+static int refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const char *to) {
+    PyErr_Clear();
+    PyObject *text = PyObject_Repr(arg), *place = place_of(self, i);
+    if (text == NULL) {
+        PyErr_Clear();
+    }
+    if (place != NULL) {
+        PyErr_Format(PyExc_OverflowError, "%U: %V does not fit into %s", place, text, "the number", to);
+    }
+    Py_XDECREF(text);
+    Py_XDECREF(place);
+    return -1;
+}
+
+static const char *name_of_numpy_type(const Param *param) {
+    switch (param->kind) {
+    case PARAM_FLOAT:
+        return param->size == 4 ? "numpy.float32" : param->size == 8 ? "numpy.float64" : "numpy.float16";
+    case PARAM_INTEGER:
+        return param->size == 4   ? (param->sign == SIGN_UNSIGNED ? "numpy.uint32" : "numpy.int32")
+               : param->size == 8 ? (param->sign == SIGN_UNSIGNED ? "numpy.uint64" : "numpy.int64")
+               : param->size == 2 ? (param->sign == SIGN_UNSIGNED ? "numpy.uint16" : "numpy.int16")
+                                  : (param->sign == SIGN_UNSIGNED ? "numpy.uint8" : "numpy.int8");
+    case PARAM_COMPLEX:
+        return param->size == 8 ? "numpy.complex64" : "numpy.complex128";
+    case PARAM_BOOL:
+        return "numpy.bool_";
+    default:
+        return "";
+    }
+}
+
+static int refuse_size(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, size_t given) {
+    const char *fits = name_of_numpy_type(param);
+    return function_refuse(self, i, "%u bytes are expected, and %s has %zu%s%s", (unsigned)param->size, Py_TYPE(arg)->tp_name, given, *fits ? "; pass a " : "", fits);
+}
+
+static int refuse_kind(Function *self, Py_ssize_t i, const Param *param, PyObject *arg) {
+    if (param->kind == PARAM_POINTER) {
+        return function_refuse(self, i, "a %s is no pointer to device memory: pass an allocation, an array on the device, or wrap a host array in In, Out or InOut",
+                               Py_TYPE(arg)->tp_name);
+    }
+    return function_refuse(self, i, "a %s is not what the kernel reads here; pass a %s", Py_TYPE(arg)->tp_name, name_of_numpy_type(param));
+}
+
+/* ---- temporaries ---------------------------------------------------------------------------------------------------- */
+
+int keep_add(Keep *keep, PyObject *object) {
+    if (keep->n < KEEP_MANY) {
+        keep->items[keep->n++] = object;
+        return 0;
+    }
+    if (keep->more == NULL) {
+        keep->more = PyList_New(0);
+    }
+    int failed = keep->more == NULL || PyList_Append(keep->more, object) < 0;
+    Py_DECREF(object);
+    return failed ? -1 : 0;
+}
+
+void keep_clear(Keep *keep) {
+    for (int k = 0; k < keep->n; k++) {
+        Py_DECREF(keep->items[k]);
+    }
+    Py_CLEAR(keep->more);
+    keep->n = 0;
+}
+
+/* ---- pointers ------------------------------------------------------------------------------------------------------- */
+
+static int takes_pointer(const Param *param) {
+    return param->size == sizeof(CUdeviceptr) && (param->kind == PARAM_POINTER || param->kind == PARAM_INTEGER || param->kind == PARAM_UNKNOWN);
+}
+
+static int refuse_pointer(Function *self, Py_ssize_t i, const Param *param, PyObject *arg) {
+    if (param->size != sizeof(CUdeviceptr)) {
+        return function_refuse(self, i, "%u bytes are expected, and %s is a pointer of %u", (unsigned)param->size, Py_TYPE(arg)->tp_name, (unsigned)sizeof(CUdeviceptr));
+    }
+    return function_refuse(self, i, "the kernel takes no pointer here, and %s is one; pass a %s", Py_TYPE(arg)->tp_name, name_of_numpy_type(param));
+}
+
+/* Whether kernels of the function's context can reach memory of another one: managed memory, and another device's that has been or
+ * may be opened with enable_peer_access. */
+static int reaches(Function *self, Context *other, PyObject *arg) {
+    if (PyObject_TypeCheck(arg, self->state->ManagedAllocationType)) {
+        return 1;
+    }
+    int can = 0;
+    CUresult status = CUDA_SUCCESS;
+    if (other->device != self->context->device) {
+        CU_CALL(status, cuDeviceCanAccessPeer, &can, self->context->device, other->device);
+    }
+    return status == CUDA_SUCCESS && can;
+}
+
+static int use_allocation(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch) {
+    Allocation *allocation = (Allocation *)arg;
+    if (!takes_pointer(param)) {
+        return refuse_pointer(self, i, param, arg);
+    }
+    if (allocation->freed) {
+        return reject(self, i, CUDA_ERROR_INVALID_VALUE, "was freed", arg);
+    }
+    Context *context = allocation->context;
+    if (context != NULL && context != self->context) {
+        if (!context->alive) {
+            return reject(self, i, CUDA_ERROR_INVALID_CONTEXT, "belongs to a context that was destroyed", arg);
+        }
+        if (!reaches(self, context, arg)) {
+            return reject(self, i, CUDA_ERROR_INVALID_CONTEXT, "belongs to another context than the kernel", arg);
+        }
+    }
+    if (cud_allocation_use(allocation, launch->stream, launch->stream_object) < 0) {
+        return -1;
+    }
+    memcpy(at, &allocation->ptr, sizeof allocation->ptr);
+    if (Py_TYPE(arg) == self->state->DeviceAllocationType || Py_TYPE(arg) == self->state->PooledDeviceAllocationType) {
+        param->exact = Py_TYPE(arg);
+        param->copy = COPY_ALLOCATION;
+    }
+    return 0;
+}
+
+static int store_address(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, PyObject *number, unsigned char *at) {
+    CUdeviceptr pointer;
+    if (!takes_pointer(param)) {
+        return refuse_pointer(self, i, param, arg);
+    }
+    pointer = PyLong_AsUnsignedLongLong(number);
+    if (pointer == (CUdeviceptr)-1 && PyErr_Occurred()) {
+        return refuse_range(self, i, number, "a pointer");
+    }
+    memcpy(at, &pointer, sizeof pointer);
+    return 0;
+}
+
+/* What an attribute or a method gave for a pointer: an allocation, a number, an object that is one. Takes the reference over. */
+static int use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *arg, PyObject *pointer, unsigned char *at, const Launch *launch,
+                       Keep *keep) {
+    State *state = self->state;
+    int result;
+    if (PyObject_TypeCheck(pointer, state->DeviceAllocationType) || PyObject_TypeCheck(pointer, state->PooledDeviceAllocationType)) {
+        PyTypeObject *exact = param->exact;
+        uint8_t copy = param->copy;
+        result = use_allocation(self, i, param, pointer, at, launch);
+        param->exact = exact; /* this was of the pointer, not of the argument */
+        param->copy = copy;
+    } else if (PyLong_CheckExact(pointer)) {
+        result = store_address(self, i, param, arg, pointer, at);
+    } else if (PyObject_TypeCheck(pointer, state->PointerHolderBaseType)) {
+        PyObject *number = PyObject_CallMethod(pointer, "get_pointer", NULL);
+        PyObject *index = number != NULL ? PyNumber_Index(number) : NULL;
+        result = index != NULL ? store_address(self, i, param, arg, index, at) : -1;
+        Py_XDECREF(index);
+        if (number != NULL && keep_add(keep, number) < 0) {
+            result = -1;
+        }
+    } else {
+        PyObject *index = PyNumber_Index(pointer);
+        result = index != NULL                                    ? store_address(self, i, param, arg, index, at)
+                 : PyErr_ExceptionMatches(PyExc_TypeError) ? (PyErr_Clear(), function_refuse(self, i, "a pointer is expected, and %s gave a %s", Py_TYPE(arg)->tp_name,
+                                                                                            Py_TYPE(pointer)->tp_name))
+                                                           : -1;
+        Py_XDECREF(index);
+    }
+    if (result == 0 && Py_REFCNT(pointer) == 1 && !PyLong_CheckExact(pointer)) {
+        return keep_add(keep, pointer); /* its memory would go with it */
+    }
+    Py_DECREF(pointer);
+    return result;
+}
+
+/* Work that another library has queued on its stream for this array comes first (version 3 of the interface). */
+static int wait_for_producer(Function *self, Py_ssize_t i, PyObject *stream, const Launch *launch) {
+    if (stream == NULL || stream == Py_None) {
+        return 0;
+    }
+    uint64_t handle;
+    if (pg_as_u64(stream, "__cuda_array_interface__", "stream", &handle) < 0) {
+        return -1;
+    }
+    if (handle == 0) {
+        return function_refuse(self, i, "__cuda_array_interface__ gives the stream 0, which the protocol forbids");
+    }
+    CUstream producer = (CUstream)(uintptr_t)handle;
+    if (producer == launch->stream || (producer == CU_STREAM_LEGACY && launch->stream == NULL)) {
+        return 0;
+    }
+    CUevent event = NULL;
+    CUresult status = CUDA_SUCCESS;
+    const char *routine = "cuEventCreate";
+    CU_CALL(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
+    if (status == CUDA_SUCCESS) {
+        CUresult ignored = CUDA_SUCCESS;
+        routine = "cuEventRecord";
+        CU_CALL(status, cuEventRecord, event, producer);
+        if (status == CUDA_SUCCESS) {
+            routine = "cuStreamWaitEvent";
+            CU_CALL(status, cuStreamWaitEvent, launch->stream, event, 0);
+        }
+        CU_CALL(ignored, cuEventDestroy, event);
+        (void)ignored;
+    }
+    if (status != CUDA_SUCCESS) {
+        cud_raise_with(self->state, routine, status, "the stream of a __cuda_array_interface__");
+        return -1;
+    }
+    return 0;
+}
+
+/* 1 if arg has __cuda_array_interface__ and it was used, 0 if not, -1 with an exception. */
+static int use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+    PyObject *interface = PyObject_GetAttrString(arg, "__cuda_array_interface__");
+    if (interface == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+            return -1;
+        }
+        PyErr_Clear();
+        return 0;
+    }
+    PyObject *data = PyDict_Check(interface) ? PyDict_GetItemString(interface, "data") : NULL;
+    int result = -1;
+    if (data == NULL || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
+        function_refuse(self, i, "__cuda_array_interface__ of %s must be a dict whose 'data' is (pointer, read-only)", Py_TYPE(arg)->tp_name);
+    } else if (wait_for_producer(self, i, PyDict_GetItemString(interface, "stream"), launch) == 0) {
+        result = use_pointer(self, i, param, arg, Py_NewRef(PyTuple_GET_ITEM(data, 0)), at, launch, keep) < 0 ? -1 : 1;
+    }
+    if (keep_add(keep, interface) < 0) {
+        return -1;
+    }
+    return result;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------------------------------- */
+
+static int store_real(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, double number, unsigned char *at) {
+    if (param->size == 4) {
+        float narrow = (float)number;
+        if (PG_UNLIKELY(Py_IS_INFINITY(narrow)) && !Py_IS_INFINITY(number)) {
+            return refuse_range(self, i, arg, "a float");
+        }
+        memcpy(at, &narrow, 4);
+    } else if (param->size == 8) {
+        memcpy(at, &number, 8);
+    } else if (PyFloat_Pack2(number, (char *)at, 1) < 0) {
+        return refuse_range(self, i, arg, "a half");
+    }
+    return 0;
+}
+
+/* To the nearest, ties to even; a NaN stays one. */
+static int store_bfloat(Function *self, Py_ssize_t i, PyObject *arg, double number, unsigned char *at) {
+    float narrow = (float)number;
+    uint32_t bits;
+    memcpy(&bits, &narrow, 4);
+    uint32_t rounded = bits + 0x7FFF + (bits >> 16 & 1);
+    uint16_t half = narrow != narrow ? (uint16_t)(bits >> 16 | 0x40) : (uint16_t)(rounded >> 16);
+    if ((half & 0x7FFF) == 0x7F80 && !Py_IS_INFINITY(number)) {
+        return refuse_range(self, i, arg, "a bfloat16");
+    }
+    memcpy(at, &half, 2);
+    return 0;
+}
+
+static int store_complex(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, double real, double imag, unsigned char *at) {
+    if (param->size == 8) {
+        float narrow[2] = {(float)real, (float)imag};
+        if ((Py_IS_INFINITY(narrow[0]) && !Py_IS_INFINITY(real)) || (Py_IS_INFINITY(narrow[1]) && !Py_IS_INFINITY(imag))) {
+            return refuse_range(self, i, arg, "a complex of floats");
+        }
+        memcpy(at, narrow, 8);
+    } else {
+        double both[2] = {real, imag};
+        memcpy(at, both, 16);
+    }
+    return 0;
+}
+
+static int store_integer(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, unsigned char *at) {
+    int overflow;
+    long long number = PyLong_AsLongLongAndOverflow(arg, &overflow);
+    uint64_t bits = (uint64_t)number;
+    unsigned size = param->size;
+    const char *to = param->sign == SIGN_SIGNED ? "a signed integer of this size" : param->sign == SIGN_UNSIGNED ? "an unsigned integer of this size" : "an integer of this size";
+    if (overflow > 0 && size == 8 && param->sign != SIGN_SIGNED) {
+        bits = PyLong_AsUnsignedLongLong(arg);
+        if (bits == (uint64_t)-1 && PyErr_Occurred()) {
+            return refuse_range(self, i, arg, to);
+        }
+    } else if (overflow != 0) {
+        return refuse_range(self, i, arg, to);
+    } else if (size == 8 ? param->sign == SIGN_UNSIGNED && number < 0 : 0) {
+        return refuse_range(self, i, arg, to);
+    } else if (size < 8) {
+        long long low = param->sign == SIGN_UNSIGNED ? 0 : -(1LL << (size * 8 - 1));
+        long long high = (1LL << (size * 8 - (param->sign == SIGN_SIGNED))) - 1;
+        if (number < low || number > high) {
+            return refuse_range(self, i, arg, to);
+        }
+    }
+    memcpy(at, &bits, size); /* little-endian, as every host of a GPU: the low bytes come first */
+    return 0;
+}
+
+static int unknown_kind(Function *self, Py_ssize_t i, const Param *param, PyObject *arg) {
+    return function_refuse(self, i,
+                           "a Python %s cannot be converted, as only the size of the parameter is known (%u bytes); pass a NumPy number of its type (numpy.int32, "
+                           "numpy.float32, ..., numpy.uintp for an address)",
+                           Py_TYPE(arg)->tp_name, (unsigned)param->size);
+}
+
+/* Python's own numbers: int, bool, float, complex. */
+static int use_number(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, unsigned char *at) {
+    double real = 0.0, imag = 0.0;
+    if (param->kind == PARAM_UNKNOWN || param->kind == PARAM_STRUCT) {
+        return unknown_kind(self, i, param, arg);
+    }
+    if (PyLong_Check(arg)) {
+        if (param->kind == PARAM_POINTER) {
+            return PyBool_Check(arg) ? refuse_kind(self, i, param, arg) : store_address(self, i, param, arg, arg, at);
+        }
+        if (param->kind == PARAM_INTEGER) {
+            return store_integer(self, i, param, arg, at);
+        }
+        if (param->kind == PARAM_BOOL) {
+            *at = PyObject_IsTrue(arg) == 1;
+            return 0;
+        }
+        real = PyLong_AsDouble(arg);
+        if (real == -1.0 && PyErr_Occurred()) {
+            return refuse_range(self, i, arg, "a floating-point number");
+        }
+    } else if (PyFloat_Check(arg)) {
+        real = PyFloat_AS_DOUBLE(arg);
+    } else {
+        Py_complex number = PyComplex_AsCComplex(arg);
+        if (param->kind != PARAM_COMPLEX) {
+            return refuse_kind(self, i, param, arg);
+        }
+        real = number.real;
+        imag = number.imag;
+    }
+    switch (param->kind) {
+    case PARAM_FLOAT:
+        return store_real(self, i, param, arg, real, at);
+    case PARAM_BFLOAT:
+        return store_bfloat(self, i, arg, real, at);
+    case PARAM_COMPLEX:
+        return store_complex(self, i, param, arg, real, imag, at);
+    default:
+        return refuse_kind(self, i, param, arg);
+    }
+}
+
+/* ---- NumPy ---------------------------------------------------------------------------------------------------------- */
+
+/* Whether bytes of a NumPy type of this kind mean what the kernel reads. */
+static int kind_fits(const Param *param, char kind, size_t size) {
+    int whole = kind == 'i' || kind == 'u' || kind == 'b';
+    switch (param->kind) {
+    case PARAM_POINTER:
+        return (kind == 'i' || kind == 'u') && size == sizeof(CUdeviceptr);
+    case PARAM_INTEGER:
+        return whole || kind == 'm' || kind == 'M' || kind == 'V';
+    case PARAM_BOOL:
+        return whole;
+    case PARAM_FLOAT:
+        return kind == 'f' || kind == 'V';
+    case PARAM_BFLOAT:
+        return kind == 'V' || kind == 'u';
+    case PARAM_COMPLEX:
+        return kind == 'c' || kind == 'V' || kind == 'f'; /* a float2 is a complex to some and two floats, or an array of two, to others */
+    default:
+        return 1;
+    }
+}
+
+static uint8_t copy_of(size_t size) { return size == 1 ? COPY_1 : size == 2 ? COPY_2 : size == 4 ? COPY_4 : size == 8 ? COPY_8 : COPY_16; }
+
+/* Size of a plain number, whose bytes lie behind the object's head; 0 if it is none. */
+static size_t plain_number(PyTypeObject *type, char *kind) {
+#define NUMBER(Type, c_type, code)         \
+    if (type == &Py##Type##ArrType_Type) { \
+        *kind = code;                      \
+        return sizeof(c_type);             \
+    }
+    NUMBER(Int, int, 'i')
+    NUMBER(Float, float, 'f')
+    NUMBER(Double, double, 'f')
+    NUMBER(Long, long, 'i')
+    NUMBER(UInt, int, 'u')
+    NUMBER(ULong, long, 'u')
+    NUMBER(LongLong, long long, 'i')
+    NUMBER(ULongLong, long long, 'u')
+    NUMBER(Byte, char, 'i')
+    NUMBER(UByte, char, 'u')
+    NUMBER(Short, short, 'i')
+    NUMBER(UShort, short, 'u')
+    NUMBER(Bool, char, 'b')
+    NUMBER(Half, npy_half, 'f')
+    NUMBER(CFloat, npy_cfloat, 'c')
+    NUMBER(CDouble, npy_cdouble, 'c')
+#undef NUMBER
+    return 0;
+}
+
+static int use_scalar(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at) {
+    char kind = 'V';
+    size_t size = plain_number(Py_TYPE(arg), &kind);
+    if (size != 0) {
+        if (kind == 'b' && param->size != 1) { /* numpy.bool_ is like Python's */
+            PyObject *number = PyBool_FromLong(((PyBoolScalarObject *)arg)->obval);
+            int result = use_number(self, i, param, number, at);
+            Py_DECREF(number);
+            return result;
+        }
+        if (size != param->size) {
+            return refuse_size(self, i, param, arg, size);
+        }
+        if (!kind_fits(param, kind, size)) {
+            return refuse_kind(self, i, param, arg);
+        }
+        memcpy(at, (const char *)arg + NUMBER_AT, size);
+        param->exact = Py_TYPE(arg);
+        param->copy = copy_of(size);
+        return 0;
+    }
+    PyArray_Descr *dtype = PyArray_DescrFromScalar(arg);
+    if (dtype == NULL) {
+        return -1;
+    }
+    size = (size_t)PyDataType_ELSIZE(dtype);
+    kind = dtype->kind;
+    int result = 0;
+    if (PyDataType_REFCHK(dtype)) {
+        result = function_refuse(self, i, "the %s holds Python objects", Py_TYPE(arg)->tp_name);
+    } else if (kind == 'U' || kind == 'S') {
+        result = function_refuse(self, i, "invalid type: %s", Py_TYPE(arg)->tp_name);
+    } else if (size != param->size) {
+        result = refuse_size(self, i, param, arg, size);
+    } else if (!kind_fits(param, kind, size)) {
+        result = refuse_kind(self, i, param, arg);
+    } else if (PyArray_IsScalar(arg, Void)) {
+        memcpy(at, ((PyVoidScalarObject *)arg)->obval, size);
+    } else {
+        PyArray_ScalarAsCtype(arg, at);
+    }
+    Py_DECREF(dtype);
+    return result;
+}
+
+static PyObject *owner_of(PyArrayObject *array) {
+    PyObject *base = PyArray_BASE(array);
+    while (base != NULL && PyArray_Check(base)) {
+        base = PyArray_BASE((PyArrayObject *)base);
+    }
+    return base;
+}
+
+static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch) {
+    PyArrayObject *array = (PyArrayObject *)arg;
+    PyObject *owner = owner_of(array);
+    if (owner != NULL && PyObject_TypeCheck(owner, self->state->ManagedAllocationType)) {
+        CUdeviceptr pointer; /* managed memory has one address for all */
+        PyTypeObject *exact = param->exact;
+        uint8_t copy = param->copy;
+        int result = use_allocation(self, i, param, owner, (unsigned char *)&pointer, launch);
+        param->exact = exact;
+        param->copy = copy;
+        if (result == 0) {
+            pointer = (CUdeviceptr)(uintptr_t)PyArray_DATA(array);
+            memcpy(at, &pointer, sizeof pointer);
+        }
+        return result;
+    }
+    PyArray_Descr *dtype = PyArray_DESCR(array);
+    size_t size = (size_t)PyArray_NBYTES(array);
+    if (PyDataType_REFCHK(dtype)) {
+        return function_refuse(self, i, "the array holds Python objects");
+    }
+    if (param->kind == PARAM_POINTER && !(PyArray_NDIM(array) == 0 && kind_fits(param, dtype->kind, size))) {
+        return refuse_kind(self, i, param, arg); /* even one of 8 bytes: it is no address */
+    }
+    if (size != param->size) {
+        return function_refuse(self, i, "%u bytes are expected, and the array passed by value has %zu; wrap it in In, Out or InOut to pass a pointer to its values",
+                               (unsigned)param->size, size);
+    }
+    if (!kind_fits(param, dtype->kind, size) && PyArray_SIZE(array) == 1) {
+        return refuse_kind(self, i, param, arg);
+    }
+    if (PyArray_ISNOTSWAPPED(array) && (PyArray_IS_C_CONTIGUOUS(array) || PyArray_IS_F_CONTIGUOUS(array))) {
+        memcpy(at, PyArray_DATA(array), size);
+        return 0;
+    }
+    return function_refuse(self, i, "an array passed by value must be contiguous and in the machine's byte order");
+}
+
+/* ---- everything ----------------------------------------------------------------------------------------------------- */
+
+/* bytes, ctypes structures and the like: a struct by its bytes. */
+static int use_bytes(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, unsigned char *at) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) {
+        return -1;
+    }
+    int result = 0;
+    if ((size_t)view.len != param->size) {
+        result = refuse_size(self, i, param, arg, (size_t)view.len);
+    } else {
+        result = PyBuffer_ToContiguous(at, &view, view.len, 'A');
+    }
+    PyBuffer_Release(&view);
+    return result;
+}
+
+int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+    State *state = self->state;
+    if (PyLong_Check(arg) || (PyFloat_Check(arg) && !PyArray_IsScalar(arg, Generic)) || (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic))) {
+        return use_number(self, i, param, arg, at);
+    }
+    if (PyObject_TypeCheck(arg, state->DeviceAllocationType) || PyObject_TypeCheck(arg, state->PooledDeviceAllocationType)) {
+        return use_allocation(self, i, param, arg, at, launch);
+    }
+    if (PyArray_IsScalar(arg, Generic)) {
+        return use_scalar(self, i, param, arg, at);
+    }
+    if (PyArray_Check(arg)) {
+        return use_array(self, i, param, arg, at, launch);
+    }
+    if (PyObject_TypeCheck(arg, state->ArgumentHandlerType)) {
+        PyObject *allocation = handler_device_alloc((Handler *)arg);
+        return allocation != NULL ? use_pointer(self, i, param, arg, allocation, at, launch, keep) : -1;
+    }
+    if (PyObject_TypeCheck(arg, state->PointerHolderBaseType)) {
+        return use_pointer(self, i, param, arg, Py_NewRef(arg), at, launch, keep);
+    }
+    static PyObject *gpudata_name;
+    if (gpudata_name == NULL && (gpudata_name = PyUnicode_InternFromString("gpudata")) == NULL) {
+        return -1;
+    }
+    PyObject *gpudata = PyObject_GetAttr(arg, gpudata_name);
+    if (gpudata != NULL) {
+        if (gpudata == Py_None) { /* an array of no items */
+            Py_DECREF(gpudata);
+            if ((gpudata = PyLong_FromLong(0)) == NULL) {
+                return -1;
+            }
+        }
+        return use_pointer(self, i, param, arg, gpudata, at, launch, keep);
+    }
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        return -1;
+    }
+    PyErr_Clear();
+    int used = use_interface(self, i, param, arg, at, launch, keep);
+    if (used != 0) {
+        return used < 0 ? -1 : 0;
+    }
+    if (PyIndex_Check(arg) && param->kind != PARAM_FLOAT && param->kind != PARAM_BFLOAT && param->kind != PARAM_COMPLEX) { /* handles of textures and the like */
+        PyObject *number = PyNumber_Index(arg);
+        if (number == NULL) {
+            return -1;
+        }
+        int result = param->size == 8 && param->kind == PARAM_UNKNOWN ? store_address(self, i, param, arg, number, at) : use_number(self, i, param, number, at);
+        Py_DECREF(number);
+        return result;
+    }
+    if (PyObject_CheckBuffer(arg) && param->kind != PARAM_POINTER) {
+        return use_bytes(self, i, param, arg, at);
+    }
+    if (param->kind == PARAM_POINTER && arg == Py_None) {
+        return function_refuse(self, i, "None is no pointer; pass 0 for a null pointer");
+    }
+    return function_refuse(self, i, "invalid type: %s", Py_TYPE(arg)->tp_name);
+}
+
+/* What C would make of a struct: the alignment of its most aligned member. */
+static size_t align_of(PyArray_Descr *dtype) {
+    size_t align = (size_t)PyDataType_ALIGNMENT(dtype);
+    if (PyDataType_HASSUBARRAY(dtype)) {
+        return align_of(PyDataType_SUBARRAY(dtype)->base);
+    }
+    if (PyDataType_HASFIELDS(dtype)) {
+        PyObject *key, *field;
+        Py_ssize_t at = 0;
+        while (PyDict_Next(PyDataType_FIELDS(dtype), &at, &key, &field)) {
+            size_t of_field = align_of((PyArray_Descr *)PyTuple_GET_ITEM(field, 0));
+            align = of_field > align ? of_field : align;
+        }
+        while (align > 1 && (size_t)PyDataType_ELSIZE(dtype) % align != 0) {
+            align /= 2; /* a packed struct */
+        }
+    }
+    return align > 0 ? align : 1;
+}
+
+int function_natural(Function *self, Py_ssize_t i, PyObject *arg, size_t *size, size_t *align) {
+    *size = *align = sizeof(CUdeviceptr);
+    if (PyLong_Check(arg) || (PyFloat_Check(arg) && !PyArray_IsScalar(arg, Generic)) || (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic))) {
+        return function_refuse(self, i,
+                               "a Python %s cannot be converted, as nothing is known of the parameters (the driver is older than 12.4, and the module has no PTX); "
+                               "pass a NumPy number (numpy.int32, numpy.float32, ..., numpy.uintp for an address)",
+                               Py_TYPE(arg)->tp_name);
+    }
+    PyArray_Descr *dtype = NULL;
+    if (PyArray_IsScalar(arg, Generic)) {
+        dtype = PyArray_DescrFromScalar(arg);
+        if (dtype == NULL) {
+            return -1;
+        }
+        *size = (size_t)PyDataType_ELSIZE(dtype);
+    } else if (PyArray_Check(arg)) {
+        PyObject *owner = owner_of((PyArrayObject *)arg);
+        if (owner != NULL && PyObject_TypeCheck(owner, self->state->ManagedAllocationType)) {
+            return 0;
+        }
+        dtype = (PyArray_Descr *)Py_NewRef(PyArray_DESCR((PyArrayObject *)arg));
+        *size = (size_t)PyArray_NBYTES((PyArrayObject *)arg);
+    }
+    if (dtype != NULL) {
+        *align = align_of(dtype);
+        Py_DECREF(dtype);
+    } else if (PyObject_CheckBuffer(arg) && !PyObject_TypeCheck(arg, self->state->DeviceAllocationType)) {
+        Py_buffer view;
+        if (PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) {
+            return -1;
+        }
+        *size = (size_t)view.len;
+        *align = 1;
+        PyBuffer_Release(&view);
+    }
+    return 0;
+}
