@@ -28,7 +28,7 @@ from pygpu import cache as disk
 from pygpu.errors import Error
 
 from . import nvrtc
-from .driver import Context, Module, module_from_buffer
+from .driver import Context, Module, init, module_from_buffer
 from .errors import CompileError
 
 __all__ = [
@@ -164,6 +164,7 @@ class SourceModule(CudaModule):
         *,
         name_expressions: Sequence[str] = (),
     ) -> None:
+        init()  # what compiles has to suit what will load it
         result = _compile(
             "SourceModule",
             source,
@@ -440,14 +441,16 @@ class _Job:
         self.target, self.expressions, self.store = target, expressions, store
 
     def with_nvrtc(self, words: list[str], arch: str | None, code: str | None) -> nvrtc.Compiled:
-        nvrtc.load()
         words = [*words, *(f"-I{folder}" for folder in self.folders)]
-        if not any(word.startswith("--gpu-architecture=") for word in words):
-            target = _real_architecture(arch, code)
-            if target is None:
-                target = nvrtc.architecture(*_device_architecture())
-            if target:
-                words.append(f"--gpu-architecture={target}")
+        given = any(word.startswith("--gpu-architecture=") for word in words)
+        target = None if given else _real_architecture(arch, code)
+        # The driver first: the simulator brings its own NVRTC.
+        device = _device_architecture() if not given and target is None else None
+        nvrtc.load()
+        if device is not None:
+            target = nvrtc.architecture(*device)
+        if target:
+            words.append(f"--gpu-architecture={target}")
         toolkit = nvrtc.include_folders()
         words += [f"-I{folder}" for folder in toolkit]
         compiler = ("nvrtc", nvrtc.version(), nvrtc.is_simulated(), _simulator_settings())
