@@ -7,7 +7,7 @@ PY=$(realpath -s "${VENV:-.venv}/bin/python")
 instrumented() {
     local target=$PWD/build/$1
     mkdir -p "$target"
-    cp -r pygpu "$target"
+    cp -r pygpu pygpu_pytest.py "$target"
     rm -f "$target"/pygpu/*.so
     PYGPU_CFLAGS="${*:2}" "$PY" setup.py --quiet build_ext --build-lib "$target"
     # Safe path: a test's subprocess would find the build in the current directory first.

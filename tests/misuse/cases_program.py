@@ -230,8 +230,6 @@ def binaries_cut_and_changed(env: Env) -> None:
 
 @case(alone=True)
 def binaries_cut_in_the_middle(env: Env) -> None:
-    if "pocl" in env.dev.version.lower():
-        skip("a driver that checks the length of its own binaries (PoCL 3.1 aborts the process)")
     binary = env.prg.get_info(cl.program_info.BINARIES)[0]
     for n in (16, 64, len(binary) // 2, len(binary) - 1):
         with tolerate():

@@ -261,16 +261,12 @@ def test_built_in_kernels(ctx, device):
 # ---- several devices ----------------------------------------------------------------------------
 
 
-KEPT = []  # PoCL 3.1 uses a sub-device after its release if a buffer was last used on it
-
-
 @pytest.fixture
 def parts(device):
     if device.max_compute_units < 2:
         pytest.skip("a device with one compute unit")
     try:
-        KEPT.append(device.create_sub_devices([cl.device_partition_property.EQUALLY, 1])[:2])
-        return KEPT[-1]
+        return device.create_sub_devices([cl.device_partition_property.EQUALLY, 1])[:2]
     except cl.Error as error:
         pytest.skip(f"the device cannot be divided: {error}")
 
