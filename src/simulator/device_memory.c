@@ -71,15 +71,19 @@ CUresult cuMemFree(CUdeviceptr dptr) {
     SIM_CALL(cuMemFree);
     HELD SimContext *context = NULL;
     HELD SimContext *owner = NULL;
-    SimBlock block = {0};
+    SimBlockInfo info = {.id = 0};
     SIM_TRY(sim_context_current_any(&context));
     if (dptr == 0) {
         return CUDA_SUCCESS;
     }
     SIM_TRY(sim_capture_forbid(context, "cuMemFree"));
-    if (!sim_memory_find((uintptr_t)dptr, &block) || (block.kind != SIM_DEVICE && block.kind != SIM_MANAGED) || block.freed) {
-        return block.freed ? sim_fail(CUDA_ERROR_INVALID_VALUE, "%#llx was freed already", dptr)
-                           : sim_memory_free((uintptr_t)dptr, SIM_DEVICE); /* which says what it is instead */
+    bool known = sim_memory_info((uintptr_t)dptr, &info);
+    SimBlock block = info.block;
+    if (known && info.retired) {
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#llx was freed already", dptr);
+    }
+    if (!known || (block.kind != SIM_DEVICE && block.kind != SIM_MANAGED)) {
+        return sim_memory_free((uintptr_t)dptr, SIM_DEVICE); /* which says what it is instead */
     }
     owner = sim_object_take((uintptr_t)block.context, SIM_CONTEXT);
     CUresult status = CUDA_SUCCESS;
@@ -93,16 +97,16 @@ CUresult cuMemFree(CUdeviceptr dptr) {
 CUresult cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr) {
     SIM_CALL(cuMemGetAddressRange);
     HELD SimContext *context = NULL;
-    SimBlock block;
+    SimBlockInfo info = {.id = 0};
     SIM_TRY(sim_context_current(&context));
-    if (!sim_memory_find((uintptr_t)dptr, &block) || block.freed) {
+    if (!sim_memory_info((uintptr_t)dptr, &info) || info.retired) {
         return sim_fail(CUDA_ERROR_NOT_FOUND, "%#llx is not a device address", dptr);
     }
     if (pbase != NULL) {
-        *pbase = block.base;
+        *pbase = info.block.base;
     }
     if (psize != NULL) {
-        *psize = block.size;
+        *psize = info.block.size;
     }
     return CUDA_SUCCESS;
 }

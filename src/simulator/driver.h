@@ -363,6 +363,7 @@ typedef struct {
     unsigned long long id;
     CUdevice device;
     bool sync_memops;
+    bool retired;          /* freed by a call, but work that is queued still uses it: no block any more for calls, one for kernels */
 } SimBlockInfo;
 
 bool sim_memory_info(uintptr_t address, SimBlockInfo *out);

@@ -107,7 +107,7 @@ bool sim_memory_info(uintptr_t address, SimBlockInfo *out) {
 }
 
 bool sim_memory_find(uintptr_t address, SimBlock *out) {
-    SimBlockInfo info;
+    SimBlockInfo info = {.id = 0};
     if (!sim_memory_info(address, &info)) {
         return false;
     }
@@ -152,11 +152,14 @@ size_t sim_memory_used(CUdevice device) {
 /* ---- checks ------------------------------------------------------------------------------------------------------- */
 
 CUresult sim_memory_check(uintptr_t address, size_t size, const char *what) {
+    SimBlockInfo info = {.id = 0};
     SimBlock block;
     if (size == 0) {
         return CUDA_SUCCESS;
     }
-    if (sim_memory_find(address, &block) && !block.freed) {
+    bool known = sim_memory_info(address, &info);
+    block = info.block;
+    if (known && !info.retired) {
         size_t offset = address - block.base;
         if (size <= block.size - offset) {
             return CUDA_SUCCESS;
@@ -164,7 +167,7 @@ CUresult sim_memory_check(uintptr_t address, size_t size, const char *what) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: %zu bytes at %#zx reach %zu bytes past the end of the %zu-byte allocation at %#zx",
                         what, size, (size_t)address, size - (block.size - offset), block.size, (size_t)block.base);
     }
-    if (sim_memory_near(address, &block) && block.freed) {
+    if (known || (sim_memory_near(address, &block) && block.freed)) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: %#zx lies in the %zu-byte allocation at %#zx, which was freed", what,
                         (size_t)address, block.size, (size_t)block.base);
     }
@@ -348,16 +351,12 @@ CUresult sim_memory_free(uintptr_t base, SimKind kind) {
 CUresult sim_memory_retire(uintptr_t base) {
     pthread_rwlock_wrlock(&lock);
     Node *node = containing(base);
-    bool found = node != NULL && node->info.block.base == base && !node->info.block.freed && node->info.block.kind == SIM_DEVICE;
+    bool found = node != NULL && node->info.block.base == base && !node->info.retired && node->info.block.kind == SIM_DEVICE;
     if (found) {
-        node->info.block.freed = true;
+        node->info.retired = true;
     }
     pthread_rwlock_unlock(&lock);
-    if (found) {
-        atomic_fetch_add(&epoch, 1);
-        return CUDA_SUCCESS;
-    }
-    return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is not the start of device memory", (size_t)base);
+    return found ? CUDA_SUCCESS : sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is not the start of device memory", (size_t)base);
 }
 
 CUresult sim_memory_set_sync(uintptr_t address, bool sync) {

@@ -80,7 +80,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
     SIM_NOT_NULL(data);
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(check(attribute));
-    if (!sim_memory_info((uintptr_t)ptr, &info) || info.block.freed) {
+    if (!sim_memory_info((uintptr_t)ptr, &info) || info.retired) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is neither device memory nor registered", ptr);
     }
     return get(data, attribute, (uintptr_t)ptr, &info);
@@ -94,7 +94,7 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
     SIM_NOT_NULL(attributes);
     SIM_NOT_NULL(data);
     SIM_TRY(sim_context_current(&context));
-    bool known = sim_memory_info((uintptr_t)ptr, &info) && !info.block.freed;
+    bool known = sim_memory_info((uintptr_t)ptr, &info) && !info.retired;
     for (unsigned i = 0; i < numAttributes; i++) {
         SIM_NOT_NULL(data[i]);
         SIM_TRY(check(attributes[i]));

@@ -350,7 +350,7 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no single attach flag", flags);
     }
-    if (!sim_memory_find((uintptr_t)dptr, &block) || block.kind != SIM_MANAGED || block.freed) {
+    if (!sim_memory_find((uintptr_t)dptr, &block) || block.kind != SIM_MANAGED) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is not managed memory", dptr);
     }
     if (length != 0 && ((uintptr_t)dptr != block.base || length != block.size)) {

@@ -1,0 +1,56 @@
+"""Calls from many threads at once, under the sanitizers: threads.c, with stand-ins for kernels."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from simulator.sim_driver import ROOT
+
+HERE = Path(__file__).parent
+FLAGS = "-std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer"
+
+
+def driver_half():
+    """The files of the driver: those that include driver.h, and the settings."""
+    files = sorted((ROOT / "src/simulator").glob("*.c"))
+    return [
+        f for f in files if '#include "driver.h"' in f.read_text("utf-8") or f.stem == "settings"
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("deferred", [0, 1], ids=["", "deferred"])
+@pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
+def test_no_races_leaks_or_accesses_out_of_bounds(tmp_path_factory, sanitizer, deferred):
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("no gcc or clang")
+    program = tmp_path_factory.getbasetemp() / f"threads-{sanitizer.replace(',', '-')}"
+    if not program.exists():
+        sources = [*driver_half(), HERE / "threads.c", HERE / "threads_stub.c"]
+        made = subprocess.run(
+            [compiler, *FLAGS.split(), f"-fsanitize={sanitizer}", *map(str, sources), "-o", program]
+            + ["-lpthread", "-ldl", "-lm"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if "cannot find" in made.stderr:
+            pytest.skip(f"the compiler has no library for -fsanitize={sanitizer}")
+        assert made.returncode == 0, made.stderr
+    # TSan of older compilers does not know the address layout of newer kernels.
+    fixed = ["setarch", "-R"] if sanitizer == "thread" and shutil.which("setarch") else []
+    done = subprocess.run(
+        [*fixed, str(program)],
+        env=os.environ | {"PYGPU_SIM_DEFERRED": str(deferred)},
+        capture_output=True,
+        text=True,
+        timeout=250,
+        check=False,
+    )
+    report = done.stdout + done.stderr
+    if "unexpected memory mapping" in report:
+        pytest.skip("ThreadSanitizer cannot run on this kernel")
+    assert done.returncode == 0 and "WARNING" not in report and "ERROR" not in report, report[:6000]
