@@ -1,12 +1,13 @@
-# `make help` lists the targets. VENV, PYTHON and ARGS (more arguments for pytest) may be set:
+# `make help` lists the targets. VENV, PYTHON, ARGS (more arguments for pytest) and JOBS (how many processes test) may be set:
 #   make test PYTHON=python3.12 VENV=.venv312 ARGS="-k buffer -x"
 VENV ?= .venv
 PYTHON ?=
 ARGS ?=
-export VENV PYTHON
+JOBS ?= auto
+export VENV PYTHON JOBS
 
 PY = $(VENV)/bin/python
-PYTEST = $(PY) -P -m pytest
+PYTEST = $(PY) -P -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile
 SETUP = .ci/setup.sh
 
 .PHONY: help demo test test-intel build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
@@ -19,7 +20,7 @@ demo:  ## Set up, then find the edges in a photograph on an OpenCL device; write
 	@$(SETUP) examples
 	$(PY) examples/photo_edges.py
 
-test:  ## Set up, then run the tests on the first OpenCL platform found
+test:  ## Set up, then run the tests: on the first OpenCL platform found, and on CUDA or its simulator
 	@$(SETUP) test
 	$(PYTEST) $(ARGS)
 

@@ -19,7 +19,7 @@ rm -f "$reports".*
 export UBSAN_OPTIONS=print_stacktrace=1
 export ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1:log_path=$reports
 status=0
-LD_PRELOAD=$preload "$PY" -m pytest --capture=sys "$@" || status=$?
+LD_PRELOAD=$preload "$PY" -m pytest --capture=sys --numprocesses "${JOBS:-auto}" --maxprocesses 8 --dist loadfile "$@" || status=$?
 for report in "$reports".*; do
     if [ -f "$report" ] && grep -q 'ERROR: ' "$report"; then
         cat "$report"

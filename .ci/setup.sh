@@ -124,11 +124,17 @@ see_to_clang() { # for the second opinion that `make lint` asks for
     command -v clang >/dev/null || apt_install clang || say "no clang here: C is linted by gcc alone"
 }
 
+see_to_a_cxx() { # for CUDA kernels on the CPU
+    command -v g++ >/dev/null || command -v clang++ >/dev/null || apt_install g++ ||
+        "${PIP[@]}" ziglang || say "no C++ compiler: CUDA's simulator cannot compile kernels"
+}
+
 make_environment
 see_to_a_compiler
 case $GOAL in
-    examples | test | bench) install_pygpu "$GOAL"; see_to_a_device ;;
-    dev) see_to_clang; install_pygpu dev; see_to_a_device ;;
+    examples) install_pygpu examples; see_to_a_device ;;
+    test | bench) see_to_a_cxx; install_pygpu "$GOAL"; see_to_a_device ;;
+    dev) see_to_a_cxx; see_to_clang; install_pygpu dev; see_to_a_device ;;
     intel) install_pygpu dev; install_pygpu cpu ;;
     *) die "no such goal: $GOAL" ;;
 esac

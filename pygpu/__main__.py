@@ -1,4 +1,7 @@
-"""``python -m pygpu``: what is installed, which OpenCL library is used, each device and its test.
+"""``python -m pygpu``: what is installed, which libraries are used, each device and its test.
+
+OpenCL comes first, then CUDA. Where there is no NVIDIA GPU, CUDA's simulator is listed and tested,
+but neither its presence nor its failure counts: it may lack no more than a C++ compiler.
 
 Exit status: 0 if every device passed its self-test (or, with --no-test, there is a device), 1 if a
 self-test failed or a driver died while it was listed, 2 if there is no device, 64 for a wrong
@@ -23,7 +26,8 @@ WIDTH = 96
 PASSED, FAILED, NO_DEVICE, USAGE = 0, 1, 2, 64
 VARIABLES = (
     loader.VARIABLE, *loader.ICD_VARIABLES, "OPENCL_LAYERS", "PYGPU_CTX", "PYOPENCL_CTX",
-    "PYGPU_TEST", "PYOPENCL_TEST", "CUDA_VISIBLE_DEVICES", "POCL_DEVICES", "ZE_AFFINITY_MASK",
+    "PYGPU_TEST", "PYOPENCL_TEST", "PYGPU_CUDA", "PYGPU_CUDA_LIBRARY", "PYGPU_NVRTC_LIBRARY",
+    "PYGPU_SIM_CXX", "CUDA_VISIBLE_DEVICES", "POCL_DEVICES", "ZE_AFFINITY_MASK",
 )  # fmt: skip
 
 
@@ -54,15 +58,25 @@ def collect(test: bool = True, timeout: float = 60.0) -> dict[str, Any]:
         for j, device in enumerate(found["devices"]):
             count += 1
             device["selftest"] = selftest.test_device(i, j, timeout) if test else None
+    report["cuda"] = selftest.list_cuda(timeout)
+    for i, device in enumerate(report["cuda"]["devices"]):
+        device["selftest"] = selftest.test_cuda_device(i, timeout) if test else None
+        count += not report["cuda"]["simulator"]
     report["advice"] = loader.install_lines() if count == 0 else []
     report["status"] = _status(report)
     return report
 
 
 def _status(report: dict[str, Any]) -> int:
+    cuda = report["cuda"]
     devices = [device for found in report["platforms"] for device in found["devices"]]
+    devices += [] if cuda["simulator"] else cuda["devices"]
     tests = [device["selftest"] for device in devices if device["selftest"] is not None]
-    if report["error"] is not None or not all(test["passed"] for test in tests):
+    if (
+        report["error"] is not None
+        or cuda["error"] is not None
+        or not all(test["passed"] for test in tests)
+    ):
         return FAILED
     return PASSED if devices else NO_DEVICE
 
@@ -98,7 +112,42 @@ def lines_of(report: dict[str, Any]) -> Iterator[str]:
         for j, device in enumerate(found["devices"]):
             yield from _device_lines(i, j, device)
     yield ""
+    yield from _cuda_lines(report["cuda"])
+    yield ""
     yield from _verdict_lines(report)
+
+
+def _cuda_lines(cuda: dict[str, Any]) -> Iterator[str]:
+    version = f" (CUDA {cuda['version'] // 1000}.{cuda['version'] % 1000 // 10})"
+    kind = "simulator" if cuda["simulator"] else "driver"
+    yield f"CUDA {kind}: {cuda['library']}{version}" if cuda["library"] else "CUDA driver: none"
+    for row in cuda["tried"]:
+        if row["path"] != cuda["library"]:
+            words = row["result"].removeprefix(f"{row['path']}: ")
+            yield from _wrap(f"{row['path']}: {words}", "    not ", "        ")
+    if cuda["error"] is not None:
+        yield from _wrap(f"LISTING FAILED: {cuda['error']}", "", "    ")
+    for i, device in enumerate(cuda["devices"]):
+        major, minor = device["compute_capability"]
+        yield ""
+        yield f"  CUDA device {i}: {device['name']}"
+        yield from _row("versions", f"compute capability {major}.{minor}; at {device['pci']}")
+        shared, threads = _bytes(device["shared_memory"]), device["threads"]
+        yield from _row("memory", f"{_bytes(device['memory'])}, shared {shared} a block")
+        units = device["multiprocessors"]
+        yield from _row("units", f"{units} multiprocessors, blocks of up to {threads} threads")
+        yield from _selftest_lines(device["selftest"])
+
+
+def _row(name: str, text: Any) -> list[str]:
+    return _wrap(str(text), f"    {name:<13}", " " * 17)
+
+
+def _selftest_lines(test: dict[str, Any] | None) -> Iterator[str]:
+    if test is not None:
+        steps = ", ".join(f"{name} {ms:.1f}" for name, ms in test["steps"].items())
+        result = "passed" if test["passed"] else f"FAILED: {test['message']}"
+        yield from _row("self-test", result + (f" (ms: {steps})" if steps else ""))
 
 
 def _library_lines(report: dict[str, Any]) -> Iterator[str]:
@@ -117,57 +166,52 @@ def _library_lines(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _device_lines(i: int, j: int, device: dict[str, Any]) -> Iterator[str]:
-    def row(name: str, text: Any) -> Iterator[str]:
-        yield from _wrap(str(text), f"    {name:<13}", " " * 17)
-
     def has(name: str) -> str:
         return "yes" if device[name] else "no"
 
     kind = " ".join(device["type"] or ["device"])
     yield ""
     yield f"  Device {i}:{j}: {device['name']}"
-    yield from row("kind", f"{kind}, by {device['vendor']}")
-    yield from row("versions", f"{device['version']}; {device['c_version']}")
-    yield from row("driver", device["driver_version"])
+    yield from _row("kind", f"{kind}, by {device['vendor']}")
+    yield from _row("versions", f"{device['version']}; {device['c_version']}")
+    yield from _row("driver", device["driver_version"])
     if device["available"] is False:
-        yield from row("available", "no")
+        yield from _row("available", "no")
     if device["compiler"] is False:
-        yield from row("compiler", "none: only binaries and built-in kernels")
-    yield from row(
+        yield from _row("compiler", "none: only binaries and built-in kernels")
+    yield from _row(
         "memory",
         f"{_bytes(device['global_memory'])}, largest buffer {_bytes(device['largest_buffer'])}, "
         f"local {_bytes(device['local_memory'])}",
     )
     speed = f" at {device['frequency']} MHz" if device["frequency"] else ""
-    yield from row(
+    yield from _row(
         "units", f"{device['compute_units']}{speed}, work-groups of up to {device['work_group']}"
     )
-    yield from row("fp64, fp16", f"{has('fp64')}, {has('fp16')}")
+    yield from _row("fp64, fp16", f"{has('fp64')}, {has('fp16')}")
     size = " x ".join(map(str, device["image_size"]))
-    yield from row("images", f"yes, up to {size}" if device["images"] else "no")
-    yield from row("SVM", ", ".join(device["svm"] or []) or "no")
-    yield from row("IL", ", ".join(device["il"]) or "no")
-    yield from row("sub-groups", f"{has('sub_groups')}; pipes: {has('pipes')}")
-    test = device["selftest"]
-    if test is not None:
-        steps = ", ".join(f"{name} {ms:.1f}" for name, ms in test["steps"].items())
-        result = "passed" if test["passed"] else f"FAILED: {test['message']}"
-        yield from row("self-test", result + (f" (ms: {steps})" if steps else ""))
+    yield from _row("images", f"yes, up to {size}" if device["images"] else "no")
+    yield from _row("SVM", ", ".join(device["svm"] or []) or "no")
+    yield from _row("IL", ", ".join(device["il"]) or "no")
+    yield from _row("sub-groups", f"{has('sub_groups')}; pipes: {has('pipes')}")
+    yield from _selftest_lines(device["selftest"])
 
 
 def _verdict_lines(report: dict[str, Any]) -> Iterator[str]:
-    count = sum(len(found["devices"]) for found in report["platforms"])
+    devices = [device for found in report["platforms"] for device in found["devices"]]
+    devices += [] if report["cuda"]["simulator"] else report["cuda"]["devices"]
+    count = len(devices)
+    tests = [device["selftest"] for device in devices if device["selftest"] is not None]
+    failed = sum(not test["passed"] for test in tests)
     if count == 0:
-        yield "There is no OpenCL device. To get one:"
+        yield "There is no OpenCL device and no GPU for CUDA. To get an OpenCL device:"
         yield from (f"    {line}" for line in report["advice"])
-        return
-    tests = [device["selftest"] for found in report["platforms"] for device in found["devices"]]
-    if tests[0] is None:
+    elif not tests:
         yield f"{_plural(count)}; not tested."
-    elif failed := sum(not test["passed"] for test in tests):
-        yield f"{_plural(count)}; {failed} FAILED the self-test."
-    else:
+    elif not failed:
         yield f"{_plural(count)}; the self-test passed on {'it' if count == 1 else 'each'}."
+    if failed:
+        yield f"{_plural(count)}; {failed} FAILED the self-test."
 
 
 def _plural(count: int) -> str:

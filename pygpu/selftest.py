@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["list_platforms", "test_device"]
+__all__ = ["list_cuda", "list_platforms", "test_cuda_device", "test_device"]
 
 KERNELS = """
 kernel void scale(global const uint *x, global uint *y, uint factor) {
@@ -70,7 +70,29 @@ def test_device(platform: int, device: int, timeout: float) -> dict[str, Any]:
 
     Keys: passed (bool), message (what went wrong, or ""), steps (milliseconds by name).
     """
-    lines, error = _run_child(["test", str(platform), str(device)], timeout)
+    return _outcome(["test", str(platform), str(device)], timeout)
+
+
+def list_cuda(timeout: float) -> dict[str, Any]:
+    """The CUDA driver, or the simulator, with its devices; see pygpu.cuda.selftest.describe."""
+    lines, error = _run_child(["list-cuda"], timeout)
+    found: dict[str, Any] = {
+        "library": None, "simulator": False, "version": 0, "devices": [], "tried": [], "error": None,
+    }  # fmt: skip
+    for line in lines:
+        found.update(line)
+    if error is not None:
+        found["error"] = error
+    return found
+
+
+def test_cuda_device(device: int, timeout: float) -> dict[str, Any]:
+    """The same as test_device for a device of CUDA."""
+    return _outcome(["test-cuda", str(device)], timeout)
+
+
+def _outcome(arguments: Sequence[str], timeout: float) -> dict[str, Any]:
+    lines, error = _run_child(arguments, timeout)
     result: dict[str, Any] = {"passed": False, "message": "", "steps": {}}
     for line in lines:
         if "step" in line:
@@ -137,15 +159,23 @@ def _last_words(text: str) -> str:
 
 
 def child() -> None:
-    """Run what sys.argv asks for: ``list``, or ``test PLATFORM DEVICE``."""
+    """Run what sys.argv asks for: list, test PLATFORM DEVICE, list-cuda, test-cuda DEVICE."""
     try:
         if sys.argv[1] == "list":
             _list()
+        elif sys.argv[1].endswith("-cuda"):
+            from pygpu.cuda import selftest as cuda
+
+            if sys.argv[1] == "list-cuda":
+                _write(cuda.describe())
+            else:
+                cuda.run(int(sys.argv[2]), _write)
+                _write({"passed": True})
         else:
             _test(int(sys.argv[2]), int(sys.argv[3]))
     except BaseException as error:  # a report, not a traceback
         text = " ".join(str(error).split()) if not _is_no_platform(error) else str(error)
-        key = "error" if sys.argv[1] == "list" else "message"
+        key = "error" if sys.argv[1].startswith("list") else "message"
         _write({key: f"{type(error).__name__}: {text}"[:4000]})
 
 

@@ -71,7 +71,9 @@ for _bits in (8, 16, 32, 64):
     _TYPES[f"uint{_bits}_t"] = ("u", _bits // 8, _bits // 8)
 _COMPLEX = re.compile(r"(?:(?:pycuda|thrust|std|cuda::std)::)?complex<(float|double)>")
 
-_VALUE = re.compile(r"\.param\s+(?:\.align\s+(\d+)\s+)?\.([a-z])(\d+)\s*(\.ptr\b[^,\[]*?)?\s+?([\w$%]+)")
+_VALUE = re.compile(
+    r"\.param\s+(?:\.align\s+(\d+)\s+)?\.([a-z])(\d+)\s*(\.ptr\b[^,\[]*?)?\s+?([\w$%]+)"
+)
 _ARRAY = re.compile(r"\[\s*(\d+)\s*\]\s*$")
 
 
@@ -242,9 +244,7 @@ def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
     return found
 
 
-def kernel_parameters(
-    name: str, source: str | None, ptx: bytes | None
-) -> list[Parameter] | None:
+def kernel_parameters(name: str, source: str | None, ptx: bytes | None) -> list[Parameter] | None:
     """What is known of each parameter of the kernel *name* of a module, None if nothing is."""
     from_ptx = from_source = None
     if ptx is not None and b".entry" in ptx:

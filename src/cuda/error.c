@@ -47,7 +47,8 @@ static PyObject *describe(State *state, const char *routine, CUresult status, Py
         what = PyUnicode_FromFormat("the driver (CUDA %d.%d) does not have this function; a newer driver may", version / 1000, version % 1000 / 10);
     }
     const char *detail = status > 0 ? cud_detail() : "";
-    if (*detail != '\0' && !PyErr_Occurred()) {
+    const char *said = what != NULL ? PyUnicode_AsUTF8(what) : NULL;
+    if (*detail != '\0' && !PyErr_Occurred() && (said == NULL || strstr(said, detail) == NULL)) {
         Py_XSETREF(what, what != NULL ? PyUnicode_FromFormat("%U; %s", what, detail) : PyUnicode_FromString(detail));
     }
     if (is_kernel_fault(status) && state->last_function != NULL && !PyErr_Occurred()) {

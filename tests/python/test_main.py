@@ -132,7 +132,8 @@ def test_no_device_says_what_to_install(main, monkeypatch, platforms):
     monkeypatch.setattr(loader, "install_lines", lambda: ["apt-get install it"])
     status, text = main(listing(*platforms))
     assert status == 2
-    assert "There is no OpenCL device. To get one:\n    apt-get install it\n" in text
+    assert "There is no OpenCL device and no GPU for CUDA. To get an OpenCL device:" in text
+    assert "\n    apt-get install it\n" in text
 
 
 def test_why_other_libraries_were_not_used(main):
