@@ -77,7 +77,8 @@ def list_cuda(timeout: float) -> dict[str, Any]:
     """The CUDA driver, or the simulator, with its devices; see pygpu.cuda.selftest.describe."""
     lines, error = _run_child(["list-cuda"], timeout)
     found: dict[str, Any] = {
-        "library": None, "simulator": False, "version": 0, "devices": [], "tried": [], "error": None,
+        "library": None, "simulator": False, "version": 0, "devices": [], "tried": [],
+        "error": None,
     }  # fmt: skip
     for line in lines:
         found.update(line)

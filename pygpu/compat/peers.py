@@ -75,8 +75,8 @@ def _pycuda() -> Peer:
         version=version,
         modules=frozenset(
             "_cluda _driver _mymako _pvt_struct autoinit autoprimaryctx characterize compiler "
-            "compyte compyte.array compyte.dtypes cumath curandom debug driver elementwise gl gl.autoinit "
-            "gpuarray reduction scan sparse sparse.cg sparse.coordinate sparse.inner "
+            "compyte compyte.array compyte.dtypes cumath curandom debug driver elementwise gl "
+            "gl.autoinit gpuarray reduction scan sparse sparse.cg sparse.coordinate sparse.inner "
             "sparse.operator sparse.packeted sparse.pkt_build tools".split()
         ),
         elsewhere={

@@ -185,8 +185,10 @@ def _drivers() -> list[str]:
 
 
 def _user_level() -> int:
-    """How far up the stack the first frame outside pygpu is, for the warning to point there."""
+    """How far up the stack the user's frame is, for the warning to point there."""
     level, frame = 1, sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "pygpu":
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").split(".")[0] not in ("pygpu", "importlib"):
+            break
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
     return level

@@ -211,7 +211,7 @@ def _plain_name(name: str) -> str:
 
 
 def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
-    """The parameters of the kernel *name* as its declaration has them, None if that is not certain."""
+    """The parameters of the kernel *name* as it is declared, None if that is not certain."""
     plain = _plain_name(name)
     if not _WORD.fullmatch(plain):
         return None
