@@ -2,4 +2,167 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
+
+
+def shuffle_up(width: int, delta: int) -> np.ndarray:
+    """Lane that each of 32 lanes reads."""
+    lane = np.arange(32)
+    return np.where(lane % width >= delta, lane - delta, lane)
+
+
+def shuffle_down(width: int, delta: int) -> np.ndarray:
+    lane = np.arange(32)
+    return np.where(lane % width + delta < width, lane + delta, lane)
+
+
+def shuffle_xor(width: int, mask: int) -> np.ndarray:
+    """Lanes of later segments cannot be read."""
+    lane = np.arange(32)
+    return np.where((lane ^ mask) <= (lane | (width - 1)), lane ^ mask, lane)
+
+
+def each(function, values) -> np.ndarray:
+    return np.array([function(float(v)) for v in values])
+
+
+def ieee_remainder(x: float, y: float) -> float:
+    return math.remainder(x, y)
+
+
+def normal_cdf(x: float) -> float:
+    """The integral of the normal density up to x, from erfc with the argument's lost bits put back."""
+    exact = Fraction(float(x)) * Fraction(-0.70710678118654752440)
+    argument = float(exact)
+    lost = float(exact - Fraction(argument)) + 4.833646656726457e-17 * x
+    slope = -2 / math.sqrt(math.pi) * math.exp(-argument * argument)
+    return 0.5 * (math.erfc(argument) + slope * lost)
+
+
+def _series(n: int, x: float, sign: int) -> float:
+    """(x/2)^n sum of (sign x^2/4)^k / (k! (n+k)!), in exact arithmetic up to the last step."""
+    u = Fraction(x) ** 2 / 4
+    term = (Fraction(x) / 2) ** n / math.factorial(n)
+    total, k = term, 0
+    while abs(term) > Fraction(1, 10**25) * (abs(total) + Fraction(1, 10**15)) or k < abs(x):
+        k += 1
+        term = Fraction(int(term * sign * u / (k * (n + k)) * 2**200), 2**200)
+        total += term
+    return float(total)
+
+
+def bessel_j(n: int, x) -> np.ndarray:
+    return np.array([_series(n, float(v), -1) for v in x])
+
+
+def bessel_i(n: int, x) -> np.ndarray:
+    return np.array([_series(n, float(v), 1) for v in x])
+
+
+def signed(value: int, bits: int) -> int:
+    """The number that the lowest bits mean in two's complement."""
+    value %= 2**bits
+    return value - 2**bits if value >= 2 ** (bits - 1) else value
+
+
+def _rounded(exact: Fraction, digits: int, mode: str) -> float:
+    """exact with that many binary digits (no overflow, no subnormals); mode: n, d, u or z."""
+    if exact == 0:
+        return 0.0
+    power = math.frexp(float(exact))[1] - digits
+    for _ in range(2):
+        scaled = exact / Fraction(2) ** power
+        if abs(scaled) >= 2**digits:
+            power += 1
+        elif abs(scaled) < 2 ** (digits - 1):
+            power -= 1
+    scaled = exact / Fraction(2) ** power
+    down, up = math.floor(scaled), math.ceil(scaled)
+    whole = {"n": round(scaled), "d": down, "u": up, "z": down if exact > 0 else up}[mode]
+    return math.ldexp(whole, power)
+
+
+def _root(x: Fraction, digits: int, mode: str) -> float:
+    scale = 4**300
+    root = math.isqrt(x.numerator * scale * x.denominator)
+    exact = Fraction(root, x.denominator * 2**300)
+    if exact * exact != x:  # between two numbers of 2^-300: on neither side of a rounding
+        exact += Fraction(1, x.denominator * 2**302)
+    return _rounded(exact, digits, mode)
+
+
+def directed(a, b, c, digits: int) -> np.ndarray:
+    """Sum, difference, product, quotient, reciprocal, root and a b + c, rounded in four ways."""
+    result = []
+    rows = list(zip(*([Fraction(float(v)) for v in array] for array in (a, b, c)), strict=True))
+    for function in (
+        lambda x, y, z: x + y,
+        lambda x, y, z: x - y,
+        lambda x, y, z: x * y,
+        lambda x, y, z: x / y,
+        lambda x, y, z: 1 / x,
+        None,
+        lambda x, y, z: x * y + z,
+    ):
+        for mode in "nduz":
+            if function is None:
+                result.append([_root(abs(x), digits, mode) for x, _, _ in rows])
+            else:
+                result.append([_rounded(function(*row), digits, mode) for row in rows])
+    return np.array(result).reshape(7, 4, -1)
+
+
+def to_integers(x) -> np.ndarray:
+    """int, unsigned, long long, unsigned long long; to nearest, to zero, up, down; as long long."""
+    limits = [(-(2**31), 2**31 - 1), (0, 2**32 - 1), (-(2**63), 2**63 - 1), (0, 2**64 - 1)]
+    roundings = (round, math.trunc, math.ceil, math.floor)
+    return np.array(
+        [
+            [[signed(min(max(f(float(v)), low), high), 64) for v in x] for f in roundings]
+            for low, high in limits
+        ]
+    )
+
+
+def from_integers(x, digits: int) -> np.ndarray:
+    """long long, unsigned long long; to nearest, to zero, up, down."""
+    values = [[int(v) for v in x], [int(v) % 2**64 for v in x]]
+    return np.array(
+        [[[_rounded(Fraction(v), digits, m) for v in row] for m in "nzud"] for row in values]
+    )
+
+
+def lanes(a, b, count: int) -> np.ndarray:
+    """What the functions on two or four parts of a word give, in the order of integers.cu."""
+    unsigned = {2: np.uint16, 4: np.uint8}[count]
+    low, high = (-(2**15), 2**15 - 1) if count == 2 else (-128, 127)
+    width = 2 ** (32 // count)
+    s, t = (v.view(f"i{4 // count}").astype(int) for v in (a, b))
+    u, v = (v.view(unsigned).astype(int) for v in (a, b))
+    ones = width - 1
+    rows = [
+        u + v,
+        u - v,
+        np.clip(s + t, low, high),
+        np.clip(s - t, low, high),
+        np.minimum(u + v, ones),
+        np.maximum(u - v, 0),
+        np.abs(s - t),
+        np.abs(u - v),
+        np.maximum(s, t),
+        np.minimum(u, v),
+        (s + t + (s + t >= 0)) >> 1,
+        (u + v + 1) >> 1,
+        np.where(u == v, ones, 0),
+        np.where(s > t, ones, 0),
+        np.where(u < v, ones, 0),
+        np.where(s >= t, 1, 0),
+        (u + v) >> 1,
+        np.abs(s),
+        np.clip(-s, low, high),
+    ]
+    words = [(row % width).astype(unsigned).view(np.uint32) for row in rows]
+    return np.array([*words, np.abs(u - v).reshape(-1, count).sum(1)])

@@ -11,6 +11,7 @@
 
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
+typedef long clock_t;
 #define NULL __null
 
 /* The context lies where the region of this stack begins; see pygpu_sim_abi.h. */

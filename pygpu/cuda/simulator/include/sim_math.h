@@ -496,7 +496,7 @@ PGS_END
     PGS_ROUNDED(T, name, _ru, round_up, parameters, pin, expression) \
     PGS_ROUNDED(T, name, _rz, round_zero, parameters, pin, expression) \
     PGS_END
-#define PGS_SET(T, d, f, rcp) \
+#define PGS_SET(T, d, f) \
     PGS_ROW(T, __##d##add, (T x, T y), PGS_PIN(x); PGS_PIN(y), x + y) \
     PGS_ROW(T, __##d##sub, (T x, T y), PGS_PIN(x); PGS_PIN(y), x - y) \
     PGS_ROW(T, __##d##mul, (T x, T y), PGS_PIN(x); PGS_PIN(y), x * y) \
@@ -504,8 +504,8 @@ PGS_END
     PGS_ROW(T, __##d##rcp, (T x), PGS_PIN(x), (T)1 / x) \
     PGS_ROW(T, __##d##sqrt, (T x), PGS_PIN(x), __builtin_sqrt##f(x)) \
     PGS_ROW(T, __fma##f, (T x, T y, T z), PGS_PIN(x); PGS_PIN(y); PGS_PIN(z), __builtin_fma##f(x, y, z))
-PGS_SET(float, f, f, frcp)
-PGS_SET(double, d, , drcp)
+PGS_SET(float, f, f)
+PGS_SET(double, d, )
 #undef PGS_SET
 #undef PGS_ROW
 #undef PGS_ROUNDED
