@@ -336,9 +336,7 @@ static bool translate(Ptx *p, char *s) {
             continue;
         }
         if (c == '{' || c == '}') {
-            *s = 0;
-            const bool scope = *trim(start) == 0 && list == 0;
-            *s = c;
+            const bool scope = list == 0 && start + strspn(start, " \t\n\r") == s;
             if (scope) {
                 text_add(&p->out, &c, 1);
                 text_puts(&p->out, " ");

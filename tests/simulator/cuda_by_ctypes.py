@@ -1,6 +1,6 @@
-"""The CUDA driver and NVRTC by ctypes, with nothing of pygpu between: what runs a kernel for test_kernels.py.
+"""The CUDA driver and NVRTC by ctypes, with nothing of pygpu between, for test_kernels.py.
 
-open_driver() gives the simulator's library, or the system's libcuda and NVRTC where PYGPU_CUDA=driver.
+open_driver() gives the simulator's library, or the system's where PYGPU_CUDA=driver.
 """
 
 from __future__ import annotations
@@ -60,7 +60,12 @@ class Copy3D(ctypes.Structure):
 
 
 class ResourceArray(ctypes.Structure):
-    _fields_ = [("type", ctypes.c_int), ("array", pointer), ("rest", ctypes.c_int * 30)]
+    _fields_ = [
+        ("type", ctypes.c_int),
+        ("array", pointer),
+        ("rest", ctypes.c_int * 30),
+        ("flags", uint),
+    ]
 
 
 class ResourceLinear(ctypes.Structure):
@@ -70,7 +75,8 @@ class ResourceLinear(ctypes.Structure):
         ("format", ctypes.c_int),
         ("channels", uint),
         ("size", size_t),
-        ("rest", ctypes.c_int * 24),
+        ("rest", ctypes.c_int * 26),
+        ("flags", uint),
     ]
 
 
@@ -104,9 +110,7 @@ class Nvrtc:
     def compile(self, source: str, options: tuple[str, ...] = (), kind: str = "CUBIN") -> bytes:
         lib = self.library
         program = ctypes.c_void_p()
-        lib.nvrtcCreateProgram(
-            ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None
-        )
+        lib.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None)
         try:
             words = (ctypes.c_char_p * len(options))(*(word.encode() for word in options))
             status = lib.nvrtcCompileProgram(program, len(options), words)
@@ -179,7 +183,9 @@ class Memory:
         self.address = address()
         driver.call("cuMemAlloc_v2", ctypes.byref(self.address), size_t(max(1, self.size)))
         if self.size:
-            driver.call("cuMemcpyHtoD_v2", self.address, pointer(array.ctypes.data), size_t(self.size))
+            driver.call(
+                "cuMemcpyHtoD_v2", self.address, pointer(array.ctypes.data), size_t(self.size)
+            )
 
     def get(self) -> np.ndarray:
         array = np.empty(self.shape, self.dtype)
@@ -327,7 +333,10 @@ class Surface:
 
 
 def open_driver() -> Driver:
-    """The simulator, or the real driver where PYGPU_CUDA=driver; OSError or CudaError if there is none."""
+    """The simulator, or the real driver where PYGPU_CUDA=driver.
+
+    Raises OSError or CudaError if there is none.
+    """
     if os.environ.get("PYGPU_CUDA", "").lower() == "driver":
         nvrtc = open_nvrtc()
         if nvrtc is None:

@@ -1,4 +1,4 @@
-"""Functions for the expressions in kernels/*.cu: what the kernels should compute, in NumPy and plain Python."""
+"""What the kernels in kernels/*.cu should compute: functions for the expressions there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ieee_remainder(x: float, y: float) -> float:
 
 
 def normal_cdf(x: float) -> float:
-    """The integral of the normal density up to x, from erfc with the argument's lost bits put back."""
+    """The integral of the normal density up to x: erfc, with the bits its argument has lost."""
     exact = Fraction(float(x)) * Fraction(-0.70710678118654752440)
     argument = float(exact)
     lost = float(exact - Fraction(argument)) + 4.833646656726457e-17 * x
@@ -166,3 +166,73 @@ def lanes(a, b, count: int) -> np.ndarray:
     ]
     words = [(row % width).astype(unsigned).view(np.uint32) for row in rows]
     return np.array([*words, np.abs(u - v).reshape(-1, count).sum(1)])
+
+
+def half_ties(count: int) -> np.ndarray:
+    """Numbers halfway between two neighbours in float16."""
+    codes = np.linspace(1, 0x7BFE, count).astype(np.uint16)
+    low, high = codes.view(np.float16), (codes + np.uint16(1)).view(np.float16)
+    return (low.astype(float) + high.astype(float)) / 2
+
+
+def to_half(x) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return x.astype(np.float16)
+
+
+def half_fma(a, b, c) -> np.ndarray:
+    """a b + c, rounded once: doubles hold products of halves, Fractions the sums."""
+    shape, result = a.shape, []
+    for x, y, z in zip(a.ravel(), b.ravel(), c.ravel(), strict=True):
+        exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+        unit = Fraction(2) ** max(math.frexp(float(exact))[1] - 11, -24)
+        result.append(float(round(exact / unit) * unit))
+    return np.array(result).astype(np.float16).reshape(shape)
+
+
+def to_bfloat16(x) -> np.ndarray:
+    """The upper halves of floats, rounded to nearest even; no NaNs."""
+    bits = np.asarray(x, np.float32).view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+def bf(x) -> np.ndarray:
+    return (x.astype(np.uint32) << 16).view(np.float32)
+
+
+def xorwow(seed: int, sequence: int, offset: int, count: int) -> list[int]:
+    """G. Marsaglia's generator with cuRAND's seeding, without jumps: sequence must be 0."""
+    assert sequence == 0
+    low = 1099087573 * ((seed & 0xFFFFFFFF) ^ 0xAAD26B49) % 2**32
+    high = 2591861531 * ((seed >> 32) ^ 0xF7DCEFDD) % 2**32
+    d = (6615241 + high + low) % 2**32
+    v = [123456789 + low, 362436069 ^ low, 521288629 + high, 88675123 ^ high, 5783321 + low]
+    v = [word % 2**32 for word in v]
+    result = []
+    for _ in range(offset + count):
+        t = v[0] ^ v[0] >> 2
+        last = v[4] ^ v[4] << 4 ^ t ^ t << 1
+        v = [*v[1:], last % 2**32]
+        d = (d + 362437) % 2**32
+        result.append((v[4] + d) % 2**32)
+    return result[offset:]
+
+
+def philox(counter: int, key: int = 0) -> list[int]:
+    """Philox4x32-10 of J. K. Salmon et al., 2011."""
+    c = [counter >> 32 * i & 0xFFFFFFFF for i in range(4)]
+    k = [key & 0xFFFFFFFF, key >> 32]
+    for _ in range(10):
+        p, q = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [q >> 32 ^ c[1] ^ k[0], q % 2**32, p >> 32 ^ c[3] ^ k[1], p % 2**32]
+        k = [(k[0] + 0x9E3779B9) % 2**32, (k[1] + 0xBB67AE85) % 2**32]
+    return c
+
+
+def filtered(texels, x) -> np.ndarray:
+    """Linear filtering at x with clamping; exact weights."""
+    at = np.asarray(x, float) - 0.5
+    first = np.floor(at)
+    weight = at - first
+    low, high = (np.clip(first + i, 0, len(texels) - 1).astype(int) for i in (0, 1))
+    return texels[low] * (1 - weight) + texels[high] * weight

@@ -1,17 +1,17 @@
 """Reads kernels/*.cu: kernels with their launch, inputs and expected results in comments.
 
-A case begins with `//@ case: name`; what stands before the first one belongs to all of the file. Values are Python expressions, in
-which np, rng (seeded by the case's name), expected.py's functions and the arguments so far are known; a line `//@+` goes on with
-the value before it. Keys:
+A case begins with `//@ case: name`; what stands before the first one belongs to all of the file.
+Values are Python expressions, in which np, rng (seeded by the case's name), expected.py's functions
+and the arguments so far are known; a line `//@+` goes on with the value before it. Keys:
 
     grid, block          int or tuple; 1 and 32 if not given
     shared, cooperative  dynamic shared memory [bytes]; a cooperative launch
     kernel               its name, if it is not k
     options              words for the compiler
-    in NAME              an argument: an array goes to device memory, a NumPy scalar is passed by value
+    in NAME              an argument: an array in device memory, a NumPy scalar by value
     out NAME             the same; what it is afterwards is compared with
     expect NAME          this. A second expect of a name replaces the first
-    texture NAME         an argument: dict(data=array of (..., channels), address=, filter=, normalized=, as_integer=, ...)
+    texture NAME         an argument: dict(data=array of (..., channels), address=, filter=, ...)
     surface NAME         an argument: dict(data=array, layered=); compared with its expect
     rtol, atol, ulp      how far floating point may be off; exact if none is given
     check                an expression that must be true, for results that have no single value
@@ -30,9 +30,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))  # the folder of tests is no package
 
 FOLDER = Path(__file__).parent / "kernels"
-KEYS = {
-    "grid", "block", "shared", "cooperative", "kernel", "options", "rtol", "atol", "ulp", "simulator",
-}  # fmt: skip
+KEYS = set("grid block shared cooperative kernel options rtol atol ulp simulator".split())
 
 
 @dataclass

@@ -1,4 +1,7 @@
-"""Kernels for single features of CUDA C++, on the simulator or, with PYGPU_CUDA=driver, on a GPU; see kernel_files.py."""
+"""Kernels for single features of CUDA C++; kernel_files.py says how they are written.
+
+They run on the simulator or, with PYGPU_CUDA=driver, on a GPU.
+"""
 
 from __future__ import annotations
 
