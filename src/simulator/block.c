@@ -18,6 +18,7 @@ static void barrier_open(Worker *worker) {
     for (unsigned i = 0; i < n; i++) worker->ready[worker->tail++ % (2 * SIM_MAX_THREADS)] = worker->barrier[i];
     worker->reduced = worker->reduction;
     worker->reduction_kind = -1;
+    if (SIM_UNLIKELY(worker->check != NULL)) check_barrier(worker);
 }
 
 static inline void barrier_meet(SimContext *c, const void *place) {
@@ -167,6 +168,7 @@ const SimRuntime sim_runtime = {
     .allocate = runtime_allocate,
     .release = runtime_release,
     .nanoseconds = runtime_nanoseconds,
+    .access = runtime_access,
 };
 
 /* ---- blocks -------------------------------------------------------------------------------------------------------- */
@@ -184,12 +186,14 @@ static void block_begin(Worker *worker, unsigned long long number) {
     worker->reduction_kind = -1;
     worker->failed = 0;
     warp_begin(worker);
+    if (SIM_UNLIKELY(worker->check != NULL)) check_block(worker);
 }
 
 /* What a fresh fiber runs: threads until none is left to start. */
 void block_main(Worker *worker) {
     if (SIM_LIKELY(worker->where == WHERE_THREADS)) {
         worker->job->kernel->entry->threads(&worker->c);
+        if (SIM_UNLIKELY(worker->check != NULL)) check_event(worker);
     } else {
         worker->job->kernel->entry->blocks(&worker->c, worker->first, worker->count);
         worker->c.alive = 0;

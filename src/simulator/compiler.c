@@ -77,7 +77,7 @@ static void common_words(Words *words, const CxxCompiler *cxx, const Options *op
     words_add(words, "-std=gnu++%d", options->standard);
     words_add(words, "-fno-exceptions");
     words_add(words, "-fno-rtti");
-    words_add(words, options->debug ? "-O0" : "-O2");
+    words_add(words, options->debug || sim_checked() ? "-O0" : "-O2");
 #if defined(__x86_64__)
     words_add(words, "-march=native");
 #else
@@ -94,6 +94,7 @@ static bool preprocess(const CxxCompiler *cxx, const Options *options, const cha
     words_add(&words, "-D__CUDA_ARCH__=%d", options->architecture * 10);
     if (options->debug) words_add(&words, "-D__CUDACC_DEBUG__=1");
     if (hosted) words_add(&words, "-DSIM_HOSTED=1");
+    if (sim_checked()) words_add(&words, "-DSIM_CHECKED=1");
     words_add(&words, "-I%s/headers", folder);
     words_add(&words, "-I%s", compiler_headers());
     words_add(&words, "-include");
@@ -129,9 +130,18 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
     Text out = {0};
     common_words(&words, cxx, options);
     static const char *const always[] = {"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-Bsymbolic", "-fno-strict-aliasing", "-fno-math-errno",
-                                         "-fno-trapping-math", "-ffp-contract=fast", "-w", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-pipe"};
+                                         "-fno-trapping-math", "-ffp-contract=fast", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-pipe"};
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) words_add(&words, "%s", always[i]);
     words_add(&words, options->debug || compiler_keep() ? "-g" : "-g1");
+    if (sim_checked()) {
+        words_add(&words, "-fsanitize=thread,bounds"); /* with hooks of our own: see sim_check.h */
+        words_add(&words, cxx->clang ? "-fsanitize-trap=bounds" : "-fsanitize-undefined-trap-on-error");
+        words_add(&words, "-ftrivial-auto-var-init=pattern");
+        words_add(&words, "-Wuninitialized");
+        if (!cxx->clang) words_add(&words, "-Wmaybe-uninitialized");
+    } else {
+        words_add(&words, "-w");
+    }
     if (cxx->clang) {
         words_add(&words, "-ftrivial-auto-var-init=pattern"); /* it makes use of uninitialized variables as arguments, which CUDA programs have */
         words_add(&words, "-fno-caret-diagnostics");
@@ -139,7 +149,9 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
         words_add(&words, "-fno-ipa-icf"); /* kernels are told apart by address */
         words_add(&words, "-fno-diagnostics-show-caret");
         words_add(&words, "-fno-gnu-unique");
-        if (!options->debug) { /* what -O3 has for loops over threads */
+        words_add(&words, "-gstatement-frontiers"); /* lines of calls that are inlined away */
+        words_add(&words, "-fno-reorder-blocks-and-partition"); /* unlikely code stays near the line that it belongs to */
+        if (!options->debug && !sim_checked()) { /* what -O3 has for loops over threads */
             words_add(&words, "-ftree-vectorize");
             words_add(&words, "-fvect-cost-model=dynamic");
             words_add(&words, "-fsplit-loops");

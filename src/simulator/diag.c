@@ -1,6 +1,6 @@
 /* diag.c - faults in kernels: signals become errors of the launch.
  *
- * The handler acts only if its thread runs a kernel and the stack pointer is in the worker's region. It notes what happened and lets
+ * The handler acts only if the thread was on a stack in a worker's region. It notes what happened and lets
  * the kernel return to the worker's own stack instead (by changing the registers that the signal returns to, so that the system
  * restores mask and stack of signals). Everything else goes to the handler that was there before: Python's faulthandler, pytest's,
  * the debugger's. Others may install theirs later, so ours is put back in front at each launch. */
@@ -18,12 +18,29 @@ static const int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 enum { N_HANDLED = sizeof handled / sizeof handled[0] };
 static struct sigaction before[N_HANDLED];
 static pthread_mutex_t hook_lock = PTHREAD_MUTEX_INITIALIZER;
-/* In the thread's fixed storage: a handler must not allocate. */
-static _Thread_local Worker *current __attribute__((tls_model("initial-exec")));
 static _Thread_local bool has_stack;
 
-void diag_current(Worker *worker) {
-    current = worker;
+/* Regions of workers: the handler knows its worker by the stack that the thread was on. Thread-local storage would be no good there: it may
+ * have to be allocated when it is first used. */
+enum { MOST_REGIONS = 4096 };
+static Worker *regions[MOST_REGIONS];
+static unsigned n_regions;
+
+bool diag_region(Worker *worker) {
+    const unsigned i = __atomic_fetch_add(&n_regions, 1, __ATOMIC_RELAXED);
+    if (i >= MOST_REGIONS) return false;
+    __atomic_store_n(&regions[i], worker, __ATOMIC_RELEASE);
+    return true;
+}
+
+static Worker *worker_of_stack(uintptr_t stack) {
+    const uintptr_t region = stack & ~((uintptr_t)SIM_REGION - 1);
+    const unsigned n = __atomic_load_n(&n_regions, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < n && i < MOST_REGIONS; i++) {
+        Worker *worker = __atomic_load_n(&regions[i], __ATOMIC_ACQUIRE);
+        if ((uintptr_t)worker == region) return worker;
+    }
+    return NULL;
 }
 
 /* ---- the handler --------------------------------------------------------------------------------------------------------- */
@@ -74,10 +91,10 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 
 static void handler(int number, siginfo_t *info, void *context) {
     ucontext_t *u = context;
-    Worker *worker = current;
     const int saved = errno;
     const uintptr_t stack = stack_pointer(u);
-    if (worker == NULL || worker->where == WHERE_OUTSIDE || stack - (uintptr_t)worker >= SIM_REGION ||
+    Worker *worker = worker_of_stack(stack);
+    if (worker == NULL || worker->where == WHERE_OUTSIDE ||
         (number != SIM_WATCH_SIGNAL && info->si_code <= 0 && number != SIGTRAP)) {
         if (number != SIM_WATCH_SIGNAL) pass_on(number, info, context);
         errno = saved;
@@ -153,7 +170,7 @@ void diag_thread(const Worker *worker, char *text, size_t size) {
     }
 }
 
-static void describe_address(const Worker *worker, uintptr_t address, char *text, size_t size) {
+void diag_address(const Worker *worker, uintptr_t address, char *text, size_t size) {
     SimBlock block;
     static const char *const kinds[] = {"allocation", "managed allocation", "host allocation", "registered host memory", "array", "variable"};
     const uintptr_t dynamic = (uintptr_t)worker->c.dynamic;
@@ -174,7 +191,7 @@ static void describe_address(const Worker *worker, uintptr_t address, char *text
                      block.size, kind, (size_t)block.base);
         }
     } else {
-        snprintf(text, size, "no allocation is near");
+        snprintf(text, size, "no device memory is near (a host pointer?)");
     }
 }
 
@@ -196,7 +213,9 @@ void diag_explain(Worker *worker) {
         snprintf(what, sizeof what, "ran for more than %g s (PYGPU_SIM_TIMEOUT) and was stopped", sim_timeout());
         break;
     case SIGILL:
-    case SIGTRAP: snprintf(what, sizeof what, "trap: code that cannot be reached was reached, or __trap()"); break;
+    case SIGTRAP: 
+        snprintf(what, sizeof what, sim_checked() ? "an index outside of an array whose size is known, or a trap" : "trap: code was reached that cannot be");
+        break;
     default:
         error->code = CUDA_ERROR_ILLEGAL_ADDRESS;
         if (worker->fault.known && address - (uintptr_t)worker < SIM_REGION && fiber_of(worker, address, &number, &guard) && guard) {
@@ -209,7 +228,7 @@ void diag_explain(Worker *worker) {
             snprintf(what, sizeof what, "access through a pointer that is no address at all (an uninitialized one?)");
         } else {
             char near[400];
-            describe_address(worker, address, near, sizeof near);
+            diag_address(worker, address, near, sizeof near);
             snprintf(what, sizeof what, "invalid %s address 0x%zx: %s", worker->fault.write ? "write to" : "read of", (size_t)address, near);
         }
     }

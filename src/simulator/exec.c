@@ -47,6 +47,7 @@ CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *er
     job.blocks = (unsigned long long)launch->grid.x * launch->grid.y * launch->grid.z;
     if (diag_enter() != CUDA_SUCCESS) return error->code = CUDA_ERROR_OPERATING_SYSTEM;
     pool_run(&job);
+    sim_output_flush();
     if (SIM_UNLIKELY(job.error.code != CUDA_SUCCESS)) {
         *error = job.error;
     }

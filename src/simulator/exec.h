@@ -15,6 +15,7 @@
 
 #define SIM_MAX_THREADS 1024u /* of a block, as on every GPU */
 #define SIM_COOPERATIVE_BLOCKS 64u /* of a cooperative launch: one system thread each */
+#define SIM_MOST_PARAMS 512 /* 32 KiB of values, more than CUDA allows */
 #define SIM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define SIM_HIDDEN __attribute__((visibility("hidden")))
@@ -73,13 +74,17 @@ typedef struct Worker {
     SimError *error;
     SimError own_error;
     struct { int signal; uintptr_t address, pc, stack; bool write, known; } fault;
+    struct Check *check;  /* of check.c; NULL: nothing is checked */
     struct Worker *next;  /* in the list of idle regions */
-    double started;       /* when the current block was */
+    double started;       /* when this launch was, for watch.c */
+    struct Worker *watched_next;
     pthread_t thread;
     uint16_t unused[SIM_MAX_THREADS + 1];
     uint16_t ready[2 * SIM_MAX_THREADS]; /* a power of two */
     uint16_t barrier[SIM_MAX_THREADS + 1];
     Warp warps[SIM_MAX_THREADS / SIM_WARP];
+    void *param_addresses[SIM_MOST_PARAMS];
+    char param_values[SIM_MOST_PARAMS * 64] __attribute__((aligned(64)));
     void *stack[SIM_MAX_THREADS + 1]; /* saved stack pointers of fibers */
     Lane lanes[SIM_MAX_THREADS];      /* by thread */
 } Worker;
@@ -130,16 +135,33 @@ SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, S
 /* module.c */
 SIM_HIDDEN void sim_module_enter(const SimModule *module, char *dynamic); /* before blocks of its kernels run on this thread */
 SIM_HIDDEN bool sim_module_contains(const SimModule *module, uintptr_t pc);
-SIM_HIDDEN const char *sim_module_path(const SimModule *module, uintptr_t *base);
+SIM_HIDDEN bool sim_module_image(const SimModule *module, uintptr_t address);      /* it is in the module's file */
+SIM_HIDDEN uintptr_t sim_module_shared(const SimModule *module, size_t *size);     /* static shared memory of the calling thread */
+/* The variable at an offset of it, and the offset inside. */
+SIM_HIDDEN void sim_module_shared_name(const SimModule *module, size_t *offset, char *text, size_t size);
+SIM_HIDDEN const struct LineTable *sim_module_lines(const SimModule *module, uintptr_t *base);
 
 /* workers.c */
 SIM_HIDDEN void pool_run(Job *job);
 
 /* diag.c */
 SIM_HIDDEN CUresult diag_enter(void);                      /* hooks the signals, and this thread's stack for them */
-SIM_HIDDEN void diag_current(Worker *worker);              /* whose kernel this thread runs; NULL: none */
+SIM_HIDDEN bool diag_region(Worker *worker);               /* a new region; false: there are too many */
 SIM_HIDDEN void diag_explain(Worker *worker);              /* writes worker->error from worker->fault */
+SIM_HIDDEN void diag_address(const Worker *worker, uintptr_t address, char *text, size_t size); /* what is there */
 SIM_HIDDEN void diag_thread(const Worker *worker, char *text, size_t size); /* "kernel k, block (0,0,0), thread (1,0,0)" */
+
+/* watch.c */
+SIM_HIDDEN void watch_begin(Worker *worker);               /* this thread runs a launch from now on */
+SIM_HIDDEN void watch_end(Worker *worker);
+
+/* check.c: all of them only where worker->check is set */
+SIM_HIDDEN CUresult check_begin(Worker *worker);           /* of a launch; makes worker->check */
+SIM_HIDDEN void check_block(Worker *worker);
+SIM_HIDDEN void check_barrier(Worker *worker);
+SIM_HIDDEN void check_warp(Worker *worker, unsigned warp);
+SIM_HIDDEN void check_event(Worker *worker);
+SIM_HIDDEN void runtime_access(SimContext *c, const void *pointer, unsigned long long size, int kind, const void *place);
 
 /* place.c */
 SIM_HIDDEN void place_describe(const SimModule *module, uintptr_t pc, char *text, size_t size); /* " at kernel.cu:4", "" */

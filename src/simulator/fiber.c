@@ -70,7 +70,7 @@ static Worker *region_new(void) {
     if (region > raw) munmap(raw, (size_t)(region - raw));
     munmap(region + SIM_REGION, (size_t)(raw + SIM_REGION - region));
     const size_t head = (sizeof(Worker) + GUARD - 1) & ~(size_t)(GUARD - 1);
-    if (mprotect(region, head, PROT_READ | PROT_WRITE) != 0) {
+    if (mprotect(region, head, PROT_READ | PROT_WRITE) != 0 || !diag_region((Worker *)(void *)region)) {
         munmap(region, SIM_REGION);
         return NULL;
     }

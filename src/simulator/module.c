@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "compiler.h"
+#include "dwarf.h"
 #include "elf.h"
 #include "exec.h"
 
@@ -22,15 +23,19 @@ typedef struct {
 struct SimModule {
     CUcontext context;
     void *object;
-    uintptr_t base, text, text_end;
+    uintptr_t base, text, text_end, end;
     size_t shared; /* static shared memory of all kernels together */
     char *names;
     SimKernel *kernels;
     size_t n_kernels;
     Variable *variables;
     size_t n_variables;
+    Variable *shared_variables; /* address: offset in the static shared memory */
+    size_t n_shared;
     const SimDynamic *const *dynamic;
     size_t n_dynamic;
+    LineTable lines;
+    void *lines_block;
     char path[300]; /* of the image, if it was kept */
 };
 
@@ -40,7 +45,9 @@ static void module_free(SimModule *module) {
     if (module->path[0] != 0) unlink(module->path);
     free(module->kernels);
     free(module->variables);
+    free(module->shared_variables);
     free(module->names);
+    free(module->lines_block);
     free(module);
 }
 
@@ -64,6 +71,49 @@ static CUresult find_variables(SimModule *module, const Elf *elf) {
         if (sim_memory_adopt(module->context, variable->address, variable->size, SIM_VARIABLE, 0) == CUDA_SUCCESS) module->n_variables++;
     }
     return CUDA_SUCCESS;
+}
+
+/* Static shared memory is thread-local storage; its variables, for messages. */
+static void find_shared(SimModule *module, const Elf *elf) {
+    size_t n = 0;
+    for (size_t i = 0; i < elf->n_symbols; i++) n += ELF64_ST_TYPE(elf->symbols[i].st_info) == STT_TLS;
+    module->shared_variables = calloc(n + 1, sizeof(Variable));
+    for (size_t i = 0; module->shared_variables != NULL && i < elf->n_symbols; i++) {
+        const Elf64_Sym *symbol = &elf->symbols[i];
+        if (ELF64_ST_TYPE(symbol->st_info) != STT_TLS) continue;
+        module->shared_variables[module->n_shared++] =
+            (Variable){module->names + (elf_symbol_name(elf, symbol) - elf->names), symbol->st_value, symbol->st_size};
+    }
+}
+
+/* "s" of _ZZ4kernelE1s: what follows the last length that fits. */
+static void plain_name(const char *mangled, char *out, size_t size) {
+    const size_t n = strlen(mangled);
+    for (size_t i = n; strncmp(mangled, "_Z", 2) == 0 && i-- > 2;) {
+        if (mangled[i] < '0' || mangled[i] > '9') continue;
+        while (mangled[i - 1] >= '0' && mangled[i - 1] <= '9') i--;
+        char *end;
+        const unsigned long length = strtoul(mangled + i, &end, 10);
+        if (length > 0 && length <= strlen(end) && (strlen(end) == length || end[length] == '_')) {
+            snprintf(out, size, "%.*s", (int)length, end);
+            return;
+        }
+    }
+    snprintf(out, size, "%s", mangled);
+}
+
+void sim_module_shared_name(const SimModule *module, size_t *offset, char *text, size_t size) {
+    snprintf(text, size, "static shared memory");
+    for (size_t i = 0; i < module->n_shared; i++) {
+        const Variable *variable = &module->shared_variables[i];
+        if (*offset - variable->address < variable->size) {
+            char name[200];
+            plain_name(variable->name, name, sizeof name);
+            snprintf(text, size, "'%s'", name);
+            *offset -= variable->address;
+            return;
+        }
+    }
 }
 
 static CUresult find_kernels(SimModule *module, const Elf *elf) {
@@ -90,6 +140,9 @@ static void find_segments(SimModule *module, const Elf *elf) {
         Elf64_Phdr segment;
         if (head->e_phoff + (i + 1) * sizeof segment > elf->size) return;
         memcpy(&segment, elf->image + head->e_phoff + i * sizeof segment, sizeof segment);
+        if (segment.p_type == PT_LOAD && module->base + segment.p_vaddr + segment.p_memsz > module->end) {
+            module->end = module->base + segment.p_vaddr + segment.p_memsz;
+        }
         if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X)) {
             module->text = module->base + segment.p_vaddr;
             module->text_end = module->text + segment.p_memsz;
@@ -134,6 +187,8 @@ static CUresult load(SimModule *module, const void *image, size_t size) {
     CUresult status = load_object(module, image, elf.size);
     if (status != CUDA_SUCCESS) return status;
     find_segments(module, &elf);
+    find_shared(module, &elf);
+    module->lines_block = line_table_copy(&module->lines, &elf);
     if (elf_section(&elf, "sim_dynamic", &address, &bytes)) {
         module->dynamic = (const SimDynamic *const *)(module->base + address);
         module->n_dynamic = bytes / sizeof *module->dynamic;
@@ -290,7 +345,17 @@ bool sim_module_contains(const SimModule *module, uintptr_t pc) {
     return pc >= module->text && pc < module->text_end;
 }
 
-const char *sim_module_path(const SimModule *module, uintptr_t *base) {
+const LineTable *sim_module_lines(const SimModule *module, uintptr_t *base) {
     *base = module->base;
-    return module->path;
+    return &module->lines;
+}
+
+bool sim_module_image(const SimModule *module, uintptr_t address) {
+    return address >= module->base && address < module->end;
+}
+
+uintptr_t sim_module_shared(const SimModule *module, size_t *size) {
+    void *block = NULL;
+    *size = module->shared;
+    return module->shared > 0 && dlinfo(module->object, RTLD_DI_TLS_DATA, &block) == 0 ? (uintptr_t)block : 0;
 }

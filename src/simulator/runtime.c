@@ -105,6 +105,7 @@ void *runtime_allocate(SimContext *c, unsigned long long size, unsigned long lon
     const int where = worker->where;
     worker->where = WHERE_RUNTIME;
     size_t *head = malloc(whole);
+    if (head != NULL && worker->check != NULL) sim_memory_adopt(NULL, (uintptr_t)head + 16, size, SIM_VARIABLE, 0);
     worker->where = where;
     if (head == NULL) {
         __atomic_sub_fetch(&heap_used, whole, __ATOMIC_RELAXED);
@@ -126,6 +127,7 @@ void runtime_release(SimContext *c, void *address) {
     __atomic_sub_fetch(&heap_used, head[0], __ATOMIC_RELAXED);
     const int where = worker->where;
     worker->where = WHERE_RUNTIME;
+    if (worker->check != NULL) sim_memory_free((uintptr_t)address, SIM_VARIABLE);
     free(head);
     worker->where = where;
 }

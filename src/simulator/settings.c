@@ -36,7 +36,7 @@ static void read_settings(void) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     double memory = 4.0 * 1024 * 1024 * 1024, half = pages > 0 && page > 0 ? (double)pages * (double)page / 2 : memory;
     settings.threads = (int)number("PYGPU_SIM_THREADS", 1, 1024, cores > 0 ? (double)cores : 1);
-    settings.timeout = number("PYGPU_SIM_TIMEOUT", 0, 1e9, 0);
+    settings.timeout = number("PYGPU_SIM_TIMEOUT", 0, 1e9, 120);
     settings.checked = number("PYGPU_SIM_CHECK", 0, 1, 0) != 0;
     settings.deferred = number("PYGPU_SIM_DEFERRED", 0, 1, 0) != 0;
     settings.driver_version = (int)number("PYGPU_SIM_VERSION", 11000, 99990, 13000);

@@ -16,6 +16,21 @@ static pthread_once_t pool_fork = PTHREAD_ONCE_INIT;
 
 /* ---- running blocks of a job on this thread --------------------------------------------------------------------------- */
 
+/* Checked code reads its parameters too: they have to be where it may look. */
+static void copy_params(Worker *worker, const SimKernel *kernel, const SimLaunch *launch) {
+    const SimEntry *entry = kernel->entry;
+    size_t used = 0;
+    for (unsigned i = 0; i < entry->n_params && i < SIM_MOST_PARAMS; i++) {
+        const size_t size = entry->sizes[i];
+        used = (used + 63) & ~(size_t)63;
+        if (used + size > sizeof worker->param_values) return;
+        memcpy(worker->param_values + used, launch->params[i], size);
+        worker->param_addresses[i] = worker->param_values + used;
+        used += size;
+    }
+    if (entry->n_params <= SIM_MOST_PARAMS) worker->c.params = worker->param_addresses;
+}
+
 static void worker_enter(Worker *worker, Job *job) {
     SimContext *c = &worker->c;
     const SimLaunch *launch = job->launch;
@@ -33,11 +48,15 @@ static void worker_enter(Worker *worker, Job *job) {
     worker->error = &worker->own_error;
     worker->own_error.code = CUDA_SUCCESS;
     sim_module_enter(job->kernel->module, worker->dynamic);
-    diag_current(worker);
+    if (sim_checked()) {
+        check_begin(worker);
+        copy_params(worker, job->kernel, launch);
+    }
+    watch_begin(worker);
 }
 
 static void worker_leave(Worker *worker) {
-    diag_current(NULL);
+    watch_end(worker);
     worker->job = NULL;
 }
 

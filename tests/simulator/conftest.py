@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from simulator.sim_driver import Driver
 
 import pygpu
 
+REGISTERED = 3  # SIM_REGISTERED: host memory that kernels may use
 LIBRARY = Path(pygpu.__file__).parent / "cuda" / "simulator" / "libpygpu_cudasim.so"
 
 
@@ -81,9 +83,13 @@ class Module:
     def launch(self, name, grid, block, *args, shared=0, cooperative=False):
         """Arguments: arrays by their address, NumPy scalars and ctypes objects by value."""
         kernel = self.kernel(name)
-        held = []
+        held, entered = [], []
         for arg in args:
             if isinstance(arg, np.ndarray):
+                if arg.nbytes and not self.simulator.inner.memory_adopt(
+                    None, arg.ctypes.data, arg.nbytes, REGISTERED, 0
+                ):
+                    entered.append(arg.ctypes.data)
                 arg = ctypes.c_void_p(arg.ctypes.data)
             elif isinstance(arg, np.generic | np.void):
                 arg = (ctypes.c_char * arg.nbytes)(*arg.tobytes())
@@ -94,12 +100,16 @@ class Module:
         assert self.simulator.inner.kernel_n_params(kernel) == len(held)
         launch = Launch(dim3(grid), dim3(block), Dim3(), shared, cooperative, params)
         error = Error()
-        status = self.simulator.inner.exec_check(kernel, ctypes.byref(launch))
-        if status:
-            raise KernelError(status, self.simulator.detail())
-        status = self.simulator.inner.exec(kernel, ctypes.byref(launch), ctypes.byref(error))
-        if status:
-            raise KernelError(status, error.text.decode())
+        try:
+            status = self.simulator.inner.exec_check(kernel, ctypes.byref(launch))
+            if status:
+                raise KernelError(status, self.simulator.detail())
+            status = self.simulator.inner.exec(kernel, ctypes.byref(launch), ctypes.byref(error))
+            if status:
+                raise KernelError(status, error.text.decode())
+        finally:
+            for address in entered:
+                self.simulator.inner.memory_free(address, REGISTERED)
 
 
 class Simulator:
@@ -194,6 +204,28 @@ class Simulator:
         module = self.module(source, **kwargs)
         module.launch(name, grid, block, *args, **launch)
         return module
+
+
+@pytest.fixture(scope="session")
+def make_simulator(tmp_path_factory):
+    """A simulator with settings of its own: a copy of the library, which reads them once."""
+
+    def make(**environment):
+        if not LIBRARY.exists():
+            pytest.skip("libpygpu_cudasim is not built on this platform")
+        folder = tmp_path_factory.mktemp("library")
+        environment["PYGPU_SIM_INCLUDE"] = str(LIBRARY.parent / "include")
+        environment["PYGPU_CACHE_DIR"] = str(folder)
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            copy = shutil.copy(LIBRARY, folder / "libcopy.so")
+            simulator = Simulator(copy)
+            simulator.run('extern "C" __global__ void k() {}', 1, 1)  # reads them
+        simulator.output()
+        return simulator
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Kernels, from the source to their results: indices, shared memory, barriers, variables, arguments."""
+"""Kernels, from source to result: indices, shared memory, barriers, variables, arguments."""
 
 import ctypes
 
@@ -293,7 +293,8 @@ def test_printf_and_assert(simulator):
     #include <stdio.h>
     #include <assert.h>
     extern "C" __global__ void k(int n) {
-        printf("thread %u of %d: %5.2f %s %c %lld %%\n", threadIdx.x, n, 1.5f * threadIdx.x, "text", 'x', 1ll << 40);
+        printf("thread %u of %d: %5.2f %s %c %lld %%\n",
+               threadIdx.x, n, 1.5f * threadIdx.x, "text", 'x', 1ll << 40);
         assert(threadIdx.x < n);
     }"""
     simulator.output()

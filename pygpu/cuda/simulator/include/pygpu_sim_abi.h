@@ -7,7 +7,7 @@
 #ifndef PYGPU_SIM_ABI_H
 #define PYGPU_SIM_ABI_H
 
-#define SIM_ABI 1
+#define SIM_ABI 2
 #define SIM_REGION 0x10000000ul /* 256 MiB of addresses, of which only what is touched exists */
 #define SIM_WARP 32u
 
@@ -28,6 +28,8 @@ enum {
     SIM_WARP_OPS
 };
 enum { SIM_SYNC_COUNT, SIM_SYNC_AND, SIM_SYNC_OR };
+/* Kinds of accesses to memory, added up */
+enum { SIM_ACCESS_WRITE = 1, SIM_ACCESS_ATOMIC = 2, SIM_ACCESS_UNALIGNED = 4 };
 /* Numbers of CUresult with which device code ends a kernel. */
 enum { SIM_FAIL_ASSERT = 710, SIM_FAIL_TRAP = 719, SIM_FAIL_ILLEGAL = 700, SIM_FAIL_UNSUPPORTED = 801 };
 
@@ -45,6 +47,7 @@ typedef struct {
     void *(*allocate)(SimContext *, unsigned long long size, unsigned long long alignment);
     void (*release)(SimContext *, void *address);
     unsigned long long (*nanoseconds)(void);
+    void (*access)(SimContext *, const void *address, unsigned long long size, int kind, const void *place); /* PYGPU_SIM_CHECK */
 } SimRuntime;
 
 struct SimContext {

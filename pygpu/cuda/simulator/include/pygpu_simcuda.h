@@ -10,6 +10,9 @@
 #include "sim_vector_types.h"
 #include "sim_launch.h"
 #include "sim_runtime.h"
+#if defined(SIM_CHECKED)
+#include "sim_check.h"
+#endif
 #include "sim_math.h"
 #include "sim_intrinsics.h"
 #include "sim_atomics.h"
