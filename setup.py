@@ -93,7 +93,7 @@ class BuildInParallel(build_ext):
         )
 
     def in_parallel(self, ext: Extension):
-        """The compiler's compile(), many files at once, without those that are newer than their source."""
+        """The compiler's compile(), many files at once, only those older than their source."""
         compile_list = self.compiler.compile
         changed = max(map(os.path.getmtime, ext.depends))
 
