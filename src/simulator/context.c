@@ -100,7 +100,10 @@ void sim_context_wait_default(SimContext *context) {
 bool sim_context_idle(SimContext *context) {
     SimStream *busy = busy_stream(context, true);
     sim_object_drop(busy);
-    return busy == NULL;
+    pthread_mutex_lock(&context->lock);
+    bool captured = context->n_captured > 0;
+    pthread_mutex_unlock(&context->lock);
+    return busy == NULL && !captured;
 }
 
 /* A stream whose work is being held back, with a reference. */

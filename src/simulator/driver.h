@@ -150,7 +150,7 @@ void sim_context_fail(SimContext *context, const SimError *error);
 CUresult sim_context_wait(SimContext *context);
 /* Waits for its default stream and those that this waits for. */
 void sim_context_wait_default(SimContext *context);
-/* Nothing is queued or running on its default stream and those that this waits for. */
+/* Nothing is queued, running or being captured on its default stream and those that this waits for. */
 bool sim_context_idle(SimContext *context);
 void sim_contexts_kick(void); /* deferred mode: what is queued anywhere may run */
 
@@ -296,6 +296,7 @@ CUresult sim_stream_do(SimStream *stream, SimWork *work);
 /* Under the context's lock: adds a command to the queue. */
 CUresult sim_queue_push(SimStream *stream, SimWork *work, SimAfter *after, int n_after, uint64_t *sequence);
 void sim_queue_start(SimStream *stream);
+void sim_queue_brake(SimStream *stream); /* lets a caller who is far ahead wait a little */
 void sim_stream_close(SimStream *stream);
 CUresult sim_queue_init(SimStream *stream);
 void sim_queue_free(SimStream *stream);

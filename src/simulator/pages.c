@@ -2,7 +2,8 @@
  *
  * Large blocks (and all in checked mode) are mappings of their own with a guard page on both sides and their end at the guard, so that a
  * kernel that runs past them is stopped; once freed, their addresses stay reserved for a while, so that its next use of them is stopped
- * too. Small ones are carved out of chunks by size class: the system allows a process only 65530 mappings. */
+ * too. Small ones are carved out of one region by size class: the system allows a process only 65530 mappings. For the same reason
+ * blocks beyond the first 15000 go there too, without guards, up to 64 MiB. */
 #include "driver.h"
 
 #include <string.h>
@@ -11,8 +12,11 @@
 
 #define SMALL 65536u         /* below this: size classes */
 #define CHUNK (1024u * 1024u)
+#define REGION ((size_t)1 << 38) /* addresses set aside for small blocks; less, where the system does not let us */
+#define MAX_GUARDED 15000u   /* blocks with mappings of their own: each takes up to three */
 #define ALIGNMENT 512u       /* of every block, as GPUs' allocators give */
-#define N_CLASSES 32
+#define N_CLASSES 72         /* up to this size [bytes]: */
+#define LARGEST_CLASS ((size_t)1 << 26)
 #define N_RESERVED 64        /* freed mappings whose addresses are kept */
 #define HUGE (4u * 1024u * 1024u)
 
@@ -21,7 +25,9 @@ typedef struct { void *start; size_t size; } Range;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Free *classes[N_CLASSES];
-static char *chunk, *chunk_end;
+static _Atomic(char *) region, region_end; /* written once, under the lock */
+static char *fresh, *fresh_end;            /* usable, not handed out yet */
+static _Atomic unsigned n_guarded;
 static Range reserved[N_RESERVED];
 static size_t n_reserved;
 
@@ -63,7 +69,29 @@ size_t sim_pages_rounded(size_t size) {
     return rounded;
 }
 
-static void *small_alloc(size_t size) {
+/* Under the lock: makes size more bytes of the region usable, or a chunk of it. */
+static bool more(size_t wanted) {
+    wanted = round_up(wanted, CHUNK);
+    for (size_t size = REGION; region == NULL && size >= (size_t)1 << 30; size /= 2) {
+        void *start = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (start != MAP_FAILED) {
+            fresh = fresh_end = start;
+            region = fresh;
+            region_end = fresh + size;
+        }
+    }
+    if (region == NULL || (size_t)(region_end - fresh_end) < wanted || mprotect(fresh_end, wanted, PROT_READ | PROT_WRITE) != 0) {
+        return false;
+    }
+    fresh_end += wanted; /* touches the one before: the system sees one mapping */
+    return true;
+}
+
+static bool in_region(const void *address) {
+    return (const char *)address >= atomic_load(&region) && (const char *)address < atomic_load(&region_end);
+}
+
+static void *class_alloc(size_t size) {
     size_t class_size;
     unsigned number = class_of(size, &class_size);
     pthread_mutex_lock(&lock);
@@ -71,26 +99,18 @@ static void *small_alloc(size_t size) {
     if (block != NULL) {
         classes[number] = block->next;
     } else {
-        if ((size_t)(chunk_end - chunk) < class_size) { /* what is left of the old chunk is given up: under 6 % */
-            void *fresh = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            if (fresh == MAP_FAILED) {
-                pthread_mutex_unlock(&lock);
-                return NULL;
-            }
-            chunk = fresh;
-            chunk_end = chunk + CHUNK;
+        if ((size_t)(fresh_end - fresh) < class_size && !more(class_size)) {
+            pthread_mutex_unlock(&lock);
+            return NULL;
         }
-        block = (Free *)(void *)chunk;
-        chunk += class_size;
+        block = (Free *)(void *)fresh;
+        fresh += class_size;
     }
     pthread_mutex_unlock(&lock);
     return block;
 }
 
-void *sim_pages_alloc(size_t size) {
-    if (is_small(size)) {
-        return small_alloc(size);
-    }
+static void *guarded_alloc(size_t size) {
     size_t page = page_size(), inside = round_up(size, page);
     if (inside < size || inside > SIZE_MAX / 2) {
         return NULL;
@@ -108,24 +128,39 @@ void *sim_pages_alloc(size_t size) {
         (void)madvise(start + page, inside, MADV_HUGEPAGE);
     }
 #endif
-    char *base = start + page + (inside - round_up(size, ALIGNMENT));
-    if (sim_checked()) {
+    return start + page + (inside - round_up(size, ALIGNMENT));
+}
+
+void *sim_pages_alloc(size_t size) {
+    if (is_small(size)) {
+        return class_alloc(size);
+    }
+    void *base = atomic_fetch_add(&n_guarded, 1) < MAX_GUARDED || size > LARGEST_CLASS ? guarded_alloc(size) : NULL;
+    if (base == NULL) {
+        atomic_fetch_sub(&n_guarded, 1);
+        base = size <= LARGEST_CLASS ? class_alloc(size) : NULL;
+    }
+    if (base != NULL && sim_checked()) {
         memset(base, 0xff, size); /* NaN, and no plausible index: what a GPU's memory holds at first is anything */
     }
     return base;
 }
 
 void sim_pages_free(void *base, size_t size) {
-    if (is_small(size)) {
+    if (in_region(base)) {
         size_t class_size;
         unsigned number = class_of(size, &class_size);
         Free *block = base;
+        if (size >= SMALL) {
+            (void)madvise(base, class_size / page_size() * page_size(), MADV_DONTNEED); /* fails, harmlessly, off a page's start */
+        }
         pthread_mutex_lock(&lock);
         block->next = classes[number];
         classes[number] = block;
         pthread_mutex_unlock(&lock);
         return;
     }
+    atomic_fetch_sub(&n_guarded, 1);
     size_t page = page_size(), whole = round_up(size, page) + 2 * page;
     char *start = (char *)((uintptr_t)base / page * page - page);
     /* Replaced in one step: no other mapping can slip in between. */

@@ -12,6 +12,7 @@
 #define SPIN_RUNNER 50000u /* [ns] an idle thread looks for work before it goes to the pool */
 #define SPIN_WAITER 20000u /* [ns] a caller looks before it sleeps */
 #define SPIN_ALONE 2000u   /* [ns] both do so without letting others run */
+#define MOST_AHEAD 100000u /* commands of a stream before it slows its caller down: some 50 MB */
 
 typedef struct Runner {
     pthread_cond_t wake;
@@ -200,6 +201,15 @@ void sim_queue_start(SimStream *stream) {
         run_stream(stream); /* the system has no thread left: this one does it */
     }
     pthread_attr_destroy(&attributes);
+}
+
+/* Without this, who submits faster than kernels run fills the memory. Each call waits for a bounded time only: what the queue waits for may
+ * be what the caller does next, or a lock that it holds. */
+void sim_queue_brake(SimStream *stream) {
+    uint64_t ahead = atomic_load_explicit(&stream->submitted, memory_order_relaxed) - MOST_AHEAD;
+    for (int i = 0; i < 20 && (int64_t)ahead > 0 && !sim_stream_done(stream, ahead); i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
 }
 
 /* ---- waiting ------------------------------------------------------------------------------------------------------ */

@@ -191,6 +191,7 @@ CUresult sim_stream_submit(SimStream *stream, SimWork *work, uint64_t *sequence)
     }
     if (!sim_deferred()) {
         sim_queue_start(stream);
+        sim_queue_brake(stream);
     }
     return CUDA_SUCCESS;
 }

@@ -290,3 +290,19 @@ def test_memory_is_not_shared_between_processes(cuda):
     assert "processes" in fails(
         NOT_SUPPORTED, cuda.cuIpcGetMemHandle, (ctypes.c_char * 64)(), cuda.alloc(4)
     )
+
+
+def test_many_larger_blocks(cuda):
+    """Too many for guard pages around each: all the same they are separate, and can be used."""
+    size, n = 65_600, 17_000
+    addresses = [cuda.alloc(size) for _ in range(n)]
+    spans = np.sort(np.array(addresses, "u8"))
+    assert (np.diff(spans) >= size).all()
+    for address in addresses[:: n // 50]:
+        cuda.cuMemsetD8(address, 7, size)
+        assert (cuda.from_device(address, size, "u1") == 7).all()
+    for address in addresses:
+        cuda.cuMemFree(address)
+    again = cuda.alloc(size)
+    cuda.cuMemsetD8(again, 1, size)
+    cuda.cuMemFree(again)

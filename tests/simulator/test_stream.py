@@ -326,3 +326,14 @@ d.launch(d.function(module, "wait_for"), 1, 1, p, p + 4)
 print("end")
 """
     assert run_script(script) == "end"
+
+
+def test_far_ahead_of_the_stream(cuda, kernels):
+    """A caller who is far ahead is slowed down, and nothing gets lost."""
+    value = cuda.to_device(np.zeros(1, "i4"))
+    gate = Gate(cuda, kernels, None)
+    for _ in range(100_200):
+        cuda.functions["cuMemsetD32Async"](value, 7, 1, None)
+    cuda.launch(kernels.plus, 1, 1, value, np.int32(1), np.int32(1))
+    gate.open()
+    assert cuda.from_device(value, 1, "i4")[0] == 8
