@@ -1,8 +1,8 @@
 /* hold.c - keeping an object until the commands so far on a queue are done, without waiting for them.
  *
- * The driver's callback drops the object's ticket, and that ends it. But PoCL 3.1 does not call back when a command fails, so
- * those that failed are looked for whenever there is work here. They get another marker: that one command failed does not mean
- * that those before it are done.
+ * The driver's callback drops the object's ticket, and that ends it. But there may be no memory for a ticket, and a marker may
+ * fail. Such are looked at by the dispatcher, and whenever there is work here. Those that failed get another marker: that one
+ * command failed does not mean that those before it are done.
  */
 #include "opencl.h"
 
@@ -72,7 +72,9 @@ static void drop_ticket(PyObject *capsule) {
         self->ticket = NULL;
         if (outcome(self->event) == CL_COMPLETE) {
             Held_end(self);
-        } /* else it failed, and is looked after later */
+        } else { /* it failed */
+            ocl_owe_look_at_holds();
+        }
     }
 }
 
@@ -95,9 +97,10 @@ static cl_int Held_watch(Held *self) {
     }
     Held **ticket = PyMem_Malloc(sizeof *ticket);
     PyObject *capsule = ticket != NULL ? PyCapsule_New(ticket, TICKET_NAME, drop_ticket) : NULL;
-    if (capsule == NULL) { /* no callback then: the next look finds it */
+    if (capsule == NULL) { /* no callback then */
         PyErr_Clear();
         PyMem_Free(ticket);
+        ocl_owe_look_at_holds();
         return CL_SUCCESS;
     }
     *ticket = self;
@@ -107,11 +110,14 @@ static cl_int Held_watch(Held *self) {
     return CL_SUCCESS;
 }
 
-void ocl_hold_look_after(void) {
+int ocl_hold_look_after(void) {
     static double last = 0;
-    double now = held != NULL ? pg_seconds() : last;
+    if (held == NULL) {
+        return 0;
+    }
+    double now = pg_seconds();
     if (now - last < LOOK_SECONDS) {
-        return;
+        return 1;
     }
     last = now;
     unsigned round = ++rounds;
@@ -133,6 +139,12 @@ void ocl_hold_look_after(void) {
         }
         next = held; /* the list may have changed */
     }
+    for (Held *self = held; self != NULL; self = self->next) {
+        if (self->ticket == NULL) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 void ocl_hold_for_queue(Queue *queue, PyObject *object) {

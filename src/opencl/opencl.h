@@ -359,6 +359,7 @@ void ocl_suspect_failures(void);       /* some event was made to fail: others th
 void ocl_abandon_user_events(void);    /* at exit: those without a status fail */
 void ocl_fail_dropped_user_events(void); /* may release the GIL */
 int ocl_owe_failures(void);            /* has the dispatcher call that; -1 if there is none */
+void ocl_owe_look_at_holds(void);      /* has the dispatcher call ocl_hold_look_after() until it returns 0 */
 int ocl_user_events_pending(void); /* how many UserEvents have no status yet */
 /* Host memory of a command: *view is taken over and released when the event is complete, whatever becomes of the Event. */
 void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view);
@@ -492,7 +493,8 @@ cl_int ocl_flush(Queue *queue);
 /* Keeps object until all commands so far on the queue are done. Never waits, unless the driver cannot enqueue a marker. If it
  * cannot wait either, object is kept for ever. No exception may be set. */
 void ocl_hold_for_queue(Queue *queue, PyObject *object);
-void ocl_hold_look_after(void); /* ends what should have ended */
+/* Ends what should have ended. 1 if there is something that the driver will not call back for, which must be looked at again. */
+int ocl_hold_look_after(void);
 
 /* ---- svm.c, svm_allocation.c, svm_command.c ------------------------------------------------------------------------------- */
 

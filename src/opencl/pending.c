@@ -14,6 +14,7 @@ typedef struct Pending {
     struct Pending *later, **link; /* among those whose event has not called back yet; under lock */
     cl_event event;       /* of such a record: a reference */
     int given_up;         /* dealt with although the driver has not called back: it still may, so the record stays */
+    int polled;           /* the driver will not call back: the dispatcher looks at the event instead */
     Py_buffer view;       /* released if has_view */
     int has_view;
     PyObject *object;     /* dropped */
@@ -26,9 +27,37 @@ static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static Pending *first, **last = &first; /* under lock */
 static int running, stopping, busy;     /* under lock */
 static int owed;                        /* under lock: user events are to fail */
+static int n_polled, look_at_holds;     /* under lock: what the dispatcher has to look at again and again */
 static int exiting;                     /* GIL held */
 static Pending *outstanding;            /* under lock */
 static double suspect_until;            /* under lock: until then events may fail without the driver calling back */
+
+/* For when there is no memory for a record: without one, what it should keep would be lost. */
+#define N_SPARE 16
+static Pending spare[N_SPARE];
+static char spare_used[N_SPARE]; /* GIL held */
+
+static Pending *Pending_new(void) {
+    Pending *record = PyMem_RawCalloc(1, sizeof *record);
+    for (int i = 0; record == NULL && i < N_SPARE; i++) {
+        if (!spare_used[i]) {
+            spare_used[i] = 1;
+            record = &spare[i];
+            *record = (Pending){0};
+        }
+    }
+    return record;
+}
+
+static void Pending_free(Pending *record) {
+    for (int i = 0; i < N_SPARE; i++) {
+        if (record == &spare[i]) {
+            spare_used[i] = 0;
+            return;
+        }
+    }
+    PyMem_RawFree(record);
+}
 
 /* GIL held. */
 static void Pending_finish(Pending *record) {
@@ -48,7 +77,7 @@ static void Pending_finish(Pending *record) {
         ocl_event_let_go(record->event);
     }
     if (!record->given_up) {
-        PyMem_RawFree(record);
+        Pending_free(record);
     }
 }
 
@@ -67,31 +96,54 @@ static void leave_outstanding(Pending *record) {
             record->later->link = record->link;
         }
         record->link = NULL;
+        n_polled -= record->polled;
     }
+}
+
+/* lock held */
+static void join_outstanding(Pending *record) {
+    record->later = outstanding;
+    record->link = &outstanding;
+    if (outstanding != NULL) {
+        outstanding->link = &record->later;
+    }
+    outstanding = record;
 }
 
 /* PoCL does not call back for a command whose wait list failed, so after a failure the rest is looked at. GIL held. Only the dispatcher
  * frees records, and with the GIL held nobody else takes one back; the lock must not be held while the driver is asked, for it may
  * hold a lock of its own while it calls push(). */
-static void collect_failed(void) {
-    Pending *some[1024];
-    size_t n = 0;
+static void collect_silent(void) {
+    Pending *few[64], **all = few;
+    size_t n = 0, room = sizeof few / sizeof few[0];
     pthread_mutex_lock(&lock);
-    for (Pending *record = outstanding; record != NULL && n < sizeof some / sizeof some[0]; record = record->later) {
-        some[n++] = record;
+    for (Pending *record = outstanding; record != NULL; record = record->later) {
+        n++;
+    }
+    if (n > room && (all = PyMem_RawMalloc(n * sizeof *all)) != NULL) {
+        room = n;
+    } else {
+        all = few; /* without memory the first ones, which make way for others */
+    }
+    n = 0;
+    for (Pending *record = outstanding; record != NULL && n < room; record = record->later) {
+        all[n++] = record;
     }
     pthread_mutex_unlock(&lock);
     for (size_t i = 0; i < n; i++) {
         cl_int exec = CL_QUEUED, status = CL_SUCCESS;
-        CL_CALL(status, clGetEventInfo, some[i]->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
+        CL_CALL(status, clGetEventInfo, all[i]->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
         pthread_mutex_lock(&lock);
-        if (status == CL_SUCCESS && exec < 0 && some[i]->link != NULL) {
-            leave_outstanding(some[i]);
-            some[i]->given_up = 1;
-            some[i]->status = exec;
-            append(some[i]);
+        if (status == CL_SUCCESS && (exec < CL_COMPLETE || (exec == CL_COMPLETE && all[i]->polled)) && all[i]->link != NULL) {
+            leave_outstanding(all[i]);
+            all[i]->given_up = !all[i]->polled;
+            all[i]->status = exec;
+            append(all[i]);
         }
         pthread_mutex_unlock(&lock);
+    }
+    if (all != few) {
+        PyMem_RawFree(all);
     }
 }
 
@@ -110,7 +162,7 @@ static int wait_for_work(Pending **list, int *suspect, int *owe) {
     pthread_mutex_lock(&lock);
     busy = 0;
     for (;;) {
-        *suspect = outstanding != NULL && pg_seconds() < suspect_until;
+        *suspect = (outstanding != NULL && pg_seconds() < suspect_until) || n_polled > 0 || look_at_holds;
         if (stopping || first != NULL || owed || (*suspect && !looked)) {
             break;
         }
@@ -135,6 +187,19 @@ static int wait_for_work(Pending **list, int *suspect, int *owe) {
     return go_on;
 }
 
+static void look_around(void) {
+    collect_silent();
+    pthread_mutex_lock(&lock);
+    int wanted = look_at_holds;
+    look_at_holds = 0; /* others may want it from now on */
+    pthread_mutex_unlock(&lock);
+    if (wanted && ocl_hold_look_after() > 0) {
+        pthread_mutex_lock(&lock);
+        look_at_holds = 1;
+        pthread_mutex_unlock(&lock);
+    }
+}
+
 /* What the thread runs. It has the GIL at the end, so at_exit(), which waits for that, goes on when the thread is gone. */
 static PyObject *dispatch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     int go_on = 1, suspect = 0, owe = 0;
@@ -152,7 +217,7 @@ static PyObject *dispatch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignor
             ocl_fail_dropped_user_events();
         }
         if (go_on && suspect) {
-            collect_failed();
+            look_around();
         }
     }
     pthread_mutex_lock(&lock);
@@ -217,6 +282,15 @@ int ocl_owe_failures(void) {
     return heard ? 0 : -1;
 }
 
+void ocl_owe_look_at_holds(void) {
+    if (start_dispatcher() == 0) {
+        pthread_mutex_lock(&lock);
+        look_at_holds = 1;
+        pthread_cond_signal(&wake);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
 static void CL_CALLBACK on_event(cl_event event, cl_int status, void *op) {
     Pending *record = op;
     (void)event;
@@ -233,10 +307,9 @@ static void CL_CALLBACK on_destroyed(cl_mem mem, void *record) {
     push(record);
 }
 
-static Pending *Pending_new(void) { return PyMem_RawCalloc(1, sizeof(Pending)); }
-
-/* Asks the driver to call back; the record is then its own. GIL held. */
-static cl_int watch(Pending *record, cl_event event, cl_int at) {
+/* Asks the driver to call back; the record is then its own. If it would not, the dispatcher looks at the event from time to time,
+ * if may_poll. GIL held. */
+static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clRetainEvent, event);
     if (status != CL_SUCCESS) {
@@ -245,29 +318,34 @@ static cl_int watch(Pending *record, cl_event event, cl_int at) {
     ocl_live[LIVE_EVENT]++;
     record->event = event;
     pthread_mutex_lock(&lock);
-    record->later = outstanding;
-    record->link = &outstanding;
-    if (outstanding != NULL) {
-        outstanding->link = &record->later;
-    }
-    outstanding = record;
+    join_outstanding(record);
     pthread_mutex_unlock(&lock);
     CL_CALL(status, clSetEventCallback, event, at, on_event, record);
-    if (status != CL_SUCCESS) {
-        pthread_mutex_lock(&lock);
+    if (status == CL_SUCCESS) {
+        return CL_SUCCESS;
+    }
+    pthread_mutex_lock(&lock);
+    if (may_poll) {
+        record->polled = 1;
+        n_polled++;
+        pthread_cond_signal(&wake);
+        status = CL_SUCCESS;
+    } else {
         leave_outstanding(record);
-        pthread_mutex_unlock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!may_poll) {
         record->event = NULL;
         ocl_event_let_go(event);
     }
     return status;
 }
 
-/* Hands the record to the event. If the driver cannot call back, waits in its stead: rare, and nothing may be lost. */
+/* Hands the record to the event. If that cannot be done, waits in its stead: rare, and nothing may be lost. */
 static void hold(State *state, cl_event event, Pending *record) {
     cl_int status = CL_SUCCESS;
     if (start_dispatcher() == 0) {
-        status = watch(record, event, CL_COMPLETE);
+        status = watch(record, event, CL_COMPLETE, 1);
         if (status == CL_SUCCESS) {
             return;
         }
@@ -300,7 +378,7 @@ void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view) {
 void ocl_hold_object(State *state, cl_event event, PyObject *object) {
     Py_INCREF(object);
     Pending *record = Pending_new();
-    if (record == NULL) {
+    if (record == NULL) { /* likewise */
         return;
     }
     record->object = object;
@@ -310,7 +388,7 @@ void ocl_hold_object(State *state, cl_event event, PyObject *object) {
 int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view) {
     Pending *record = Pending_new();
     if (record == NULL || start_dispatcher() < 0) {
-        PyMem_RawFree(record);
+        Pending_free(record);
         PyBuffer_Release(view);
         PyErr_NoMemory();
         return -1;
@@ -321,7 +399,7 @@ int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view) {
     CL_CALL(status, clSetMemObjectDestructorCallback, mem, on_destroyed, record);
     if (status != CL_SUCCESS) {
         PyBuffer_Release(view);
-        PyMem_RawFree(record);
+        Pending_free(record);
         ocl_raise(state, "clSetMemObjectDestructorCallback", status);
         return -1;
     }
@@ -331,15 +409,15 @@ int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view) {
 int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function) {
     Pending *record = Pending_new();
     if (record == NULL || start_dispatcher() < 0) {
-        PyMem_RawFree(record);
+        Pending_free(record);
         PyErr_NoMemory();
         return -1;
     }
     record->function = Py_NewRef(function);
-    cl_int status = watch(record, event, at);
+    cl_int status = watch(record, event, at, 0);
     if (status != CL_SUCCESS) {
         Py_DECREF(function);
-        PyMem_RawFree(record);
+        Pending_free(record);
         ocl_raise(state, "clSetEventCallback", status);
         return -1;
     }

@@ -498,7 +498,7 @@ def callbacks(b: Base) -> None:
     event = cl.enqueue_marker(b.queue)
     event.set_callback(cl.command_execution_status.COMPLETE, seen.append)
     event.wait()
-    deadline = time.monotonic() + 3
+    deadline = time.monotonic() + 20
     while not seen and time.monotonic() < deadline:
         time.sleep(0.001)
     assert seen == [0], seen
@@ -521,7 +521,7 @@ def user_events_dropped(b: Base) -> None:
     queue = cl.CommandQueue(b.ctx)
     event = cl.enqueue_marker(queue, wait_for=[cl.UserEvent(b.ctx)])
     gc.collect()
-    deadline = time.monotonic() + 3
+    deadline = time.monotonic() + 20
     while event.command_execution_status > 0:
         assert time.monotonic() < deadline, "commands behind a dropped user event never end"
         time.sleep(0.001)

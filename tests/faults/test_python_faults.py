@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from memory_worker import NAMES  # noqa: E402
 from supervise import supervise  # noqa: E402
 
-LIMIT = 15.0
+LIMIT = 60.0
+"""Seconds for one allocation; what lingers is waited for."""
 JOBS = 2
 
 
@@ -55,15 +56,8 @@ def walks(request: pytest.FixtureRequest) -> dict[str, tuple[list[str], int]]:
         return dict(zip(chosen, pool.map(walk, chosen)))
 
 
-# A defect of pygpu, not of the test: after a failed allocation an event and a block of shared
-# memory can stay for seconds.
-LINGERS = pytest.mark.xfail(reason="pygpu gives shared memory back late", strict=False)
-
-
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=LINGERS) if n == "shared_memory" else n for n in NAMES]
-)
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", NAMES)
 def test_each_allocation_fails_once(name: str, walks: dict[str, tuple[list[str], int]]) -> None:
     problems, failed = walks[name]
     counted = collections.Counter(problems)
