@@ -277,21 +277,21 @@ static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_
         }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
-    ocl_memory_unpin(memory);
     ocl_wait_list_clear(&list);
-    if (again < 0) {
-        goto fail;
-    }
-    if (status != CL_SUCCESS || pointer == NULL) {
+    PyObject *result = NULL;
+    if (again < 0) { /* with an exception */
+    } else if (status != CL_SUCCESS || pointer == NULL) {
         ocl_raise(state, "clEnqueueMapBuffer", status != CL_SUCCESS ? status : CL_MAP_FAILURE);
-        goto fail;
-    }
-    if (ocl_memory_alive(memory, call) < 0) { /* released by another thread while mapping */
+    } else if (ocl_memory_alive(memory, call) < 0) { /* released meanwhile, by another thread or a finalizer */
+        unmap(queue, mem, pointer, event);
         ocl_live[LIVE_EVENT]++;
         ocl_event_let_go(event);
-        goto fail;
+    } else {
+        result = ocl_map_result(queue, memory, "clEnqueueMapBuffer", pointer, event, &layout, blocking, (flags & ~(cl_map_flags)CL_MAP_READ) != 0);
     }
-    return ocl_map_result(queue, memory, "clEnqueueMapBuffer", pointer, event, &layout, blocking, (flags & ~(cl_map_flags)CL_MAP_READ) != 0);
+    ocl_memory_unpin(memory);
+    Py_CLEAR(layout.dtype); /* NULL if the array has taken it over */
+    return result;
 fail:
     Py_CLEAR(layout.dtype);
     return NULL;

@@ -127,6 +127,7 @@ def test_the_end_of_the_buffer(ctx, queue):
     ]:  # fmt: skip
         with pytest.raises(ValueError, match="enqueue_map_buffer"):
             cl.enqueue_map_buffer(queue, buffer, flags.READ, offset, shape, dtype, strides=strides)
+    queue.finish()
     assert buffer.map_count == 0
 
 
@@ -441,3 +442,36 @@ def test_driver_failures(ctx, queue):
     queue.finish()
     assert _opencl._handle_counts() == before
     assert buffer.map_count == 0
+
+
+class ReleasesInACycle:
+    """Garbage that releases a buffer when it is collected."""
+
+    def __init__(self, buffer):
+        self.buffer, self.cycle = buffer, self
+
+    def __del__(self):
+        self.buffer.release()
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+def test_released_in_the_middle_of_the_call(ctx, queue, blocking):
+    """For want of memory the call collects garbage and tries again; meanwhile the buffer goes."""
+    buffer, host = filled(ctx)
+    other = cl.Buffer.from_int_ptr(buffer.int_ptr)
+    gc.collect()
+    before = _opencl._handle_counts()
+    ReleasesInACycle(buffer)
+    _opencl._fault("clEnqueueMapBuffer", -4, 1, 1)
+    try:
+        with pytest.raises(cl.LogicError, match="released"):
+            cl.enqueue_map_buffer(
+                queue, buffer, flags.READ, 0, 256, np.uint8, is_blocking=blocking
+            )
+    finally:
+        _opencl._fault(None, 0)
+    queue.finish()
+    assert other.map_count == 0
+    assert (contents(queue, other) == host).all()
+    after = _opencl._handle_counts()
+    assert after == before | {"mem": before["mem"] - 1}
