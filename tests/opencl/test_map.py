@@ -465,9 +465,7 @@ def test_released_in_the_middle_of_the_call(ctx, queue, blocking):
     _opencl._fault("clEnqueueMapBuffer", -4, 1, 1)
     try:
         with pytest.raises(cl.LogicError, match="released"):
-            cl.enqueue_map_buffer(
-                queue, buffer, flags.READ, 0, 256, np.uint8, is_blocking=blocking
-            )
+            cl.enqueue_map_buffer(queue, buffer, flags.READ, 0, 256, np.uint8, is_blocking=blocking)
     finally:
         _opencl._fault(None, 0)
     queue.finish()
