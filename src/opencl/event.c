@@ -21,8 +21,11 @@ static const Info Profiling_info[] = {
 };
 
 static cl_int Event_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
-    cl_int status = CL_SUCCESS;
+    cl_int status = CL_SUCCESS, failed = ((Event *)self)->failed;
     CL_CALL(status, clGetEventInfo, ((Event *)self)->event, param, size, value, size_ret);
+    if (failed != 0 && param == CL_EVENT_COMMAND_EXECUTION_STATUS && status == CL_SUCCESS && size >= sizeof failed && value != NULL) {
+        memcpy(value, &failed, sizeof failed);
+    }
     return status;
 }
 
@@ -85,7 +88,7 @@ static PyObject *Event_get_profiling_info(PyObject *op, PyObject *param) {
 
 static PyObject *Event_wait(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Event *self = (Event *)op;
-    if (ocl_wait(self->state, self->event, "clWaitForEvents", NULL) < 0) {
+    if (ocl_wait(self->state, self->event, "clWaitForEvents", NULL) < 0 || ocl_event_check(self, "clWaitForEvents") < 0) {
         return NULL;
     }
     Py_CLEAR(self->ward);
@@ -111,7 +114,9 @@ static PyObject *Event_set_callback(PyObject *op, PyObject *const *args, Py_ssiz
     if (at < CL_COMPLETE || at > CL_SUBMITTED) {
         return ocl_reject(self->state, "Event.set_callback", CL_INVALID_VALUE, "type must be COMPLETE, RUNNING or SUBMITTED, got %lld", (long long)at);
     }
-    return ocl_add_callback(self->state, self->event, (cl_int)at, args[1]) < 0 ? NULL : Py_NewRef(Py_None);
+    cl_int exec = CL_QUEUED, status = Event_query(self, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
+    cl_int failed = status == CL_SUCCESS && exec < 0 ? exec : 0; /* PoCL would call with COMPLETE for what has failed before */
+    return ocl_add_callback(self->state, self->event, (cl_int)at, args[1], failed) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *Event_get_profile(PyObject *op, void *Py_UNUSED(closure)) {
@@ -245,7 +250,8 @@ static PyObject *wait_for_events(PyObject *module, PyObject *events) {
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     for (cl_uint i = 0; i < list.n; i++) {
         int interrupted = 0;
-        if (ocl_wait(state, list.events[i], "clWaitForEvents", &interrupted) < 0) {
+        if (ocl_wait(state, list.events[i], "clWaitForEvents", &interrupted) < 0 ||
+            ocl_event_check((Event *)PyTuple_GET_ITEM(list.keep, i), "clWaitForEvents") < 0) {
             if (interrupted || type != NULL) {
                 Py_XDECREF(type);
                 Py_XDECREF(value);

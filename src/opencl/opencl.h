@@ -185,7 +185,7 @@ typedef struct {
     OCL_HEAD
     cl_platform_id id;
     int version; /* 100, 110, 120, 200, 210, 220, 300 */
-    int is_pocl;
+    int is_pocl, is_intel_cpu;
 } Platform;
 
 /* What the checks before a command need; asked once for a device. 0: unknown, so not checked. */
@@ -239,6 +239,7 @@ typedef struct {
     cl_context context;     /* for checks only; the event keeps it alive in the driver */
     PyObject *ward;         /* NannyEvent: host object of the command, until wait() */
     struct UserEventRecord *user; /* UserEvent: where its outcome is kept */
+    cl_int failed;          /* UserEvent: how it ended where the driver knows otherwise; see user_event.c */
 } Event;
 
 typedef struct {
@@ -326,6 +327,8 @@ int ocl_queue_check(Queue *self, const char *call); /* warns if the queue was le
 /* 1 if a command that is enqueued now might block in the driver, so that the GIL should be released. Never so on PoCL, where the
  * GIL keeps enqueuing and failing apart (standstill.c). */
 int ocl_queue_may_block(Queue *self);
+void ocl_queue_let_go(Queue *self);  /* releases the handle, at once or later; see queue_release.c */
+void ocl_queue_release_retired(void); /* those that are due */
 
 /* ---- event.c, wait.c, pending.c ------------------------------------------------------------------------------------ */
 
@@ -346,6 +349,7 @@ PyObject *ocl_event_new(State *state, cl_event event, cl_context context);
 PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, PyObject *ward);
 /* In place of CL_RELEASE(LIVE_EVENT, clReleaseEvent, event) for the event of a command that may not be done; see event_release.c. */
 void ocl_event_let_go(cl_event event);
+int ocl_event_check(const Event *self, const char *routine); /* -1 with an exception for a user event that failed unknown to the driver */
 void ocl_event_failures_seen(void);
 void ocl_event_dealloc(PyObject *op);
 /* Waits for the event with the GIL released, interruptible in the main thread. 0, or -1 with an exception.
@@ -367,7 +371,9 @@ void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view);
 void ocl_hold_object(State *state, cl_event event, PyObject *object);
 int ocl_is_exiting(void);              /* the exit hook has begun */
 int ocl_pending_ready(State *state);   /* module exec: registers the exit hook */
-int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function);
+/* override: the status to call with, or 0 for the driver's. */
+int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function, cl_int override);
+void ocl_override_callbacks(cl_event event, cl_int override); /* of those that wait for it now */
 /* Host memory lent to a memory object: *view is taken over (also on failure) and released when the driver has let go of it. */
 int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view);
 

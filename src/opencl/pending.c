@@ -18,8 +18,8 @@ typedef struct Pending {
     Py_buffer view;       /* released if has_view */
     int has_view;
     PyObject *object;     /* dropped */
-    PyObject *function;   /* called with status, then dropped */
-    cl_int status;
+    PyObject *function;   /* called with override or else status, then dropped */
+    cl_int status, override;
 } Pending;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -62,7 +62,7 @@ static void Pending_free(Pending *record) {
 /* GIL held. */
 static void Pending_finish(Pending *record) {
     if (record->function != NULL) {
-        PyObject *result = PyObject_CallFunction(record->function, "i", (int)record->status);
+        PyObject *result = PyObject_CallFunction(record->function, "i", (int)(record->override != 0 ? record->override : record->status));
         if (result == NULL) {
             PyErr_WriteUnraisable(record->function);
         }
@@ -406,7 +406,17 @@ int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view) {
     return 0;
 }
 
-int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function) {
+void ocl_override_callbacks(cl_event event, cl_int override) {
+    pthread_mutex_lock(&lock);
+    for (Pending *record = outstanding; record != NULL; record = record->later) {
+        if (record->event == event) {
+            record->override = override;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function, cl_int override) {
     Pending *record = Pending_new();
     if (record == NULL || start_dispatcher() < 0) {
         Pending_free(record);
@@ -414,6 +424,7 @@ int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function
         return -1;
     }
     record->function = Py_NewRef(function);
+    record->override = override;
     cl_int status = watch(record, event, at, 0);
     if (status != CL_SUCCESS) {
         Py_DECREF(function);

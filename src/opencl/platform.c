@@ -42,10 +42,13 @@ PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
     }
     self->state = state;
     self->id = id;
-    char version[256] = "";
+    char version[256] = "", name[256] = "";
     if (Platform_query(self, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL) == CL_SUCCESS) {
         self->version = ocl_version_number(version);
         self->is_pocl = strstr(version, "PoCL") != NULL || strstr(version, "pocl") != NULL;
+    }
+    if (Platform_query(self, CL_PLATFORM_NAME, sizeof name - 1, name, NULL) == CL_SUCCESS) {
+        self->is_intel_cpu = strstr(name, "Intel") != NULL && strstr(name, "Graphics") == NULL;
     }
     return (PyObject *)self;
 }

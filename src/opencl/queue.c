@@ -199,6 +199,7 @@ static PyObject *Queue_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         list[1] = flags;
         n_list = 2;
     }
+    ocl_queue_release_retired();
     cl_int status;
     int tries = 0, again;
     do {
@@ -247,8 +248,8 @@ static void Queue_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    if (self->queue != NULL) { /* releasing flushes, and does not wait (OpenCL 1.1, section 5.1) */
-        CL_RELEASE(LIVE_QUEUE, clReleaseCommandQueue, self->queue);
+    if (self->queue != NULL) {
+        ocl_queue_let_go(self);
     }
     Py_XDECREF(self->device);
     Py_XDECREF(self->context);

@@ -2,6 +2,10 @@
  *
  * That a user event fails needs care with PoCL: its threads have to stand still meanwhile (standstill.c), which may have to wait
  * for kernels that run. set_status() does that wait; for an event that is dropped the dispatcher of pending.c does.
+ *
+ * Intel's CPU runtime loses its out-of-order queues when a command of theirs fails: the next use of one, and its release, crash. It
+ * also reports commands as complete that it did not run for that reason. So it never hears that a user event failed: it is
+ * told that the event is complete, and runs what waits for it. What failed is kept in the Event.
  */
 #include "opencl.h"
 
@@ -12,6 +16,7 @@ struct UserEventRecord {
     struct UserEventRecord *next, **link;
     cl_event event;
     cl_device_id device; /* whose threads must stand still while the event fails; NULL: none */
+    int tell_complete;   /* the driver cannot deal with failures */
     int dropped;         /* the object is gone, and the status is yet to be set: the event is the record's own */
 };
 static struct UserEventRecord *unset;
@@ -39,10 +44,11 @@ static void unlink_record(struct UserEventRecord *record) {
 
 /* Lets the commands that wait for the event fail. The driver may run callbacks here; ours need no GIL. 0 if it is worth another
  * attempt, after some of these: it was out of memory, say. */
-static int abandon(cl_event event) {
+static int abandon(const struct UserEventRecord *record) {
+    ocl_override_callbacks(record->event, -1);
     for (int tries = 0; tries < 3; tries++) {
         cl_int status = CL_SUCCESS;
-        CL_CALL(status, clSetUserEventStatus, event, -1);
+        CL_CALL(status, clSetUserEventStatus, record->event, record->tell_complete ? CL_COMPLETE : -1);
         if (status == CL_SUCCESS || status == CL_INVALID_OPERATION /* set already */ || status == PG_STATUS_FORKED) {
             return 1;
         }
@@ -62,7 +68,7 @@ static cl_device_id any_device(int dropped) {
 void ocl_abandon_user_events(void) {
     int still = ocl_standstill_begin(any_device(0), PATIENCE_SECONDS, 0);
     for (struct UserEventRecord *record = unset; record != NULL; record = record->next) {
-        abandon(record->event);
+        abandon(record);
     }
     if (still) {
         ocl_standstill_end();
@@ -73,7 +79,7 @@ void ocl_abandon_user_events(void) {
 static void abandon_dropped(int still) {
     for (struct UserEventRecord *record = unset, *next; n_dropped > 0 && record != NULL; record = next) {
         next = record->next;
-        if (record->dropped && (still || record->device == NULL) && abandon(record->event)) {
+        if (record->dropped && (still || record->device == NULL) && abandon(record)) {
             unlink_record(record);
             n_dropped--;
             ocl_suspect_failures();
@@ -133,6 +139,7 @@ static PyObject *UserEvent_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     }
     record->event = event;
     record->device = ocl_standstill_device(context);
+    record->tell_complete = context->devices[0]->platform->is_intel_cpu;
     link_record(record);
     self->user = record;
     return (PyObject *)self;
@@ -149,7 +156,7 @@ static void fail_unset(Event *self) {
         PyErr_Restore(type, value, traceback);
         later = 0;
     }
-    if (!later && abandon(self->event)) {
+    if (!later && abandon(record)) {
         unlink_record(record);
         PyMem_Free(record);
         ocl_suspect_failures();
@@ -194,12 +201,17 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     self->user = NULL;
     unlink_record(record);
     n_unset++; /* until the call has returned: it may fail commands, whose events must not be released meanwhile */
+    cl_int told = record->tell_complete ? CL_COMPLETE : (cl_int)number;
+    self->failed = told != number ? (cl_int)number : 0;
+    if (number < 0) {
+        ocl_override_callbacks(self->event, (cl_int)number); /* PoCL calls back with COMPLETE all the same */
+    }
     int still = number < 0 ? ocl_standstill_begin(record->device, PATIENCE_SECONDS, 1) : 0;
     if (record->device != NULL && still >= 0) {
-        CL_CALL(status, clSetUserEventStatus, self->event, (cl_int)number);
+        CL_CALL(status, clSetUserEventStatus, self->event, told);
     } else if (still >= 0) {
         Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clSetUserEventStatus, self->event, (cl_int)number);
+        CL_CALL(status, clSetUserEventStatus, self->event, told);
         Py_END_ALLOW_THREADS
     }
     if (still > 0) {
@@ -210,6 +222,8 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     if (still < 0 || status != CL_SUCCESS) { /* commands still wait: another attempt, or dropping the event, must reach them */
         link_record(record);
         self->user = record;
+        self->failed = 0;
+        ocl_override_callbacks(self->event, 0);
         if (still >= 0) {
             ocl_raise(self->state, "clSetUserEventStatus", status);
         }

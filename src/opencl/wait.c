@@ -167,6 +167,15 @@ int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted
     return 0;
 }
 
+int ocl_event_check(const Event *self, const char *routine) {
+    if (self->failed == 0) {
+        return 0;
+    }
+    ocl_raise_with(self->state, routine, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "the command ended with %s (%d)", ocl_status_name(self->failed),
+                   (int)self->failed);
+    return -1;
+}
+
 /* ---- wait lists --------------------------------------------------------------------------------------------------- */
 
 int ocl_wait_list(State *state, PyObject *wait_for, const char *call, cl_context context, WaitList *list) {
@@ -203,6 +212,11 @@ int ocl_wait_list(State *state, PyObject *wait_for, const char *call, cl_context
         Event *event = (Event *)item;
         if (context != NULL && event->context != context) {
             ocl_reject(state, call, CL_INVALID_CONTEXT, "wait_for[%zd] is an event of another context", i);
+            goto fail;
+        }
+        if (context != NULL && event->failed != 0) {
+            ocl_raise_with(state, call, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "wait_for[%zd] has failed with %s (%d)", i,
+                           ocl_status_name(event->failed), (int)event->failed);
             goto fail;
         }
         cl_int exec, status;
