@@ -128,6 +128,12 @@ class Nvrtc:
             lib.nvrtcDestroyProgram(ctypes.byref(program))
 
 
+def toolkit_options() -> tuple[str, ...]:
+    """Where NVIDIA's compiler finds the headers that the simulator has of its own."""
+    folders = [path for path in ("/usr/local/cuda/include",) if Path(path).is_dir()]
+    return tuple(f"-I{path}" for path in (*folders, *(f"{path}/cccl" for path in folders)))
+
+
 def open_nvrtc() -> Nvrtc | None:
     """NVIDIA's NVRTC, or None where it is not installed."""
     for name in NVRTC_NAMES:
@@ -164,7 +170,8 @@ class Driver:
             raise CudaError(f"{name}: {(text.value or b'?').decode()}{detail}")
 
     def module(self, source: str, options: tuple[str, ...] = ()) -> Module:
-        image = self.nvrtc.compile(source, (f"-arch={self.architecture}", *options))
+        headers = () if self.simulated else toolkit_options()
+        image = self.nvrtc.compile(source, (f"-arch={self.architecture}", *headers, *options))
         return Module(self, image)
 
     def to_device(self, array: np.ndarray) -> Memory:

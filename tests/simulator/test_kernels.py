@@ -102,9 +102,7 @@ def test_kernel_is_valid_cuda(nvrtc, case):
     """NVIDIA's compiler takes the same text."""
     if "simulator" in case.settings:
         pytest.skip("is about the simulator alone")
-    folders = [path for path in ("/usr/local/cuda/include",) if Path(path).is_dir()]
-    options = [f"-I{path}" for path in (*folders, *(f"{path}/cccl" for path in folders))]
-    nvrtc.compile(case.source, ("-arch=sm_90", *options, *case.options))
+    nvrtc.compile(case.source, ("-arch=sm_90", *cuda.toolkit_options(), *case.options))
 
 
 def test_every_case_compares_something():
