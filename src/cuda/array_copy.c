@@ -34,8 +34,8 @@ static PyObject *with_host(State *state, const char *call, PyObject *array_arg, 
     PyObject *result = NULL;
     if (take_array(state, array_arg, call, "ary", index_arg, host.size, &array, &index) == 0) {
         CUresult status = CUDA_SUCCESS;
-        int idle = host.size > 0 ? cud_wait_before_copy(state, routine, 0) : 0;
-        if (idle == 0 && host.size > 0) {
+        int failed = host.size > 0 && cud_wait_before_copy(state, routine, host.size) < 0;
+        if (!failed && host.size > 0) {
             if (write) {
                 Py_BEGIN_ALLOW_THREADS
                 CU_CALL(status, cuMemcpyAtoH, host.data, array->handle, index, host.size);
@@ -46,7 +46,7 @@ static PyObject *with_host(State *state, const char *call, PyObject *array_arg, 
                 Py_END_ALLOW_THREADS
             }
         }
-        result = idle < 0 ? NULL : finish(state, routine, status);
+        result = failed ? NULL : finish(state, routine, status);
         cud_array_unpin(array);
     }
     cud_host_release(&host);

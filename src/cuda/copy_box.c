@@ -393,7 +393,7 @@ static PyObject *run(Box *self, int aligned, int async, PyObject *stream_arg) {
             goto done;
         }
     }
-    if (!async && cud_wait_before_copy(state, routine, 0) < 0) {
+    if (!async && cud_wait_before_copy(state, routine, SIZE_MAX) < 0) {
         goto done;
     }
     Allocation *const allocations[] = {allocation_of(self, ends[0]), allocation_of(self, ends[1])};

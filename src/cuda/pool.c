@@ -187,7 +187,6 @@ Pool *cud_pool_new(PyTypeObject *type, int host, unsigned int flags) {
         pools->link = &self->next;
     }
     pools = self;
-    cud_live[LIVE_POOL]++;
     return self;
 }
 
@@ -217,7 +216,6 @@ void cud_pool_dealloc(PyObject *op) {
         if (self->next != NULL) {
             self->next->link = self->link;
         }
-        cud_live[LIVE_POOL]--;
     }
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
