@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pygpu import errors
+from pygpu.sequences import as_list
 
 if TYPE_CHECKING:
     import pygpu as cl
@@ -71,7 +72,7 @@ def choose_devices(
         )
     if interactive is None:
         interactive = _is_terminal()
-    return _Choice(interactive, list(answers)).devices()
+    return _Choice(interactive, as_list(answers, "choose_devices", "answers", 1000)).devices()
 
 
 class _Choice:

@@ -23,6 +23,7 @@ from functools import cache as once
 from typing import TYPE_CHECKING, Any
 
 from pygpu.errors import CompilerWarning, Error, InvalidArgumentError, _ErrorRecord
+from pygpu.sequences import as_list
 
 if TYPE_CHECKING:
     import re
@@ -89,7 +90,7 @@ def split_options(options: str | Iterable[str] | None, call: str) -> list[str]:
             f"{call}: options must be a str or a list of str, not {type(options).__name__}"
         )
     else:
-        words = list(options)
+        words = as_list(options, call, "options")
         for word in words:
             if not isinstance(word, str):
                 raise TypeError(
@@ -372,7 +373,7 @@ def _targets(context: Context, devices: Sequence[Device] | None, call: str) -> l
         return context.devices
     from pygpu._opencl import Device
 
-    chosen = [devices] if isinstance(devices, Device) else list(devices)
+    chosen = [devices] if isinstance(devices, Device) else as_list(devices, call, "devices")
     if not chosen:
         raise InvalidArgumentError(
             _ErrorRecord(call, -30, "INVALID_VALUE", "devices is empty; leave it out for all")
@@ -485,7 +486,7 @@ def compile_program(
     given = split_options(options, "Program.compile")
     targets = _targets(program.context, devices, "Program.compile")
     all_options = _Options(given, targets, _takes_arg_info(targets))
-    pairs = list(headers or ())
+    pairs = as_list(headers or (), "Program.compile", "headers")
     _start_afresh(program, "clCompileProgram")
     try:
         program._compile(all_options.encoded, targets if devices is not None else None, pairs)
@@ -508,9 +509,8 @@ def link_programs(
     from pygpu import _opencl
 
     given = split_options(options, "link_program")
-    if isinstance(programs, _opencl.Program):
-        programs = [programs]
-    chosen = list(programs)
+    listed = [programs] if isinstance(programs, _opencl.Program) else programs
+    chosen = as_list(listed, "link_program", "programs")
     if not chosen:
         raise InvalidArgumentError(
             _ErrorRecord("link_program", -30, "INVALID_VALUE", "programs is empty")
@@ -583,7 +583,7 @@ def check_binaries(context: Context, devices: Any, binaries: Any) -> list[bytes]
             f"not {type(binaries).__name__}"
         )
     checked = []
-    for i, binary in enumerate(binaries):
+    for i, binary in enumerate(as_list(binaries, "Program", "binaries")):
         if isinstance(binary, (str, int)):
             raise TypeError(f"Program: binary {i} must be bytes, not {type(binary).__name__}")
         checked.append(bytes(binary))

@@ -188,7 +188,7 @@ static PyObject *Device_create_sub_devices(PyObject *op, PyObject *props) {
     if (ocl_need_version(self->state, "clCreateSubDevices", self->version, 120) < 0) {
         return NULL;
     }
-    PyObject *items = PySequence_Tuple(props);
+    PyObject *items = pg_tuple(props, "Device.create_sub_devices", "props", "ints", 1000);
     if (items == NULL) {
         return NULL;
     }

@@ -77,7 +77,7 @@ static PyObject *enqueue_migrate(PyObject *module, PyObject *const *args, Py_ssi
         ocl_need_version(state, "clEnqueueMigrateMemObjects", queue->device->version, 120) < 0) {
         return NULL;
     }
-    PyObject *objects = PySequence_Tuple(a[1]);
+    PyObject *objects = pg_tuple(a[1], call, "mem_objects", "memory objects", 1 << 20);
     if (objects == NULL) {
         return NULL;
     }

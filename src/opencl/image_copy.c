@@ -428,11 +428,14 @@ static int as_color(PyObject *obj, const char *call, cl_image_format format, Col
         Py_DECREF(numbers);
         return result;
     }
-    PyObject *items = PyUnicode_Check(numbers) || PyMapping_Check(numbers) > PySequence_Check(numbers) ? NULL : PySequence_Tuple(numbers);
+    PyObject *items = NULL;
+    if (PyMapping_Check(numbers) > PySequence_Check(numbers)) {
+        PyErr_Format(PyExc_TypeError, "%s: color must be a sequence of 4 numbers, not %s", call, pg_type_name(obj));
+    } else {
+        items = PyBytes_Check(numbers) ? PySequence_Tuple(numbers) : pg_tuple(numbers, call, "color", "4 numbers", 1000);
+    }
     Py_DECREF(numbers);
     if (items == NULL) {
-        PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "%s: color must be a sequence of 4 numbers, not %s", call, pg_type_name(obj));
         return -1;
     }
     Py_ssize_t n = PyTuple_GET_SIZE(items);

@@ -33,10 +33,8 @@ static cl_ulong max_packet_size(Context *context) {
 
 /* Keys and values by turns. Returns how many entries, the end mark not counted; -1 with an exception. */
 static int as_properties(State *state, PyObject *arg, cl_pipe_properties *list) {
-    PyObject *items = PyUnicode_Check(arg) || PyBytes_Check(arg) ? NULL : PySequence_Tuple(arg);
+    PyObject *items = pg_tuple(arg, "Pipe", "properties", "ints", 1000);
     if (items == NULL) {
-        PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "Pipe: properties must be a sequence of ints, not %s", pg_type_name(arg));
         return -1;
     }
     int result = -1;

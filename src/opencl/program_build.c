@@ -142,7 +142,7 @@ static PyObject *Program_primitive_build(PyObject *op, PyObject *const *args, Py
 static Py_ssize_t parse_headers(Program *self, PyObject *obj, cl_program **programs, const char ***names, PyObject **keep) {
     *programs = NULL;
     *names = NULL;
-    *keep = PySequence_Tuple(obj);
+    *keep = pg_tuple(obj, "Program.compile", "headers", "(name, Program) tuples", 1 << 16);
     Py_ssize_t n = *keep != NULL ? PyTuple_GET_SIZE(*keep) : -1;
     if (n < 0) {
         return -1;
@@ -225,7 +225,7 @@ static cl_program create_from_binaries(State *state, Context *context, PyObject 
     size_t *lengths = NULL;
     const unsigned char **pointers = NULL;
     cl_int *each = NULL, status = CL_SUCCESS;
-    if (ocl_as_devices(state, devices, "Program", &ids, &n, &keep) < 0 || (items = PySequence_Tuple(binaries)) == NULL) {
+    if (ocl_as_devices(state, devices, "Program", &ids, &n, &keep) < 0 || (items = pg_tuple(binaries, "Program", "binaries", "bytes", 1 << 16)) == NULL) {
         goto done;
     }
     if (n == 0 || PyTuple_GET_SIZE(items) != (Py_ssize_t)n) {

@@ -32,7 +32,7 @@ static PyObject *primitive_link(PyObject *module, PyObject *const *args, Py_ssiz
     cl_uint n = 0;
     if (pg_args(&primitive_link_args, args, nargs, kwnames, a) < 0 || (context = ocl_as_context(state, a[0], "link_program")) == NULL ||
         (options = program_text(a[2])) == NULL || ocl_need_version(state, "clLinkProgram", context->version, 120) < 0 ||
-        ocl_as_devices(state, a[3], "link_program", &ids, &n, &keep) < 0 || (items = PySequence_Tuple(a[1])) == NULL) {
+        ocl_as_devices(state, a[3], "link_program", &ids, &n, &keep) < 0 || (items = pg_tuple(a[1], "link_program", "programs", "Programs", 1 << 16)) == NULL) {
         goto done;
     }
     cl_uint n_programs = (cl_uint)PyTuple_GET_SIZE(items);

@@ -128,10 +128,9 @@ static PyObject *Queue_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
                 return NULL;
             }
         } else {
-            PyObject *items = PySequence_Tuple(a[2]);
+            PyObject *items = pg_tuple(a[2], "CommandQueue", "properties", "ints, or an int,", 1000);
             if (items == NULL) {
-                PyErr_Clear();
-                return PyErr_Format(PyExc_TypeError, "CommandQueue: properties must be an int or a sequence of ints, not %s", pg_type_name(a[2]));
+                return NULL;
             }
             for (n_list = 0; n_list < PyTuple_GET_SIZE(items) && n_list < MAX_PROPERTIES; n_list++) {
                 uint64_t value;

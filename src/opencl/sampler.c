@@ -32,9 +32,11 @@ static int is_float_property(cl_sampler_properties key) { return key == CL_SAMPL
 
 /* Keys and values by turns; a level of detail may be a float, whose bits the driver wants. */
 static int plan_from_list(State *state, Plan *plan, PyObject *arg) {
-    PyObject *items = PyUnicode_Check(arg) || PyBytes_Check(arg) ? NULL : PySequence_Tuple(arg);
+    PyObject *items = pg_tuple(arg, "Sampler", "properties", "ints", 1000);
     if (items == NULL) {
-        PyErr_Clear();
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) {
+            return -1;
+        }
         PyErr_Format(PyExc_TypeError, "Sampler: takes (context, normalized, addressing, filter) or (context, properties), a sequence of ints, not %s",
                      pg_type_name(arg));
         return -1;

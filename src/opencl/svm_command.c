@@ -395,12 +395,12 @@ static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args
     if (flags & ~(uint64_t)(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)) {
         return ocl_reject(state, call, CL_INVALID_VALUE, "flags must be mem_migration_flags, not 0x%llx", (unsigned long long)flags);
     }
-    PyObject *objects = ocl_is_svm(state, a[1]) ? NULL : PySequence_Tuple(a[1]);
-    if (objects == NULL) {
-        if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) {
-            return NULL;
-        }
+    if (ocl_is_svm(state, a[1])) {
         return PyErr_Format(PyExc_TypeError, "%s: svms must be a sequence of SVMPointers, not %s", call, pg_type_name(a[1]));
+    }
+    PyObject *objects = pg_tuple(a[1], call, "svms", "SVMPointers", 1 << 20);
+    if (objects == NULL) {
+        return NULL;
     }
     Py_ssize_t n = PyTuple_GET_SIZE(objects), n_set = 0, n_pinned = 0;
     Operand *operands = PyMem_Calloc((size_t)n + 1, sizeof *operands);

@@ -6,12 +6,14 @@ import copy
 import gc
 import importlib
 import inspect
+import itertools
 import pickle
 import sys
 import weakref
+from collections.abc import Callable
 from typing import Any
 
-from harness import MF, PEER, Env, Liar, case, check, cl, expect, np, skip, tolerate
+from harness import ANY, MF, PEER, Env, Liar, case, check, cl, expect, np, skip, tolerate
 
 SOMETHING = (TypeError, ValueError, AttributeError, RuntimeError, NotImplementedError,
              RecursionError, IndexError,
@@ -401,3 +403,39 @@ def everything_untracked_and_traced(env: Env) -> None:
             del things
     finally:
         gc.set_threshold(700, 10, 10)
+
+
+@case(limit=60)
+def iterables_without_an_end(env: Env) -> None:
+    """Wherever a sequence is asked for, one that never ends is an error, and soon."""
+    program, buffer = cl.Program(env.ctx, "kernel void f(int n) {}"), env.buffer()
+    built = cl.Program(env.ctx, "kernel void f(int n) {}").build()
+    count, same = itertools.count, itertools.repeat
+    calls: list[Callable[[], Any]] = [
+        lambda: cl.Context(same(env.dev)),
+        lambda: cl.Context([env.dev], properties=same((0x1084, env.dev.platform))),
+        lambda: env.dev.create_sub_devices(count(1)),
+        lambda: cl.CommandQueue(env.ctx, env.dev, count(1)),
+        lambda: cl.Program(env.ctx, same(env.dev), [b"x"]),
+        lambda: cl.Program(env.ctx, [env.dev], same(b"x")),
+        lambda: program.compile([], [env.dev], same(("x.h", program))),
+        lambda: cl.link_program(env.ctx, same(program)),
+        lambda: built.build([], same(env.dev)),
+        lambda: built.build(same("-w")),
+        lambda: cl.choose_devices(answers=same("0")),
+        lambda: built.f.set_scalar_arg_dtypes(same(np.int32)),
+        lambda: cl.Sampler(env.ctx, count(1)),
+        lambda: cl.Pipe(env.ctx, 0, 4, 4, count(1)),
+        lambda: cl.enqueue_migrate_mem_objects(env.queue, same(buffer)),
+        lambda: cl.enqueue_svm_migrate_mem(env.queue, same(buffer)),
+        lambda: cl.enqueue_fill_image(env.queue, env.image(), count(1), (0, 0), (8, 8)),
+        lambda: cl.enqueue_copy(env.queue, env.host, env.image(), origin=count(), region=(8, 8)),
+        lambda: cl.enqueue_marker(env.queue, wait_for=same(cl.enqueue_marker(env.queue))),
+        lambda: cl.wait_for_events(same(cl.enqueue_marker(env.queue))),
+        lambda: cl.enqueue_acquire_gl_objects(env.queue, same(buffer)),
+        lambda: built.f(env.queue, count(1), None, np.int32(1)),
+    ]
+    for call in calls:
+        with expect(ANY):
+            call()
+    env.queue.finish()

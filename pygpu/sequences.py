@@ -1,0 +1,20 @@
+"""Sequences that callers give: any iterable, but not one without an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+__all__ = ["as_list"]
+
+T = TypeVar("T")
+
+
+def as_list(items: Iterable[T], call: str, name: str, most: int = 1 << 16) -> list[T]:
+    """The items of the argument *name* of *call*; ValueError if there are more than *most*."""
+    found: list[T] = []
+    for item in items:
+        if len(found) == most:
+            raise ValueError(f"{call}: {name} has more than {most} entries")
+        found.append(item)
+    return found
