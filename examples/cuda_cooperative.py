@@ -1,4 +1,4 @@
-"""A cooperative launch: all blocks run at once, so that they can wait for each other inside a kernel.
+"""A cooperative launch: all blocks run at once, and can wait for each other inside a kernel.
 
 python examples/cuda_cooperative.py
 """

@@ -41,8 +41,17 @@ NAMES = {  # in docstrings -> in stubs
 # Types of what a slot of the class does, where the slot's name alone does not give them.
 SLOTS = {
     "AllocatorBase.__call__": "(self, size: int, /) -> Buffer | None",
+    "ArgumentHandler.__init__": None,  # takes what the class's docstring says
     "Buffer.__getitem__": "(self, key: slice, /) -> Buffer",
+    "CallTime.__call__": "(self) -> float",
     "Device.__getattribute__": "(self, name: str, /) -> Any",  # an attribute, in lower case
+    "Function.__call__": "(self, *args: Any, block: int | Sequence[int], "
+    "grid: int | Sequence[int] = ..., stream: object = ..., shared: int = ..., "
+    "texrefs: Sequence[Any] = ..., time_kernel: bool = ..., cooperative: bool = ..., "
+    "cluster: int | Sequence[int] | None = ...) -> float | None",
+    "Function.__delattr__": None,
+    "Function.__getattribute__": "(self, name: str, /) -> Any",  # an attribute, in lower case
+    "Function.__setattr__": None,
     "Kernel.__call__": "(self, queue: CommandQueue, global_size: int | Sequence[int], "
     "local_size: int | Sequence[int] | None, *args: Any, "
     "global_offset: int | Sequence[int] | None = ..., g_times_l: bool = ..., "
@@ -114,6 +123,7 @@ _HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic
 CUDA_HEAD = """\
 # Written by tools/stubs.py from the docstrings of the built module: `make stubs`.
 
+import os
 from collections.abc import {abc}
 from typing import {typing}
 

@@ -191,7 +191,7 @@ static PyMethodDef Function_methods[] = {
     {"param_set_texref", Function_param_set_texref, METH_O,
      "param_set_texref($self, texref, /)\n--\n\n(texref: Any, /) -> NoReturn\n\nRaises LogicError: CUDA 12 removed texture references."},
     {"_launch_kernel", (PyCFunction)(void (*)(void))Function_launch_kernel, METH_FASTCALL,
-     "_launch_kernel($self, grid, block, params, shared, stream, /)\n--\n\n(grid: Sequence[int], block: Sequence[int], params: Buffer, shared: int, stream: Stream | None, /) -> "
+     "_launch_kernel($self, grid, block, params, shared, stream, /)\n--\n\n(grid: Sequence[int], block: Sequence[int], params: HostBuffer, shared: int, stream: Stream | None, /) -> "
      "None\n\nLaunch with packed parameters."},
     FUNCTION_OCCUPANCY_METHODS,
     CUD_NO_PICKLE,

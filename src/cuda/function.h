@@ -108,10 +108,21 @@ int function_make_plan(Function *self);
 static inline int function_ready(Function *self) { return self->plan->ready ? 0 : function_make_plan(self); }
 
 /* function_args.c */
+PyObject *function_place(Function *self, Py_ssize_t i);                     /* "kernel 'f', parameter #1 (0-based) 'float *a'" */
 int function_refuse(Function *self, Py_ssize_t i, const char *format, ...); /* TypeError; returns -1 */
+int function_refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const char *to);
+const char *function_numpy_type(const Param *param); /* what fits, "" if that is not known */
 int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep);
 /* Size and alignment of what an argument would be, where nothing is known of the parameters. */
 int function_natural(Function *self, Py_ssize_t i, PyObject *arg, size_t *size, size_t *align);
+
+/* function_pointer.c */
+int function_use_allocation(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch);
+int function_store_address(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, PyObject *number, unsigned char *at);
+/* What an attribute or a method of arg gave for a pointer; takes that reference over. */
+int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *arg, PyObject *pointer, unsigned char *at, const Launch *launch, Keep *keep);
+/* 1 if arg has __cuda_array_interface__ and it was used, 0 if not, -1 with an exception. */
+int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep);
 int keep_add(Keep *keep, PyObject *object); /* takes the reference over */
 void keep_clear(Keep *keep);
 
@@ -128,7 +139,9 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
 int function_submit(Function *self, const Launch *launch, unsigned char *params, size_t size, PyObject *const *args, Py_ssize_t nargs);
 int function_read_stream(Function *self, PyObject *stream, Launch *launch);
 
-/* function_prepare.c */
+/* function_prepare.c, function_timed.c */
+/* n_leading: grid, block and, for the asynchronous call, the stream. */
+int function_prepared_launch(Function *self, const char *call, int n_leading, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *Function_prepare(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *Function_prepared_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *Function_prepared_async_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);

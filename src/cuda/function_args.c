@@ -7,7 +7,7 @@
 
 /* ---- errors --------------------------------------------------------------------------------------------------------- */
 
-static PyObject *place_of(Function *self, Py_ssize_t i) {
+PyObject *function_place(Function *self, Py_ssize_t i) {
     Plan *plan = self->plan;
     PyObject *declaration = i < plan->n_params ? plan->params[i].declaration : NULL;
     return PyUnicode_FromFormat("kernel '%U', parameter #%zd (0-based)%s%V%s", self->name, i, declaration != NULL ? " '" : "", declaration, "",
@@ -15,7 +15,7 @@ static PyObject *place_of(Function *self, Py_ssize_t i) {
 }
 
 static void raise_at(Function *self, Py_ssize_t i, PyObject *type, const char *format, va_list arguments) {
-    PyObject *what = PyUnicode_FromFormatV(format, arguments), *place = what != NULL ? place_of(self, i) : NULL;
+    PyObject *what = PyUnicode_FromFormatV(format, arguments), *place = what != NULL ? function_place(self, i) : NULL;
     if (place != NULL) {
         PyErr_Format(type, "%U: %U", place, what);
     }
@@ -31,19 +31,9 @@ int function_refuse(Function *self, Py_ssize_t i, const char *format, ...) {
     return -1;
 }
 
-/* For objects that cannot be used now: freed, of another context. */
-static int reject(Function *self, Py_ssize_t i, CUresult status, const char *what, PyObject *arg) {
-    PyObject *place = place_of(self, i);
-    if (place != NULL) {
-        cud_reject(self->state, "cuLaunchKernel", status, "%U: the %s %s", place, pg_type_name(arg), what);
-        Py_DECREF(place);
-    }
-    return -1;
-}
-
-static int refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const char *to) {
+int function_refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const char *to) {
     PyErr_Clear();
-    PyObject *text = PyObject_Repr(arg), *place = place_of(self, i);
+    PyObject *text = PyObject_Repr(arg), *place = function_place(self, i);
     if (text == NULL) {
         PyErr_Clear();
     }
@@ -55,7 +45,7 @@ static int refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const char 
     return -1;
 }
 
-static const char *name_of_numpy_type(const Param *param) {
+const char *function_numpy_type(const Param *param) {
     switch (param->kind) {
     case PARAM_FLOAT:
         return param->size == 4 ? "numpy.float32" : param->size == 8 ? "numpy.float64" : "numpy.float16";
@@ -74,7 +64,7 @@ static const char *name_of_numpy_type(const Param *param) {
 }
 
 static int refuse_size(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, size_t given) {
-    const char *fits = name_of_numpy_type(param);
+    const char *fits = function_numpy_type(param);
     return function_refuse(self, i, "%u bytes are expected, and %s has %zu%s%s", (unsigned)param->size, Py_TYPE(arg)->tp_name, given, *fits ? "; pass a " : "", fits);
 }
 
@@ -83,195 +73,7 @@ static int refuse_kind(Function *self, Py_ssize_t i, const Param *param, PyObjec
         return function_refuse(self, i, "a %s is no pointer to device memory: pass an allocation, an array on the device, or wrap a host array in In, Out or InOut",
                                Py_TYPE(arg)->tp_name);
     }
-    return function_refuse(self, i, "a %s is not what the kernel reads here; pass a %s", Py_TYPE(arg)->tp_name, name_of_numpy_type(param));
-}
-
-/* ---- temporaries ---------------------------------------------------------------------------------------------------- */
-
-int keep_add(Keep *keep, PyObject *object) {
-    if (keep->n < KEEP_MANY) {
-        keep->items[keep->n++] = object;
-        return 0;
-    }
-    if (keep->more == NULL) {
-        keep->more = PyList_New(0);
-    }
-    int failed = keep->more == NULL || PyList_Append(keep->more, object) < 0;
-    Py_DECREF(object);
-    return failed ? -1 : 0;
-}
-
-void keep_clear(Keep *keep) {
-    for (int k = 0; k < keep->n; k++) {
-        Py_DECREF(keep->items[k]);
-    }
-    Py_CLEAR(keep->more);
-    keep->n = 0;
-}
-
-/* ---- pointers ------------------------------------------------------------------------------------------------------- */
-
-static int takes_pointer(const Param *param) {
-    return param->size == sizeof(CUdeviceptr) && (param->kind == PARAM_POINTER || param->kind == PARAM_INTEGER || param->kind == PARAM_UNKNOWN);
-}
-
-static int refuse_pointer(Function *self, Py_ssize_t i, const Param *param, PyObject *arg) {
-    if (param->size != sizeof(CUdeviceptr)) {
-        return function_refuse(self, i, "%u bytes are expected, and %s is a pointer of %u", (unsigned)param->size, Py_TYPE(arg)->tp_name, (unsigned)sizeof(CUdeviceptr));
-    }
-    return function_refuse(self, i, "the kernel takes no pointer here, and %s is one; pass a %s", Py_TYPE(arg)->tp_name, name_of_numpy_type(param));
-}
-
-/* Whether kernels of the function's context can reach memory of another one: managed memory, and another device's that has been or
- * may be opened with enable_peer_access. */
-static int reaches(Function *self, Context *other, PyObject *arg) {
-    if (PyObject_TypeCheck(arg, self->state->ManagedAllocationType)) {
-        return 1;
-    }
-    int can = 0;
-    CUresult status = CUDA_SUCCESS;
-    if (other->device != self->context->device) {
-        CU_CALL(status, cuDeviceCanAccessPeer, &can, self->context->device, other->device);
-    }
-    return status == CUDA_SUCCESS && can;
-}
-
-static int use_allocation(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch) {
-    Allocation *allocation = (Allocation *)arg;
-    if (!takes_pointer(param)) {
-        return refuse_pointer(self, i, param, arg);
-    }
-    if (allocation->freed) {
-        return reject(self, i, CUDA_ERROR_INVALID_VALUE, "was freed", arg);
-    }
-    Context *context = allocation->context;
-    if (context != NULL && context != self->context) {
-        if (!context->alive) {
-            return reject(self, i, CUDA_ERROR_INVALID_CONTEXT, "belongs to a context that was destroyed", arg);
-        }
-        if (!reaches(self, context, arg)) {
-            return reject(self, i, CUDA_ERROR_INVALID_CONTEXT, "belongs to another context than the kernel", arg);
-        }
-    }
-    if (cud_allocation_use(allocation, launch->stream, launch->stream_object) < 0) {
-        return -1;
-    }
-    memcpy(at, &allocation->ptr, sizeof allocation->ptr);
-    if (Py_TYPE(arg) == self->state->DeviceAllocationType || Py_TYPE(arg) == self->state->PooledDeviceAllocationType) {
-        param->exact = Py_TYPE(arg);
-        param->copy = COPY_ALLOCATION;
-    }
-    return 0;
-}
-
-static int store_address(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, PyObject *number, unsigned char *at) {
-    CUdeviceptr pointer;
-    if (!takes_pointer(param)) {
-        return refuse_pointer(self, i, param, arg);
-    }
-    pointer = PyLong_AsUnsignedLongLong(number);
-    if (pointer == (CUdeviceptr)-1 && PyErr_Occurred()) {
-        return refuse_range(self, i, number, "a pointer");
-    }
-    memcpy(at, &pointer, sizeof pointer);
-    return 0;
-}
-
-/* What an attribute or a method gave for a pointer: an allocation, a number, an object that is one. Takes the reference over. */
-static int use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *arg, PyObject *pointer, unsigned char *at, const Launch *launch,
-                       Keep *keep) {
-    State *state = self->state;
-    int result;
-    if (PyObject_TypeCheck(pointer, state->DeviceAllocationType) || PyObject_TypeCheck(pointer, state->PooledDeviceAllocationType)) {
-        PyTypeObject *exact = param->exact;
-        uint8_t copy = param->copy;
-        result = use_allocation(self, i, param, pointer, at, launch);
-        param->exact = exact; /* this was of the pointer, not of the argument */
-        param->copy = copy;
-    } else if (PyLong_CheckExact(pointer)) {
-        result = store_address(self, i, param, arg, pointer, at);
-    } else if (PyObject_TypeCheck(pointer, state->PointerHolderBaseType)) {
-        PyObject *number = PyObject_CallMethod(pointer, "get_pointer", NULL);
-        PyObject *index = number != NULL ? PyNumber_Index(number) : NULL;
-        result = index != NULL ? store_address(self, i, param, arg, index, at) : -1;
-        Py_XDECREF(index);
-        if (number != NULL && keep_add(keep, number) < 0) {
-            result = -1;
-        }
-    } else {
-        PyObject *index = PyNumber_Index(pointer);
-        result = index != NULL                                    ? store_address(self, i, param, arg, index, at)
-                 : PyErr_ExceptionMatches(PyExc_TypeError) ? (PyErr_Clear(), function_refuse(self, i, "a pointer is expected, and %s gave a %s", Py_TYPE(arg)->tp_name,
-                                                                                            Py_TYPE(pointer)->tp_name))
-                                                           : -1;
-        Py_XDECREF(index);
-    }
-    if (result == 0 && Py_REFCNT(pointer) == 1 && !PyLong_CheckExact(pointer)) {
-        return keep_add(keep, pointer); /* its memory would go with it */
-    }
-    Py_DECREF(pointer);
-    return result;
-}
-
-/* Work that another library has queued on its stream for this array comes first (version 3 of the interface). */
-static int wait_for_producer(Function *self, Py_ssize_t i, PyObject *stream, const Launch *launch) {
-    if (stream == NULL || stream == Py_None) {
-        return 0;
-    }
-    uint64_t handle;
-    if (pg_as_u64(stream, "__cuda_array_interface__", "stream", &handle) < 0) {
-        return -1;
-    }
-    if (handle == 0) {
-        return function_refuse(self, i, "__cuda_array_interface__ gives the stream 0, which the protocol forbids");
-    }
-    CUstream producer = (CUstream)(uintptr_t)handle;
-    if (producer == launch->stream || (producer == CU_STREAM_LEGACY && launch->stream == NULL)) {
-        return 0;
-    }
-    CUevent event = NULL;
-    CUresult status = CUDA_SUCCESS;
-    const char *routine = "cuEventCreate";
-    CU_CALL(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
-    if (status == CUDA_SUCCESS) {
-        CUresult ignored = CUDA_SUCCESS;
-        routine = "cuEventRecord";
-        CU_CALL(status, cuEventRecord, event, producer);
-        if (status == CUDA_SUCCESS) {
-            routine = "cuStreamWaitEvent";
-            CU_CALL(status, cuStreamWaitEvent, launch->stream, event, 0);
-        }
-        CU_CALL(ignored, cuEventDestroy, event);
-        (void)ignored;
-    }
-    if (status != CUDA_SUCCESS) {
-        cud_raise_with(self->state, routine, status, "the stream of a __cuda_array_interface__");
-        return -1;
-    }
-    return 0;
-}
-
-/* 1 if arg has __cuda_array_interface__ and it was used, 0 if not, -1 with an exception. */
-static int use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
-    PyObject *interface = PyObject_GetAttrString(arg, "__cuda_array_interface__");
-    if (interface == NULL) {
-        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
-            return -1;
-        }
-        PyErr_Clear();
-        return 0;
-    }
-    PyObject *data = PyDict_Check(interface) ? PyDict_GetItemString(interface, "data") : NULL;
-    int result = -1;
-    if (data == NULL || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
-        function_refuse(self, i, "__cuda_array_interface__ of %s must be a dict whose 'data' is (pointer, read-only)", Py_TYPE(arg)->tp_name);
-    } else if (wait_for_producer(self, i, PyDict_GetItemString(interface, "stream"), launch) == 0) {
-        result = use_pointer(self, i, param, arg, Py_NewRef(PyTuple_GET_ITEM(data, 0)), at, launch, keep) < 0 ? -1 : 1;
-    }
-    if (keep_add(keep, interface) < 0) {
-        return -1;
-    }
-    return result;
+    return function_refuse(self, i, "a %s is not what the kernel reads here; pass a %s", Py_TYPE(arg)->tp_name, function_numpy_type(param));
 }
 
 /* ---- numbers -------------------------------------------------------------------------------------------------------- */
@@ -280,13 +82,13 @@ static int store_real(Function *self, Py_ssize_t i, const Param *param, PyObject
     if (param->size == 4) {
         float narrow = (float)number;
         if (PG_UNLIKELY(Py_IS_INFINITY(narrow)) && !Py_IS_INFINITY(number)) {
-            return refuse_range(self, i, arg, "a float");
+            return function_refuse_range(self, i, arg, "a float");
         }
         memcpy(at, &narrow, 4);
     } else if (param->size == 8) {
         memcpy(at, &number, 8);
     } else if (PyFloat_Pack2(number, (char *)at, 1) < 0) {
-        return refuse_range(self, i, arg, "a half");
+        return function_refuse_range(self, i, arg, "a half");
     }
     return 0;
 }
@@ -299,7 +101,7 @@ static int store_bfloat(Function *self, Py_ssize_t i, PyObject *arg, double numb
     uint32_t rounded = bits + 0x7FFF + (bits >> 16 & 1);
     uint16_t half = narrow != narrow ? (uint16_t)(bits >> 16 | 0x40) : (uint16_t)(rounded >> 16);
     if ((half & 0x7FFF) == 0x7F80 && !Py_IS_INFINITY(number)) {
-        return refuse_range(self, i, arg, "a bfloat16");
+        return function_refuse_range(self, i, arg, "a bfloat16");
     }
     memcpy(at, &half, 2);
     return 0;
@@ -309,7 +111,7 @@ static int store_complex(Function *self, Py_ssize_t i, const Param *param, PyObj
     if (param->size == 8) {
         float narrow[2] = {(float)real, (float)imag};
         if ((Py_IS_INFINITY(narrow[0]) && !Py_IS_INFINITY(real)) || (Py_IS_INFINITY(narrow[1]) && !Py_IS_INFINITY(imag))) {
-            return refuse_range(self, i, arg, "a complex of floats");
+            return function_refuse_range(self, i, arg, "a complex of floats");
         }
         memcpy(at, narrow, 8);
     } else {
@@ -328,17 +130,17 @@ static int store_integer(Function *self, Py_ssize_t i, const Param *param, PyObj
     if (overflow > 0 && size == 8 && param->sign != SIGN_SIGNED) {
         bits = PyLong_AsUnsignedLongLong(arg);
         if (bits == (uint64_t)-1 && PyErr_Occurred()) {
-            return refuse_range(self, i, arg, to);
+            return function_refuse_range(self, i, arg, to);
         }
     } else if (overflow != 0) {
-        return refuse_range(self, i, arg, to);
+        return function_refuse_range(self, i, arg, to);
     } else if (size == 8 ? param->sign == SIGN_UNSIGNED && number < 0 : 0) {
-        return refuse_range(self, i, arg, to);
+        return function_refuse_range(self, i, arg, to);
     } else if (size < 8) {
         long long low = param->sign == SIGN_UNSIGNED ? 0 : -(1LL << (size * 8 - 1));
         long long high = (1LL << (size * 8 - (param->sign == SIGN_SIGNED))) - 1;
         if (number < low || number > high) {
-            return refuse_range(self, i, arg, to);
+            return function_refuse_range(self, i, arg, to);
         }
     }
     memcpy(at, &bits, size); /* little-endian, as every host of a GPU: the low bytes come first */
@@ -360,7 +162,7 @@ static int use_number(Function *self, Py_ssize_t i, const Param *param, PyObject
     }
     if (PyLong_Check(arg)) {
         if (param->kind == PARAM_POINTER) {
-            return PyBool_Check(arg) ? refuse_kind(self, i, param, arg) : store_address(self, i, param, arg, arg, at);
+            return PyBool_Check(arg) ? refuse_kind(self, i, param, arg) : function_store_address(self, i, param, arg, arg, at);
         }
         if (param->kind == PARAM_INTEGER) {
             return store_integer(self, i, param, arg, at);
@@ -371,7 +173,7 @@ static int use_number(Function *self, Py_ssize_t i, const Param *param, PyObject
         }
         real = PyLong_AsDouble(arg);
         if (real == -1.0 && PyErr_Occurred()) {
-            return refuse_range(self, i, arg, "a floating-point number");
+            return function_refuse_range(self, i, arg, "a floating-point number");
         }
     } else if (PyFloat_Check(arg)) {
         real = PyFloat_AS_DOUBLE(arg);
@@ -507,7 +309,7 @@ static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
         CUdeviceptr pointer; /* managed memory has one address for all */
         PyTypeObject *exact = param->exact;
         uint8_t copy = param->copy;
-        int result = use_allocation(self, i, param, owner, (unsigned char *)&pointer, launch);
+        int result = function_use_allocation(self, i, param, owner, (unsigned char *)&pointer, launch);
         param->exact = exact;
         param->copy = copy;
         if (result == 0) {
@@ -562,7 +364,7 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
         return use_number(self, i, param, arg, at);
     }
     if (PyObject_TypeCheck(arg, state->DeviceAllocationType) || PyObject_TypeCheck(arg, state->PooledDeviceAllocationType)) {
-        return use_allocation(self, i, param, arg, at, launch);
+        return function_use_allocation(self, i, param, arg, at, launch);
     }
     if (PyArray_IsScalar(arg, Generic)) {
         return use_scalar(self, i, param, arg, at);
@@ -572,10 +374,10 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
     }
     if (PyObject_TypeCheck(arg, state->ArgumentHandlerType)) {
         PyObject *allocation = handler_device_alloc((Handler *)arg);
-        return allocation != NULL ? use_pointer(self, i, param, arg, allocation, at, launch, keep) : -1;
+        return allocation != NULL ? function_use_pointer(self, i, param, arg, allocation, at, launch, keep) : -1;
     }
     if (PyObject_TypeCheck(arg, state->PointerHolderBaseType)) {
-        return use_pointer(self, i, param, arg, Py_NewRef(arg), at, launch, keep);
+        return function_use_pointer(self, i, param, arg, Py_NewRef(arg), at, launch, keep);
     }
     static PyObject *gpudata_name;
     if (gpudata_name == NULL && (gpudata_name = PyUnicode_InternFromString("gpudata")) == NULL) {
@@ -589,13 +391,13 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
                 return -1;
             }
         }
-        return use_pointer(self, i, param, arg, gpudata, at, launch, keep);
+        return function_use_pointer(self, i, param, arg, gpudata, at, launch, keep);
     }
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
         return -1;
     }
     PyErr_Clear();
-    int used = use_interface(self, i, param, arg, at, launch, keep);
+    int used = function_use_interface(self, i, param, arg, at, launch, keep);
     if (used != 0) {
         return used < 0 ? -1 : 0;
     }
@@ -604,7 +406,7 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
         if (number == NULL) {
             return -1;
         }
-        int result = param->size == 8 && param->kind == PARAM_UNKNOWN ? store_address(self, i, param, arg, number, at) : use_number(self, i, param, number, at);
+        int result = param->size == 8 && param->kind == PARAM_UNKNOWN ? function_store_address(self, i, param, arg, number, at) : use_number(self, i, param, number, at);
         Py_DECREF(number);
         return result;
     }

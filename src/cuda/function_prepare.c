@@ -214,7 +214,7 @@ static int fit(Function *self, Prepared *prepared) {
                            prepared->format, (unsigned)prepared->items[first].size);
 }
 
-PG_DOC_SHARED(Function_prepare__doc__, "prepare", "$self, /, arg_types, texrefs=None", "(arg_types: str | Iterable[str | type | numpy.dtype[Any]], texrefs: Sequence[Any] | None = None) -> Function",
+PG_DOC_SHARED(Function_prepare__doc__, "prepare", "$self, /, arg_types, texrefs=None", "(arg_types: str | Iterable[str | type | np.dtype[Any]], texrefs: Sequence[Any] | None = None) -> Function",
               "Declare the types of the arguments, for prepared_call() and its kin; returns the function itself.\n\n"
               "arg_types: characters of the struct module (? b B h H i I l L q Q n N e f d, P for a pointer, F and D for complex numbers, 16s for\n"
               "bytes), or a sequence of those, of NumPy types and of dtypes; anything else stands for a pointer.\n"
@@ -453,7 +453,7 @@ static int read_shared_size(Function *self, PyObject *const *values, PyObject *k
 }
 
 /* n_leading: grid, block and, for the asynchronous call, the stream. */
-static int prepared_launch(Function *self, const char *call, int n_leading, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+int function_prepared_launch(Function *self, const char *call, int n_leading, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     Plan *plan = self->plan;
     Prepared *prepared = self->prepared;
     if (PG_UNLIKELY(prepared == NULL)) {
@@ -526,98 +526,14 @@ PG_DOC_SHARED(Function_prepared_call__doc__, "prepared_call", "$self, grid, bloc
               "shared_size: dynamic shared memory [bytes]. Raises struct.error for a wrong number of arguments, or one that does not fit its type.");
 
 PyObject *Function_prepared_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    return prepared_launch((Function *)op, "prepared_call", 2, args, nargs, kwnames) < 0 ? NULL : Py_NewRef(Py_None);
+    return function_prepared_launch((Function *)op, "prepared_call", 2, args, nargs, kwnames) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PG_DOC_SHARED(Function_prepared_async_call__doc__, "prepared_async_call", "$self, grid, block, stream, /, *args, shared_size=0",
               "(grid: int | Sequence[int], block: int | Sequence[int], stream: Stream | None, /, " PREPARED_TYPED " -> None", "prepared_call() on a stream.");
 
 PyObject *Function_prepared_async_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    return prepared_launch((Function *)op, "prepared_async_call", 3, args, nargs, kwnames) < 0 ? NULL : Py_NewRef(Py_None);
-}
-
-/* ---- timed calls ---------------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    CUD_HEAD
-    PyObject *start, *end; /* Events */
-} CallTime;
-
-static int CallTime_traverse(PyObject *op, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(op));
-    Py_VISIT(((CallTime *)op)->start);
-    Py_VISIT(((CallTime *)op)->end);
-    return 0;
-}
-
-static void CallTime_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
-    PyObject_GC_UnTrack(op);
-    Py_XDECREF(((CallTime *)op)->start);
-    Py_XDECREF(((CallTime *)op)->end);
-    type->tp_free(op);
-    Py_DECREF(type);
-}
-
-static PyObject *CallTime_call(PyObject *op, PyObject *args, PyObject *kwargs) {
-    CallTime *self = (CallTime *)op;
-    if (PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0)) {
-        PyErr_SetString(PyExc_TypeError, "what prepared_timed_call returns takes no arguments");
-        return NULL;
-    }
-    PyObject *done = PyObject_CallMethod(self->end, "synchronize", NULL);
-    PyObject *ms = done != NULL ? PyObject_CallMethod(self->end, "time_since", "O", self->start) : NULL;
-    double milliseconds = ms != NULL ? PyFloat_AsDouble(ms) : -1.0;
-    Py_XDECREF(done);
-    Py_XDECREF(ms);
-    return PyErr_Occurred() ? NULL : PyFloat_FromDouble(milliseconds * 1e-3);
-}
-
-static PyType_Slot CallTime_slots[] = {
-    {Py_tp_doc, (void *)"What prepared_timed_call() returns: called, it waits for the kernel and gives the seconds that it took."},
-    {Py_tp_traverse, (void *)CallTime_traverse},
-    {Py_tp_dealloc, (void *)CallTime_dealloc},
-    {Py_tp_call, (void *)CallTime_call},
-    {0, NULL},
-};
-PyType_Spec cud_CallTime_spec = {.name = "pygpu.cuda.driver.CallTime", .basicsize = sizeof(CallTime), .slots = CallTime_slots,
-                                 .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION};
-
-PG_DOC_SHARED(Function_prepared_timed_call__doc__, "prepared_timed_call", "$self, grid, block, /, *args, shared_size=0",
-              "(grid: int | Sequence[int], block: int | Sequence[int], /, " PREPARED_TYPED " -> CallTime",
-              "prepared_call() between two events; what it returns, called, waits and gives the seconds between them.");
-
-PyObject *Function_prepared_timed_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    Function *self = (Function *)op;
-    CallTime *timed = (CallTime *)PG_NEW(self->state->CallTimeType);
-    PyObject *done = NULL;
-    ContextGuard guard;
-    CUresult status;
-    if (timed == NULL) {
-        return NULL;
-    }
-    timed->state = self->state;
-    if (cud_context_check(self->context, "cuEventCreate") < 0) {
-        Py_DECREF(timed);
-        return NULL;
-    }
-    if (cud_context_enter(self->context, &guard, &status) < 0) {
-        Py_DECREF(timed);
-        return cud_raise(self->state, "cuCtxPushCurrent", status);
-    }
-    if ((timed->start = PyObject_CallNoArgs((PyObject *)self->state->EventType)) != NULL && (timed->end = PyObject_CallNoArgs((PyObject *)self->state->EventType)) != NULL &&
-        (done = PyObject_CallMethod(timed->start, "record", NULL)) != NULL) {
-        Py_CLEAR(done);
-        if (prepared_launch(self, "prepared_timed_call", 2, args, nargs, kwnames) == 0) {
-            done = PyObject_CallMethod(timed->end, "record", NULL);
-        }
-    }
-    cud_context_leave(&guard);
-    if (done == NULL) {
-        Py_CLEAR(timed);
-    }
-    Py_XDECREF(done);
-    return (PyObject *)timed;
+    return function_prepared_launch((Function *)op, "prepared_async_call", 3, args, nargs, kwnames) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- packed parameters ---------------------------------------------------------------------------------------------------- */

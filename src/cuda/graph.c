@@ -148,8 +148,9 @@ static PyObject *Graph_debug_dot(PyObject *op, PyObject *const *args, Py_ssize_t
         return NULL;
     }
     CUresult status;
+    const char *name = PyBytes_AS_STRING(path);
     Py_BEGIN_ALLOW_THREADS
-    IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphDebugDotPrint, self->handle, PyBytes_AS_STRING(path), flags));
+    IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphDebugDotPrint, self->handle, name, flags));
     Py_END_ALLOW_THREADS
     Py_DECREF(path);
     return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise_with(self->state, "cuGraphDebugDotPrint", status, "%R", a[0]);

@@ -241,7 +241,7 @@ done:
 }
 
 PG_DOC(module_from_buffer__doc__, "module_from_buffer", "buffer, options=(), message_handler=None",
-       "(buffer: Buffer | str, options: Sequence[tuple[int, int]] = (), message_handler: Callable[[bool, str, str], object] | None = None) -> Module",
+       "(buffer: HostBuffer | str, options: Sequence[tuple[int, int]] = (), message_handler: Callable[[bool, str, str], object] | None = None) -> Module",
        "Load a cubin, a fatbin or PTX into the current context.\n\n"
        "options: pairs (jit_option, int) for the driver's compiler of PTX. message_handler(ok, info, error) is called with its logs.\n"
        "Raises LogicError if the image is damaged or PTX does not compile (with the log), RuntimeError if it is for another device.");

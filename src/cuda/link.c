@@ -129,7 +129,7 @@ static int begin(Linker *self, const char *routine) {
     return cud_context_check(self->context, routine);
 }
 
-PG_DOC(Linker_add_data__doc__, "add_data", "$self, /, data, input_type, name='unknown'", "(data: Buffer | str, input_type: int, name: str | None = 'unknown') -> None",
+PG_DOC(Linker_add_data__doc__, "add_data", "$self, /, data, input_type, name='unknown'", "(data: HostBuffer | str, input_type: int, name: str | None = 'unknown') -> None",
        "Add PTX, a cubin, fatbin, object or library in memory.\n\ninput_type: of jit_input_type; name: for messages.");
 static ArgSpec Linker_add_data_args = PG_ARGSPEC(Linker_add_data__doc__);
 
@@ -166,9 +166,10 @@ static PyObject *Linker_add_data(PyObject *op, PyObject *const *args, Py_ssize_t
     Py_DECREF(data); /* the list has it */
     size += type == PTX_; /* the driver wants its NUL counted */
     CUresult status = CUDA_SUCCESS;
+    char *bytes = PyBytes_AS_STRING(data);
     self->busy = 1;
     Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuLinkAddData, self->handle, (CUjitInputType)type, PyBytes_AS_STRING(data), size, name, 0, NULL, NULL);
+    CU_CALL(status, cuLinkAddData, self->handle, (CUjitInputType)type, bytes, size, name, 0, NULL, NULL);
     Py_END_ALLOW_THREADS
     self->busy = 0;
     return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : raise_link(self, "cuLinkAddData", status);
@@ -187,13 +188,32 @@ static PyObject *Linker_add_file(PyObject *op, PyObject *const *args, Py_ssize_t
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
+    const char *name = PyBytes_AS_STRING(path);
     self->busy = 1;
     Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuLinkAddFile, self->handle, (CUjitInputType)type, PyBytes_AS_STRING(path), 0, NULL, NULL);
+    CU_CALL(status, cuLinkAddFile, self->handle, (CUjitInputType)type, name, 0, NULL, NULL);
     Py_END_ALLOW_THREADS
     self->busy = 0;
     Py_DECREF(path);
     return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : raise_link(self, "cuLinkAddFile", status);
+}
+
+/* Touches no Python object. */
+static CUresult complete(Linker *self, CUmodule *module, const char **routine) {
+    void *cubin = NULL;
+    size_t size = 0;
+    CUresult status = CUDA_SUCCESS;
+    ContextGuard guard;
+    *routine = "cuLinkComplete";
+    if (cud_context_enter(self->context, &guard, &status) == 0) {
+        CU_CALL(status, cuLinkComplete, self->handle, &cubin, &size);
+        if (status == CUDA_SUCCESS) {
+            *routine = "cuModuleLoadData";
+            CU_CALL(status, cuModuleLoadData, module, cubin);
+        }
+        cud_context_leave(&guard);
+    }
+    return status;
 }
 
 static PyObject *Linker_link_module(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -201,22 +221,12 @@ static PyObject *Linker_link_module(PyObject *op, PyObject *Py_UNUSED(ignored)) 
     if (begin(self, "cuLinkComplete") < 0) {
         return NULL;
     }
-    void *cubin = NULL;
-    size_t size = 0;
     CUmodule module = NULL;
-    CUresult status = CUDA_SUCCESS;
-    const char *routine = "cuLinkComplete";
-    ContextGuard guard;
+    CUresult status;
+    const char *routine;
     self->busy = 1;
     Py_BEGIN_ALLOW_THREADS
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuLinkComplete, self->handle, &cubin, &size);
-        if (status == CUDA_SUCCESS) {
-            routine = "cuModuleLoadData";
-            CU_CALL(status, cuModuleLoadData, &module, cubin);
-        }
-        cud_context_leave(&guard);
-    }
+    status = complete(self, &module, &routine);
     Py_END_ALLOW_THREADS
     self->busy = 0;
     if (status != CUDA_SUCCESS) {

@@ -33,7 +33,12 @@ __global__ void reverse(int *data)
     __syncthreads();
     data[threadIdx.x] = space[blockDim.x - 1 - threadIdx.x];
 }
-__global__ void touch(int *out, int n) { extern __shared__ char bytes[]; bytes[n - 1] = 5; out[0] = bytes[n - 1]; }
+__global__ void touch(int *out, int n)
+{
+    extern __shared__ char bytes[];
+    bytes[n - 1] = 5;
+    out[0] = bytes[n - 1];
+}
 __shared__ int fixed[64];
 __global__ void add_one(int *data) { data[threadIdx.x + blockIdx.x * blockDim.x] += 1; }
 """
@@ -137,7 +142,12 @@ def test_keywords(kernels, out):
         ((), (1,), cuda.LogicError, "block is empty"),
         ((2**40, 1, 1), (1,), cuda.LogicError, r"block\[0\]"),
         ((1, 1, 1), (2**33,), cuda.LogicError, r"grid\[0\]"),
-        ((1, 1, 1), (1, 2**17), cuda.LogicError, r"grid\[1\] = 131072, and this device allows 65535"),
+        (
+            (1, 1, 1),
+            (1, 2**17),
+            cuda.LogicError,
+            r"grid\[1\] = 131072, and this device",
+        ),
         ((1, 1, 65), (1,), cuda.LogicError, r"block\[2\] = 65, and this device allows 64"),
         ((1024, 2, 1), (1,), cuda.LogicError, "2048 threads, and this device allows 1024"),
         ((-1, 1, 1), (1,), (OverflowError, ValueError), "block"),
@@ -179,7 +189,7 @@ def test_shared_memory(kernels, out):
 
 
 def test_all_of_the_shared_memory(kernels, out):
-    """More than 48 KiB are opted in to where the device has them; more than there is is an error."""
+    """More than 48 KiB are opted in to where the device has them; more than that is an error."""
     touch, device = kernels.get_function("touch"), cuda.Device(0)
     most = device.get_attribute(cuda.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
     most = max(most, device.get_attribute(cuda.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK))
@@ -290,7 +300,7 @@ def test_a_destroyed_context(context):
     ):
         with pytest.raises(cuda.LogicError, match="context"):
             call()
-    del module, launched, fresh, memory
+    module = launched = fresh = memory = None
     gc.collect()
 
 

@@ -1,4 +1,4 @@
-"""What a kernel takes as arguments: each type arrives unchanged, and what cannot be meant is refused."""
+"""Arguments of kernels: each type arrives unchanged, and what cannot be meant is refused."""
 
 from __future__ import annotations
 
@@ -48,14 +48,17 @@ __global__ void take_four(double *out, int before, float4 p, int after)
 { out[0] = p.x; out[1] = p.w; out[2] = before; out[3] = after; }
 __global__ void take_odd(double *out, Odd o, int after)
 { out[0] = o.c[0]; out[1] = o.c[2]; out[2] = after; }
-__global__ void take_array(int *out, Array a) { out[0] = 0; for (int i = 0; i < a.n; i++) out[0] += a.data[i]; }
+__global__ void take_array(int *out, Array a)
+{ out[0] = 0; for (int i = 0; i < a.n; i++) out[0] += a.data[i]; }
 __global__ void take_float2(float *out, float2 z) { out[0] = z.x; out[1] = z.y; }
-__global__ void take_double2(double *out, int before, double2 z) { out[0] = z.x; out[1] = z.y; out[2] = before; }
+__global__ void take_double2(double *out, int before, double2 z)
+{ out[0] = z.x; out[1] = z.y; out[2] = before; }
 __global__ void add(float *out, const float *a, const float *b, int n)
 { for (int i = 0; i < n; i++) out[i] = a[i] + b[i]; }
 __global__ void nothing() {}
 struct Big { int values[300]; };
-__global__ void take_big(int *out, Big b) { int s = 0; for (int i = 0; i < 300; i++) s += b.values[i]; out[0] = s; }
+__global__ void take_big(int *out, Big b)
+{ int s = 0; for (int i = 0; i < 300; i++) s += b.values[i]; out[0] = s; }
 __global__ void address(unsigned long long *out, const void *p) { out[0] = (unsigned long long)p; }
 """
 
@@ -152,7 +155,11 @@ def test_out_of_range(kernels, c_type, value):
         ("int", np.int64(1), "4 bytes are expected, and numpy.int64 has 8; pass a numpy.int32"),
         ("float", np.float64(1), "4 bytes are expected, and numpy.float64 has 8; pass a numpy.flo"),
         ("double", np.float32(1), "8 bytes are expected"),
-        ("int", np.float32(1), "numpy.float32 is not what the kernel reads here; pass a numpy.int32"),
+        (
+            "int",
+            np.float32(1),
+            "numpy.float32 is not what the kernel reads here; pass a numpy.int32",
+        ),
         ("float", np.int32(1), "numpy.int32 is not what the kernel reads here"),
         ("double", np.int64(1), "numpy.int64 is not what the kernel reads here"),
         ("int", 1.5, "float is not what the kernel reads here"),
@@ -172,7 +179,9 @@ def test_out_of_range(kernels, c_type, value):
 )
 def test_wrong_type(kernels, c_type, value, words):
     function = kernels.get_function(name_of(c_type))
-    with pytest.raises(TypeError, match=rf"kernel '{name_of(c_type)}', parameter #2 \(0-based\)") as e:
+    with pytest.raises(
+        TypeError, match=rf"kernel '{name_of(c_type)}', parameter #2 \(0-based\)"
+    ) as e:
         result_of(function, TYPES[c_type][0], 17, value, 29)
     assert words in str(e.value)
 
@@ -181,7 +190,9 @@ def test_wrong_count(kernels):
     add = kernels.get_function("add")
     memory = cuda.mem_alloc(64)
     for args in [(), (memory,), (memory,) * 3, (memory, memory, memory, np.int32(1), memory)]:
-        with pytest.raises(TypeError, match=rf"'add' takes 4 arguments \(float \*out, .*; {len(args)} w"):
+        with pytest.raises(
+            TypeError, match=rf"'add' takes 4 arguments \(float \*out, .*; {len(args)} w"
+        ):
             launch(add, *args)
     with pytest.raises(TypeError, match=r"'nothing' takes 0 arguments \(\); 1 was given"):
         launch(kernels.get_function("nothing"), memory)
@@ -290,14 +301,18 @@ def test_a_pointer_that_only_the_argument_keeps_lives_until_the_launch(kernels):
 )
 def test_no_pointer(kernels, value, error, words):
     memory = cuda.mem_alloc(64)
-    with pytest.raises(error, match=r"kernel 'add', parameter #1 \(0-based\) 'const float \*a'") as e:
+    with pytest.raises(
+        error, match=r"kernel 'add', parameter #1 \(0-based\) 'const float \*a'"
+    ) as e:
         launch(kernels.get_function("add"), memory, value, memory, 1)
     assert words in str(e.value)
 
 
 def test_a_pointer_where_a_number_is_read(kernels):
     memory = cuda.mem_alloc(64)
-    with pytest.raises(TypeError, match="4 bytes are expected, and .*DeviceAllocation is a pointer"):
+    with pytest.raises(
+        TypeError, match="4 bytes are expected, and .*DeviceAllocation is a pointer"
+    ):
         launch(kernels.get_function("take_int"), memory, 17, memory, 29)
     with pytest.raises(TypeError, match="takes no pointer here"):
         launch(kernels.get_function("take_double"), memory, 17, memory, 29)

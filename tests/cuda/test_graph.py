@@ -137,7 +137,7 @@ def test_what_a_graph_uses_stays(kernels):
 
 
 def test_a_second_stream_joins(kernels, memory):
-    """Work on a stream that waits for a captured one belongs to the graph, and so does what it uses."""
+    """Work on a stream that waits for a captured one belongs to the graph, as does what it uses."""
     first, second = cuda.Stream(), cuda.Stream()
     other = cuda.mem_alloc(4 * N)
     cuda.memset_d8(other, 0, 4 * N)
@@ -277,9 +277,7 @@ def test_handlers_cannot_be_captured(kernels):
     stream = cuda.Stream()
     stream.begin_capture()
     with pytest.raises(cuda.LogicError, match="In, Out and InOut copy and wait"):
-        kernels.get_function("add")(
-            cuda.InOut(np.zeros(N, np.int32)), N, 1, stream=stream, **SIZES
-        )
+        kernels.get_function("add")(cuda.InOut(np.zeros(N, np.int32)), N, 1, stream=stream, **SIZES)
     graph = stream.end_capture()
     assert graph.nodes() == []
 
@@ -353,8 +351,9 @@ def test_nothing_leaks(kernels, memory, balance):
 
 @pytest.mark.parametrize(
     "routine",
-    "cuStreamBeginCapture cuStreamEndCapture cuGraphInstantiateWithFlags cuGraphLaunch cuGraphUpload "
-    "cuGraphClone cuGraphGetNodes cuGraphNodeGetType cuGraphExecUpdate cuGraphCreate".split(),
+    "cuStreamBeginCapture cuStreamEndCapture cuGraphInstantiateWithFlags cuGraphLaunch "
+    "cuGraphUpload cuGraphClone cuGraphGetNodes cuGraphNodeGetType cuGraphExecUpdate "
+    "cuGraphCreate".split(),
 )
 def test_faults(kernels, memory, routine):
     stream = cuda.Stream()

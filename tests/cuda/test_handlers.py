@@ -220,7 +220,9 @@ def test_memory_goes_with_the_handler(kernels, balance):
         assert ref() is None
 
 
-@pytest.mark.parametrize("routine", ["cuMemAlloc", "cuMemcpyHtoD", "cuLaunchKernel", "cuMemcpyDtoH"])
+@pytest.mark.parametrize(
+    "routine", ["cuMemAlloc", "cuMemcpyHtoD", "cuLaunchKernel", "cuMemcpyDtoH"]
+)
 def test_faults(kernels, balance, routine):
     x = np.zeros(4, np.float32)
     add_one = kernels.get_function("add_one")

@@ -74,7 +74,9 @@ def test_files(context, cubin, tmp_path):
 
 def test_unknown_names(context, cubin):
     module = cuda.module_from_buffer(cubin)
-    with pytest.raises(cuda.LogicError, match='no kernel is called \'other\': is it inside extern "C"'):
+    with pytest.raises(
+        cuda.LogicError, match="no kernel is called 'other': is it inside extern \"C\""
+    ):
         module.get_function("other")
     with pytest.raises(cuda.LogicError, match="no variable is called 'other'"):
         module.get_global("other")
@@ -93,7 +95,9 @@ def test_references_are_gone(context, cubin):
     module = cuda.module_from_buffer(cubin)
     with pytest.raises(cuda.LogicError, match="'tex': .* texture references; pass a TextureObject"):
         module.get_texref("tex")
-    with pytest.raises(cuda.LogicError, match="'surf': .* surface references; pass a SurfaceObject"):
+    with pytest.raises(
+        cuda.LogicError, match="'surf': .* surface references; pass a SurfaceObject"
+    ):
         module.get_surfref("surf")
 
 
@@ -247,7 +251,9 @@ def test_unloading_in_its_own_context(balance, cubin):
     gc.collect()
 
 
-@pytest.mark.parametrize("routine", ["cuModuleLoadDataEx", "cuModuleGetFunction", "cuModuleGetGlobal"])
+@pytest.mark.parametrize(
+    "routine", ["cuModuleLoadDataEx", "cuModuleGetFunction", "cuModuleGetGlobal"]
+)
 def test_faults(balance, cubin, routine):
     def use():
         module = cuda.module_from_buffer(cubin)

@@ -1,4 +1,4 @@
-"""prepare(), prepared_call() and its kin, whose conversions and errors are those of the struct module."""
+"""prepare(), prepared_call() and its kin: conversions and errors are the struct module's."""
 
 from __future__ import annotations
 
@@ -44,11 +44,14 @@ SOURCE = "\n".join(
 SOURCE += """
 struct Pair { int a, b; };
 __global__ void half_bits(unsigned short *out, unsigned short x) { out[0] = x; }
-__global__ void complex64(float *out, int before, float2 z) { out[0] = z.x; out[1] = z.y; out[2] = before; }
-__global__ void complex128(double *out, int before, double2 z) { out[0] = z.x; out[1] = z.y; out[2] = before; }
+__global__ void complex64(float *out, int before, float2 z)
+{ out[0] = z.x; out[1] = z.y; out[2] = before; }
+__global__ void complex128(double *out, int before, double2 z)
+{ out[0] = z.x; out[1] = z.y; out[2] = before; }
 __global__ void pair(int *out, Pair p) { out[0] = p.a; out[1] = p.b; }
 __global__ void add_one(int *data) { data[threadIdx.x + blockIdx.x * blockDim.x] += 1; }
-__global__ void sum(float *out, const float *a, const float *b) { out[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x]; }
+__global__ void sum(float *out, const float *a, const float *b)
+{ out[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x]; }
 __global__ void reverse(int *data)
 {
     extern __shared__ int space[];
@@ -136,7 +139,11 @@ def test_half(kernels):
 def test_complex(kernels):
     for name, code, dtype in [("complex64", "F", np.float32), ("complex128", "D", np.float64)]:
         function = kernels.get_function(name)
-        for types in (f"Pi{code}", ["P", "i", np.dtype(code)], [np.uintp, np.int32, np.dtype(code).type]):
+        for types in (
+            f"Pi{code}",
+            ["P", "i", np.dtype(code)],
+            [np.uintp, np.int32, np.dtype(code).type],
+        ):
             function.prepare(types)
             for value in (1 - 2j, np.complex64(1 - 2j)):
                 assert call(function, dtype, 9, value, n=3).tolist() == [1, -2, 9]

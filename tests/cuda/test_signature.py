@@ -148,7 +148,9 @@ def test_templates_and_mangled_names():
 
 def test_both_texts():
     ptx = PTX.encode()
-    source = "__global__ void add(float *a, unsigned long b, int n, float x, double y, bool c, S s);"
+    source = (
+        "__global__ void add(float *a, unsigned long b, int n, float x, double y, bool c, S s);"
+    )
     rows = kernel_parameters("add", source, ptx)
     assert [row[:3] for row in rows] == [
         ("P", 8, 8),
@@ -169,6 +171,8 @@ def test_both_texts():
     assert kernel_parameters("add", source, None)[2][:2] == ("i", 4)
 
 
-@pytest.mark.parametrize("junk", ["", "__global__", "__global__ void f(<", "f(((", "#define f", "\\"])
+@pytest.mark.parametrize(
+    "junk", ["", "__global__", "__global__ void f(<", "f(((", "#define f", "\\"]
+)
 def test_junk(junk: str):
     assert kernel_parameters("f", junk, junk.encode()) is None

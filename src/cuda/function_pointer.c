@@ -1,0 +1,200 @@
+/* function_pointer.c - what stands for device memory as a parameter of a kernel: allocations, addresses, objects of other libraries. */
+#include "function.h"
+
+/* For objects that cannot be used now: freed, of another context. */
+static int reject(Function *self, Py_ssize_t i, CUresult status, const char *what, PyObject *arg) {
+    PyObject *place = function_place(self, i);
+    if (place != NULL) {
+        cud_reject(self->state, "cuLaunchKernel", status, "%U: the %s %s", place, pg_type_name(arg), what);
+        Py_DECREF(place);
+    }
+    return -1;
+}
+
+/* ---- temporaries ---------------------------------------------------------------------------------------------------- */
+
+int keep_add(Keep *keep, PyObject *object) {
+    if (keep->n < KEEP_MANY) {
+        keep->items[keep->n++] = object;
+        return 0;
+    }
+    if (keep->more == NULL) {
+        keep->more = PyList_New(0);
+    }
+    int failed = keep->more == NULL || PyList_Append(keep->more, object) < 0;
+    Py_DECREF(object);
+    return failed ? -1 : 0;
+}
+
+void keep_clear(Keep *keep) {
+    for (int k = 0; k < keep->n; k++) {
+        Py_DECREF(keep->items[k]);
+    }
+    Py_CLEAR(keep->more);
+    keep->n = 0;
+}
+
+/* ---- pointers ------------------------------------------------------------------------------------------------------- */
+
+static int takes_pointer(const Param *param) {
+    return param->size == sizeof(CUdeviceptr) && (param->kind == PARAM_POINTER || param->kind == PARAM_INTEGER || param->kind == PARAM_UNKNOWN);
+}
+
+static int refuse_pointer(Function *self, Py_ssize_t i, const Param *param, PyObject *arg) {
+    if (param->size != sizeof(CUdeviceptr)) {
+        return function_refuse(self, i, "%u bytes are expected, and %s is a pointer of %u", (unsigned)param->size, Py_TYPE(arg)->tp_name, (unsigned)sizeof(CUdeviceptr));
+    }
+    return function_refuse(self, i, "the kernel takes no pointer here, and %s is one; pass a %s", Py_TYPE(arg)->tp_name, function_numpy_type(param));
+}
+
+/* Whether kernels of the function's context can reach memory of another one: managed memory, and another device's that has been or
+ * may be opened with enable_peer_access. */
+static int reaches(Function *self, Context *other, PyObject *arg) {
+    if (PyObject_TypeCheck(arg, self->state->ManagedAllocationType)) {
+        return 1;
+    }
+    int can = 0;
+    CUresult status = CUDA_SUCCESS;
+    if (other->device != self->context->device) {
+        CU_CALL(status, cuDeviceCanAccessPeer, &can, self->context->device, other->device);
+    }
+    return status == CUDA_SUCCESS && can;
+}
+
+int function_use_allocation(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch) {
+    Allocation *allocation = (Allocation *)arg;
+    if (!takes_pointer(param)) {
+        return refuse_pointer(self, i, param, arg);
+    }
+    if (allocation->freed) {
+        return reject(self, i, CUDA_ERROR_INVALID_VALUE, "was freed", arg);
+    }
+    Context *context = allocation->context;
+    if (context != NULL && context != self->context) {
+        if (!context->alive) {
+            return reject(self, i, CUDA_ERROR_INVALID_CONTEXT, "belongs to a context that was destroyed", arg);
+        }
+        if (!reaches(self, context, arg)) {
+            return reject(self, i, CUDA_ERROR_INVALID_CONTEXT, "belongs to another context than the kernel", arg);
+        }
+    }
+    if (cud_allocation_use(allocation, launch->stream, launch->stream_object) < 0) {
+        return -1;
+    }
+    memcpy(at, &allocation->ptr, sizeof allocation->ptr);
+    if (Py_TYPE(arg) == self->state->DeviceAllocationType || Py_TYPE(arg) == self->state->PooledDeviceAllocationType) {
+        param->exact = Py_TYPE(arg);
+        param->copy = COPY_ALLOCATION;
+    }
+    return 0;
+}
+
+int function_store_address(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, PyObject *number, unsigned char *at) {
+    CUdeviceptr pointer;
+    if (!takes_pointer(param)) {
+        return refuse_pointer(self, i, param, arg);
+    }
+    pointer = PyLong_AsUnsignedLongLong(number);
+    if (pointer == (CUdeviceptr)-1 && PyErr_Occurred()) {
+        return function_refuse_range(self, i, number, "a pointer");
+    }
+    memcpy(at, &pointer, sizeof pointer);
+    return 0;
+}
+
+/* What an attribute or a method gave for a pointer: an allocation, a number, an object that is one. Takes the reference over. */
+int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *arg, PyObject *pointer, unsigned char *at, const Launch *launch,
+                       Keep *keep) {
+    State *state = self->state;
+    int result;
+    if (PyObject_TypeCheck(pointer, state->DeviceAllocationType) || PyObject_TypeCheck(pointer, state->PooledDeviceAllocationType)) {
+        PyTypeObject *exact = param->exact;
+        uint8_t copy = param->copy;
+        result = function_use_allocation(self, i, param, pointer, at, launch);
+        param->exact = exact; /* this was of the pointer, not of the argument */
+        param->copy = copy;
+    } else if (PyLong_CheckExact(pointer)) {
+        result = function_store_address(self, i, param, arg, pointer, at);
+    } else if (PyObject_TypeCheck(pointer, state->PointerHolderBaseType)) {
+        PyObject *number = PyObject_CallMethod(pointer, "get_pointer", NULL);
+        PyObject *index = number != NULL ? PyNumber_Index(number) : NULL;
+        result = index != NULL ? function_store_address(self, i, param, arg, index, at) : -1;
+        Py_XDECREF(index);
+        if (number != NULL && keep_add(keep, number) < 0) {
+            result = -1;
+        }
+    } else {
+        PyObject *index = PyNumber_Index(pointer);
+        result = index != NULL                                    ? function_store_address(self, i, param, arg, index, at)
+                 : PyErr_ExceptionMatches(PyExc_TypeError) ? (PyErr_Clear(), function_refuse(self, i, "a pointer is expected, and %s gave a %s", Py_TYPE(arg)->tp_name,
+                                                                                            Py_TYPE(pointer)->tp_name))
+                                                           : -1;
+        Py_XDECREF(index);
+    }
+    if (result == 0 && Py_REFCNT(pointer) == 1 && !PyLong_CheckExact(pointer)) {
+        return keep_add(keep, pointer); /* its memory would go with it */
+    }
+    Py_DECREF(pointer);
+    return result;
+}
+
+/* Work that another library has queued on its stream for this array comes first (version 3 of the interface). */
+static int wait_for_producer(Function *self, Py_ssize_t i, PyObject *stream, const Launch *launch) {
+    if (stream == NULL || stream == Py_None) {
+        return 0;
+    }
+    uint64_t handle;
+    if (pg_as_u64(stream, "__cuda_array_interface__", "stream", &handle) < 0) {
+        return -1;
+    }
+    if (handle == 0) {
+        return function_refuse(self, i, "__cuda_array_interface__ gives the stream 0, which the protocol forbids");
+    }
+    CUstream producer = (CUstream)(uintptr_t)handle;
+    if (producer == launch->stream || (producer == CU_STREAM_LEGACY && launch->stream == NULL)) {
+        return 0;
+    }
+    CUevent event = NULL;
+    CUresult status = CUDA_SUCCESS;
+    const char *routine = "cuEventCreate";
+    CU_CALL(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
+    if (status == CUDA_SUCCESS) {
+        CUresult ignored = CUDA_SUCCESS;
+        routine = "cuEventRecord";
+        CU_CALL(status, cuEventRecord, event, producer);
+        if (status == CUDA_SUCCESS) {
+            routine = "cuStreamWaitEvent";
+            CU_CALL(status, cuStreamWaitEvent, launch->stream, event, 0);
+        }
+        CU_CALL(ignored, cuEventDestroy, event);
+        (void)ignored;
+    }
+    if (status != CUDA_SUCCESS) {
+        cud_raise_with(self->state, routine, status, "the stream of a __cuda_array_interface__");
+        return -1;
+    }
+    return 0;
+}
+
+/* 1 if arg has __cuda_array_interface__ and it was used, 0 if not, -1 with an exception. */
+int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+    PyObject *interface = PyObject_GetAttrString(arg, "__cuda_array_interface__");
+    if (interface == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+            return -1;
+        }
+        PyErr_Clear();
+        return 0;
+    }
+    PyObject *data = PyDict_Check(interface) ? PyDict_GetItemString(interface, "data") : NULL;
+    int result = -1;
+    if (data == NULL || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
+        function_refuse(self, i, "__cuda_array_interface__ of %s must be a dict whose 'data' is (pointer, read-only)", Py_TYPE(arg)->tp_name);
+    } else if (wait_for_producer(self, i, PyDict_GetItemString(interface, "stream"), launch) == 0) {
+        result = function_use_pointer(self, i, param, arg, Py_NewRef(PyTuple_GET_ITEM(data, 0)), at, launch, keep) < 0 ? -1 : 1;
+    }
+    if (keep_add(keep, interface) < 0) {
+        return -1;
+    }
+    return result;
+}
