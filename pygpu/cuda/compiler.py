@@ -30,6 +30,7 @@ from pygpu.errors import Error
 from . import nvrtc
 from .driver import Context, Module, init, module_from_buffer
 from .errors import CompileError
+from .loader import simulator_path
 
 __all__ = [
     "DEFAULT_NVCC_FLAGS",
@@ -453,7 +454,7 @@ class _Job:
             words.append(f"--gpu-architecture={target}")
         toolkit = nvrtc.include_folders()
         words += [f"-I{folder}" for folder in toolkit]
-        compiler = ("nvrtc", nvrtc.version(), nvrtc.is_simulated(), _simulator_settings())
+        compiler = ("nvrtc", nvrtc.version(), _simulator_version())
         return self._cached(words, compiler, toolkit, self._run_nvrtc)
 
     def _run_nvrtc(self, words: list[str]) -> nvrtc.Compiled:
@@ -544,8 +545,13 @@ def _include_words(words: Sequence[str]) -> list[str]:
     return [word[2:] for word in words if word.startswith("-I") and len(word) > 2]
 
 
-def _simulator_settings() -> list[tuple[str, str]]:
-    return sorted(item for item in os.environ.items() if item[0].startswith("PYGPU_SIM_"))
+def _simulator_version() -> tuple[object, ...]:
+    """Which simulator compiles, and its settings; empty if NVRTC does."""
+    if not nvrtc.is_simulated():
+        return ()
+    settings = sorted(item for item in os.environ.items() if item[0].startswith("PYGPU_SIM_"))
+    file = simulator_path().stat()  # an image of another build need not be one that this one loads
+    return (file.st_size, file.st_mtime_ns, *settings)
 
 
 def _real_architecture(arch: str | None, code: str | None) -> str | None:
