@@ -24,6 +24,8 @@ of the same kind."""
 OUT_OF_MEMORY = (-4, -5, -6)
 """MEM_OBJECT_ALLOCATION_FAILURE (the one that is a MemoryError, as in PyOpenCL), ..._RESOURCES,
 ..._HOST_MEMORY."""
+MEMORY_ERROR = -4
+"""The code that is a MemoryError."""
 INSIDE = (
     "clGetEventInfo",
     "clSetEventCallback",
@@ -84,7 +86,7 @@ def attempt(
             wrong.append(
                 f"the message does not name the call: {type(error).__name__}: {str(error)[:200]}"
             )
-        if isinstance(error, MemoryError) != (code == -4) and error.code == code:
+        if isinstance(error, MemoryError) != (code == MEMORY_ERROR) and error.code == code:
             wrong.append(f"code {code} became a {type(error).__name__}")
     except AssertionError as error:
         wrong.append(f"silently wrong: {str(error)[:200]}")
