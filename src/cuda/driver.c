@@ -236,7 +236,8 @@ static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args,
     return counts;
 }
 
-static PyObject *handle_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+static PyObject *handle_counts(PyObject *module, PyObject *Py_UNUSED(ignored)) {
+    cud_hold_drain(PyModule_GetState(module)); /* what finished work used is let go of by the next call */
     static const char *const kinds[LIVE_KINDS] = {"context", "module", "stream",  "event", "mem", "host",
                                                   "array",   "texture", "graph", "link",   "pool"};
     PyObject *counts = PyDict_New();

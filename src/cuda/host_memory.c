@@ -27,9 +27,14 @@ static void release(HostMemory *self) {
         CU_CALL(status, cuMemFreeHost, data);
         Py_END_ALLOW_THREADS
     } else {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemHostUnregister, data);
-        Py_END_ALLOW_THREADS
+        for (int tries = 0; tries < 2; tries++) { /* left locked, the memory could never be locked again */
+            Py_BEGIN_ALLOW_THREADS
+            CU_CALL(status, cuMemHostUnregister, data);
+            Py_END_ALLOW_THREADS
+            if (status == CUDA_SUCCESS) {
+                break;
+            }
+        }
     }
     cud_context_leave(&guard);
 }

@@ -100,6 +100,7 @@ static PyObject *mem_alloc_async(PyObject *module, PyObject *const *args, Py_ssi
             if (again == 0) {
                 cud_raise_with(state, "cuMemAllocAsync", status, "asked for %zu bytes", size);
             }
+            forget(order);
             Py_CLEAR(self);
             goto done;
         }

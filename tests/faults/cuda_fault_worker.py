@@ -18,7 +18,8 @@ def trials(counts: dict[str, int]) -> list[tuple[str, int, int, int]]:
     found = []
     for name, count in counts.items():
         places = sorted({*range(1, min(3, count) + 1), count})
-        found += [(name, INVALID_VALUE, nth, 1) for nth in places]
+        if name != "cuFuncGetParamInfo":  # this answer says that there are no more parameters
+            found += [(name, INVALID_VALUE, nth, 1) for nth in places]
         found += [(name, code, 1, 1) for code in (OUT_OF_MEMORY, UNKNOWN)]
     return found
 
@@ -29,5 +30,8 @@ if __name__ == "__main__":
     fault_worker.Base = cuda_scenarios.Base
     fault_worker.trials = trials
     fault_worker.MEMORY_ERROR = OUT_OF_MEMORY
-    fault_worker.INSIDE = ("cuStreamQuery", "cuEventQuery", "cuCtxGetCurrent", "cuCtxPushCurrent")
+    fault_worker.INSIDE = (
+        *("cuStreamQuery", "cuEventQuery", "cuCtxSynchronize"),
+        *("cuCtxGetCurrent", "cuCtxPushCurrent"),
+    )
     fault_worker.main()
