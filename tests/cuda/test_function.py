@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -451,3 +453,39 @@ def test_a_driver_that_tells_no_parameters(out, context):
             function(cuda.Out(result), *args, block=(1, 1, 1))
             with pytest.raises(TypeError, match="nothing is known of the parameters"):
                 function(cuda.Out(result), 2, 3, 4, block=(1, 1, 1))
+
+
+BAD = """
+import pygpu.cuda.driver as cuda
+from pygpu.cuda.compiler import SourceModule
+
+module = SourceModule('''
+__global__ void good(int *x) { x[threadIdx.x] = 1; }
+__global__ void bad(int *x) { x[threadIdx.x + (1LL << 40)] = 1; }
+''')
+memory = cuda.mem_alloc(64)
+module.get_function("good")(memory, block=4)
+module.get_function("bad")(memory, block=(4, 2), grid=(3, 1))
+for call in (
+    cuda.Context.synchronize,
+    lambda: module.get_function("good")(memory, block=4),
+    lambda: module.get_function("bad")(cuda.InOut(bytearray(64)), block=4),
+):
+    try:
+        call()
+        print("nothing")
+    except cuda.LogicError as error:
+        print(error.code, error)
+"""
+
+
+def test_a_kernel_that_fails_is_named():
+    """The call that waits tells which launch was the last; later ones fail too."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", BAD], capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3 and all(line.startswith("700 ") for line in lines), done.stdout
+    last = "the last kernel launched was bad, grid (3, 1, 1), block (4, 2, 1)"
+    assert lines[0].startswith("700 cuCtxSynchronize failed") and last in lines[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import subprocess
 import sys
 import threading
 import weakref
@@ -483,3 +484,21 @@ def test_host_func_arguments(context):
         _cuda._fault(None, 0)
     cuda.Context.synchronize()
     assert calls == [1]
+
+
+EXIT = """
+import time
+import pygpu.cuda.driver as cuda
+stream = cuda.Stream()
+cuda.launch_host_func(stream, time.sleep, 2)
+cuda.launch_host_func(stream, print, "called")
+print("exit")
+"""
+
+
+def test_host_func_at_exit():
+    """A program may end while a function is being called, or waits to be."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", EXIT], capture_output=True, text=True, timeout=100
+    )
+    assert (done.returncode, done.stdout.split()[0]) == (0, "exit"), done.stderr
