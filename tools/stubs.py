@@ -1,6 +1,6 @@
 """Writes the type stubs of pygpu from the built module: python tools/stubs.py [--check]
 
-pygpu/_opencl.pyi     classes, methods, properties, functions of the C extension: from the docstrings
+pygpu/_opencl.pyi     classes, methods, properties, functions of the C extension
 pygpu/_cuda.pyi       likewise
 pygpu/constants.pyi   the constant classes with their members
 pygpu/cuda/enums.pyi  CUDA's enumerations with their members
@@ -56,7 +56,8 @@ SLOTS = {
     "local_size: int | Sequence[int] | None, *args: Any, "
     "global_offset: int | Sequence[int] | None = ..., g_times_l: bool = ..., "
     "allow_empty_ndrange: bool = ..., wait_for: Sequence[Event] | None = ...) -> Event",
-    "Memcpy2D.__call__": "(self, aligned: bool | Stream | None = ..., stream: object = ...) -> None",
+    "Memcpy2D.__call__": "(self, aligned: bool | Stream | None = ..., "
+    "stream: object = ...) -> None",
     "Memcpy3D.__call__": "(self, stream: object = ...) -> None",
     "Memcpy3DPeer.__call__": "(self, stream: object = ...) -> None",
     "MemoryPool.__call__": "(self, size: int) -> PooledBuffer",
@@ -142,10 +143,13 @@ TYPING = "IO Any Final Literal NoReturn Self SupportsIndex TypeAlias final".spli
 ENUMS_HEAD = """\
 # Written by tools/stubs.py from the built module: `make stubs`.
 
-from typing import ClassVar, Self
+from typing import ClassVar
+
+from typing_extensions import disjoint_base
 
 __all__ = {names}
 
+@disjoint_base
 class Enumeration(int):
     names: ClassVar[dict[str, Enumeration]]
     values: ClassVar[dict[int, Enumeration]]
@@ -352,7 +356,7 @@ def enums_stub(module: Any) -> str:
     for name in module.__all__:
         cls = getattr(module, name)
         if cls is not module.Enumeration:
-            members = [f"    {key}: ClassVar[Self]" for key in cls.names]
+            members = [f"    {key}: ClassVar[{name}]" for key in cls.names]
             parts.append("\n".join([f"class {name}(Enumeration):", *members]) + "\n")
     return "\n".join(parts)
 

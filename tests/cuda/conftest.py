@@ -1,6 +1,7 @@
 """Fixtures of the CUDA tests: they run on what PYGPU_CUDA says, the simulator if there is no GPU.
 
-A module with needs_no_device = True runs anywhere. Tests marked `gpu` need a real one; tests marked `simulator` are about the simulator alone.
+A module with `needs_no_device = True` runs anywhere. Tests marked `gpu`
+need a real one; tests marked `simulator` are about the simulator alone.
 """
 
 from __future__ import annotations
