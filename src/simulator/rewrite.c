@@ -391,6 +391,7 @@ bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *n
         r.match = rewrite_match(&r.t);
         r.at = calloc(r.t.n_tokens, 1);
         r.dependent = dependent_names(&r.t);
+        r.n_dependent = r.t.n_names;
         good = r.match != NULL && r.at != NULL && r.dependent != NULL;
     }
     if (good) {

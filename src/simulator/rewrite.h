@@ -21,6 +21,8 @@ enum {
     R_words
 };
 
+typedef struct { unsigned name; bool loops; } SeenKernel;
+
 #define NOWHERE 0xffffffffu
 
 typedef struct {
@@ -32,7 +34,8 @@ typedef struct {
     unsigned copied; /* the token whose white space before it is not wanted; NOWHERE: none */
     bool loops;      /* kernels whose threads are independent are run as loops */
     bool failed;
-    unsigned *kernels; /* names of the kernels seen */
+    SeenKernel *kernels;
+    unsigned n_dependent; /* names that `dependent` knows of */
     unsigned n_kernels, room_kernels;
     unsigned char *at; /* what begins at a token, a BEGINS_ */
     unsigned body_end; /* of the kernel we are in, the token of its brace; 0: in none */

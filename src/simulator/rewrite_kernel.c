@@ -69,18 +69,28 @@ static bool parse(Rewriter *r, Kernel *k, unsigned start, unsigned global) {
     return k->body < r->t.n_tokens;
 }
 
-static bool remember(Rewriter *r, unsigned name) {
+static SeenKernel *find(const Rewriter *r, unsigned name) {
     for (unsigned i = 0; i < r->n_kernels; i++) {
-        if (r->kernels[i] == name) return true;
+        if (r->kernels[i].name == name) return &r->kernels[i];
+    }
+    return NULL;
+}
+
+/* loops: this one of its name may be run in loops. */
+static bool remember(Rewriter *r, unsigned name, bool loops) {
+    SeenKernel *seen = find(r, name);
+    if (seen != NULL) {
+        seen->loops = seen->loops && loops;
+        return true;
     }
     if (r->n_kernels == r->room_kernels) {
         const unsigned room = 2 * r->room_kernels + 16;
-        unsigned *more = realloc(r->kernels, room * sizeof *more);
+        SeenKernel *more = realloc(r->kernels, room * sizeof *more);
         if (more == NULL) return false;
         r->kernels = more;
         r->room_kernels = room;
     }
-    r->kernels[r->n_kernels++] = name;
+    r->kernels[r->n_kernels++] = (SeenKernel){name, loops};
     return true;
 }
 
@@ -127,15 +137,17 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
         r->copied = start;
         return start; /* something else: as it is */
     }
-    if (!remember(r, r->t.tokens[k.name].name)) r->failed = true;
     const unsigned end = is_bracket(&r->t, k.body, '{') ? r->match[k.body] : k.body;
+    const bool loops = independent(r, k.params, end);
+    if (!k.is_instantiation && !remember(r, r->t.tokens[k.name].name, loops)) r->failed = true;
     if (end == 0) {
         rewrite_error(r, k.body, "missing '}' of a kernel");
         return k.body + 1;
     }
     if (k.is_instantiation) {
         rewrite_flat(r, r->out, start, k.body + 1, true);
-        entry(r, &k, false);
+        const SeenKernel *seen = find(r, r->t.tokens[k.name].name);
+        entry(r, &k, seen != NULL && seen->loops && independent(r, k.name, k.body));
         return k.body + 1;
     }
     /* what has the name */
@@ -159,7 +171,7 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
     r->foreign_end = 0;
     rewrite_tokens(r, k.body, end + 1);
     r->body_end = r->foreign_end = 0;
-    if (!k.is_template) entry(r, &k, independent(r, k.params, end));
+    if (!k.is_template) entry(r, &k, loops);
     return end + 1;
 }
 
@@ -185,33 +197,46 @@ static bool last_name(const char *text, size_t *at, size_t *size) {
     return found;
 }
 
+/* The template arguments may name functors whose code waits for other threads. */
+static bool names_are_independent(Rewriter *r, const char *text) {
+    Tokens t;
+    bool good = lex(&t, text, strlen(text));
+    for (unsigned i = 0; good && i < t.n_tokens; i++) {
+        if (t.tokens[i].kind != TOKEN_NAME) continue;
+        const unsigned before = r->t.n_names, name = lex_name(&r->t, text + t.tokens[i].start, t.tokens[i].size);
+        good = name < before && name != 0 && name < r->n_dependent && !r->dependent[name];
+    }
+    lex_free(&t);
+    return good;
+}
+
 void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names) {
     for (size_t i = 0; i < n_names; i++) {
         const char *text = names[i];
         size_t at = 0, size = 0;
         while (*text == ' ' || *text == '&' || *text == '\t' || *text == '\n') text++;
-        bool kernel = false, is_template = false;
+        const SeenKernel *kernel = NULL;
+        bool is_template = false;
         if (last_name(text, &at, &size)) {
-            const unsigned name = lex_name(&r->t, text + at, size);
-            for (unsigned k = 0; k < r->n_kernels; k++) kernel = kernel || r->kernels[k] == name;
+            kernel = find(r, lex_name(&r->t, text + at, size));
             is_template = strchr(text + at, '<') != NULL;
         }
         text_printf(r->out, "# 1 \"name expression %s\"\n", strchr(names[i], '"') == NULL && strchr(names[i], '\\') == NULL ? names[i] : "");
         if (kernel) {
-            bool loops = r->loops && !r->dependent[R_operator];
             text_printf(r->out, "static const SimName __simN_%zu __attribute__((used, section(\"sim_names\"))) = {%zu, (const void *)static_cast<decltype(&%s)>(&%s)};", i,
                         i, text, text);
             if (is_template) {
                 Text own = {0};
+                char loops[60] = "0";
                 text_printf(&own, "%.*ssim_v_%s", (int)at, text, text + at);
+                if (kernel->loops && names_are_independent(r, text)) snprintf(loops, sizeof loops, "&__simM_%zu::blocks", i);
                 text_printf(r->out,
                             " typedef SimKernel<decltype(&%s), &%s, decltype(&%s), &%s> __simM_%zu; static const SimEntry __simF_%zu = {(void *)static_cast<decltype(&%s)>(&%s), "
                             "&__simM_%zu::threads, %s, __simM_%zu::sizes, __simM_%zu::count, 0}; static const SimEntry *const __simG_%zu "
                             "__attribute__((used, section(\"sim_kernels\"))) = &__simF_%zu;",
-                            text, text, own.data, own.data, i, i, text, text, i, "0", i, i, i, i);
+                            text, text, own.data, own.data, i, i, text, text, i, loops, i, i, i, i);
                 text_free(&own);
             }
-            (void)loops;
         } else {
             text_printf(r->out, "static const SimName __simN_%zu __attribute__((used, section(\"sim_names\"))) = {%zu, (const void *)&(%s)};", i, i, text);
         }
