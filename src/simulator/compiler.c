@@ -91,6 +91,7 @@ static bool preprocess(const CxxCompiler *cxx, const Options *options, const cha
     words_add(&words, "-E");
     words_add(&words, "-x");
     words_add(&words, "c++");
+    words_add(&words, "-UNDEBUG"); /* zig defines it */
     words_add(&words, "-D__CUDA_ARCH__=%d", options->architecture * 10);
     if (options->debug) words_add(&words, "-D__CUDACC_DEBUG__=1");
     if (hosted) words_add(&words, "-DSIM_HOSTED=1");
@@ -129,9 +130,11 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
     Words words = {0};
     Text out = {0};
     common_words(&words, cxx, options);
-    static const char *const always[] = {"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-Bsymbolic", "-fno-strict-aliasing", "-fno-math-errno",
+    static const char *const always[] = {"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-Bsymbolic", "-fno-strict-aliasing", "-fno-math-errno", "-fno-delete-null-pointer-checks",
                                          "-fno-trapping-math", "-ffp-contract=fast", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-pipe"};
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) words_add(&words, "%s", always[i]);
+    const bool zig = cxx->command.n > 1;
+    if (zig) words_add(&words, "-fno-sanitize=undefined"); /* its own default */
     words_add(&words, options->debug || compiler_keep() ? "-g" : "-g1");
     if (sim_checked()) {
         words_add(&words, "-fsanitize=thread,bounds"); /* with hooks of our own: see sim_check.h */
@@ -162,9 +165,7 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
     words_add(&words, "-o");
     words_add(&words, "%s/image.so", folder);
     words_add(&words, "%s/program.ii", folder);
-    const bool zig = cxx->command.n > 1;
     if (zig) {
-        words_add(&words, "-fno-sanitize=undefined");
         words_add(&words, "-Wl,--no-gc-sections");
     } else {
         words_add(&words, "-nostdlib");
@@ -290,10 +291,10 @@ char *compiler_lowered(const Text *image, size_t i) {
     if (image->size == 0 || posix_memalign(&aligned, 16, image->size) != 0) return NULL;
     memcpy(aligned, image->data, image->size);
     if (elf_open(&elf, aligned, image->size) && elf_section(&elf, "sim_names", &address, &size)) {
-        for (uint64_t at = address; at + sizeof(SimName) <= address + size; at += sizeof(SimName)) {
-            uint64_t number = 0, target = 0;
-            if (!elf_bytes_at(&elf, at, &number, sizeof number) || number != i) continue;
-            if (!elf_pointer_at(&elf, at + 8, &target)) continue;
+        for (uint64_t at = address; at + 8 <= address + size; at += 8) {
+            uint64_t entry = 0, number = 0, target = 0;
+            if (!elf_pointer_at(&elf, at, &entry) || !elf_bytes_at(&elf, entry, &number, sizeof number) || number != i) continue;
+            if (!elf_pointer_at(&elf, entry + offsetof(SimName, address), &target)) continue;
             const Elf64_Sym *symbol = elf_symbol_at(&elf, target);
             if (symbol != NULL) {
                 result = strdup(elf_symbol_name(&elf, symbol));

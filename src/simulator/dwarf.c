@@ -127,6 +127,11 @@ typedef struct { uint64_t address; unsigned file, line; } Row;
 static bool is_skipped(const Files *files, const Row *row, const char *skip) {
     char path[1000];
     path_of(files, row->file, path, sizeof path);
+    if (path[0] != '/' && files->n_folders > 0 && files->folders[0] != NULL && strchr(path, '/') != NULL) { /* clang leaves its own folder out */
+        char whole[2000];
+        snprintf(whole, sizeof whole, "%s/%s", files->folders[0], path);
+        if (strncmp(whole, skip, strlen(skip)) == 0) return true;
+    }
     return (skip[0] != 0 && strncmp(path, skip, strlen(skip)) == 0) || strncmp(path, "/usr/", 5) == 0 || row->line == 0;
 }
 
@@ -181,16 +186,16 @@ static bool read_unit(const LineTable *table, Reader *unit, unsigned offset_size
         }
         if (!emit) continue;
         if (have && row.address > wanted && last.address <= wanted) {
-            *found = have_user ? user : last;
+            *found = user;
             if (have_user) return true;
-            passed = true; /* the next line of the user's, if there is one */
+            passed = true; /* then the next line of the user's, if there is one */
         }
         if (passed && !end && !is_skipped(files, &row, skip)) {
             *found = row;
             return true;
         }
         if (end) {
-            if (passed) return true;
+            if (passed) return false;
             have = have_user = false;
             row = (Row){0, 1, 1};
             continue;

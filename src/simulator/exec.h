@@ -136,6 +136,7 @@ SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, S
 SIM_HIDDEN void sim_module_enter(const SimModule *module, char *dynamic); /* before blocks of its kernels run on this thread */
 SIM_HIDDEN bool sim_module_contains(const SimModule *module, uintptr_t pc);
 SIM_HIDDEN bool sim_module_image(const SimModule *module, uintptr_t address);      /* it is in the module's file */
+SIM_HIDDEN const void *sim_module_image_copy(const SimModule *module, size_t *size);
 SIM_HIDDEN uintptr_t sim_module_shared(const SimModule *module, size_t *size);     /* static shared memory of the calling thread */
 /* The variable at an offset of it, and the offset inside. */
 SIM_HIDDEN void sim_module_shared_name(const SimModule *module, size_t *offset, char *text, size_t size);

@@ -36,6 +36,8 @@ struct SimModule {
     size_t n_dynamic;
     LineTable lines;
     void *lines_block;
+    void *image; /* as it was loaded, for messages */
+    size_t image_size;
     char path[300]; /* of the image, if it was kept */
 };
 
@@ -48,6 +50,7 @@ static void module_free(SimModule *module) {
     free(module->shared_variables);
     free(module->names);
     free(module->lines_block);
+    free(module->image);
     free(module);
 }
 
@@ -187,6 +190,7 @@ static CUresult load(SimModule *module, const void *image, size_t size) {
     CUresult status = load_object(module, image, elf.size);
     if (status != CUDA_SUCCESS) return status;
     find_segments(module, &elf);
+    if ((module->image = malloc(elf.size)) != NULL) memcpy(module->image, image, module->image_size = elf.size);
     find_shared(module, &elf);
     module->lines_block = line_table_copy(&module->lines, &elf);
     if (elf_section(&elf, "sim_dynamic", &address, &bytes)) {
@@ -358,4 +362,9 @@ uintptr_t sim_module_shared(const SimModule *module, size_t *size) {
     void *block = NULL;
     *size = module->shared;
     return module->shared > 0 && dlinfo(module->object, RTLD_DI_TLS_DATA, &block) == 0 ? (uintptr_t)block : 0;
+}
+
+const void *sim_module_image_copy(const SimModule *module, size_t *size) {
+    *size = module->image_size;
+    return module->image;
 }

@@ -223,8 +223,7 @@ void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names) {
         }
         text_printf(r->out, "# 1 \"name expression %s\"\n", strchr(names[i], '"') == NULL && strchr(names[i], '\\') == NULL ? names[i] : "");
         if (kernel) {
-            text_printf(r->out, "static const SimName __simN_%zu __attribute__((used, section(\"sim_names\"))) = {%zu, (const void *)static_cast<decltype(&%s)>(&%s)};", i,
-                        i, text, text);
+            text_printf(r->out, "static const SimName __simN_%zu = {%zu, (const void *)static_cast<decltype(&%s)>(&%s)};", i, i, text, text);
             if (is_template) {
                 Text own = {0};
                 char loops[60] = "0";
@@ -238,8 +237,9 @@ void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names) {
                 text_free(&own);
             }
         } else {
-            text_printf(r->out, "static const SimName __simN_%zu __attribute__((used, section(\"sim_names\"))) = {%zu, (const void *)&(%s)};", i, i, text);
+            text_printf(r->out, "static const SimName __simN_%zu = {%zu, (const void *)&(%s)};", i, i, text);
         }
+        text_printf(r->out, " static const SimName *const __simO_%zu __attribute__((used, section(\"sim_names\"))) = &__simN_%zu;", i, i);
         text_puts(r->out, "\n");
     }
 }

@@ -7,7 +7,7 @@
 #ifndef PYGPU_SIM_ABI_H
 #define PYGPU_SIM_ABI_H
 
-#define SIM_ABI 2
+#define SIM_ABI 3
 #define SIM_REGION 0x10000000ul /* 256 MiB of addresses, of which only what is touched exists */
 #define SIM_WARP 32u
 
@@ -68,7 +68,7 @@ struct SimContext {
     unsigned ended[32];  /* of each warp, the lanes that have returned */
 };
 
-/* How a kernel is run: one entry in section "sim_kernels" for each. */
+/* How a kernel is run: section "sim_kernels" has the address of one for each. */
 typedef struct {
     void *function;                 /* the kernel's symbol, for its name */
     /* Starts threads of the context's block until none is left; several stacks may be inside. */
@@ -80,10 +80,10 @@ typedef struct {
     unsigned max_threads;           /* __launch_bounds__, 0: none */
 } SimEntry;
 
-/* Variables whose address is the block's dynamic shared memory: entries of section "sim_dynamic". */
+/* Variables whose address is the block's dynamic shared memory: section "sim_dynamic" has the addresses. */
 typedef struct { void (*set)(char *dynamic); } SimDynamic;
 
-/* What nvrtcAddNameExpression asked for: entries of section "sim_names". */
+/* What nvrtcAddNameExpression asked for: section "sim_names" has their addresses. */
 typedef struct { unsigned long long number; const void *address; } SimName;
 
 #endif
