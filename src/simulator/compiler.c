@@ -121,9 +121,16 @@ static bool uses_cxx_library(const char *text) {
 static bool uses_files(const char *text, const char *folder) {
     const size_t n = strlen(folder), m = strlen(compiler_headers());
     for (const char *at = strstr(text, "\n# 1 \"/"); at != NULL; at = strstr(at + 1, "\n# 1 \"/")) {
-        if (strncmp(at + 6, folder, n) != 0 && strncmp(at + 6, compiler_headers(), m) != 0) return true;
+        if (strncmp(at + 6, folder, n) != 0 && strncmp(at + 6, compiler_headers(), m) != 0 && strncmp(at + 6, "/usr/include/stdc-predef.h", 26) != 0) return true;
     }
     return false;
+}
+
+/* The text without the name of the folder, which is another one each time. */
+static void key_add_text(Key *key, const char *text, const char *folder) {
+    const size_t n = strlen(folder);
+    for (const char *next; (next = strstr(text, folder)) != NULL; text = next + n) key_add(key, text, (size_t)(next - text));
+    key_add(key, text, strlen(text));
 }
 
 static bool compile(const CxxCompiler *cxx, const Options *options, const char *folder, Text *error) {
@@ -200,7 +207,7 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
     if (good) preprocessed.size = sim_prune(preprocessed.data, preprocessed.size);
     Key store = key;
     if (good && uses_files(preprocessed.data, folder)) {
-        key_add(&store, preprocessed.data, preprocessed.size);
+        key_add_text(&store, preprocessed.data, folder);
         if (cache_load(store, image)) {
             result = NVRTC_OK;
             goto done;

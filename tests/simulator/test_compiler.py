@@ -1,0 +1,228 @@
+"""NVRTC on the CPU: options, logs, names, headers, the cache."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+PLAIN = 'extern "C" __global__ void k(int *a) { *a = VALUE; }'
+
+
+def value_of(simulator, source, **kwargs):
+    out = np.zeros(1, "i4")
+    simulator.run(source, 1, 1, out, **kwargs)
+    return int(out[0])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-DVALUE=7"],
+        ["-D", "VALUE=7"],
+        ["-D VALUE=7"],
+        ["--define-macro=VALUE=7"],
+        ["--define-macro", "VALUE=7"],
+        ["-DVALUE=8", "-UVALUE", "-DVALUE=7"],
+        ["-DVALUE=7", "--gpu-architecture=sm_80", "-std=c++14", "--std=c++20"],
+        ["-arch=compute_90a", "-DVALUE=7", "-lineinfo", "-G", "--device-debug"],
+        ["-DVALUE=7", "-use_fast_math", "--ftz=true", "-prec-div=false", "--fmad=false"],
+        ["-default-device", "-rdc=true", "--maxrregcount=32", "-DVALUE=7", "-w", "-restrict"],
+        ["--ptxas-options=-v", "-DVALUE=7", "", "  "],
+    ],
+    ids=" ".join,
+)
+def test_options(simulator, options):
+    assert value_of(simulator, PLAIN, options=options) == 7
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["-no-such-option"], "unrecognized option -no-such-option"),
+        (["-O9000", "--foo=bar"], "unrecognized option --foo=bar"),
+        (["-arch=pentium"], "invalid value for --gpu-architecture"),
+        (["-std=c++98"], r"invalid value for --std \(-std\): c\+\+98"),
+        (["-I"], "option -I needs a value"),
+    ],
+)
+def test_wrong_options(simulator, options, message):
+    with pytest.raises(Exception, match=message) as e:
+        simulator.compile(PLAIN, options=["-DVALUE=1", *options])
+    assert e.value.args[1] == 5  # NVRTC_ERROR_INVALID_OPTION
+
+
+def test_what_the_architecture_decides(simulator):
+    source = PLAIN.replace("VALUE", "__CUDA_ARCH__")
+    assert value_of(simulator, source) == 900
+    assert value_of(simulator, source, options=["-arch=sm_75"]) == 750
+    assert value_of(simulator, source, options=["--gpu-architecture", "compute_120"]) == 1200
+
+
+def test_headers(simulator, tmp_path):
+    (tmp_path / "disk.h").write_text("#define DISK 20\n")
+    headers = {"memory.h": '#include "inner/deep.h"\n', "inner/deep.h": "#define DEEP 1\n"}
+    source = '#include "memory.h"\n#include <disk.h>\n' + PLAIN.replace("VALUE", "DEEP + DISK")
+    options = [f"--include-path={tmp_path}"]
+    assert value_of(simulator, source, headers=headers, options=options) == 21
+    (tmp_path / "disk.h").write_text("#define DISK 30\n")
+    assert value_of(simulator, source, headers=headers, options=options) == 31
+    headers["inner/deep.h"] = "#define DEEP 2\n"
+    assert value_of(simulator, source, headers=headers, options=options) == 32
+    with pytest.raises(Exception, match="cannot serve a header named ../x.h"):
+        simulator.compile(PLAIN, headers={"../x.h": ""})
+
+
+def test_errors_show_the_line_and_a_caret(simulator):
+    source = "// one\n__global__ void k(int *a) {\n    a[0]  =   undefined_thing + 1;\n}\n"
+    with pytest.raises(Exception) as e:
+        simulator.compile(source, name="folder/kernel.cu")
+    log, status = e.value.args
+    assert status == 6  # NVRTC_ERROR_COMPILATION
+    lines = log.split("\n")
+    assert lines[0].startswith("folder/kernel.cu(3): error: ") and "undefined_thing" in lines[0]
+    assert lines[1] == "      a[0]  =   undefined_thing + 1;"
+    assert lines[2].index("^") == lines[1].index("undefined_thing")
+    assert '1 error detected in the compilation of "folder/kernel.cu".' in log
+    assert "sim_v_" not in log and "/tmp" not in log
+
+
+def test_errors_in_headers_and_templates(simulator):
+    headers = {"h.h": "\n\ntemplate <class T> __device__ T f(T x) { return x.nothing; }\n"}
+    with pytest.raises(Exception, match=r"h.h\(3\): error: .*nothing"):
+        simulator.compile(
+            '#include "h.h"\n__global__ void k(int *a) { *a = f(1); }', headers=headers
+        )
+
+
+@pytest.mark.parametrize(
+    "source, message",
+    [
+        ("__global__ void k() { k<<<1, 1>>>(); }", r"default_program\(1\): error: .*dynamic paral"),
+        ("__global__ void k() {", "error: "),
+        ("__global__ void k(", "error: "),
+        ("__global__ int x;;;}}}", "error: "),
+        ("extern __shared__", "error: "),
+        (
+            "#include <no_such_header.h>\n",
+            r"default_program\(1\): catastrophic error: .*no_such_he",
+        ),
+        ('#error "chosen"\n', "chosen"),
+        ("__global__ void k() { int a[; }", "error: "),
+        ("template <class T> __global__ void k(T *a { }", "error: "),
+        ('R"(never ends', "error: "),
+        ("\x01\x02\x03", "error: "),
+    ],
+)
+def test_broken_programs_are_errors(simulator, source, message):
+    with pytest.raises(Exception, match=message) as e:
+        simulator.compile(source)
+    assert e.value.args[1] == 6
+
+
+@pytest.mark.parametrize("source", ["", " ", "\n\n", "// only a comment", "__device__ int f();"])
+def test_programs_without_kernels(simulator, source):
+    module = simulator.module(source)
+    with pytest.raises(Exception, match="no kernel named 'k'; the module has: none"):
+        module.kernel("k")
+
+
+def test_name_expressions(simulator):
+    source = """
+    template <class T> __global__ void k(T *a) {}
+    namespace n { template <int N> __global__ void k() {} __constant__ int c; }
+    __global__ void plain(float, int *) {}"""
+    names = ["k<int>", "n::k<2 + 1>", "&n::c", "plain", "k<unsigned char>", " k< float > "]
+    _, lowered = simulator.compile(source, names=names)
+    expected = ["_Z1kIiEvPT_", "_ZN1n1kILi3EEEvv", "_ZN1n1cE", "_Z5plainfPi", "_Z1kIhEvPT_"]
+    assert lowered == [*expected, "_Z1kIfEvPT_"]
+    with pytest.raises(Exception, match="name expression nothing<int>"):
+        simulator.compile(source, names=["nothing<int>"])
+
+
+def test_the_cache(make_simulator, tmp_path):
+    """A second compilation in another process runs no compiler; damaged files do not count."""
+    folder = tmp_path / "cache"
+    script = f"""
+import os, sys, time
+from simulator.conftest import LIBRARY, Simulator
+simulator = Simulator(LIBRARY)
+start = time.perf_counter()
+simulator.compile({PLAIN!r}, options=sys.argv[1:])
+"""
+    count = tmp_path / "count"
+    wrapper = tmp_path / "cxx"
+    wrapper.write_text(f'#!/bin/sh\necho "$@" >> {count}\nexec g++ "$@"\n')
+    wrapper.chmod(0o755)
+
+    def runs(*options):
+        count.write_text("")
+        environment = os.environ | {
+            "PYGPU_CACHE_DIR": str(folder),
+            "PYGPU_SIM_CXX": str(wrapper),
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        subprocess.run([sys.executable, "-c", script, *options], check=True, env=environment)
+        return sum("--version" not in line for line in count.read_text().splitlines())
+
+    assert runs("-DVALUE=1") == 2
+    assert runs("-DVALUE=1") == 0
+    assert runs("-DVALUE=2") == 2
+    (tmp_path / "own.h").write_text("inline int other() { return 3; }")
+    assert runs("-DVALUE=1", f"-include={tmp_path}/own.h") == 2
+    assert runs("-DVALUE=1", f"-include={tmp_path}/own.h") == 1  # to see what it includes
+    (tmp_path / "own.h").write_text("inline int other() { return 4; }")
+    assert runs("-DVALUE=1", f"-include={tmp_path}/own.h") == 2
+    for file in (folder / "simulator").iterdir():
+        file.write_bytes(file.read_bytes()[:-10])
+    assert runs("-DVALUE=1") == 2
+    folder.chmod(0o500)
+    assert runs("-DVALUE=1") == 0
+
+
+def test_without_a_compiler(tmp_path):
+    script = f"""
+from simulator.conftest import LIBRARY, Simulator
+try:
+    Simulator(LIBRARY).compile({PLAIN!r}, options=["-DVALUE=1"])
+except Exception as e:
+    print(e.args[0])
+"""
+    environment = os.environ | {"PATH": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment |= {"PYGPU_CACHE_DIR": str(tmp_path)}
+    environment.pop("PYGPU_SIM_CXX", None)
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, env=environment)
+    assert b"pip install ziglang" in out.stdout, out
+    environment["PYGPU_SIM_CXX"] = "/no/such/compiler"
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, env=environment)
+    assert b"PYGPU_SIM_CXX names a C++ compiler that does not run: /no/such/comp" in out.stdout
+
+
+def test_versions_and_architectures(simulator):
+    import ctypes
+
+    major, minor, n = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    nvrtc = simulator.library
+    assert nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)) == 0
+    assert (major.value, minor.value) >= (12, 0)
+    assert nvrtc.nvrtcGetNumSupportedArchs(ctypes.byref(n)) == 0
+    archs = (ctypes.c_int * n.value)()
+    assert nvrtc.nvrtcGetSupportedArchs(archs) == 0
+    assert sorted(archs) == list(archs) and 90 in list(archs)
+    nvrtc.nvrtcGetErrorString.restype = ctypes.c_char_p
+    assert nvrtc.nvrtcGetErrorString(6) == b"NVRTC_ERROR_COMPILATION"
+
+
+def test_compilations_in_many_threads(simulator):
+    from concurrent.futures import ThreadPoolExecutor
+
+    stamp = time.time_ns()
+    sources = [PLAIN.replace("VALUE", str(i)) + f"// {stamp}" for i in range(6)]
+    with ThreadPoolExecutor(3) as pool:
+        modules = list(pool.map(simulator.module, sources))
+    for i, module in enumerate(modules):
+        out = np.full(1, -1, "i4")
+        module.launch("k", 1, 1, out)
+        assert out[0] == i
