@@ -1,2 +1,3 @@
-/* device_types.h - what it would declare is known without it; the name is here so that no toolkit's file is read instead. */
+/* device_types.h - the names of roundings. */
 #pragma once
+enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };

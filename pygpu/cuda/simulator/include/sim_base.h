@@ -31,6 +31,11 @@
 #include <string.h>
 #include <initializer_list>
 #include <utility>
+#else
+/* What nvcc's host headers define; NVRTC has no such names. */
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
 #endif
 
 namespace pygpu_sim {

@@ -38,6 +38,12 @@ static SIM_INLINE SimContext *sim_here() {
 #define CUDA_VERSION 13000
 #define CUDART_VERSION 13000
 #define PYGPU_SIMULATOR 1
+/* NVIDIA's C++ library (CCCL) would read its own headers for these; ours have what programs use of them, and no 8, 6 or 4 bits. */
+#define CCCL_DISABLE_FP16_SUPPORT
+#define CCCL_DISABLE_BF16_SUPPORT
+#define CCCL_DISABLE_NVFP8_SUPPORT
+#define CCCL_DISABLE_NVFP6_SUPPORT
+#define CCCL_DISABLE_NVFP4_SUPPORT
 #ifndef __CUDA_ARCH__
 #define __CUDA_ARCH__ 900
 #endif

@@ -1,0 +1,3 @@
+/* cufftXt.h - as cufft.h. */
+#pragma once
+#include "cufft.h"
