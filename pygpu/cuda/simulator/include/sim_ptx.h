@@ -66,7 +66,7 @@ template <class T> PGS_F T pgs_ptx_mov(PGS_V a) { return a; }
 template <class T> PGS_F T pgs_ptx_cvta(PGS_V a) { return a; }
 template <class T> PGS_F T pgs_ptx_cvta_to(PGS_V a) { return a; }
 template <class T, class A, class B> PGS_F T pgs_ptx_pack(A a, B b) {
-    return (T)pgs_ptx_value(PGS_V(a).bits & (~0ull >> (64 - 4 * sizeof(T))) | PGS_V(b).bits << (4 * sizeof(T)));
+    return (T)pgs_ptx_value((PGS_V(a).bits & (~0ull >> (64 - 4 * sizeof(T)))) | PGS_V(b).bits << (4 * sizeof(T)));
 }
 template <class T, class A, class B> PGS_F void pgs_ptx_unpack(A &a, B &b, PGS_V v) {
     const unsigned long long low = v.bits & (~0ull >> (64 - 4 * sizeof(T))), high = (unsigned long long)(T)v >> (4 * sizeof(T));
