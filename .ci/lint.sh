@@ -26,8 +26,12 @@ for cc in gcc clang; do
     for folder in opencl cuda array simulator; do
         [ -d "src/$folder" ] || continue
         files=("src/$folder"/*.c)
-        [ $folder = simulator ] || files+=(src/common/*.c) # the simulator knows nothing of Python
+        folders=()
+        if [ $folder != simulator ]; then # which knows nothing of Python
+            files+=(src/common/*.c)
+            folders=(-Isrc/common "-Isrc/$folder" -Isrc)
+        fi
         printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" \
-            $cc "${flags[@]}" "${include[@]}" -Isrc/common -Isrc/$folder -Isrc -DPYGPU_VERSION='"0"' -c -o /dev/null
+            $cc "${flags[@]}" "${include[@]}" "${folders[@]}" -DPYGPU_VERSION='"0"' -c -o /dev/null
     done
 done

@@ -137,7 +137,8 @@ __global__ void f(cf *a, cd *b, cudaTextureObject_t t)
     a[i] = 2 * cf(s[i]) + 1.f / a[i] * pow(a[i], 3) + sin(a[i]) + exp(a[i]) + a[i] * 2;
     a[i] += 2.0 * a[i];
     b[i] = b[i] * 2.0 + 1 + cd(a[i]) + tanh(b[i]) / asin(b[i]) + fp_tex1Dfetch<fp_tex_double>(t, i);
-    a[i] += cf(real(a[i]), a[i].imag()) + pow(a[i], 2.5f) + pow(a[i], a[i]) + conj(a[i]) * norm(a[i]);
+    a[i] += cf(real(a[i]), a[i].imag()) + pow(a[i], 2.5f) + pow(a[i], a[i]);
+    a[i] += conj(a[i]) * norm(a[i]);
 }
 """
     assert with_nvrtc(f"print(len(compile({source!r}, arch='sm_90')) > 1000)") == "True\n"
