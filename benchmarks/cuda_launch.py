@@ -20,8 +20,9 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
 
-import common
 import numpy as np
+
+import common
 
 CASES = {"p1": "1 pointer", "p4": "4 pointers", "p16": "16 pointers", "mixed": "3 pointers, 1 int"}
 POINTERS = {"p1": 1, "p4": 4, "p16": 16, "mixed": 3}
@@ -39,9 +40,10 @@ def source() -> str:
         names = [f"const unsigned *a{i}" for i in range(1, n)]
         names += ["int number"] if case == "mixed" else []
         terms = [f"*a{i}" for i in range(1, n)] + (["number"] if case == "mixed" else [])
+        total = " + ".join(terms) or "0"
         parts.append(
             f'extern "C" __global__ void {case}({", ".join(["unsigned *count", *names])})\n'
-            f"{{ if (threadIdx.x == 0) {{ count[0] += 1; count[1] = {' + '.join(terms) or 0}; }} }}\n"
+            f"{{ if (threadIdx.x == 0) {{ count[0] += 1; count[1] = {total}; }} }}\n"
         )
     return "".join(parts)
 

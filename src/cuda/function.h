@@ -19,7 +19,7 @@ typedef enum {
 
 enum { SIGN_ANY, SIGN_SIGNED, SIGN_UNSIGNED };
 
-typedef enum { COPY_NOTHING, COPY_ALLOCATION, COPY_1, COPY_2, COPY_4, COPY_8, COPY_16 } ParamCopy;
+typedef enum { COPY_NOTHING, COPY_ALLOCATION, COPY_1, COPY_2, COPY_4, COPY_8, COPY_16, COPY_GPUDATA } ParamCopy;
 
 typedef struct {
     PyTypeObject *exact;   /* what came last: values of this type are taken by `copy` without a question; borrowed, lives as long as the state */
@@ -121,7 +121,8 @@ int function_use_allocation(Function *self, Py_ssize_t i, Param *param, PyObject
 int function_store_address(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, PyObject *number, unsigned char *at);
 /* What an attribute or a method of arg gave for a pointer; takes that reference over. */
 int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *arg, PyObject *pointer, unsigned char *at, const Launch *launch, Keep *keep);
-/* 1 if arg has __cuda_array_interface__ and it was used, 0 if not, -1 with an exception. */
+/* 1 if arg has the attribute gpudata, or __cuda_array_interface__, and it was used, 0 if not, -1 with an exception. */
+int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep);
 int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep);
 int keep_add(Keep *keep, PyObject *object); /* takes the reference over */
 void keep_clear(Keep *keep);

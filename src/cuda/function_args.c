@@ -360,6 +360,12 @@ static int use_bytes(Function *self, Py_ssize_t i, const Param *param, PyObject 
 
 int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
     State *state = self->state;
+    if (Py_TYPE(arg) == param->exact && param->copy == COPY_GPUDATA) {
+        int used = function_use_gpudata(self, i, param, arg, at, launch, keep);
+        if (used != 0) {
+            return used < 0 ? -1 : 0;
+        }
+    }
     if (PyLong_Check(arg) || (PyFloat_Check(arg) && !PyArray_IsScalar(arg, Generic)) || (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic))) {
         return use_number(self, i, param, arg, at);
     }
@@ -379,25 +385,10 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
     if (PyObject_TypeCheck(arg, state->PointerHolderBaseType)) {
         return function_use_pointer(self, i, param, arg, Py_NewRef(arg), at, launch, keep);
     }
-    static PyObject *gpudata_name;
-    if (gpudata_name == NULL && (gpudata_name = PyUnicode_InternFromString("gpudata")) == NULL) {
-        return -1;
+    int used = function_use_gpudata(self, i, param, arg, at, launch, keep);
+    if (used == 0) {
+        used = function_use_interface(self, i, param, arg, at, launch, keep);
     }
-    PyObject *gpudata = PyObject_GetAttr(arg, gpudata_name);
-    if (gpudata != NULL) {
-        if (gpudata == Py_None) { /* an array of no items */
-            Py_DECREF(gpudata);
-            if ((gpudata = PyLong_FromLong(0)) == NULL) {
-                return -1;
-            }
-        }
-        return function_use_pointer(self, i, param, arg, gpudata, at, launch, keep);
-    }
-    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        return -1;
-    }
-    PyErr_Clear();
-    int used = function_use_interface(self, i, param, arg, at, launch, keep);
     if (used != 0) {
         return used < 0 ? -1 : 0;
     }

@@ -176,21 +176,59 @@ static int wait_for_producer(Function *self, Py_ssize_t i, PyObject *stream, con
     return 0;
 }
 
-/* 1 if arg has __cuda_array_interface__ and it was used, 0 if not, -1 with an exception. */
-int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
-    PyObject *interface = PyObject_GetAttrString(arg, "__cuda_array_interface__");
-    if (interface == NULL) {
-        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+/* The attribute; 0 and NULL without an exception if there is none. */
+static int optional(PyObject *obj, PyObject *name, PyObject **out) {
+#if PY_VERSION_HEX >= 0x030D0000
+    return PyObject_GetOptionalAttr(obj, name, out);
+#else
+    return _PyObject_LookupAttr(obj, name, out); /* as old as Python 3.7 */
+#endif
+}
+
+/* Interned, for the life of the process. */
+static PyObject *gpudata_name, *interface_name, *data_name, *stream_name;
+
+static int make_name(PyObject **name, const char *text) {
+    if (PG_UNLIKELY(*name == NULL)) {
+        *name = PyUnicode_InternFromString(text);
+    }
+    return *name != NULL ? 0 : -1;
+}
+
+int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+    PyObject *gpudata;
+    int found = make_name(&gpudata_name, "gpudata") < 0 ? -1 : optional(arg, gpudata_name, &gpudata);
+    if (found <= 0) {
+        return found;
+    }
+    if (gpudata == Py_None) { /* an array of no items */
+        Py_SETREF(gpudata, PyLong_FromLong(0));
+        if (gpudata == NULL) {
             return -1;
         }
-        PyErr_Clear();
-        return 0;
     }
-    PyObject *data = PyDict_Check(interface) ? PyDict_GetItemString(interface, "data") : NULL;
+    if (function_use_pointer(self, i, param, arg, gpudata, at, launch, keep) < 0) {
+        return -1;
+    }
+    param->exact = Py_TYPE(arg); /* only compared: a type that has gone and another in its place at worst has no gpudata */
+    param->copy = COPY_GPUDATA;
+    return 1;
+}
+
+int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+    PyObject *interface;
+    if (make_name(&interface_name, "__cuda_array_interface__") < 0 || make_name(&data_name, "data") < 0 || make_name(&stream_name, "stream") < 0) {
+        return -1;
+    }
+    int found = optional(arg, interface_name, &interface);
+    if (found <= 0) {
+        return found;
+    }
+    PyObject *data = PyDict_Check(interface) ? PyDict_GetItem(interface, data_name) : NULL;
     int result = -1;
     if (data == NULL || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
         function_refuse(self, i, "__cuda_array_interface__ of %s must be a dict whose 'data' is (pointer, read-only)", Py_TYPE(arg)->tp_name);
-    } else if (wait_for_producer(self, i, PyDict_GetItemString(interface, "stream"), launch) == 0) {
+    } else if (wait_for_producer(self, i, PyDict_GetItem(interface, stream_name), launch) == 0) {
         result = function_use_pointer(self, i, param, arg, Py_NewRef(PyTuple_GET_ITEM(data, 0)), at, launch, keep) < 0 ? -1 : 1;
     }
     if (keep_add(keep, interface) < 0) {
