@@ -11,20 +11,21 @@ typedef SimEnd End;
 CUresult sim_end_check(SimEnd *end, size_t size) {
     SimBlock block;
     bool known = sim_memory_find(end->address, &block);
-    if (known || end->device) { /* page-locked and unified memory is as closely checked as the device's */
+    if (known || end->device || sim_pages_own((void *)end->address)) { /* page-locked and unified memory is as closely checked as the device's */
         return sim_memory_check(end->address, size, end->name);
     }
     end->ordinary = true;
     if (end->address == 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", end->name);
     }
-    if (sim_memory_readable((void *)end->address, size)) {
+    if (sim_memory_reachable((void *)end->address, size, end->written)) {
         return CUDA_SUCCESS;
     }
     if (sim_memory_near(end->address, &block) && block.freed) {
         return sim_memory_check(end->address, size, end->name); /* which tells */
     }
-    return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: there is no memory at %#zx, or less than %zu bytes", end->name, (size_t)end->address, size);
+    return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: the program has no %zu bytes at %#zx that can be %s", end->name, size,
+                    (size_t)end->address, end->written ? "written" : "read");
 }
 
 /* Takes the bytes of an ordinary source now, so that the caller may change them. false: there is no memory for it. */
@@ -74,6 +75,7 @@ static CUresult copy(End to, End from, size_t size, CUstream handle, bool now) {
     if (size == 0) {
         return CUDA_SUCCESS;
     }
+    to.written = true;
     SIM_TRY(sim_end_check(&to, size));
     SIM_TRY(sim_end_check(&from, size));
     SimWork work = {.kind = WORK_COPY, .copy = {.box = {.to = to.address, .from = from.address, .width = size, .height = 1, .depth = 1}}};

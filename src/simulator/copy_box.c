@@ -87,7 +87,7 @@ static CUresult find_side(Side *side, const Fields *f, Shape shape) {
 
 static CUresult copy_box(const Fields *to_fields, const Fields *from_fields, Shape shape, CUstream handle, bool now) {
     HELD SimContext *context = NULL;
-    SIDE to = {.end = {.name = "destination"}};
+    SIDE to = {.end = {.name = "destination", .written = true}};
     SIDE from = {.end = {.name = "source"}};
     SIM_TRY(sim_context_current(&context));
     if (now) {
@@ -207,6 +207,7 @@ static CUresult copy_parts(Part to_part, Part from_part, size_t size, CUstream h
     if (now) {
         SIM_TRY(sim_capture_forbid(context, "a copy that waits"));
     }
+    to_part.end.written = true;
     SIM_TRY(find_part(&to_part, &to, size));
     SIM_TRY(find_part(&from_part, &from, size));
     if (size == 0) {

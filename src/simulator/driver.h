@@ -228,6 +228,7 @@ typedef struct {
     uintptr_t address;
     bool device;       /* must be in the table of allocations; else it may be ordinary memory of the program */
     bool ordinary;     /* found to be */
+    bool written;      /* the end where bytes go to */
     const char *name;  /* in messages */
 } SimEnd;
 CUresult sim_end_check(SimEnd *end, size_t size);
@@ -372,8 +373,8 @@ bool sim_memory_info(uintptr_t address, SimBlockInfo *out);
 CUresult sim_memory_check(uintptr_t address, size_t size, const char *what);
 /* Like this for a box; also says where its width or pitch is wrong. */
 CUresult sim_memory_check_box(uintptr_t address, size_t width, size_t height, size_t depth, size_t pitch, size_t slice, const char *what);
-/* Memory that is not in the table is the program's own: false if nothing is mapped there. */
-bool sim_memory_readable(const void *address, size_t size);
+/* Memory that is not in the table is the program's own: false if there is none, or it may not be read, or written. */
+bool sim_memory_reachable(const void *start, size_t size, bool write);
 /* For cuMemGetInfo. */
 size_t sim_memory_used(CUdevice device);
 void sim_memory_free_context(CUcontext context);
@@ -397,6 +398,7 @@ void sim_pool_charge(SimPool *pool, size_t size, bool freed);
 void *sim_pages_alloc(size_t size);
 void sim_pages_free(void *base, size_t size);
 size_t sim_pages_rounded(size_t size);
+bool sim_pages_own(const void *address); /* where small blocks lie, or have lain: never memory of the program */
 
 /* ---- arrays ------------------------------------------------------------------------------------------------------ */
 

@@ -55,7 +55,7 @@ CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
     if ((Flags & 4) != 0) {
         return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator has no IOMEMORY");
     }
-    if (!sim_memory_readable(p, bytesize)) {
+    if (!sim_memory_reachable(p, bytesize, false)) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "there is no memory at %p, or less than %zu bytes", p, bytesize);
     }
     return sim_memory_adopt(sim_context_handle(context), (uintptr_t)p, bytesize, SIM_REGISTERED, Flags);

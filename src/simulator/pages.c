@@ -6,6 +6,7 @@
  * blocks beyond the first 15000 go there too, without guards, up to 64 MiB. */
 #include "driver.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,11 +21,12 @@
 #define N_RESERVED 64        /* freed mappings whose addresses are kept */
 #define HUGE (4u * 1024u * 1024u)
 
-typedef struct Free { struct Free *next; } Free;
+/* Free blocks of a class. Not a list through the blocks themselves: a kernel that writes to freed memory must not break us. */
+typedef struct { void **list; size_t n, room; } Free;
 typedef struct { void *start; size_t size; } Range;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static Free *classes[N_CLASSES];
+static Free classes[N_CLASSES];
 static _Atomic(char *) region, region_end; /* written once, under the lock */
 static char *fresh, *fresh_end;            /* usable, not handed out yet */
 static _Atomic unsigned n_guarded;
@@ -32,11 +34,7 @@ static Range reserved[N_RESERVED];
 static size_t n_reserved;
 
 static size_t page_size(void) {
-    static size_t size;
-    if (size == 0) {
-        size = (size_t)sysconf(_SC_PAGESIZE);
-    }
-    return size;
+    return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static size_t round_up(size_t size, size_t step) {
@@ -87,7 +85,7 @@ static bool more(size_t wanted) {
     return true;
 }
 
-static bool in_region(const void *address) {
+bool sim_pages_own(const void *address) {
     return (const char *)address >= atomic_load(&region) && (const char *)address < atomic_load(&region_end);
 }
 
@@ -95,15 +93,16 @@ static void *class_alloc(size_t size) {
     size_t class_size;
     unsigned number = class_of(size, &class_size);
     pthread_mutex_lock(&lock);
-    Free *block = classes[number];
-    if (block != NULL) {
-        classes[number] = block->next;
+    Free *unused = &classes[number];
+    void *block;
+    if (unused->n > 0) {
+        block = unused->list[--unused->n];
     } else {
         if ((size_t)(fresh_end - fresh) < class_size && !more(class_size)) {
             pthread_mutex_unlock(&lock);
             return NULL;
         }
-        block = (Free *)(void *)fresh;
+        block = fresh;
         fresh += class_size;
     }
     pthread_mutex_unlock(&lock);
@@ -147,16 +146,23 @@ void *sim_pages_alloc(size_t size) {
 }
 
 void sim_pages_free(void *base, size_t size) {
-    if (in_region(base)) {
+    if (sim_pages_own(base)) {
         size_t class_size;
         unsigned number = class_of(size, &class_size);
-        Free *block = base;
         if (size >= SMALL) {
             (void)madvise(base, class_size / page_size() * page_size(), MADV_DONTNEED); /* fails, harmlessly, off a page's start */
         }
         pthread_mutex_lock(&lock);
-        block->next = classes[number];
-        classes[number] = block;
+        Free *unused = &classes[number];
+        if (unused->n == unused->room) {
+            size_t room = 2 * unused->room + 16;
+            void **list = realloc(unused->list, room * sizeof(*list));
+            unused->list = list != NULL ? list : unused->list;
+            unused->room = list != NULL ? room : unused->room;
+        }
+        if (unused->n < unused->room) { /* else the block is lost: the machine has other worries */
+            unused->list[unused->n++] = base;
+        }
         pthread_mutex_unlock(&lock);
         return;
     }
@@ -175,17 +181,4 @@ void sim_pages_free(void *base, size_t size) {
     if (old.start != NULL) {
         munmap(old.start, old.size);
     }
-}
-
-bool sim_memory_readable(const void *address, size_t size) {
-    if (address == NULL) {
-        return false;
-    }
-    size_t page = page_size();
-    uintptr_t first = (uintptr_t)address / page * page, last = (uintptr_t)address + size;
-    if (last < (uintptr_t)address) {
-        return false;
-    }
-    /* msync says ENOMEM where nothing is mapped, and does nothing to memory without a file. */
-    return msync((void *)first, last - first, MS_ASYNC) == 0;
 }

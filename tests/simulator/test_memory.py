@@ -306,3 +306,18 @@ def test_many_larger_blocks(cuda):
     again = cuda.alloc(size)
     cuda.cuMemsetD8(again, 1, size)
     cuda.cuMemFree(again)
+
+
+def test_a_kernel_on_a_freed_small_block_does_no_harm(cuda, kernels):
+    """Nobody stops it, and it must not break what keeps account of the blocks."""
+    freed = [cuda.alloc(100) for _ in range(10)]
+    for address in freed:
+        cuda.cuMemFree(address)
+    for address in freed:
+        cuda.launch(kernels.wild, 1, 1, address)
+    cuda.cuCtxSynchronize()
+    fresh = {cuda.alloc(100) for _ in range(20)}
+    assert len(fresh) == 20
+    for address in fresh:
+        cuda.cuMemsetD8(address, 1, 100)
+        cuda.cuMemFree(address)
