@@ -198,7 +198,9 @@ CUresult sim_stream_submit(SimStream *stream, SimWork *work, uint64_t *sequence)
 
 CUresult sim_stream_do(SimStream *stream, SimWork *work) {
     SimContext *context = stream->object.context;
+    pthread_mutex_lock(&context->lock);
     bool idle = sim_stream_done(stream, atomic_load(&stream->submitted)) && stream->n_after == 0;
+    pthread_mutex_unlock(&context->lock);
     if (idle && stream->blocking) {
         idle = sim_context_idle(context);
     }

@@ -1,4 +1,4 @@
-"""Random calls with handles, addresses and numbers that are live, stale or invented: no call may crash or hang."""
+"""Random calls with handles and addresses that are live, stale or invented: none may crash."""
 
 import pytest
 from simulator.sim_driver import run_script
@@ -24,7 +24,7 @@ host = ctypes.addressof(scratch)
 handles, addresses = [*contexts, module, *functions], [pinned]
 
 def number():
-    return random.choice([0, 1, 2, 3, 4, 8, 16, 100, 4096, random.getrandbits(8), random.getrandbits(16)])
+    return random.choice([0, 1, 2, 3, 4, 8, 16, 100, 4096, random.getrandbits(16)])
 
 def huge():
     return random.choice([2**31, 2**32, 2**40, 2**63, 2**64 - 1, random.getrandbits(64)])
@@ -61,13 +61,14 @@ def box(name, words):
         if not two:
             values += [random.choice([1, 4, 8])]
         words[side : side + len(values)] = values
-    words[2 * per_side : 2 * per_side + 3] = [random.choice([0, 4, 16, 64]), random.choice([0, 1, 4]), random.choice([0, 1, 4])]
+    shape = [random.choice([0, 4, 16, 64]), random.choice([0, 1, 4]), random.choice([0, 1, 4])]
+    words[2 * per_side : 2 * per_side + 3] = shape
 
 calls = [row for row in rows() if row[1] not in SKIPPED]
 answers = {}
 for _ in range(CALLS):
     _, name, _, parameters = random.choice(calls)
-    args, before = [], None
+    args = []
     out = [(ctypes.c_ulonglong * 64)() for _ in range(12)]
     for i, parameter in enumerate([] if parameters == "void" else parameters.split(", ")):
         kind = ctype(parameter)
@@ -75,7 +76,7 @@ for _ in range(CALLS):
         if "pCopy" in parameter:
             box(name, out[i])
             args.append(out[i] if random.random() < 0.95 else None)
-        elif parameter.startswith("const CUDA_") or "Props" in parameter or "CUlaunchConfig" in parameter:
+        elif any(part in parameter for part in ("const CUDA_", "Props", "CUlaunchConfig")):
             structure(out[i])
             if "CUlaunchConfig" in parameter:
                 out[i][4] = out[i][5] = 0  # no attributes
@@ -83,7 +84,7 @@ for _ in range(CALLS):
             args.append(out[i])
         elif what in ("srcHost", "dstHost"):
             args.append(random.choice([host, host, pinned, None, 64]))
-        elif what in ("kernelParams", "extra", "options", "optionValues", "attributes", "data", "map"):
+        elif what in "kernelParams extra options optionValues attributes data map".split():
             args.append(None)
         elif what in ("image", "fatCubin"):
             args.append(b"junk")
@@ -96,7 +97,8 @@ for _ in range(CALLS):
         elif kind is ctypes.c_void_p:
             args.append(None)
         elif kind is ctypes.c_ulonglong:
-            args.append(address() if "CUdeviceptr" in parameter else random.choice([handle(), address()]))
+            device = "CUdeviceptr" in parameter
+            args.append(address() if device else random.choice([handle(), address()]))
         elif kind is IpcHandle:
             args.append(IpcHandle())
         elif what == "len":
@@ -108,8 +110,9 @@ for _ in range(CALLS):
         elif "Host" in parameters or name in ("cuGraphGetNodes",):
             args.append(random.choice([0, 1, 8, 100]))
         else:
-            args.append(number() if random.random() < 0.9 or kind is ctypes.c_int else kind(huge()).value)
-    if name == "cuMemAlloc" or "AllocManaged" in name or "AllocAsync" in name or "FromPool" in name:
+            small = random.random() < 0.9 or kind is ctypes.c_int
+            args.append(number() if small else kind(huge()).value)
+    if name.startswith("cuMemAlloc") and name != "cuMemAllocPitch":
         args[1] = random.choice([100, 5000, 70000, 0])
     if name in ("cuMemcpy", "cuMemcpyAsync"):
         args[:2] = [random.choice(addresses), random.choice(addresses)]
@@ -124,7 +127,7 @@ for _ in range(CALLS):
         del addresses[random.randrange(1, len(addresses))]
     if not d.get("cuCtxGetCurrent"):
         d.cuCtxSetCurrent(random.choice(contexts))
-    if d.status("cuCtxSynchronize") not in (0, 900, 901):  # broken by a kernel, or another's stack
+    if d.status("cuCtxSynchronize") not in (0, 900, 901):  # broken by a kernel, or destroyed
         while d.status("cuCtxPopCurrent", None) == 0:
             pass
         contexts[:] = [d.get("cuCtxCreate", 0, 0) for _ in range(2)]

@@ -99,8 +99,15 @@ static void *work(void *argument) {
         OK(cuLaunchKernel(copy, 1, 1, 1, 1, 1, 1, 0, CU_STREAM_PER_THREAD, copied, NULL));
         OK(cuEventRecord(shared, streams[rand_r(&seed) % 3]));
         (void)cuEventQuery(shared);
-        if (round % 4 == 0 && capture_and_launch(streams, events[2], a, b) == NULL) {
-            return NULL;
+        if (round % 4 == 0) { /* not streams in step with the default one, which others use meanwhile */
+            CUstream apart[2];
+            OK(cuStreamCreate(&apart[0], CU_STREAM_NON_BLOCKING));
+            OK(cuStreamCreate(&apart[1], CU_STREAM_NON_BLOCKING));
+            if (capture_and_launch(apart, events[2], a, b) == NULL) {
+                return NULL;
+            }
+            OK(cuStreamDestroy(apart[0]));
+            OK(cuStreamDestroy(apart[1]));
         }
         OK(cuMemAllocAsync(&d, 8000, streams[0]));
         OK(cuMemsetD8Async(d, 1, 8000, streams[0]));
