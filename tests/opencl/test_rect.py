@@ -263,6 +263,121 @@ def test_overlap_within_a_buffer_is_refused(ctx, queue):
             cl.enqueue_copy(queue, buffer, buffer, src_origin=(0, 0), dst_origin=origin, **place)
 
 
+def bytes_of(origin, region, pitches):
+    """The places of all bytes of a box."""
+    x, y, z = (np.arange(n) for n in region)
+    start = origin[0] + origin[1] * pitches[0] + origin[2] * pitches[1]
+    return (start + x + (y * pitches[0])[:, None] + (z * pitches[1])[:, None, None]).ravel()
+
+
+@RELAXED
+@given(st.data())
+def test_overlap_is_found_exactly(ctx, queue, data):
+    """Against the bytes themselves; the data tell that nothing was copied, or the right bytes."""
+    draw = data.draw
+    region = tuple(draw(st.integers(1, n)) for n in (6, 4, 3))
+    row = region[0] + draw(st.integers(0, 7))
+    pitches = (row, row * (region[1] + draw(st.integers(0, 3))))
+    origins = [tuple(draw(st.integers(0, 9)) for _ in range(3)) for _ in range(2)]
+    source, target = (bytes_of(origin, region, pitches) for origin in origins)
+    size = 1 + int(max(source.max(), target.max())) + draw(st.integers(0, 3))
+    before = np.random.default_rng(7).integers(0, 256, size, dtype=np.uint8)
+    buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=before)
+    keywords = dict(src_origin=origins[0], dst_origin=origins[1], region=region)
+    keywords |= dict(src_pitches=pitches, dst_pitches=pitches)
+    if np.intersect1d(source, target).size:
+        with pytest.raises(cl.LogicError, match="OVERLAP"):
+            cl.enqueue_copy(queue, buffer, buffer, **keywords)
+        expected = before
+    else:
+        expected = before.copy()
+        try:
+            cl.enqueue_copy(queue, buffer, buffer, **keywords)
+            expected[target] = before[source]
+        except cl.Error as error:  # drivers may be more careful than they need to be
+            assert error.code == cl.status_code.MEM_COPY_OVERLAP
+            assert not isinstance(error, ValueError), "found by pygpu itself"
+    result = np.empty_like(before)
+    cl.enqueue_copy(queue, result, buffer)
+    assert (result == expected).all()
+
+
+def test_pitches_of_one_buffer_are_the_same(ctx, queue):
+    buffer = cl.Buffer(ctx, mf.READ_WRITE, 64)
+    for pitches in [{"src_pitches": (4,), "dst_pitches": (8,)}, {"dst_pitches": (4, 16)}]:
+        with pytest.raises(ValueError, match="must be the same"):
+            cl.enqueue_copy(
+                queue, buffer, buffer, src_origin=(0,), dst_origin=(32,), region=(4, 2), **pitches
+            )
+
+
+# Boxes whose last row or slice is followed by a gap that reaches past the end of the buffer.
+TIGHT = [
+    ((4, 2, 1), (0, 0, 0), (8, 16)),
+    ((4, 2, 1), (2, 1, 0), (8, 64)),
+    ((4, 2, 1), (1, 0, 3), (8, 16)),
+    ((4, 3, 1), (0, 0, 0), (5, 0)),
+    ((4, 1, 2), (0, 0, 0), (8, 16)),
+    ((4, 2, 2), (0, 0, 0), (8, 32)),
+    ((4, 2, 3), (3, 1, 1), (8, 32)),
+    ((1, 1, 2), (0, 0, 0), (1, 2)),
+    ((3, 4, 5), (1, 2, 3), (7, 70)),
+]
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+@pytest.mark.parametrize("kind", ["read", "write", "from", "to"])
+@pytest.mark.parametrize(("region", "origin", "pitches"), TIGHT, ids=str)
+def test_gap_past_the_end(ctx, queue, region, origin, pitches, kind, refuses, balance):
+    """NVIDIA's driver refuses these boxes as a whole; others are made to."""
+    routine = {"read": "Read", "write": "Write"}.get(kind, "Copy")
+    full = (pitches[0], pitches[1] or pitches[0] * region[1])
+    places = bytes_of(origin, region, full)
+    tight = np.arange(places.max() + 1, dtype=np.uint8)
+    dense = np.arange(places.size, dtype=np.uint8)[::-1].copy()
+    buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=tight)
+    other = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=dense)
+    here, there = dict(origin=origin, pitches=pitches), dict(origin=(0, 0, 0), pitches=None)
+    if kind in ("read", "write"):
+        pair = (dense, buffer) if kind == "read" else (buffer, dense)
+        sides = {"buffer": here, "host": there}
+    else:
+        pair = (other, buffer) if kind == "from" else (buffer, other)
+        sides = {"src": here, "dst": there} if kind == "from" else {"src": there, "dst": here}
+    keywords = {f"{side}_{name}": v for side, d in sides.items() for name, v in d.items()}
+    expected = tight.copy()
+    if kind in ("read", "from"):
+        expected = tight[places]
+    else:
+        expected[places] = dense
+    if refuses:
+        _opencl._fault(f"clEnqueue{routine}BufferRect", cl.status_code.INVALID_VALUE)
+    try:
+        event = cl.enqueue_copy(queue, *pair, region=region, **keywords)
+    finally:
+        _opencl._fault(None, 0)
+    event.wait()
+    del event
+    result = np.empty_like(expected)
+    cl.enqueue_copy(queue, result, pair[0]) if kind != "read" else np.copyto(result, dense)
+    assert (result == expected).all()
+
+
+def test_first_part_of_a_box_that_fails(ctx, queue, balance):
+    buffer, host = cl.Buffer(ctx, mf.READ_WRITE, 12), bytearray(8)
+    box = dict(buffer_origin=(0,), host_origin=(0,), region=(4, 2), buffer_pitches=(8,))
+    _opencl._fault("clEnqueueReadBufferRect", cl.status_code.INVALID_VALUE, times=2)
+    try:
+        with pytest.raises(cl.Error) as caught:
+            cl.enqueue_copy(queue, host, buffer, **box)
+        assert _opencl._fault_hits() == 2
+    finally:
+        _opencl._fault(None, 0)
+    assert caught.value.routine == "clEnqueueReadBufferRect"
+    host.append(1)
+    del caught
+
+
 @pytest.mark.parametrize(
     "routine", ["clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect"]
 )
