@@ -170,6 +170,9 @@ static void Kernel_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
+    if (self->renewed != NULL) {
+        CL_RELEASE(LIVE_KERNEL, clReleaseKernel, self->renewed);
+    }
     if (self->kernel != NULL) {
         CL_RELEASE(LIVE_KERNEL, clReleaseKernel, self->kernel);
     }
@@ -421,7 +424,7 @@ static PyObject *Kernel_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (ocl_need_version(self->state, "clCloneKernel", self->context->version, 210) < 0) {
         return NULL;
     }
-    CL_MAKE(handle, status, clCloneKernel, self->kernel);
+    CL_MAKE(handle, status, clCloneKernel, kernel_handle(self));
     if (status != CL_SUCCESS || handle == NULL) {
         return ocl_raise(self->state, "clCloneKernel", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
     }
@@ -434,6 +437,7 @@ static PyObject *Kernel_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     }
     if (clone != NULL) {
         clone->n_given = self->n_given;
+        clone->svm_seen = self->svm_seen;
     }
     return (PyObject *)clone;
 }

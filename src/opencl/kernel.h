@@ -56,6 +56,8 @@ typedef struct {
     int locked;              /* from setting arguments until enqueued; changed with the GIL held */
     PyThread_type_lock lock; /* held besides while the GIL is released in between, for those who find it locked */
     int shared_handle;       /* somebody else may set arguments: what the driver has is never assumed */
+    int svm_seen;            /* an argument of the handle that is launched has been SVM */
+    cl_kernel renewed;       /* what is set and launched instead of kernel, see kernel_renew(); NULL: kernel itself */
     PyObject *dict;
 } Kernel;
 
@@ -92,6 +94,10 @@ void kernel_values_clear(ArgValue *values, cl_uint n);
 /* Makes the driver's arguments equal to values; lock held. Returns the status; *failed is the index. old receives references to
  * drop after unlocking (n entries). */
 cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_uint *failed, PyObject **old, const char **routine);
+/* Another handle to launch, with the arguments of this one; lock held. 1 if there is one now. NVIDIA's driver (580.159) refuses
+ * every launch of a handle in which memory of another kind has taken the place of SVM. Values that are not kept are to be set again. */
+int kernel_renew(Kernel *self);
+static inline cl_kernel kernel_handle(const Kernel *self) { return PG_UNLIKELY(self->renewed != NULL) ? self->renewed : self->kernel; }
 void kernel_wait_for_lock(Kernel *self);
 /* 1 if it had to wait: the GIL was released. */
 static inline int kernel_lock(Kernel *self) {

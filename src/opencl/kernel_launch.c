@@ -161,12 +161,12 @@ static cl_int enqueue(Kernel *self, Queue *queue, const Range *range, const Wait
         pin(self, 1);
         PyThread_acquire_lock(self->lock, WAIT_LOCK); /* at once: a waiter has it for no time, and needs no GIL to let it go */
         Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, self->kernel, (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
+        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self), (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
         Py_END_ALLOW_THREADS
         PyThread_release_lock(self->lock);
         pin(self, 0);
     } else {
-        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, self->kernel, (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
+        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self), (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
     }
     return status;
 }
@@ -246,7 +246,7 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
     cl_event event = NULL;
     cl_int status;
     cl_uint failed = 0;
-    int tries = 0, again;
+    int tries = 0, renewals = 0, again;
     do {
         int set_failed = 0;
         check |= kernel_lock(self);
@@ -265,6 +265,7 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
             routine = call;
             status = enqueue(self, queue, range, &list, &event);
         }
+        int renewed = PG_UNLIKELY(status == CL_INVALID_KERNEL_ARGS) && !set_failed && renewals++ == 0 && kernel_renew(self);
         kernel_unlock(self);
         if (values != NULL) { /* dropping references can run any code, even another launch of this kernel */
             for (cl_uint i = 0; i < self->n_args; i++) {
@@ -275,7 +276,7 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
             ocl_wait_list_clear(&list);
             return kernel_raise_set(self, failed, routine, status);
         }
-        again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
+        again = status == CL_SUCCESS ? 0 : renewed ? 1 : ocl_retry(state, status, &tries);
         check = 1;
     } while (PG_UNLIKELY(again == 1));
     if (list.keep != NULL) {

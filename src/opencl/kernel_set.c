@@ -43,6 +43,7 @@ static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value
 }
 
 cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_uint *failed, PyObject **old, const char **routine) {
+    cl_kernel handle = kernel_handle(self);
     for (cl_uint k = 0; k < n; k++) {
         ArgSlot *slot = &self->slots[first + k];
         ArgValue *value = &values[k];
@@ -55,18 +56,18 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_u
         switch (value->set) {
         case SET_SVM:
             *routine = "clSetKernelArgSVMPointer";
-            CL_CALL(status, clSetKernelArgSVMPointer, self->kernel, first + k, value->svm);
+            CL_CALL(status, clSetKernelArgSVMPointer, handle, first + k, value->svm);
             break;
         case SET_LOCAL:
-            CL_CALL(status, clSetKernelArg, self->kernel, first + k, value->size, NULL);
+            CL_CALL(status, clSetKernelArg, handle, first + k, value->size, NULL);
             break;
         case SET_NULL: {
             cl_mem nothing = NULL;
-            CL_CALL(status, clSetKernelArg, self->kernel, first + k, sizeof nothing, &nothing);
+            CL_CALL(status, clSetKernelArg, handle, first + k, sizeof nothing, &nothing);
             break;
         }
         default:
-            CL_CALL(status, clSetKernelArg, self->kernel, first + k, value->size, value->large != NULL ? value->large : value->value.bytes);
+            CL_CALL(status, clSetKernelArg, handle, first + k, value->size, value->large != NULL ? value->large : value->value.bytes);
         }
         if (status != CL_SUCCESS) { /* what the driver has now is not known */
             slot->set = SET_NOTHING;
@@ -81,6 +82,7 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_u
         slot->set = value->set;
         slot->set_size = value->size;
         if (value->set == SET_SVM) {
+            self->svm_seen = 1;
             memcpy(slot->now.bytes, &value->svm, sizeof value->svm);
         } else if (value->set == SET_VALUE && value->size <= sizeof slot->now.word) {
             slot->now.word = value->value.integer;
@@ -89,4 +91,62 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_u
         }
     }
     return CL_SUCCESS;
+}
+
+/* Gives a new handle what is known to be set. What is too large to be known counts as not set. */
+static cl_int set_as_known(Kernel *self, cl_kernel handle) {
+    cl_int status = CL_SUCCESS;
+    for (cl_uint i = 0; i < self->n_args && status == CL_SUCCESS; i++) {
+        ArgSlot *slot = &self->slots[i];
+        void *pointer = NULL;
+        switch (slot->set) {
+        case SET_NOTHING:
+            break;
+        case SET_SVM:
+            memcpy(&pointer, slot->now.bytes, sizeof pointer);
+            CL_CALL(status, clSetKernelArgSVMPointer, handle, i, pointer);
+            break;
+        case SET_LOCAL:
+            CL_CALL(status, clSetKernelArg, handle, i, slot->set_size, NULL);
+            break;
+        case SET_NULL:
+            CL_CALL(status, clSetKernelArg, handle, i, sizeof pointer, &pointer);
+            break;
+        default:
+            if (slot->set_size <= CACHED_BYTES) {
+                CL_CALL(status, clSetKernelArg, handle, i, slot->set_size, slot->now.bytes);
+            } else {
+                slot->set = SET_NOTHING;
+            }
+        }
+    }
+    return status;
+}
+
+int kernel_renew(Kernel *self) {
+    const char *name = PyUnicode_AsUTF8(self->name);
+    if (!self->svm_seen || self->shared_handle || self->program == NULL || self->program->program == NULL || name == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    cl_int status = CL_SUCCESS;
+    cl_kernel fresh;
+    CL_MAKE(fresh, status, clCreateKernel, self->program->program, name);
+    if (status != CL_SUCCESS || fresh == NULL) {
+        return 0;
+    }
+    ocl_live[LIVE_KERNEL]++;
+    if (set_as_known(self, fresh) != CL_SUCCESS) {
+        CL_RELEASE(LIVE_KERNEL, clReleaseKernel, fresh);
+        return 0;
+    }
+    if (self->renewed != NULL) {
+        CL_RELEASE(LIVE_KERNEL, clReleaseKernel, self->renewed);
+    }
+    self->renewed = fresh;
+    self->svm_seen = 0;
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        self->svm_seen |= self->slots[i].set == SET_SVM;
+    }
+    return 1;
 }

@@ -821,6 +821,54 @@ def test_null_buffer_and_svm_by_turns(device, ctx, queue, out):
         assert read(queue, out) == [expected]
 
 
+def test_a_driver_that_wants_svm_where_svm_was(device, ctx, queue):
+    """NVIDIA's: a handle whose argument changes from SVM to other memory cannot be launched again."""
+    if not device.svm_capabilities & cl.device_svm_capabilities.COARSE_GRAIN_BUFFER:
+        pytest.skip("the device has no SVM")
+    gc.collect()
+    handles = _opencl._handle_counts()["kernel"]
+    kernel = cl.Program(
+        ctx,
+        "typedef struct { int n[40]; } large_t;"
+        "kernel void f(global int *out, global const int *p, large_t s, long8 v, int k, local int *l)"
+        "{ l[0] = *p; out[0] = s.n[39] + l[0] + (int)v.s7 + k; }",
+    ).build(cache_dir=False)
+    kernel, out = cl.Kernel(kernel, "f"), ints(ctx, 0)
+    large, vector = np.zeros((), [("n", np.int32, 40)]), np.zeros(8, np.int64)
+    large["n"][39], vector[7] = 1000, 100
+    vector = vector.view(cltypes.long8)[0]
+    svm, buffer = cl.SVM(cl.csvm_empty(ctx, 4, np.int32)), ints(ctx, 2)
+    with svm.map_rw(queue) as host:
+        host[...] = 1
+    name, hash_before = "clEnqueueNDRangeKernel", hash(kernel)
+    for memory, value in [(svm, 1), (buffer, 2), (svm, 1), (svm, 1), (buffer, 2)]:
+        _opencl._fault(name, cl.status_code.INVALID_KERNEL_ARGS, times=1)
+        try:
+            kernel(queue, (1,), None, out, memory, large, vector, 30, cl.LocalMemory(4))
+            assert _opencl._fault_hits() == 1
+        finally:
+            _opencl._fault(None, 0)
+        assert read(queue, out) == [1130 + value]
+        kernel(queue, (1,), None, out, memory, large, vector, 40, cl.LocalMemory(4))
+        assert read(queue, out) == [1140 + value]
+    assert hash(kernel) == hash_before
+    kernel.set_arg(1, svm)
+    _opencl._fault(name, cl.status_code.INVALID_KERNEL_ARGS, times=2)
+    try:
+        with pytest.raises(cl.LogicError, match="INVALID_KERNEL_ARGS"):
+            kernel(queue, (1,), None, out, buffer, large, vector, 30, cl.LocalMemory(4))
+    finally:
+        _opencl._fault(None, 0)
+    kernel(queue, (1,), None, out, buffer, large, vector, 50, cl.LocalMemory(4))
+    assert read(queue, out) == [1152]
+    twin = cl.Kernel.from_int_ptr(kernel.int_ptr)
+    twin(queue, (1,), None, out, buffer, large, vector, np.int32(60), cl.LocalMemory(4))
+    assert read(queue, out) == [1162]
+    del kernel, twin
+    gc.collect()
+    assert _opencl._handle_counts()["kernel"] == handles
+
+
 def test_a_failure_half_way_leaves_no_trace(ctx, queue, memory):
     a, b = (
         cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(4, v, np.float32))
