@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from time import perf_counter_ns
 
@@ -47,9 +48,10 @@ SOURCES = {"1 kernel": source(1), "40 kernels": source(40)}
 
 def sample(library: str, device: common.Device, path: str, cached: bool) -> list[float]:
     """One measurement, in this process."""
-    cl = common.find_library(library)
-    assert cl is not None
-    context, queue = common.open_queue(cl, device)
+    with common.drivers_in_a_folder() if library == "pyopencl" else nullcontext():
+        cl = common.find_library(library)
+        assert cl is not None
+        context, queue = common.open_queue(cl, device)
     buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
     text = Path(path).read_text()
     keywords = {} if cached or library != "pygpu" else {"cache_dir": False}

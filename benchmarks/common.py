@@ -19,7 +19,9 @@ import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -199,11 +201,31 @@ def open_queue(cl: Any, wanted: Device) -> tuple[Any, Any]:
     return context, cl.CommandQueue(context)
 
 
+@contextmanager
+def drivers_in_a_folder() -> Iterator[None]:
+    """The drivers of OCL_ICD_FILENAMES as OCL_ICD_VENDORS, which PyOpenCL's own loader reads."""
+    named = ENVIRONMENT.get("OCL_ICD_FILENAMES")
+    if not named or "OCL_ICD_VENDORS" in ENVIRONMENT:
+        yield
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for number, driver in enumerate(named.split(os.pathsep)):
+            Path(folder, f"{number}.icd").write_text(driver + "\n")
+        os.environ["OCL_ICD_VENDORS"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["OCL_ICD_VENDORS"]
+
+
 def open_libraries(make: Callable[[Any], Any]) -> dict[str, Any]:
     """make(module) for each library that is there and sees the device."""
     opened = {}
     for name in LIBRARIES:
-        module = find_library(name)
+        with drivers_in_a_folder() if name == "pyopencl" else nullcontext():
+            module = find_library(name)
+            if module is not None:
+                module.get_platforms()  # a loader looks for drivers once
         if module is not None:
             try:
                 opened[name] = make(module)

@@ -32,6 +32,11 @@ static cl_int Event_query(void *self, cl_uint param, size_t size, void *value, s
 static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clGetEventProfilingInfo, ((Event *)self)->event, param, size, value, size_ret);
+    if (status == CL_SUCCESS && value == NULL) { /* NVIDIA's driver has times of commands that are not done, too: wrong ones */
+        cl_int exec = CL_COMPLETE;
+        CL_CALL(status, clGetEventInfo, ((Event *)self)->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
+        status = status == CL_SUCCESS && exec > CL_COMPLETE ? CL_PROFILING_INFO_NOT_AVAILABLE : status;
+    }
     return status;
 }
 

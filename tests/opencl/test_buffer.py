@@ -48,7 +48,7 @@ def test_size(ctx, size):
         np.array(3),
         b"abc",
         bytearray(b"abc"),
-        memoryview(b"abcd"),
+        pytest.param(memoryview(b"abcd"), id="memoryview"),
         std_array.array("i", [1, 2]),
         np.zeros(3, "V5"),
         np.datetime64("2000"),

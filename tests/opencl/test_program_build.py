@@ -377,7 +377,9 @@ def test_wrong_binaries(ctx):
     with pytest.raises(cl.LogicError, match="binary 0 is empty"):
         cl.Program(ctx, ctx.devices, [b""])
     with pytest.raises(cl.LogicError, match="INVALID_BINARY"):
-        cl.Program(ctx, ctx.devices, [b"not a binary at all" * 10])
+        wrong = cl.Program(ctx, ctx.devices, [b"not a binary at all" * 10])
+        if "NVIDIA" in ctx.devices[0].platform.name:  # looks at it only then
+            wrong.build()
     for binaries in (5, binary, "text", ["text"], [5], [None]):
         with pytest.raises(TypeError):
             cl.Program(ctx, ctx.devices, binaries)

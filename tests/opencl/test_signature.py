@@ -27,7 +27,9 @@ kernel void f(const int n, // a comment, with (brackets)
 def test_signature_is_what_the_driver_says(ctx, device, name):
     if not device.image_support:
         pytest.skip("no images")
-    told = cl.Program(ctx, DECLARATIONS).build(cache_dir=False)._kernel_arguments()[name]
+    # NVIDIA's assembler trips over the descriptions if a kernel has no argument.
+    source = DECLARATIONS if name == "e" else DECLARATIONS.replace("kernel void e() {}", "")
+    told = cl.Program(ctx, source).build(cache_dir=False)._kernel_arguments()[name]
     read = signature.kernel_arguments(DECLARATIONS, name)
 
     def essential(rows):  # drivers differ in qualifiers of values, and of pointers themselves
