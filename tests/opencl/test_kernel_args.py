@@ -822,7 +822,7 @@ def test_null_buffer_and_svm_by_turns(device, ctx, queue, out):
 
 
 def test_a_driver_that_wants_svm_where_svm_was(device, ctx, queue):
-    """NVIDIA's: a handle whose argument changes from SVM to other memory cannot be launched again."""
+    """NVIDIA's: once other memory has taken the place of SVM, no launch of the handle succeeds."""
     if not device.svm_capabilities & cl.device_svm_capabilities.COARSE_GRAIN_BUFFER:
         pytest.skip("the device has no SVM")
     gc.collect()
@@ -830,8 +830,8 @@ def test_a_driver_that_wants_svm_where_svm_was(device, ctx, queue):
     kernel = cl.Program(
         ctx,
         "typedef struct { int n[40]; } large_t;"
-        "kernel void f(global int *out, global const int *p, large_t s, long8 v, int k, local int *l)"
-        "{ l[0] = *p; out[0] = s.n[39] + l[0] + (int)v.s7 + k; }",
+        "kernel void f(global int *out, global const int *p, large_t s, long8 v, int k,"
+        " local int *l) { l[0] = *p; out[0] = s.n[39] + l[0] + (int)v.s7 + k; }",
     ).build(cache_dir=False)
     kernel, out = cl.Kernel(kernel, "f"), ints(ctx, 0)
     large, vector = np.zeros((), [("n", np.int32, 40)]), np.zeros(8, np.int64)
