@@ -465,7 +465,7 @@ def _build(
     if first.code == _INVALID_OPERATION:
         raise _refuse_rebuild("clBuildProgram") from None
     logs = _collect_logs(program, targets)
-    # NVIDIA's assembler (580.159) stumbles over what this option makes of a kernel without arguments.
+    # NVIDIA's assembler (580.159) stumbles over what it makes of a kernel without arguments.
     stumbled = any("ptxas" in log for log in logs.values())
     if (first.code in _BAD_OPTIONS or stumbled) and "-cl-kernel-arg-info" not in given:
         try:  # we added the option, so the program must not be worse off for it
