@@ -27,8 +27,18 @@ static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
     cl_event event = NULL; /* wanted by nobody, but see event_release.c for what PoCL does without */
     cl_int status = CL_SUCCESS;
     if (queue->device->version >= 120 && cl.clEnqueueMigrateMemObjects != NULL) {
+        cl_mem *array = PyMem_Malloc(sizeof *array); /* outlives this call, see ocl_hold_array() */
         *routine = "clEnqueueMigrateMemObjects";
-        OCL_ENQUEUE(queue, status, clEnqueueMigrateMemObjects, queue->queue, 1, &mem, 0, 0, NULL, &event);
+        if (array == NULL) {
+            return CL_OUT_OF_HOST_MEMORY;
+        }
+        *array = mem;
+        OCL_ENQUEUE(queue, status, clEnqueueMigrateMemObjects, queue->queue, 1, array, 0, 0, NULL, &event);
+        if (status == CL_SUCCESS && queue->device->platform->is_nvidia) {
+            ocl_hold_array(queue->state, event, array);
+        } else {
+            PyMem_Free(array);
+        }
     } else {
         static const char zero = 0; /* static: the write may come later */
         *routine = "clEnqueueWriteBuffer";

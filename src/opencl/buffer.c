@@ -9,6 +9,39 @@ PG_DOC(Buffer__doc__, "Buffer", "context, flags, size=0, hostbuf=None",
        "Raises MemoryError if the device has no room, LogicError for a size or flags that it refuses.");
 static ArgSpec Buffer_args = PG_ARGSPEC(Buffer__doc__);
 
+/* More than any device of the context has. Only asked for large sizes. */
+static int is_beyond_memory(Context *context, size_t size) {
+    cl_ulong most = 0;
+    for (Py_ssize_t i = 0; i < context->n_devices; i++) {
+        cl_ulong has = ocl_info_number(context->devices[i], ocl_device_query, CL_DEVICE_GLOBAL_MEM_SIZE);
+        most = has > most ? has : most;
+    }
+    return most > 0 && size > most;
+}
+
+/* OpenCL 1.2, 5.3 (table of cl_mem_flags): what excludes each other. Not every driver looks. */
+int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags) {
+    static const cl_mem_flags exclusive[] = {
+        CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
+        CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR,
+        CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR,
+        CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS,
+    };
+    for (size_t i = 0; i < sizeof exclusive / sizeof exclusive[0]; i++) {
+        cl_mem_flags some = flags & exclusive[i];
+        if ((some & (some - 1)) != 0) {
+            ocl_reject(state, call, CL_INVALID_VALUE, "flags = 0x%llx has two of mem_flags that exclude each other (0x%llx)", (unsigned long long)flags,
+                       (unsigned long long)some);
+            return -1;
+        }
+    }
+    if (flags >> 32 != 0) { /* nor do vendors have any there */
+        ocl_reject(state, call, CL_INVALID_VALUE, "flags = 0x%llx has bits that no member of mem_flags has", (unsigned long long)flags);
+        return -1;
+    }
+    return 0;
+}
+
 PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, cl_mem_flags flags, size_t size, void *host) {
     Memory *self = (Memory *)PG_NEW(type);
     if (self == NULL) {
@@ -26,6 +59,10 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
             Py_END_ALLOW_THREADS
         } else {
             CL_MAKE(mem, status, clCreateBuffer, context->context, flags, size, host);
+        }
+        if (PG_UNLIKELY(size >= 1 << 30) && status == CL_SUCCESS && mem != NULL && is_beyond_memory(context, size)) {
+            CL_CALL(status, clReleaseMemObject, mem); /* some drivers look for room only when the memory is used */
+            status = CL_MEM_OBJECT_ALLOCATION_FAILURE;
         }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
@@ -52,7 +89,7 @@ static PyObject *Buffer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     size_t size = 0;
     State *state = ocl_state_of(type);
     if (state == NULL || pg_args_tuple(&Buffer_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "Buffer")) == NULL ||
-        pg_as_u64(a[1], "Buffer", "flags", &flags) < 0 || (a[2] != NULL && a[2] != Py_None && pg_as_size(a[2], "Buffer", "size", &size) < 0)) {
+        pg_as_u64(a[1], "Buffer", "flags", &flags) < 0 || ocl_check_mem_flags(state, "Buffer", flags) < 0 || (a[2] != NULL && a[2] != Py_None && pg_as_size(a[2], "Buffer", "size", &size) < 0)) {
         return NULL;
     }
     PyObject *hostbuf = a[3] != NULL && a[3] != Py_None ? a[3] : NULL;
@@ -135,19 +172,28 @@ static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, si
         return ocl_raise_with(state, "clCreateSubBuffer", CL_MISALIGNED_SUB_BUFFER_OFFSET, "origin %zu is not a multiple of %u bytes, as the device demands",
                               origin, (unsigned)(align / 8));
     }
-    cl_buffer_region region = {origin, size};
+    cl_buffer_region place = {origin, size};
     Memory *child = (Memory *)PG_NEW(state->BufferType);
     if (child == NULL) {
         return NULL;
     }
     child->state = state;
-    int tries = 0, again;
-    cl_mem mem;
-    do {
+    int tries = 0, again = 0, listed = ocl_regions_are_listed(self);
+    Region *region = NULL;
+    cl_mem mem = listed ? ocl_region_again(self, origin, size, flags, &status, &region) : NULL;
+    while (region == NULL) {
         status = CL_SUCCESS;
-        CL_MAKE(mem, status, clCreateSubBuffer, parent, flags, CL_BUFFER_CREATE_TYPE_REGION, &region);
+        CL_MAKE(mem, status, clCreateSubBuffer, parent, flags, CL_BUFFER_CREATE_TYPE_REGION, &place);
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
-    } while (again == 1);
+        if (again != 1) {
+            break;
+        }
+    }
+    if (listed && region == NULL && status == CL_SUCCESS && mem != NULL && (region = ocl_region_list(self, mem, origin, size, flags, &status)) == NULL) {
+        cl_int ignored = CL_SUCCESS; /* no command has used it, so the order does not matter */
+        CL_CALL(ignored, clReleaseMemObject, mem);
+        (void)ignored;
+    }
     if (status != CL_SUCCESS || mem == NULL) {
         if (again >= 0) {
             ocl_raise(state, "clCreateSubBuffer", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
@@ -157,6 +203,7 @@ static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, si
     }
     ocl_live[LIVE_MEM]++;
     child->mem = mem;
+    child->region = region;
     child->context = (Context *)Py_NewRef(self->context);
     child->hostbuf = Py_XNewRef(self->hostbuf);
     child->parent = Py_NewRef(self);

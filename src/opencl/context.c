@@ -40,6 +40,7 @@ static int Context_fill(Context *self) {
             return -1;
         }
         self->devices[self->n_devices++] = device;
+        ocl_polls |= device->platform->is_nvidia;
         if (device->version < self->version) {
             self->version = device->version;
         }

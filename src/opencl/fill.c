@@ -111,6 +111,10 @@ static PyObject *enqueue_migrate(PyObject *module, PyObject *const *args, Py_ssi
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clEnqueueMigrateMemObjects, queue->queue, (cl_uint)n, mems, flags, list.n, list.events, &event);
+    if (status == CL_SUCCESS && queue->device->platform->is_nvidia) {
+        ocl_hold_array(state, event, mems);
+        mems = NULL;
+    }
     result = ocl_finish_enqueue(queue, "clEnqueueMigrateMemObjects", status, event, &list);
 done:
     PyMem_Free(mems);

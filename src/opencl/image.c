@@ -441,7 +441,7 @@ static PyObject *Image_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     uint64_t flags;
     State *state = ocl_state_of(type);
     if (state == NULL || pg_args_tuple(&Image_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "Image")) == NULL ||
-        pg_as_u64(a[1], "Image", "flags", &flags) < 0) {
+        pg_as_u64(a[1], "Image", "flags", &flags) < 0 || ocl_check_mem_flags(state, "Image", flags) < 0) {
         return NULL;
     }
     if (!PyObject_TypeCheck(a[2], state->ImageFormatType)) {

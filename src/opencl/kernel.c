@@ -321,6 +321,13 @@ static PyObject *Kernel_get_arg_info(PyObject *op, PyObject *const *args, Py_ssi
         if (answer != NULL) {
             return answer;
         }
+        size_t known = 0;
+        while (known < ROWS(arg_info) && arg_info[known].param != param) {
+            known++;
+        }
+        if (known == ROWS(arg_info)) {
+            return ocl_reject(self->state, "clGetKernelArgInfo", CL_INVALID_VALUE, "param = 0x%x is not a member of kernel_arg_info", (unsigned)param);
+        }
     }
     return ocl_info_by_param(self->state, &question, ask_arg, "clGetKernelArgInfo", arg_info, ROWS(arg_info), a[1]);
 }

@@ -25,11 +25,19 @@ int ocl_memory_alive(Memory *self, const char *call) {
     return 0;
 }
 
+/* Gives up the object's own reference. */
+static void let_go(Memory *self, cl_mem mem) {
+    CL_RELEASE(LIVE_MEM, clReleaseMemObject, mem);
+    if (self->region != NULL) {
+        ocl_region_let_go(self);
+    }
+}
+
 void ocl_memory_unpin(Memory *self) {
     if (--self->users == 0 && self->retired != NULL) {
         cl_mem mem = self->retired;
         self->retired = NULL;
-        CL_RELEASE(LIVE_MEM, clReleaseMemObject, mem);
+        let_go(self, mem);
     }
 }
 
@@ -120,7 +128,7 @@ void ocl_memory_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     if (self->mem != NULL) {
-        CL_RELEASE(LIVE_MEM, clReleaseMemObject, self->mem);
+        let_go(self, self->mem);
     }
     Py_XDECREF(self->parent);
     Py_XDECREF(self->hostbuf);
@@ -160,7 +168,7 @@ static PyObject *Memory_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (self->users > 0) {
         self->retired = mem;
     } else {
-        CL_RELEASE(LIVE_MEM, clReleaseMemObject, mem);
+        let_go(self, mem);
     }
     Py_CLEAR(self->hostbuf); /* locked in memory by the driver's own record until it is done */
     Py_RETURN_NONE;

@@ -185,7 +185,7 @@ typedef struct {
     OCL_HEAD
     cl_platform_id id;
     int version; /* 100, 110, 120, 200, 210, 220, 300 */
-    int is_pocl, is_intel_cpu;
+    int is_pocl, is_intel_cpu, is_nvidia;
 } Platform;
 
 /* What the checks before a command need; asked once for a device. 0: unknown, so not checked. */
@@ -260,6 +260,8 @@ typedef struct {
     cl_mem retired;         /* released meanwhile: given back when users is 0 */
     void *pool;             /* PooledBuffer: its block, see pool.c */
     PyObject *parent;       /* a region: the object that it is a part of; drivers differ in keeping that alive themselves */
+    struct Region *region;  /* a region: its place in the list ... */
+    struct Region *regions; /* ... of a buffer that is no region, see region.c; NULL where there is none */
     PyObject *dict;
 } Memory;
 
@@ -352,6 +354,8 @@ void ocl_event_let_go(cl_event event);
 int ocl_event_check(const Event *self, const char *routine); /* -1 with an exception for a user event that failed unknown to the driver */
 void ocl_event_failures_seen(void);
 void ocl_event_dealloc(PyObject *op);
+/* A driver is in use that is slow to call back (NVIDIA's), so events are looked at: see pending.c. Set by the first context of it. */
+extern int ocl_polls;
 /* Waits for the event with the GIL released, interruptible in the main thread. 0, or -1 with an exception.
  * *interrupted, if not NULL, is set to 1 when a signal handler raised: the command is still running then. */
 int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted);
@@ -377,6 +381,10 @@ void ocl_override_callbacks(cl_event event, cl_int override); /* of those that w
 /* Host memory lent to a memory object: *view is taken over (also on failure) and released when the driver has let go of it. */
 int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view);
 
+/* PyMem memory that a command was given: freed when the event is complete. For NVIDIA's driver (580.159): after a migration that had
+ * to wait, the process crashed later on, and the suspicion is that it reads the array of what to migrate only when it does so. */
+void ocl_hold_array(State *state, cl_event event, void *array);
+
 /* ---- standstill.c ------------------------------------------------------------------------------------------------------ */
 
 /* The device whose threads must stand still while a user event of the context fails; NULL if there is no need. */
@@ -397,6 +405,15 @@ int ocl_memory_alive(Memory *self, const char *call); /* 0, or -1 with "was rele
 /* Around a driver call that is made with the GIL released: another thread's release() takes effect only afterwards. */
 static inline void ocl_memory_pin(Memory *self) { self->users++; }
 void ocl_memory_unpin(Memory *self);
+/* region.c: all regions but those that commands never used go through this, where they are listed. */
+typedef struct Region Region;
+int ocl_regions_are_listed(const Memory *self);
+/* The handle of such a region, if it is listed (*out), with one more reference; *status tells what kept it from that. */
+cl_mem ocl_region_again(Memory *buffer, size_t origin, size_t size, cl_mem_flags flags, cl_int *status, Region **out);
+/* Lists a new handle, and takes over its reference: the object gets another one. NULL with *status. */
+Region *ocl_region_list(Memory *buffer, cl_mem mem, size_t origin, size_t size, cl_mem_flags flags, cl_int *status);
+void ocl_region_let_go(Memory *self); /* of an object that has no reference any more */
+int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags); /* -1 with a LogicError */
 /* Fills a fresh object with a handle that it takes over; reads size, flags and type from the driver. */
 int ocl_memory_fill(Memory *self, cl_mem mem, Context *context);
 PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, cl_mem_flags flags, size_t size, void *host);
@@ -566,7 +583,7 @@ int ocl_trim_pools(State *state); /* 1 if something was freed, -1 with an except
 
 extern PyMethodDef ocl_platform_functions[], ocl_event_functions[], ocl_transfer_functions[], ocl_buffer_functions[],
     ocl_image_functions[], ocl_svm_functions[], ocl_program_functions[], ocl_kernel_functions[], ocl_fill_functions[],
-    ocl_map_functions[], ocl_rect_functions[], ocl_enum_functions[], ocl_gl_functions[];
+    ocl_map_functions[], ocl_rect_functions[], ocl_enum_functions[], ocl_gl_functions[], ocl_region_functions[];
 
 #define X(name) extern PyType_Spec ocl_##name##_spec;
 OCL_TYPES(X)

@@ -2,7 +2,10 @@
  *
  * A driver calls back from threads of its own. They only push a record onto a list; one dispatcher thread takes the GIL and deals
  * with the list. It is a thread of Python's _thread, so that its thread state is made once, where a lack of memory is an error and
- * no crash. So no dealloc ever waits for a device, and dropping an Event or an array changes nothing. At exit
+ * no crash. So no dealloc ever waits for a device, and dropping an Event or an array changes nothing.
+ *
+ * NVIDIA's driver (580.159) is never asked to call back: that costs some 5 us of the caller's time, and the thread that it wakes for
+ * it comes 40 us late, when a short copy is long done. Its events are looked at instead. At exit
  * the dispatcher is stopped before the interpreter goes; what is still pending then is left to the operating system.
  */
 #include "opencl.h"
@@ -15,6 +18,7 @@ typedef struct Pending {
     cl_event event;       /* of such a record: a reference */
     int given_up;         /* dealt with although the driver has not called back: it still may, so the record stays */
     int polled;           /* the driver will not call back: the dispatcher looks at the event instead */
+    cl_int at;            /* the status of the event that is waited for */
     Py_buffer view;       /* released if has_view */
     int has_view;
     PyObject *object;     /* dropped */
@@ -31,6 +35,11 @@ static int n_polled, look_at_holds;     /* under lock: what the dispatcher has t
 static int exiting;                     /* GIL held */
 static Pending *outstanding;            /* under lock */
 static double suspect_until;            /* under lock: until then events may fail without the driver calling back */
+
+#define LOOK_MS 10      /* between looks at events of a driver that may have failed to call back ... */
+#define LOOK_OFTEN_MS 1 /* ... and of one that does not call back */
+
+int ocl_polls;
 
 /* For when there is no memory for a record: without one, what it should keep would be lost. */
 #define N_SPARE 16
@@ -134,7 +143,7 @@ static void collect_silent(void) {
         cl_int exec = CL_QUEUED, status = CL_SUCCESS;
         CL_CALL(status, clGetEventInfo, all[i]->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
         pthread_mutex_lock(&lock);
-        if (status == CL_SUCCESS && (exec < CL_COMPLETE || (exec == CL_COMPLETE && all[i]->polled)) && all[i]->link != NULL) {
+        if (status == CL_SUCCESS && (exec < CL_COMPLETE || (all[i]->polled && exec <= all[i]->at)) && all[i]->link != NULL) {
             leave_outstanding(all[i]);
             all[i]->given_up = !all[i]->polled;
             all[i]->status = exec;
@@ -167,7 +176,7 @@ static int wait_for_work(Pending **list, int *suspect, int *owe) {
             break;
         }
         if (*suspect) {
-            pg_cond_wait_ms(&wake, &lock, 10);
+            pg_cond_wait_ms(&wake, &lock, ocl_polls && n_polled > 0 ? LOOK_OFTEN_MS : LOOK_MS);
         } else {
             pthread_cond_wait(&wake, &lock);
         }
@@ -317,10 +326,16 @@ static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
     }
     ocl_live[LIVE_EVENT]++;
     record->event = event;
+    record->at = at;
     pthread_mutex_lock(&lock);
     join_outstanding(record);
     pthread_mutex_unlock(&lock);
-    CL_CALL(status, clSetEventCallback, event, at, on_event, record);
+    if (ocl_polls) {
+        status = CL_INVALID_OPERATION;
+        may_poll = 1;
+    } else {
+        CL_CALL(status, clSetEventCallback, event, at, on_event, record);
+    }
     if (status == CL_SUCCESS) {
         return CL_SUCCESS;
     }
@@ -383,6 +398,20 @@ void ocl_hold_object(State *state, cl_event event, PyObject *object) {
     }
     record->object = object;
     hold(state, event, record);
+}
+
+#define ARRAY_NAME "pygpu.array"
+
+static void free_array(PyObject *capsule) { PyMem_Free(PyCapsule_GetPointer(capsule, ARRAY_NAME)); }
+
+void ocl_hold_array(State *state, cl_event event, void *array) {
+    PyObject *capsule = PyCapsule_New(array, ARRAY_NAME, free_array);
+    if (capsule == NULL) { /* lost, as above */
+        PyErr_Clear();
+        return;
+    }
+    ocl_hold_object(state, event, capsule);
+    Py_DECREF(capsule);
 }
 
 int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view) {

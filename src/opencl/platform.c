@@ -48,6 +48,7 @@ PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
         self->is_pocl = strstr(version, "PoCL") != NULL || strstr(version, "pocl") != NULL;
     }
     if (Platform_query(self, CL_PLATFORM_NAME, sizeof name - 1, name, NULL) == CL_SUCCESS) {
+        self->is_nvidia = strstr(name, "NVIDIA") != NULL;
         self->is_intel_cpu = strstr(name, "Intel") != NULL && strstr(name, "Graphics") == NULL;
     }
     return (PyObject *)self;

@@ -435,6 +435,10 @@ static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     OCL_ENQUEUE(queue, status, clEnqueueSVMMigrateMem, queue->queue, (cl_uint)n, pointers, NULL, flags, list.n, list.events, &event);
+    if (status == CL_SUCCESS && queue->device->platform->is_nvidia) {
+        ocl_hold_array(state, event, pointers);
+        pointers = NULL;
+    }
     result = ocl_finish_enqueue(queue, routine, status, event, &list);
 done:
     for (Py_ssize_t i = 0; i < n_pinned; i++) {

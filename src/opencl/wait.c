@@ -5,6 +5,8 @@
 
 #define SPIN_SECONDS 20e-6 /* a short transfer is done in this time, and a callback costs more */
 #define SLICE_MS 40        /* how late Ctrl-C may be noticed */
+#define POLL_SPIN_SECONDS 100e-6 /* where the driver is not asked to call back, sleeping costs more */
+#define POLL_MOST_US 500
 
 /* Shared by the waiting thread and the driver's callback; freed by the later of the two. */
 typedef struct {
@@ -44,7 +46,7 @@ static int is_done(cl_event event, cl_int *exec, cl_int *status) {
 static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
     int done = 0;
     Py_BEGIN_ALLOW_THREADS
-    double end = pg_seconds() + SPIN_SECONDS;
+    double end = pg_seconds() + (ocl_polls ? POLL_SPIN_SECONDS : SPIN_SECONDS);
     while (!(done = is_done(event, exec, status)) && pg_seconds() < end) {
         pg_yield_cpu();
     }
@@ -52,7 +54,8 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
     if (done) {
         return 0;
     }
-    Waiter *waiter = PyMem_RawCalloc(1, sizeof *waiter);
+    Waiter *waiter = ocl_polls ? NULL : PyMem_RawCalloc(1, sizeof *waiter);
+    long pause = 10; /* us; without a waiter */
     cl_int hooked = CL_OUT_OF_HOST_MEMORY;
     if (waiter != NULL) {
         *waiter = (Waiter){.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .users = 2};
@@ -76,7 +79,8 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
                 done = asked = is_done(event, exec, status); /* some drivers do not call back for a command that fails */
             }
         } else {
-            pg_sleep_us(500);
+            pg_sleep_us(pause);
+            pause = pause * 2 < POLL_MOST_US ? pause * 2 : POLL_MOST_US;
             done = asked = is_done(event, exec, status);
         }
         Py_END_ALLOW_THREADS
@@ -137,6 +141,15 @@ int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted
                     *interrupted = 1;
                 }
                 return -1;
+            }
+        }
+        if (ocl_polls && status == CL_SUCCESS && exec == CL_COMPLETE) { /* asking is no point of synchronization (OpenCL 1.2, 5.9), this is */
+            Py_BEGIN_ALLOW_THREADS
+            CL_CALL(status, clWaitForEvents, 1, &event);
+            Py_END_ALLOW_THREADS
+            if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+                is_done(event, &exec, &status);
+                exec = exec < 0 ? exec : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
             }
         }
     } else {

@@ -266,6 +266,10 @@ def test_callback_mistakes(queue):
 
 def test_a_driver_that_refuses_a_callback(queue):
     event = cl.enqueue_marker(queue)
+    _opencl._call_counts(True)
+    event.set_callback(status.COMPLETE, lambda s: None)
+    if "clSetEventCallback" not in _opencl._call_counts():
+        pytest.skip("a driver is in use that is never asked to call back (NVIDIA's)")
     callback = lambda s: None  # noqa: E731
     before = sys.getrefcount(callback)
     _opencl._fault("clSetEventCallback", cl.status_code.OUT_OF_HOST_MEMORY)

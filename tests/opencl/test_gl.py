@@ -145,7 +145,7 @@ def test_no_current_context():
             "import pygpu as cl\n"
             "try: cl.tools.get_gl_sharing_context_properties()\n"
             "except cl.LogicError as error: print(error)\n"
-            "assert cl._opencl._library() is None"
+            "assert cl._opencl._library() is None",
         )
         assert done.returncode == 0, done.stderr
         assert NO_CONTEXT in done.stdout

@@ -156,9 +156,8 @@ def test_arg_info_of_a_silent_driver(ctx, device):
             assert one.get_arg_info(0, info.ADDRESS_QUALIFIER) == address.GLOBAL
             access = cl.kernel_arg_access_qualifier.WRITE_ONLY
             assert one.get_arg_info(1, info.ACCESS_QUALIFIER) == access
-            with pytest.raises(cl.Error) as caught:
+            with pytest.raises(cl.LogicError, match="12345|0x3039"):
                 one.get_arg_info(0, 12345)
-            assert caught.value.code == -19
         macros = "#define ARGS int a\nkernel void f(ARGS) {}"
         kernel = cl.Program(ctx, macros).build(cache_dir=False).f
         with pytest.raises(cl.Error) as caught:

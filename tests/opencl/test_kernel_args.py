@@ -862,8 +862,10 @@ def test_a_driver_that_wants_svm_where_svm_was(device, ctx, queue):
     kernel(queue, (1,), None, out, buffer, large, vector, 50, cl.LocalMemory(4))
     assert read(queue, out) == [1152]
     twin = cl.Kernel.from_int_ptr(kernel.int_ptr)
-    twin(queue, (1,), None, out, buffer, large, vector, np.int32(60), cl.LocalMemory(4))
-    assert read(queue, out) == [1162]
+    # What somebody else may have as well cannot be replaced, so on NVIDIA it stays with SVM.
+    memory, value = (svm, 1) if "NVIDIA" in device.platform.name else (buffer, 2)
+    twin(queue, (1,), None, out, memory, large, vector, np.int32(60), cl.LocalMemory(4))
+    assert read(queue, out) == [1160 + value]
     del kernel, twin
     gc.collect()
     assert _opencl._handle_counts()["kernel"] == handles

@@ -139,6 +139,11 @@ def test_events_from_another_thread_and_queue(ctx):
 def test_a_driver_without_callbacks_is_polled(ctx, queue):
     gate = cl.UserEvent(ctx)
     event = cl.enqueue_marker(queue, [gate])
+    _opencl._call_counts(True)
+    event.set_callback(0, lambda s: None)
+    if "clSetEventCallback" not in _opencl._call_counts():
+        gate.set_status(0)
+        pytest.skip("a driver is in use that is never asked to call back (NVIDIA's)")
     threading.Timer(0.1, gate.set_status, [0]).start()
     _opencl._fault("clSetEventCallback", cl.status_code.INVALID_VALUE, 1, 1)
     try:

@@ -4,6 +4,7 @@ A stand-in for the extension says which files exist and what they list; the test
 the real one, each in a process of its own, as a library is loaded once.
 """
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -358,6 +359,25 @@ def test_threads_load_once(world):
 def test_a_dropped_module_still_knows_the_path(world):
     world({}).path = "/lib/libOpenCL.so.1"
     assert loader.tried() == [("/lib/libOpenCL.so.1", "loaded")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows' loader reads the registry")
+def test_a_loader_that_cuts_the_list_of_drivers(monkeypatch):
+    """Khronos's does, where the list stands; child processes shall get all of it."""
+    libc = ctypes.CDLL(None)
+    libc.getenv.restype = ctypes.c_void_p
+    monkeypatch.setenv("OCL_ICD_FILENAMES", "a.so:b.so")
+
+    class Cutting:
+        def _platform_count(self):
+            ctypes.memset(libc.getenv(b"OCL_ICD_FILENAMES") + len("a.so"), 0, 1)
+            return 1
+
+    assert loader._count(Cutting()) == 1
+    assert ctypes.string_at(libc.getenv(b"OCL_ICD_FILENAMES")) == b"a.so:b.so"
+    child = [sys.executable, "-c", "import os; print(os.environ['OCL_ICD_FILENAMES'])"]
+    done = subprocess.run(child, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "a.so:b.so"
 
 
 # ---- the real extension -----------------------------------------------------------------------
