@@ -1,9 +1,9 @@
 """What CUDA copies, fills and allocations cost the host: pygpu, PyCUDA, CuPy and C.
 
 Each operation is repeated, then everything is waited for. Tables have the time until all are
-queued, which for copies that wait is the whole time; "own cost" is the same with a driver that does
-nothing (null_cuda.c). Each library runs in a process of its own, which waits on a pipe for its turn.
-What is not installed is left out. Copies are checked to have arrived.
+queued, which for copies that wait is the whole time; "own cost" is the same with a driver that
+does nothing (null_cuda.c). Each library runs in a process of its own, which waits for its turn on
+a pipe. What is not installed is left out. Copies are checked to have arrived.
 """
 
 from __future__ import annotations

@@ -25,15 +25,19 @@ static void keep_everywhere(State *state, PyObject *owner) {
     }
 }
 
-void cud_capture_keep(State *state, CUstream handle, Stream *stream, PyObject *owner) {
+int cud_capture_keep(State *state, CUstream handle, Stream *stream, PyObject *owner) {
     if (stream != NULL && stream->capturing != CAPTURE_NONE && stream->captured != NULL) {
         if (PyList_Append(stream->captured, owner) < 0) {
             PyErr_Clear();
             Py_INCREF(owner);
         }
-    } else if (cud_capturing > 0 && handle != NULL && handle != CU_STREAM_LEGACY && in_capture(handle)) {
-        keep_everywhere(state, owner);
+        return 1;
     }
+    if (cud_capturing > 0 && handle != NULL && handle != CU_STREAM_LEGACY && in_capture(handle)) {
+        keep_everywhere(state, owner);
+        return 1;
+    }
+    return 0;
 }
 
 void cud_capture_join(Stream *stream) {

@@ -2,6 +2,7 @@
  *
  * An object describes a copy and may be called any number of times. It keeps what its ends are, so that they outlive it, and each call
  * checks that the box lies inside of both. */
+#include "graph.h"
 #include "memory.h"
 
 enum { BOX_2D, BOX_3D, BOX_PEER };
@@ -420,8 +421,10 @@ static PyObject *run(Box *self, int aligned, int async, PyObject *stream_arg) {
     if (status == CUDA_SUCCESS && async) {
         for (int i = 0; i < 2; i++) {
             int device = allocations[i] != NULL || arrays[i] != NULL;
-            if (objects[i] != NULL && (!device || (stream != NULL && stream->capturing))) {
-                PyObject *owner = device ? Py_NewRef(objects[i]) : cud_host_owner(objects[i]);
+            if (device && PG_UNLIKELY(cud_capturing > 0)) {
+                cud_capture_keep(state, handle, stream, objects[i]);
+            } else if (objects[i] != NULL && !device) {
+                PyObject *owner = cud_host_owner(objects[i]);
                 if (owner == NULL) {
                     PyErr_Clear();
                     owner = Py_NewRef(objects[i]);

@@ -3,6 +3,7 @@
  * After an asynchronous call an event is recorded behind it; objects are let go of when a later call finds their event done. Nothing
  * waits for that: no callback runs on a driver's thread, and no dealloc blocks. */
 #include "cuda.h"
+#include "graph.h"
 
 typedef struct Hold {
     struct Hold *next;
@@ -89,11 +90,7 @@ void cud_hold_drain(State *state) {
 }
 
 void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, PyObject *owner) {
-    if (stream != NULL && stream->capturing && stream->captured != NULL) {
-        if (PyList_Append(stream->captured, owner) < 0) {
-            PyErr_Clear();
-            Py_INCREF(owner); /* a graph will use it for ever: losing the memory is what is left */
-        }
+    if (PG_UNLIKELY(cud_capturing > 0) && cud_capture_keep(state, handle, stream, owner)) {
         return;
     }
     cud_hold_drain(state);

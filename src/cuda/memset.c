@@ -1,4 +1,5 @@
 /* memset.c - filling device memory with a repeated value of 1, 2 or 4 bytes: whole, or in rows. */
+#include "graph.h"
 #include "memory.h"
 
 typedef struct {
@@ -131,8 +132,8 @@ static PyObject *run(State *state, const Fill *fill, PyObject *dest, PyObject *d
         snprintf(routine, sizeof routine, "cuMemsetD%s%u%s", fill->rows ? "2D" : "", 8 * fill->width, fill->async ? "Async" : "");
         cud_raise(state, routine, status);
     } else {
-        if (stream != NULL && stream->capturing && to.allocation != NULL) {
-            cud_hold(state, context, handle, stream, (PyObject *)to.allocation);
+        if (PG_UNLIKELY(cud_capturing > 0) && to.allocation != NULL) {
+            cud_capture_keep(state, handle, stream, (PyObject *)to.allocation);
         }
         result = Py_NewRef(Py_None);
     }

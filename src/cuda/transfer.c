@@ -2,6 +2,7 @@
  *
  * Sizes are checked against the allocation before the driver is asked. A copy that waits does so first, where Ctrl-C is heard, and
  * then lets the driver copy. What an asynchronous copy reads or writes on the host is held until it is done. */
+#include "graph.h"
 #include "memory.h"
 
 #define SMALL 65536 /* a copy of so many bytes takes less than other threads would wait for the GIL */
@@ -183,8 +184,8 @@ static PyObject *copy_async(State *state, const char *call, PyObject *device, Py
     }
     if (status == CUDA_SUCCESS) {
         cud_hold(state, context, handle, stream, owner);
-        if (stream != NULL && stream->capturing && at.allocation != NULL) {
-            cud_hold(state, context, handle, stream, (PyObject *)at.allocation);
+        if (PG_UNLIKELY(cud_capturing > 0) && at.allocation != NULL) {
+            cud_capture_keep(state, handle, stream, (PyObject *)at.allocation);
         }
         result = Py_NewRef(Py_None);
     } else {

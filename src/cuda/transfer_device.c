@@ -1,4 +1,5 @@
 /* transfer_device.c - copies from device memory to device memory: memcpy_dtod, and memcpy_peer between contexts. */
+#include "graph.h"
 #include "memory.h"
 
 typedef struct {
@@ -44,11 +45,11 @@ static int copy_prepare(State *state, const char *call, PyObject *dest, PyObject
 
 static PyObject *copy_finish(State *state, Copy *copy, int prepared, const char *routine, CUresult status) {
     if (prepared > 0) {
-        if (status == CUDA_SUCCESS && copy->stream != NULL && copy->stream->capturing) { /* the graph uses both */
+        if (status == CUDA_SUCCESS && PG_UNLIKELY(cud_capturing > 0)) { /* the graph uses both */
             Allocation *const ends[] = {copy->to.allocation, copy->from.allocation};
             for (int i = 0; i < 2; i++) {
                 if (ends[i] != NULL) {
-                    cud_hold(state, copy->context, copy->handle, copy->stream, (PyObject *)ends[i]);
+                    cud_capture_keep(state, copy->handle, copy->stream, (PyObject *)ends[i]);
                 }
             }
         }

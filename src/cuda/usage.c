@@ -15,7 +15,7 @@ static int UseSet_size(const UseSet *set) { return set->first.context == NULL ? 
 static StreamUse *UseSet_get(const UseSet *set, int i) { return i == 0 ? (StreamUse *)&set->first : &set->more[i - 1]; }
 
 static int is_default(const StreamUse *use) { return use->handle == NULL; }
-static int is_foreign(const StreamUse *use) { return use->handle != NULL && use->stream == NULL; }
+static int is_foreign(const StreamUse *use) { return use->handle != NULL && (use->stream == NULL || !use->stream->owned); }
 
 static int UseSet_has(const UseSet *set, CUstream handle, const Context *context) {
     for (int i = 0; i < UseSet_size(set); i++) {

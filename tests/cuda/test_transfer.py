@@ -508,3 +508,44 @@ def test_failures_of_the_driver(balance, function):
         _cuda._fault(None, 0)
     assert sys.getrefcount(host) == references
     COPIES[function](memory, host)
+
+
+# ---- in graphs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", ["stream", "handle", "joined"])
+def test_a_graph_keeps_what_its_copies_use(balance, by):
+    """Also where the stream is given as a number, or takes part because it waits for an event."""
+    first, second = cuda.Stream(), cuda.Stream()
+    source, memory, other = np.full(100, 3, np.uint8), cuda.mem_alloc(100), cuda.mem_alloc(100)
+    out = cuda.pagelocked_zeros(100, np.uint8)
+    kept = [weakref.ref(source), weakref.ref(memory), weakref.ref(other)]
+    first.begin_capture()
+    stream: object = first
+    if by == "handle":
+        stream = first.handle
+    elif by == "joined":
+        second.wait_for_event(cuda.Event().record(first))
+        stream = second
+    cuda.memcpy_htod_async(memory, source, stream)
+    cuda.memset_d8_async(memory, 7, 10, stream)
+    cuda.memcpy_dtod_async(other, memory, 100, stream)
+    copy = cuda.Memcpy2D()
+    copy.set_src_device(other)
+    copy.set_dst_host(out)
+    copy.width_in_bytes, copy.height = 100, 1
+    copy(stream=stream)
+    if by == "joined":
+        first.wait_for_event(cuda.Event().record(second))
+    graph = first.end_capture()
+    del source, memory, other, copy
+    gc.collect()
+    assert all(ref() is not None for ref in kept)
+    assert not out.any()
+    graph.instantiate().launch(first)
+    first.synchronize()
+    assert out.tolist() == [7] * 10 + [3] * 90
+    del graph
+    cuda.Context.synchronize()
+    gc.collect()
+    assert [ref() for ref in kept] == [None] * 3
