@@ -247,6 +247,8 @@ fail:
     return NULL;
 }
 
+#define ARRAY3D_SURFACE_LDST 2u
+
 PG_DOC(SurfaceObject__doc__, "SurfaceObject", "array", "(array: Array)",
        "What a kernel reads and writes an Array through: surf2Dwrite(value, surface, x * sizeof(value), y) with a parameter\n"
        "cudaSurfaceObject_t surface.\n\narray: made with array3d_flags.SURFACE_LDST. It is kept.");
@@ -260,6 +262,10 @@ static PyObject *SurfaceObject_new(PyTypeObject *type, PyObject *args, PyObject 
     memset(&resource, 0, sizeof resource);
     if (state == NULL || pg_args_tuple(&SurfaceObject_args, args, kwargs, a) < 0 || cud_as_array(state, a[0], "SurfaceObject", "array", &array) < 0) {
         return NULL;
+    }
+    if (!(array->descriptor.Flags & ARRAY3D_SURFACE_LDST)) { /* which not every driver looks at */
+        return cud_reject(state, "cuSurfObjectCreate", CUDA_ERROR_INVALID_VALUE,
+                          "the array was made without array3d_flags.SURFACE_LDST, so kernels cannot write it");
     }
     Texture *self = texture_new(state, type, 1);
     if (self == NULL) {

@@ -56,7 +56,7 @@ def handle():
     yield memory, made
 
 
-def test_another_process_reads_and_writes(balance, handle):
+def test_another_process_reads_and_writes(handle):
     memory, made = handle
     assert type(made) is bytearray and len(made) == 64
     result = subprocess.run(

@@ -306,12 +306,13 @@ def test_dlpack(balance, versioned, consumed):
 
 def test_dlpack_keeps_the_memory_after_free(balance):
     memory = cuda.mem_alloc(1 << 20)
-    free = cuda.mem_get_info()[0]
+    address = int(memory)
     capsule = memory.__dlpack__(stream=-1)
     memory.free()
-    assert cuda.mem_get_info()[0] == free
+    assert cuda.mem_get_address_range(address) == (address, 1 << 20)
     del capsule
-    assert cuda.mem_get_info()[0] > free
+    with pytest.raises(cuda.LogicError):
+        cuda.mem_get_address_range(address)
 
 
 def test_dlpack_arguments():
