@@ -207,6 +207,21 @@ def _driver_settings() -> list[tuple[str, str]]:
     )
 
 
+def _surroundings() -> str:
+    return repr((_driver_settings(), _processor(), sys.platform))
+
+
+def _identity(device: Device) -> str:
+    platform = device.platform
+    return repr(
+        (
+            *(device.name, device.vendor, device.version, device.driver_version),
+            *(device.vendor_id, device.type, device.address_bits),
+            *(platform.name, platform.vendor, platform.version),
+        )
+    )
+
+
 def keys(source: bytes, words: Sequence[str], devices: Sequence[Device]) -> list[str] | None:
     """A name for the binary on each device; None if what it depends on cannot be found out."""
     import hashlib
@@ -230,17 +245,11 @@ def keys(source: bytes, words: Sequence[str], devices: Sequence[Device]) -> list
     put(b"headers")
     for name, content in scan.found:
         put(name.encode("utf-8", "surrogateescape"), content)
-    put(repr((_driver_settings(), _processor(), sys.platform)).encode("utf-8", "surrogateescape"))
+    put(_surroundings().encode("utf-8", "surrogateescape"))
     result = []
     for device in devices:
-        platform = device.platform
-        identity = (
-            *(device.name, device.vendor, device.version, device.driver_version),
-            *(device.vendor_id, device.type, device.address_bits),
-            *(platform.name, platform.vendor, platform.version),
-        )
         one = common.copy()
-        one.update(repr(identity).encode("utf-8", "surrogateescape"))
+        one.update(_identity(device).encode("utf-8", "surrogateescape"))
         result.append(one.hexdigest())
     return result
 
