@@ -85,6 +85,36 @@ static void common_words(Words *words, const CxxCompiler *cxx, const Options *op
 #endif
 }
 
+/* -DN=16 is the program's, not our headers', which have an N of their own: such options become lines of a file that is read behind them.
+ * Names with an underline in front, and NDEBUG, are meant for headers and stay on the command line. */
+static bool is_programs_macro(const char *word) {
+    const char *name = word + 2;
+    return (strncmp(word, "-D", 2) == 0 || strncmp(word, "-U", 2) == 0) && *name != '_' && strncmp(name, "SIM_", 4) != 0 && strncmp(name, "NDEBUG", 6) != 0;
+}
+
+static bool write_definitions(const Options *options, const char *folder, Words *words) {
+    Text text = {0};
+    for (size_t i = 0; i < options->preprocess.n; i++) {
+        const char *word = options->preprocess.words[i], *name = word + 2, *equals = strchr(name, '=');
+        if (!is_programs_macro(word)) continue;
+        if (word[1] == 'U') text_printf(&text, "#undef %s\n", name);
+        else if (equals == NULL) text_printf(&text, "#define %s 1\n", name);
+        else text_printf(&text, "#define %.*s %s\n", (int)(equals - name), name, equals + 1);
+    }
+    char path[4200];
+    snprintf(path, sizeof path, "%s/definitions.h", folder);
+    bool good = !text.failed;
+    if (good && text.size > 0) {
+        good = text_write_file(path, text.data, text.size) && words_add(words, "-include") && words_add(words, "%s", path);
+    }
+    text_free(&text);
+    for (size_t i = 0; i < options->preprocess.n; i++) {
+        const char *word = options->preprocess.words[i];
+        if (!is_programs_macro(word)) good = words_add(words, "%s", word) && good;
+    }
+    return good;
+}
+
 static bool preprocess(const CxxCompiler *cxx, const Options *options, const char *folder, bool hosted, Text *out, Text *error) {
     Words words = {0};
     common_words(&words, cxx, options);
@@ -100,9 +130,9 @@ static bool preprocess(const CxxCompiler *cxx, const Options *options, const cha
     words_add(&words, "-I%s", compiler_headers());
     words_add(&words, "-include");
     words_add(&words, "%s/pygpu_simcuda.h", compiler_headers());
-    for (size_t i = 0; i < options->preprocess.n; i++) words_add(&words, "%s", options->preprocess.words[i]);
+    const bool written = write_definitions(options, folder, &words);
     words_add(&words, "%s/program.cu", folder);
-    const int status = spawn(&words, NULL, out, error);
+    const int status = written ? spawn(&words, NULL, out, error) : -1;
     words_free(&words);
     return status == 0 && !out->failed;
 }

@@ -198,3 +198,17 @@ def test_a_pruned_program_still_compiles(prune):
             text=True,
         )
         assert result.returncode == 0, result.stderr[:2000]
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "name", ["cuda_bf16.h", "cooperative_groups.h", "curand_kernel.h", "cuComplex.h"]
+)
+def test_a_programs_macros_do_not_reach_into_headers(name):
+    """Short words, as programs define them; x of threadIdx.x cannot be one."""
+    words = [chr(code) for code in (*range(65, 91), *range(97, 123)) if chr(code) not in "xyzw"]
+    words += ["bits", "value", "lane", "size", "count", "state", "seed", "mask", "result", "scale"]
+    defines = "".join(f"#define {word} 3 + (\n" for word in words)
+    text = f"{defines}#include <{name}>\nint four = a 4);\n"
+    result = compile_text(COMPILERS[0], text, "-fsyntax-only")
+    assert result.returncode == 0, result.stderr[:3000]

@@ -316,3 +316,17 @@ extern "C" __global__ void k(unsigned char *y) {
     memset(y + 8 * threadIdx.x, 7, 4);
     memcpy(y + 8 * threadIdx.x + 4, a, 4);
 }
+
+//@ case: macros_with_short_names
+//@ options: -DN=16 -DREAL=float -DOP(a,b)=((a)*(b)) -Dn=3
+//@ block: 16
+//@ out y: np.zeros(16, np.float32)
+//@ expect y: np.arange(16) * 3 * 2 + 16
+#define S 2
+#define V half
+#define x1 nothing
+#include <cuda_fp16.h>
+extern "C" __global__ void k(REAL *y) {
+    __half a = __float2half(S);
+    y[threadIdx.x] = OP(n, (REAL)threadIdx.x) * __half2float(a) + blockDim.x;
+}

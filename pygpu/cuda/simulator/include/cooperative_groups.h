@@ -11,6 +11,7 @@
 #include "sim_runtime.h"
 #include "sim_vector_types.h"
 #include "sim_warp.h"
+#include "sim_hide.h"
 
 namespace cooperative_groups {
 
@@ -324,4 +325,5 @@ template <unsigned Stages, class Group> PGS_F void wait_prior(const Group &group
 
 } // namespace cooperative_groups
 
+#include "sim_show.h"
 #endif

@@ -6,6 +6,7 @@
 #pragma GCC system_header
 #include "sim_base.h"
 #include "sim_vector_types.h"
+#include "sim_hide.h"
 
 typedef float2 cuFloatComplex;
 typedef double2 cuDoubleComplex;
@@ -42,4 +43,5 @@ PGS_F cuComplex make_cuComplex(float real, float imaginary) { return cuComplex{r
 PGS_F cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex a) { return cuDoubleComplex{a.x, a.y}; }
 PGS_F cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex a) { return cuFloatComplex{(float)a.x, (float)a.y}; }
 
+#include "sim_show.h"
 #endif

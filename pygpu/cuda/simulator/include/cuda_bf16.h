@@ -7,6 +7,7 @@
 #pragma GCC system_header
 #include "cuda_fp16.h"
 
+#include "sim_hide.h"
 #define PGS_X bfloat16
 #define PGS_T __nv_bfloat16
 #define PGS_T2 __nv_bfloat162
@@ -32,4 +33,5 @@ typedef __nv_bfloat162 nv_bfloat162;
 #define CUDART_ZERO_BF16 __ushort_as_bfloat16((unsigned short)0x0000U)
 #define CUDART_ONE_BF16 __ushort_as_bfloat16((unsigned short)0x3F80U)
 
+#include "sim_show.h"
 #endif

@@ -7,6 +7,7 @@
 #pragma GCC system_header
 #include "sim_half.h"
 
+#include "sim_hide.h"
 #define PGS_X half
 #define PGS_T __half
 #define PGS_T2 __half2
@@ -36,4 +37,5 @@ typedef __half2 __nv_half2;
 #define CUDART_ZERO_FP16 __ushort_as_half((unsigned short)0x0000U)
 #define CUDART_ONE_FP16 __ushort_as_half((unsigned short)0x3C00U)
 
+#include "sim_show.h"
 #endif

@@ -2,6 +2,7 @@
 #pragma once
 #pragma GCC system_header
 #include "sim_base.h"
+#include "sim_hide.h"
 
 PGS_F void __pipeline_memcpy_async(void *to, const void *from, size_t size, size_t zeros = 0) {
     __builtin_memcpy(to, from, size - zeros);
@@ -9,3 +10,4 @@ PGS_F void __pipeline_memcpy_async(void *to, const void *from, size_t size, size
 }
 PGS_F void __pipeline_commit() {}
 PGS_F void __pipeline_wait_prior(size_t) {}
+#include "sim_show.h"

@@ -11,6 +11,7 @@
 #pragma GCC system_header
 #include "sim_base.h"
 #include "sim_vector_types.h"
+#include "sim_hide.h"
 
 struct curandStateXORWOW {
     unsigned d, v[5];
@@ -405,4 +406,5 @@ PGS_I uint4 curand_poisson4(curandStatePhilox4_32_10_t *s, double lambda) {
     return uint4{x, y, z, w};
 }
 
+#include "sim_show.h"
 #endif

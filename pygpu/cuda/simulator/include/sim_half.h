@@ -8,6 +8,7 @@
 
 #pragma GCC system_header
 #include "sim_base.h"
+#include "sim_hide.h"
 
 namespace pygpu_sim {
 enum { half_nearest, half_zero, half_up, half_down };
@@ -96,4 +97,5 @@ template <class I> PGS_F I half_integer(float x) {
 #define PGS_J(a, b, c) PGS_J_(a, b, c)
 #define PGS_J_(a, b, c) a##b##c
 
+#include "sim_show.h"
 #endif
