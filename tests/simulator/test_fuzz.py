@@ -118,7 +118,8 @@ for _ in range(CALLS):
         args[:2] = [random.choice(addresses), random.choice(addresses)]
     status = d.status(name, *args)
     answers.setdefault(name, set()).add(status)
-    if status == 0 and parameters.startswith(("CU", "void **pp")) and "*" in parameters.split(",")[0]:
+    makes = parameters.startswith(("CU", "void **pp")) and "*" in parameters.split(",")[0]
+    if status == 0 and makes:
         value = out[0][0]
         (addresses if name.startswith(("cuMemAlloc", "cuMemHost")) else handles).append(value)
         if len(handles) > 300:
