@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compiler.h"
+#include "rewrite.h"
 #include "prune.h"
 #include "elf.h"
 #include "../../pygpu/cuda/simulator/include/pygpu_sim_abi.h"
@@ -247,6 +247,12 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
     if (good) {
         snprintf(path, sizeof path, "%s/program.ii", folder);
         good = text_write_file(path, rewritten.data, rewritten.size) && compile(cxx, options, folder, &messages);
+    }
+    if (!good && rewritten.size > 0 && strstr(messages.data != NULL ? messages.data : "", REWRITE_STRIDE_FILE) != NULL) { /* without the second forms of kernels */
+        text_free(&rewritten);
+        text_free(&messages);
+        good = rewrite(&rewritten, &messages, preprocessed.data, preprocessed.size, input->expressions, input->n_expressions, false) &&
+               text_write_file(path, rewritten.data, rewritten.size) && compile(cxx, options, folder, &messages);
     }
     if (messages.size > 0) {
         log_translate(log, messages.data, folder, input, rewritten.data, options->no_warnings);

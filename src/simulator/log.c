@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler.h"
+#include "rewrite.h"
 
 /* Line number n of a text, from 1; its length in size. */
 static const char *find_line(const char *text, unsigned n, size_t *size) {
@@ -29,7 +29,7 @@ static const char *text_of(const CompileInput *input, const char *name, size_t s
 /* Messages speak of things that the user did not write. */
 static void add_message(Text *out, const char *s, size_t size) {
     for (size_t i = 0; i < size; i++) {
-        if (size - i > 6 && strncmp(s + i, "sim_v_", 6) == 0) {
+        if (size - i > 6 && (strncmp(s + i, "sim_v_", 6) == 0 || strncmp(s + i, "sim_w_", 6) == 0)) {
             i += 5;
         } else {
             text_add(out, s + i, 1);
@@ -76,7 +76,10 @@ void log_translate(Text *out, const char *messages, const char *directory, const
             name += folder_size + 1;
             if (strncmp(name, "headers/", 8) == 0) name += 8;
         }
-        if (kind != NULL && !(which == 2 && no_warnings)) {
+        static const char own[] = REWRITE_STRIDE_FILE;
+        if (strncmp(name, own, sizeof own - 1) == 0) {
+            /* a second form of something that was complained about already */
+        } else if (kind != NULL && !(which == 2 && no_warnings)) {
             const char *colon = memchr(name, ':', (size_t)(kind - name));
             unsigned line = 0, column = 0;
             if (colon != NULL) sscanf(colon, ":%u:%u", &line, &column);

@@ -90,30 +90,37 @@ unsigned skip_angles(const Tokens *tokens, const unsigned *match, unsigned i) {
     return i;
 }
 
-void rewrite_error(Rewriter *r, unsigned i, const char *format, ...) {
-    /* the line marker before the token, and the lines since */
-    unsigned line = 1, k = i;
+const char *rewrite_place(const Rewriter *r, unsigned i, unsigned *line, int *size) {
+    unsigned k = i;
     const char *name = "";
-    size_t name_size = 0;
     size_t from = 0;
+    *line = 1;
+    *size = 0;
     while (k > 0 && !(r->t.tokens[k].kind == TOKEN_MARKER && strncmp(r->t.text + r->t.tokens[k].start, "# ", 2) == 0)) k--;
     if (r->t.tokens[k].kind == TOKEN_MARKER) {
-        const char *s = r->t.text + r->t.tokens[k].start;
-        line = (unsigned)strtoul(s + 2, NULL, 10);
+        const char *s = r->t.text + r->t.tokens[k].start, *quote = memchr(s, '"', r->t.tokens[k].size);
+        *line = (unsigned)strtoul(s + 2, NULL, 10);
         from = r->t.tokens[k].start + r->t.tokens[k].size + 1;
-        name = memchr(s, '"', r->t.tokens[k].size);
-        if (name != NULL) {
-            const char *end = strchr(++name, '"');
-            name_size = end != NULL ? (size_t)(end - name) : 0;
+        if (quote != NULL) {
+            name = quote + 1;
+            const char *end = strchr(name, '"');
+            *size = end != NULL ? (int)(end - name) : 0;
         }
     }
-    for (size_t at = from; at < r->t.tokens[i].start; at++) line += r->t.text[at] == '\n';
+    for (size_t at = from; at < r->t.tokens[i].start; at++) *line += r->t.text[at] == '\n';
+    return name;
+}
+
+void rewrite_error(Rewriter *r, unsigned i, const char *format, ...) {
+    unsigned line;
+    int size;
+    const char *name = rewrite_place(r, i, &line, &size);
     va_list values;
     char text[600];
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    text_printf(r->log, "%.*s:%u:0: error: %s\n", (int)name_size, name != NULL ? name : "", line, text);
+    text_printf(r->log, "%.*s:%u:0: error: %s\n", size, name, line, text);
     r->failed = true;
 }
 

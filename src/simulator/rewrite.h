@@ -21,7 +21,10 @@ enum {
     R_words
 };
 
-typedef struct { unsigned name; bool loops; } SeenKernel;
+typedef struct { unsigned name; bool loops, strided; } SeenKernel;
+
+#define REWRITE_BUILTINS "const uint3 threadIdx, const uint3 blockIdx, const dim3 blockDim, const dim3 gridDim"
+#define REWRITE_STRIDE_FILE "pygpu-simulator-strides" /* what the user did not write: messages on it repeat others */
 
 #define NOWHERE 0xffffffffu
 
@@ -50,6 +53,10 @@ unsigned declaration_start(const Tokens *tokens, unsigned i);
 bool is_bracket(const Tokens *tokens, unsigned i, char c);
 unsigned skip_angles(const Tokens *tokens, const unsigned *match, unsigned i); /* i: a <; the index of its >, or i */
 void rewrite_error(Rewriter *r, unsigned i, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Line and file of a token, by the markers. */
+const char *rewrite_place(const Rewriter *r, unsigned i, unsigned *line, int *size);
+/* rewrite_stride.c */
+bool rewrite_stride(Rewriter *r, unsigned start, unsigned name, unsigned name_end, unsigned params, unsigned params_end, unsigned body, unsigned end);
 /* rewrite_kernel.c */
 unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global);
 void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names);

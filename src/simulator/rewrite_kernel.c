@@ -12,7 +12,6 @@
 
 #include "rewrite.h"
 
-#define BUILTINS "const uint3 threadIdx, const uint3 blockIdx, const dim3 blockDim, const dim3 gridDim"
 
 typedef struct {
     unsigned start, name, name_end; /* the declaration; its name, with template arguments if it has some */
@@ -77,10 +76,11 @@ static SeenKernel *find(const Rewriter *r, unsigned name) {
 }
 
 /* loops: this one of its name may be run in loops. */
-static bool remember(Rewriter *r, unsigned name, bool loops) {
+static bool remember(Rewriter *r, unsigned name, bool loops, bool strided) {
     SeenKernel *seen = find(r, name);
     if (seen != NULL) {
         seen->loops = seen->loops && loops;
+        seen->strided = seen->strided && strided;
         return true;
     }
     if (r->n_kernels == r->room_kernels) {
@@ -90,7 +90,7 @@ static bool remember(Rewriter *r, unsigned name, bool loops) {
         r->kernels = more;
         r->room_kernels = room;
     }
-    r->kernels[r->n_kernels++] = (SeenKernel){name, loops};
+    r->kernels[r->n_kernels++] = (SeenKernel){name, loops, strided};
     return true;
 }
 
@@ -106,7 +106,7 @@ static bool independent(const Rewriter *r, unsigned first, unsigned end) {
     return true;
 }
 
-static void entry(Rewriter *r, const Kernel *k, bool loops) {
+static void entry(Rewriter *r, const Kernel *k, bool loops, bool strided) {
     Text types = {0};
     const unsigned n = r->n_entries++;
     Text name = {0}, own_name = {0};
@@ -119,7 +119,12 @@ static void entry(Rewriter *r, const Kernel *k, bool loops) {
                 " typedef SimKernel<void (*)(%s), &%s, void (*)(const uint3, const uint3, const dim3, const dim3%s%s), &%s> __simL_%u;"
                 " static const SimEntry __simE_%u = {(void *)static_cast<void (*)(%s)>(&%s), &__simL_%u::threads, %s",
                 p, name.data, comma, p, own_name.data, n, n, p, name.data, n, loops ? "" : "0");
-    if (loops) text_printf(r->out, "&__simL_%u::blocks", n);
+    if (strided) {
+        text_printf(r->out, "&SimStride<void (*)(%s), &%s, bool (*)(const uint3, const uint3, const dim3, const dim3, const unsigned long long, const bool%s%s), &sim_w_%s>::blocks", p,
+                    name.data, comma, p, name.data + 1);
+    } else if (loops) {
+        text_printf(r->out, "&__simL_%u::blocks", n);
+    }
     text_printf(r->out, ", __simL_%u::sizes, __simL_%u::count, (unsigned)(", n, n);
     if (k->bounds != 0) rewrite_flat(r, r->out, k->bounds, k->bounds_end, true);
     else text_puts(r->out, "0");
@@ -139,7 +144,6 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
     }
     const unsigned end = is_bracket(&r->t, k.body, '{') ? r->match[k.body] : k.body;
     const bool loops = independent(r, k.params, end);
-    if (!k.is_instantiation && !remember(r, r->t.tokens[k.name].name, loops)) r->failed = true;
     if (end == 0) {
         rewrite_error(r, k.body, "missing '}' of a kernel");
         return k.body + 1;
@@ -147,9 +151,12 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
     if (k.is_instantiation) {
         rewrite_flat(r, r->out, start, k.body + 1, true);
         const SeenKernel *seen = find(r, r->t.tokens[k.name].name);
-        entry(r, &k, seen != NULL && seen->loops && independent(r, k.name, k.body));
+        const bool in_loops = seen != NULL && seen->loops && independent(r, k.name, k.body);
+        entry(r, &k, in_loops, in_loops && seen->strided);
         return k.body + 1;
     }
+    const unsigned name = r->t.tokens[k.name].name; /* all of one name are in loops, or none; a declaration says nothing */
+    if (is_bracket(&r->t, k.body, ';') && find(r, name) == NULL && !remember(r, name, true, true)) r->failed = true;
     /* what has the name */
     rewrite_flat(r, r->out, start, k.name, true);
     text_puts(r->out, " __attribute__((used)) ");
@@ -161,7 +168,7 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
     text_puts(r->out, " inline __attribute__((always_inline)) sim_v_");
     r->copied = k.name;
     rewrite_tokens(r, k.name, k.params);
-    text_puts(r->out, BUILTINS);
+    text_puts(r->out, REWRITE_BUILTINS);
     if (k.params < k.params_end) text_puts(r->out, ",");
     rewrite_tokens(r, k.params, k.params_end);
     text_puts(r->out, ")");
@@ -171,7 +178,9 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
     r->foreign_end = 0;
     rewrite_tokens(r, k.body, end + 1);
     r->body_end = r->foreign_end = 0;
-    if (!k.is_template) entry(r, &k, loops);
+    const bool strided = loops && rewrite_stride(r, start, k.name, k.name_end, k.params, k.params_end, k.body, end);
+    if (!remember(r, name, loops, strided)) r->failed = true;
+    if (!k.is_template) entry(r, &k, loops, strided);
     return end + 1;
 }
 
@@ -226,14 +235,18 @@ void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names) {
             text_printf(r->out, "static const SimName __simN_%zu = {%zu, (const void *)static_cast<decltype(&%s)>(&%s)};", i, i, text, text);
             if (is_template) {
                 Text own = {0};
-                char loops[60] = "0";
+                Text loops = {0};
                 text_printf(&own, "%.*ssim_v_%s", (int)at, text, text + at);
-                if (kernel->loops && names_are_independent(r, text)) snprintf(loops, sizeof loops, "&__simM_%zu::blocks", i);
+                const bool in_loops = kernel->loops && names_are_independent(r, text);
+                if (!in_loops) text_puts(&loops, "0");
+                else if (!kernel->strided) text_printf(&loops, "&__simM_%zu::blocks", i);
+                else text_printf(&loops, "&SimStride<decltype(&%s), &%s, decltype(&%.*ssim_w_%s), &%.*ssim_w_%s>::blocks", text, text, (int)at, text, text + at, (int)at, text, text + at);
                 text_printf(r->out,
                             " typedef SimKernel<decltype(&%s), &%s, decltype(&%s), &%s> __simM_%zu; static const SimEntry __simF_%zu = {(void *)static_cast<decltype(&%s)>(&%s), "
                             "&__simM_%zu::threads, %s, __simM_%zu::sizes, __simM_%zu::count, 0}; static const SimEntry *const __simG_%zu "
                             "__attribute__((used, section(\"sim_kernels\"))) = &__simF_%zu;",
-                            text, text, own.data, own.data, i, i, text, text, i, loops, i, i, i, i);
+                            text, text, own.data, own.data, i, i, text, text, i, loops.data, i, i, i, i);
+                text_free(&loops);
                 text_free(&own);
             }
         } else {

@@ -358,3 +358,48 @@ def test_limits_of_launches(simulator, grid, block, kwargs, message):
     x = np.zeros(1, "f")
     with pytest.raises(Exception, match=message):
         simulator.run(SAXPY, grid, block, np.float32(1), x, x, np.int32(0), **kwargs)
+
+
+STRIDED = [
+    ("for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) "
+     "y[i] = 2 * x[i] + y[i];"),
+    ("unsigned tid = threadIdx.x; unsigned total = gridDim.x * blockDim.x; "
+     "unsigned start = blockDim.x * blockIdx.x; unsigned i; ; "
+     "for (i = start + tid; i < n; i += total) { y[i] = 2 * x[i] + y[i]; } ;"),
+    ("const size_t step = (size_t)gridDim.x * blockDim.x; "
+     "for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) "
+     "{ if (i % 7 == 3) continue; y[i] = 2 * x[i] + y[i]; }"),
+    # those that must stay as they are
+    ("int i = blockIdx.x * blockDim.x + threadIdx.x; int c = 0; "
+     "for (; i < n; i += gridDim.x * blockDim.x) { y[i] = x[i] + c; c++; }"),
+    ("for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) "
+     "{ if (i > n / 2) break; y[i] = 2 * x[i]; }"),
+    ("for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) "
+     "{ y[i] = 2 * x[i]; i += 0; n -= 1; }"),
+    ("float s = 0; for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; "
+     "i += blockDim.x * gridDim.x) { s += x[i]; y[i] = s; }"),
+    ("for (int i = n - 1 - (blockIdx.x * blockDim.x + threadIdx.x); i < n; "
+     "i += n + gridDim.x) if (i >= 0) y[i] = x[i];"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", STRIDED, ids=range(len(STRIDED)))
+@pytest.mark.parametrize("n, grid, block", [(0, 1, 32), (1, 3, 64), (1000, 3, 64), (5000, 2, 33)])
+def test_loops_in_strides_of_the_grid(simulator, make_simulator, text, n, grid, block):
+    """Threads do their steps together; the result is that of one thread after the other."""
+    source = (
+        'extern "C" __global__ void k(const float *x, float *y, int n) {' + text + "}\n"
+        "template <class T> __global__ void t(const T *x, T *y, int n) {" + text + "}"
+    )
+    rng = np.random.default_rng(n)
+    x, y = rng.integers(0, 100, 5000).astype("f"), rng.integers(0, 100, 5000).astype("f")
+    expected = y.copy()
+    image, [name] = simulator.compile(source, names=["t<float>"])
+    slow_image, _ = simulator.compile(source, names=["t<float>"], options=["-G"])  # no loops
+    module = type(simulator.module(SAXPY))
+    slow, fast = module(simulator, slow_image), module(simulator, image)
+    slow.launch("k", grid, block, x, expected, np.int32(n))
+    for kernel in ("k", name):
+        result = y.copy()
+        fast.launch(kernel, grid, block, x, result, np.int32(n))
+        assert (result == expected).all()

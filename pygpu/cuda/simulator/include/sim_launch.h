@@ -88,4 +88,51 @@ template <class... P, void (*function)(P...), class B, B body> struct SimKernel<
     }
 };
 
+/* A kernel in strides of the grid, as src/simulator/rewrite_stride.c makes it: step(..., k, ask, p...) does step number k of a thread, or only
+ * says whether there is one. Threads of a block do a step together, so that memory is touched in order. */
+template <class F, F function, class S, S step> struct SimStride;
+
+template <class... P, void (*function)(P...), class S, S step> struct SimStride<void (*)(P...), function, S, step> {
+    static SIM_INLINE void row(uint3 block, dim3 block_size, dim3 grid_size, unsigned y, unsigned z, P... p) {
+        const int n = (int)block_size.x;
+        const bool small = (unsigned long long)block.x * block_size.x <= 0x7fffffff - 1024;
+        /* where neither the first nor the last thread goes on, none does: the first index is linear in threadIdx.x */
+        for (unsigned long long k = 0; step(uint3{0, y, z}, block, block_size, grid_size, k, true, p...) ||
+                                       step(uint3{(unsigned)n - 1, y, z}, block, block_size, grid_size, k, true, p...);
+             k++) {
+            if (SIM_UNLIKELY(!small)) {
+                for (int x = 0; x < n; x++) step(uint3{(unsigned)x, y, z}, block, block_size, grid_size, k, false, p...);
+                continue;
+            }
+            if (block.x * block_size.x > 0x7fffffff - 1024) __builtin_unreachable();
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
+#pragma GCC ivdep
+#endif
+            for (int x = 0; x < n; x++) {
+                if (x < 0 || x > 1023) __builtin_unreachable();
+                step(uint3{(unsigned)x, y, z}, block, block_size, grid_size, k, false, p...);
+            }
+        }
+    }
+    static SIM_INLINE void loop(SimContext *c, unsigned long long first, unsigned long long count, P... p) {
+        const dim3 block_size = sim_triple(c->block_size), grid_size = sim_triple(c->grid_size);
+        for (unsigned long long number = first; number < first + count; number++) {
+            const unsigned long long rest = number / grid_size.x;
+            const uint3 block{(unsigned)(number % grid_size.x), (unsigned)(rest % grid_size.y), (unsigned)(rest / grid_size.y)};
+            c->block = SimTriple{block.x, block.y, block.z};
+            for (unsigned z = 0; z < block_size.z; z++)
+                for (unsigned y = 0; y < block_size.y; y++) row(block, block_size, grid_size, y, z, p...);
+        }
+    }
+    template <unsigned... I>
+    static SIM_INLINE void loop_with(SimContext *c, unsigned long long first, unsigned long long count, SimIndices<I...>) {
+        loop(c, first, count, *(P *)c->params[I]...);
+    }
+    static void blocks(SimContext *c, unsigned long long first, unsigned long long count) {
+        loop_with(c, first, count, typename SimCount<sizeof...(P)>::Type());
+    }
+};
+
 #endif
