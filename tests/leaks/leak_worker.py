@@ -246,8 +246,8 @@ def uses() -> dict[str, Callable[[int], Any]]:
 
 
 def settle(queues_finish: Callable[[], Any], wanted: dict[str, int]) -> dict[str, int]:
-    """Collect until the handles are back, at most five seconds."""
-    deadline = time.monotonic() + 5
+    """Collect until the handles are back, at most 30 seconds."""
+    deadline = time.monotonic() + 30
     while True:
         queues_finish()
         gc.collect()

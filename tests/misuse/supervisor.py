@@ -62,7 +62,7 @@ def how_it_ended(returncode: int) -> str:
     return f"exit status {returncode}"
 
 
-def batch(names: list[str], outcomes: dict[str, Outcome], exit_limit: float = 10.0) -> list[str]:
+def batch(names: list[str], outcomes: dict[str, Outcome], exit_limit: float = 60.0) -> list[str]:
     """Run *names* in one process until it ends; fill *outcomes*; return the names that were not
     reached."""
     with tempfile.TemporaryDirectory(prefix="pygpu-misuse-") as folder:

@@ -28,6 +28,7 @@ def outcomes(request: pytest.FixtureRequest) -> dict[str, supervisor.Outcome]:
     return supervisor.run_cases(names)
 
 
+@pytest.mark.timeout(3600)  # the first test runs all cases; each has a limit of its own
 @pytest.mark.parametrize("name", CASES)
 def test_misuse(name: str, outcomes: dict[str, supervisor.Outcome]) -> None:
     outcome = outcomes[name]

@@ -31,9 +31,9 @@ def handles() -> dict[str, int]:
 
 
 def settled(before: dict[str, int]) -> dict[str, int]:
-    """Collect until the handles are back to *before*, at most two seconds (completions come from
+    """Collect until the handles are back to *before*, at most 30 seconds (completions come from
     other threads)."""
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 30
     while True:
         gc.collect()
         after = handles()

@@ -68,7 +68,7 @@ def cut(origin, region):
 
 def append_when_free(host):
     """Grow a bytearray, which works once the driver has given it back, from a thread of its own."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 30
     while True:
         try:
             return host.append(0)
@@ -81,7 +81,7 @@ def append_when_free(host):
 def wait_until_unmapped(queue, image):
     """Drivers count mappings when the unmapping is done, some a little later than the queue."""
     queue.finish()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 30
     while image.map_count > 0:
         assert time.monotonic() < end, f"still mapped {image.map_count} times"
         time.sleep(0.001)

@@ -61,7 +61,7 @@ def statistics(pool: tools.MemoryPool | tools.SVMPool) -> tuple[int, int, int, i
     return pool.held_blocks, pool.active_blocks, pool.managed_bytes, pool.active_bytes
 
 
-def becomes(condition: Callable[[], bool], seconds: float = 5) -> bool:
+def becomes(condition: Callable[[], bool], seconds: float = 30) -> bool:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -610,15 +610,14 @@ def test_a_queue_that_was_dropped(ctx: cl.Context, prg: cl.Program, pool: tools.
 
 
 def test_dropping_never_waits(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
-    queue, gate, start = cl.CommandQueue(ctx), cl.UserEvent(ctx), time.monotonic()
+    queue, gate = cl.CommandQueue(ctx), cl.UserEvent(ctx)
     event = launch(prg, queue, memory := pool(4000), 1, wait_for=[gate])
     del memory
     pool.free_held()
     launch(prg, queue, pool(4000), 1)
     pool.stop_holding()
     del pool, queue
-    gc.collect()
-    assert time.monotonic() - start < 3
+    gc.collect()  # waiting for the kernel would last for ever, as the gate is shut
     gate.set_status(0)
     event.wait()
 

@@ -345,7 +345,8 @@ def test_kernels_wait_for_the_build_in_another_thread(ctx):
     assert shared.fill is shared.fill
 
 
-def test_other_threads_run_while_it_builds(ctx):
+def longest_gap_while_building(ctx):
+    """How long another thread had no turn while a program was built, as a part of the build."""
     ticks, stop = [], threading.Event()
 
     def tick():
@@ -361,8 +362,15 @@ def test_other_threads_run_while_it_builds(ctx):
     stop.set()
     thread.join()
     during = [t for t in ticks if begin < t < end]
-    gaps = np.diff([begin, *during, end])
-    assert gaps.max() < max(0.5 * (end - begin), 0.05), (gaps.max(), end - begin)
+    return np.diff([begin, *during, end]).max() / (end - begin)
+
+
+def test_other_threads_run_while_it_builds(ctx):
+    # With the GIL kept the gap is nearly the whole build each time; on a busy machine at times.
+    gaps = []
+    while len(gaps) < 20 and min(gaps, default=1) > 0.5:
+        gaps.append(longest_gap_while_building(ctx))
+    assert min(gaps) <= 0.5, gaps
 
 
 def test_build_within_a_build_is_refused(ctx, monkeypatch):

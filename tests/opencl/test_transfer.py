@@ -386,7 +386,7 @@ def test_blocking_and_not(ctx, queue):
     assert (host == expected).all()
 
 
-def settled(condition, seconds=5.0):
+def settled(condition, seconds=30.0):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         gc.collect()
