@@ -18,9 +18,10 @@ typedef struct {
 } EventList;
 
 static EventList aside, failed; /* failed: the oldest first */
-static int failures;            /* there has been one */
+static unsigned failures;
 
-void ocl_event_failures_seen(void) { failures = 1; }
+void ocl_event_failures_seen(void) { failures++; }
+unsigned ocl_event_failures(void) { return failures; }
 
 static cl_int execution_status(cl_event event) {
     cl_int exec = CL_QUEUED, status = CL_SUCCESS;
@@ -49,7 +50,7 @@ static int make_room(EventList *list) {
 }
 
 static void release(cl_event event) {
-    if (!PG_UNLIKELY(failures) || execution_status(event) >= CL_COMPLETE) {
+    if (!PG_UNLIKELY(failures > 0) || execution_status(event) >= CL_COMPLETE) {
         release_now(event);
         return;
     }

@@ -110,6 +110,7 @@ static PyObject *enqueue_migrate(PyObject *module, PyObject *const *args, Py_ssi
     }
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
+    (void)ocl_queue_may_block(queue);
     CL_CALL(status, clEnqueueMigrateMemObjects, queue->queue, (cl_uint)n, mems, flags, list.n, list.events, &event);
     if (status == CL_SUCCESS && queue->device->platform->is_nvidia) {
         ocl_hold_array(state, event, mems);

@@ -96,6 +96,7 @@ static void unmap(Queue *queue, cl_mem mem, void *pointer, cl_event after) {
     cl_event event = NULL;
     CL_CALL(status, clGetEventInfo, after, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
     cl_uint n = exec > CL_COMPLETE ? 1 : 0; /* a failed one is not waited for: some drivers would do so for ever */
+    (void)ocl_queue_may_block(queue);
     CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, mem, pointer, n, n > 0 ? &after : NULL, &event);
     if (status == CL_SUCCESS && event != NULL) {
         ocl_live[LIVE_EVENT]++;
@@ -149,7 +150,7 @@ PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssiz
     ocl_memory_pin(image);
     do {
         status = CL_SUCCESS;
-        if (queue->device->platform->is_pocl) { /* see ocl_queue_may_block() */
+        if (!ocl_queue_may_block(queue) && queue->device->platform->is_pocl) {
             CL_MAKE(pointer, status, clEnqueueMapImage, queue->queue, mem, CL_FALSE, flags, box.origin, box.region, &row_pitch, &slice_pitch, list.n,
                     list.events, &event);
         } else {

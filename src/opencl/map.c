@@ -35,6 +35,7 @@ static void unmap(Queue *queue, cl_mem mem, void *pointer, cl_event after) {
         CL_CALL(status, clGetEventInfo, after, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
     }
     cl_uint n = exec > CL_COMPLETE ? 1 : 0;
+    (void)ocl_queue_may_block(queue);
     CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, mem, pointer, n, n > 0 ? &after : NULL, &event);
     if (status == CL_SUCCESS && event != NULL) {
         ocl_live[LIVE_EVENT]++;
@@ -100,6 +101,7 @@ static PyObject *release(MemoryMap *self, Queue *queue, PyObject *wait_for) {
         ocl_wait_list_clear(&list);
         return ocl_reject(self->state, call, CL_INVALID_VALUE, "the memory was unmapped before");
     }
+    (void)ocl_queue_may_block(queue);
     CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, self->mem, pointer, list.n, list.events, &event);
     if (status == CL_SUCCESS) {
         self->pointer = NULL;
@@ -268,7 +270,7 @@ static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_
     ocl_memory_pin(memory);
     do {
         status = CL_SUCCESS;
-        if (queue->device->platform->is_pocl) { /* see ocl_queue_may_block() */
+        if (!ocl_queue_may_block(queue) && queue->device->platform->is_pocl) {
             CL_MAKE(pointer, status, clEnqueueMapBuffer, queue->queue, mem, CL_FALSE, flags, offset, layout.size, list.n, list.events, &event);
         } else {
             Py_BEGIN_ALLOW_THREADS

@@ -230,6 +230,9 @@ typedef struct {
     cl_bitfield properties;
     int finalized;          /* left as a context manager */
     unsigned since_finish;  /* commands since the last synchronization: the driver's queue may be full */
+    unsigned failures;      /* of ocl_event_failures(): those that its order has been kept over; see queue_order.c */
+    cl_event *marks;
+    size_t n_marks, room_for_marks;
     PyObject *dict;
 } Queue;
 
@@ -326,9 +329,11 @@ int ocl_as_devices(State *state, PyObject *obj, const char *call, cl_device_id *
 /* -1 with a LogicError (INVALID_OPERATION) unless version >= needed (e.g. 200). */
 int ocl_need_version(State *state, const char *routine, int version, int needed);
 int ocl_queue_check(Queue *self, const char *call); /* warns if the queue was left as a context manager */
-/* 1 if a command that is enqueued now might block in the driver, so that the GIL should be released. Never so on PoCL, where the
- * GIL keeps enqueuing and failing apart (standstill.c). */
+/* To be called before each command. 1 if it might block in the driver, so that the GIL should be released. Never so on PoCL, where
+ * the GIL keeps enqueuing and failing apart (standstill.c), and where the order of the queue is seen to here. */
 int ocl_queue_may_block(Queue *self);
+void ocl_queue_keep_order(Queue *self);  /* before a command is enqueued on PoCL */
+void ocl_queue_forget_order(Queue *self);
 void ocl_queue_let_go(Queue *self);  /* releases the handle, at once or later; see queue_release.c */
 void ocl_queue_release_retired(void); /* those that are due */
 
@@ -353,6 +358,7 @@ PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, 
 void ocl_event_let_go(cl_event event);
 int ocl_event_check(const Event *self, const char *routine); /* -1 with an exception for a user event that failed unknown to the driver */
 void ocl_event_failures_seen(void);
+unsigned ocl_event_failures(void); /* how many times user events failed */
 void ocl_event_dealloc(PyObject *op);
 /* A driver is in use that is slow to call back (NVIDIA's), so events are looked at: see pending.c. Set by the first context of it. */
 extern int ocl_polls;
@@ -361,8 +367,8 @@ extern int ocl_polls;
 int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted);
 /* Whether the command has ended, well or not; 0 if the driver would not say. After a wait that failed: if 0, keep its memory. */
 int ocl_is_over(cl_event event);
-/* Waits in the main thread for an event whose queue was flushed and whose failure does not matter. */
-int ocl_wait_done(State *state, cl_event event);
+/* Waits in the main thread for an event whose queue was flushed and whose failure is no error. */
+int ocl_wait_done(State *state, cl_event event, int *failed);
 void ocl_suspect_failures(void);       /* some event was made to fail: others that wait for it may, unannounced */
 void ocl_abandon_user_events(void);    /* at exit: those without a status fail */
 void ocl_fail_dropped_user_events(void); /* may release the GIL */

@@ -81,7 +81,11 @@ int ocl_queue_check(Queue *self, const char *call) {
 
 int ocl_queue_may_block(Queue *self) {
     /* With the GIL kept, a full queue that waits for a user event could wait for the thread that wants to set it. */
-    return (++self->since_finish > MANY_COMMANDS || ocl_user_events_pending() > 0) && !self->device->platform->is_pocl;
+    int many = ++self->since_finish > MANY_COMMANDS, pending = ocl_user_events_pending() > 0;
+    if (PG_UNLIKELY(pending || self->n_marks > 0) && self->device->platform->is_pocl) {
+        ocl_queue_keep_order(self);
+    }
+    return (many || pending) && !self->device->platform->is_pocl;
 }
 
 PG_DOC(Queue__doc__, "CommandQueue", "context, device=None, properties=None",
@@ -247,6 +251,7 @@ static void Queue_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
+    ocl_queue_forget_order(self);
     if (self->queue != NULL) {
         ocl_queue_let_go(self);
     }
@@ -295,6 +300,31 @@ static PyObject *Queue_flush(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, "clFlush", status);
 }
 
+/* Waits in the main thread, interruptibly, for a marker. 0 with *status; -1 with an exception. *failed: the marker has failed. */
+static int wait_for_marker(Queue *self, cl_int *status, int *failed) {
+    cl_event event = NULL;
+    int result = 0;
+    *status = CL_SUCCESS;
+    (void)ocl_queue_may_block(self);
+    if (self->context->version >= 120 && cl.clEnqueueMarkerWithWaitList != NULL) {
+        CL_CALL(*status, clEnqueueMarkerWithWaitList, self->queue, 0, NULL, &event);
+    } else {
+        CL_CALL(*status, clEnqueueMarker, self->queue, &event);
+    }
+    if (*status != CL_SUCCESS) {
+        return 0;
+    }
+    ocl_live[LIVE_EVENT]++;
+    Py_BEGIN_ALLOW_THREADS
+    CL_CALL(*status, clFlush, self->queue);
+    Py_END_ALLOW_THREADS
+    if (*status == CL_SUCCESS) {
+        result = ocl_wait_done(self->state, event, failed);
+    }
+    ocl_event_let_go(event);
+    return result;
+}
+
 static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Queue *self = (Queue *)op;
     cl_int status = CL_SUCCESS;
@@ -306,27 +336,13 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         CL_CALL(status, clFinish, self->queue);
         Py_END_ALLOW_THREADS
     } else {
-        cl_event event = NULL;
-        if (self->context->version >= 120 && cl.clEnqueueMarkerWithWaitList != NULL) {
-            CL_CALL(status, clEnqueueMarkerWithWaitList, self->queue, 0, NULL, &event);
-        } else {
-            CL_CALL(status, clEnqueueMarker, self->queue, &event);
-        }
-        if (status == CL_SUCCESS) {
-            ocl_live[LIVE_EVENT]++;
-            Py_BEGIN_ALLOW_THREADS
-            CL_CALL(status, clFlush, self->queue);
-            Py_END_ALLOW_THREADS
-            int failed = 0;
-            if (status == CL_SUCCESS) {
-                /* A command before the marker that failed is not an error of finish(), as with clFinish. */
-                failed = ocl_wait_done(self->state, event);
-            }
-            ocl_event_let_go(event);
-            if (failed) {
+        int failed;
+        do { /* A command that failed is not an error of finish(), as with clFinish. But on PoCL others before it may still run. */
+            failed = 0;
+            if (wait_for_marker(self, &status, &failed) < 0) {
                 return NULL;
             }
-        }
+        } while (failed && status == CL_SUCCESS && self->device->platform->is_pocl);
     }
     if (status != CL_SUCCESS) {
         return ocl_raise(self->state, "clFinish", status);

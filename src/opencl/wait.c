@@ -104,10 +104,11 @@ int ocl_is_over(cl_event event) {
     return is_done(event, &exec, &status) && status == CL_SUCCESS;
 }
 
-int ocl_wait_done(State *state, cl_event event) {
+int ocl_wait_done(State *state, cl_event event, int *failed) {
     cl_int exec, status;
     (void)state;
     int result = wait_interruptibly(event, &exec, &status);
+    *failed = status == CL_SUCCESS && exec < 0;
     if (result == 0 && status != CL_SUCCESS) { /* the driver would not say how far the command is, but may know how to wait */
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clWaitForEvents, 1, &event);

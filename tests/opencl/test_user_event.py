@@ -357,3 +357,41 @@ def test_out_of_order_queues_are_dropped_at_full_speed():
         "    gate.set_status(0)\n"
         "    last.wait()\n"
     )
+
+
+@pytest.mark.usefixtures("failures_spread")
+@pytest.mark.parametrize("how", ["set", "dropped"])
+@pytest.mark.parametrize("then", ["copy", "finish", "command"])
+def test_a_queue_keeps_its_order_over_a_failure(ctx, queue, how, then):
+    """PoCL forgets what comes before the command that failed."""
+    source = (
+        "kernel void slow(global int *a) { volatile int x = 0;"
+        "    for (int i = 0; i < 5000000; i++) x += i; a[0] += 1; }"
+    )
+    slow = cl.Program(ctx, source).build().slow
+    buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.zeros(4, np.int32))
+    for wanted in (8, 16):
+        gate, events = cl.UserEvent(ctx), []
+        for _ in range(8):
+            events.append(slow(queue, (1,), None, buffer))
+        events.append(cl.enqueue_fill_buffer(queue, buffer, b"\0", 0, 16, [gate]))
+        events.append(cl.enqueue_fill_buffer(queue, buffer, b"\0", 0, 16))
+        if how == "set":
+            gate.set_status(-1)
+        del gate
+        host = np.zeros(4, np.int32)
+        if then == "copy":
+            while events[-1].command_execution_status > 0:
+                time.sleep(0.001)
+            cl.enqueue_copy(queue, host, buffer)
+            assert host[0] == wanted
+        elif then == "finish":
+            queue.finish()
+        else:
+            while events[-1].command_execution_status > 0:
+                time.sleep(0.001)
+            cl.enqueue_marker(queue).wait()
+        assert [event.command_execution_status for event in events[:8]] == [0] * 8
+        assert [event.command_execution_status < 0 for event in events[8:]] == [True] * 2
+        cl.enqueue_copy(queue, host, buffer)
+        assert host[0] == wanted
