@@ -64,6 +64,9 @@ Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
         return NULL;
     }
     Queue *self = (Queue *)obj;
+    if (PG_UNLIKELY(ocl_user_events_dropped > 0) && self->device->platform->is_pocl) {
+        ocl_fail_dropped_user_events(); /* else this command would be behind those that are about to fail, and fail with them */
+    }
     return PG_UNLIKELY(self->finalized) && ocl_queue_check(self, call) < 0 ? NULL : self;
 }
 

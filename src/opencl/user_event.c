@@ -20,7 +20,8 @@ struct UserEventRecord {
     int dropped;         /* the object is gone, and the status is yet to be set: the event is the record's own */
 };
 static struct UserEventRecord *unset;
-static int n_unset, n_dropped;
+static int n_unset;
+int ocl_user_events_dropped;
 
 int ocl_user_events_pending(void) { return n_unset; }
 
@@ -76,12 +77,12 @@ void ocl_abandon_user_events(void) {
 }
 
 /* Sets the status of events that were dropped, or tries again where the driver would not. */
-static void abandon_dropped(int still) {
-    for (struct UserEventRecord *record = unset, *next; n_dropped > 0 && record != NULL; record = next) {
+static void abandoocl_user_events_dropped(int still) {
+    for (struct UserEventRecord *record = unset, *next; ocl_user_events_dropped > 0 && record != NULL; record = next) {
         next = record->next;
         if (record->dropped && (still || record->device == NULL) && abandon(record)) {
             unlink_record(record);
-            n_dropped--;
+            ocl_user_events_dropped--;
             ocl_suspect_failures();
             ocl_live[LIVE_EVENT]++; /* it counted as gone, and is about to go once more */
             ocl_event_let_go(record->event);
@@ -92,15 +93,15 @@ static void abandon_dropped(int still) {
 
 void ocl_fail_dropped_user_events(void) {
     int still = ocl_standstill_begin(any_device(1), PATIENCE_SECONDS, 0);
-    abandon_dropped(1);
+    abandoocl_user_events_dropped(1);
     if (still) {
         ocl_standstill_end();
     }
 }
 
 static void look_after_dropped(void) {
-    if (n_dropped > 0) {
-        abandon_dropped(0);
+    if (ocl_user_events_dropped > 0) {
+        abandoocl_user_events_dropped(0);
         if (any_device(1) != NULL) {
             ocl_owe_failures();
         }
@@ -162,7 +163,7 @@ static void fail_unset(Event *self) {
         ocl_suspect_failures();
     } else {
         record->dropped = 1;
-        n_dropped++;
+        ocl_user_events_dropped++;
         self->event = NULL;
         ocl_live[LIVE_EVENT]--;
     }
@@ -173,8 +174,8 @@ static void fail_unset(Event *self) {
 
 static void UserEvent_dealloc(PyObject *op) {
     Event *self = (Event *)op;
-    if (n_dropped > 0) {
-        abandon_dropped(0);
+    if (ocl_user_events_dropped > 0) {
+        abandoocl_user_events_dropped(0);
     }
     if (self->user != NULL) {
         fail_unset(self);

@@ -395,3 +395,13 @@ def test_a_queue_keeps_its_order_over_a_failure(ctx, queue, how, then):
         assert [event.command_execution_status < 0 for event in events[8:]] == [True] * 2
         cl.enqueue_copy(queue, host, buffer)
         assert host[0] == wanted
+
+
+def test_commands_after_a_dropped_event_do_not_fail(ctx, queue):
+    buffer = cl.Buffer(ctx, mf.READ_WRITE, 64)
+    for _ in range(100):
+        cl.enqueue_fill_buffer(queue, buffer, b"a", 0, 64, [cl.UserEvent(ctx)])
+        cl.enqueue_fill_buffer(queue, buffer, b"b", 0, 64).wait()
+    host = np.zeros(64, np.uint8)
+    cl.enqueue_copy(queue, host, buffer)
+    assert (host == ord("b")).all()
