@@ -231,8 +231,8 @@ typedef struct {
     int finalized;          /* left as a context manager */
     unsigned since_finish;  /* commands since the last synchronization: the driver's queue may be full */
     unsigned failures;      /* of ocl_event_failures(): those that its order has been kept over; see queue_order.c */
-    cl_event *marks;
     size_t n_marks, room_for_marks;
+    cl_event *marks;
     PyObject *dict;
 } Queue;
 
@@ -332,8 +332,7 @@ int ocl_queue_check(Queue *self, const char *call); /* warns if the queue was le
 /* To be called before each command. 1 if it might block in the driver, so that the GIL should be released. Never so on PoCL, where
  * the GIL keeps enqueuing and failing apart (standstill.c), and where the order of the queue is seen to here. */
 int ocl_queue_may_block(Queue *self);
-void ocl_queue_keep_order(Queue *self);  /* before a command is enqueued on PoCL */
-void ocl_queue_forget_order(Queue *self);
+void ocl_queue_keep_order(Queue *self), ocl_queue_forget_order(Queue *self); /* before a command is enqueued on PoCL; at the end */
 void ocl_queue_let_go(Queue *self);  /* releases the handle, at once or later; see queue_release.c */
 void ocl_queue_release_retired(void); /* those that are due */
 
@@ -357,9 +356,8 @@ PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, 
 /* In place of CL_RELEASE(LIVE_EVENT, clReleaseEvent, event) for the event of a command that may not be done; see event_release.c. */
 void ocl_event_let_go(cl_event event);
 int ocl_event_check(const Event *self, const char *routine); /* -1 with an exception for a user event that failed unknown to the driver */
-void ocl_event_failures_seen(void);
+void ocl_event_failures_seen(void), ocl_event_dealloc(PyObject *op);
 unsigned ocl_event_failures(void); /* how many times user events failed */
-void ocl_event_dealloc(PyObject *op);
 /* A driver is in use that is slow to call back (NVIDIA's), so events are looked at: see pending.c. Set by the first context of it. */
 extern int ocl_polls;
 /* Waits for the event with the GIL released, interruptible in the main thread. 0, or -1 with an exception.

@@ -15,7 +15,7 @@
 #include "pthread_compat.h"
 
 #define SLICE_MS 20
-#define GIVE_UP_SECONDS 5 /* how long a thread of PoCL waits for the GIL to be had */
+#define GIVE_UP_SECONDS 30 /* how long a thread of PoCL waits for the others, and for the GIL to be had */
 
 typedef struct {
     cl_uint arrived, users; /* under lock; the last user frees it */

@@ -9,7 +9,8 @@
  */
 #include "opencl.h"
 
-#define PATIENCE_SECONDS 1.0 /* for the standstill. Beyond it a long kernel runs, and that it ends in the one moment that matters is not likely */
+#define PATIENCE_SECONDS 10.0 /* for the standstill. Beyond it a long kernel runs, and is not likely to end in the one moment that matters */
+#define EXIT_PATIENCE_SECONDS 1.0
 
 /* User events without an outcome, so that exit can give them one. GIL held. */
 struct UserEventRecord {
@@ -67,7 +68,7 @@ static cl_device_id any_device(int dropped) {
 }
 
 void ocl_abandon_user_events(void) {
-    int still = ocl_standstill_begin(any_device(0), PATIENCE_SECONDS, 0);
+    int still = ocl_standstill_begin(any_device(0), EXIT_PATIENCE_SECONDS, 0);
     for (struct UserEventRecord *record = unset; record != NULL; record = record->next) {
         abandon(record);
     }
