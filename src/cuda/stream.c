@@ -101,6 +101,10 @@ static void Stream_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
+/* A driver takes any number for a pointer; what cannot be one is refused. 1 and 2 are the default streams by name. */
+#define LEAST_HANDLE 65536u
+#define GREATEST_HANDLE (1ull << 56)
+
 /* ---- streams as arguments ------------------------------------------------------------------------------------------ */
 
 int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handle, Stream **object) {
@@ -119,6 +123,11 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
         return 0;
     }
     PyObject *number = NULL;
+    if (PyType_GetModuleByDef(Py_TYPE(obj), &cud_module) != NULL) { /* a Function's handle, say, is no stream */
+        cud_reject_type(state, call, "stream must be a Stream, not %s", pg_type_name(obj));
+        return -1;
+    }
+    PyErr_Clear();
     if (PyLong_Check(obj)) {
         number = Py_NewRef(obj);
     } else if (PyObject_HasAttrString(obj, "__cuda_stream__")) { /* cuda.core's protocol: (version, handle), or a method giving it */
@@ -140,6 +149,10 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
     }
     int failed = pg_as_u64(number, call, "stream", &value) < 0;
     Py_DECREF(number);
+    if (!failed && ((value > 2 && value < LEAST_HANDLE) || value > GREATEST_HANDLE)) {
+        cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "stream = %llu is no CUstream", (unsigned long long)value);
+        return -1;
+    }
     *handle = (CUstream)(uintptr_t)value;
     return failed ? -1 : 0;
 }
