@@ -23,6 +23,8 @@ def _why_not() -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that there is no GPU
             _cuda.init()
+        if _cuda._is_simulator():  # it is known now; processes that tests start need not say it
+            os.environ["PYGPU_CUDA"] = "simulator"
     except Exception as error:
         return f"no CUDA driver, and no simulator: {error}"
     return ""
