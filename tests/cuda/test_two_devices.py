@@ -42,6 +42,7 @@ expected = np.arange(1000)
 expected[500:] += 1
 assert (at(1, memories[1]) == expected).all()
 cuda.memset_d32(memories[0], 9, 1000)
+cuda.Context.synchronize()  # the stream below is not ordered with the default one
 cuda.memcpy_peer_async(int(memories[1]) + 400, int(memories[0]), 40, second, first, streams[0])
 streams[0].synchronize()
 expected[100:110] = 9
