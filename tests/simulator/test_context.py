@@ -216,8 +216,7 @@ class TestPrimary:
         return flags.value, active.value
 
     def test_is_one_for_all_who_retain_it(self, driver):
-        if self.state(driver)[1]:
-            pytest.skip("a test of pygpu.cuda in this process keeps the primary context")
+        before = self.state(driver)  # tests of pygpu.cuda in this process may keep it
         a = driver.get("cuDevicePrimaryCtxRetain", 0)
         b = driver.get("cuDevicePrimaryCtxRetain", 0)
         assert a == b and self.state(driver) == (0, 1)
@@ -226,10 +225,12 @@ class TestPrimary:
         driver.cuCtxPushCurrent(a)
         driver.cuCtxSynchronize()
         driver.cuDevicePrimaryCtxRelease(0)
-        assert self.state(driver) == (0, 0)
-        fails(CONTEXT_IS_DESTROYED, driver.cuCtxSynchronize)
+        assert self.state(driver) == before
+        if before == (0, 0):
+            fails(CONTEXT_IS_DESTROYED, driver.cuCtxSynchronize)
         driver.cuCtxPopCurrent(None)
-        fails(INVALID_CONTEXT, driver.cuDevicePrimaryCtxRelease, 0)
+        if before == (0, 0):
+            fails(INVALID_CONTEXT, driver.cuDevicePrimaryCtxRelease, 0)
 
     def test_is_not_destroyed_like_others(self, driver):
         context = driver.get("cuDevicePrimaryCtxRetain", 0)
