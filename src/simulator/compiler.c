@@ -256,7 +256,9 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
     }
     if (messages.size > 0) {
         log_translate(log, messages.data, folder, input, rewritten.data, options->no_warnings);
+        if (!good && log->size == 0) text_puts(log, messages.data); /* words of a linker, of a compiler that we do not know */
     }
+    if (!good && log->size == 0) text_puts(log, "nvrtc: error: the C++ compiler failed without a word\n");
     if (good) {
         snprintf(path, sizeof path, "%s/image.so", folder);
         if (text_read_file(image, path) && elf_size(image->data, image->size) != 0) {

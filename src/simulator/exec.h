@@ -16,6 +16,13 @@
 #define SIM_MAX_THREADS 1024u /* of a block, as on every GPU */
 #define SIM_COOPERATIVE_BLOCKS 64u /* of a cooperative launch: one system thread each */
 #define SIM_MOST_PARAMS 512 /* 32 KiB of values, more than CUDA allows */
+/* AddressSanitizer takes a call that does not return for the end of the system thread's stack, of which a fiber's is no part. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SIM_NORETURN
+void __asan_unpoison_memory_region(void const volatile *address, size_t size);
+#else
+#define SIM_NORETURN _Noreturn
+#endif
 #define SIM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define SIM_HIDDEN __attribute__((visibility("hidden")))
@@ -112,15 +119,15 @@ SIM_HIDDEN CUresult worker_stacks(Worker *worker, unsigned count);
 SIM_HIDDEN void fiber_run(Worker *worker);                 /* runs a block's fibers from the worker's own stack */
 SIM_HIDDEN void fiber_next(Worker *worker);                /* the running fiber waits; another one goes on */
 SIM_HIDDEN void fiber_yield(Worker *worker);
-SIM_HIDDEN _Noreturn void fiber_leave(Worker *worker);     /* the block is over: back to the worker's own stack */
+SIM_HIDDEN SIM_NORETURN void fiber_leave(Worker *worker);     /* the block is over: back to the worker's own stack */
 SIM_HIDDEN bool fiber_of(const Worker *worker, uintptr_t stack, unsigned *number, bool *guard);
 
 /* block.c */
 SIM_HIDDEN bool block_run(Worker *worker, unsigned long long number);  /* false: it failed, and worker->error says how */
 SIM_HIDDEN bool blocks_run(Worker *worker, unsigned long long first, unsigned long long count);
 SIM_HIDDEN void block_main(Worker *worker);                /* what a fresh fiber runs */
-SIM_HIDDEN _Noreturn void block_deadlock(Worker *worker);
-SIM_HIDDEN _Noreturn void block_fail(Worker *worker, CUresult code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+SIM_HIDDEN SIM_NORETURN void block_deadlock(Worker *worker);
+SIM_HIDDEN SIM_NORETURN void block_fail(Worker *worker, CUresult code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static inline void fiber_ready(Worker *worker, unsigned fiber) {
     worker->ready[worker->tail++ % (2 * SIM_MAX_THREADS)] = (uint16_t)fiber;
 }
