@@ -1,6 +1,7 @@
 """python benchmarks [--write] [OPTIONS]: all benchmarks, one after another.
 
-OPTIONS go to each of them (--quick, --repeats R, --platform=P, --device=D). --write puts what they
+OPTIONS go to each of them (--quick, --repeats=R, --platform=P, --device=D); --only=NAME,NAME, with
+names of files, leaves the others out. --write puts what they
 print into README.md, between the lines <!-- NAME --> and <!-- end of NAME -->.
 """
 
@@ -11,7 +12,8 @@ import sys
 
 import common
 
-NAMES = ("launch", "transfer", "build", "import")
+NAMES = ("launch", "transfer", "build", "import", "cuda_launch", "cuda_memory", "cuda_compile")
+WITHOUT_OPENCL = NAMES[3:]  # which know nothing of its platforms and devices
 
 
 def written(text: str, name: str, output: str) -> str:
@@ -24,16 +26,20 @@ def written(text: str, name: str, output: str) -> str:
 
 def main() -> None:
     words = [word for word in sys.argv[1:] if word != "--write"]
+    only = [word for word in words if word.startswith("--only=")]
+    words = [word for word in words if word not in only]
+    chosen = ",".join(word.removeprefix("--only=") for word in only).split(",") if only else NAMES
+    if unknown := set(chosen) - set(NAMES):
+        raise SystemExit(f"{', '.join(sorted(unknown))}: none of {', '.join(NAMES)}")
     if "--help" in words or "-h" in words:
         print(__doc__)
         return
     readme = common.HERE / "README.md"
-    for name in NAMES:
-        # Importing has nothing to do with devices.
+    for name in chosen:
         options = [
             word
             for word in words
-            if name != "import" or not word.startswith(("--device", "--platform"))
+            if name not in WITHOUT_OPENCL or not word.startswith(("--device", "--platform"))
         ]
         command = [sys.executable, str(common.HERE / f"{name}.py"), *options]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True)

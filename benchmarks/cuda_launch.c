@@ -4,63 +4,23 @@
  * Question: "KERNEL LAUNCHES" with KERNEL one of p1, p4, p16, mixed. Answer: ns a launch until all are queued, ns until they are done,
  * launches that the kernel counted, the sum that it saw.
  */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include "cu_api.h"
-
-static struct {
-#define CU_FN(since, name, symbol, params) CUresult(*name) params;
-#include "cuda.fn"
-} cu;
-
-static void check(CUresult status, const char *what)
-{
-    if (status != CUDA_SUCCESS) {
-        fprintf(stderr, "%s: %d\n", what, status);
-        exit(1);
-    }
-}
-#define CHECK(call) check(cu.call, #call)
-
-static void open_driver(const char *path)
-{
-    void *library = dlopen(path, RTLD_NOW);
-    if (!library) {
-        fprintf(stderr, "%s\n", dlerror());
-        exit(1);
-    }
-#define CU_FN(since, name, symbol, params) *(void **)&cu.name = dlsym(library, symbol);
-#include "cuda.fn"
-}
+#include "cuda_bench.h"
 
 static void *read_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
     if (!file) {
-        perror(path);
-        exit(1);
+        fail(path, 0);
     }
     fseek(file, 0, SEEK_END);
     long size = ftell(file);
     rewind(file);
     char *bytes = calloc(1, (size_t)size + 1);
     if (fread(bytes, 1, (size_t)size, file) != (size_t)size) {
-        exit(1);
+        fail(path, size);
     }
     fclose(file);
     return bytes;
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
 }
 
 static CUdeviceptr memory[16];
@@ -92,17 +52,11 @@ static void measure(CUfunction function, int n_pointers, int mixed, long launche
 
 int main(int argc, char **argv)
 {
-    CUdevice device;
-    CUcontext context;
     CUmodule module;
     if (argc != 3) {
         return 2;
     }
-    open_driver(argv[1]);
-    CHECK(cuInit(0));
-    CHECK(cuDeviceGet(&device, 0));
-    CHECK(cuDevicePrimaryCtxRetain(&context, device));
-    CHECK(cuCtxPushCurrent(context));
+    start(argv[1]);
     CHECK(cuModuleLoadData(&module, read_file(argv[2])));
     for (unsigned i = 0; i < 16; i++) {
         unsigned content[2] = {i, 0};

@@ -1,9 +1,10 @@
 """What a CUDA kernel launch costs the host: pygpu, cuda.core, CuPy, PyCUDA, numba-cuda and C.
 
+python benchmarks/cuda_launch.py [--repeats R] [--launches N] [--quick] [--json FILE]
+
 N launches of one 32-thread block are queued, then waited for; the time until they are queued is
-divided by N. "own cost" is the same with a driver that does nothing (null_cuda.c).
-Each library runs in a process of its own, which waits on a pipe for its turn. What is not installed
-is left out. Every launch is counted by the kernel, and what it saw of its arguments is checked.
+divided by N. "own cost" is the same with a driver that does nothing (null_cuda.c). Every launch is
+counted by the kernel, and what it saw of its arguments is checked.
 """
 
 from __future__ import annotations
@@ -14,15 +15,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
 
+import cuda_common
 import numpy as np
-
-import common
 
 CASES = {"p1": "1 pointer", "p4": "4 pointers", "p16": "16 pointers", "mixed": "3 pointers, 1 int"}
 POINTERS = {"p1": 1, "p4": 4, "p16": 16, "mixed": 3}
@@ -172,129 +172,79 @@ LIBRARIES: dict[str, Callable[[str, bool], Ready]] = {
 
 
 def worker(name: str, null: bool) -> None:
-    """Answers "CASE LAUNCHES" with what cuda_launch.c answers; "-" if the library is not there."""
+    """Answers "CASE LAUNCHES" with what cuda_launch.c answers."""
     loops: dict[str, tuple] = {}
-    for line in sys.stdin:
-        case, launches = line.split()
-        try:
-            if case not in loops:
-                text, names, synchronize, read = LIBRARIES[name](case, null)
-                space = {"repeat": repeat, "clock": perf_counter_ns}
-                code = f"def loop(launches, {', '.join(names)}):\n    begin = clock()\n"
-                code += "    for _ in repeat(None, launches // 4):\n" + f"        {text}\n" * 4
-                code += "    return clock() - begin\n"
-                exec(code, space)
-                loops[case] = space["loop"], names, synchronize, read
-        except Exception as error:
-            print(f"{name}: {type(error).__name__}: {error}".splitlines()[0], file=sys.stderr)
-            print("-", flush=True)
-            continue
+
+    def reply(case: str, launches: str) -> Sequence[float]:
+        if case not in loops:
+            text, names, synchronize, read = LIBRARIES[name](case, null)
+            space = {"repeat": repeat, "clock": perf_counter_ns}
+            code = f"def loop(launches, {', '.join(names)}):\n    begin = clock()\n"
+            code += "    for _ in repeat(None, launches // 4):\n" + f"        {text}\n" * 4
+            code += "    return clock() - begin\n"
+            exec(code, space)
+            loops[case] = space["loop"], names, synchronize, read
         loop, names, synchronize, read = loops[case]
-        before = int(read()[0])
+        each, before = int(launches), int(read()[0])
         synchronize()
         begin = perf_counter_ns()
-        queued = loop(int(launches), **names)
+        queued = loop(each, **names)
         synchronize()
         done = perf_counter_ns() - begin
         result = read()
-        each = int(launches)
-        print(queued / each, done / each, int(result[0]) - before, int(result[1]), flush=True)
+        return queued / each, done / each, int(result[0]) - before, int(result[1])
+
+    cuda_common.answer(sys.stdin, reply)
 
 
 # ---- the run -------------------------------------------------------------------------------------
 
 
-def compile_c(name: str, *flags: str) -> Path:
-    made = common.BUILD / (name + (".so" if "-shared" in flags else ""))
-    common.BUILD.mkdir(parents=True, exist_ok=True)
-    command = [os.environ.get("CC", "cc"), "-std=gnu11", "-O2"]
-    command += ["-I", str(common.HERE.parent / "src/cuda"), str(common.HERE / f"{name}.c")]
-    subprocess.run([*command, "-o", str(made), *flags, "-ldl"], check=True)
-    return made
+def image_file(driver: cuda_common.Driver, folder: str) -> str:
+    """The kernels as the C program loads them."""
+    image = Path(folder) / "image"
+    if driver.is_null:
+        image.write_bytes(ptx())
+        return str(image)
+    code = "import sys; from pygpu.cuda.compiler import compile; "
+    code += "open(sys.argv[1], 'wb').write(compile(sys.stdin.read(), no_extern_c=True))"
+    command = [sys.executable, "-c", code, str(image)]
+    around = os.environ | driver.environment
+    subprocess.run(command, input=source(), text=True, env=around, check=True)
+    return str(image)
 
 
-class Process:
-    """A worker or the C program; ask() gives None once it has nothing to say."""
-
-    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
-        pipe, around = subprocess.PIPE, os.environ | environment
-        self._pipe = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=around)
-
-    def ask(self, case: str, launches: int) -> list[float] | None:
-        assert self._pipe.stdin and self._pipe.stdout
-        try:
-            self._pipe.stdin.write(f"{case} {launches}\n")
-            self._pipe.stdin.flush()
-            words = self._pipe.stdout.readline().split()
-        except BrokenPipeError:
-            return None
-        return [float(word) for word in words] if len(words) == 4 else None
-
-
-def driver_and_image(folder: str) -> tuple[str, str]:
-    """The library that pygpu loads, and the kernels compiled for it."""
-    code = (
-        "import sys, pygpu.cuda.driver as c; from pygpu import _cuda\n"
-        "from pygpu.cuda.compiler import compile; c.init()\n"
-        "open(sys.argv[1], 'wb').write(compile(sys.stdin.read(), no_extern_c=True))\n"
-        "print(_cuda._library()); print(c.Device(0).name())"
-    )
-    image = str(Path(folder) / "image")
-    command = [sys.executable, "-c", code, image]
-    around = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, input=source(), stdout=subprocess.PIPE, text=True, env=around)
-    if done.returncode:
-        raise SystemExit("no CUDA driver, and no simulator")
-    library, device = done.stdout.splitlines()
-    print(f"{device}; {library}")
-    return library, image
-
-
-def rounds(null: bool, options: argparse.Namespace, folder: str) -> dict[str, dict[str, float]]:
+def measure(driver: cuda_common.Driver, options: argparse.Namespace) -> cuda_common.Best:
     """Least ns until queued, by library and case."""
-    if null:
-        library, image = str(compile_c("null_cuda", "-shared", "-fPIC")), str(Path(folder) / "ptx")
-        Path(image).write_bytes(ptx())
-        around, names = {"PYGPU_CUDA_LIBRARY": library}, ["pygpu", "pygpu, prepared"]
-    else:
-        library, image = driver_and_image(folder)
-        around, names = {}, list(LIBRARIES)
-    around["PYTHONPATH"] = os.pathsep.join(sys.path)
-    processes = {"C": Process([str(compile_c("cuda_launch")), library, image], {})}
-    for name in names:
-        command = [sys.executable, __file__, "--worker", name, *(["--null"] * null)]
-        processes[name] = Process(command, around)
-    best: dict[str, dict[str, float]] = {}
-    for number in range(options.repeats + 1):  # the first is not counted
-        for case in CASES:
-            for name, process in list(processes.items()):
-                answer = process.ask(case, options.launches)
-                if answer is None:
-                    del processes[name]
-                    best.pop(name, None)
-                    continue
-                queued, _, counted, seen = answer
-                if not null and (counted != options.launches or seen != expected(case)):
-                    raise SystemExit(f"launches or arguments were lost: {name}, {case}: {answer}")
-                if number:
-                    known = best.setdefault(name, {})
-                    known[case] = min(queued, known.get(case, queued))
+
+    def ask(process: cuda_common.Process, name: str, case: str) -> float | None:
+        answer = process.ask(case, options.launches)
+        if answer is None:
+            return None
+        queued, _, counted, seen = answer
+        if not driver.is_null and (counted != options.launches or seen != expected(case)):
+            raise SystemExit(f"launches or arguments were lost: {name}, {case}: {answer}")
+        return queued
+
+    names = list(LIBRARIES)[:2] if driver.is_null else list(LIBRARIES)
+    with tempfile.TemporaryDirectory() as folder:
+        image = image_file(driver, folder)
+        processes = cuda_common.start(__file__, driver, names, "cuda_launch.c", image)
+        best = cuda_common.least(processes, CASES, options.repeats, ask)
+    cuda_common.show_times(
+        "Own cost: the driver does nothing" if driver.is_null else "Time to queue a launch",
+        best,
+        CASES,
+    )
+    if not driver.is_null:
+        cuda_common.show_ratios("Over C", best, CASES)
+    cuda_common.show_left_out(processes, CASES)
     return best
 
 
-def show(title: str, best: dict[str, dict[str, float]]) -> None:
-    rows = [[name, *(f"{times[case]:.0f}" for case in CASES)] for name, times in best.items()]
-    common.table(f"{title}, ns a launch: least", ["", *CASES.values()], rows)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=30, help="rounds (default %(default)s)")
+    parser = cuda_common.arguments(str(__doc__).splitlines()[0], repeats=30)
     parser.add_argument("--launches", type=int, default=500, help="a round (default %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="few rounds")
-    parser.add_argument("--json", help="write the figures to this file too")
-    parser.add_argument("--worker", help="used by the script itself")
-    parser.add_argument("--null", action="store_true", help="used by the script itself")
     options = parser.parse_args()
     if options.worker:
         worker(options.worker, options.null)
@@ -302,16 +252,19 @@ def main() -> None:
     if options.quick:
         options.repeats = 3
     options.launches = max(4, options.launches // 4 * 4)
-    with tempfile.TemporaryDirectory() as folder:
-        real = rounds(False, options, folder)
-        own = rounds(True, options, folder)
-    show("The driver: time to queue", real)
-    ratios = [
-        [name, *(f"{times[case] / real['C'][case]:.2f}" for case in CASES)]
-        for name, times in real.items()
+    driver = cuda_common.find_driver()
+    real = measure(driver, options) if driver else {}
+    own = measure(cuda_common.null_driver(), options)
+    # The targets are for a GPU.
+    shown = {} if driver is None or driver.is_simulator else real
+    ours, floor = shown.get("pygpu", {}), shown.get("C", {})
+    rows: list[tuple[str, float | None, float]] = [
+        (f"pygpu / C, {text}", ours[case] / floor[case] if ours else None, 1.1)
+        for case, text in CASES.items()
+        if case != "mixed"
     ]
-    common.table("Over C", ["", *CASES.values()], ratios)
-    show("Own cost: the driver does nothing", own)
+    rows.append(("own cost, 3 pointers and an int, ns", own["pygpu"]["mixed"], 250))
+    cuda_common.show_targets(rows)
     if options.json:
         Path(options.json).write_text(json.dumps({"driver": real, "own": own}, indent=1))
 

@@ -4,48 +4,9 @@
  * Question: "CASE TIMES" with a case of cuda_memory.py. Answer: ns each until all are queued, ns until they are done, and 1 1 if the bytes
  * arrived; "-" for a case that the driver has nothing for.
  */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include "cu_api.h"
+#include "cuda_bench.h"
 
 #define MIB (1 << 20)
-
-static struct {
-#define CU_FN(since, name, symbol, params) CUresult(*name) params;
-#include "cuda.fn"
-} cu;
-
-static void check(CUresult status, const char *what)
-{
-    if (status != CUDA_SUCCESS) {
-        fprintf(stderr, "%s: %d\n", what, status);
-        exit(1);
-    }
-}
-#define CHECK(call) check(cu.call, #call)
-
-static void open_driver(const char *path)
-{
-    void *library = dlopen(path, RTLD_NOW);
-    if (!library) {
-        fprintf(stderr, "%s\n", dlerror());
-        exit(1);
-    }
-#define CU_FN(since, name, symbol, params) *(void **)&cu.name = dlsym(library, symbol);
-#include "cuda.fn"
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
-}
 
 static CUdeviceptr memory, other;
 static CUstream stream;
@@ -74,16 +35,10 @@ static int run(const char *name, long times)
 
 int main(int argc, char **argv)
 {
-    CUdevice device;
-    CUcontext context;
     if (argc != 2) {
         return 2;
     }
-    open_driver(argv[1]);
-    CHECK(cuInit(0));
-    CHECK(cuDeviceGet(&device, 0));
-    CHECK(cuDevicePrimaryCtxRetain(&context, device));
-    CHECK(cuCtxPushCurrent(context));
+    start(argv[1]);
     CHECK(cuStreamCreate(&stream, 0));
     CHECK(cuMemAlloc(&memory, MIB));
     CHECK(cuMemAlloc(&other, MIB));
@@ -98,7 +53,7 @@ int main(int argc, char **argv)
         CHECK(cuCtxSynchronize());
         double begin = now();
         if (!run(name, times)) {
-            puts("-");
+            puts("- the driver has none");
             fflush(stdout);
             continue;
         }

@@ -1,28 +1,25 @@
-"""What CUDA copies, fills and allocations cost the host: pygpu, PyCUDA, CuPy and C.
+"""What CUDA copies, fills and allocations cost the host: pygpu, PyCUDA, CuPy and others, and C.
+
+python benchmarks/cuda_memory.py [--repeats R] [--quick] [--json FILE]
 
 Each operation is repeated, then everything is waited for. Tables have the time until all are
 queued, which for copies that wait is the whole time; "own cost" is the same with a driver that
-does nothing (null_cuda.c). Each library runs in a process of its own, which waits for its turn on
-a pipe. What is not installed is left out. Copies are checked to have arrived.
+does nothing (null_cuda.c). Copies are checked to have arrived.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
 
+import cuda_common
 import numpy as np
-from cuda_launch import compile_c
-
-import common
 
 CASES = {
     "htod64": "to device, 64 B",
@@ -122,27 +119,90 @@ def cupy_() -> Ready:
     return texts, names, cupy.cuda.Device().synchronize
 
 
-LIBRARIES: dict[str, Callable[[], Ready]] = {"pygpu": pygpu_, "PyCUDA": pycuda_, "CuPy": cupy_}
+def cuda_core_() -> Ready:
+    from cuda.core import Device, LegacyPinnedMemoryResource
+
+    device = Device()
+    device.set_current()
+    stream, pinned = device.create_stream(), LegacyPinnedMemoryResource()
+    locked = pinned.allocate(64)
+    names = {
+        "part": device.allocate(64, stream=stream),
+        "other": device.allocate(64, stream=stream),
+        "locked": locked,
+        "s": stream,
+        "allocate": device.memory_resource.allocate,
+        "small": np.from_dlpack(locked).view(np.float32),
+        "large": np.ones(MIB, np.uint8),
+    }
+    names["small"][...] = 1
+    device.sync()
+    texts = {
+        "async": "locked.copy_to(part, stream=s)",
+        "dtod": "part.copy_to(other, stream=s)",
+        "memset": "other.fill(0, stream=s)",
+        "pool": "allocate(4096, stream=s)",
+    }
+    return texts, names, device.sync
+
+
+def numba_() -> Ready:
+    from numba import cuda
+
+    stream = cuda.stream()
+    names = {
+        "part": cuda.to_device(np.ones(16, np.float32)),
+        "other": cuda.to_device(np.ones(16, np.float32)),
+        "device": cuda.to_device(np.ones(MIB, np.uint8)),
+        "small": np.ones(16, np.float32),
+        "large": np.ones(MIB, np.uint8),
+        "locked": cuda.pinned_array(16, np.float32),
+        "s": stream,
+        "device_array": cuda.device_array,
+        "uint8": np.uint8,
+    }
+    texts = {
+        "htod64": "part.copy_to_device(small)",
+        "dtoh64": "part.copy_to_host(small)",
+        "htod1m": "device.copy_to_device(large)",
+        "dtoh1m": "device.copy_to_host(large)",
+        "async": "part.copy_to_device(locked, stream=s)",
+        "dtod": "other.copy_to_device(part, stream=s)",
+        "alloc": "device_array(4096, uint8)",
+    }
+    return texts, names, cuda.synchronize
+
+
+LIBRARIES: dict[str, Callable[[], Ready]] = {
+    "pygpu": pygpu_,
+    "PyCUDA": pycuda_,
+    "CuPy": cupy_,
+    "cuda.core": cuda_core_,
+    "numba-cuda": numba_,
+}
 
 
 def worker(name: str) -> None:
-    """Answers "CASE TIMES" with what cuda_memory.c answers; "-" if the library is not there."""
-    try:
-        texts, names, synchronize = LIBRARIES[name]()
-    except Exception as error:
-        print(f"{name}: {type(error).__name__}: {error}".splitlines()[0], file=sys.stderr)
-        return
+    """Answers "CASE TIMES" with what cuda_memory.c answers."""
+    ready: list[Ready] = []
     loops: dict[str, Callable[..., int]] = {}
-    for case, text in texts.items():
-        space: dict[str, Any] = {"repeat": repeat, "clock": perf_counter_ns}
-        exec(
-            f"def loop(times, {', '.join(names)}):\n    begin = clock()\n"
-            f"    for _ in repeat(None, times):\n        {text}\n    return clock() - begin\n",
-            space,
-        )
-        loops[case] = space["loop"]
-    for line in sys.stdin:
-        case, times = line.split()[0], int(line.split()[1])
+
+    def reply(case: str, word: str) -> Sequence[float]:
+        if not ready:
+            ready.append(LIBRARIES[name]())
+        texts, names, synchronize = ready[0]
+        if case not in texts:
+            raise LookupError("the library has none")
+        if case not in loops:
+            space: dict[str, Any] = {"repeat": repeat, "clock": perf_counter_ns}
+            exec(
+                f"def loop(times, {', '.join(names)}):\n    begin = clock()\n"
+                f"    for _ in repeat(None, times):\n        {texts[case]}\n"
+                "    return clock() - begin\n",
+                space,
+            )
+            loops[case] = space["loop"]
+        times = int(word)
         names["small"][...] = names["large"][...] = 1
         synchronize()
         begin = perf_counter_ns()
@@ -150,91 +210,44 @@ def worker(name: str) -> None:
         synchronize()
         done = perf_counter_ns() - begin
         arrived = bool((names["small"] == 1).all() or case == "dtoh64")
-        print(queued / times, done / times, int(arrived), 1, flush=True)
+        return queued / times, done / times, int(arrived), 1
+
+    cuda_common.answer(sys.stdin, reply)
 
 
-class Process:
-    """A worker or the C program; ask() gives None for what it does not have."""
-
-    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
-        pipe, around = subprocess.PIPE, os.environ | environment
-        self._pipe = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=around)
-
-    def ask(self, case: str, times: int) -> float | None:
-        assert self._pipe.stdin and self._pipe.stdout
-        try:
-            self._pipe.stdin.write(f"{case} {times}\n")
-            self._pipe.stdin.flush()
-            words = self._pipe.stdout.readline().split()
-        except BrokenPipeError:
-            return None
-        if len(words) != 4:
-            return None
-        if words[2] != "1":
-            raise SystemExit(f"bytes were lost: {case}")
-        return float(words[0])
-
-
-def driver() -> str:
-    """The library that pygpu loads."""
-    code = "import pygpu.cuda.driver as c; from pygpu import _cuda; c.init(); "
-    code += "print(_cuda._library()); print(c.Device(0).name())"
-    around = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=around)
-    if done.returncode:
-        raise SystemExit("no CUDA driver, and no simulator")
-    library, device = done.stdout.splitlines()
-    print(f"{device}; {library}")
-    return library
-
-
-def rounds(null: bool, options: argparse.Namespace) -> dict[str, dict[str, float]]:
+def measure(driver: cuda_common.Driver, options: argparse.Namespace) -> cuda_common.Best:
     """Least ns by library and case."""
-    around = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    if null:
-        library = str(compile_c("null_cuda", "-shared", "-fPIC"))
-        around["PYGPU_CUDA_LIBRARY"] = library
-        names = ["pygpu"]
-    else:
-        library, names = driver(), list(LIBRARIES)
-    processes = {"C": Process([str(compile_c("cuda_memory")), library], {})}
-    for name in names:
-        processes[name] = Process([sys.executable, __file__, "--worker", name], around)
-    best: dict[str, dict[str, float]] = {}
-    for number in range(options.repeats + 1):  # the first is not counted
-        for case in CASES:
-            for name, process in processes.items():
-                took = process.ask(case, TIMES.get(case, 500))
-                if took is not None and number:
-                    known = best.setdefault(name, {})
-                    known[case] = min(took, known.get(case, took))
+
+    def ask(process: cuda_common.Process, name: str, case: str) -> float | None:
+        answer = process.ask(case, TIMES.get(case, 500))
+        if answer is not None and answer[2] != 1:
+            raise SystemExit(f"bytes were lost: {name}, {case}")
+        return answer[0] if answer else None
+
+    names = ["pygpu"] if driver.is_null else list(LIBRARIES)
+    processes = cuda_common.start(__file__, driver, names, "cuda_memory.c")
+    best = cuda_common.least(processes, CASES, options.repeats, ask)
+    cuda_common.show_times(
+        "Own cost: the driver does nothing" if driver.is_null else "Time to queue", best, CASES
+    )
+    if not driver.is_null:
+        cuda_common.show_ratios("Over C", best, CASES)
+    cuda_common.show_left_out(processes, CASES)
     return best
 
 
-def show(title: str, best: dict[str, dict[str, float]]) -> None:
-    rows = [
-        [text, *(f"{times[case]:.0f}" if case in times else "" for times in best.values())]
-        for case, text in CASES.items()
-    ]
-    common.table(f"{title}, ns each: least", ["", *best], rows)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=30, help="rounds (default %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="few rounds")
-    parser.add_argument("--json", help="write the figures to this file too")
-    parser.add_argument("--worker", help="used by the script itself")
-    options = parser.parse_args()
+    options = cuda_common.arguments(str(__doc__).splitlines()[0], repeats=30).parse_args()
     if options.worker:
         worker(options.worker)
         return
     if options.quick:
         options.repeats = 3
-    real, own = rounds(False, options), rounds(True, options)
-    show("The driver: time to queue", real)
-    show("Own cost: the driver does nothing", own)
+    driver = cuda_common.find_driver()
+    real = measure(driver, options) if driver else {}
+    own = measure(cuda_common.null_driver(), options)
+    pool = (real or own)["pygpu"]["pool"]
+    cuda_common.show_targets([("allocation and release of a pool, ns", pool, 150)])
     if options.json:
         Path(options.json).write_text(json.dumps({"driver": real, "own": own}, indent=1))
 
