@@ -38,13 +38,18 @@ CUresult compiler_temporary_file(char *path, size_t path_size, const char *suffi
     return CUDA_SUCCESS;
 }
 
-static void remove_folder(const char *path) {
+bool compiler_make_folder(char *path, size_t size) {
+    snprintf(path, size, "%s/pygpu-sim-XXXXXX", temporary_folder());
+    return mkdtemp(path) != NULL;
+}
+
+void compiler_remove_folder(const char *path) {
     DIR *folder = opendir(path);
     for (struct dirent *file; folder != NULL && (file = readdir(folder)) != NULL;) {
         if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0) continue;
         char inner[4096];
         snprintf(inner, sizeof inner, "%s/%s", path, file->d_name);
-        if (unlink(inner) != 0) remove_folder(inner);
+        if (unlink(inner) != 0) compiler_remove_folder(inner);
     }
     if (folder != NULL) closedir(folder);
     rmdir(path);
@@ -178,6 +183,7 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
         words_add(&words, cxx->clang ? "-fsanitize-trap=bounds" : "-fsanitize-undefined-trap-on-error");
         words_add(&words, "-ftrivial-auto-var-init=pattern");
         words_add(&words, "-Wuninitialized");
+        words_add(&words, "-Wno-attributes"); /* "used" on what is only declared */
         if (!cxx->clang) words_add(&words, "-Wmaybe-uninitialized");
     } else {
         words_add(&words, "-w");
@@ -199,8 +205,9 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
         }
     }
     for (size_t i = 0; i < options->compile.n; i++) words_add(&words, "%s", options->compile.words[i]);
+    if (options->relocatable) words_add(&words, "-c");
     words_add(&words, "-o");
-    words_add(&words, "%s/image.so", folder);
+    words_add(&words, options->relocatable ? "%s/0.o" : "%s/image.so", folder);
     words_add(&words, "%s/program.ii", folder);
     if (zig) {
         words_add(&words, "-Wl,--no-gc-sections");
@@ -213,7 +220,7 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
     const int status = spawn(&words, NULL, &out, error);
     words_free(&words);
     text_free(&out);
-    return status == 0;
+    return status == 0 && (!options->relocatable || relocatable_link(cxx, folder, 1, false, error));
 }
 
 static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, const Options *options, const char *folder, Key key, Text *image, Text *log) {
@@ -243,7 +250,8 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
             goto done;
         }
     }
-    good = good && rewrite(&rewritten, &messages, preprocessed.data, preprocessed.size, input->expressions, input->n_expressions, !options->debug && !sim_checked());
+    good = good && rewrite(&rewritten, &messages, preprocessed.data, preprocessed.size, input->expressions, input->n_expressions,
+                           !options->debug && !options->relocatable && !sim_checked()); /* what other programs' functions wait for is unknown */
     if (good) {
         snprintf(path, sizeof path, "%s/program.ii", folder);
         good = text_write_file(path, rewritten.data, rewritten.size) && compile(cxx, options, folder, &messages);
@@ -261,7 +269,7 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
     if (!good && log->size == 0) text_puts(log, "nvrtc: error: the C++ compiler failed without a word\n");
     if (good) {
         snprintf(path, sizeof path, "%s/image.so", folder);
-        if (text_read_file(image, path) && elf_size(image->data, image->size) != 0) {
+        if (text_read_file(image, path) && elf_size(image->data, image->size) != 0 && (!options->relocatable || relocatable_append(image, folder))) {
             result = NVRTC_OK;
             cache_store(store, image->data, image->size);
         } else {
@@ -313,12 +321,11 @@ nvrtcResult compiler_run(const CompileInput *input, Text *image, Text *log) {
             result = NVRTC_OK;
         } else {
             char folder[300];
-            snprintf(folder, sizeof folder, "%s/pygpu-sim-XXXXXX", temporary_folder());
-            if (mkdtemp(folder) == NULL) {
+            if (!compiler_make_folder(folder, sizeof folder)) {
                 text_printf(log, "nvrtc: error: no temporary folder in %s: %s\n", temporary_folder(), strerror(errno));
             } else {
                 result = run_in(input, cxx, &options, folder, key, image, log);
-                if (!compiler_keep()) remove_folder(folder);
+                if (!compiler_keep()) compiler_remove_folder(folder);
             }
         }
     }

@@ -64,7 +64,7 @@ void words_free(Words *words);
 
 typedef struct {
     Words preprocess, compile;
-    bool debug, no_warnings, relaxed;
+    bool debug, no_warnings, relocatable;
     int standard; /* 17, 20, ... */
     int architecture;
 } Options;
@@ -123,6 +123,20 @@ CUresult compiler_decode_text(const void *text, size_t size, void **image, size_
 /* A new file with this content in the folder for temporary files. */
 CUresult compiler_temporary_file(char *path, size_t path_size, const char *suffix, const void *data, size_t size);
 bool compiler_keep(void); /* PYGPU_SIM_DEBUG: kernels are compiled for a debugger, and files are kept for it */
+
+/* A new folder for temporary files, and its end with all that is in it. */
+bool compiler_make_folder(char *path, size_t size);
+void compiler_remove_folder(const char *path);
+
+/* relocatable.c: programs compiled with -rdc=true. */
+typedef struct { const char *name; const void *image; size_t size; } LinkInput;
+
+/* Links the object files of a folder to image.so; complete: what is missing is an error. */
+bool relocatable_link(const CxxCompiler *cxx, const char *folder, size_t n, bool complete, Text *error);
+bool relocatable_append(Text *image, const char *folder); /* object number 0 goes behind the image */
+bool relocatable_has_object(const void *image, size_t size);
+/* Several images of programs as one; the caller frees it. */
+CUresult relocatable_link_images(const LinkInput *inputs, size_t n, void **image, size_t *size);
 
 /* log.c: the C++ compiler's messages as NVRTC words them, with the user's lines. */
 void log_translate(Text *out, const char *messages, const char *directory, const CompileInput *input, const char *rewritten, bool no_warnings);

@@ -1,6 +1,7 @@
-/* link.c - the linker: takes one image of the simulator's compiler and gives it back. An image is complete, so there is nothing to put
- * together; several ones would have to be compiled as one program. */
+/* link.c - the linker's calls: one image is given back as it is, several are put together by relocatable.c. */
+#include "compiler.h"
 #include "driver.h"
+#include "elf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +9,26 @@
 typedef struct {
     SimObject object;
     pthread_mutex_t lock;
-    void *image;
-    size_t size;
+    LinkInput *inputs; /* names and images are the linker's */
+    size_t n_inputs;
+    void *linked;      /* once it is complete */
+    size_t linked_size;
     unsigned n_options;
     CUjit_option *options;
     void **given;  /* as they were at first: the sizes of the logs are replaced by how much was written */
     void **values; /* the caller's, who keeps them as long as the linker lives: logs are filled through them */
 } Link;
 
-enum { INPUT_CUBIN = 0, INPUT_PTX = 1, INPUT_LAST = 5 };
+enum { INPUT_CUBIN = 0, INPUT_PTX = 1, INPUT_LIBRARY = 4, INPUT_LAST = 5 };
 
 static void link_free(void *op) {
     Link *self = op;
-    free(self->image);
+    for (size_t i = 0; i < self->n_inputs; i++) {
+        free((void *)(uintptr_t)self->inputs[i].name);
+        free((void *)(uintptr_t)self->inputs[i].image);
+    }
+    free(self->inputs);
+    free(self->linked);
     free(self->options);
     free(self->given);
     pthread_mutex_destroy(&self->lock);
@@ -64,23 +72,55 @@ CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **opt
     return CUDA_SUCCESS;
 }
 
-/* Takes bytes over, also on failure. */
+/* bytes as an image, which takes their place. */
+static CUresult decode(void **bytes, size_t *size, const char *name) {
+    Elf elf;
+    uint64_t address, length;
+    if (elf_size(*bytes, *size) == 0) {
+        void *decoded;
+        SIM_TRY(compiler_decode_text(*bytes, 0, &decoded, size)); /* a 0 is behind them */
+        free(*bytes);
+        *bytes = decoded;
+    }
+    if (!elf_open(&elf, *bytes, *size) || !elf_section(&elf, "sim_abi", &address, &length)) {
+        return sim_fail(CUDA_ERROR_INVALID_IMAGE, "%.200s is an object, but not one that the simulator's compiler made", name);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult append(Link *self, void **bytes, size_t size, const char *name) {
+    LinkInput *more = realloc(self->inputs, (self->n_inputs + 1) * sizeof(*more));
+    char *copy = strdup(name);
+    if (more != NULL) {
+        self->inputs = more;
+    }
+    if (more == NULL || copy == NULL) {
+        free(copy);
+        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
+    }
+    self->inputs[self->n_inputs++] = (LinkInput){copy, *bytes, size};
+    *bytes = NULL;
+    return CUDA_SUCCESS;
+}
+
+/* Takes bytes, behind which is a 0, over, also on failure. Archives of the toolkit (cudadevrt) hold nothing that is needed here. */
 static CUresult add(Link *self, CUjitInputType type, void *bytes, size_t size, const char *name) {
     CUresult status = CUDA_SUCCESS;
-    pthread_mutex_lock(&self->lock);
     if (type < INPUT_CUBIN || type > INPUT_LAST) {
         status = sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no jit_input_type", type);
     } else if (size == 0) {
         status = sim_fail(CUDA_ERROR_INVALID_IMAGE, "%.200s is empty", name);
-    } else if (self->image != NULL) {
-        status = sim_fail(CUDA_ERROR_NOT_SUPPORTED, "%.200s is a second input: the simulator's linker takes one image; compile the sources as one",
-                          name);
-    } else {
-        self->image = bytes;
-        self->size = size;
-        bytes = NULL;
+    } else if (type != INPUT_LIBRARY || size < 8 || memcmp(bytes, "!<arch>\n", 8) != 0) {
+        status = decode(&bytes, &size, name);
+        pthread_mutex_lock(&self->lock);
+        if (status == CUDA_SUCCESS && self->linked != NULL) {
+            status = sim_fail(CUDA_ERROR_INVALID_VALUE, "%.200s comes too late: the linker is complete", name);
+        }
+        if (status == CUDA_SUCCESS) {
+            status = append(self, &bytes, size, name);
+        }
+        pthread_mutex_unlock(&self->lock);
     }
-    pthread_mutex_unlock(&self->lock);
     free(bytes);
     sim_jit_report(self->n_options, self->options, self->given, self->values, status);
     return status;
@@ -123,12 +163,23 @@ CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut) {
     SIM_NOT_NULL(cubinOut);
     SIM_TRY(take_link(state, &linker));
     pthread_mutex_lock(&linker->lock);
-    if (linker->image == NULL) {
+    if (linker->n_inputs == 0) {
         status = sim_fail(CUDA_ERROR_INVALID_IMAGE, "nothing was added to the linker");
-    } else {
-        *cubinOut = linker->image;
+    } else if (linker->linked == NULL) {
+        const LinkInput *first = &linker->inputs[0];
+        if (linker->n_inputs > 1 || relocatable_has_object(first->image, first->size)) {
+            status = relocatable_link_images(linker->inputs, linker->n_inputs, &linker->linked, &linker->linked_size);
+        } else if ((linker->linked = malloc(first->size)) != NULL) {
+            memcpy(linker->linked, first->image, first->size);
+            linker->linked_size = first->size;
+        } else {
+            status = sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
+        }
+    }
+    if (status == CUDA_SUCCESS) {
+        *cubinOut = linker->linked;
         if (sizeOut != NULL) {
-            *sizeOut = linker->size;
+            *sizeOut = linker->linked_size;
         }
     }
     pthread_mutex_unlock(&linker->lock);

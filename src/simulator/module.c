@@ -164,7 +164,8 @@ static CUresult load_object(SimModule *module, const void *image, size_t size) {
     else unlink(path);
     if (module->object == NULL) {
         const char *text = dlerror();
-        return sim_fail(CUDA_ERROR_INVALID_IMAGE, "the image cannot be loaded: %s", text != NULL ? text : "?");
+        const bool missing = text != NULL && strstr(text, "undefined symbol") != NULL; /* of another program, by -rdc=true */
+        return sim_fail(missing ? CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND : CUDA_ERROR_INVALID_IMAGE, "the image cannot be loaded: %s", text != NULL ? text : "?");
     }
     struct link_map *map = NULL;
     if (dlinfo(module->object, RTLD_DI_LINKMAP, &map) != 0 || map == NULL) return CUDA_ERROR_INVALID_IMAGE;
@@ -179,8 +180,10 @@ static CUresult load(SimModule *module, const void *image, size_t size) {
     if (!elf_section(&elf, "sim_abi", &address, &bytes)) {
         return sim_fail(CUDA_ERROR_INVALID_IMAGE, "the image is a shared object, but not one that the simulator's compiler made");
     }
-    unsigned abi = 0;
-    if (!elf_bytes_at(&elf, address, &abi, sizeof abi) || abi != SIM_ABI) {
+    unsigned abi = SIM_ABI; /* one for each program that was linked */
+    bool readable = bytes >= sizeof abi;
+    for (uint64_t at = 0; at + sizeof abi <= bytes && readable && abi == SIM_ABI; at += sizeof abi) readable = elf_bytes_at(&elf, address + at, &abi, sizeof abi);
+    if (!readable || abi != SIM_ABI) {
         return sim_fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the image was made by another version of the simulator (%u, this is %u): compile it again", abi,
                         SIM_ABI);
     }

@@ -5,7 +5,7 @@
 
 #include "compiler.h"
 
-typedef enum { IGNORED, IGNORED_VALUE, DEFINE, UNDEFINE, INCLUDE_PATH, INCLUDE_FILE, STANDARD, ARCHITECTURE, FAST, FMAD, DEBUG, NO_WARNINGS, RELAXED } What;
+typedef enum { IGNORED, IGNORED_VALUE, DEFINE, UNDEFINE, INCLUDE_PATH, INCLUDE_FILE, STANDARD, ARCHITECTURE, FAST, FMAD, DEBUG, NO_WARNINGS, RELOCATABLE } What;
 
 static const struct { const char *name; What what; } known[] = {
     {"-D", DEFINE}, {"--define-macro", DEFINE}, {"-U", UNDEFINE}, {"--undefine-macro", UNDEFINE}, {"-I", INCLUDE_PATH},
@@ -14,8 +14,8 @@ static const struct { const char *name; What what; } known[] = {
     {"--fmad", FMAD}, {"-G", DEBUG}, {"--device-debug", DEBUG}, {"-w", NO_WARNINGS}, {"--disable-warnings", NO_WARNINGS},
     {"-default-device", IGNORED}, {"--device-as-default-execution-space", IGNORED}, {"-lineinfo", IGNORED}, {"--generate-line-info", IGNORED},
     {"-ftz", IGNORED_VALUE}, {"--ftz", IGNORED_VALUE}, {"-prec-sqrt", IGNORED_VALUE}, {"--prec-sqrt", IGNORED_VALUE}, {"-prec-div", IGNORED_VALUE},
-    {"--prec-div", IGNORED_VALUE}, {"-maxrregcount", IGNORED_VALUE}, {"--maxrregcount", IGNORED_VALUE}, {"-rdc", IGNORED_VALUE},
-    {"--relocatable-device-code", IGNORED_VALUE}, {"-dc", IGNORED}, {"-dw", IGNORED}, {"--device-c", IGNORED}, {"--device-w", IGNORED},
+    {"--prec-div", IGNORED_VALUE}, {"-maxrregcount", IGNORED_VALUE}, {"--maxrregcount", IGNORED_VALUE}, {"-rdc", RELOCATABLE},
+    {"--relocatable-device-code", RELOCATABLE}, {"-dc", RELOCATABLE}, {"-dw", IGNORED}, {"--device-c", RELOCATABLE}, {"--device-w", IGNORED},
     {"-ewp", IGNORED}, {"--extensible-whole-program", IGNORED}, {"-O", IGNORED_VALUE}, {"--dopt", IGNORED_VALUE}, {"-dopt", IGNORED_VALUE},
     {"-Ofast-compile", IGNORED_VALUE}, {"--Ofast-compile", IGNORED_VALUE}, {"--ptxas-options", IGNORED_VALUE}, {"-Xptxas", IGNORED_VALUE},
     {"--extra-device-vectorization", IGNORED}, {"-extra-device-vectorization", IGNORED}, {"-modify-stack-limit", IGNORED_VALUE},
@@ -109,6 +109,7 @@ static int map_one(Options *out, Text *log, const char *option, const char *next
         if (value != NULL && !is_true(value)) good = words_add(&out->compile, "-ffp-contract=off");
         break;
     case DEBUG: out->debug = true; break;
+    case RELOCATABLE: out->relocatable = value == NULL || is_true(value); break;
     case NO_WARNINGS: out->no_warnings = true; break;
     default: break;
     }

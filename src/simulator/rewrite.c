@@ -405,7 +405,7 @@ bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *n
         find_declarations(&r);
         r.copied = NOWHERE;
         rewrite_tokens(&r, 0, r.t.n_tokens - 1);
-        text_printf(out, "\nextern const unsigned __sim_abi; const unsigned __sim_abi __attribute__((used, section(\"sim_abi\"))) = %u;\n", SIM_ABI);
+        text_printf(out, "\nstatic const unsigned __sim_abi __attribute__((used, section(\"sim_abi\"))) = %u;\n", SIM_ABI);
         rewrite_expressions(&r, names, n_names);
     }
     good = good && !r.failed && !out->failed;

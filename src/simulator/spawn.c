@@ -1,6 +1,7 @@
 /* spawn.c - the C++ compiler as a process, and finding one. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -41,31 +42,23 @@ void words_free(Words *words) {
 
 /* Both streams are read at once, so that neither can fill up and stop the other. */
 static void collect(int out_fd, int error_fd, Text *out, Text *error) {
-    struct { int fd; Text *text; } from[2] = {{out_fd, out}, {error_fd, error}};
+    struct pollfd from[2] = {{.fd = out_fd, .events = POLLIN}, {.fd = error_fd, .events = POLLIN}};
+    Text *const texts[2] = {out, error};
     char part[65536];
-    int open = 2;
-    while (open > 0) {
-        fd_set set;
-        int most = -1;
-        FD_ZERO(&set);
-        for (int i = 0; i < 2; i++) {
-            if (from[i].fd < 0) continue;
-            FD_SET(from[i].fd, &set);
-            if (from[i].fd > most) most = from[i].fd;
-        }
-        if (select(most + 1, &set, NULL, NULL, NULL) < 0) {
+    for (int open = 2; open > 0;) {
+        if (poll(from, 2, -1) < 0) {
             if (errno == EINTR) continue;
             return;
         }
         for (int i = 0; i < 2; i++) {
-            if (from[i].fd < 0 || !FD_ISSET(from[i].fd, &set)) continue;
+            if (from[i].fd < 0 || from[i].revents == 0) continue;
             const ssize_t n = read(from[i].fd, part, sizeof part);
             if (n < 0 && errno == EINTR) continue;
             if (n <= 0) {
-                from[i].fd = -1;
+                from[i].fd = -1; /* is passed over from now on */
                 open--;
             } else {
-                text_add(from[i].text, part, (size_t)n);
+                text_add(texts[i], part, (size_t)n);
             }
         }
     }
@@ -77,7 +70,7 @@ int spawn(const Words *words, const char *directory, Text *out, Text *error) {
     posix_spawnattr_t attributes;
     sigset_t none;
     pid_t child;
-    if (pipe2(out_pipe, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0 || out_pipe[0] >= FD_SETSIZE || error_pipe[0] >= FD_SETSIZE) {
+    if (pipe2(out_pipe, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0) {
         text_puts(error, "no pipe for the compiler\n");
         goto close;
     }

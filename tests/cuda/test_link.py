@@ -10,10 +10,9 @@ import pytest
 
 from pygpu import _cuda
 from pygpu.cuda import driver as cuda
-from pygpu.cuda.compiler import compile
+from pygpu.cuda.compiler import DynamicModule, compile
 
 LIBRARY = "__device__ int twice(int x) { return 2 * x; }"
-SIMULATED = _cuda._library() is not None and _cuda._is_simulator()
 PROGRAM = """
 extern __device__ int twice(int x);
 __global__ void run(int *out, int x) { out[0] = twice(x) + 1; }
@@ -22,12 +21,11 @@ __global__ void run(int *out, int x) { out[0] = twice(x) + 1; }
 
 @pytest.fixture(scope="module")
 def pieces():
-    """The PTX of a program and of a function that it calls; of both in one on the simulator."""
+    """The PTX of a function and of a program that calls it."""
     primary = cuda.Device(0).retain_primary_context()
     primary.push()
     try:
-        texts = [LIBRARY + PROGRAM.replace("extern ", "")] if SIMULATED else [LIBRARY, PROGRAM]
-        yield [compile(text, options=["-rdc=true"], target="ptx") for text in texts]
+        yield [compile(text, options=["-rdc=true"], target="ptx") for text in (LIBRARY, PROGRAM)]
     finally:
         primary.pop()
 
@@ -71,7 +69,6 @@ def test_files(context, pieces, tmp_path):
         cuda.Linker().add_file(tmp_path / "none.ptx", cuda.jit_input_type.PTX)
 
 
-@pytest.mark.gpu
 def test_a_missing_function(context, pieces):
     messages = []
     linker = cuda.Linker(lambda *said: messages.append(said))
@@ -81,15 +78,74 @@ def test_a_missing_function(context, pieces):
     assert messages and messages[-1][0] is False
 
 
+def test_a_function_that_is_there_twice(context, pieces):
+    linker = cuda.Linker()
+    with pytest.raises(cuda.Error, match="cuLink"):
+        for _ in range(2):
+            linker.add_data(pieces[0], cuda.jit_input_type.PTX)
+        linker.link_module()
+
+
+def test_variables_templates_and_barriers_of_other_pieces(context):
+    """What is shared: variables, constants, virtual functions; and callees that wait for threads."""
+    module = DynamicModule(no_extern_c=True)
+    module.add_source("""
+        __constant__ int table[4] = {1, 2, 3, 4};
+        __device__ int counter = 5;
+        struct Shape { __device__ virtual int area(int) const; };
+        __device__ int Shape::area(int x) const { return -x; }
+        __device__ int reverse(int x) {
+            __shared__ int s[64];
+            s[threadIdx.x] = x;
+            __syncthreads();
+            return s[blockDim.x - 1 - threadIdx.x];
+        }""")
+    module.add_source("""
+        extern __constant__ int table[4];
+        extern __device__ int counter;
+        extern __device__ int reverse(int x);
+        struct Shape { __device__ virtual int area(int) const; };
+        struct Square : Shape { __device__ int area(int x) const override { return x * x; } };
+        template <class S> __device__ int of(const Shape &s, int x) { return s.area(x); }
+        extern "C" __global__ void first(int *out) {
+            Square square;
+            Shape shape;
+            int i = threadIdx.x;
+            out[i] = reverse(of<Shape>(square, i) * table[i & 3] + of<Shape>(shape, i));
+            atomicAdd(&counter, 1);
+        }""")
+    module.add_source("""
+        extern __device__ int counter;
+        extern "C" __global__ void second(int *out) { *out = counter; }""")
+    module.link()
+    out, count = np.zeros(64, np.int32), np.zeros(1, np.int32)
+    module.get_function("first")(cuda.Out(out), block=(64, 1, 1))
+    i = np.arange(64)
+    assert (out == (i * i * (i % 4 + 1) - i)[::-1]).all()
+    module.get_function("second")(cuda.Out(count), block=(1, 1, 1))
+    assert count[0] == 5 + 64
+    assert module.get_global("table")[1] == 16
+
+
 @pytest.mark.simulator
-def test_the_simulator_links_one_piece(context, pieces):
-    messages = []
-    linker = cuda.Linker(lambda *said: messages.append(said))
-    linker.add_data(pieces[0], cuda.jit_input_type.PTX)
-    with pytest.raises(cuda.LogicError, match="takes one image; compile the sources as one"):
-        linker.add_data(pieces[0], cuda.jit_input_type.PTX)
-    assert messages and messages[-1][0] is False
-    run(linker.link_module())
+def test_what_the_simulator_says(context, pieces):
+    def linked(*texts, **kwargs):
+        linker = cuda.Linker()
+        for number, text in enumerate(texts):
+            linker.add_data(text, cuda.jit_input_type.PTX, f"piece{number}")
+        return linker.link_module()
+
+    plain = compile(LIBRARY + "__global__ void k() {}", target="ptx")
+    with pytest.raises(cuda.LogicError, match="linking failed: undefined: twice"):
+        linked(pieces[1])
+    with pytest.raises(cuda.LogicError, match="linking failed: defined twice: twice"):
+        linked(pieces[0], pieces[0], pieces[1])
+    with pytest.raises(cuda.LogicError, match="piece1 was not compiled with -rdc=true"):
+        linked(pieces[0], plain)
+    with pytest.raises(cuda.LogicError, match="undefined symbol"):
+        cuda.module_from_buffer(pieces[1])
+    linked(plain).get_function("k")(block=(1, 1, 1))
+    cuda.module_from_buffer(pieces[0])
 
 
 def test_a_handler_that_fails(context, pieces):

@@ -9,9 +9,9 @@
 #include "sim_core.h"
 
 #if defined(__clang__)
-#define SIM_HOOK_ATTRIBUTES used, noinline, visibility("hidden"), disable_sanitizer_instrumentation, no_sanitize("thread")
+#define SIM_HOOK_ATTRIBUTES used, weak, noinline, visibility("hidden"), disable_sanitizer_instrumentation, no_sanitize("thread")
 #else
-#define SIM_HOOK_ATTRIBUTES used, noinline, visibility("hidden"), no_sanitize("thread")
+#define SIM_HOOK_ATTRIBUTES used, weak, noinline, visibility("hidden"), no_sanitize("thread")
 #endif
 /* Compilers know the names, with types of their own; so they are given as names for the linker only. */
 #define SIM_HOOK(T, name, ...) \
