@@ -125,6 +125,7 @@ setup(
     ext_modules=[
         extension("_opencl", "common", "opencl"),
         extension("_cuda", "common", "cuda"),
+        extension("_array", "common", "array"),
     ],
     cmdclass={"build_ext": BuildInParallel},
 )

@@ -1,0 +1,107 @@
+"""Atomic functions of the common language, in each backend's own words.
+
+For T of i32, u32, i64, u64, f32 and f64 (where the device has what it takes):
+
+* pg_atomic_add_T(p, x), pg_atomic_min_T, pg_atomic_max_T, and pg_atomic_cas_T(p, expected, x) of the
+  integers: on global memory, return what was there before.
+* pg_local_atomic_add_T(p, x) and so on: the same on local memory.
+
+Minimum and maximum of floats ignore NaN in x.
+"""
+
+from __future__ import annotations
+
+__all__ = ["CUDA_ATOMICS", "OPENCL_ATOMICS"]
+
+
+def _float_by_cas(space: str, prefix: str, t: str, bits: str, op: str, value: str, cas: str) -> str:
+    """Read, compute, compare and swap, until nobody came in between."""
+    upper = t.upper()
+    return f"""\
+PG_INLINE pg_{t} {prefix}atomic_{op}_{t}(volatile {space} pg_{t} *p, pg_{t} x)
+{{
+    volatile {space} pg_{bits} *bits = (volatile {space} pg_{bits} *)p;
+    pg_{bits} old = *bits, seen;
+    for (;;) {{
+        pg_{t} was = PG_FROM_BITS_{upper}(old);
+        pg_{t} wanted = {value};
+        seen = {cas}(bits, old, PG_BITS_{upper}(wanted));
+        if (seen == old)
+            return was;
+        old = seen;
+    }}
+}}
+"""
+
+
+_MIN, _MAX, _ADD = "x < was ? x : was", "x > was ? x : was", "was + x"
+
+
+def _opencl() -> str:
+    lines = []
+    for space in ("", "local_"):
+        for t in ("i32", "u32"):
+            for op in ("add", "min", "max"):
+                lines.append(f"#define pg_{space}atomic_{op}_{t}(p, x) atomic_{op}(p, x)")
+            lines.append(f"#define pg_{space}atomic_cas_{t}(p, e, x) atomic_cmpxchg(p, e, x)")
+    lines.append("#ifdef PG_INT64_ATOMICS")
+    for space in ("", "local_"):
+        for t in ("i64", "u64"):
+            lines.append(f"#define pg_{space}atomic_add_{t}(p, x) atom_add(p, x)")
+            lines.append(f"#define pg_{space}atomic_cas_{t}(p, e, x) atom_cmpxchg(p, e, x)")
+    lines.append("#endif")
+    text = "\n".join(lines) + "\n"
+    for space, prefix in (("__global", "pg_"), ("__local", "pg_local_")):
+        for op, value in (("add", _ADD), ("min", _MIN), ("max", _MAX)):
+            text += _float_by_cas(space, prefix, "f32", "u32", op, value, "atomic_cmpxchg")
+        text += "#ifdef PG_INT64_ATOMICS\n"
+        for t in ("i64", "u64"):
+            for op, value in (("min", _MIN), ("max", _MAX)):
+                text += f"""\
+PG_INLINE pg_{t} {prefix}atomic_{op}_{t}(volatile {space} pg_{t} *p, pg_{t} x)
+{{
+    pg_{t} was = *p, seen;
+    while ((seen = atom_cmpxchg(p, was, {value})) != was)
+        was = seen;
+    return was;
+}}
+"""
+        text += "#ifdef PG_FP64\n"
+        for op, value in (("add", _ADD), ("min", _MIN), ("max", _MAX)):
+            text += _float_by_cas(space, prefix, "f64", "u64", op, value, "atom_cmpxchg")
+        text += "#endif\n#endif\n"
+    return text
+
+
+def _cuda() -> str:
+    text = ""
+    for prefix in ("pg_", "pg_local_"):
+        for t in ("i32", "u32", "u64"):
+            for op in ("add", "min", "max"):
+                text += (
+                    f"#define {prefix}atomic_{op}_{t}(p, x) atomic{op.title()}(p, (pg_{t})(x))\n"
+                )
+            text += (
+                f"#define {prefix}atomic_cas_{t}(p, e, x) atomicCAS(p, (pg_{t})(e), (pg_{t})(x))\n"
+            )
+        text += f"""\
+#define {prefix}atomic_add_i64(p, x) ((pg_i64)atomicAdd((pg_u64 *)(p), (pg_u64)(x)))
+#define {prefix}atomic_cas_i64(p, e, x) ((pg_i64)atomicCAS((pg_u64 *)(p), (pg_u64)(e), (pg_u64)(x)))
+#define {prefix}atomic_min_i64(p, x) atomicMin(p, (pg_i64)(x))
+#define {prefix}atomic_max_i64(p, x) atomicMax(p, (pg_i64)(x))
+#define {prefix}atomic_add_f32(p, x) atomicAdd(p, (pg_f32)(x))
+#define {prefix}atomic_add_f64(p, x) atomicAdd(p, (pg_f64)(x))
+"""
+    text += """\
+PG_INLINE pg_u32 pg_cas_f32(volatile pg_u32 *p, pg_u32 e, pg_u32 x) { return atomicCAS((pg_u32 *)p, e, x); }
+PG_INLINE pg_u64 pg_cas_f64(volatile pg_u64 *p, pg_u64 e, pg_u64 x) { return atomicCAS((pg_u64 *)p, e, x); }
+"""
+    for prefix in ("pg_", "pg_local_"):
+        for t, bits in (("f32", "u32"), ("f64", "u64")):
+            for op, value in (("min", _MIN), ("max", _MAX)):
+                text += _float_by_cas("", prefix, t, bits, op, value, f"pg_cas_{t}")
+    return text
+
+
+OPENCL_ATOMICS = _opencl()
+CUDA_ATOMICS = _cuda()

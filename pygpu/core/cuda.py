@@ -1,0 +1,237 @@
+"""The CUDA backend: one context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from pygpu import _cuda
+from pygpu.cuda import driver
+from pygpu.cuda.compiler import SourceModule
+from pygpu.cuda.tools import DeviceMemoryPool
+from pygpu.memoize import FirstArgCache
+
+from .backend import Backend, Compiled, Limits
+from .dialect import CUDADialect
+
+__all__ = ["CUDABackend", "backend_of"]
+
+_backends = FirstArgCache()
+_recent: tuple[Any, CUDABackend] | None = None  # what was asked for last
+
+
+def backend_of(obj: Any) -> CUDABackend:
+    """The backend of a Context; of the current context for a Stream or None."""
+    global _recent
+    context = obj if isinstance(obj, _cuda.Context) else _cuda.Context.get_current()
+    if context is None:
+        context = _default_context()
+    recent = _recent
+    if recent is not None and recent[0] is context:
+        return recent[1]
+    results = _backends.results(context)
+    backend = results.get("backend")
+    if backend is None:
+        backend = results.setdefault("backend", CUDABackend(context))
+    _recent = context, backend
+    return backend
+
+
+def _default_context() -> Any:
+    """Nothing is current: what an allocation does then, the first device's primary context."""
+    driver.mem_alloc(1)
+    context = _cuda.Context.get_current()
+    if context is None:
+        raise driver.LogicError(
+            "no CUDA context is current; `import pygpu.cuda.autoinit` makes one"
+        )
+    return context
+
+
+class _Module(Compiled):
+    def __init__(self, module: SourceModule) -> None:
+        self.module = module
+
+    def kernel(self, name: str) -> Any:
+        return self.module.get_function(name)
+
+
+def _limits(device: Any) -> Limits:
+    attribute = driver.device_attribute
+    return Limits(
+        group_size=device.get_attribute(attribute.MAX_THREADS_PER_BLOCK),
+        local_bytes=device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_BLOCK),
+        units=device.get_attribute(attribute.MULTIPROCESSOR_COUNT),
+        warp=device.get_attribute(attribute.WARP_SIZE),
+        fp64=True,
+        fp16=True,
+        int64_atomics=True,
+        is_cpu=False,
+        align=256,
+    )
+
+
+class CUDABackend(Backend):
+    """One CUDA context. The queue None is the default stream; there are no events by command."""
+
+    name = "cuda"
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+        with _current(context):
+            self.device = _cuda.Context.get_device()
+        self.limits = _limits(self.device)
+        self.dialect: CUDADialect = CUDADialect(self.limits)
+        self.kernels: dict[Any, Any] = {}
+        self.pool = DeviceMemoryPool()
+
+    def __repr__(self) -> str:
+        return f"<CUDA backend of {self.device.name()!r}>"
+
+    def allocate(
+        self, nbytes: int, allocator: Callable[[int], Any] | None = None, queue: Any = None
+    ) -> Any:
+        return (self.pool.allocate if allocator is None else allocator)(nbytes)
+
+    def to_device(
+        self,
+        queue: Any,
+        dest: Any,
+        offset: int,
+        array: np.ndarray,
+        *,
+        blocking: bool = True,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        if array.nbytes:
+            where = _at(dest, offset, queue)
+            if blocking and queue is None:
+                driver.memcpy_htod(where, array)
+            else:
+                driver.memcpy_htod_async(where, array, queue)
+                if blocking:
+                    self.synchronize(queue)
+        return None
+
+    def to_host(
+        self,
+        queue: Any,
+        array: np.ndarray,
+        src: Any,
+        offset: int,
+        *,
+        blocking: bool = True,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        if array.nbytes:
+            where = _at(src, offset, queue)
+            if blocking and queue is None:
+                driver.memcpy_dtoh(array, where)
+            else:
+                driver.memcpy_dtoh_async(array, where, queue)
+                if blocking:
+                    self.synchronize(queue)
+        return None
+
+    def copy(
+        self,
+        queue: Any,
+        dest: Any,
+        dest_offset: int,
+        src: Any,
+        src_offset: int,
+        nbytes: int,
+        *,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        if nbytes:
+            driver.memcpy_dtod_async(
+                _at(dest, dest_offset, queue), _at(src, src_offset, queue), nbytes, queue
+            )
+        return None
+
+    def fill(
+        self,
+        queue: Any,
+        dest: Any,
+        offset: int,
+        nbytes: int,
+        byte: int = 0,
+        *,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        if nbytes:
+            driver.memset_d8_async(_at(dest, offset, queue), byte, nbytes, queue)
+        return None
+
+    def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
+        with _current(self.context):
+            made = SourceModule(source, options=list(options), no_extern_c=True)
+        declared = self.dialect.declarations(source)
+        if declared is not None:
+            made.module._set_source(declared)
+        return _Module(made)
+
+    def launch(
+        self,
+        kernel: Any,
+        queue: Any,
+        groups: int | tuple[int, ...],
+        group_size: int | tuple[int, ...],
+        args: Sequence[Any],
+        *,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        grid = (groups,) if isinstance(groups, int) else tuple(groups)
+        if all(grid):
+            kernel(*args, block=group_size, grid=grid, stream=queue)
+        return None
+
+    def synchronize(self, queue: Any) -> None:
+        if queue is None:
+            with _current(self.context):
+                _cuda.Context.synchronize()
+        else:
+            queue.synchronize()
+
+    def event(self, queue: Any, wait_for: Sequence[Any] | None = None) -> Any:
+        return driver.Event(driver.event_flags.DISABLE_TIMING).record(queue)
+
+    def order(self, queue: Any, other: Any) -> Any:
+        if queue is other:
+            return None
+        event = self.event(other)
+        if queue is None:  # the default stream cannot be told to wait
+            event.synchronize()
+        else:
+            queue.wait_for_event(event)
+        return event
+
+    def is_ordered(self, queue: Any) -> bool:
+        return True
+
+
+def _at(memory: Any, offset: int, queue: Any) -> Any:
+    """A pointer into a memory: the object itself where that is the same, so that its end is known
+    and its uses are counted."""
+    if offset == 0:
+        return memory
+    if queue is not None and isinstance(memory, _cuda.PooledDeviceAllocation):
+        memory.bind_to_stream(queue)
+    return int(memory) + offset
+
+
+@contextmanager
+def _current(context: Any) -> Iterator[None]:
+    """The context is the current one inside."""
+    if _cuda.Context.get_current() is context:
+        yield
+        return
+    context.push()
+    try:
+        yield
+    finally:
+        _cuda.Context.pop()

@@ -1,0 +1,230 @@
+"""Elementwise kernels: one expression, any dtypes, any strides, any number of axes.
+
+An :class:`Operation` says what is computed from the values x0, x1, ... and stored from y0, y1, ...;
+:func:`run` finds or makes the kernel that suits how the operands lie in memory, and launches it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes, kernels, layout
+
+if TYPE_CHECKING:
+    from .backend import Backend
+
+__all__ = ["Operation", "run", "text"]
+
+_WIDE = 1 << 31  # beyond this, indices have 64 bits
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What happens to each item.
+
+    name: for the kernel's name and key; with the dtypes it must tell everything, or *key* what
+    else. body: statements; x0, x1, ... are variables of the compute types of *inputs*, and y0, y1,
+    ... are to be set, of the compute types of *outputs*. The operands in memory may have other
+    dtypes: they are converted. helpers: functions that body calls. index: body uses ``i``, the
+    number of the item in C order (pg_i64).
+    """
+
+    name: str
+    inputs: tuple[np.dtype[Any], ...]
+    outputs: tuple[np.dtype[Any], ...]
+    body: str
+    helpers: str = ""
+    features: frozenset[str] = frozenset()
+    index: bool = False
+    key: Hashable = field(default=None)
+
+
+def _names(operation: Operation) -> list[str]:
+    return [f"y{i}" for i in range(len(operation.outputs))] + [
+        f"x{i}" for i in range(len(operation.inputs))
+    ]
+
+
+def _kernel_name(operation: Operation) -> str:
+    return "pg_" + "".join(c if c.isalnum() else "_" for c in operation.name)
+
+
+def text(
+    operation: Operation, memory: tuple[np.dtype[Any] | None, ...], ndim: int, wide: bool
+) -> tuple[str, str]:
+    """The kernel's text and name.
+
+    memory: dtype in memory of each operand, outputs first; None for an input that is a scalar
+    argument of its compute type. ndim: 0 if all arrays are contiguous, else the number of axes.
+    """
+    loop = (*operation.outputs, *operation.inputs)
+    names = _names(operation)
+    n_out = len(operation.outputs)
+    arrays = [(name, d) for name, d in zip(names, memory) if d is not None]
+    parameters, starts, before, after = [], [], [], []
+    for i, (name, stored, computed) in enumerate(zip(names, memory, loop)):
+        kind = dtypes.compute_type(computed)
+        if stored is None:
+            parameters.append(f"{kind} {name}_")
+            before.append(f"const {kind} {name} = {name}_;")
+            continue
+        storage = dtypes.storage_type(stored)
+        macro = "" if i < n_out else "_IN"
+        parameters.append(f"PG_ARRAY{macro}({storage}, {name}_p)")
+        starts.append(f"PG_START{macro}({storage}, {name}_p);")
+        pointer, index = f"{name}_p", "i"
+        if ndim:
+            const = "" if i < n_out else "const "
+            pointer, index = f"{name}_q", "0"
+            offset = " + ".join(f"k{axis} * {name}_s{axis}" for axis in range(ndim))
+            before.append(
+                f"PG_GLOBAL {const}{storage} *{name}_q = (PG_GLOBAL {const}{storage} *)"
+                f"((PG_GLOBAL {const}char *){name}_p + ({offset}));"
+            )
+        if i < n_out:
+            before.append(f"{kind} {name};")
+            after.append(dtypes.store(stored, pointer, index, name, computed))
+        else:
+            value = dtypes.cast(dtypes.load(stored, pointer, index), stored, computed)
+            before.append(f"const {kind} {name} = {value};")
+    walk: list[str] = []
+    integer = "pg_i64" if wide else "pg_i32"
+    if ndim:
+        parameters += [f"{integer} n{axis}" for axis in range(1, ndim)]
+        parameters += [f"{integer} {name}_s{axis}" for name, _ in arrays for axis in range(ndim)]
+        unsigned = "pg_u64" if wide else "pg_u32"
+        rest = f"({unsigned})i"
+        for axis in reversed(range(1, ndim)):
+            walk.append(f"const {unsigned} r{axis} = {rest} / ({unsigned})n{axis};")
+            walk.append(
+                f"const {integer} k{axis} = ({integer})({rest} - r{axis} * ({unsigned})n{axis});"
+            )
+            rest = f"r{axis}"
+        walk.append(f"const {integer} k0 = ({integer})({rest});")
+    parameters.append("pg_i64 n")
+    name = _kernel_name(operation)
+    inner = "\n        ".join([*walk, *before, "{", operation.body, "}", *after])
+    return (
+        dtypes.declare(*(d for d in (*memory, *loop) if d is not None))
+        + operation.helpers
+        + f"""\
+PG_KERNEL void {name}({", ".join(parameters)})
+{{
+    {" ".join(starts)}
+    PG_FOR(i, n) {{
+        {inner}
+    }}
+}}
+""",
+        name,
+    )
+
+
+def _features(operation: Operation, memory: Sequence[np.dtype[Any] | None]) -> set[str]:
+    found = dtypes.features(*operation.inputs, *operation.outputs, *filter(None, memory))
+    return found | operation.features
+
+
+def run(
+    backend: Backend,
+    queue: Any,
+    operation: Operation,
+    operands: Sequence[Any],
+    shape: tuple[int, ...],
+    wait_for: Sequence[Any] | None = None,
+) -> Any:
+    """Launch *operation* for all items of *shape*. Returns the event.
+
+    operands: outputs first; arrays (of any strides; inputs may be broadcast, outputs have the
+    shape) and, for inputs, Python or NumPy numbers. Outputs must not share memory with inputs,
+    unless item by item. Which events of the operands to wait for is the caller's business.
+    """
+    n = prod(shape)
+    memory: list[np.dtype[Any] | None] = []
+    arrays, scalars = [], []
+    loop = (*operation.outputs, *operation.inputs)
+    for operand, computed in zip(operands, loop, strict=True):
+        if hasattr(operand, "base_data"):
+            memory.append(operand.dtype)
+            arrays.append(operand)
+        else:
+            memory.append(None)
+            scalars.append(as_scalar(operand, computed))
+    strides = [layout.broadcast_strides(a.shape, a.strides, shape) for a in arrays]
+    if operation.index:
+        flat_shape, flat = shape or (1,), [s or (0,) for s in strides]
+        if all(layout.flags(shape, s, a.itemsize)[0] for s, a in zip(strides, arrays)):
+            flat_shape, flat = (n,), [(a.itemsize,) for a in arrays]
+    else:
+        flat_shape, flat = layout.collapse(shape, *strides)
+    contiguous = n <= 1 or (
+        len(flat_shape) == 1 and all(s == (a.itemsize,) for s, a in zip(flat, arrays))
+    )
+    ndim = 0 if contiguous else len(flat_shape)
+    wide = n >= _WIDE or any(
+        high - low >= _WIDE
+        for low, high in (
+            layout.byte_bounds(flat_shape, s, a.itemsize) for s, a in zip(flat, arrays)
+        )
+    )
+    kernel = get_kernel(backend, operation, tuple(memory), ndim, wide)
+    args: list[Any] = []
+    array, scalar = iter(arrays), iter(scalars)
+    for stored in memory:
+        if stored is None:
+            args.append(next(scalar))
+        else:
+            args += backend.arguments(next(array))
+    if ndim:
+        args += flat_shape[1:]
+        for s in flat:
+            args += s
+    args.append(n)
+    groups, size = kernels.grid(backend, n)
+    return backend.launch(kernel, queue, groups if n else 0, size, args, wait_for=wait_for)
+
+
+def get_kernel(
+    backend: Backend,
+    operation: Operation,
+    memory: tuple[np.dtype[Any] | None, ...],
+    ndim: int,
+    wide: bool,
+) -> Any:
+    """The kernel, compiled if need be."""
+    wide = wide and ndim > 0  # contiguous loops always count in 64 bits
+    key = (
+        "elementwise",
+        operation.name,
+        operation.key,
+        tuple(map(dtypes.code, operation.outputs + operation.inputs)),
+        tuple(None if d is None else dtypes.code(d) for d in memory),
+        ndim,
+        wide,
+    )
+    return kernels.get(
+        backend,
+        key,
+        lambda: text(operation, memory, ndim, wide),
+        _features(operation, memory),
+    )
+
+
+def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A number as a kernel's argument of the compute type of *dtype*, converted as NumPy does.
+
+    Raises OverflowError for a Python int that does not fit."""
+    if dtype.kind == "f" and dtype.itemsize == 2:
+        return np.float32(np.float16(value))
+    if dtype.kind == "b":
+        return np.uint8(bool(value))
+    if isinstance(value, int) and dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if not limits.min <= value <= limits.max:
+            raise OverflowError(f"Python integer {value} out of bounds for {dtype.name}")
+    return np.asarray(value).astype(dtype)[()]

@@ -1,0 +1,366 @@
+"""Shapes and strides: pure functions, no device. Strides are bytes, shapes are items, all are
+tuples.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "MAX_DIMS",
+    "Index",
+    "as_shape",
+    "broadcast_shapes",
+    "broadcast_strides",
+    "byte_bounds",
+    "c_strides",
+    "collapse",
+    "f_strides",
+    "flags",
+    "keep_order_strides",
+    "may_overlap",
+    "normalize_axes",
+    "normalize_axis",
+    "parse_index",
+    "reshape_strides",
+    "same_elements",
+]
+
+Shape = tuple[int, ...]
+
+MAX_DIMS = 32  # NumPy 1 has 32, NumPy 2 has 64
+
+
+def as_shape(shape: Any, call: str = "array") -> Shape:
+    """A shape given as an int or a sequence of ints. Raises TypeError, ValueError."""
+    try:
+        result: Shape = (operator.index(shape),)
+    except TypeError:
+        try:
+            result = tuple(operator.index(n) for n in shape)
+        except TypeError:
+            raise TypeError(
+                f"{call}: a shape is an int or a sequence of ints, not {shape!r}"
+            ) from None
+    if any(n < 0 for n in result):
+        raise ValueError(f"{call}: negative dimensions are not allowed: {result}")
+    if len(result) > MAX_DIMS:
+        raise ValueError(f"{call}: {len(result)} dimensions, and at most {MAX_DIMS} are supported")
+    if prod(result) >= 1 << 62:
+        raise ValueError(f"{call}: shape {result} is too large")
+    return result
+
+
+def c_strides(shape: Shape, itemsize: int) -> Shape:
+    """Strides of a C-contiguous array; as if axes of length 0 had length 1."""
+    strides, step = [], itemsize
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(strides))
+
+
+def f_strides(shape: Shape, itemsize: int) -> Shape:
+    """Strides of a Fortran-contiguous array."""
+    return c_strides(shape[::-1], itemsize)[::-1]
+
+
+def flags(shape: Shape, strides: Shape, itemsize: int) -> tuple[bool, bool]:
+    """(C-contiguous, Fortran-contiguous), by NumPy's rules: axes of length 1 do not count, and an
+    array without items is both."""
+    if 0 in shape:
+        return True, True
+
+    def contiguous(axes: range | reversed[int]) -> bool:
+        step = itemsize
+        for axis in axes:
+            if shape[axis] != 1:
+                if strides[axis] != step:
+                    return False
+                step *= shape[axis]
+        return True
+
+    n = len(shape)
+    return contiguous(reversed(range(n))), contiguous(range(n))
+
+
+def keep_order_strides(shape: Shape, strides: Shape, itemsize: int) -> Shape:
+    """Strides of a new array without gaps whose axes lie in memory in the order of *strides*
+    (NumPy's order="K")."""
+    order = sorted(range(len(shape)), key=lambda axis: (-abs(strides[axis]), axis))
+    result, step = [0] * len(shape), itemsize
+    for axis in reversed(order):
+        result[axis] = step
+        step *= max(shape[axis], 1)
+    return tuple(result)
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """NumPy's broadcast shape. Raises ValueError, with NumPy's words."""
+    first = shapes[0] if shapes else ()
+    if all(shape == first for shape in shapes):
+        return first
+    result: list[int] = []
+    for axis in range(1, max(map(len, shapes)) + 1):
+        n = 1
+        for shape in shapes:
+            if axis <= len(shape) and shape[-axis] != 1:
+                if n not in (1, shape[-axis]):
+                    raise ValueError(
+                        "operands could not be broadcast together with shapes "
+                        + " ".join(str(s).replace(" ", "") for s in shapes)
+                    )
+                n = shape[-axis]
+        result.append(n)
+    return tuple(reversed(result))
+
+
+def broadcast_strides(shape: Shape, strides: Shape, to: Shape) -> Shape:
+    """Strides by which an array of *shape* is read as one of shape *to*: 0 along repeated axes."""
+    if shape == to:
+        return strides
+    missing = len(to) - len(shape)
+    if missing < 0:
+        raise ValueError(f"cannot broadcast shape {shape} to shape {to}")
+    result = [0] * missing
+    for n, stride, wanted in zip(shape, strides, to[missing:], strict=True):
+        if n != wanted and n != 1:
+            raise ValueError(f"cannot broadcast shape {shape} to shape {to}")
+        result.append(0 if n == 1 else stride)
+    return tuple(result)
+
+
+def collapse(shape: Shape, *strides: Shape) -> tuple[Shape, list[Shape]]:
+    """Fewer axes for the same walk over several operands of one shape.
+
+    Axes of length 1 go; axes are put in the order of the first operand's strides, the largest first
+    (the others' break ties); axes that run on in all operands are joined. Only for work in which
+    each item stands for itself, since the order of items changes. At least one axis is left.
+    """
+    axes = [axis for axis, n in enumerate(shape) if n != 1]
+    if 0 in shape or not axes:
+        n = 0 if 0 in shape else 1
+        return (n,), [(0,) for _ in strides]
+    axes.sort(key=lambda axis: tuple(-abs(s[axis]) for s in strides))
+    new_shape = [shape[axes[0]]]
+    new_strides = [[s[axes[0]]] for s in strides]
+    for axis in axes[1:]:
+        n = shape[axis]
+        if all(new[-1] == s[axis] * n for new, s in zip(new_strides, strides)):
+            new_shape[-1] *= n
+            for new, s in zip(new_strides, strides):
+                new[-1] = s[axis]
+        else:
+            new_shape.append(n)
+            for new, s in zip(new_strides, strides):
+                new.append(s[axis])
+    return tuple(new_shape), [tuple(new) for new in new_strides]
+
+
+def byte_bounds(shape: Shape, strides: Shape, itemsize: int) -> tuple[int, int]:
+    """The first byte and the one after the last, relative to the first item's address."""
+    if 0 in shape:
+        return 0, 0
+    low = sum((n - 1) * s for n, s in zip(shape, strides) if s < 0)
+    high = sum((n - 1) * s for n, s in zip(shape, strides) if s > 0)
+    return low, high + itemsize
+
+
+def may_overlap(a: tuple[int, Shape, Shape, int], b: tuple[int, Shape, Shape, int]) -> bool:
+    """Whether two arrays (offset, shape, strides, itemsize) in one memory may share bytes: by their
+    bounds, and by the remainders of their addresses."""
+    (a_offset, a_shape, a_strides, a_size), (b_offset, b_shape, b_strides, b_size) = a, b
+    a_low, a_high = byte_bounds(a_shape, a_strides, a_size)
+    b_low, b_high = byte_bounds(b_shape, b_strides, b_size)
+    if a_low == a_high or b_low == b_high:
+        return False
+    if a_offset + a_high <= b_offset + b_low or b_offset + b_high <= a_offset + a_low:
+        return False
+    steps = [abs(s) for n, s in zip(a_shape, a_strides) if n > 1]
+    steps += [abs(s) for n, s in zip(b_shape, b_strides) if n > 1]
+    common = int(np.gcd.reduce(steps)) if steps else 0
+    if common == 0:
+        return True
+    apart = (b_offset - a_offset) % common
+    return apart < a_size or apart + b_size > common
+
+
+def same_elements(a: tuple[int, Shape, Shape], b: tuple[int, Shape, Shape]) -> bool:
+    """Whether two arrays (offset, shape, strides) in one memory have the same item at each index, so
+    that one may be written while the other is read item by item."""
+    return (
+        a[0] == b[0] and a[1] == b[1] and all(n <= 1 or s == t for n, s, t in zip(a[1], a[2], b[2]))
+    )
+
+
+def reshape_strides(
+    shape: Shape, strides: Shape, itemsize: int, new_shape: Shape, order: str = "C"
+) -> Shape | None:
+    """Strides of the same items seen in another shape (read in C or Fortran order), or None if that
+    needs a copy. Both shapes have the same number of items."""
+    if order == "F":
+        result = reshape_strides(shape[::-1], strides[::-1], itemsize, new_shape[::-1])
+        return None if result is None else result[::-1]
+    if 0 in shape:
+        return c_strides(new_shape, itemsize)
+    old = [(n, s) for n, s in zip(shape, strides) if n != 1]
+    result: list[int] = []
+    i = j = 0
+    while i < len(old) and j < len(new_shape):
+        have, want = old[i][0], new_shape[j]
+        i_end, j_end = i + 1, j + 1
+        while have != want:
+            if have < want:
+                have *= old[i_end][0]
+                i_end += 1
+            else:
+                want *= new_shape[j_end]
+                j_end += 1
+        for k in range(i, i_end - 1):
+            if old[k][1] != old[k + 1][0] * old[k + 1][1]:
+                return None
+        step = old[i_end - 1][1]
+        part: list[int] = []
+        for n in reversed(new_shape[j:j_end]):
+            part.append(step)
+            step *= n
+        result += reversed(part)
+        i, j = i_end, j_end
+    result += [itemsize] * (len(new_shape) - len(result))
+    return tuple(result)
+
+
+def normalize_axis(axis: Any, ndim: int, call: str = "axis") -> int:
+    """An axis counted from 0. Raises np.exceptions.AxisError."""
+    number = operator.index(axis)
+    if not -ndim <= number < ndim:
+        raise np.exceptions.AxisError(number, ndim, call if call != "axis" else None)
+    return number % ndim
+
+
+def normalize_axes(axes: Any, ndim: int, call: str = "axis") -> Shape:
+    """Axes given as None (all), an int or a tuple, counted from 0. Raises ValueError if repeated.
+    """
+    if axes is None:
+        return tuple(range(ndim))
+    try:
+        result: Shape = (normalize_axis(axes, ndim, call),)
+    except TypeError:
+        result = tuple(normalize_axis(axis, ndim, call) for axis in axes)
+    if len(set(result)) != len(result):
+        raise ValueError("duplicate value in 'axis'")
+    return result
+
+
+class Index:
+    """What an index expression of ints, slices, Ellipsis and None does: a view.
+
+    offset is relative to the array's first item [bytes]. When the expression has other items
+    (arrays, lists, bools), *advanced* is a list of (axis of the view, item), in order: the view
+    then has the whole axis there, of length as in the array, to be indexed by the item. An item
+    that is a boolean array takes as many axes as it has.
+    """
+
+    __slots__ = ("advanced", "offset", "shape", "strides")
+
+    def __init__(
+        self, offset: int, shape: Shape, strides: Shape, advanced: list[tuple[int, Any]]
+    ) -> None:
+        self.offset = offset
+        self.shape = shape
+        self.strides = strides
+        self.advanced = advanced
+
+
+def _is_int(item: Any) -> bool:
+    return isinstance(item, (int, np.integer)) and not isinstance(item, (bool, np.bool_))
+
+
+def _axes_of(item: Any) -> int:
+    """How many axes an item takes."""
+    if item is None:
+        return 0
+    if isinstance(item, slice) or _is_int(item):
+        return 1
+    if isinstance(item, (bool, np.bool_)):
+        return 0
+    dtype = getattr(item, "dtype", None)
+    if dtype is not None and dtype.kind == "b":
+        return len(item.shape)
+    if isinstance(item, (list, tuple)):
+        array = np.asarray(item)
+        if array.dtype.kind == "b":
+            return array.ndim
+    return 1
+
+
+def parse_index(shape: Shape, strides: Shape, key: Any) -> Index:
+    """Read an index expression. Raises IndexError with NumPy's words."""
+    items: Sequence[Any] = key if isinstance(key, tuple) else (key,)
+    ndim = len(shape)
+    used, ellipsis = 0, False
+    for item in items:
+        if item is Ellipsis:
+            if ellipsis:
+                raise IndexError("an index can only have a single ellipsis ('...')")
+            ellipsis = True
+        else:
+            used += _axes_of(item)
+    if used > ndim:
+        raise IndexError(
+            f"too many indices for array: array is {ndim}-dimensional, but {used} were indexed"
+        )
+    if not ellipsis:
+        items = (*items, Ellipsis)
+    offset, axis = 0, 0
+    new_shape: list[int] = []
+    new_strides: list[int] = []
+    advanced: list[tuple[int, Any]] = []
+    for item in items:
+        if item is Ellipsis:
+            n = ndim - used
+            new_shape += shape[axis : axis + n]
+            new_strides += strides[axis : axis + n]
+            axis += n
+        elif item is None:
+            new_shape.append(1)
+            new_strides.append(0)
+        elif isinstance(item, slice):
+            start, stop, step = item.indices(shape[axis])
+            n = len(range(start, stop, step))
+            if n:
+                offset += start * strides[axis]
+            new_shape.append(n)
+            new_strides.append(step * strides[axis])
+            axis += 1
+        elif _is_int(item):
+            n, i = shape[axis], int(item)
+            if not -n <= i < n:
+                raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
+            offset += i % n * strides[axis]
+            axis += 1
+        else:
+            n = _axes_of(item)
+            if n == 1 and not hasattr(item, "dtype") and not isinstance(item, (list, tuple)):
+                try:  # anything with __index__
+                    i, n = operator.index(item), shape[axis]
+                except TypeError:
+                    raise IndexError(
+                        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+                        "integer or boolean arrays are valid indices"
+                    ) from None
+                if not -n <= i < n:
+                    raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
+                offset += i % n * strides[axis]
+                axis += 1
+                continue
+            advanced.append((len(new_shape), item))
+            new_shape += shape[axis : axis + n]
+            new_strides += strides[axis : axis + n]
+            axis += n
+    return Index(offset, tuple(new_shape), tuple(new_strides), advanced)

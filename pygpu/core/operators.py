@@ -1,0 +1,25 @@
+"""The operators of arrays, as the C slots ask for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _array
+from . import ufuncs
+
+__all__ = ["operate"]
+
+
+def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
+    """``a OP b``, ``OP a`` (b is None) or, with out, ``a OP= b``. NotImplemented leaves it to the
+    other operand's class."""
+    if b is None:
+        return ufuncs.call(name, (a,))
+    first = a if isinstance(a, _array.GPUArray) else b
+    operands = (ufuncs.to_operand(a, first), ufuncs.to_operand(b, first))
+    if operands[0] is NotImplemented or operands[1] is NotImplemented:
+        return NotImplemented
+    return ufuncs.call(name, operands, None if out is None else (out,))
+
+
+_array._set_operate(operate)

@@ -1,0 +1,36 @@
+/* array.h - the header of an array on a device, shared by the files of _array and by the kernels of both backends.
+ *
+ * The struct is what kernels read when they are given an array: _opencl and _cuda know the type (their _set_array_type()), not the
+ * module. */
+#ifndef PYGPU_ARRAY_H
+#define PYGPU_ARRAY_H
+
+#include "common/pg.h"
+
+#define ARRAY_MAX_DIMS 32
+#define ARRAY_INLINE_DIMS 4
+
+enum { ARRAY_C = 1, ARRAY_F = 2 };
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *backend;    /* a pygpu.core.backend.Backend */
+    PyObject *queue;      /* CommandQueue; Stream, or None for the default stream; None: no queue yet */
+    PyObject *base_data;  /* what holds the memory, or None of an array without any */
+    PyObject *allocator;  /* callable, or None: the backend's pool */
+    PyObject *events;     /* list, or NULL: none so far */
+    PyObject *event;      /* the last one, not in the list yet, or NULL */
+    PyArray_Descr *dtype;
+    Py_ssize_t offset;    /* of the first item in the memory [bytes] */
+    Py_ssize_t size;      /* items */
+    int ndim, flags;
+    Py_ssize_t *dims;     /* shape, then strides [bytes]: inline_dims if they fit */
+    Py_ssize_t inline_dims[2 * ARRAY_INLINE_DIMS];
+    PyObject *weakrefs;
+} GPUArray;
+
+#define ARRAY_SHAPE(a) ((a)->dims)
+#define ARRAY_STRIDES(a) ((a)->dims + (a)->ndim)
+#define ARRAY_ITEMSIZE(a) ((Py_ssize_t)PyDataType_ELSIZE((a)->dtype))
+
+#endif

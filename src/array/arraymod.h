@@ -1,0 +1,39 @@
+/* arraymod.h - what the files of the module pygpu._array share. */
+#ifndef PYGPU_ARRAYMOD_H
+#define PYGPU_ARRAYMOD_H
+
+#include "array.h"
+
+typedef enum {
+#define OP2(name, slot) OP_##name,
+#define OP1(name, slot) OP_##name,
+#define OPC(name, python) OP_##name,
+#include "ops.def"
+#undef OP2
+#undef OP1
+#undef OPC
+    OP_power,
+    OP_divmod,
+    OP_COUNT
+} Op;
+
+typedef struct {
+    PyTypeObject *GPUArrayType;
+    PyObject *operate;          /* operate(name, out or None, *operands): what the fast path leaves; see pygpu/core/operators.py */
+    PyObject *names[OP_COUNT];  /* interned */
+} State;
+
+extern State *arr_state; /* of the one interpreter */
+extern PyModuleDef arr_module;
+extern PyType_Spec arr_GPUArray_spec;
+
+static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr_state->GPUArrayType); }
+
+/* gpuarray.c */
+int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides); /* strides NULL: C order */
+
+/* operators.c */
+extern PyType_Slot arr_operator_slots[];
+PyObject *arr_richcompare(PyObject *a, PyObject *b, int op);
+
+#endif

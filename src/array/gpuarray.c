@@ -1,0 +1,350 @@
+/* gpuarray.c - GPUArray: shape, strides, dtype and memory of an array on a device; the base of the arrays of both backends. */
+#include "arraymod.h"
+
+/* ---- layout ------------------------------------------------------------------------------------------------------------------ */
+
+static int contiguous(const GPUArray *self, int first, int step) {
+    Py_ssize_t expected = ARRAY_ITEMSIZE(self);
+    const Py_ssize_t *shape = ARRAY_SHAPE(self), *strides = ARRAY_STRIDES(self);
+    for (int k = 0, axis = first; k < self->ndim; k++, axis += step) {
+        if (shape[axis] == 1) {
+            continue;
+        }
+        if (strides[axis] != expected) {
+            return 0;
+        }
+        expected *= shape[axis];
+    }
+    return 1;
+}
+
+int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides) {
+    Py_ssize_t *dims = self->inline_dims;
+    if (ndim > ARRAY_INLINE_DIMS) {
+        dims = PyMem_Malloc(2 * (size_t)ndim * sizeof *dims);
+        if (dims == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    self->dims = dims;
+    self->ndim = ndim;
+    Py_ssize_t size = 1, step = ARRAY_ITEMSIZE(self);
+    for (int axis = ndim - 1; axis >= 0; axis--) {
+        size *= shape[axis];
+        dims[axis] = shape[axis];
+        dims[ndim + axis] = strides != NULL ? strides[axis] : step;
+        step *= shape[axis] > 0 ? shape[axis] : 1;
+    }
+    self->size = size;
+    if (strides == NULL) {
+        self->flags = ARRAY_C | (ndim <= 1 || size == 0 || contiguous(self, 0, 1) ? ARRAY_F : 0);
+    } else {
+        self->flags = size == 0 ? ARRAY_C | ARRAY_F : (contiguous(self, ndim - 1, -1) ? ARRAY_C : 0) | (contiguous(self, 0, 1) ? ARRAY_F : 0);
+    }
+    return 0;
+}
+
+static int read_tuple(PyObject *obj, const char *name, Py_ssize_t *out) {
+    if (!PyTuple_Check(obj)) {
+        PyErr_Format(PyExc_TypeError, "GPUArray: %s must be a tuple of ints, not %s", name, Py_TYPE(obj)->tp_name);
+        return -1;
+    }
+    Py_ssize_t n = PyTuple_GET_SIZE(obj);
+    if (n > ARRAY_MAX_DIMS) {
+        PyErr_Format(PyExc_ValueError, "GPUArray: %zd dimensions, and at most %d are supported", n, ARRAY_MAX_DIMS);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        out[i] = PyNumber_AsSsize_t(PyTuple_GET_ITEM(obj, i), PyExc_OverflowError);
+        if (out[i] == -1 && PyErr_Occurred()) {
+            return -1;
+        }
+    }
+    return (int)n;
+}
+
+/* Overflow-safe: the bytes of all items fit. */
+static int check_shape(const Py_ssize_t *shape, int n, Py_ssize_t itemsize) {
+    Py_ssize_t most = PY_SSIZE_T_MAX / (itemsize > 0 ? itemsize : 1);
+    for (int i = 0; i < n; i++) {
+        if (shape[i] < 0) {
+            PyErr_SetString(PyExc_ValueError, "GPUArray: negative dimensions are not allowed");
+            return -1;
+        }
+        if (shape[i] > 0) {
+            most /= shape[i];
+        }
+    }
+    if (most == 0) {
+        PyErr_SetString(PyExc_ValueError, "GPUArray: the shape is too large");
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- lifecycle --------------------------------------------------------------------------------------------------------------- */
+
+static PyObject *GPUArray_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
+    GPUArray *self = (GPUArray *)PG_NEW(type);
+    if (self != NULL) {
+        self->dims = self->inline_dims;
+        self->backend = Py_NewRef(Py_None);
+        self->queue = Py_NewRef(Py_None);
+        self->base_data = Py_NewRef(Py_None);
+        self->allocator = Py_NewRef(Py_None);
+        self->dtype = PyArray_DescrFromType(NPY_UINT8);
+        self->flags = ARRAY_C | ARRAY_F;
+    }
+    return (PyObject *)self;
+}
+
+PG_DOC(GPUArray_init__doc__, "_init", "$self, /, backend, queue, data, offset, shape, strides, dtype, allocator=None",
+       "(backend: object, queue: object, data: object, offset: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, "
+       "dtype: numpy.dtype, allocator: object = None) -> None",
+       "Fill the header. strides in bytes, None for C order; offset in bytes. Nothing is checked against the memory.");
+static ArgSpec GPUArray_init_args = PG_ARGSPEC(GPUArray_init__doc__);
+
+static int fill(GPUArray *self, PyObject **a) {
+    Py_ssize_t shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
+    int n = read_tuple(a[4], "shape", shape), m = n;
+    if (n < 0 || (a[5] != Py_None && (m = read_tuple(a[5], "strides", strides)) < 0)) {
+        return -1;
+    }
+    if (m != n) {
+        PyErr_Format(PyExc_ValueError, "GPUArray: %d strides for %d dimensions", m, n);
+        return -1;
+    }
+    if (!PyArray_DescrCheck(a[6])) {
+        PyErr_Format(PyExc_TypeError, "GPUArray: dtype must be a numpy.dtype, not %s", Py_TYPE(a[6])->tp_name);
+        return -1;
+    }
+    Py_ssize_t offset = PyNumber_AsSsize_t(a[3], PyExc_OverflowError);
+    if ((offset == -1 && PyErr_Occurred()) || check_shape(shape, n, (Py_ssize_t)PyDataType_ELSIZE((PyArray_Descr *)a[6])) < 0) {
+        return -1;
+    }
+    Py_XSETREF(self->dtype, (PyArray_Descr *)Py_NewRef(a[6]));
+    if (self->dims != self->inline_dims) {
+        PyMem_Free(self->dims);
+        self->dims = self->inline_dims;
+        self->ndim = 0;
+    }
+    if (arr_set_layout(self, n, shape, a[5] != Py_None ? strides : NULL) < 0) {
+        return -1;
+    }
+    self->offset = offset;
+    Py_XSETREF(self->backend, Py_NewRef(a[0]));
+    Py_XSETREF(self->queue, Py_NewRef(a[1]));
+    Py_XSETREF(self->base_data, Py_NewRef(a[2]));
+    Py_XSETREF(self->allocator, Py_NewRef(a[7] != NULL ? a[7] : Py_None));
+    return 0;
+}
+
+static PyObject *GPUArray_init(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *a[8];
+    if (pg_args(&GPUArray_init_args, args, nargs, kwnames, a) < 0 || fill((GPUArray *)op, a) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static int GPUArray_traverse(PyObject *op, visitproc visit, void *arg) {
+    GPUArray *self = (GPUArray *)op;
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(self->backend);
+    Py_VISIT(self->queue);
+    Py_VISIT(self->base_data);
+    Py_VISIT(self->allocator);
+    Py_VISIT(self->events);
+    Py_VISIT(self->event);
+    return 0;
+}
+
+/* Nothing that a kernel's launch may be reading now goes before the array itself. */
+static int GPUArray_clear(PyObject *op) {
+    GPUArray *self = (GPUArray *)op;
+    Py_CLEAR(self->allocator);
+    Py_CLEAR(self->events);
+    Py_CLEAR(self->event);
+    return 0;
+}
+
+static void GPUArray_dealloc(PyObject *op) {
+    GPUArray *self = (GPUArray *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    GPUArray_clear(op);
+    Py_XDECREF(self->base_data);
+    Py_XDECREF(self->queue);
+    Py_XDECREF(self->backend);
+    Py_XDECREF(self->dtype);
+    if (self->dims != self->inline_dims) {
+        PyMem_Free(self->dims);
+    }
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+/* ---- views ------------------------------------------------------------------------------------------------------------------- */
+
+PG_DOC(GPUArray_view__doc__, "_view", "$self, /, shape, strides, offset, dtype=None, cls=None",
+       "(shape: tuple[int, ...], strides: tuple[int, ...] | None, offset: int, dtype: numpy.dtype | None = None, cls: type | None = None) -> GPUArray",
+       "An array over the same memory, with the events of this one. strides in bytes, offset in bytes from the start of the memory; "
+       "nothing is checked.");
+static ArgSpec GPUArray_view_args = PG_ARGSPEC(GPUArray_view__doc__);
+
+static PyObject *GPUArray_view(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *a[5];
+    GPUArray *self = (GPUArray *)op;
+    if (pg_args(&GPUArray_view_args, args, nargs, kwnames, a) < 0) {
+        return NULL;
+    }
+    PyTypeObject *type = a[4] != NULL && PyType_Check(a[4]) && PyType_IsSubtype((PyTypeObject *)a[4], arr_state->GPUArrayType) ? (PyTypeObject *)a[4] : Py_TYPE(op);
+    GPUArray *view = (GPUArray *)GPUArray_new(type, NULL, NULL);
+    if (view == NULL) {
+        return NULL;
+    }
+    PyObject *dtype = a[3] != NULL && a[3] != Py_None ? a[3] : (PyObject *)self->dtype;
+    PyObject *values[8] = {self->backend, self->queue, self->base_data, a[2], a[0], a[1], dtype, self->allocator};
+    if (fill(view, values) < 0) {
+        Py_DECREF(view);
+        return NULL;
+    }
+    if (self->events != NULL) {
+        view->events = PyList_GetSlice(self->events, 0, PyList_GET_SIZE(self->events));
+        if (view->events == NULL) {
+            Py_DECREF(view);
+            return NULL;
+        }
+    }
+    view->event = Py_XNewRef(self->event);
+    return (PyObject *)view;
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------------------ */
+
+/* The list with the last event in it. */
+static PyObject *events_of(GPUArray *self) {
+    if (self->events == NULL) {
+        self->events = PyList_New(0);
+    }
+    if (self->events != NULL && self->event != NULL) {
+        PyObject *event = self->event;
+        self->event = NULL;
+        int failed = PyList_Append(self->events, event) < 0;
+        Py_DECREF(event);
+        if (failed) {
+            return NULL;
+        }
+    }
+    return self->events;
+}
+
+static PyObject *GPUArray_get_events(PyObject *op, void *Py_UNUSED(closure)) { return Py_XNewRef(events_of((GPUArray *)op)); }
+
+static int GPUArray_set_events(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    GPUArray *self = (GPUArray *)op;
+    PyObject *list = value != NULL && value != Py_None ? PySequence_List(value) : PyList_New(0);
+    if (list == NULL) {
+        return -1;
+    }
+    Py_XSETREF(self->events, list);
+    Py_CLEAR(self->event);
+    return 0;
+}
+
+/* Of a queue in order only the last event counts. */
+static PyObject *GPUArray_set_event(PyObject *op, PyObject *event) {
+    GPUArray *self = (GPUArray *)op;
+    Py_CLEAR(self->events);
+    Py_XSETREF(self->event, event != Py_None ? Py_NewRef(event) : NULL);
+    Py_RETURN_NONE;
+}
+
+/* ---- attributes -------------------------------------------------------------------------------------------------------------- */
+
+static PyObject *tuple_of(const Py_ssize_t *values, int n) {
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple != NULL && i < n; i++) {
+        PyObject *number = PyLong_FromSsize_t(values[i]);
+        if (number == NULL) {
+            Py_CLEAR(tuple);
+        } else {
+            PyTuple_SET_ITEM(tuple, i, number);
+        }
+    }
+    return tuple;
+}
+
+static PyObject *GPUArray_get_shape(PyObject *op, void *Py_UNUSED(closure)) { return tuple_of(ARRAY_SHAPE((GPUArray *)op), ((GPUArray *)op)->ndim); }
+static PyObject *GPUArray_get_strides(PyObject *op, void *Py_UNUSED(closure)) { return tuple_of(ARRAY_STRIDES((GPUArray *)op), ((GPUArray *)op)->ndim); }
+static PyObject *GPUArray_get_dtype(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef((PyObject *)((GPUArray *)op)->dtype); }
+static PyObject *GPUArray_get_nbytes(PyObject *op, void *Py_UNUSED(closure)) {
+    GPUArray *self = (GPUArray *)op;
+    return PyLong_FromSsize_t(self->size * ARRAY_ITEMSIZE(self));
+}
+static PyObject *GPUArray_get_itemsize(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromSsize_t(ARRAY_ITEMSIZE((GPUArray *)op)); }
+static PyObject *GPUArray_get_c_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_C); }
+static PyObject *GPUArray_get_f_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_F); }
+
+static PyGetSetDef GPUArray_getset[] = {
+    {"shape", GPUArray_get_shape, NULL, "tuple[int, ...]: Length of each axis.", NULL},
+    {"strides", GPUArray_get_strides, NULL, "tuple[int, ...]: Distance of neighbours along each axis [bytes].", NULL},
+    {"dtype", GPUArray_get_dtype, NULL, "numpy.dtype: Type of the items.", NULL},
+    {"nbytes", GPUArray_get_nbytes, NULL, "int: size * itemsize [bytes].", NULL},
+    {"itemsize", GPUArray_get_itemsize, NULL, "int: Size of an item [bytes].", NULL},
+    {"_c_contiguous", GPUArray_get_c_contiguous, NULL, "bool: Whether items lie in C order without gaps.", NULL},
+    {"_f_contiguous", GPUArray_get_f_contiguous, NULL, "bool: Whether items lie in Fortran order without gaps.", NULL},
+    {"events", GPUArray_get_events, GPUArray_set_events, "list: OpenCL events that the contents depend on.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef GPUArray_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(GPUArray, weakrefs), READONLY, NULL},
+    {"backend", T_OBJECT, offsetof(GPUArray, backend), READONLY, "object: What runs the array's kernels."},
+    {"queue", T_OBJECT, offsetof(GPUArray, queue), 0, "object: CommandQueue or Stream of the array's commands; None is CUDA's default stream."},
+    {"base_data", T_OBJECT, offsetof(GPUArray, base_data), READONLY, "object: The memory that the array lies in, at offset."},
+    {"allocator", T_OBJECT, offsetof(GPUArray, allocator), 0, "object: What new memory comes from; None is the backend's pool."},
+    {"offset", T_PYSSIZET, offsetof(GPUArray, offset), READONLY, "int: Where the first item lies in base_data [bytes]."},
+    {"size", T_PYSSIZET, offsetof(GPUArray, size), READONLY, "int: Number of items."},
+    {"ndim", T_INT, offsetof(GPUArray, ndim), READONLY, "int: Number of axes."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static const char set_event_doc[] = "_set_event($self, event, /)\n--\n\n(event: object) -> None\n\nMake this the only event; None for none.";
+
+static PyMethodDef GPUArray_methods[] = {
+    {"_init", FAST(GPUArray_init), GPUArray_init__doc__},
+    {"_view", FAST(GPUArray_view), GPUArray_view__doc__},
+    {"_set_event", GPUArray_set_event, METH_O, set_event_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static const char GPUArray__doc__[] =
+    "GPUArray()\n--\n\n() -> None\n\nAn array on a device: the base of pygpu.array.Array (OpenCL) and pygpu.cuda.gpuarray.GPUArray (CUDA).\n\n"
+    "Arrays are made by those classes and by their modules' functions, such as to_device() and zeros().";
+
+#include "operators.h"
+
+static PyType_Slot GPUArray_slots[] = {
+    {Py_tp_doc, (void *)GPUArray__doc__},
+    {Py_tp_new, (void *)GPUArray_new},
+    {Py_tp_traverse, (void *)GPUArray_traverse},
+    {Py_tp_clear, (void *)GPUArray_clear},
+    {Py_tp_dealloc, (void *)GPUArray_dealloc},
+    {Py_tp_methods, GPUArray_methods},
+    {Py_tp_members, GPUArray_members},
+    {Py_tp_getset, GPUArray_getset},
+    ARR_OPERATOR_SLOTS,
+    {0, NULL},
+};
+
+PyType_Spec arr_GPUArray_spec = {
+    .name = "pygpu.GPUArray",
+    .basicsize = sizeof(GPUArray),
+    .slots = GPUArray_slots,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+};

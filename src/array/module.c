@@ -1,0 +1,89 @@
+/* module.c - the extension module pygpu._array: the header of arrays and its operators. */
+#define PG_IMPORT_NUMPY
+#include "arraymod.h"
+
+State *arr_state; /* one interpreter: see module_exec() */
+
+static const char set_operate_doc[] =
+    "_set_operate(operate, /)\n--\n\n(operate: Callable[..., object]) -> None\n\nWhat does the work of operators: operate(name, out, a[, b]).";
+
+static PyObject *set_operate(PyObject *module, PyObject *operate) {
+    State *state = PyModule_GetState(module);
+    Py_XSETREF(state->operate, Py_NewRef(operate));
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {{"_set_operate", set_operate, METH_O, set_operate_doc}, {NULL, NULL, 0, NULL}};
+
+static int module_exec(PyObject *module) {
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_SetString(PyExc_ImportError, "pygpu cannot be imported in a sub-interpreter; use the main interpreter, or processes");
+        return -1;
+    }
+    static const char *const names[OP_COUNT] = {
+#define OP2(name, slot) #name,
+#define OP1(name, slot) #name,
+#define OPC(name, python) #name,
+#include "ops.def"
+#undef OP2
+#undef OP1
+#undef OPC
+        "power", "divmod"};
+    import_array1(-1);
+    State *state = PyModule_GetState(module);
+    arr_state = state;
+    for (int i = 0; i < OP_COUNT; i++) {
+        state->names[i] = PyUnicode_InternFromString(names[i]);
+        if (state->names[i] == NULL) {
+            return -1;
+        }
+    }
+    state->GPUArrayType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_GPUArray_spec, NULL);
+    return state->GPUArrayType == NULL ? -1 : PyModule_AddType(module, state->GPUArrayType);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg) {
+    State *state = PyModule_GetState(module);
+    Py_VISIT(state->GPUArrayType);
+    Py_VISIT(state->operate);
+    return 0;
+}
+
+static int module_clear(PyObject *module) {
+    State *state = PyModule_GetState(module);
+    Py_CLEAR(state->operate);
+    return 0;
+}
+
+static void module_free(void *op) {
+    State *state = PyModule_GetState((PyObject *)op);
+    if (state == NULL) {
+        return;
+    }
+    module_clear((PyObject *)op);
+    Py_CLEAR(state->GPUArrayType);
+    for (int i = 0; i < OP_COUNT; i++) {
+        Py_CLEAR(state->names[i]);
+    }
+}
+
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)module_exec},
+#ifdef Py_mod_multiple_interpreters
+                                          {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+                                          {0, NULL}};
+
+PyModuleDef arr_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "pygpu._array",
+    .m_doc = "Arrays on devices as a C extension type. Use it through pygpu.array and pygpu.cuda.gpuarray.",
+    .m_size = sizeof(State),
+    .m_methods = functions,
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__array(void);
+PyMODINIT_FUNC PyInit__array(void) { return PyModuleDef_Init(&arr_module); }
