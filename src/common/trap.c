@@ -15,7 +15,7 @@ int pg_trapped(const char *name, long *count, int *status) {
         *status = PG_STATUS_FORKED;
         return 1;
     }
-    if ((pg_trap & PG_TRAP_COUNT) && count != NULL) {
+    if ((pg_trap & PG_TRAP_COUNT) && count != NULL && (!(pg_trap & PG_TRAP_HELD) || PyGILState_Check())) {
         ++*count;
     }
     if ((pg_trap & PG_TRAP_FAULT) && pg_fault.name != NULL && strcmp(pg_fault.name, name) == 0) {

@@ -238,7 +238,9 @@ static PyObject *Array_get_descriptor(PyObject *op, PyObject *Py_UNUSED(ignored)
     if (cud_as_array(state, op, "Array.get_descriptor", "self", &self) < 0) {
         return NULL;
     }
-    CU_CALL(status, cuArrayGetDescriptor, &flat, self->handle);
+    self->users++;
+    CU_BESIDE(status, cuArrayGetDescriptor, &flat, self->handle);
+    cud_array_unpin(self);
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuArrayGetDescriptor", status);
     }
@@ -257,7 +259,9 @@ static PyObject *Array_get_descriptor_3d(PyObject *op, PyObject *Py_UNUSED(ignor
     if (cud_as_array(state, op, "Array.get_descriptor_3d", "self", &self) < 0) {
         return NULL;
     }
-    CU_CALL(status, cuArray3DGetDescriptor, &deep, self->handle);
+    self->users++;
+    CU_BESIDE(status, cuArray3DGetDescriptor, &deep, self->handle);
+    cud_array_unpin(self);
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuArray3DGetDescriptor", status);
     }

@@ -11,7 +11,7 @@ long cud_capturing;
 static int in_capture(CUstream handle) {
     CUstreamCaptureStatus answer = 0;
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuStreamIsCapturing, handle, &answer);
+    CU_BESIDE(status, cuStreamIsCapturing, handle, &answer);
     return status == CUDA_SUCCESS && answer == 1;
 }
 
@@ -81,7 +81,7 @@ PyObject *Stream_begin_capture(PyObject *op, PyObject *const *args, Py_ssize_t n
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
     if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuStreamBeginCapture, self->handle, (CUstreamCaptureMode)mode);
+        CU_BESIDE(status, cuStreamBeginCapture, self->handle, (CUstreamCaptureMode)mode);
         cud_context_leave(&guard);
     }
     if (status != CUDA_SUCCESS) {
@@ -104,7 +104,7 @@ PyObject *Stream_end_capture(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
     if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuStreamEndCapture, self->handle, &graph);
+        CU_BESIDE(status, cuStreamEndCapture, self->handle, &graph);
         cud_context_leave(&guard);
     }
     if (status == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) { /* still being captured */
@@ -137,9 +137,9 @@ void cud_capture_abandon(Stream *stream) {
     if (stream->capturing == CAPTURE_BEGUN) {
         cud_capturing--;
         if (cud_context_enter(stream->context, &guard, &status) == 0) {
-            CU_CALL(status, cuStreamEndCapture, stream->handle, &graph);
+            CU_BESIDE(status, cuStreamEndCapture, stream->handle, &graph);
             if (status == CUDA_SUCCESS && graph != NULL) {
-                CU_CALL(status, cuGraphDestroy, graph);
+                CU_BESIDE(status, cuGraphDestroy, graph);
             }
             cud_context_leave(&guard);
         }
@@ -156,7 +156,7 @@ PyObject *Stream_get_is_capturing(PyObject *op, void *Py_UNUSED(closure)) {
         return NULL;
     }
     if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuStreamIsCapturing, self->handle, &answer);
+        CU_BESIDE(status, cuStreamIsCapturing, self->handle, &answer);
         cud_context_leave(&guard);
     }
     return status == CUDA_SUCCESS ? PyBool_FromLong(answer != 0) : cud_raise(self->state, "cuStreamIsCapturing", status);

@@ -29,12 +29,16 @@ static Context *find_context(State *state, CUcontext handle) {
 static void context_destroy(Context *self) {
     CUresult status = CUDA_SUCCESS; /* it has nobody to go to */
     self->alive = 0;
-    if (self->kind == CONTEXT_MADE) {
+    if (self->kind == CONTEXT_MADE) { /* waits for all that runs in it */
+        cud_live[LIVE_CONTEXT]--;
+        Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuCtxDestroy, self->handle);
-        cud_live[LIVE_CONTEXT]--;
+        Py_END_ALLOW_THREADS
     } else if (self->retained) {
-        CU_CALL(status, cuDevicePrimaryCtxRelease, self->device);
         cud_live[LIVE_CONTEXT]--;
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuDevicePrimaryCtxRelease, self->device);
+        Py_END_ALLOW_THREADS
     }
     (void)status;
 }
@@ -98,12 +102,12 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
     }
     Context *self = find_context(state, handle);
     if (self != NULL && self->retained) { /* one retain for each object */
-        CU_CALL(status, cuDevicePrimaryCtxRelease, device);
+        CU_BESIDE(status, cuDevicePrimaryCtxRelease, device);
         return Py_NewRef((PyObject *)self);
     }
     self = context_new(state, handle, device, CONTEXT_PRIMARY);
     if (self == NULL) {
-        CU_CALL(status, cuDevicePrimaryCtxRelease, device);
+        CU_BESIDE(status, cuDevicePrimaryCtxRelease, device);
         return NULL;
     }
     self->retained = 1;
@@ -122,7 +126,7 @@ static Context *wrap_foreign(State *state, CUcontext handle) {
         cud_raise(state, "cuCtxGetDevice", status);
         return NULL;
     }
-    CU_CALL(status, cuDevicePrimaryCtxGetState, device, &flags, &active);
+    CU_BESIDE(status, cuDevicePrimaryCtxGetState, device, &flags, &active);
     if (status == CUDA_SUCCESS && active) {
         Context *primary = (Context *)cud_context_wrap_primary(state, device);
         if (primary == NULL || primary->handle == handle) {
@@ -386,7 +390,7 @@ static PyObject *Context_get_limit(PyObject *type, PyObject *which_object) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuCtxGetLimit, &value, (CUlimit)which);
+    CU_BESIDE(status, cuCtxGetLimit, &value, (CUlimit)which);
     return status == CUDA_SUCCESS ? PyLong_FromSize_t(value) : cud_raise(state, "cuCtxGetLimit", status);
 }
 
@@ -398,7 +402,7 @@ static PyObject *Context_get_limit(PyObject *type, PyObject *which_object) {
             return NULL;                                                                                             \
         }                                                                                                            \
         CUresult status = CUDA_SUCCESS;                                                                              \
-        CU_CALL(status, cuCtxGet##fn, &value);                                                                       \
+        CU_BESIDE(status, cuCtxGet##fn, &value);                                                                       \
         return status == CUDA_SUCCESS ? PyLong_FromLong(value) : cud_raise(state, "cuCtxGet" #fn, status);           \
     }                                                                                                                \
     static PyObject *Context_set_##set(PyObject *type, PyObject *value_object) {                                     \
@@ -409,7 +413,7 @@ static PyObject *Context_get_limit(PyObject *type, PyObject *which_object) {
             return NULL;                                                                                             \
         }                                                                                                            \
         CUresult status = CUDA_SUCCESS;                                                                              \
-        CU_CALL(status, cuCtxSet##fn, (type_of)value);                                                               \
+        CU_BESIDE(status, cuCtxSet##fn, (type_of)value);                                                               \
         return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(state, "cuCtxSet" #fn, status);               \
     }
 CONFIG(cache_config, cache_config, CacheConfig, CUfunc_cache, "cache_config")
@@ -422,7 +426,7 @@ static PyObject *Context_get_stream_priority_range(PyObject *type, PyObject *Py_
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuCtxGetStreamPriorityRange, &least, &greatest);
+    CU_BESIDE(status, cuCtxGetStreamPriorityRange, &least, &greatest);
     return status == CUDA_SUCCESS ? Py_BuildValue("(ii)", least, greatest) : cud_raise(state, "cuCtxGetStreamPriorityRange", status);
 }
 

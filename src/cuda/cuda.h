@@ -31,6 +31,34 @@ extern long cud_call_counts[FN_COUNT];
     ((void)((PG_UNLIKELY(pg_trap) && pg_trapped(#fn, &cud_call_counts[FN_##fn], &(status))) ||                       \
             (PG_UNLIKELY(cu.fn == NULL) ? ((status) = PG_STATUS_MISSING, 0) : ((status) = cu.fn(__VA_ARGS__), 0))))
 
+/* ---- calls that may stand behind others ---- */
+
+/* A call keeps the GIL if it takes a microsecond. It takes as long as the device likes when it finds the driver's queue full, or another
+ * thread that waits for room in it; and for ever, if what the queue waits for needs the GIL: a Python function that a stream is to
+ * call. So the GIL is given up when such a function is pending, and when so much was queued since somebody waited that the queue, which
+ * holds 1024 launches, may be full (what other libraries queue is not seen). */
+extern long cud_host_calls;       /* Python functions that a stream may be about to call: host_call.c */
+extern unsigned cud_queued;       /* commands since somebody waited */
+#define CUD_QUEUE_MANY 900
+void cud_queue_waited(double seconds); /* that long such a call took: a short one says that the queue is not full yet */
+
+/* CU_CALL with the GIL held for what may so be held up: _QUEUED if it puts something into a stream, _BESIDE otherwise. Other threads may
+ * run meanwhile: what the call uses must be kept, and looked at again after it. */
+#define CU_QUEUED(status, fn, ...) do { cud_queued++; CU_BESIDE(status, fn, __VA_ARGS__); } while (0)
+#define CU_BESIDE(status, fn, ...)                                                                                   \
+    do {                                                                                                             \
+        if (PG_UNLIKELY(cud_host_calls > 0 || cud_queued > CUD_QUEUE_MANY)) {                                        \
+            double begin_##fn = pg_seconds(), end_##fn;                                                              \
+            Py_BEGIN_ALLOW_THREADS                                                                                   \
+            CU_CALL(status, fn, __VA_ARGS__);                                                                        \
+            end_##fn = pg_seconds();                                                                                 \
+            Py_END_ALLOW_THREADS                                                                                     \
+            cud_queue_waited(end_##fn - begin_##fn);                                                                 \
+        } else {                                                                                                     \
+            CU_CALL(status, fn, __VA_ARGS__);                                                                        \
+        }                                                                                                            \
+    } while (0)
+
 /* Live handles by kind, for the leak tests; changed only with the GIL held. */
 enum { LIVE_CONTEXT, LIVE_MODULE, LIVE_STREAM, LIVE_EVENT, LIVE_MEM, LIVE_HOST, LIVE_ARRAY, LIVE_TEXTURE, LIVE_GRAPH, LIVE_LINK, LIVE_POOL, LIVE_KINDS };
 extern long cud_live[LIVE_KINDS];
@@ -147,8 +175,6 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
 int cud_wait_stream(State *state, const char *routine, CUstream stream);
 int cud_wait_event(State *state, const char *routine, CUevent event);
 int cud_wait_context(State *state, const char *routine);
-/* Launches since somebody waited: whether the driver's queue may be full. */
-extern unsigned cud_launches;
 
 /* Keeps owner alive until the work queued so far on the stream is done (or with the graph, if the stream is being captured).
  * Never waits, never fails for the caller: without memory the work is waited for. GIL held, after the asynchronous call. */

@@ -86,16 +86,16 @@ static int order_consumer(Allocation *self, const char *call, PyObject *stream) 
         cud_raise(self->state, call, status);
         return -1;
     }
-    CU_CALL(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
+    CU_BESIDE(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
     if (status == CUDA_SUCCESS) {
         routine = "cuEventRecord";
-        CU_CALL(status, cuEventRecord, event, NULL);
+        CU_QUEUED(status, cuEventRecord, event, NULL);
         if (status == CUDA_SUCCESS) {
             routine = "cuStreamWaitEvent";
-            CU_CALL(status, cuStreamWaitEvent, (CUstream)(uintptr_t)handle, event, 0);
+            CU_QUEUED(status, cuStreamWaitEvent, (CUstream)(uintptr_t)handle, event, 0);
         }
         CUresult ignored = CUDA_SUCCESS;
-        CU_CALL(ignored, cuEventDestroy, event);
+        CU_BESIDE(ignored, cuEventDestroy, event);
         (void)ignored;
     }
     cud_context_leave(&guard);

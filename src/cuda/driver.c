@@ -213,14 +213,15 @@ static int set_count(PyObject *counts, const char *name, long n) {
     return failed ? -1 : 0;
 }
 
-PG_DOC(call_counts__doc__, "_call_counts", "reset=False", "(reset: bool = False) -> dict[str, int]",
-       "Calls made of each driver function since counting was reset; the first reset starts it. For tests only.");
+PG_DOC(call_counts__doc__, "_call_counts", "reset=False, held=False", "(reset: bool = False, held: bool = False) -> dict[str, int]",
+       "Calls made of each driver function since counting was reset; the first reset starts it.\n\n"
+       "held: count from this reset on only those made with the GIL held. For tests only.");
 static ArgSpec call_counts_args = PG_ARGSPEC(call_counts__doc__);
 
 static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *a[1], *counts;
-    int reset;
-    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 || (reset = pg_as_bool(a[0], 0)) < 0 || (counts = PyDict_New()) == NULL) {
+    PyObject *a[2], *counts;
+    int reset, held;
+    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 || (reset = pg_as_bool(a[0], 0)) < 0 || (held = pg_as_bool(a[1], 0)) < 0 || (counts = PyDict_New()) == NULL) {
         return NULL;
     }
     for (int i = 0; i < FN_COUNT; i++) {
@@ -231,7 +232,7 @@ static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args,
     }
     if (reset) {
         memset(cud_call_counts, 0, sizeof cud_call_counts);
-        pg_trap |= PG_TRAP_COUNT;
+        pg_trap = (pg_trap & ~PG_TRAP_HELD) | PG_TRAP_COUNT | (held ? PG_TRAP_HELD : 0);
     }
     return counts;
 }

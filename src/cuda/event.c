@@ -27,7 +27,7 @@ static PyObject *Event_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuEventCreate, &self->handle, flags);
+    CU_BESIDE(status, cuEventCreate, &self->handle, flags);
     if (status != CUDA_SUCCESS) {
         Py_DECREF(self);
         return cud_raise(state, "cuEventCreate", status);
@@ -55,7 +55,7 @@ static void Event_dealloc(PyObject *op) {
         ContextGuard guard;
         CUresult status;
         if (cud_context_enter(self->context, &guard, &status) == 0) {
-            CU_CALL(status, cuEventDestroy, self->handle);
+            CU_BESIDE(status, cuEventDestroy, self->handle);
             cud_context_leave(&guard);
         }
         cud_live[LIVE_EVENT]--;
@@ -81,7 +81,7 @@ static PyObject *Event_record(PyObject *op, PyObject *const *args, Py_ssize_t na
     ContextGuard guard;
     CUresult status;
     if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuEventRecord, self->handle, handle);
+        CU_QUEUED(status, cuEventRecord, self->handle, handle);
         cud_context_leave(&guard);
     }
     return status == CUDA_SUCCESS ? Py_NewRef(op) : cud_raise(self->state, "cuEventRecord", status);
@@ -102,7 +102,7 @@ static PyObject *Event_query(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuEventQuery, self->handle);
+    CU_BESIDE(status, cuEventQuery, self->handle);
     if (status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY) {
         return cud_raise(self->state, "cuEventQuery", status);
     }
@@ -123,7 +123,7 @@ static PyObject *elapsed(Event *self, PyObject *other, int backwards, const char
     }
     float ms = 0;
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuEventElapsedTime, &ms, from->handle, to->handle);
+    CU_BESIDE(status, cuEventElapsedTime, &ms, from->handle, to->handle);
     if (status == CUDA_ERROR_NOT_READY || status == CUDA_ERROR_INVALID_HANDLE) {
         return cud_raise_with(self->state, "cuEventElapsedTime", status, "both events must have been recorded and be done: call synchronize() on the later one first");
     }
@@ -141,7 +141,7 @@ static PyObject *Event_ipc_handle(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuIpcGetEventHandle, &handle, self->handle);
+    CU_BESIDE(status, cuIpcGetEventHandle, &handle, self->handle);
     return status == CUDA_SUCCESS ? PyByteArray_FromStringAndSize((char *)&handle, sizeof handle) : cud_raise(self->state, "cuIpcGetEventHandle", status);
 }
 
@@ -171,7 +171,7 @@ static PyObject *Event_from_ipc_handle(PyObject *type, PyObject *const *args, Py
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuIpcOpenEventHandle, &self->handle, handle);
+    CU_BESIDE(status, cuIpcOpenEventHandle, &self->handle, handle);
     if (status != CUDA_SUCCESS) {
         Py_DECREF(self);
         return cud_raise(state, "cuIpcOpenEventHandle", status);

@@ -73,7 +73,7 @@ static PyObject *Function_set_attribute(PyObject *op, PyObject *const *args, Py_
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
     if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuFuncSetAttribute, self->plan->handle, (CUfunction_attribute)which, (int)value);
+        CU_BESIDE(status, cuFuncSetAttribute, self->plan->handle, (CUfunction_attribute)which, (int)value);
         cud_context_leave(&guard);
     }
     if (status != CUDA_SUCCESS) {
@@ -95,7 +95,7 @@ static PyObject *Function_set_attribute(PyObject *op, PyObject *const *args, Py_
         CUresult status = CUDA_SUCCESS;                                                                                     \
         ContextGuard guard;                                                                                                 \
         if (cud_context_enter(self->context, &guard, &status) == 0) {                                                       \
-            CU_CALL(status, routine, self->plan->handle, (type)value);                                                      \
+            CU_BESIDE(status, routine, self->plan->handle, (type)value);                                                      \
             cud_context_leave(&guard);                                                                                      \
         }                                                                                                                   \
         return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise_with(self->state, #routine, status, "kernel '%U'", self->name); \

@@ -6,12 +6,6 @@
 #include "function.h"
 #include "graph.h"
 
-unsigned cud_launches;
-
-#define QUEUE_MANY 900       /* the driver's queue holds 1024 launches, and launches that other libraries made are not seen here */
-#define QUEUE_LOOK_AGAIN 128 /* launches until it is tried again, after a launch that did not wait */
-#define LONG_LAUNCH 50e-6    /* seconds: this one waited */
-
 /* ---- the driver's call ----------------------------------------------------------------------------------------------- */
 
 /* Touches no Python object. */
@@ -49,9 +43,7 @@ static CUresult call_without_gil(Plan *plan, const Launch *launch, void **extra)
     end = pg_seconds();
     Py_END_ALLOW_THREADS
     plan->warm = 1;
-    if (cud_launches > QUEUE_MANY && end - begin < LONG_LAUNCH) {
-        cud_launches = QUEUE_MANY - QUEUE_LOOK_AGAIN;
-    }
+    cud_queue_waited(end - begin);
     return status;
 }
 
@@ -114,7 +106,7 @@ int function_submit(Function *self, const Launch *launch, unsigned char *params,
     void *packed[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, params, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     void **extra = size > 0 ? packed : NULL;
     CUresult status;
-    if (PG_UNLIKELY(++cud_launches > QUEUE_MANY || !plan->warm || cud_host_calls > 0)) {
+    if (PG_UNLIKELY(++cud_queued > CUD_QUEUE_MANY || !plan->warm || cud_host_calls > 0)) {
         status = call_without_gil(plan, launch, extra);
     } else {
         status = call_driver(plan, launch, extra);
@@ -245,15 +237,15 @@ static int order_copies(Function *self, const Launch *launch) {
     if (launch->stream == NULL) {
         return 0;
     }
-    CU_CALL(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
+    CU_BESIDE(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
     if (status == CUDA_SUCCESS) {
         routine = "cuEventRecord";
-        CU_CALL(status, cuEventRecord, event, NULL);
+        CU_QUEUED(status, cuEventRecord, event, NULL);
         if (status == CUDA_SUCCESS) {
             routine = "cuStreamWaitEvent";
-            CU_CALL(status, cuStreamWaitEvent, launch->stream, event, 0);
+            CU_QUEUED(status, cuStreamWaitEvent, launch->stream, event, 0);
         }
-        CU_CALL(ignored, cuEventDestroy, event);
+        CU_BESIDE(ignored, cuEventDestroy, event);
     }
     if (status != CUDA_SUCCESS) {
         cud_raise(self->state, routine, status);

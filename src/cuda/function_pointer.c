@@ -157,16 +157,16 @@ static int wait_for_producer(Function *self, Py_ssize_t i, PyObject *stream, con
     CUevent event = NULL;
     CUresult status = CUDA_SUCCESS;
     const char *routine = "cuEventCreate";
-    CU_CALL(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
+    CU_BESIDE(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
     if (status == CUDA_SUCCESS) {
         CUresult ignored = CUDA_SUCCESS;
         routine = "cuEventRecord";
-        CU_CALL(status, cuEventRecord, event, producer);
+        CU_QUEUED(status, cuEventRecord, event, producer);
         if (status == CUDA_SUCCESS) {
             routine = "cuStreamWaitEvent";
-            CU_CALL(status, cuStreamWaitEvent, launch->stream, event, 0);
+            CU_QUEUED(status, cuStreamWaitEvent, launch->stream, event, 0);
         }
-        CU_CALL(ignored, cuEventDestroy, event);
+        CU_BESIDE(ignored, cuEventDestroy, event);
         (void)ignored;
     }
     if (status != CUDA_SUCCESS) {

@@ -167,7 +167,7 @@ int function_allow_shared(Function *self, unsigned shared) {
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
     if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuFuncSetAttribute, plan->handle, 8, (int)shared); /* MAX_DYNAMIC_SHARED_SIZE_BYTES */
+        CU_BESIDE(status, cuFuncSetAttribute, plan->handle, 8, (int)shared); /* MAX_DYNAMIC_SHARED_SIZE_BYTES */
         cud_context_leave(&guard);
     }
     if (status != CUDA_SUCCESS) {

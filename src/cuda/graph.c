@@ -9,7 +9,7 @@ static void destroy_graph(CUgraph handle, Context *context) {
     ContextGuard guard;
     CUresult status;
     if (cud_context_enter(context, &guard, &status) == 0) {
-        CU_CALL(status, cuGraphDestroy, handle);
+        CU_BESIDE(status, cuGraphDestroy, handle);
         cud_context_leave(&guard);
     }
     cud_live[LIVE_GRAPH]--;
@@ -43,7 +43,7 @@ static PyObject *Graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (owned != NULL) {
         CUgraph handle = NULL;
         CUresult status = CUDA_SUCCESS;
-        CU_CALL(status, cuGraphCreate, &handle, 0);
+        CU_BESIDE(status, cuGraphCreate, &handle, 0);
         made = status == CUDA_SUCCESS ? graph_new(state, handle, context, owned) : cud_raise(state, "cuGraphCreate", status);
     }
     Py_XDECREF(owned);
@@ -94,7 +94,7 @@ static PyObject *Graph_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (cud_context_check(self->context, "cuGraphClone") < 0) {
         return NULL;
     }
-    IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphClone, &handle, self->handle));
+    IN_CONTEXT(self->context, status, CU_BESIDE(status, cuGraphClone, &handle, self->handle));
     return status == CUDA_SUCCESS ? graph_new(self->state, handle, self->context, self->owned) : cud_raise(self->state, "cuGraphClone", status);
 }
 
@@ -105,7 +105,7 @@ static PyObject *Graph_nodes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (cud_context_check(self->context, "cuGraphGetNodes") < 0) {
         return NULL;
     }
-    IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphGetNodes, self->handle, NULL, &n));
+    IN_CONTEXT(self->context, status, CU_BESIDE(status, cuGraphGetNodes, self->handle, NULL, &n));
     if (status != CUDA_SUCCESS) {
         return cud_raise(self->state, "cuGraphGetNodes", status);
     }
@@ -114,12 +114,12 @@ static PyObject *Graph_nodes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return PyErr_NoMemory();
     }
     if (n > 0) {
-        IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphGetNodes, self->handle, nodes, &n));
+        IN_CONTEXT(self->context, status, CU_BESIDE(status, cuGraphGetNodes, self->handle, nodes, &n));
     }
     PyObject *list = status == CUDA_SUCCESS ? PyList_New(0) : cud_raise(self->state, "cuGraphGetNodes", status);
     for (size_t i = 0; list != NULL && i < n; i++) {
         CUgraphNodeType type = 0;
-        IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphNodeGetType, nodes[i], &type));
+        IN_CONTEXT(self->context, status, CU_BESIDE(status, cuGraphNodeGetType, nodes[i], &type));
         if (status != CUDA_SUCCESS) {
             cud_raise(self->state, "cuGraphNodeGetType", status);
             Py_CLEAR(list);
@@ -244,7 +244,7 @@ static void GraphExec_dealloc(PyObject *op) {
     }
     if (self->handle != NULL) {
         CUresult status;
-        IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphExecDestroy, self->handle)); /* a running one goes when it is done */
+        IN_CONTEXT(self->context, status, CU_BESIDE(status, cuGraphExecDestroy, self->handle)); /* a running one goes when it is done */
         cud_live[LIVE_GRAPH]--;
     }
     PyErr_Restore(kind, value, traceback);
@@ -291,12 +291,12 @@ static PyObject *GraphExec_launch(PyObject *op, PyObject *const *args, Py_ssize_
     }
     CUresult status = CUDA_SUCCESS;
     int captured = stream != NULL && stream->capturing != CAPTURE_NONE;
-    if (cud_host_calls > 0 || self->n_used == 0) { /* may wait: the first one uploads, a host function wants the GIL */
+    if (self->n_used == 0) { /* the first one uploads */
         Py_BEGIN_ALLOW_THREADS
         IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphLaunch, self->handle, handle));
         Py_END_ALLOW_THREADS
     } else {
-        IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphLaunch, self->handle, handle));
+        IN_CONTEXT(self->context, status, CU_QUEUED(status, cuGraphLaunch, self->handle, handle));
     }
     if (status != CUDA_SUCCESS) {
         return cud_raise(self->state, "cuGraphLaunch", status);

@@ -33,7 +33,4 @@ typedef struct {
 /* Takes the handle over, also on failure. */
 PyObject *graph_new(State *state, CUgraph handle, Context *context, PyObject *owned);
 
-/* host_call.c */
-extern long cud_host_calls; /* Python functions that a stream may be about to call, which takes the GIL */
-
 #endif

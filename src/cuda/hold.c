@@ -33,7 +33,7 @@ static CUresult get_event(Context *context, Hold **out) {
     if (hold == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    CU_CALL(status, cuEventCreate, &hold->event, CU_EVENT_DISABLE_TIMING);
+    CU_BESIDE(status, cuEventCreate, &hold->event, CU_EVENT_DISABLE_TIMING);
     if (status != CUDA_SUCCESS) {
         PyMem_Free(hold);
         return status;
@@ -47,7 +47,7 @@ static void destroy(Hold *hold) {
     ContextGuard guard;
     CUresult status;
     if (cud_context_enter(hold->context, &guard, &status) == 0) {
-        CU_CALL(status, cuEventDestroy, hold->event);
+        CU_BESIDE(status, cuEventDestroy, hold->event);
         cud_context_leave(&guard);
     }
     Py_DECREF(hold->context);
@@ -77,11 +77,15 @@ static Hold *take_first(void) {
     return hold;
 }
 
+static int asking; /* a thread asks for the first record's event: nobody else may take it off */
+
 void cud_hold_drain(State *state) {
     (void)state;
-    while (first != NULL && !(pg_trap & PG_TRAP_FORKED)) {
+    while (first != NULL && !asking && !(pg_trap & PG_TRAP_FORKED)) {
         CUresult status = CUDA_SUCCESS;
-        CU_CALL(status, cuEventQuery, first->event);
+        asking = 1;
+        CU_BESIDE(status, cuEventQuery, first->event);
+        asking = 0;
         if (status == CUDA_ERROR_NOT_READY) {
             return; /* those behind it wait their turn: they are mostly of the same stream */
         }
@@ -97,7 +101,7 @@ void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, P
     Hold *hold = NULL;
     CUresult status = get_event(context, &hold);
     if (status == CUDA_SUCCESS) {
-        CU_CALL(status, cuEventRecord, hold->event, handle);
+        CU_QUEUED(status, cuEventRecord, hold->event, handle);
         if (status != CUDA_SUCCESS) {
             destroy(hold);
         }
@@ -120,6 +124,11 @@ void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, P
 void cud_hold_forget(State *state, Context *context) {
     (void)state;
     Hold *theirs = NULL;
+    while (asking) { /* for a moment */
+        Py_BEGIN_ALLOW_THREADS
+        pg_yield_cpu();
+        Py_END_ALLOW_THREADS
+    }
     for (Hold **link = &first; *link != NULL;) {
         Hold *hold = *link;
         if (hold->context == context) {

@@ -88,7 +88,7 @@ static PyObject *HostPointer_get_device_pointer(PyObject *op, PyObject *Py_UNUSE
     if (context == NULL) {
         return NULL;
     }
-    CU_CALL(status, cuMemHostGetDevicePointer, &ptr, self->data, 0);
+    CU_BESIDE(status, cuMemHostGetDevicePointer, &ptr, self->data, 0);
     Py_DECREF((PyObject *)context);
     return status != CUDA_SUCCESS ? cud_raise(self->state, "cuMemHostGetDevicePointer", status) : PyLong_FromUnsignedLongLong(ptr);
 }
@@ -128,7 +128,7 @@ static PyObject *Pagelocked_get_flags(PyObject *op, PyObject *Py_UNUSED(ignored)
     if (context == NULL) {
         return NULL;
     }
-    CU_CALL(status, cuMemHostGetFlags, &flags, self->data);
+    CU_BESIDE(status, cuMemHostGetFlags, &flags, self->data);
     Py_DECREF((PyObject *)context);
     return status != CUDA_SUCCESS ? cud_raise(self->state, "cuMemHostGetFlags", status) : PyLong_FromUnsignedLong(flags);
 }

@@ -93,7 +93,7 @@ static PyObject *mem_get_ipc_handle(PyObject *module, PyObject *obj) {
         (at.allocation != NULL && cud_allocation_expose(at.allocation, "mem_get_ipc_handle") < 0)) {
         return NULL;
     }
-    CU_CALL(status, cuIpcGetMemHandle, &handle, at.ptr);
+    CU_BESIDE(status, cuIpcGetMemHandle, &handle, at.ptr);
     return status != CUDA_SUCCESS ? cud_raise(state, "cuIpcGetMemHandle", status) : PyByteArray_FromStringAndSize((const char *)&handle, sizeof handle);
 }
 

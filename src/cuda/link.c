@@ -77,11 +77,12 @@ static void close_link(Linker *self) {
     if (self->handle != NULL) {
         ContextGuard guard;
         CUresult status;
+        CUlinkState handle = self->handle;
+        self->handle = NULL;
         if (cud_context_enter(self->context, &guard, &status) == 0) {
-            CU_CALL(status, cuLinkDestroy, self->handle);
+            CU_BESIDE(status, cuLinkDestroy, handle);
             cud_context_leave(&guard);
         }
-        self->handle = NULL;
         cud_live[LIVE_LINK]--;
     }
 }

@@ -25,7 +25,9 @@ static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, P
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuStreamAttachMemAsync, handle, self->ptr, 0, flags);
+    cud_pin(self);
+    CU_QUEUED(status, cuStreamAttachMemAsync, handle, self->ptr, 0, flags);
+    cud_unpin(self);
     Py_DECREF((PyObject *)context);
     return status != CUDA_SUCCESS ? cud_raise(self->state, "cuStreamAttachMemAsync", status) : Py_NewRef(Py_None);
 }

@@ -312,7 +312,7 @@ static PyObject *mem_get_address_range(PyObject *module, PyObject *obj) {
     if (cud_device_pointer(state, obj, "mem_get_address_range", "ptr", &at) < 0) {
         return NULL;
     }
-    CU_CALL(status, cuMemGetAddressRange, &base, &size, at.ptr);
+    CU_BESIDE(status, cuMemGetAddressRange, &base, &size, at.ptr);
     return status != CUDA_SUCCESS ? cud_raise(state, "cuMemGetAddressRange", status)
                                   : Py_BuildValue("(Kn)", (unsigned long long)base, (Py_ssize_t)size);
 }

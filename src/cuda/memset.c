@@ -11,11 +11,11 @@ typedef struct {
 static CUresult fill_whole(const Fill *fill, CUdeviceptr to, uint32_t value, size_t n, CUstream stream) {
     CUresult status = CUDA_SUCCESS;
     if (fill->width == 1) {
-        CU_CALL(status, cuMemsetD8Async, to, (unsigned char)value, n, stream);
+        CU_QUEUED(status, cuMemsetD8Async, to, (unsigned char)value, n, stream);
     } else if (fill->width == 2) {
-        CU_CALL(status, cuMemsetD16Async, to, (unsigned short)value, n, stream);
+        CU_QUEUED(status, cuMemsetD16Async, to, (unsigned short)value, n, stream);
     } else {
-        CU_CALL(status, cuMemsetD32Async, to, value, n, stream);
+        CU_QUEUED(status, cuMemsetD32Async, to, value, n, stream);
     }
     return status;
 }
@@ -35,11 +35,11 @@ static CUresult fill_whole_now(const Fill *fill, CUdeviceptr to, uint32_t value,
 static CUresult fill_rows(const Fill *fill, CUdeviceptr to, size_t pitch, uint32_t value, size_t width, size_t height, CUstream stream) {
     CUresult status = CUDA_SUCCESS;
     if (fill->width == 1) {
-        CU_CALL(status, cuMemsetD2D8Async, to, pitch, (unsigned char)value, width, height, stream);
+        CU_QUEUED(status, cuMemsetD2D8Async, to, pitch, (unsigned char)value, width, height, stream);
     } else if (fill->width == 2) {
-        CU_CALL(status, cuMemsetD2D16Async, to, pitch, (unsigned short)value, width, height, stream);
+        CU_QUEUED(status, cuMemsetD2D16Async, to, pitch, (unsigned short)value, width, height, stream);
     } else {
-        CU_CALL(status, cuMemsetD2D32Async, to, pitch, value, width, height, stream);
+        CU_QUEUED(status, cuMemsetD2D32Async, to, pitch, value, width, height, stream);
     }
     return status;
 }

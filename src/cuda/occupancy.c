@@ -33,9 +33,9 @@ PyObject *Function_max_active_blocks(PyObject *op, PyObject *const *args, Py_ssi
     const char *routine = flags == 0 ? "cuOccupancyMaxActiveBlocksPerMultiprocessor" : "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags";
     if (cud_context_enter(self->context, &guard, &status) == 0) {
         if (flags == 0) {
-            CU_CALL(status, cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks, self->plan->handle, threads, shared);
+            CU_BESIDE(status, cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks, self->plan->handle, threads, shared);
         } else {
-            CU_CALL(status, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, &blocks, self->plan->handle, threads, shared, flags);
+            CU_BESIDE(status, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, &blocks, self->plan->handle, threads, shared, flags);
         }
         cud_context_leave(&guard);
     }
@@ -116,7 +116,7 @@ PyObject *Function_available_shared(PyObject *op, PyObject *const *args, Py_ssiz
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
     if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuOccupancyAvailableDynamicSMemPerBlock, &shared, self->plan->handle, (int)blocks, threads);
+        CU_BESIDE(status, cuOccupancyAvailableDynamicSMemPerBlock, &shared, self->plan->handle, (int)blocks, threads);
         cud_context_leave(&guard);
     }
     return status == CUDA_SUCCESS ? PyLong_FromSize_t(shared) : cud_raise_with(self->state, "cuOccupancyAvailableDynamicSMemPerBlock", status, "kernel '%U'", self->name);
@@ -168,7 +168,7 @@ PyObject *Function_max_cluster_size(PyObject *op, PyObject *const *args, Py_ssiz
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
     if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuOccupancyMaxPotentialClusterSize, &size, self->plan->handle, &config);
+        CU_BESIDE(status, cuOccupancyMaxPotentialClusterSize, &size, self->plan->handle, &config);
         cud_context_leave(&guard);
     }
     return status == CUDA_SUCCESS ? PyLong_FromLong(size) : cud_raise_with(self->state, "cuOccupancyMaxPotentialClusterSize", status, "kernel '%U'", self->name);
@@ -191,7 +191,7 @@ PyObject *Function_max_active_clusters(PyObject *op, PyObject *const *args, Py_s
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
     if (cud_context_enter(self->context, &guard, &status) == 0) {
-        CU_CALL(status, cuOccupancyMaxActiveClusters, &clusters, self->plan->handle, &config);
+        CU_BESIDE(status, cuOccupancyMaxActiveClusters, &clusters, self->plan->handle, &config);
         cud_context_leave(&guard);
     }
     return status == CUDA_SUCCESS ? PyLong_FromLong(clusters) : cud_raise_with(self->state, "cuOccupancyMaxActiveClusters", status, "kernel '%U'", self->name);

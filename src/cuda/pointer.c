@@ -5,7 +5,7 @@ size_t cud_room_at(CUdeviceptr ptr) {
     CUdeviceptr base = 0;
     size_t size = 0;
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuMemGetAddressRange, &base, &size, ptr);
+    CU_BESIDE(status, cuMemGetAddressRange, &base, &size, ptr);
     return status == CUDA_SUCCESS && ptr >= base && ptr - base <= size ? size - (size_t)(ptr - base) : SIZE_MAX;
 }
 

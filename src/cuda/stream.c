@@ -55,7 +55,7 @@ static PyObject *Stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     Stream *self = stream_new(state, type, context, handle, 1);
     Py_DECREF(context);
     if (self == NULL) {
-        CU_CALL(status, cuStreamDestroy, handle);
+        CU_BESIDE(status, cuStreamDestroy, handle);
     }
     return (PyObject *)self;
 }
@@ -90,7 +90,7 @@ static void Stream_dealloc(PyObject *op) {
         ContextGuard guard;
         CUresult status;
         if (cud_context_enter(self->context, &guard, &status) == 0) {
-            CU_CALL(status, cuStreamDestroy, self->handle); /* does not wait: the driver does it when the work is done */
+            CU_BESIDE(status, cuStreamDestroy, self->handle); /* does not wait: the driver does it when the work is done */
             cud_context_leave(&guard);
         }
         cud_live[LIVE_STREAM]--;
@@ -174,7 +174,7 @@ static PyObject *Stream_is_done(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuStreamQuery, self->handle);
+    CU_BESIDE(status, cuStreamQuery, self->handle);
     if (status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY) {
         return cud_raise(self->state, "cuStreamQuery", status);
     }
@@ -191,7 +191,7 @@ static PyObject *Stream_wait_for_event(PyObject *op, PyObject *event_object) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuStreamWaitEvent, self->handle, event->handle, 0);
+    CU_QUEUED(status, cuStreamWaitEvent, self->handle, event->handle, 0);
     if (status != CUDA_SUCCESS) {
         return cud_raise(self->state, "cuStreamWaitEvent", status);
     }
@@ -232,7 +232,7 @@ static PyObject *Stream_get_priority(PyObject *op, void *Py_UNUSED(closure)) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuStreamGetPriority, self->handle, &priority);
+    CU_BESIDE(status, cuStreamGetPriority, self->handle, &priority);
     return status == CUDA_SUCCESS ? PyLong_FromLong(priority) : cud_raise(self->state, "cuStreamGetPriority", status);
 }
 
@@ -243,7 +243,7 @@ static PyObject *Stream_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuStreamGetFlags, self->handle, &flags);
+    CU_BESIDE(status, cuStreamGetFlags, self->handle, &flags);
     return status == CUDA_SUCCESS ? PyLong_FromUnsignedLong(flags) : cud_raise(self->state, "cuStreamGetFlags", status);
 }
 

@@ -12,7 +12,7 @@ typedef struct {
 
 static void free_on(Allocation *self, CUstream handle) {
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuMemFreeAsync, self->ptr, handle);
+    CU_QUEUED(status, cuMemFreeAsync, self->ptr, handle);
     if (status != CUDA_SUCCESS) { /* the stream is being captured, perhaps */
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuMemFree, self->ptr);

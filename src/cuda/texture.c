@@ -34,9 +34,9 @@ static void Texture_dealloc(PyObject *op) {
         cud_live[LIVE_TEXTURE]--;
         if (cud_context_enter(self->context, &guard, &status) == 0) {
             if (self->surface) {
-                CU_CALL(status, cuSurfObjectDestroy, self->handle);
+                CU_BESIDE(status, cuSurfObjectDestroy, self->handle);
             } else {
-                CU_CALL(status, cuTexObjectDestroy, self->handle);
+                CU_BESIDE(status, cuTexObjectDestroy, self->handle);
             }
             cud_context_leave(&guard);
         }
@@ -234,7 +234,7 @@ static PyObject *TextureObject_new(PyTypeObject *type, PyObject *args, PyObject 
         }
     }
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuTexObjectCreate, &self->handle, &resource, &how, NULL);
+    CU_BESIDE(status, cuTexObjectCreate, &self->handle, &resource, &how, NULL);
     if (status != CUDA_SUCCESS) {
         self->handle = 0;
         cud_raise(state, "cuTexObjectCreate", status);
@@ -273,7 +273,7 @@ static PyObject *SurfaceObject_new(PyTypeObject *type, PyObject *args, PyObject 
     }
     use_array(self, a[0], array, &resource);
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuSurfObjectCreate, &self->handle, &resource);
+    CU_BESIDE(status, cuSurfObjectCreate, &self->handle, &resource);
     if (status != CUDA_SUCCESS) {
         self->handle = 0;
         Py_DECREF(self);

@@ -42,9 +42,9 @@ PyObject *cud_host_owner(PyObject *obj) { return PyArray_Check(obj) || PyBytes_C
 
 int cud_wait_before_copy(State *state, const char *routine, size_t size) {
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuStreamQuery, NULL);
+    CU_BESIDE(status, cuStreamQuery, NULL);
     if (status == CUDA_SUCCESS) {
-        return size <= SMALL;
+        return size <= SMALL && cud_host_calls == 0;
     }
     if (status == CUDA_ERROR_NOT_READY) {
         return cud_wait_stream(state, routine, NULL) < 0 ? -1 : 0;

@@ -99,7 +99,7 @@ static PyObject *memcpy_dtod_async(PyObject *module, PyObject *const *args, Py_s
     CUresult status = CUDA_SUCCESS;
     int prepared = copy_prepare(state, "memcpy_dtod_async", a[0], a[1], a[2], a[3] != NULL ? a[3] : Py_None, &copy);
     if (prepared > 0) {
-        CU_CALL(status, cuMemcpyDtoDAsync, copy.to.ptr, copy.from.ptr, copy.size, copy.handle);
+        CU_QUEUED(status, cuMemcpyDtoDAsync, copy.to.ptr, copy.from.ptr, copy.size, copy.handle);
     }
     return copy_finish(state, &copy, prepared, "cuMemcpyDtoDAsync", status);
 }
@@ -128,7 +128,7 @@ static PyObject *peer(State *state, const char *call, PyObject *const a[6], int 
             cud_unpin(copy.to.allocation);
             prepared = -1;
         } else if (async) {
-            CU_CALL(status, cuMemcpyPeerAsync, copy.to.ptr, to->handle, copy.from.ptr, from->handle, copy.size, copy.handle);
+            CU_QUEUED(status, cuMemcpyPeerAsync, copy.to.ptr, to->handle, copy.from.ptr, from->handle, copy.size, copy.handle);
         } else {
             Py_BEGIN_ALLOW_THREADS
             CU_CALL(status, cuMemcpyPeer, copy.to.ptr, to->handle, copy.from.ptr, from->handle, copy.size);

@@ -69,7 +69,7 @@ static int is_ordinary(CUstream handle) {
     if (handle == NULL) {
         return 1;
     }
-    CU_CALL(status, cuStreamGetFlags, handle, &flags);
+    CU_BESIDE(status, cuStreamGetFlags, handle, &flags);
     return status == CUDA_SUCCESS && !(flags & CU_STREAM_NON_BLOCKING);
 }
 
@@ -79,7 +79,7 @@ static int is_capturing(CUstream handle) {
     if (handle == NULL) {
         return 0;
     }
-    CU_CALL(status, cuStreamIsCapturing, handle, &capture);
+    CU_BESIDE(status, cuStreamIsCapturing, handle, &capture);
     return status == CUDA_SUCCESS && capture != 0;
 }
 
@@ -100,10 +100,10 @@ static CUresult order_one(CUstream handle, const StreamUse *former, int host_wai
         return status;
     }
     *routine = "cuEventCreate";
-    CU_CALL(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
+    CU_BESIDE(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
     if (status == CUDA_SUCCESS) {
         *routine = "cuEventRecord";
-        CU_CALL(status, cuEventRecord, event, former->handle);
+        CU_QUEUED(status, cuEventRecord, event, former->handle);
     }
     cud_context_leave(&guard);
     if (status == CUDA_SUCCESS && host_waits) {
@@ -113,11 +113,11 @@ static CUresult order_one(CUstream handle, const StreamUse *former, int host_wai
         Py_END_ALLOW_THREADS
     } else if (status == CUDA_SUCCESS) {
         *routine = "cuStreamWaitEvent";
-        CU_CALL(status, cuStreamWaitEvent, handle, event, 0);
+        CU_QUEUED(status, cuStreamWaitEvent, handle, event, 0);
     }
     if (event != NULL) {
         CUresult ignored = CUDA_SUCCESS;
-        CU_CALL(ignored, cuEventDestroy, event);
+        CU_BESIDE(ignored, cuEventDestroy, event);
         (void)ignored;
     }
     return status;

@@ -46,8 +46,19 @@ static int poll(WaitKind kind, void *handle, CUresult *status) {
     }
 }
 
+unsigned cud_queued;
+
+#define LOOK_AGAIN 128     /* commands until it is looked again, after one that did not wait */
+#define LONG_CALL 50e-6    /* seconds: this one waited */
+
+void cud_queue_waited(double seconds) {
+    if (cud_queued > CUD_QUEUE_MANY && seconds < LONG_CALL) {
+        cud_queued = CUD_QUEUE_MANY - LOOK_AGAIN;
+    }
+}
+
 static int report(State *state, const char *routine, CUresult status) {
-    cud_launches = 0;
+    cud_queued = 0;
     if (status != CUDA_SUCCESS) {
         cud_raise(state, routine, status);
         return -1;
