@@ -14,12 +14,19 @@
 
 typedef struct {
 #define CU_FN(since, name, symbol, params) CUresult(CUDA_CALL_CONVENTION *name) params;
+#define CU_OTHER(since, name, symbol, params)
 #include "cuda.fn"
 } CuTable;
 
 enum {
 #define CU_FN(since, name, symbol, params) FN_##name,
+#define CU_OTHER(since, name, symbol, params)
 #include "cuda.fn"
+    FN_COUNT_DRIVER,
+    FN_BEFORE_NVRTC = FN_COUNT_DRIVER - 1, /* NVRTC's, for the traps: nvrtc.c has the table */
+#define NVRTC_FN(required, name, params) FN_##name,
+#define NVRTC_OTHER(required, name, params)
+#include "nvrtc.fn"
     FN_COUNT
 };
 

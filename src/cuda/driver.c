@@ -19,7 +19,11 @@ static const struct {
     const char *name, *symbol;
 } functions[FN_COUNT] = {
 #define CU_FN(since, name, symbol, params) {since, #name, symbol},
+#define CU_OTHER(since, name, symbol, params)
 #include "cuda.fn"
+#define NVRTC_FN(required, name, params) {0, #name, NULL},
+#define NVRTC_OTHER(required, name, params)
+#include "nvrtc.fn"
 };
 
 int cud_driver_loaded(void) { return library != NULL; }
@@ -64,7 +68,7 @@ int cud_driver_ready(State *state) {
 /* Looks the functions up that a driver of this version has: a newer row may be there under another meaning. */
 static void fill_table(void *opened) {
     void **slot = (void **)(void *)&cu; /* object and function pointers may be exchanged on every system that has dlsym */
-    for (int i = 0; i < FN_COUNT; i++) {
+    for (int i = 0; i < FN_COUNT_DRIVER; i++) {
         slot[i] = functions[i].since <= driver_version || i == FN_cuDriverGetVersion ? pg_library_symbol(opened, functions[i].symbol) : NULL;
     }
 }
@@ -276,6 +280,6 @@ PyMethodDef cud_driver_methods[] = {
     {"_call_counts", FAST(call_counts), call_counts__doc__},
     {"_handle_counts", handle_counts, METH_NOARGS, "_handle_counts()\n--\n\n() -> dict[str, int]\n\nLive driver handles by kind."},
     {"_functions", function_names, METH_NOARGS,
-     "_functions()\n--\n\n() -> list[tuple[str, int]]\n\nAll driver functions that pygpu knows, with the version that introduced them."},
+     "_functions()\n--\n\n() -> list[tuple[str, int]]\n\nAll functions of the driver, and of NVRTC, that pygpu calls, with the version that introduced them (NVRTC: 0)."},
     {NULL, NULL, 0, NULL},
 };

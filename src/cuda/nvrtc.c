@@ -5,6 +5,7 @@
 
 typedef struct {
 #define NVRTC_FN(required, name, params) nvrtcResult (*name) params;
+#define NVRTC_OTHER(required, name, params)
 #include "nvrtc.fn"
     const char *(*nvrtcGetErrorString)(nvrtcResult result);
 } NvrtcTable;
@@ -18,10 +19,16 @@ static const struct {
     const char *name;
 } functions[] = {
 #define NVRTC_FN(required, name, params) {required, #name},
+#define NVRTC_OTHER(required, name, params)
 #include "nvrtc.fn"
     {1, "nvrtcGetErrorString"},
 };
 #define N_FUNCTIONS (sizeof functions / sizeof functions[0])
+
+/* Traps for tests, as around the driver's calls; a child of fork() may compile. */
+#define NVRTC_CALL(result, fn, ...)                                                                                                      \
+    ((void)((PG_UNLIKELY(pg_trap) && !(pg_trap & PG_TRAP_FORKED) && pg_trapped(#fn, &cud_call_counts[FN_##fn], &(result))) ||           \
+            ((result) = nvrtc.fn(__VA_ARGS__), 0)))
 
 #define NVRTC_SUCCESS 0
 #define NVRTC_ERROR_COMPILATION 6
@@ -75,31 +82,38 @@ static int loaded(void) {
     return 1;
 }
 
-static PyObject *nvrtc_version(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+static PyObject *nvrtc_version(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     int major = 0, minor = 0;
     if (!loaded()) {
         return NULL;
     }
-    nvrtcResult result = nvrtc.nvrtcVersion(&major, &minor);
+    nvrtcResult result = NVRTC_SUCCESS;
+    NVRTC_CALL(result, nvrtcVersion, &major, &minor);
     if (result != NVRTC_SUCCESS) {
-        return PyErr_Format(PyExc_RuntimeError, "nvrtcVersion failed: %s", nvrtc.nvrtcGetErrorString(result));
+        return PyErr_Format(((State *)PyModule_GetState(module))->RuntimeError, "nvrtcVersion failed: %s", nvrtc.nvrtcGetErrorString(result));
     }
     return Py_BuildValue("(ii)", major, minor);
 }
 
 static PyObject *nvrtc_architectures(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     int n = 0;
+    nvrtcResult result = NVRTC_SUCCESS;
     if (!loaded()) {
         return NULL;
     }
-    if (nvrtc.nvrtcGetNumSupportedArchs == NULL || nvrtc.nvrtcGetSupportedArchs == NULL || nvrtc.nvrtcGetNumSupportedArchs(&n) != NVRTC_SUCCESS || n <= 0) {
+    if (nvrtc.nvrtcGetNumSupportedArchs == NULL || nvrtc.nvrtcGetSupportedArchs == NULL) {
+        return PyTuple_New(0);
+    }
+    NVRTC_CALL(result, nvrtcGetNumSupportedArchs, &n);
+    if (result != NVRTC_SUCCESS || n <= 0) {
         return PyTuple_New(0);
     }
     int *numbers = PyMem_Calloc((size_t)n, sizeof *numbers);
     if (numbers == NULL) {
         return PyErr_NoMemory();
     }
-    PyObject *tuple = nvrtc.nvrtcGetSupportedArchs(numbers) == NVRTC_SUCCESS ? PyTuple_New(n) : PyTuple_New(0);
+    NVRTC_CALL(result, nvrtcGetSupportedArchs, numbers);
+    PyObject *tuple = PyTuple_New(result == NVRTC_SUCCESS ? n : 0);
     for (Py_ssize_t i = 0; tuple != NULL && i < PyTuple_GET_SIZE(tuple); i++) {
         PyObject *number = PyLong_FromLong(numbers[i]);
         if (number == NULL) {
@@ -135,24 +149,33 @@ static const char **texts_of(PyObject *tuple) {
     return texts;
 }
 
-typedef nvrtcResult (*GetSize)(nvrtcProgram, size_t *);
-typedef nvrtcResult (*GetText)(nvrtcProgram, char *);
-
 /* What the program has of a kind, as bytes; None if there is none. */
-static PyObject *output(nvrtcProgram program, GetSize get_size, GetText get) {
-    size_t size = 0;
-    if (get_size == NULL || get == NULL || get_size(program, &size) != NVRTC_SUCCESS || size == 0) {
-        return Py_NewRef(Py_None);
+#define OUTPUT(what)                                                                              \
+    static PyObject *get_##what(nvrtcProgram program) {                                           \
+        size_t size = 0;                                                                          \
+        nvrtcResult result = NVRTC_SUCCESS;                                                       \
+        if (nvrtc.nvrtcGet##what##Size == NULL || nvrtc.nvrtcGet##what == NULL) {                 \
+            return Py_NewRef(Py_None);                                                            \
+        }                                                                                         \
+        NVRTC_CALL(result, nvrtcGet##what##Size, program, &size);                                 \
+        if (result != NVRTC_SUCCESS || size == 0) {                                               \
+            return Py_NewRef(Py_None);                                                            \
+        }                                                                                         \
+        PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);                      \
+        if (bytes != NULL) {                                                                      \
+            NVRTC_CALL(result, nvrtcGet##what, program, PyBytes_AS_STRING(bytes));                \
+            if (result != NVRTC_SUCCESS) {                                                        \
+                Py_SETREF(bytes, Py_NewRef(Py_None));                                             \
+            }                                                                                     \
+        }                                                                                         \
+        return bytes;                                                                             \
     }
-    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
-    if (bytes != NULL && get(program, PyBytes_AS_STRING(bytes)) != NVRTC_SUCCESS) {
-        Py_SETREF(bytes, Py_NewRef(Py_None));
-    }
-    return bytes;
-}
+OUTPUT(ProgramLog)
+OUTPUT(CUBIN)
+OUTPUT(PTX)
 
 static PyObject *log_of(nvrtcProgram program) {
-    PyObject *bytes = output(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog);
+    PyObject *bytes = get_ProgramLog(program);
     if (bytes == NULL || bytes == Py_None) {
         Py_XDECREF(bytes);
         return bytes != NULL ? PyUnicode_FromString("") : NULL;
@@ -163,12 +186,13 @@ static PyObject *log_of(nvrtcProgram program) {
     return log;
 }
 
-static PyObject *lowered_names(nvrtcProgram program, PyObject *names, const char **texts) {
+static PyObject *lowered_names(nvrtcProgram program, PyObject *names, const char **texts, nvrtcResult *result) {
     PyObject *lowered = PyDict_New();
     for (Py_ssize_t i = 0; lowered != NULL && i < PyTuple_GET_SIZE(names); i++) {
         const char *text = NULL;
-        if (nvrtc.nvrtcGetLoweredName(program, texts[i], &text) != NVRTC_SUCCESS || text == NULL) {
-            continue;
+        NVRTC_CALL(*result, nvrtcGetLoweredName, program, texts[i], &text);
+        if (*result != NVRTC_SUCCESS || text == NULL) {
+            break;
         }
         PyObject *value = PyUnicode_FromString(text);
         if (value == NULL || PyDict_SetItem(lowered, PyTuple_GET_ITEM(names, i), value) < 0) {
@@ -182,7 +206,7 @@ static PyObject *lowered_names(nvrtcProgram program, PyObject *names, const char
 PG_DOC(nvrtc_compile__doc__, "_nvrtc_compile", "source, name, options, header_names, header_texts, expressions",
        "(source: str, name: str, options: tuple[str, ...], header_names: tuple[str, ...], header_texts: tuple[str, ...], "
        "expressions: tuple[str, ...]) -> tuple[int, str, str, bytes | None, bytes | None, dict[str, str]]",
-       "Compile; gives the status (0: well, 6: the source is wrong), that in words, the log, the cubin, the PTX, and the expressions' lowered names.");
+       "Compile; gives the status (0: well, 6: the source is wrong), which function gave it, the log, the cubin, the PTX, and the expressions' lowered names.");
 static ArgSpec nvrtc_compile_args = PG_ARGSPEC(nvrtc_compile__doc__);
 
 static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
@@ -208,30 +232,37 @@ static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *arg
         goto done;
     }
     nvrtcProgram program = NULL;
-    nvrtcResult result;
+    nvrtcResult result = NVRTC_SUCCESS, ignored = NVRTC_SUCCESS;
+    const char *routine = "nvrtcCreateProgram";
     Py_BEGIN_ALLOW_THREADS
-    result = nvrtc.nvrtcCreateProgram(&program, source, name, n_headers, texts[2], texts[1]);
+    NVRTC_CALL(result, nvrtcCreateProgram, &program, source, name, n_headers, texts[2], texts[1]);
     for (int i = 0; i < n_expressions && result == NVRTC_SUCCESS; i++) {
-        result = nvrtc.nvrtcAddNameExpression(program, texts[3][i]);
+        routine = "nvrtcAddNameExpression";
+        NVRTC_CALL(result, nvrtcAddNameExpression, program, texts[3][i]);
     }
     if (result == NVRTC_SUCCESS) {
-        result = nvrtc.nvrtcCompileProgram(program, n_options, texts[0]);
+        routine = "nvrtcCompileProgram";
+        NVRTC_CALL(result, nvrtcCompileProgram, program, n_options, texts[0]);
     }
     Py_END_ALLOW_THREADS
     PyObject *log = program != NULL ? log_of(program) : PyUnicode_FromString("");
     int well = result == NVRTC_SUCCESS;
-    PyObject *cubin = well ? output(program, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN) : Py_NewRef(Py_None);
-    PyObject *ptx = well ? output(program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX) : Py_NewRef(Py_None);
-    PyObject *names = well ? lowered_names(program, tuples[3], texts[3]) : PyDict_New();
+    PyObject *cubin = well ? get_CUBIN(program) : Py_NewRef(Py_None);
+    PyObject *ptx = well ? get_PTX(program) : Py_NewRef(Py_None);
+    PyObject *names = well ? lowered_names(program, tuples[3], texts[3], &result) : PyDict_New();
+    if (well && result != NVRTC_SUCCESS) {
+        routine = "nvrtcGetLoweredName";
+    }
     if (log != NULL && cubin != NULL && ptx != NULL && names != NULL) {
-        answer = Py_BuildValue("(isOOOO)", (int)result, nvrtc.nvrtcGetErrorString(result), log, cubin, ptx, names);
+        answer = Py_BuildValue("(iNOOOO)", (int)result, PyUnicode_FromFormat("%s failed: %s", routine, nvrtc.nvrtcGetErrorString(result)), log, cubin, ptx, names);
     }
     Py_XDECREF(log);
     Py_XDECREF(cubin);
     Py_XDECREF(ptx);
     Py_XDECREF(names);
     if (program != NULL) {
-        nvrtc.nvrtcDestroyProgram(&program);
+        NVRTC_CALL(ignored, nvrtcDestroyProgram, &program);
+        (void)ignored;
     }
 done:
     for (int i = 0; i < 4; i++) {

@@ -73,14 +73,15 @@ static int is_ordinary(CUstream handle) {
     return status == CUDA_SUCCESS && !(flags & CU_STREAM_NON_BLOCKING);
 }
 
-static int is_capturing(CUstream handle) {
+static CUresult ask_capturing(CUstream handle, int *capturing, const char **routine) {
     CUstreamCaptureStatus capture = 0;
     CUresult status = CUDA_SUCCESS;
-    if (handle == NULL) {
-        return 0;
+    if (handle != NULL) {
+        *routine = "cuStreamIsCapturing";
+        CU_BESIDE(status, cuStreamIsCapturing, handle, &capture);
     }
-    CU_BESIDE(status, cuStreamIsCapturing, handle, &capture);
-    return status == CUDA_SUCCESS && capture != 0;
+    *capturing = capture != 0;
+    return status;
 }
 
 /* Work queued on handle from now on comes after what is queued on former (in its own context) by now. */
@@ -152,9 +153,15 @@ static CUresult order_after(CUstream handle, const Context *context, const UseSe
         if (driver_orders(handle, context, &copy[i])) {
             continue;
         }
-        if (captured < 0 && (captured = is_capturing(handle)) != 0) { /* a graph cannot depend on what is outside of it: the host waits */
-            CU_CALL(ignored, cuThreadExchangeStreamCaptureMode, &mode);
-            exchanged = ignored == CUDA_SUCCESS;
+        if (captured < 0) {
+            status = ask_capturing(handle, &captured, routine);
+            if (status != CUDA_SUCCESS) {
+                break;
+            }
+            if (captured) { /* a graph cannot depend on what is outside of it: the host waits */
+                CU_CALL(ignored, cuThreadExchangeStreamCaptureMode, &mode);
+                exchanged = ignored == CUDA_SUCCESS;
+            }
         }
         status = order_one(handle, &copy[i], captured, routine);
     }
@@ -190,7 +197,11 @@ int cud_usage_add(State *state, Usage *usage, Context *home, CUstream handle, St
         CUresult status = order_after(handle, context, &usage->before, &routine);
         if (status == CUDA_SUCCESS && usage->was_exposed && handle != NULL) {
             StreamUse everybody = {NULL, NULL, home};
-            status = order_one(handle, &everybody, is_capturing(handle), &routine);
+            int captured;
+            status = ask_capturing(handle, &captured, &routine);
+            if (status == CUDA_SUCCESS) {
+                status = order_one(handle, &everybody, captured, &routine);
+            }
         }
         if (status != CUDA_SUCCESS) {
             cud_raise_with(state, routine, status, "the work that last used the memory cannot be waited for");
@@ -289,7 +300,9 @@ CUresult cud_usage_join(State *state, Usage *usage, Context *home, CUstream hand
 int cud_usage_captured(const Usage *usage) {
     for (int i = 0; i < UseSet_size(&usage->before); i++) {
         const StreamUse *use = UseSet_get(&usage->before, i);
-        if (use->stream != NULL && is_capturing(use->handle)) {
+        int captured;
+        const char *routine;
+        if (use->stream != NULL && (ask_capturing(use->handle, &captured, &routine) != CUDA_SUCCESS || captured)) {
             return 1;
         }
     }

@@ -94,6 +94,25 @@ def test_every_driver_function_is_used_or_said_why_not():
     assert set(_opencl._functions()) == set(rows)
 
 
+def test_every_row_of_cuda_is_used():
+    rows = re.findall(r"^CU_FN\(\d+, (\w+)", code(SRC / "cuda" / "cuda.fn"), re.M)
+    rows += re.findall(r"^NVRTC_FN\(\d, (\w+)", code(SRC / "cuda" / "nvrtc.fn"), re.M)
+    assert len(rows) > 150
+    calls = "\n".join(code(path) for path in SOURCES if path.parent.name == "cuda")
+    made = re.findall(r"\b(?:CU_(?:CALL|QUEUED|BESIDE)|NVRTC_CALL)\(\s*[^,]+,\s*(\w+)", calls)
+    made += re.findall(r"\bcu\.(cu\w+)|\"(cuDriverGetVersion)\"", calls)
+    spelled = {"".join(one) for one in made}
+    # Spelled by macros: CONFIG(..., CacheConfig, ...) and its like, nvrtcGet##what.
+    pasted = {
+        row
+        for row in set(rows) - spelled
+        if re.search(r"cu(Ctx|Func)[GS]et(Cache|SharedMem)Config", row)
+        or re.search(r"nvrtcGet(ProgramLog|CUBIN|PTX)(Size)?$", row)
+    }
+    assert not set(rows) - spelled - pasted, "a row that nothing calls is a CU_OTHER"
+    assert {name for name, _ in _cuda._functions()} == set(rows)
+
+
 def test_no_call_by_a_name_that_is_no_row():
     rows = set(_opencl._functions())
     for path in SOURCES:

@@ -127,9 +127,10 @@ def test_prototypes(include: Path):
     header = text_of(include / "cuda.h")
     for name, parameters in re.findall(r"CUresult\s+CUDAAPI\s+(\w+)\s*\(([^;]*?)\)\s*;", header):
         theirs.setdefault(name, []).append(types_of(parameters))
-    pattern = r'^CU_FN\((\d+), (\w+), "(\w+)",\s+\((.*?)\)\)$'
+    pattern = r'^CU_(?:FN|OTHER)\((\d+), (\w+), "(\w+)",\s+\((.*?)\)\)$'
     rows = re.findall(pattern, text_of(SOURCE / "cuda.fn"), re.M | re.S)
-    assert len(rows) == len(re.findall(r"^CU_FN\(", text_of(SOURCE / "cuda.fn"), re.M)) > 150
+    begun = re.findall(r"^CU_(?:FN|OTHER)\(", text_of(SOURCE / "cuda.fn"), re.M)
+    assert len(rows) == len(begun) > 150
     for _, name, symbol, parameters in rows:
         assert symbol == name or re.fullmatch(rf"{name}_v\d", symbol), symbol
         known = theirs.get(name, []) + theirs.get(symbol, [])
@@ -141,7 +142,7 @@ def test_prototypes(include: Path):
 def test_nvrtc_prototypes(include: Path):
     header = text_of(include / "nvrtc.h")
     rows = re.findall(
-        r"^NVRTC_FN\(\d, (\w+),\s+\((.*?)\)\)$", text_of(SOURCE / "nvrtc.fn"), re.M | re.S
+        r"^NVRTC_(?:FN|OTHER)\(\d, (\w+),\s+\((.*?)\)\)$", text_of(SOURCE / "nvrtc.fn"), re.M | re.S
     )
     assert len(rows) > 10
     for name, parameters in rows:
@@ -158,5 +159,5 @@ def test_symbols_are_exported_by_the_stub_library(include: Path):
         pytest.skip("no stub libcuda.so, or no nm")
     listed = subprocess.run([nm, "-D", library], capture_output=True, text=True, check=True).stdout
     symbols = set(re.findall(r" T (\w+)", listed))
-    rows = re.findall(r'^CU_FN\(\d+, \w+, "(\w+)"', text_of(SOURCE / "cuda.fn"), re.M)
+    rows = re.findall(r'^CU_(?:FN|OTHER)\(\d+, \w+, "(\w+)"', text_of(SOURCE / "cuda.fn"), re.M)
     assert set(rows) <= symbols

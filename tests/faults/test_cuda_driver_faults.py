@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import collections
+import concurrent.futures
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import pygpu.cuda.driver as cuda
 from pygpu import _cuda
 
 HERE = Path(__file__).parent
@@ -19,8 +22,27 @@ from supervise import supervise  # noqa: E402
 
 LIMIT = 60.0
 
-UNREACHED: dict[str, str] = {}
-"""Driver functions that no scenario can reach anywhere, and why."""
+JOBS = 2
+
+UNREACHED = {
+    "cuDriverGetVersion": "called past the traps, to decide which functions there are",
+    "cuInit": "called once, before any scenario: test_the_first_call_fails",
+    "cuGetErrorString": "called past the traps, for the message of a call that failed",
+}
+"""Functions of cuda.fn and nvrtc.fn that no scenario can reach anywhere, and why."""
+
+
+def unreachable_here() -> dict[str, str]:
+    """Those that no scenario can reach on this device."""
+    device, found = cuda.Device(0), {}
+    if device.name().startswith("CPU simulator"):
+        found["cuIpcCloseMemHandle"] = "the simulator's memory cannot be opened by other processes"
+    if cuda.Device.count() < 2 and not _cuda._is_simulator():  # which shows two
+        names = ("cuCtxEnablePeerAccess", "cuCtxDisablePeerAccess", "cuDeviceGetP2PAttribute")
+        found |= dict.fromkeys(names, "one device")
+    if cuda.get_driver_version() < 12040:
+        found["cuFuncGetParamInfo"] = "the driver is older than it"
+    return found
 
 
 class Walk:
@@ -55,21 +77,74 @@ class Walk:
 
 
 @pytest.fixture(scope="module")
-def have_cuda() -> None:
+def walks(request: pytest.FixtureRequest) -> dict[str, Walk]:
+    """The walks of all selected scenarios (all of them where the coverage test is selected), two
+    at a time."""
     try:
         _cuda.init()
     except Exception as error:
         if sys.platform.startswith("linux"):
             raise  # the simulator is built there: that it does not load is a defect
         pytest.skip(f"no CUDA driver, and no simulator: {str(error).splitlines()[0]}")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("PYGPU_SIM_DEVICES", "2")  # a real driver has as many as it has
+    request.addfinalizer(patch.undo)
+    items = [i for i in request.session.items if i.path.name == Path(__file__).name]
+    names = {i.callspec.params["name"] for i in items if hasattr(i, "callspec")}
+    if any(i.name == "test_every_function_is_reached" for i in items):
+        names = set(SCENARIOS)
+    chosen = [n for n in SCENARIOS if n in names]
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        return dict(zip(chosen, pool.map(Walk, chosen)))
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_each_call_fails_once(name: str, have_cuda: None) -> None:
-    walk = Walk(name)
+def test_each_call_fails_once(name: str, walks: dict[str, Walk]) -> None:
+    walk = walks[name]
     counted = collections.Counter(walk.problems)
     text = "\n".join(f"{n} x {p}" if n > 1 else p for p, n in counted.items())
     assert not walk.problems, f"{len(walk.problems)} of {walk.tried} trials:\n{text}"
     assert walk.tried > 0
+
+
+FIRST_CALL = """
+import pygpu.cuda.driver as cuda
+from pygpu import _cuda
+
+_cuda._fault("cuInit", 2, times=5)
+try:
+    cuda.init()
+except cuda.Error as error:
+    assert "cuInit failed" in str(error) or "cuInit: " in str(error), error
+else:
+    raise SystemExit("no error")
+_cuda._fault(None, 0)
+cuda.init()
+print(cuda.Device.count())
+"""
+
+
+def test_the_first_call_fails() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FIRST_CALL],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert int(ended.stdout) > 0
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.filterwarnings("ignore")
+def test_every_function_is_reached(walks: dict[str, Walk]) -> None:
+    reached = {function for walk in walks.values() for function in walk.counts}
+    known = {name for name, _ in _cuda._functions()}
+    missing = known - reached - set(UNREACHED) - set(unreachable_here())
+    assert not missing, f"no scenario calls {sorted(missing)}"
+    stale = set(UNREACHED) - known
+    assert not stale, f"not in cuda.fn or nvrtc.fn: {sorted(stale)}"
+    needless = (set(UNREACHED) | set(unreachable_here())) & reached
+    assert not needless, f"reached after all: {sorted(needless)}"

@@ -29,7 +29,8 @@ LEGACY, PER_THREAD = 1, 2  # streams
 def rows():
     """(since, name, symbol, parameters) of each row of cuda.fn."""
     text = (ROOT / "src/cuda/cuda.fn").read_text("utf-8")
-    found = re.findall(r'^CU_FN\((\d+), (\w+), "(\w+)",\s*\((.*?)\)\)$', text, re.M | re.S)
+    row = r'^CU_(?:FN|OTHER)\((\d+), (\w+), "(\w+)",\s*\((.*?)\)\)$'
+    found = re.findall(row, text, re.M | re.S)
     return [(int(since), name, symbol, " ".join(p.split())) for since, name, symbol, p in found]
 
 
