@@ -1,6 +1,7 @@
 """Fixtures shared by all tests: each test runs on every OpenCL device, or PYGPU_TEST's choice.
 
 PYGPU_TEST="0" or "portable" or "0:0" restricts the devices as PYOPENCL_TEST does.
+PYGPU_TEST_AS=nvidia takes the ways that are kept for NVIDIA's driver, on whatever device there is.
 """
 
 from __future__ import annotations
@@ -13,6 +14,10 @@ import pytest
 
 import pygpu as cl
 from pygpu import _opencl
+
+
+if os.environ.get("PYGPU_TEST_AS") == "nvidia":
+    _opencl._as_nvidia(True)
 
 
 def _devices() -> list[cl.Device]:

@@ -1,12 +1,14 @@
 /* image_copy.c - making images and copying them: to and from the host, buffers and each other, and filling. */
+#include "blocking.h"
 #include "image.h"
 
-#define ENQUEUE_OR_RETRY(queue, status, again, fn, ...)                            \
+#define ENQUEUE_OR_RETRY(queue, status, again, fn, ...) COPY_OR_RETRY(queue, OCL_WAIT_NOT, status, again, fn, __VA_ARGS__)
+#define COPY_OR_RETRY(queue, blocking, status, again, fn, ...)                     \
     do {                                                                           \
         int tries_ = 0;                                                            \
         do {                                                                       \
             (status) = CL_SUCCESS;                                                 \
-            OCL_ENQUEUE(queue, status, fn, __VA_ARGS__);                           \
+            OCL_ENQUEUE_COPY(queue, blocking, status, fn, __VA_ARGS__);            \
             (again) = (status) == CL_SUCCESS ? 0 : ocl_retry((queue)->state, status, &tries_); \
         } while ((again) == 1);                                                    \
     } while (0)
@@ -151,15 +153,17 @@ static PyObject *host_copy(PyObject *module, ArgSpec *spec, PyObject *const *arg
         goto fail;
     }
     cl_event event = NULL;
-    cl_int status;
-    int again;
+    cl_int status = CL_SUCCESS;
+    int again = -1;
     cl_mem mem = image->mem;
     ocl_memory_pin(image);
-    if (write) {
-        ENQUEUE_OR_RETRY(queue, status, again, clEnqueueWriteImage, queue->queue, mem, CL_FALSE, box.origin, box.region, pitch[0], pitch[1], view.buf,
+    blocking = ocl_who_waits(queue, &list, (size_t)view.len, blocking);
+    if (blocking < 0) { /* interrupted */
+    } else if (write) {
+        COPY_OR_RETRY(queue, blocking, status, again, clEnqueueWriteImage, queue->queue, mem, OCL_BLOCKS(blocking), box.origin, box.region, pitch[0], pitch[1], view.buf,
                          list.n, list.events, &event);
     } else {
-        ENQUEUE_OR_RETRY(queue, status, again, clEnqueueReadImage, queue->queue, mem, CL_FALSE, box.origin, box.region, pitch[0], pitch[1], view.buf,
+        COPY_OR_RETRY(queue, blocking, status, again, clEnqueueReadImage, queue->queue, mem, OCL_BLOCKS(blocking), box.origin, box.region, pitch[0], pitch[1], view.buf,
                          list.n, list.events, &event);
     }
     ocl_memory_unpin(image);

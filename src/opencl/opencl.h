@@ -229,7 +229,7 @@ typedef struct {
     Device *device;
     cl_bitfield properties;
     int finalized;          /* left as a context manager */
-    unsigned since_finish;  /* commands since the last synchronization: the driver's queue may be full */
+    unsigned enqueued, finished; /* commands, and those known to be done: the driver's queue may be full of the others */
     unsigned failures;      /* of ocl_event_failures(): those that its order has been kept over; see queue_order.c */
     size_t n_marks, room_for_marks;
     cl_event *marks;

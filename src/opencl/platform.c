@@ -35,6 +35,8 @@ int ocl_version_number(const char *text) {
     return major * 100 + minor * 10;
 }
 
+static int all_as_nvidia; /* for tests */
+
 PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
     Platform *self = (Platform *)PG_NEW(state->PlatformType);
     if (self == NULL) {
@@ -48,7 +50,7 @@ PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
         self->is_pocl = strstr(version, "PoCL") != NULL || strstr(version, "pocl") != NULL;
     }
     if (Platform_query(self, CL_PLATFORM_NAME, sizeof name - 1, name, NULL) == CL_SUCCESS) {
-        self->is_nvidia = strstr(name, "NVIDIA") != NULL;
+        self->is_nvidia = all_as_nvidia || strstr(name, "NVIDIA") != NULL;
         self->is_intel_cpu = strstr(name, "Intel") != NULL && strstr(name, "Graphics") == NULL;
     }
     return (PyObject *)self;
@@ -239,9 +241,23 @@ static PyObject *unload_platform_compiler(PyObject *module, PyObject *platform) 
     return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(state, "clUnloadPlatformCompiler", status);
 }
 
+static PyObject *as_nvidia(PyObject *Py_UNUSED(module), PyObject *flag) {
+    int wanted = PyObject_IsTrue(flag);
+    if (wanted < 0) {
+        return NULL;
+    }
+    all_as_nvidia = wanted;
+    if (!wanted) {
+        ocl_polls = 0; /* until the next context of NVIDIA's */
+    }
+    Py_RETURN_NONE;
+}
+
 PyMethodDef ocl_platform_functions[] = {
     {"get_platforms", get_platforms, METH_NOARGS,
      "get_platforms()\n--\n\n() -> list[Platform]\n\nAll OpenCL platforms. Raises LogicError, with what was tried and what to install, if there is none."},
+    {"_as_nvidia", as_nvidia, METH_O,
+     "_as_nvidia(flag, /)\n--\n\n(flag: bool, /) -> None\n\nTreat the platforms asked for from now on like NVIDIA's. For tests only."},
     {"unload_platform_compiler", unload_platform_compiler, METH_O,
      "unload_platform_compiler(platform, /)\n--\n\n(platform: Platform, /) -> None\n\nLet a platform free its compiler's memory."},
     {NULL, NULL, 0, NULL},

@@ -1,5 +1,5 @@
 /* queue.c - CommandQueue: an in-order or out-of-order stream of commands on one device. */
-#include "opencl.h"
+#include "blocking.h"
 
 enum {
 #define QUEUE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -29,6 +29,7 @@ PyObject *ocl_queue_wrap(State *state, cl_command_queue handle, int retain) {
         }
     }
     ocl_live[LIVE_QUEUE]++;
+    ocl_queues_shared = 1;
     Queue *self = (Queue *)PG_NEW(state->CommandQueueType);
     if (self == NULL) {
         CL_RELEASE(LIVE_QUEUE, clReleaseCommandQueue, handle);
@@ -82,9 +83,19 @@ int ocl_queue_check(Queue *self, const char *call) {
     return result;
 }
 
+int ocl_queues_busy, ocl_queues_shared;
+
+void ocl_queue_done(Queue *self, unsigned number) {
+    if (self->enqueued != self->finished && (int)(number - self->finished) > 0) {
+        self->finished = number;
+        ocl_queues_busy -= number == self->enqueued;
+    }
+}
+
 int ocl_queue_may_block(Queue *self) {
     /* With the GIL kept, a full queue that waits for a user event could wait for the thread that wants to set it. */
-    int many = ++self->since_finish > MANY_COMMANDS, pending = ocl_user_events_pending() > 0;
+    ocl_queues_busy += self->enqueued == self->finished;
+    int many = ++self->enqueued - self->finished > MANY_COMMANDS, pending = ocl_user_events_pending() > 0;
     if (PG_UNLIKELY(pending || self->n_marks > 0) && self->device->platform->is_pocl) {
         ocl_queue_keep_order(self);
     }
@@ -255,6 +266,7 @@ static void Queue_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     ocl_queue_forget_order(self);
+    ocl_queue_done(self, self->enqueued);
     if (self->queue != NULL) {
         ocl_queue_let_go(self);
     }
@@ -303,12 +315,12 @@ static PyObject *Queue_flush(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, "clFlush", status);
 }
 
-/* Waits in the main thread, interruptibly, for a marker. 0 with *status; -1 with an exception. *failed: the marker has failed. */
-static int wait_for_marker(Queue *self, cl_int *status, int *failed) {
+int ocl_queue_wait(Queue *self, cl_int *status, int *failed) {
     cl_event event = NULL;
     int result = 0;
     *status = CL_SUCCESS;
     (void)ocl_queue_may_block(self);
+    unsigned number = self->enqueued;
     if (self->context->version >= 120 && cl.clEnqueueMarkerWithWaitList != NULL) {
         CL_CALL(*status, clEnqueueMarkerWithWaitList, self->queue, 0, NULL, &event);
     } else {
@@ -324,6 +336,9 @@ static int wait_for_marker(Queue *self, cl_int *status, int *failed) {
     if (*status == CL_SUCCESS) {
         result = ocl_wait_done(self->state, event, failed);
     }
+    if (result == 0 && *status == CL_SUCCESS && !*failed) {
+        ocl_queue_done(self, number);
+    }
     ocl_event_let_go(event);
     return result;
 }
@@ -334,6 +349,7 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (ocl_queue_check(self, "CommandQueue.finish") < 0) {
         return NULL;
     }
+    unsigned number = self->enqueued;
     if (!pg_is_main_thread()) { /* no signal arrives here, so the driver's own wait serves */
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clFinish, self->queue);
@@ -342,15 +358,16 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         int failed;
         do { /* A command that failed is not an error of finish(), as with clFinish. But on PoCL others before it may still run. */
             failed = 0;
-            if (wait_for_marker(self, &status, &failed) < 0) {
+            if (ocl_queue_wait(self, &status, &failed) < 0) {
                 return NULL;
             }
         } while (failed && status == CL_SUCCESS && self->device->platform->is_pocl);
+        number++; /* the marker */
     }
     if (status != CL_SUCCESS) {
         return ocl_raise(self->state, "clFinish", status);
     }
-    self->since_finish = 0;
+    ocl_queue_done(self, number);
     return Py_NewRef(Py_None);
 }
 
@@ -365,6 +382,11 @@ static PyObject *Queue_exit(PyObject *op, PyObject *Py_UNUSED(args)) {
 static PyObject *Queue_finalize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     ((Queue *)op)->finalized = 1;
     Py_RETURN_NONE;
+}
+
+static PyObject *Queue_get_int_ptr(PyObject *op, void *closure) {
+    ocl_queues_shared = 1;
+    return ocl_handle_int_ptr(op, closure);
 }
 
 PG_DOC(Queue_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> CommandQueue",
@@ -405,7 +427,7 @@ static PyMethodDef Queue_methods[] = {
 static PyGetSetDef Queue_getset[] = {
 #define QUEUE_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Queue_get, KIND, #PARAM, unit, text)
 #include "info.def"
-    OCL_HANDLE_GETSET("cl_command_queue"),
+    {"int_ptr", Queue_get_int_ptr, NULL, "int: the cl_command_queue of the driver", NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

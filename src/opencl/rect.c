@@ -1,5 +1,5 @@
 /* rect.c - copies of boxes: 2-D and 3-D regions between host memory and buffers and between buffers (OpenCL 1.1, 5.2.4). */
-#include "opencl.h"
+#include "blocking.h"
 
 typedef struct {
     size_t origin[3], pitch[2]; /* bytes; pitch of a row and of a slice */
@@ -71,6 +71,7 @@ typedef struct {
     BoxKind kind;
     cl_mem mem[2]; /* BOX_COPY: source and destination; else the buffer alone */
     void *host;
+    int blocking; /* OCL_WAIT_...; not for BOX_COPY */
     Side side[2];    /* of mem[0], and of the host or of mem[1] */
     size_t total[2]; /* bytes of the buffers; 0 for the host, whose end no driver knows */
     size_t region[3];
@@ -81,12 +82,12 @@ static cl_int enqueue_box(Queue *queue, const Box *box, cl_uint n, const cl_even
     cl_int status = CL_SUCCESS;
     switch (box->kind) {
     case BOX_READ:
-        OCL_ENQUEUE(queue, status, clEnqueueReadBufferRect, queue->queue, box->mem[0], CL_FALSE, a->origin, b->origin, box->region, a->pitch[0],
-                    a->pitch[1], b->pitch[0], b->pitch[1], box->host, n, events, event);
+        OCL_ENQUEUE_COPY(queue, box->blocking, status, clEnqueueReadBufferRect, queue->queue, box->mem[0], OCL_BLOCKS(box->blocking), a->origin, b->origin,
+                         box->region, a->pitch[0], a->pitch[1], b->pitch[0], b->pitch[1], box->host, n, events, event);
         break;
     case BOX_WRITE:
-        OCL_ENQUEUE(queue, status, clEnqueueWriteBufferRect, queue->queue, box->mem[0], CL_FALSE, a->origin, b->origin, box->region, a->pitch[0],
-                    a->pitch[1], b->pitch[0], b->pitch[1], box->host, n, events, event);
+        OCL_ENQUEUE_COPY(queue, box->blocking, status, clEnqueueWriteBufferRect, queue->queue, box->mem[0], OCL_BLOCKS(box->blocking), a->origin, b->origin,
+                         box->region, a->pitch[0], a->pitch[1], b->pitch[0], b->pitch[1], box->host, n, events, event);
         break;
     default:
         OCL_ENQUEUE(queue, status, clEnqueueCopyBufferRect, queue->queue, box->mem[0], box->mem[1], a->origin, b->origin, box->region, a->pitch[0],
@@ -250,9 +251,15 @@ static PyObject *host_rect(PyObject *module, ArgSpec *spec, PyObject *const *arg
     box.total[0] = memory->size;
     box.host = view.buf;
     ocl_memory_pin(memory);
-    cl_int status = enqueue(queue, &box, &list, &event);
+    box.blocking = ocl_who_waits(queue, &list, region[0] * region[1] * region[2], blocking);
+    cl_int status = box.blocking < 0 ? CL_SUCCESS : enqueue(queue, &box, &list, &event);
     ocl_memory_unpin(memory);
-    return ocl_finish_host_copy(queue, routine, status, event, &list, &view, a[2], blocking);
+    if (box.blocking < 0) {
+        ocl_wait_list_clear(&list);
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    return ocl_finish_host_copy(queue, routine, status, event, &list, &view, a[2], box.blocking);
 }
 
 static PyObject *enqueue_read_buffer_rect(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {

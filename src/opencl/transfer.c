@@ -1,5 +1,5 @@
 /* transfer.c - copies between host memory and buffers and between buffers: enqueue_copy and what it stands on. */
-#include "opencl.h"
+#include "blocking.h"
 
 PyObject *ocl_finish_enqueue(Queue *queue, const char *routine, cl_int status, cl_event event, WaitList *list) {
     ocl_wait_list_clear(list);
@@ -21,7 +21,8 @@ PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status,
         ocl_hold_buffer(state, event, view);
         return ocl_nanny_event_new(state, event, queue->context->context, host);
     }
-    if (ocl_wait(state, event, routine, NULL) < 0) {
+    unsigned number = queue->enqueued;
+    if (blocking == OCL_WAIT_HERE && ocl_wait(state, event, routine, NULL) < 0) {
         if (ocl_is_over(event)) {
             PyBuffer_Release(view);
         } else { /* interrupted, or the driver could not wait: the copy goes on, so its memory must stay */
@@ -33,7 +34,7 @@ PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status,
     }
     PyBuffer_Release(view);
     if (!(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
-        queue->since_finish = 0; /* what came before this copy is done too */
+        ocl_queue_done(queue, number); /* what came before this copy is done too */
     }
     return ocl_nanny_event_new(state, event, queue->context->context, NULL);
 }
@@ -90,19 +91,22 @@ static PyObject *host_copy(State *state, const char *call, PyObject *queue_arg, 
         return ocl_enqueue_nothing(queue, &list);
     }
     cl_event event = NULL;
-    cl_int status;
-    int tries = 0, again;
+    cl_int status = CL_SUCCESS;
     cl_mem mem = memory->mem;
     ocl_memory_pin(memory);
-    do {
+    blocking = ocl_who_waits(queue, &list, (size_t)view.len, blocking);
+    int tries = 0, again = blocking < 0 ? -1 : 1;
+    while (again == 1) {
         status = CL_SUCCESS;
         if (write) {
-            OCL_ENQUEUE(queue, status, clEnqueueWriteBuffer, queue->queue, mem, CL_FALSE, offset, (size_t)view.len, view.buf, list.n, list.events, &event);
+            OCL_ENQUEUE_COPY(queue, blocking, status, clEnqueueWriteBuffer, queue->queue, mem, OCL_BLOCKS(blocking), offset, (size_t)view.len, view.buf,
+                             list.n, list.events, &event);
         } else {
-            OCL_ENQUEUE(queue, status, clEnqueueReadBuffer, queue->queue, mem, CL_FALSE, offset, (size_t)view.len, view.buf, list.n, list.events, &event);
+            OCL_ENQUEUE_COPY(queue, blocking, status, clEnqueueReadBuffer, queue->queue, mem, OCL_BLOCKS(blocking), offset, (size_t)view.len, view.buf,
+                             list.n, list.events, &event);
         }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
-    } while (again == 1);
+    }
     ocl_memory_unpin(memory);
     if (again < 0) {
         ocl_wait_list_clear(&list);

@@ -78,7 +78,7 @@ void ocl_abandon_user_events(void) {
 }
 
 /* Sets the status of events that were dropped, or tries again where the driver would not. */
-static void abandoocl_user_events_dropped(int still) {
+static void abandon_dropped(int still) {
     for (struct UserEventRecord *record = unset, *next; ocl_user_events_dropped > 0 && record != NULL; record = next) {
         next = record->next;
         if (record->dropped && (still || record->device == NULL) && abandon(record)) {
@@ -94,7 +94,7 @@ static void abandoocl_user_events_dropped(int still) {
 
 void ocl_fail_dropped_user_events(void) {
     int still = ocl_standstill_begin(any_device(1), PATIENCE_SECONDS, 0);
-    abandoocl_user_events_dropped(1);
+    abandon_dropped(1);
     if (still) {
         ocl_standstill_end();
     }
@@ -102,7 +102,7 @@ void ocl_fail_dropped_user_events(void) {
 
 static void look_after_dropped(void) {
     if (ocl_user_events_dropped > 0) {
-        abandoocl_user_events_dropped(0);
+        abandon_dropped(0);
         if (any_device(1) != NULL) {
             ocl_owe_failures();
         }
@@ -176,7 +176,7 @@ static void fail_unset(Event *self) {
 static void UserEvent_dealloc(PyObject *op) {
     Event *self = (Event *)op;
     if (ocl_user_events_dropped > 0) {
-        abandoocl_user_events_dropped(0);
+        abandon_dropped(0);
     }
     if (self->user != NULL) {
         fail_unset(self);
