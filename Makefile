@@ -10,7 +10,7 @@ PY = $(VENV)/bin/python
 PYTEST = $(PY) -P -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-intel build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-intel test-as-nvidia build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -30,6 +30,10 @@ test-intel:  ## The tests on Intel's CPU runtime, which it installs from PyPI (8
 
 build:  ## Compile what has changed, in place; the environment sees it at once
 	@$(SETUP) test
+
+test-as-nvidia:  ## The tests of OpenCL with the ways that are kept for NVIDIA's driver, on any other
+	@$(SETUP) test
+	PYGPU_TEST_AS=nvidia $(PYTEST) tests/opencl $(ARGS)
 
 lint:  ## ruff, the type checker, and every C file on gcc and clang without a warning
 	@$(SETUP) dev
@@ -74,6 +78,7 @@ sdist:  ## A source distribution in dist/
 ci-full:  ## All of the above that can fail
 	$(MAKE) lint
 	$(MAKE) asan
+	$(MAKE) test-as-nvidia
 	$(MAKE) valgrind
 	$(MAKE) wheel
 	$(MAKE) demo

@@ -5,7 +5,8 @@ python benchmarks/launch.py [--platform P] [--device D] [--repeats R] [--launche
 A launch is k(queue, (1,), None, *args) with its Event dropped; in C, every argument set, the
 enqueue with an event, the event's release. N launches are enqueued, then one finish.
 1 argument: a Buffer. 4: two Buffers, int, float. 16: four Buffers, ints, floats and longs.
-Last, pygpu and C by turns. "constant": always the same arguments; "changing": every one differs from the launch before.
+"constant": always the same arguments; "changing": every one differs from the launch before. Last,
+pygpu and C by turns.
 Once with the device's driver, and once with null_opencl.c in front of it, which leaves the
 caller's own cost. "arguments kept": enqueue_nd_range_kernel() alone.
 """

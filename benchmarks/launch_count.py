@@ -17,8 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import common
 import launch
+
+import common
 
 ROUND = 500  # launches
 FEW, MANY = 4, 24  # rounds

@@ -1,5 +1,5 @@
 /* platform.c - Platform: one OpenCL implementation, and the list of them. */
-#include "opencl.h"
+#include "blocking.h"
 
 enum {
 #define PLATFORM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -247,6 +247,7 @@ static PyObject *as_nvidia(PyObject *Py_UNUSED(module), PyObject *flag) {
         return NULL;
     }
     all_as_nvidia = wanted;
+    ocl_queues_shared = 0;
     if (!wanted) {
         ocl_polls = 0; /* until the next context of NVIDIA's */
     }

@@ -359,6 +359,18 @@ def test_out_of_order_queues_are_dropped_at_full_speed():
     )
 
 
+def behind_a_failure(command, queue, *args):
+    """A command where others before it have failed: it works at once on PoCL and Intel's runtime.
+    On other drivers it may fail with them, and works when the queue was finished."""
+    try:
+        command(queue, *args).wait()
+    except cl.Error:
+        name = queue.device.platform.name
+        assert "Portable" not in name and "Intel" not in name
+        queue.finish()
+        command(queue, *args).wait()
+
+
 @pytest.mark.usefixtures("failures_spread")
 @pytest.mark.parametrize("how", ["set", "dropped"])
 @pytest.mark.parametrize("then", ["copy", "finish", "command"])
@@ -383,17 +395,17 @@ def test_a_queue_keeps_its_order_over_a_failure(ctx, queue, how, then):
         if then == "copy":
             while events[-1].command_execution_status > 0:
                 time.sleep(0.001)
-            cl.enqueue_copy(queue, host, buffer)
+            behind_a_failure(cl.enqueue_copy, queue, host, buffer)
             assert host[0] == wanted
         elif then == "finish":
             queue.finish()
         else:
             while events[-1].command_execution_status > 0:
                 time.sleep(0.001)
-            cl.enqueue_marker(queue).wait()
+            behind_a_failure(cl.enqueue_marker, queue)
         assert [event.command_execution_status for event in events[:8]] == [0] * 8
         assert [event.command_execution_status < 0 for event in events[8:]] == [True] * 2
-        cl.enqueue_copy(queue, host, buffer)
+        behind_a_failure(cl.enqueue_copy, queue, host, buffer)
         assert host[0] == wanted
 
 
@@ -401,7 +413,7 @@ def test_commands_after_a_dropped_event_do_not_fail(ctx, queue):
     buffer = cl.Buffer(ctx, mf.READ_WRITE, 64)
     for _ in range(100):
         cl.enqueue_fill_buffer(queue, buffer, b"a", 0, 64, [cl.UserEvent(ctx)])
-        cl.enqueue_fill_buffer(queue, buffer, b"b", 0, 64).wait()
+        behind_a_failure(cl.enqueue_fill_buffer, queue, buffer, b"b", 0, 64)
     host = np.zeros(64, np.uint8)
     cl.enqueue_copy(queue, host, buffer)
     assert (host == ord("b")).all()
