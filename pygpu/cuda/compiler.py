@@ -222,6 +222,7 @@ class DynamicModule(CudaModule):
     ) -> None:
         from .driver import Linker
 
+        init()
         self.nvcc, self.keep, self.no_extern_c = nvcc, keep, no_extern_c
         self.arch, self.code, self.cache_dir = arch, code, cache_dir
         self.include_dirs, self.cuda_libdir = list(include_dirs), cuda_libdir
@@ -237,7 +238,8 @@ class DynamicModule(CudaModule):
         options = [*(DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)]
         if not any("rdc" in o or "relocatable-device-code" in o for o in options):
             options.append("-rdc=true")
-        ptx = compile(
+        result = _compile(
+            type(self).__name__,
             source,
             self.nvcc,
             options,
@@ -249,7 +251,7 @@ class DynamicModule(CudaModule):
             self.include_dirs,
             "ptx",
         )
-        self.linker.add_data(ptx, jit_input_type.PTX, name)
+        self.linker.add_data(result.ptx or b"", jit_input_type.PTX, name)
         return self
 
     def add_data(self, data: bytes, input_type: int, name: str = "unknown") -> DynamicModule:
@@ -266,6 +268,8 @@ class DynamicModule(CudaModule):
         """Add a library of the toolkit, such as "cudadevrt". Raises FileNotFoundError."""
         from .driver import jit_input_type
 
+        if libname == "cudadevrt" and nvrtc._cuda()._is_simulator():
+            return self  # its code is for GPUs, and kernels that would need it do not compile there
         file = f"{libname}.lib" if sys.platform == "win32" else f"lib{libname}.a"
         tried = list(self._library_folders())
         for folder in tried:
@@ -384,8 +388,10 @@ def _compile(
     folders = [*(include_dirs or ()), _own_include_folder()]
     if isinstance(include_dirs, str):
         raise TypeError(f"{call}: include_dirs must be a list of str, not one str")
-    use_nvcc = nvcc != "nvcc" or target == "fatbin"
-    translated = None if use_nvcc else nvrtc.translate(words)
+    # What is loaded at once has to be the simulator's; nvcc's output can only be kept.
+    simulated = call != "compile" and bool(nvrtc._cuda()._is_simulator())
+    use_nvcc = (nvcc != "nvcc" or target == "fatbin") and not simulated
+    translated = None if use_nvcc else nvrtc.translate(words, must=simulated)
     job = _Job(call, source, folders, keep, target, expressions, _store(cache_dir))
     if translated is None:
         return job.with_nvcc(nvcc, words, arch, code)

@@ -188,21 +188,27 @@ _VALUES = frozenset(
 )
 # Without meaning for device code that is compiled in memory.
 _IGNORED = frozenset("g O O0 O1 O2 O3 m64 c cubin ptx v verbose no-compress".split())
-_IGNORED_VALUES = frozenset("O optimize machine m ccbin compiler-bindir Xlinker".split())
+_IGNORED_VALUES = frozenset("O optimize machine m ccbin compiler-bindir Xlinker e entries".split())
+# For nvcc's host compiler. Device code has nothing of them, unless they define something.
+_HOST = frozenset(["Xcompiler", "compiler-options"])
+_HOST_IGNORED = ("-W", "-f", "-g", "-m", "-O", "-w", "-pthread", "-std=", "/W", "/O")
 
 
-def translate(options: Sequence[str]) -> list[str] | None:
+def translate(options: Sequence[str], must: bool = False) -> list[str] | None:
     """nvcc's options as NVRTC takes them, one word each; None if only nvcc can do this.
 
-    Raises TypeError if one is not a str.
+    must: there is no nvcc to turn to, and what is unknown is left out. Raises TypeError if one is
+    not a str.
     """
     result: list[str] = []
     words = iter(options)
     for word in words:
         if not isinstance(word, str):
             raise TypeError(f"options must be str, not {type(word).__name__}")
-        if not word.startswith("-"):
-            return None  # another source, or the value of an option that is not known
+        if not word.startswith("-"):  # another source, or the value of an option that is not known
+            if must:
+                continue
+            return None
         name, equals, value = word.lstrip("-").partition("=")
         if word[:2] in ("-D", "-I", "-U") and len(word) > 2:
             result.append(word)
@@ -215,7 +221,12 @@ def translate(options: Sequence[str]) -> list[str] | None:
                 value = next(words, "")
             if name in _VALUES:
                 result += _with_value(word.partition("=")[0], name, value)
-        else:
+        elif name in _HOST:
+            if not equals:
+                value = next(words, "")
+            if not must and not all(one.startswith(_HOST_IGNORED) for one in value.split(",")):
+                return None
+        elif not must:
             return None
     return result
 

@@ -28,14 +28,25 @@ needs_no_device = True
         (["-lineinfo", "-G"], ["-lineinfo", "-G"]),
         (["-include", "x.h"], ["--pre-include=x.h"]),
         (["-ccbin", "g++"], []),
-        (["-Xcompiler", "-O3"], None),
-        (["--compiler-options=-fPIC"], None),
+        (["-Xcompiler", "-O3"], []),
+        (["--compiler-options=-fPIC,-Wall"], []),
+        (["-Xcompiler", "-Wall,-DN=3"], None),
+        (["-Xcompiler=-DN=3"], None),
+        (["-Xcompiler"], None),
+        (["-e", "kernel", "--entries=kernel"], []),
         (["other.cu"], None),
         (["--no-such-option"], None),
     ],
 )
 def test_options_of_nvcc(given, translated):
     assert nvrtc.translate(given) == translated
+
+
+def test_options_where_there_is_no_nvcc():
+    given = ["-Xcompiler", "-DN=3", "other.cu", "--no-such-option=1", "-new", "value", "-DM"]
+    assert nvrtc.translate(given, must=True) == ["-DM"]
+    with pytest.raises(TypeError):
+        nvrtc.translate([1], must=True)
 
 
 @pytest.mark.parametrize("wrong", [[1], [b"-DN"], [None]])
