@@ -5,16 +5,19 @@
 
 #include "rewrite.h"
 
-/* Line number n of a text, from 1; its length in size. */
+/* Line number n of a text, from 1, as #line directives count them; its length in size. The last one, as users' text comes after ours. */
 static const char *find_line(const char *text, unsigned n, size_t *size) {
-    while (text != NULL && n > 1) {
-        text = strchr(text, '\n');
-        if (text != NULL) text++;
-        n--;
+    const char *found = NULL;
+    unsigned at = 1;
+    for (const char *line = text; line != NULL; at++) {
+        unsigned given;
+        const char *next = strchr(line, '\n');
+        if (at == n) found = line;
+        if (line[0] == '#' && sscanf(line, "#line %u", &given) == 1) at = given - 1;
+        line = next != NULL ? next + 1 : NULL;
     }
-    if (text == NULL) return NULL;
-    *size = strcspn(text, "\n");
-    return text;
+    if (found != NULL) *size = strcspn(found, "\n");
+    return found;
 }
 
 /* The user's text of a file that a message names: the program, or one of its headers. */
@@ -39,15 +42,17 @@ static void add_message(Text *out, const char *s, size_t size) {
 
 /* What stands in quotes in the message: the likely place of the error in the line. */
 static size_t column_of(const char *line, size_t size, const char *message, size_t message_size, size_t column) {
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
     for (size_t i = 0; i < message_size; i++) {
         const char c = message[i];
         size_t open = 0;
         if (c == '\'' || c == '`' || c == '"') open = 1;
         if (message_size - i > 3 && (strncmp(message + i, "\xe2\x80\x98", 3) == 0)) open = 3;
         if (open == 0) continue;
-        size_t n = strspn(message + i + open, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        size_t n = strspn(message + i + open, word);
         for (size_t at = 0; n > 0 && at + n <= size; at++) {
-            if (strncmp(line + at, message + i + open, n) == 0) return at + 1;
+            const bool whole = (at == 0 || strchr(word, line[at - 1]) == NULL) && (at + n == size || strchr(word, line[at + n]) == NULL);
+            if (whole && strncmp(line + at, message + i + open, n) == 0) return at + 1;
         }
         break;
     }

@@ -134,6 +134,15 @@ static void entry(Rewriter *r, const Kernel *k, bool loops, bool strided) {
     text_free(&own_name);
 }
 
+/* What kernels return by mistake. Other names may be void's. */
+static bool returns(const Rewriter *r, const Kernel *k) {
+    static const char *const types[] = {"int", "float", "double", "bool", "char", "long", "short", "unsigned", "signed", "size_t"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (token_is(&r->t, k->name - 1, types[i])) return true;
+    }
+    return is_bracket(&r->t, k->name - 1, '*');
+}
+
 /* The kernel that begins at start; its body is left to the caller, up to body_end. Returns the token to go on with. */
 unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
     Kernel k;
@@ -142,6 +151,7 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
         r->copied = start;
         return start; /* something else: as it is */
     }
+    if (k.name > 0 && returns(r, &k)) rewrite_error(r, k.name, "a __global__ function must have a void return type");
     const unsigned end = is_bracket(&r->t, k.body, '{') ? r->match[k.body] : k.body;
     const bool loops = independent(r, k.params, end);
     if (end == 0) {

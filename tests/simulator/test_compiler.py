@@ -101,6 +101,7 @@ def test_errors_in_headers_and_templates(simulator):
     "source, message",
     [
         ("__global__ void k() { k<<<1, 1>>>(); }", r"default_program\(1\): error: .*dynamic paral"),
+        ("__global__ int k() {}", r"default_program\(1\): error: .*void return type"),
         ("__global__ void k() {", "error: "),
         ("__global__ void k(", "error: "),
         ("__global__ int x;;;}}}", "error: "),

@@ -1,0 +1,100 @@
+"""SourceModule and DynamicSourceModule: what is taken for a source, nvcc's options, messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pygpu import _cuda
+from pygpu.cuda import compiler
+from pygpu.cuda import driver as cuda
+from pygpu.cuda.compiler import DynamicModule, DynamicSourceModule, SourceModule
+
+SOURCE = "__global__ void set(int *out) { out[0] = 7; }"
+
+
+def run(module) -> int:
+    out = np.zeros(1, np.int32)
+    module.get_function("set")(cuda.Out(out), block=1)
+    return int(out[0])
+
+
+class Generated:
+    """What code generators give: text by str()."""
+
+    def __str__(self) -> str:
+        return SOURCE
+
+
+def test_generated_source(context):
+    module = SourceModule(Generated())
+    assert run(module) == 7
+    assert module.get_function("set").parameters == [(0, 8, "int *out")]
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        (SOURCE.encode(), "bytes; decode"),
+        (bytearray(SOURCE.encode()), "bytearray; decode"),
+        (Path("kernel.cu"), "Path; give the file's text"),
+        (None, "NoneType"),
+        (3, "int"),
+        ([SOURCE], "list"),
+        (object(), "object"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_no_source(context, source, hint):
+    with pytest.raises(TypeError, match=f"SourceModule: source must be a str, not .*{hint}"):
+        SourceModule(source)
+    with pytest.raises(TypeError, match="compile: source must be a str"):
+        compiler.compile(source, arch="sm_90")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("texture<float, 1> t;", "hint: .*cudaTextureObject_t"),
+        ("surface<void, 2> s;", "hint: .*cudaSurfaceObject_t"),
+        ("template <class T> __global__ void f(T *a) { *a = 0; }", "hint: .*no_extern_c=True"),
+        ("__global__ int f(int *a) { return 1; }", "must have a void return type"),
+        ("__global__ float *f() { return 0; }", "must have a void return type"),
+    ],
+)
+def test_advice(context, source, expected):
+    with pytest.raises(cuda.CompileError, match=expected):
+        SourceModule(source)
+
+
+def test_the_line_that_is_shown(context):
+    with pytest.raises(cuda.CompileError) as caught:
+        SourceModule("// first\n__global__ void set(int n) {\n    a[n] = 1;\n}\n")
+    lines = caught.value.stderr.splitlines()
+    assert lines[0].startswith("kernel.cu(3): error: ")
+    assert lines[1].strip() == "a[n] = 1;" and lines[2].index("^") == lines[1].index("a")
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("module", [SourceModule, DynamicSourceModule])
+def test_options_of_nvcc_on_the_simulator(context, module):
+    """Programs that tune for nvcc still run: there its output could not be loaded."""
+    options = ["-Xcompiler=-Wall,-DN=3", "-e", "set", "--dryrun-is-no-option", "-Xptxas=-v"]
+    for nvcc in ("nvcc", "/no/such/nvcc"):
+        made = module(SOURCE, nvcc=nvcc, options=options, arch="compute_90", code="sm_90")
+        assert run(made) == 7
+
+
+def test_device_runtime(context):
+    """cudadevrt is linked if there is one; the simulator has nothing to link."""
+    module = DynamicModule()
+    module.add_source(SOURCE)
+    try:
+        module.add_stdlib("cudadevrt")
+    except FileNotFoundError:
+        assert not _cuda._is_simulator()
+    assert run(module.link()) == 7
+    with pytest.raises(FileNotFoundError, match="nosuchlib"):
+        DynamicModule().add_stdlib("nosuchlib")
