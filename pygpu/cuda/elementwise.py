@@ -1,0 +1,220 @@
+"""PyCUDA's elementwise kernels: the current context, CUDA C++ snippets.
+
+::
+
+    saxpy = ElementwiseKernel("float a, float *x, float *y, float *z", "z[i] = a * x[i] + y[i]")
+    saxpy(2.0, x, y, z)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from pygpu.core.backend import backend_of
+from pygpu.generators.elementwise import Elementwise
+from pygpu.generators.language import CUDA
+
+from .compiler import SourceModule
+from .dtypes import ScalarArg, VectorArg, dtype_to_ctype
+from .tools import context_dependent_memoize
+
+__all__ = [
+    "ElementwiseKernel",
+    "get_elwise_kernel",
+    "get_elwise_kernel_and_types",
+    "get_elwise_module",
+    "get_elwise_range_module",
+]
+
+_slice = slice
+
+
+class ElementwiseKernel:
+    """A snippet of CUDA C++ that is run for each item of arrays.
+
+    arguments: C declarations, ``"float a, float *x"``, or a sequence of declarations, VectorArg and
+    ScalarArg. operation: statements that use the index ``i`` and may use ``n``, ``tid``,
+    ``total_threads`` and ``cta_start``; ``continue`` goes on to the next item. name: of the kernel.
+    keep: print where the source was kept. options: for the compiler. preamble: text before the kernel.
+    loop_prep, after_loop: statements before and after the loop over the items.
+
+    An array that the operation only uses as ``x[i]`` may have any strides, and is broadcast against
+    the other such arrays; one that it uses in another way is a pointer to a contiguous array of any
+    length. Raises ValueError for arguments that cannot be parsed, RuntimeError if there is no array
+    among them. The operation is compiled at the first call, in the context of the arrays.
+    """
+
+    def __init__(
+        self,
+        arguments: str | Sequence[Any],
+        operation: str,
+        name: str = "kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        *,
+        preamble: str = "",
+        loop_prep: str = "",
+        after_loop: str = "",
+    ) -> None:
+        self._do = Elementwise(
+            CUDA, arguments, operation, name, options, preamble, loop_prep, after_loop, keep=keep
+        )
+
+    def __call__(
+        self,
+        *args: Any,
+        range: _slice | None = None,
+        slice: _slice | None = None,
+        stream: Any = None,
+    ) -> None:
+        """Launch the operation for all items.
+
+        args: arrays and numbers, as declared. range: a slice with the indices to do; slice: the same,
+        relative to the first array. stream: None for the first array's.
+
+        Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do not
+        fit or indices are out of range, before anything is launched.
+        """
+        self._do(args, range, slice, stream)
+
+    def generate_stride_kernel_and_types(self, use_range: bool) -> tuple[Any, Any, list[Any]]:
+        """(module, kernel, arguments) of the form for contiguous arrays. It takes a pointer for each
+        array, then n, or start, stop and step."""
+        kernel = self._do.launch(backend_of(None), "range" if use_range else "flat")
+        return None, kernel, list(self._do.parameters)
+
+    def get_texref(self, name: str, use_range: bool = False) -> Any:
+        """Texture references went with CUDA 12: raises NotImplementedError."""
+        raise NotImplementedError(
+            f"ElementwiseKernel.get_texref({name!r}): CUDA 12 removed texture references; declare a "
+            "cudaTextureObject_t argument and pass a texture object"
+        )
+
+
+def _without_length(arguments: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    return [argument for argument in arguments if getattr(argument, "name", None) not in names]
+
+
+def get_elwise_module(
+    arguments: Sequence[Any],
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    preamble: str = "",
+    loop_prep: str = "",
+    after_loop: str = "",
+) -> SourceModule:
+    """The module with a kernel over i from 0 to n - 1; *arguments* end in ``n``, of 8 bytes."""
+    return _module(arguments, operation, name, keep, options, preamble, loop_prep, after_loop, "flat")
+
+
+def get_elwise_range_module(
+    arguments: Sequence[Any],
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    preamble: str = "",
+    loop_prep: str = "",
+    after_loop: str = "",
+) -> SourceModule:
+    """The module with a kernel over a range; *arguments* end in ``start``, ``stop``, ``step``."""
+    return _module(arguments, operation, name, keep, options, preamble, loop_prep, after_loop, "range")
+
+
+def _module(
+    arguments: Sequence[Any],
+    operation: str,
+    name: str,
+    keep: bool,
+    options: Sequence[str] | None,
+    preamble: str,
+    loop_prep: str,
+    after_loop: str,
+    mode: str,
+) -> SourceModule:
+    own = _without_length(arguments, ("n",) if mode == "flat" else ("start", "stop", "step"))
+    do = Elementwise(CUDA, own, operation, name, options, preamble, loop_prep, after_loop)
+    source = do.source(backend_of(None), mode, 1, (), False)
+    return SourceModule(source, options=do.options, keep=keep, no_extern_c=True)
+
+
+def get_elwise_kernel_and_types(
+    arguments: str | Sequence[Any],
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    use_range: bool = False,
+    **kwargs: Any,
+) -> tuple[SourceModule, Any, list[Any]]:
+    """(module, prepared kernel, arguments); the arguments end in n, or in start, stop, step."""
+    import numpy as np
+
+    from .dtypes import parse_c_arg
+
+    if isinstance(arguments, str):
+        arguments = [part for part in arguments.split(",") if part.strip()]
+    full = [parse_c_arg(item) if isinstance(item, str) else item for item in arguments]
+    if use_range:
+        full += [ScalarArg(np.intp, part) for part in ("start", "stop", "step")]
+    else:
+        full.append(ScalarArg(np.uintp, "n"))
+    make = get_elwise_range_module if use_range else get_elwise_module
+    module = make(full, operation, name, keep, options, **kwargs)
+    kernel = module.get_function(name)
+    kernel.prepare("".join(argument.struct_char for argument in full))
+    return module, kernel, full
+
+
+def get_elwise_kernel(
+    arguments: str | Sequence[Any],
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    **kwargs: Any,
+) -> Any:
+    """A prepared Function that does the operation; it takes pointers, numbers and the length n."""
+    return get_elwise_kernel_and_types(arguments, operation, name, keep, options, **kwargs)[1]
+
+
+def _simple(name: str, arguments: str, operation: str) -> Any:
+    """A getter whose arguments are the dtypes that %-names in the texts stand for, in order."""
+    places: list[str] = []
+    for part in arguments.split("{")[1:]:
+        place = part.split("}")[0]
+        if place not in places:
+            places.append(place)
+
+    @context_dependent_memoize
+    def get(*dtypes: Any) -> Any:
+        types = {place: dtype_to_ctype(dtype) for place, dtype in zip(places, dtypes, strict=True)}
+        return get_elwise_kernel(arguments.format(**types), operation.format(**types), name)
+
+    get.__doc__ = f"The kernel {operation!r}; its arguments: {arguments!r}, n."
+    return get
+
+
+get_copy_kernel = _simple("copy", "{dest} *dest, {src} *src", "dest[i] = src[i]")
+get_fill_kernel = _simple("fill", "{z} a, {z} *z", "z[i] = a")
+get_reverse_kernel = _simple("reverse", "{z} *y, {z} *z", "z[i] = y[n - 1 - i]")
+get_real_kernel = _simple("real", "{y} *y, {z} *z", "z[i] = real(y[i])")
+get_imag_kernel = _simple("imag", "{y} *y, {z} *z", "z[i] = imag(y[i])")
+get_conj_kernel = _simple("conj", "{y} *y, {z} *z", "z[i] = pycuda::conj(y[i])")
+get_arange_kernel = _simple("arange", "{z} *z, {z} start, {z} step", "z[i] = start + ({z})i * step")
+get_axpbz_kernel = _simple("axpb", "{z} a, {x} *x, {z} b, {z} *z".replace("{z}", "{z}"), "z[i] = a * x[i] + b")
+get_if_positive_kernel = _simple(
+    "if_positive",
+    "{crit} *crit, {item} *then_, {item} *else_, {item} *result",
+    "result[i] = crit[i] > 0 ? then_[i] : else_[i]",
+)
+get_where_kernel = _simple(
+    "where",
+    "{crit} *crit, {item} *then_, {item} *else_, {item} *result",
+    "result[i] = crit[i] != 0 ? then_[i] : else_[i]",
+)
+get_logical_not_kernel = _simple("logical_not", "{x} *x, {out} *out", "out[i] = x[i] == 0")

@@ -1,0 +1,137 @@
+"""Kernels that do one thing for each item of arrays, from a snippet of C.
+
+::
+
+    saxpy = ElementwiseKernel(context, "float a, float *x, float *y, float *z", "z[i] = a * x[i] + y[i]")
+    saxpy(2.0, x, y, z)
+
+The context is OpenCL's or CUDA's, and the snippet in its language; :mod:`pygpu.cuda.elementwise` has
+PyCUDA's form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+from pygpu import _opencl
+from pygpu.core.backend import backend_of
+from pygpu.generators.elementwise import Elementwise
+from pygpu.generators.language import CUDA, OPENCL
+from pygpu.templates import KernelTemplateBase
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from pygpu.arguments import Argument
+
+__all__ = ["ElementwiseKernel", "ElementwiseTemplate"]
+
+_slice = slice
+
+
+class ElementwiseKernel:
+    """A snippet of C that is run for each item of arrays.
+
+    context: an OpenCL Context, or a CUDA Context (None: the current one).
+    arguments: C declarations, ``"float a, float *x"``, or a sequence of declarations and VectorArg,
+    ScalarArg. operation: statements that use the index ``i``; PYOPENCL_ELWISE_CONTINUE goes on to the
+    next item. name: of the kernel. options: for the compiler. preamble: text before the kernel.
+    loop_prep, after_loop: statements before and after the loop over the items.
+
+    An array that the operation only uses as ``x[i]`` may have any strides, and is broadcast against
+    the other such arrays; one that it uses in another way is a pointer to a contiguous array of any
+    length. Raises TypeError or ValueError for arguments that cannot be parsed, RuntimeError if there is
+    no array among them. The operation is compiled at the first call.
+    """
+
+    def __init__(
+        self,
+        context: Any,
+        arguments: str | Sequence[Any],
+        operation: str,
+        name: str = "elwise_kernel",
+        options: Any = None,
+        *,
+        preamble: str = "",
+        loop_prep: str = "",
+        after_loop: str = "",
+        auto_preamble: bool = True,
+    ) -> None:
+        self.context = context
+        language = OPENCL if isinstance(context, _opencl.Context) else CUDA
+        if language is CUDA and context is not None:
+            backend_of(context)  # refuses what is no context
+        self.arguments, self.operation, self.name, self.options = arguments, operation, name, options
+        self._do = Elementwise(
+            language, arguments, operation, name, options, preamble, loop_prep, after_loop
+        )
+
+    def __call__(
+        self,
+        *args: Any,
+        range: _slice | None = None,
+        slice: _slice | None = None,
+        capture_as: str | TextIO | None = None,
+        queue: Any = None,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        """Enqueue the operation for all items. Returns an Event, None on CUDA.
+
+        args: arrays and numbers, as declared. range: a slice with the indices to do; slice: the same,
+        relative to the first array, as ``array[slice]`` means it. queue: the first array's if left
+        out. capture_as: a file for the call as a program of its own (OpenCL).
+
+        Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do not
+        fit, indices are out of range or contexts differ, before anything is launched.
+        """
+        return self._do(args, range, slice, queue, wait_for, capture_as)
+
+    def get_kernel(self, use_range: bool = False) -> tuple[Any, list[Any]]:
+        """The compiled kernel for contiguous arrays, and its arguments. It takes each array as a
+        buffer and an offset in bytes (OpenCL), then n, or start, stop and step."""
+        backend = backend_of(self.context)
+        kernel = self._do.launch(backend, "range" if use_range else "flat")
+        return kernel, list(self._do.parameters)
+
+
+class ElementwiseTemplate(KernelTemplateBase):
+    """An ElementwiseKernel with holes for types and values, for OpenCL.
+
+    arguments, operation, name, preamble: as ElementwiseKernel's, with type aliases and variables in
+    them. template_processor: "none", "printf" or "mako".
+    """
+
+    def __init__(
+        self,
+        arguments: str | Sequence[Argument],
+        operation: str,
+        name: str = "elwise",
+        preamble: str = "",
+        template_processor: str | None = None,
+    ) -> None:
+        super().__init__(template_processor=template_processor)
+        self.arguments, self.operation, self.name, self.preamble = arguments, operation, name, preamble
+
+    def build_inner(
+        self,
+        context: Any,
+        type_aliases: Mapping[str, Any] | Sequence[tuple[str, Any]] = (),
+        var_values: Mapping[str, str] | Sequence[tuple[str, str]] = (),
+        more_preamble: str = "",
+        more_arguments: str | Sequence[Any] = (),
+        declare_types: Sequence[DTypeLike] = (),
+        options: Any = None,
+    ) -> Callable[..., Any]:
+        """The ElementwiseKernel for these types and values."""
+        renderer = self.get_renderer(type_aliases, var_values, context, options)
+        arguments = renderer.render_argument_list(self.arguments, more_arguments, with_offset=True)
+        declared = renderer.get_type_decl_preamble(context.devices[0], declare_types, arguments)
+        return ElementwiseKernel(
+            context,
+            arguments,
+            renderer(self.operation) or "",
+            name=renderer(self.name) or "elwise",
+            options=options,
+            preamble=f"{declared}\n{renderer(f'{self.preamble}{chr(10)}{more_preamble}')}",
+        )
