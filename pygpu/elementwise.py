@@ -18,6 +18,7 @@ from pygpu import _opencl
 from pygpu.core.backend import backend_of
 from pygpu.generators.elementwise import Elementwise
 from pygpu.generators.language import CUDA, OPENCL
+from pygpu.generators.snippet import FLAT, RANGE
 from pygpu.templates import KernelTemplateBase
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class ElementwiseKernel:
         """The compiled kernel for contiguous arrays, and its arguments. It takes each array as a
         buffer and an offset in bytes (OpenCL), then n, or start, stop and step."""
         backend = backend_of(self.context)
-        kernel = self._do.launch(backend, "range" if use_range else "flat")
+        kernel = self._do.launch(backend, RANGE if use_range else FLAT)
         return kernel, list(self._do.parameters)
 
 

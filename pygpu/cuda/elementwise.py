@@ -15,6 +15,7 @@ from typing import Any
 from pygpu.core.backend import backend_of
 from pygpu.generators.elementwise import Elementwise
 from pygpu.generators.language import CUDA
+from pygpu.generators.snippet import FLAT, RANGE, Form
 
 from .compiler import SourceModule
 from .dtypes import ScalarArg, VectorArg, dtype_to_ctype
@@ -82,7 +83,7 @@ class ElementwiseKernel:
     def generate_stride_kernel_and_types(self, use_range: bool) -> tuple[Any, Any, list[Any]]:
         """(module, kernel, arguments) of the form for contiguous arrays. It takes a pointer for each
         array, then n, or start, stop and step."""
-        kernel = self._do.launch(backend_of(None), "range" if use_range else "flat")
+        kernel = self._do.launch(backend_of(None), RANGE if use_range else FLAT)
         return None, kernel, list(self._do.parameters)
 
     def get_texref(self, name: str, use_range: bool = False) -> Any:
@@ -108,7 +109,7 @@ def get_elwise_module(
     after_loop: str = "",
 ) -> SourceModule:
     """The module with a kernel over i from 0 to n - 1; *arguments* end in ``n``, of 8 bytes."""
-    return _module(arguments, operation, name, keep, options, preamble, loop_prep, after_loop, "flat")
+    return _module(arguments, operation, name, keep, options, preamble, loop_prep, after_loop, FLAT)
 
 
 def get_elwise_range_module(
@@ -122,7 +123,7 @@ def get_elwise_range_module(
     after_loop: str = "",
 ) -> SourceModule:
     """The module with a kernel over a range; *arguments* end in ``start``, ``stop``, ``step``."""
-    return _module(arguments, operation, name, keep, options, preamble, loop_prep, after_loop, "range")
+    return _module(arguments, operation, name, keep, options, preamble, loop_prep, after_loop, RANGE)
 
 
 def _module(
@@ -134,11 +135,11 @@ def _module(
     preamble: str,
     loop_prep: str,
     after_loop: str,
-    mode: str,
+    form: Form,
 ) -> SourceModule:
-    own = _without_length(arguments, ("n",) if mode == "flat" else ("start", "stop", "step"))
+    own = _without_length(arguments, ("n",) if not form.ranged else ("start", "stop", "step"))
     do = Elementwise(CUDA, own, operation, name, options, preamble, loop_prep, after_loop)
-    source = do.source(backend_of(None), mode, 1, (), False)
+    source = do.source(backend_of(None), form)
     return SourceModule(source, options=do.options, keep=keep, no_extern_c=True)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,15 @@ from pygpu.dtypes import dtype_to_ctype as cl_ctype
 if TYPE_CHECKING:
     from pygpu.core.backend import Backend
 
-__all__ = ["CUDA", "OPENCL", "Language", "Parameter", "language_of", "to_number"]
+__all__ = [
+    "CUDA",
+    "OPENCL",
+    "Language",
+    "Parameter",
+    "language_of",
+    "split_options",
+    "to_number",
+]
 
 
 @dataclass(frozen=True)
@@ -35,12 +44,18 @@ class Parameter:
 
 
 class Language:
-    """What differs between the two. index: the type of ``i`` and ``n`` in loops without a range."""
+    """What differs between the two.
+
+    index: the type of ``i`` and ``n`` in loops without a range. long, ulong: 64 bits. pointer: the
+    address space of arrays. loop_variables: statements that declare what users' loops may use.
+    """
 
     name: str
     index: str
     long: str
+    ulong: str
     pointer: str
+    loop_variables: str
 
     def ctype(self, dtype: np.dtype[Any]) -> str:
         """The C name of a dtype. Raises ValueError if it has none."""
@@ -66,6 +81,19 @@ class Language:
         """The head of a kernel."""
         raise NotImplementedError
 
+    def set_types(self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0) -> None:
+        """Declare a kernel's arguments, so that each array is one: *before* arrays, the parameters, and
+        *more* numbers of 64 bits."""
+        raise NotImplementedError
+
+    def array_type(self) -> type:
+        """The class of its arrays."""
+        raise NotImplementedError
+
+    def local_array(self, ctype: str, name: str, length: str) -> str:
+        """Statements that declare an array in local memory, without running constructors."""
+        raise NotImplementedError
+
 
 _COMPLEX_WORDS = re.compile(r"\bc(?:float|double)_|complex")
 
@@ -73,7 +101,14 @@ _COMPLEX_WORDS = re.compile(r"\bc(?:float|double)_|complex")
 class _OpenCL(Language):
     name = "opencl"
     index = long = "long"
+    ulong = "ulong"
     pointer = "__global"
+    loop_variables = (
+        "  const int lid = get_local_id(0);\n"
+        "  const long gsize = get_global_size(0);\n"
+        "  const long work_group_start = get_local_size(0) * get_group_id(0);\n"
+        "  const long tid = lid, total_threads = gsize, cta_start = work_group_start;\n"
+    )
 
     def ctype(self, dtype: np.dtype[Any]) -> str:
         return cl_ctype(dtype)
@@ -109,14 +144,18 @@ class _OpenCL(Language):
             text += "#include <pyopencl-complex.h>\n"
         return text
 
-    @staticmethod
-    def arg_types(parameters: Sequence[Parameter], more: int) -> list[Any]:
-        """What Kernel.set_arg_types takes for these and *more* numbers of 64 bits."""
-        types: list[Any] = [
-            cl_arguments.VectorArg(np.uint8, p.name, with_offset=True) if p.vector else p.dtype
-            for p in parameters
-        ]
-        return types + [np.int64] * more
+    def set_types(self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0) -> None:
+        array = cl_arguments.VectorArg(np.uint8, "array", with_offset=True)
+        types = [array if p.vector else p.dtype for p in parameters]
+        kernel.set_arg_types([array] * before + types + [np.int64] * more)
+
+    def array_type(self) -> type:
+        from pygpu.array import Array
+
+        return Array
+
+    def local_array(self, ctype: str, name: str, length: str) -> str:
+        return f"__local {ctype} {name}[{length}];"
 
     def kernel(self, name: str, parameters: Sequence[str]) -> str:
         return f"__kernel void {name}({', '.join(parameters)})"
@@ -126,7 +165,14 @@ class _CUDA(Language):
     name = "cuda"
     index = "size_t"
     long = "long long"
+    ulong = "unsigned long long"
     pointer = ""
+    loop_variables = (
+        "  const size_t tid = threadIdx.x;\n"
+        "  const size_t total_threads = (size_t)gridDim.x * blockDim.x;\n"
+        "  const size_t cta_start = (size_t)blockDim.x * blockIdx.x;\n"
+        "  (void)tid; (void)total_threads; (void)cta_start;\n"
+    )
 
     def ctype(self, dtype: np.dtype[Any]) -> str:
         from pygpu.cuda.dtypes import dtype_to_ctype
@@ -175,6 +221,20 @@ class _CUDA(Language):
     def kernel(self, name: str, parameters: Sequence[str]) -> str:
         return f'extern "C" __global__ void {name}({", ".join(parameters)})'
 
+    def set_types(self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0) -> None:
+        pass  # the kernel's own signature says it all
+
+    def array_type(self) -> type:
+        from pygpu.cuda.gpuarray import GPUArray
+
+        return GPUArray
+
+    def local_array(self, ctype: str, name: str, length: str) -> str:
+        return (
+            f"__shared__ __align__(16) unsigned char {name}_bytes[({length}) * sizeof({ctype})]; "
+            f"{ctype} *{name} = ({ctype} *){name}_bytes;"
+        )
+
 
 OPENCL, CUDA = _OpenCL(), _CUDA()
 
@@ -182,6 +242,11 @@ OPENCL, CUDA = _OpenCL(), _CUDA()
 def language_of(backend: Backend) -> Language:
     """The language of a backend's users."""
     return OPENCL if backend.name == "opencl" else CUDA
+
+
+def split_options(options: Any) -> list[str]:
+    """Compiler options given as a string or a sequence."""
+    return shlex.split(options) if isinstance(options, str) else list(options or ())
 
 
 def _has_complex(texts: Sequence[str], dtypes: Iterable[Any]) -> bool:
