@@ -2,11 +2,11 @@
 
 ::
 
-    saxpy = ElementwiseKernel(context, "float a, float *x, float *y, float *z", "z[i] = a * x[i] + y[i]")
-    saxpy(2.0, x, y, z)
+    saxpy = ElementwiseKernel(context, "float a, float *x, float *y, float *z", "z[i] = a * x[i] +
+    y[i]") saxpy(2.0, x, y, z)
 
-The context is OpenCL's or CUDA's, and the snippet in its language; :mod:`pygpu.cuda.elementwise` has
-PyCUDA's form.
+The context is OpenCL's or CUDA's, and the snippet in its language; :mod:`pygpu.cuda.elementwise`
+has PyCUDA's form.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class ElementwiseKernel:
 
     context: an OpenCL Context, or a CUDA Context (None: the current one).
     arguments: C declarations, ``"float a, float *x"``, or a sequence of declarations and VectorArg,
-    ScalarArg. operation: statements that use the index ``i``; PYOPENCL_ELWISE_CONTINUE goes on to the
-    next item. name: of the kernel. options: for the compiler. preamble: text before the kernel.
-    loop_prep, after_loop: statements before and after the loop over the items.
+    ScalarArg. operation: statements that use the index ``i``; PYOPENCL_ELWISE_CONTINUE goes on to
+    the next item. name: of the kernel. options: for the compiler. preamble: text before the
+    kernel. loop_prep, after_loop: statements before and after the loop over the items.
 
     An array that the operation only uses as ``x[i]`` may have any strides, and is broadcast against
     the other such arrays; one that it uses in another way is a pointer to a contiguous array of any
-    length. Raises TypeError or ValueError for arguments that cannot be parsed, RuntimeError if there is
-    no array among them. The operation is compiled at the first call.
+    length. Raises TypeError or ValueError for arguments that cannot be parsed, RuntimeError if
+    there is no array among them. The operation is compiled at the first call.
     """
 
     def __init__(
@@ -63,7 +63,12 @@ class ElementwiseKernel:
         language = OPENCL if isinstance(context, _opencl.Context) else CUDA
         if language is CUDA and context is not None:
             backend_of(context)  # refuses what is no context
-        self.arguments, self.operation, self.name, self.options = arguments, operation, name, options
+        self.arguments, self.operation, self.name, self.options = (
+            arguments,
+            operation,
+            name,
+            options,
+        )
         self._do = Elementwise(
             language, arguments, operation, name, options, preamble, loop_prep, after_loop
         )
@@ -79,12 +84,12 @@ class ElementwiseKernel:
     ) -> Any:
         """Enqueue the operation for all items. Returns an Event, None on CUDA.
 
-        args: arrays and numbers, as declared. range: a slice with the indices to do; slice: the same,
-        relative to the first array, as ``array[slice]`` means it. queue: the first array's if left
-        out. capture_as: a file for the call as a program of its own (OpenCL).
+        args: arrays and numbers, as declared. range: a slice with the indices to do; slice: the
+        same, relative to the first array, as ``array[slice]`` means it. queue: the first array's
+        if left out. capture_as: a file for the call as a program of its own (OpenCL).
 
-        Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do not
-        fit, indices are out of range or contexts differ, before anything is launched.
+        Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do
+        not fit, indices are out of range or contexts differ, before anything is launched.
         """
         return self._do(args, range, slice, queue, wait_for, capture_as)
 
@@ -112,7 +117,12 @@ class ElementwiseTemplate(KernelTemplateBase):
         template_processor: str | None = None,
     ) -> None:
         super().__init__(template_processor=template_processor)
-        self.arguments, self.operation, self.name, self.preamble = arguments, operation, name, preamble
+        self.arguments, self.operation, self.name, self.preamble = (
+            arguments,
+            operation,
+            name,
+            preamble,
+        )
 
     def build_inner(
         self,

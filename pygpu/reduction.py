@@ -48,11 +48,12 @@ _slice = slice
 class ReductionKernel:
     """A reduction of the values that an expression has for the items of arrays.
 
-    ctx: an OpenCL Context, or a CUDA Context (None: the current one). dtype_out: of the computation and
-    the result, possibly a structure. neutral: an expression for what changes nothing. reduce_expr: an
-    expression of ``a`` and ``b``, associative and commutative. map_expr: an expression of the index
-    ``i``, ``in[i]`` if left out. arguments: as ElementwiseKernel's; which arrays may be strided or
-    broadcast is decided as there, by map_expr. name, options, preamble: as there.
+    ctx: an OpenCL Context, or a CUDA Context (None: the current one). dtype_out: of the
+    computation and the result, possibly a structure. neutral: an expression for what changes
+    nothing. reduce_expr: an expression of ``a`` and ``b``, associative and commutative. map_expr:
+    an expression of the index ``i``, ``in[i]`` if left out. arguments: as ElementwiseKernel's;
+    which arrays may be strided or broadcast is decided as there, by map_expr. name, options,
+    preamble: as there.
     """
 
     def __init__(
@@ -90,11 +91,11 @@ class ReductionKernel:
         """The result as an array of shape (); with return_event, (result, event).
 
         args: arrays and numbers, as declared. out: an array whose first item becomes the result.
-        allocator: for a new result. range: a slice with the indices to reduce; slice: the same, relative
-        to the first array. Without items the result is neutral. One or two launches.
+        allocator: for a new result. range: a slice with the indices to reduce; slice: the same,
+        relative to the first array. Without items the result is neutral. One or two launches.
 
-        Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do not
-        fit, indices are out of range or contexts differ, before anything is launched.
+        Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do
+        not fit, indices are out of range or contexts differ, before anything is launched.
         """
         result, event = self._do(args, range, slice, queue, wait_for, out, allocator)
         return (result, event) if return_event else result
@@ -103,9 +104,9 @@ class ReductionKernel:
 class ReductionTemplate(KernelTemplateBase):
     """A ReductionKernel with holes for types and values, for OpenCL.
 
-    arguments, neutral, reduce_expr, map_expr, name_prefix, preamble: as ReductionKernel's, with type
-    aliases and variables in them; the alias ``reduction_t`` is the result's dtype. is_segment_start_expr
-    and input_fetch_exprs are not used.
+    arguments, neutral, reduce_expr, map_expr, name_prefix, preamble: as ReductionKernel's, with
+    type aliases and variables in them; the alias ``reduction_t`` is the result's dtype.
+    is_segment_start_expr and input_fetch_exprs are not used.
     """
 
     def __init__(
@@ -211,9 +212,7 @@ def get_minmax_kernel(ctx: Any, what: str, dtype: Any) -> ReductionKernel:
 
 
 @context_dependent_memoize
-def get_subset_minmax_kernel(
-    ctx: Any, what: str, dtype: Any, dtype_subset: Any
-) -> ReductionKernel:
+def get_subset_minmax_kernel(ctx: Any, what: str, dtype: Any, dtype_subset: Any) -> ReductionKernel:
     """The same of the items that an index array (the first argument) picks."""
     return _make(ctx, reductions.extreme_texts(OPENCL, what, dtype, dtype_subset), f"subset_{what}")
 

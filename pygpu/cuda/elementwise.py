@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from pygpu.generators.language import CUDA
 from pygpu.generators.snippet import FLAT, RANGE, Form
 
 from .compiler import SourceModule
-from .dtypes import ScalarArg, VectorArg, dtype_to_ctype
+from .dtypes import ScalarArg, dtype_to_ctype
 from .tools import context_dependent_memoize
 
 __all__ = [
@@ -38,8 +37,8 @@ class ElementwiseKernel:
     arguments: C declarations, ``"float a, float *x"``, or a sequence of declarations, VectorArg and
     ScalarArg. operation: statements that use the index ``i`` and may use ``n``, ``tid``,
     ``total_threads`` and ``cta_start``; ``continue`` goes on to the next item. name: of the kernel.
-    keep: print where the source was kept. options: for the compiler. preamble: text before the kernel.
-    loop_prep, after_loop: statements before and after the loop over the items.
+    keep: print where the source was kept. options: for the compiler. preamble: text before the
+    kernel. loop_prep, after_loop: statements before and after the loop over the items.
 
     An array that the operation only uses as ``x[i]`` may have any strides, and is broadcast against
     the other such arrays; one that it uses in another way is a pointer to a contiguous array of any
@@ -72,24 +71,25 @@ class ElementwiseKernel:
     ) -> None:
         """Launch the operation for all items.
 
-        args: arrays and numbers, as declared. range: a slice with the indices to do; slice: the same,
-        relative to the first array. stream: None for the first array's.
+        args: arrays and numbers, as declared. range: a slice with the indices to do; slice: the
+        same, relative to the first array. stream: None for the first array's.
 
-        Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do not
-        fit or indices are out of range, before anything is launched.
+        Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do
+        not fit or indices are out of range, before anything is launched.
         """
         self._do(args, range, slice, stream)
 
     def generate_stride_kernel_and_types(self, use_range: bool) -> tuple[Any, Any, list[Any]]:
-        """(module, kernel, arguments) of the form for contiguous arrays. It takes a pointer for each
-        array, then n, or start, stop and step."""
+        """(module, kernel, arguments) of the form for contiguous arrays. It takes a pointer for
+        each array, then n, or start, stop and step."""
         kernel = self._do.launch(backend_of(None), RANGE if use_range else FLAT)
         return None, kernel, list(self._do.parameters)
 
     def get_texref(self, name: str, use_range: bool = False) -> Any:
         """Texture references went with CUDA 12: raises NotImplementedError."""
         raise NotImplementedError(
-            f"ElementwiseKernel.get_texref({name!r}): CUDA 12 removed texture references; declare a "
+            f"ElementwiseKernel.get_texref({name!r}): CUDA 12 removed texture references; "
+            "declare a "
             "cudaTextureObject_t argument and pass a texture object"
         )
 
@@ -123,7 +123,9 @@ def get_elwise_range_module(
     after_loop: str = "",
 ) -> SourceModule:
     """The module with a kernel over a range; *arguments* end in ``start``, ``stop``, ``step``."""
-    return _module(arguments, operation, name, keep, options, preamble, loop_prep, after_loop, RANGE)
+    return _module(
+        arguments, operation, name, keep, options, preamble, loop_prep, after_loop, RANGE
+    )
 
 
 def _module(
@@ -207,7 +209,9 @@ get_real_kernel = _simple("real", "{y} *y, {z} *z", "z[i] = real(y[i])")
 get_imag_kernel = _simple("imag", "{y} *y, {z} *z", "z[i] = imag(y[i])")
 get_conj_kernel = _simple("conj", "{y} *y, {z} *z", "z[i] = pycuda::conj(y[i])")
 get_arange_kernel = _simple("arange", "{z} *z, {z} start, {z} step", "z[i] = start + ({z})i * step")
-get_axpbz_kernel = _simple("axpb", "{z} a, {x} *x, {z} b, {z} *z".replace("{z}", "{z}"), "z[i] = a * x[i] + b")
+get_axpbz_kernel = _simple(
+    "axpb", "{z} a, {x} *x, {z} b, {z} *z".replace("{z}", "{z}"), "z[i] = a * x[i] + b"
+)
 get_if_positive_kernel = _simple(
     "if_positive",
     "{crit} *crit, {item} *then_, {item} *else_, {item} *result",

@@ -39,11 +39,12 @@ _slice = slice
 class ReductionKernel:
     """A reduction of the values that an expression has for the items of arrays.
 
-    dtype_out: of the computation and the result, possibly a structure. neutral: an expression for what
-    changes nothing. reduce_expr: an expression of ``a`` and ``b``, associative and commutative.
-    map_expr: an expression of the index ``i``, ``in[i]`` if left out. arguments: as ElementwiseKernel's;
-    which arrays may be strided or broadcast is decided as there, by map_expr. name, keep, options,
-    preamble: as there. Compiled at the first call, in the context of the arrays.
+    dtype_out: of the computation and the result, possibly a structure. neutral: an expression for
+    what changes nothing. reduce_expr: an expression of ``a`` and ``b``, associative and
+    commutative. map_expr: an expression of the index ``i``, ``in[i]`` if left out. arguments: as
+    ElementwiseKernel's; which arrays may be strided or broadcast is decided as there, by
+    map_expr. name, keep, options, preamble: as there. Compiled at the first call, in the context
+    of the arrays.
     """
 
     def __init__(
@@ -76,12 +77,12 @@ class ReductionKernel:
         """The result as a GPUArray of shape ().
 
         args: arrays and numbers, as declared. out: an array whose first item becomes the result.
-        allocator: for a new result. kernel_wrapper: is given each kernel as a function of (grid, block,
-        stream, *arguments, shared_size=) and returns what is called in its place. range, slice: as for
-        ElementwiseKernel. Without items the result is neutral. One or two launches.
+        allocator: for a new result. kernel_wrapper: is given each kernel as a function of (grid,
+        block, stream, *arguments, shared_size=) and returns what is called in its place. range,
+        slice: as for ElementwiseKernel. Without items the result is neutral. One or two launches.
 
-        Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do not
-        fit or indices are out of range, before anything is launched.
+        Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do
+        not fit or indices are out of range, before anything is launched.
         """
         return self._do(args, range, slice, stream, None, out, allocator, kernel_wrapper)[0]
 
@@ -118,7 +119,9 @@ def get_subset_dot_kernel(
     dtype_out: Any, dtype_subset: Any, dtype_a: Any = None, dtype_b: Any = None
 ) -> ReductionKernel:
     """The same for the items that an index array (the first argument) picks from both."""
-    return _make(reductions.dot_texts(CUDA, dtype_out, dtype_a, dtype_b, dtype_subset), "subset_dot")
+    return _make(
+        reductions.dot_texts(CUDA, dtype_out, dtype_a, dtype_b, dtype_subset), "subset_dot"
+    )
 
 
 def get_minmax_neutral(what: str, dtype: Any) -> str:

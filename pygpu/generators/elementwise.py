@@ -1,4 +1,5 @@
-"""A snippet of C that is run for each item of arrays: what ElementwiseKernel is on both backends."""
+"""A snippet of C that is run for each item of arrays: what ElementwiseKernel is on both
+backends."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 
 from pygpu.core.backend import Backend
 
-from .language import Language, split_options
+from .language import Language, addresses, split_options
 from .snippet import Form, Snippet
 from .usertext import mentions
 
@@ -17,8 +18,8 @@ _GROUP = 256
 
 
 def groups_for(backend: Backend, n: int) -> tuple[int, int]:
-    """(groups, group size) for a loop over n items, each taken by one work-item; on a CPU, a work-item
-    takes a stretch."""
+    """(groups, group size) for a loop over n items, each taken by one work-item; on a CPU, a
+    work-item takes a stretch."""
     limits = backend.limits
     if limits.is_cpu:
         return max(1, min(limits.units * 4, n >> 10)), 1
@@ -29,8 +30,9 @@ def groups_for(backend: Backend, n: int) -> tuple[int, int]:
 class Elementwise(Snippet):
     """A snippet with its arguments, for one language.
 
-    arguments, operation, preamble, loop_prep, after_loop: as ElementwiseKernel's. Raises TypeError or
-    ValueError for an argument list that cannot be parsed, RuntimeError without an array in it.
+    arguments, operation, preamble, loop_prep, after_loop: as ElementwiseKernel's. Raises
+    TypeError or ValueError for an argument list that cannot be parsed, RuntimeError without an
+    array in it.
     """
 
     def __init__(
@@ -58,7 +60,8 @@ class Elementwise(Snippet):
         )
         if not self.vectors:
             raise RuntimeError(
-                f"{self.call}: ElementwiseKernel can only be used with functions that have at least "
+                f"{self.call}: ElementwiseKernel can only be used with functions that have at "
+                "least "
                 "one vector argument"
             )
         if mentions(operation, "return"):
@@ -90,22 +93,27 @@ class Elementwise(Snippet):
 
     def _loop(self, backend: Backend, form: Form, index: str, body: str) -> str:
         if form.ranged:
-            first, step = f"start + ({index})(cta_start + tid) * step", f"({index})total_threads * step"
+            first, step = (
+                f"start + ({index})(cta_start + tid) * step",
+                f"({index})total_threads * step",
+            )
             return (
-                f"if (step < 0) {{\n  for (i = {first}; i > stop; i += {step})\n{body}\n}} else {{\n"
+                f"if (step < 0) {{\n  for (i = {first}; i > stop; i += {step})\n{body}\n}} else "
+                f"{{\n"
                 f"  for (i = {first}; i < stop; i += {step})\n{body}\n}}"
             )
         if backend.limits.is_cpu and self.loop_is_ours:
             return (
-                "const long pg_each = (n + gsize - 1) / gsize, pg_first = pg_each * get_global_id(0);\n"
+                "const long pg_each = (n + gsize - 1) / gsize, pg_first = pg_each * "
+                "get_global_id(0);\n"
                 "const long pg_end = pg_first + pg_each < n ? pg_first + pg_each : n;\n"
                 f"for (i = pg_first; i < pg_end; i++)\n{body}"
             )
         return f"for (i = cta_start + tid; i < n; i += total_threads)\n{body}"
 
     def launch(self, backend: Backend, form: Form) -> Any:
-        """The kernel of a form, compiled when it is first asked for. It takes the arguments, an array
-        as one of them, the layout numbers, and n or start, stop, step."""
+        """The kernel of a form, compiled when it is first asked for. It takes the arguments, an
+        array as one of them, the layout numbers, and n or start, stop, step."""
         key = backend, form
         found = self._launches.get(key)
         if found is None:
@@ -125,7 +133,8 @@ class Elementwise(Snippet):
         wait_for: Any = None,
         capture: Any = None,
     ) -> Any:
-        """Check, choose the form, launch. bounds, part: range= and slice=. Returns an event, or None."""
+        """Check, choose the form, launch. bounds, part: range= and slice=. Returns an event, or
+        None."""
         backend, queue, numbers, form, n, indices = self.prepare(args, bounds, part, queue)
         launch = self._launches.get((backend, form)) or self.launch(backend, form)
         if indices is None:
@@ -135,7 +144,7 @@ class Elementwise(Snippet):
         if self.is_cuda:
             if n:
                 groups, size = groups_for(backend, n)
-                launch(*numbers, block=(size, 1, 1), grid=(groups, 1), stream=queue)
+                launch(*addresses(numbers), block=(size, 1, 1), grid=(groups, 1), stream=queue)
             return None
         events = self.wait_list(backend, queue, numbers, wait_for)
         if n == 0:

@@ -1,4 +1,5 @@
-"""The C of users' snippets, for each backend: declarations of arguments, and what goes before a kernel.
+"""The C of users' snippets, for each backend: declarations of arguments, and what goes before a
+kernel.
 
 A *language* here is what PyOpenCL's or PyCUDA's programs are written in: OpenCL C with PyOpenCL's
 complex numbers, or CUDA C++ with PyCUDA's. The shells around the snippets are written in the common
@@ -27,6 +28,7 @@ __all__ = [
     "OPENCL",
     "Language",
     "Parameter",
+    "addresses",
     "language_of",
     "split_options",
     "to_number",
@@ -35,10 +37,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Parameter:
-    """An argument of a user's kernel. vector: a pointer to items of the dtype; otherwise a value."""
+    """An argument of a user's kernel. vector: a pointer to items of the dtype; otherwise a
+    value."""
 
     name: str
-    dtype: np.dtype[Any] | None  # None: an argument that only its declaration describes
+    dtype: Any  # np.dtype; None: an argument that only its declaration describes
     vector: bool
     declaration: str  # of a value; of a vector, the type of its items
 
@@ -74,16 +77,19 @@ class Language:
         raise NotImplementedError
 
     def prefix(self, backend: Backend, texts: Sequence[str], dtypes: Iterable[Any]) -> str:
-        """What goes before the user's preamble: the common language, complex numbers if they occur."""
+        """What goes before the user's preamble: the common language, complex numbers if they
+        occur."""
         raise NotImplementedError
 
     def kernel(self, name: str, parameters: Sequence[str]) -> str:
         """The head of a kernel."""
         raise NotImplementedError
 
-    def set_types(self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0) -> None:
-        """Declare a kernel's arguments, so that each array is one: *before* arrays, the parameters, and
-        *more* numbers of 64 bits."""
+    def set_types(
+        self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0
+    ) -> None:
+        """Declare a kernel's arguments, so that each array is one: *before* arrays, the
+        parameters, and *more* numbers of 64 bits."""
         raise NotImplementedError
 
     def array_type(self) -> type:
@@ -144,7 +150,9 @@ class _OpenCL(Language):
             text += "#include <pyopencl-complex.h>\n"
         return text
 
-    def set_types(self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0) -> None:
+    def set_types(
+        self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0
+    ) -> None:
         array = cl_arguments.VectorArg(np.uint8, "array", with_offset=True)
         types = [array if p.vector else p.dtype for p in parameters]
         kernel.set_arg_types([array] * before + types + [np.int64] * more)
@@ -196,7 +204,8 @@ class _CUDA(Language):
             return Parameter(item.name, item.dtype, True, self.ctype(item.dtype))
         if not hasattr(item, "declarator"):
             raise TypeError(
-                f"{item!r} is neither a C declaration nor an argument such as VectorArg or ScalarArg"
+                f"{item!r} is neither a C declaration nor an argument such as VectorArg or "
+                "ScalarArg"
             )
         if isinstance(item, cl_arguments.ScalarArg):
             return Parameter(item.name, item.dtype, False, f"{self.ctype(item.dtype)} {item.name}")
@@ -221,7 +230,9 @@ class _CUDA(Language):
     def kernel(self, name: str, parameters: Sequence[str]) -> str:
         return f'extern "C" __global__ void {name}({", ".join(parameters)})'
 
-    def set_types(self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0) -> None:
+    def set_types(
+        self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0
+    ) -> None:
         pass  # the kernel's own signature says it all
 
     def array_type(self) -> type:
@@ -249,6 +260,13 @@ def split_options(options: Any) -> list[str]:
     return shlex.split(options) if isinstance(options, str) else list(options or ())
 
 
+def addresses(numbers: list[Any]) -> list[Any]:
+    """CUDA's arrays as kernels take them."""
+    if any(hasattr(x, "base_data") and not hasattr(x, "gpudata") for x in numbers):
+        return [int(x.base_data) + x.offset if hasattr(x, "base_data") else x for x in numbers]
+    return numbers
+
+
 def _has_complex(texts: Sequence[str], dtypes: Iterable[Any]) -> bool:
     return any(d is not None and d.kind == "c" for d in dtypes) or any(
         _COMPLEX_WORDS.search(text) for text in texts
@@ -267,7 +285,8 @@ def to_number(value: Any, parameter: Parameter, call: str) -> Any:
     if getattr(value, "backend", None) is not None:
         raise TypeError(
             f"{call}: argument '{parameter.name}' is a number (declared "
-            f"'{parameter.declaration.strip()}'), and an array was given; pass its value, array.get(), "
+            f"'{parameter.declaration.strip()}'), and an array was given; pass its value, "
+            "array.get(), "
             f"or declare '*{parameter.name}'"
         )
     kind = dtype.kind

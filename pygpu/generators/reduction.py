@@ -1,10 +1,10 @@
 """Items of arrays, mapped by one snippet of C and reduced to one by another: ReductionKernel.
 
-One launch while the items suit one work-group, else two: groups write partial results, and one group
-reduces those. On a GPU the work-items of a group take neighbouring items, four at a time, and meet in
-a tree in local memory; on a CPU a work-item takes a stretch of items, with eight partial results of
-its own, so that the compiler can use vector instructions. Either way items are combined in another
-order than they lie: the operation must be associative and commutative.
+One launch while the items suit one work-group, else two: groups write partial results, and one
+group reduces those. On a GPU the work-items of a group take neighbouring items, four at a time,
+and meet in a tree in local memory; on a CPU a work-item takes a stretch of items, with eight
+partial results of its own, so that the compiler can use vector instructions. Either way items are
+combined in another order than they lie: the operation must be associative and commutative.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from pygpu.core.backend import Backend
 
-from .language import Language, Parameter, split_options
+from .language import Language, Parameter, addresses, split_options
 from .snippet import FLAT, Form, Snippet
 
 __all__ = ["Reduction", "macro_body"]
@@ -35,8 +35,9 @@ def macro_body(text: str) -> str:
 class Reduction:
     """A reduction for one language.
 
-    dtype: of the result. neutral, reduce_expr (of ``a`` and ``b``), map_expr (of ``i``): expressions.
-    arguments: as ElementwiseKernel's; None for one array ``in`` of the result's dtype.
+    dtype: of the result. neutral, reduce_expr (of ``a`` and ``b``), map_expr (of ``i``):
+    expressions. arguments: as ElementwiseKernel's; None for one array ``in`` of the result's
+    dtype.
     """
 
     def __init__(
@@ -61,9 +62,7 @@ class Reduction:
         parameters = language.parse(arguments)
         # a and b are the operands here, whatever the arguments are called
         around = re.sub(r"(?<![\w.])[ab]\b", " ", f"{reduce_expr}\n{neutral}")
-        self.first = Snippet(
-            language, self.call, parameters, map_expr or "in[i]", around, preamble
-        )
+        self.first = Snippet(language, self.call, parameters, map_expr or "in[i]", around, preamble)
         partial = Parameter(_PARTIAL, self.dtype, True, self.ctype)
         self.second = Snippet(
             language, self.call, [partial, *parameters], f"{_PARTIAL}[i]", around, preamble
@@ -85,8 +84,10 @@ class Reduction:
         size = self.group_size(backend)
         return (
             f"{language.prefix(backend, texts, dtypes)}#define PG_GROUP {size}\n{self.preamble}\n"
-            f"typedef {self.ctype} pg_out_t;\n#define PG_REDUCE(a, b) ({macro_body(self.reduce_expr)})\n"
-            f"{snippet.access_macros(form)}{language.kernel(self._kernel_name(stage), declared)}\n{{\n"
+            f"typedef {self.ctype} pg_out_t;\n#define PG_REDUCE(a, b) "
+            f"({macro_body(self.reduce_expr)})\n"
+            f"{snippet.access_macros(form)}"
+            f"{language.kernel(self._kernel_name(stage), declared)}\n{{\n"
             f"{language.start((out, *parameters))}"
             f"{self._cpu_loop(snippet, form) if cpu else self._group_loop(snippet, form)}}}\n"
         )
@@ -105,7 +106,9 @@ class Reduction:
     def _items(self, snippet: Snippet, form: Form, count: int, place: str) -> str:
         """Statements that take *count* items into as many partial results."""
         text = "".join(f"pg_out_t pg_v{j};\n" for j in range(count))
-        text += "".join(self._item(snippet, form, f"pg_v{j}", place.format(j=j)) for j in range(count))
+        text += "".join(
+            self._item(snippet, form, f"pg_v{j}", place.format(j=j)) for j in range(count)
+        )
         return text + "".join(f"pg_acc{j} = PG_REDUCE(pg_acc{j}, pg_v{j});\n" for j in range(count))
 
     def _accumulators(self, count: int) -> str:
@@ -228,13 +231,23 @@ for (; pg_k < pg_end; pg_k++) {{
         return out, event
 
     def _launch(
-        self, kernel: Any, queue: Any, groups: int, size: int, numbers: Sequence[Any], events: Any, wrapper: Any
+        self,
+        kernel: Any,
+        queue: Any,
+        groups: int,
+        size: int,
+        numbers: Sequence[Any],
+        events: Any,
+        wrapper: Any,
     ) -> Any:
         if not self.first.is_cuda:
             return kernel(queue, (groups * size,), (size,), *numbers, wait_for=events)
+        numbers = addresses(list(numbers))
         if wrapper is not None:
 
-            def launch(grid: Any, block: Any, stream: Any, *args: Any, shared_size: int = 0) -> None:
+            def launch(
+                grid: Any, block: Any, stream: Any, *args: Any, shared_size: int = 0
+            ) -> None:
                 kernel(*args, block=block, grid=grid, stream=stream, shared=shared_size)
 
             wrapper(launch)((groups, 1), (size, 1, 1), queue, *numbers, shared_size=0)
@@ -242,11 +255,13 @@ for (; pg_k < pg_end; pg_k++) {{
             kernel(*numbers, block=(size, 1, 1), grid=(groups, 1), stream=queue)
         return None
 
-    def _new(self, like: Any, backend: Backend, queue: Any, shape: tuple[int, ...], allocator: Any) -> Any:
+    def _new(
+        self, like: Any, backend: Backend, queue: Any, shape: tuple[int, ...], allocator: Any
+    ) -> Any:
         """An array beside the first one, of the result's dtype."""
         nbytes = self.dtype.itemsize * (shape[0] if shape else 1)
         if like is None:
-            cls = self.language.array_type()
+            cls: Any = self.language.array_type()
         else:
             cls = type(like)
             if allocator is None and not shape:
@@ -258,10 +273,13 @@ for (; pg_k < pg_end; pg_k++) {{
 
     def _check_out(self, out: Any, backend: Backend) -> None:
         if getattr(out, "backend", None) is None:
-            raise TypeError(f"{self.call}: out must be an array on the device, not {type(out).__name__}")
+            raise TypeError(
+                f"{self.call}: out must be an array on the device, not {type(out).__name__}"
+            )
         if out.dtype != self.dtype:
             raise ValueError(
-                f"{self.call}: out must have the same dtype as dtype_out, {self.dtype}, not {out.dtype}"
+                f"{self.call}: out must have the same dtype as dtype_out, {self.dtype}, not "
+                f"{out.dtype}"
             )
         if out.size == 0:
             raise ValueError(f"{self.call}: out array is empty")

@@ -59,13 +59,19 @@ def dot_texts(
     subset: Any = None,
     conjugate_first: bool = False,
 ) -> Texts:
-    """The same of a sum of products; of the items that *subset*, an index dtype, picks, if given."""
+    """The same of a sum of products; of the items that *subset*, an index dtype, picks, if
+    given."""
     dtype_a = np.dtype(dtype_out if dtype_a is None else dtype_a)
     dtype_b = dtype_a if dtype_b is None else np.dtype(dtype_b)
     dtype_out = np.result_type(dtype_a, dtype_b) if dtype_out is None else np.dtype(dtype_out)
     index = "i" if subset is None else "lookup_tbl[i]"
     a, b = (
-        converted(language, f"{name}[{index}]", source, dtype_out if source.kind == "c" else _part(dtype_out))
+        converted(
+            language,
+            f"{name}[{index}]",
+            source,
+            dtype_out if source.kind == "c" else _part(dtype_out),
+        )
         for name, source in (("a", dtype_a), ("b", dtype_b))
     )
     a_complex, b_complex = dtype_a.kind == "c", dtype_b.kind == "c"
@@ -120,7 +126,9 @@ def extreme_texts(language: Language, what: str, dtype: Any, subset: Any = None)
     texts["map_expr"] = "in[i]" if subset is None else "in[lookup_tbl[i]]"
     texts["arguments"] = f"const {language.ctype(dtype)} *in"
     if subset is not None:
-        texts["arguments"] = f"const {language.ctype(np.dtype(subset))} *lookup_tbl, {texts['arguments']}"
+        texts["arguments"] = (
+            f"const {language.ctype(np.dtype(subset))} *lookup_tbl, {texts['arguments']}"
+        )
     return texts
 
 
@@ -129,8 +137,10 @@ def all_any_texts(language: Language, what: str, dtype_out: Any, dtype_in: Any) 
     dtype_in = np.dtype(dtype_in)
     item = "in[i]"
     if dtype_in.kind == "c":
-        item = "(in[i].real != 0 || in[i].imag != 0)" if language.name == "opencl" else (
-            "(in[i].real() != 0 || in[i].imag() != 0)"
+        item = (
+            "(in[i].real != 0 || in[i].imag != 0)"
+            if language.name == "opencl"
+            else ("(in[i].real() != 0 || in[i].imag() != 0)")
         )
     return {
         "dtype": np.dtype(dtype_out),

@@ -1,10 +1,10 @@
 """A user's snippet of C over items of arrays: its arguments, and how arrays given for them lie.
 
-Arguments that are always written ``x[i]`` are broadcast against each other and may have any strides;
-the others are pointers (see :mod:`pygpu.generators.usertext`). A generator compiles a snippet in forms,
-each when it is first needed: *flat*, where item i of each array lies at i; *range*, with a start, a
-stop and a step; and both of them *strided*, where the place of item i is computed from shape and
-strides.
+Arguments that are always written ``x[i]`` are broadcast against each other and may have any
+strides; the others are pointers (see :mod:`pygpu.generators.usertext`). A generator compiles a
+snippet in forms, each when it is first needed: *flat*, where item i of each array lies at i;
+*range*, with a start, a stop and a step; and both of them *strided*, where the place of item i is
+computed from shape and strides.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _LOOP_VARIABLES = ("tid", "total_threads", "cta_start", "lid", "gsize", "work_gr
 
 
 class Form(NamedTuple):
-    """A form of a snippet. ndim: axes of the arguments *strided* (their numbers). wide: 64-bit indices
-    are needed where places are computed."""
+    """A form of a snippet. ndim: axes of the arguments *strided* (their numbers). wide: 64-bit
+    indices are needed where places are computed."""
 
     ranged: bool
     ndim: int = 1
@@ -80,7 +80,8 @@ def check_arrays(call: str, parameters: Sequence[Parameter], args: Sequence[Any]
             if arg.dtype.itemsize == parameter.dtype.itemsize:
                 advice += f", or read its bytes as they are with .view({wanted})"
             raise TypeError(
-                f"{call}: {declared} is an array of {parameter.dtype}, and the array given has dtype "
+                f"{call}: {declared} is an array of {parameter.dtype}, and the array given has "
+                "dtype "
                 f"{arg.dtype}; {advice}"
             )
 
@@ -92,8 +93,8 @@ def _dtype_name(dtype: np.dtype[Any]) -> str:
 class Snippet:
     """A snippet with its arguments.
 
-    text: uses the index ``i``. around: statements of the same kernel outside the loop. preamble: text
-    before the kernel. call: what messages call it.
+    text: uses the index ``i``. around: statements of the same kernel outside the loop. preamble:
+    text before the kernel. call: what messages call it.
     """
 
     def __init__(
@@ -167,7 +168,9 @@ class Snippet:
             return []
         long = self.language.long
         return [f"{long} pg_n{d}" for d in range(1, form.ndim)] + [
-            f"{long} pg_{self.parameters[k].name}_s{d}" for k in form.strided for d in range(form.ndim)
+            f"{long} pg_{self.parameters[k].name}_s{d}"
+            for k in form.strided
+            for d in range(form.ndim)
         ]
 
     def places(self, form: Form) -> str:
@@ -262,12 +265,15 @@ class Snippet:
         indices = self._range(args, bounds, None)
         return backend_of(queue), queue, numbers, RANGE, len(indices), indices
 
-    def wait_list(self, backend: Backend, queue: Any, numbers: list[Any], wait_for: Any) -> list[Any] | None:
+    def wait_list(
+        self, backend: Backend, queue: Any, numbers: list[Any], wait_for: Any
+    ) -> list[Any] | None:
         """The events that a command of OpenCL with these arguments waits for."""
         if queue is not self._queue:
             if queue is None:
                 raise ValueError(
-                    f"{self.call}: the arrays have no queue; pass queue=, or array.with_queue(queue)"
+                    f"{self.call}: the arrays have no queue; pass queue=, or "
+                    "array.with_queue(queue)"
                 )
             self._ordered = backend.is_ordered(queue)
             self._queue = queue
@@ -287,7 +293,9 @@ class Snippet:
             else:
                 array.events.append(event)
 
-    def _place(self, args: Sequence[Any], ranged: bool) -> tuple[int, int, tuple[int, ...], list[int]]:
+    def _place(
+        self, args: Sequence[Any], ranged: bool
+    ) -> tuple[int, int, tuple[int, ...], list[int]]:
         """(items, axes, the arguments to be strided, layout numbers), remembered by the shapes and
         strides of the arguments."""
         key = (tuple((args[k].shape, args[k].strides) for k in self.vectors), ranged)
@@ -299,7 +307,9 @@ class Snippet:
             self._layouts[key] = found
         return found
 
-    def _find_place(self, args: Sequence[Any], ranged: bool) -> tuple[int, int, tuple[int, ...], list[int]]:
+    def _find_place(
+        self, args: Sequence[Any], ranged: bool
+    ) -> tuple[int, int, tuple[int, ...], list[int]]:
         parameters = self.parameters
         for k in self.vectors:
             if k not in self.elementwise and not _is_dense(args[k]):
@@ -313,8 +323,8 @@ class Snippet:
         if ranged and len({args[k].shape for k in moving}) > 1:
             if not all(_is_dense(args[k]) for k in moving):
                 raise ValueError(
-                    f"{self.call}: with range or slice, arrays of different shapes must be contiguous; "
-                    + self._shapes(args)
+                    f"{self.call}: with range or slice, arrays of different shapes must be "
+                    "contiguous; " + self._shapes(args)
                 )
             return args[first].size, 1, (), []
         if not moving:
@@ -329,8 +339,7 @@ class Snippet:
         same = all(args[k].shape == shape for k in moving)
         strides = [layout.broadcast_strides(args[k].shape, args[k].strides, shape) for k in moving]
         if same and (
-            all(args[k]._c_contiguous for k in moving)
-            or all(args[k]._f_contiguous for k in moving)
+            all(args[k]._c_contiguous for k in moving) or all(args[k]._f_contiguous for k in moving)
         ):
             return n, 1, (), []
         if self.uses_index or ranged:
@@ -352,7 +361,8 @@ class Snippet:
             shape = layout.broadcast_shapes(*(args[k].shape for k in moving))
         except ValueError:
             raise ValueError(
-                f"{self.call}: the arrays do not fit each other: {self._shapes(args)}; with range=, "
+                f"{self.call}: the arrays do not fit each other: {self._shapes(args)}; with "
+                "range=, "
                 "arrays of different lengths can be used"
             ) from None
         for k in self.written:
@@ -366,13 +376,16 @@ class Snippet:
                 )
             if any(s == 0 and length > 1 for s, length in zip(args[k].strides, shape, strict=True)):
                 raise ValueError(
-                    f"{self.call}: '{name}' is written, and several of its items are one and the same "
+                    f"{self.call}: '{name}' is written, and several of its items are one and the "
+                    "same "
                     "in memory (stride 0)"
                 )
         return shape
 
     def _shapes(self, args: Sequence[Any]) -> str:
-        return ", ".join(f"{self.parameters[k].name} has shape {args[k].shape}" for k in self.vectors)
+        return ", ".join(
+            f"{self.parameters[k].name} has shape {args[k].shape}" for k in self.vectors
+        )
 
     def _range(self, args: Any, bounds: slice | None, part: slice | None) -> range:
         """The indices that range= or slice= mean; those of elementwise arrays must exist."""
@@ -413,7 +426,8 @@ class Snippet:
         """Memory of one context cannot be read by kernels of another."""
         if arg.backend.context != backend.context:
             raise ValueError(
-                f"{self.call}: the arrays are in different contexts ({arg.backend!r} and {backend!r}); "
+                f"{self.call}: the arrays are in different contexts ({arg.backend!r} and "
+                f"{backend!r}); "
                 "copy one to the other's with .get() and to_device or to_gpu"
             )
 
@@ -423,7 +437,9 @@ def _is_dense(array: Any) -> bool:
     return bool(array._c_contiguous or array._f_contiguous)
 
 
-def _join(shape: tuple[int, ...], strides: list[tuple[int, ...]]) -> tuple[tuple[int, ...], list[Any]]:
+def _join(
+    shape: tuple[int, ...], strides: list[tuple[int, ...]]
+) -> tuple[tuple[int, ...], list[Any]]:
     """Fewer axes, in the same order: those that run on in all operands are one."""
     axes = [axis for axis, length in enumerate(shape) if length != 1]
     if not axes:

@@ -1,9 +1,9 @@
 """What a user's snippet of C does with an array argument, and rewriting its accesses.
 
 The kernel generators paste the user's text into a loop over ``i``. An argument that is only ever
-written as ``x[i]`` can have any strides and takes part in broadcasting; one that is used in any other
-way (``x[i + 1]``, ``x[idx[i]]``, ``f(x)``) is a plain pointer to a contiguous array whose length says
-nothing about the loop. This is no compiler: what is not surely ``x[i]`` is a pointer.
+written as ``x[i]`` can have any strides and takes part in broadcasting; one that is used in any
+other way (``x[i + 1]``, ``x[idx[i]]``, ``f(x)``) is a plain pointer to a contiguous array whose
+length says nothing about the loop. This is no compiler: what is not surely ``x[i]`` is a pointer.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def _occurrences(code: str, name: str) -> list[tuple[int, int, int]]:
         at = match.end()
         while at < len(code) and code[at].isspace():
             at += 1
-        found.append((match.start(), match.end(), _closing(code, at) if code[at : at + 1] == "[" else -1))
+        found.append(
+            (match.start(), match.end(), _closing(code, at) if code[at : at + 1] == "[" else -1)
+        )
     return found
 
 

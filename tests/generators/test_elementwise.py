@@ -1,4 +1,5 @@
-"""ElementwiseKernel on both backends: values, layouts, ranges, and what is refused before a launch."""
+"""ElementwiseKernel on both backends: values, layouts, ranges, and what is refused before a
+launch."""
 
 from __future__ import annotations
 
@@ -86,7 +87,8 @@ def test_transposed_arrays_of_one_layout_stay_as_they_lie(side, kernels):
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [((4, 1), (1, 5)), ((5,), (4, 5)), ((), (4, 5)), ((4, 5), (1, 1)), ((2, 1, 3), (4, 1))]
+    ("a", "b"),
+    [((4, 1), (1, 5)), ((5,), (4, 5)), ((), (4, 5)), ((4, 5), (1, 1)), ((2, 1, 3), (4, 1))],
 )
 def test_broadcasting(side, kernels, a, b):
     x, y = numbers(a), numbers(b, seed=1)
@@ -142,8 +144,10 @@ def test_range_and_slice(side, kernels):
         z = side.array(np.zeros(100, np.float32))
         kernel(z, side.array(x), **choice)
         part = choice.get("slice") or choice["range"]
-        indices = np.arange(100)[part] if "slice" in choice else np.arange(
-            part.start or 0, part.stop, part.step or 1
+        indices = (
+            np.arange(100)[part]
+            if "slice" in choice
+            else np.arange(part.start or 0, part.stop, part.step or 1)
         )
         expected = np.zeros(100, np.float32)
         expected[indices] = x[indices] + indices
@@ -224,9 +228,14 @@ def test_scalars_of_all_sorts(side, kernels):
     ]:
         kernel(z, a, b, c, d, e)
         assert np.array_equal(z.get(), np.full(3, float(a) + int(b) + int(c) + float(d) + int(e)))
-    for bad, error in [((0.5, 1.5, 0, 0, 0), TypeError), ((0, 1 << 31, 0, 0, 0), OverflowError),
-                       ((0, 0, -1, 0, 0), OverflowError), ((1j, 0, 0, 0, 0), TypeError),
-                       (("1x", 0, 0, 0, 0), TypeError), ((z, 0, 0, 0, 0), TypeError)]:
+    for bad, error in [
+        ((0.5, 1.5, 0, 0, 0), TypeError),
+        ((0, 1 << 31, 0, 0, 0), OverflowError),
+        ((0, 0, -1, 0, 0), OverflowError),
+        ((1j, 0, 0, 0, 0), TypeError),
+        (("1x", 0, 0, 0, 0), TypeError),
+        ((z, 0, 0, 0, 0), TypeError),
+    ]:
         with pytest.raises(error):
             kernel(z, *bad)
 
@@ -254,7 +263,10 @@ def test_several_outputs_loop_parts_and_continue(side, kernels):
 
 def test_loop_variables(side, kernels):
     kernel = make(
-        kernels, side, "long *z", "if (i == 0) { z[0] = n; z[1] = total_threads > tid; z[2] = cta_start; }"
+        kernels,
+        side,
+        "long *z",
+        "if (i == 0) { z[0] = n; z[1] = total_threads > tid; z[2] = cta_start; }",
     )
     z = side.array(np.full(1000, -1))
     kernel(z)

@@ -25,8 +25,14 @@ def integers(shape, dtype, seed=0):
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 255, 256, 1023, 4097, 100003])
 def test_dot(side, kernels, n):
     kernel = make(
-        kernels, side, np.int64, "0", "a+b", map_expr="(long)x[i] * y[i]",
-        arguments="const int *x, const int *y", name="dot",
+        kernels,
+        side,
+        np.int64,
+        "0",
+        "a+b",
+        map_expr="(long)x[i] * y[i]",
+        arguments="const int *x, const int *y",
+        name="dot",
     )
     x, y = integers(n, np.int32), integers(n, np.int32, 1)
     result = kernel(side.array(x), side.array(y))
@@ -49,13 +55,21 @@ def test_names_of_arguments_may_be_those_of_the_operands(side, kernels):
     a = integers((6, 8), np.float32)
     whole = side.array(a)
     part = a[:, ::2]
-    assert kernel(side.view(whole, a, part), side.array(np.ones((6, 1), np.float32))).get() == part.sum()
+    assert (
+        kernel(side.view(whole, a, part), side.array(np.ones((6, 1), np.float32))).get()
+        == part.sum()
+    )
 
 
 def test_scalars_reach_both_stages_and_comments_are_no_harm(side, kernels):
     kernel = make(
-        kernels, side, np.float32, "low", "fmax(fmax(a, b), low) // the larger one",
-        map_expr="in[i] * factor", arguments="float *in, float factor, float low",
+        kernels,
+        side,
+        np.float32,
+        "low",
+        "fmax(fmax(a, b), low) // the larger one",
+        map_expr="in[i] * factor",
+        arguments="float *in, float factor, float low",
     )
     x = integers(20000, np.float32)
     assert kernel(side.array(x), 2, -100).get() == 2 * x.max()
@@ -66,9 +80,11 @@ def test_min_max_struct(side, kernels):
     dtype = np.dtype([("low", np.int32), ("high", np.int32)])
     if side.name == "opencl":
         from pygpu.tools import get_or_register_dtype
+
         inline = "inline"
     else:
         from pygpu.cuda.tools import get_or_register_dtype
+
         inline = "__device__ inline"
     get_or_register_dtype("generators_extremes", dtype)
     preamble = f"""
@@ -77,9 +93,14 @@ static {inline} generators_extremes both(int x, int y)
 {{ generators_extremes r; r.low = x; r.high = y; return r; }}
 """
     kernel = make(
-        kernels, side, dtype, "both(10000, -10000)",
+        kernels,
+        side,
+        dtype,
+        "both(10000, -10000)",
         "both(a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high)",
-        map_expr="both(x[i], x[i])", arguments="int *x", preamble=preamble,
+        map_expr="both(x[i], x[i])",
+        arguments="int *x",
+        preamble=preamble,
     )
     x = np.random.default_rng(3).integers(-5000, 5000, 7001).astype(np.int32)
     result = kernel(side.array(x)).get()
@@ -110,7 +131,9 @@ def test_range_slice_and_out(side, kernels):
 
 
 def test_without_arrays(side, kernels):
-    kernel = make(kernels, side, np.float64, "0", "a+b", map_expr="scale * i", arguments="double scale")
+    kernel = make(
+        kernels, side, np.float64, "0", "a+b", map_expr="scale * i", arguments="double scale"
+    )
     queue = {} if side.name == "cuda" else {"queue": side.queue}
     assert kernel(0.5, range=slice(0, 1001), **queue).get() == 250250
     with pytest.raises(TypeError, match="range"):
@@ -136,9 +159,11 @@ def test_two_launches_at_most(side, kernels):
 def test_ready_made_kernels(side, dtype):
     if side.name == "opencl":
         import pygpu.reduction as reduction
+
         extra = (side.context,)
     else:
         import pygpu.cuda.reduction as reduction
+
         extra = ()
     dtype = np.dtype(dtype)
     x = np.random.default_rng(5).integers(0, 10, 999).astype(dtype)
@@ -147,7 +172,10 @@ def test_ready_made_kernels(side, dtype):
     array = side.array(x)
     wide = np.dtype("complex64" if dtype.kind == "c" else "float64")
     assert reduction.get_sum_kernel(*extra, wide, dtype)(array).get() == x.astype(wide).sum()
-    assert np.allclose(reduction.get_dot_kernel(*extra, wide, dtype, dtype)(array, array).get(), (x.astype(wide) ** 2).sum())
+    assert np.allclose(
+        reduction.get_dot_kernel(*extra, wide, dtype, dtype)(array, array).get(),
+        (x.astype(wide) ** 2).sum(),
+    )
     picks = np.array([5, 7, 5, 900], np.int32)
     subset = reduction.get_subset_sum_kernel(*extra, wide, picks.dtype, dtype)
     assert subset(side.array(picks), array).get() == x[picks].astype(wide).sum()
@@ -157,7 +185,9 @@ def test_ready_made_kernels(side, dtype):
         if dtype.kind == "f":
             x[500] = np.nan
             for what in ("min", "max"):
-                assert np.isnan(reduction.get_minmax_kernel(*extra, what, dtype)(side.array(x)).get())
+                assert np.isnan(
+                    reduction.get_minmax_kernel(*extra, what, dtype)(side.array(x)).get()
+                )
 
 
 def test_template(opencl):
@@ -165,7 +195,11 @@ def test_template(opencl):
     from pygpu.tools import ScalarArg
 
     template = ReductionTemplate(
-        "item_t *x", "0", "a + b", "x[i] * %(factor)s + shift", name_prefix="scaled",
+        "item_t *x",
+        "0",
+        "a + b",
+        "x[i] * %(factor)s + shift",
+        name_prefix="scaled",
         template_processor="printf",
     )
     kernel = template.build(
