@@ -88,8 +88,7 @@ extern int pg_trap;
 #define PG_TRAP_FAULT 1
 #define PG_TRAP_COUNT 2
 #define PG_TRAP_FORKED 4
-#define PG_TRAP_EXIT 8
-#define PG_TRAP_HELD 16 /* of the calls, those made with the GIL held are counted */
+#define PG_TRAP_HELD 8 /* of the calls, those made with the GIL held are counted */
 
 #define PG_STATUS_MISSING (-90001) /* the library does not have this function */
 #define PG_STATUS_FORKED (-90002)  /* called in a child of fork() */

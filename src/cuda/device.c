@@ -189,14 +189,16 @@ static PyObject *Device_getattro(PyObject *op, PyObject *name) {
     PyObject *which = upper != NULL ? PyObject_GetAttr(attributes, upper) : NULL;
     Py_XDECREF(upper);
     Py_XDECREF(attributes);
-    if (which == NULL) {
-        PyErr_Clear();
-        PyErr_Restore(type, value, traceback);
+    if (which == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Restore(type, value, traceback); /* of the name that was asked for */
         return NULL;
     }
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
+    if (which == NULL) {
+        return NULL;
+    }
     found = Device_get_attribute(op, which);
     Py_DECREF(which);
     return found;

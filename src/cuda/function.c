@@ -125,7 +125,13 @@ static PyObject *Function_getattro(PyObject *op, PyObject *name) {
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *upper = PyObject_CallMethod(name, "upper", NULL);
     const char *text = upper != NULL ? PyUnicode_AsUTF8(upper) : NULL;
-    PyErr_Clear();
+    if (text == NULL && PyErr_ExceptionMatches(PyExc_MemoryError)) {
+        Py_XDECREF(upper);
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+        return NULL;
+    }
     for (size_t i = 0; text != NULL && i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(rows[i].cls, "function_attribute") == 0 && strcmp(rows[i].name, text) == 0 && strcmp(text, "MAX") != 0) {
             Py_XDECREF(type);

@@ -356,6 +356,9 @@ static int pack_complex(const Item *item, PyObject *arg, unsigned char *at) {
 static int pack_bytes(const Item *item, PyObject *arg, unsigned char *at) {
     Py_buffer view;
     if (PyUnicode_Check(arg) || PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) {
+        if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) {
+            return -1;
+        }
         PyErr_Clear();
         return raise_struct("argument for 's' must be a bytes-like object, not %s", Py_TYPE(arg)->tp_name);
     }

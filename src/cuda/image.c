@@ -112,7 +112,9 @@ int jit_options_init(JitOptions *self, State *state, PyObject *options, const ch
         uint32_t key = 0;
         int64_t value = 0;
         PyObject *pair = PySequence_Check(PyTuple_GET_ITEM(pairs, i)) ? PySequence_Tuple(PyTuple_GET_ITEM(pairs, i)) : NULL;
-        if (pair == NULL || PyTuple_GET_SIZE(pair) != 2) {
+        if (pair == NULL && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) {
+            result = -1;
+        } else if (pair == NULL || PyTuple_GET_SIZE(pair) != 2) {
             PyErr_Clear();
             PyErr_Format(PyExc_TypeError, "%s: options[%zd] must be a pair (jit_option, int)", call, i);
             result = -1;

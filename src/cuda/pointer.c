@@ -43,7 +43,11 @@ static int from_allocation(Allocation *self, const char *call, DevicePointer *ou
 
 /* The first number of __cuda_array_interface__["data"]. */
 static int from_interface(PyObject *interface, const char *call, const char *name, DevicePointer *out) {
-    PyObject *data = PyDict_Check(interface) ? PyDict_GetItemString(interface, "data") : NULL;
+    PyObject *key = PyUnicode_FromString("data"), *data = key != NULL && PyDict_Check(interface) ? PyDict_GetItemWithError(interface, key) : NULL;
+    Py_XDECREF(key);
+    if (PyErr_Occurred()) {
+        return -1;
+    }
     PyObject *first = data != NULL && PyTuple_Check(data) && PyTuple_GET_SIZE(data) > 0 ? PyTuple_GET_ITEM(data, 0) : NULL;
     if (first == NULL || !PyIndex_Check(first)) {
         PyErr_Format(PyExc_TypeError, "%s: the __cuda_array_interface__ of %s has no address in \"data\"", call, name);

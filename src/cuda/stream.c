@@ -107,6 +107,15 @@ static void Stream_dealloc(PyObject *op) {
 
 /* ---- streams as arguments ------------------------------------------------------------------------------------------ */
 
+/* NULL without an exception if there is none. */
+static PyObject *attribute(PyObject *obj, const char *name) {
+    PyObject *value = PyObject_GetAttrString(obj, name);
+    if (value == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+    }
+    return value;
+}
+
 int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handle, Stream **object) {
     *object = NULL;
     *handle = NULL;
@@ -130,15 +139,15 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
     PyErr_Clear();
     if (PyLong_Check(obj)) {
         number = Py_NewRef(obj);
-    } else if (PyObject_HasAttrString(obj, "__cuda_stream__")) { /* cuda.core's protocol: (version, handle), or a method giving it */
-        PyObject *pair = PyObject_GetAttrString(obj, "__cuda_stream__");
-        if (pair != NULL && PyCallable_Check(pair)) {
-            Py_SETREF(pair, PyObject_CallNoArgs(pair));
+    } else if ((number = attribute(obj, "__cuda_stream__")) != NULL) { /* cuda.core's protocol: (version, handle), or a method giving it */
+        if (PyCallable_Check(number)) {
+            Py_SETREF(number, PyObject_CallNoArgs(number));
         }
-        number = pair != NULL && PyTuple_Check(pair) && PyTuple_GET_SIZE(pair) == 2 ? Py_NewRef(PyTuple_GET_ITEM(pair, 1)) : NULL;
-        Py_XDECREF(pair);
-    } else if (PyObject_HasAttrString(obj, "handle")) {
-        number = PyObject_GetAttrString(obj, "handle");
+        if (number != NULL) {
+            Py_SETREF(number, PyTuple_Check(number) && PyTuple_GET_SIZE(number) == 2 ? Py_NewRef(PyTuple_GET_ITEM(number, 1)) : NULL);
+        }
+    } else if (!PyErr_Occurred()) {
+        number = attribute(obj, "handle");
     }
     uint64_t value;
     if (number == NULL) {
