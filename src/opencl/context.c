@@ -41,6 +41,7 @@ static int Context_fill(Context *self) {
         }
         self->devices[self->n_devices++] = device;
         ocl_polls |= device->platform->is_nvidia;
+        ocl_events_keep_context |= device->platform->is_intel_cpu;
         if (device->version < self->version) {
             self->version = device->version;
         }

@@ -40,6 +40,8 @@ static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void
     return status;
 }
 
+int ocl_events_keep_context;
+
 Event *ocl_event_make(State *state, PyTypeObject *type, cl_event event, cl_context context) {
     ocl_live[LIVE_EVENT]++;
     Event *self = (Event *)PG_NEW(type);
@@ -50,6 +52,11 @@ Event *ocl_event_make(State *state, PyTypeObject *type, cl_event event, cl_conte
     self->state = state;
     self->event = event;
     self->context = context;
+    if (PG_UNLIKELY(ocl_events_keep_context) && context != NULL) {
+        cl_int status = CL_SUCCESS;
+        CL_CALL(status, clRetainContext, context);
+        self->keeps_context = status == CL_SUCCESS; /* else it is as the driver has it */
+    }
     return self;
 }
 
@@ -73,6 +80,11 @@ void ocl_event_dealloc(PyObject *op) {
     }
     if (self->event != NULL) {
         ocl_event_let_go(self->event);
+    }
+    if (PG_UNLIKELY(self->keeps_context)) {
+        cl_int status = CL_SUCCESS;
+        CL_CALL(status, clReleaseContext, self->context);
+        (void)status;
     }
     Py_XDECREF(self->ward);
     type->tp_free(op);

@@ -239,10 +239,10 @@ typedef struct {
 typedef struct {
     OCL_HEAD
     cl_event event;
-    cl_context context;     /* for checks only; the event keeps it alive in the driver */
+    cl_context context;     /* for checks; the event keeps it alive in the driver, or if keeps_context this object does */
     PyObject *ward;         /* NannyEvent: host object of the command, until wait() */
     struct UserEventRecord *user; /* UserEvent: where its outcome is kept */
-    cl_int failed;          /* UserEvent: how it ended where the driver knows otherwise; see user_event.c */
+    cl_int failed, keeps_context; /* UserEvent: how it ended where the driver knows otherwise; see user_event.c */
 } Event;
 
 typedef struct {
@@ -358,8 +358,8 @@ void ocl_event_let_go(cl_event event);
 int ocl_event_check(const Event *self, const char *routine); /* -1 with an exception for a user event that failed unknown to the driver */
 void ocl_event_failures_seen(void), ocl_event_dealloc(PyObject *op);
 unsigned ocl_event_failures(void); /* how many times user events failed */
-/* A driver is in use that is slow to call back (NVIDIA's), so events are looked at: see pending.c. Set by the first context of it. */
-extern int ocl_polls;
+extern int ocl_polls;               /* a driver is in use that is slow to call back (NVIDIA's), so events are looked at: see pending.c */
+extern int ocl_events_keep_context; /* a driver is in use whose events do not keep their context alive (Intel's) */
 /* Waits for the event with the GIL released, interruptible in the main thread. 0, or -1 with an exception.
  * *interrupted, if not NULL, is set to 1 when a signal handler raised: the command is still running then. */
 int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted);
