@@ -29,6 +29,8 @@ int ocl_queue_wait(Queue *self, cl_int *status, int *failed);
 /* The queue's command of that number (Queue.enqueued) and those before it are done. */
 void ocl_queue_done(Queue *self, unsigned number);
 extern int ocl_queues_busy;   /* queues that have commands of which that is not known */
+/* event_release.c: all commands that there were are done. */
+void ocl_event_queues_idle(void);
 extern int ocl_queues_shared; /* a handle may have got commands that its Queue does not know of */
 
 #endif

@@ -5,12 +5,13 @@
  * status, events of commands that are not done are put aside instead of released.
  *
  * It also leaves the failed event in the lists of the commands before it, and looks at it when these are done. They may be waiting
- * for another user event; so failed events are kept as long as there is one, and the last FAILED_KEPT for longer: by then the
- * commands are long past.
+ * for another user event, or for their turn; so failed events are kept until there is no such event and all queues were known to be
+ * idle once. A program that never finishes its queues keeps the last FAILED_MOST / 2 and more.
  */
-#include "opencl.h"
+#include "blocking.h"
 
-#define FAILED_KEPT 1024
+#define FAILED_KEPT 1024 /* not worth looking for */
+#define FAILED_MOST 65536
 
 typedef struct {
     cl_event *events;
@@ -18,10 +19,13 @@ typedef struct {
 } EventList;
 
 static EventList aside, failed; /* failed: the oldest first */
+static size_t failed_done; /* so many of them, the oldest, have no command before them that is not done */
 static unsigned failures;
 
 void ocl_event_failures_seen(void) { failures++; }
 unsigned ocl_event_failures(void) { return failures; }
+
+void ocl_event_queues_idle(void) { failed_done = failed.n; }
 
 static cl_int execution_status(cl_event event) {
     cl_int exec = CL_QUEUED, status = CL_SUCCESS;
@@ -59,12 +63,15 @@ static void release(cl_event event) {
     }
     failed.events[failed.n++] = event;
     if (failed.n >= 2 * FAILED_KEPT && ocl_user_events_pending() == 0) { /* many at once, so that moving the rest costs little */
-        size_t n = failed.n - FAILED_KEPT;
+        size_t n = failed.n >= FAILED_MOST ? FAILED_MOST / 2 : failed_done >= FAILED_KEPT ? failed_done : 0;
         for (size_t i = 0; i < n; i++) {
             release_now(failed.events[i]);
         }
-        memmove(failed.events, failed.events + n, FAILED_KEPT * sizeof *failed.events);
-        failed.n = FAILED_KEPT;
+        if (n > 0) {
+            failed.n -= n;
+            failed_done = failed_done > n ? failed_done - n : 0;
+            memmove(failed.events, failed.events + n, failed.n * sizeof *failed.events);
+        }
     }
 }
 

@@ -84,11 +84,14 @@ int ocl_queue_check(Queue *self, const char *call) {
 }
 
 int ocl_queues_busy, ocl_queues_shared;
+static int queues_lost; /* one was dropped of which it was not known whether it is idle */
 
 void ocl_queue_done(Queue *self, unsigned number) {
     if (self->enqueued != self->finished && (int)(number - self->finished) > 0) {
         self->finished = number;
-        ocl_queues_busy -= number == self->enqueued;
+        if (number == self->enqueued && --ocl_queues_busy == 0 && !queues_lost) {
+            ocl_event_queues_idle();
+        }
     }
 }
 
@@ -266,7 +269,10 @@ static void Queue_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     ocl_queue_forget_order(self);
-    ocl_queue_done(self, self->enqueued);
+    if (self->enqueued != self->finished) {
+        ocl_queues_busy--;
+        queues_lost = 1;
+    }
     if (self->queue != NULL) {
         ocl_queue_let_go(self);
     }

@@ -275,6 +275,27 @@ def test_a_command_fails_while_the_others_that_it_waits_for_complete():
 
 
 @pytest.mark.usefixtures("ctx")
+def test_many_commands_fail_long_before_it_is_their_turn():
+    """PoCL looks at them then, and aborts the process if they were released."""
+    run_alone(
+        "one, two = cl.CommandQueue(ctx), cl.CommandQueue(ctx)\n"
+        "large = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 1 << 22)\n"
+        "for i in range(3000):\n"
+        "    cl.enqueue_fill_buffer(two, large, b'a', 0, 1 << 22)\n"
+        "for i in range(800):\n"
+        "    gate = cl.UserEvent(ctx)\n"
+        "    held = cl.enqueue_fill_buffer(one, buffer, b'b', 0, 64, [gate])\n"
+        "    for k in range(3):\n"
+        "        cl.enqueue_fill_buffer(two, buffer, b'd', 0, 64, [held])\n"
+        "    del held\n"
+        "    gate.set_status(-1)\n"
+        "one.finish()\n"
+        "two.finish()\n"
+        "cl.enqueue_fill_buffer(two, buffer, b'a', 0, 64).wait()\n"
+    )
+
+
+@pytest.mark.usefixtures("ctx")
 def test_threads_let_events_fail_at_full_speed():
     run_alone(
         "queues = [cl.CommandQueue(ctx) for _ in range(4)]\n"
