@@ -1,56 +1,685 @@
-"""Arrays on an OpenCL device: NumPy's interface, PyOpenCL's names."""
+"""Arrays on an OpenCL device: NumPy's results, PyOpenCL's names.
+
+>>> import numpy as np, pygpu as cl, pygpu.array as cla
+>>> queue = cl.CommandQueue(cl.create_some_context(interactive=False))
+>>> a = cla.to_device(queue, np.arange(4, dtype=np.float32))
+>>> (2 * a + 1).get().tolist()
+[1.0, 3.0, 5.0, 7.0]
+
+The first argument of functions that make arrays is a CommandQueue. Arrays of CUDA are in
+:mod:`pygpu.cuda.gpuarray`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .core import layout
+from . import _opencl
+from .core import functions, layout, ufuncs
 from .core.backend import backend_of
-from .core.base import ArrayBase, _contiguous
+from .core.base import contiguous_host
 from .core.dtypes import native
+from .core.methods import ArrayBase
 
-__all__ = ["Array", "to_device"]
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+__all__ = [
+    "Array",
+    "ArrayHasOffsetError",
+    "DoubleDowncastWarning",
+    "InconsistentOpenCLQueueWarning",
+    "all",
+    "any",
+    "arange",
+    "as_strided",
+    "concatenate",
+    "cumsum",
+    "diff",
+    "dot",
+    "empty",
+    "empty_like",
+    "full",
+    "hstack",
+    "if_positive",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "multi_put",
+    "multi_take",
+    "multi_take_put",
+    "ones",
+    "reshape",
+    "stack",
+    "subset_dot",
+    "subset_max",
+    "subset_min",
+    "sum",
+    "take",
+    "to_device",
+    "transpose",
+    "vdot",
+    "where",
+    "zeros",
+    "zeros_like",
+]
+
+ARRAY_KERNEL_EXEC_HOOK = None  # a name that PyOpenCL's programs may set; not called here
+_SAME: Any = object()
+_NoValue: Any = object()
+
+
+class ArrayHasOffsetError(ValueError):
+    """The array does not begin where its memory begins; use base_data and offset."""
+
+    def __init__(
+        self,
+        val: str = "the array starts at an offset in its buffer, which `data` cannot tell: use "
+        "base_data and offset, or copy()",
+    ) -> None:
+        super().__init__(val)
+
+
+class InconsistentOpenCLQueueWarning(UserWarning):
+    """An array's queue is not the one its memory is bound to."""
+
+
+class DoubleDowncastWarning(UserWarning):
+    """A name of PyOpenCL's; never given: what needs double on a device without it is an error."""
 
 
 class Array(ArrayBase):
-    """An array in the memory of an OpenCL device."""
+    """An array in the memory of an OpenCL device.
+
+    cq: a CommandQueue, on which the array's operations run, or a Context: operations then need a
+    queue (with_queue()). order: "C" or "F". allocator: called with a number of bytes, for memory;
+    by default the context's own pool. data: a Buffer, SVM allocation or the like to use instead,
+    with the first item *offset* bytes from its start, and *strides* in bytes. events: what commands
+    on the array must wait for.
+    """
 
     def __init__(
         self,
         cq: Any,
         shape: Any,
-        dtype: Any,
+        dtype: DTypeLike,
         order: str = "C",
-        allocator: Any = None,
+        allocator: Callable[[int], Any] | None = None,
         data: Any = None,
         offset: int = 0,
-        strides: Any = None,
-        events: Any = None,
+        strides: Sequence[int] | None = None,
+        events: list[Any] | None = None,
+        _context: Any = None,
+        _queue: Any = None,
+        **_ignored: Any,
     ) -> None:
-        backend = backend_of(cq)
+        place = cq if cq is not None else _queue if _queue is not None else _context
+        if not isinstance(place, (_opencl.CommandQueue, _opencl.Context)):
+            raise TypeError(f"cq may be a queue or a context, not '{type(cq).__name__}'")
+        queue = place if isinstance(place, _opencl.CommandQueue) else None
+        backend = backend_of(place)
         dtype = native(dtype, "Array")
         shape = layout.as_shape(shape, "Array")
-        if strides is None and order == "F":
+        if strides is not None:
+            strides = tuple(int(s) for s in strides)
+        elif order in ("F", "f"):
             strides = layout.f_strides(shape, dtype.itemsize)
+        elif order not in ("C", "c"):
+            raise ValueError(f"invalid order: {order}")
+        nbytes = prod(shape) * dtype.itemsize
         if data is None:
-            nbytes = dtype.itemsize * int(np.prod(shape, dtype=object))
-            data = backend.allocate(nbytes, allocator, cq)
-        self._init(backend, cq, data, offset, shape, strides, dtype, allocator)
+            if strides is not None:
+                low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
+                nbytes, offset = high - low, offset - low
+            if offset < 0:
+                raise ValueError("Array: offset must not be negative")
+            data = backend.allocate(nbytes + offset, allocator, queue)
+        else:
+            _check_memory(data, offset, shape, strides, dtype)
+        self._init(backend, queue, data, offset, shape, strides, dtype, allocator)
         if events:
             self.events = events
 
+    @property
+    def context(self) -> Any:
+        """The Context of the memory."""
+        return self.backend.context
+
+    @property
+    def data(self) -> Any:
+        """The memory, of an array that begins where it begins. Raises ArrayHasOffsetError."""
+        if self.offset:
+            raise ArrayHasOffsetError()
+        return self.base_data
+
+    @property
+    def device(self) -> Any:
+        """The Device."""
+        return self.backend.device
+
+    # ---- queues and events
+
+    def with_queue(self, queue: Any) -> Any:
+        """A view whose operations run on another queue of the context; None for no queue."""
+        if queue is not None and not isinstance(queue, _opencl.CommandQueue):
+            raise TypeError(f"with_queue: a CommandQueue is needed, not {type(queue).__name__}")
+        if queue is not None and queue.context != self.context:
+            raise ValueError("with_queue: the queue belongs to another context than the array")
+        view = self._view(self.shape, self.strides, self.offset)
+        if queue is not None and queue.device != self.backend.device:
+            events = self.events
+            view._init(
+                backend_of(queue),
+                queue,
+                self.base_data,
+                self.offset,
+                self.shape,
+                self.strides,
+                self.dtype,
+                self.allocator,
+            )
+            view.events = events
+        view.queue = queue
+        return view
+
+    def add_event(self, evt: Any) -> None:
+        """Let later commands on the array wait for one more event."""
+        self._add_event(evt)
+
+    def finish(self) -> None:
+        """Wait for the array's events, and forget them."""
+        events = self.events
+        if events:
+            _opencl.wait_for_events(events)
+            del events[:]
+
+    # ---- transfers
+
     def get(self, queue: Any = None, ary: np.ndarray | None = None) -> np.ndarray:
-        """The contents as a host array."""
+        """The contents as a host array: *ary* (same dtype and size) or a new one; waits."""
         return self._get(ary, queue, True)[0]
 
+    def get_async(self, queue: Any = None, ary: np.ndarray | None = None) -> tuple[np.ndarray, Any]:
+        """(host array, event): the array is complete when the event is."""
+        array, event = self._get(ary, queue, False)
+        if event is None:
+            event = self.backend.event(self._queue(queue))
+        return array, event
 
-def to_device(queue: Any, ary: np.ndarray, allocator: Any = None) -> Array:
-    """A copy of a host array on the device."""
-    ary = _contiguous(np.asarray(ary), "to_device")
-    order = "C" if ary.flags.c_contiguous else "F"
-    result = Array(queue, ary.shape, ary.dtype, order, allocator)
-    event = result.backend.to_device(queue, result.base_data, 0, ary)
-    result._set_event(event)
+    def set(self, ary: np.ndarray, queue: Any = None, async_: bool = False) -> None:
+        """Copy from a host array of the same dtype and size; async_: without waiting, *ary* must
+        not change until the array's events are complete."""
+        self._set(ary, queue, not async_)
+
+    def map_to_host(
+        self, queue: Any = None, flags: Any = None, is_blocking: bool = True, wait_for: Any = None
+    ) -> Any:
+        """The array's memory as a host array, or (array, event) if not blocking; see
+        :func:`pygpu.enqueue_map_buffer`."""
+        if flags is None:
+            flags = 3  # READ | WRITE
+        array, event = _opencl.enqueue_map_buffer(
+            self._queue(queue),
+            self.base_data,
+            flags,
+            self.offset,
+            self.shape,
+            self.dtype,
+            strides=self.strides,
+            wait_for=[*(wait_for or ()), *self.events],
+            is_blocking=is_blocking,
+        )
+        return array if is_blocking else (array, event)
+
+    def copy(self, queue: Any = _SAME) -> Any:
+        """A copy, on the array's queue or another one (None: without a queue)."""
+        if queue is _SAME or queue is None:
+            new = self._copy()
+            return new if queue is _SAME else new.with_queue(None)
+        return self._copy(queue)
+
+    def _new_like_me(self, dtype: Any = None, queue: Any = None) -> Any:
+        """A new array without contents, of the same shape and order."""
+        return empty_like(self, queue or _SAME, dtype=dtype)
+
+    def _new_with_changes(
+        self,
+        data: Any,
+        offset: int | None,
+        shape: Any = None,
+        dtype: Any = None,
+        strides: Any = None,
+        queue: Any = _SAME,
+        allocator: Any = None,
+    ) -> Any:
+        """An array like this one but for what is given; data None: new memory."""
+        queue = self.queue if queue is _SAME else queue
+        return type(self)(
+            queue if queue is not None else self.context,
+            self.shape if shape is None else shape,
+            self.dtype if dtype is None else dtype,
+            allocator=self.allocator if allocator is None else allocator,
+            data=data,
+            offset=(self.offset if offset is None else offset) if data is not None else 0,
+            strides=self.strides if strides is None and shape is None else strides,
+            events=None if data is None else self.events,
+        )
+
+    def _zero_fill(self, queue: Any = None, wait_for: Any = None) -> None:
+        self.fill(0, queue, wait_for)
+
+    # ---- reductions whose signatures are PyOpenCL's
+
+    def any(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = None,
+        queue: Any = None,
+        wait_for: Any = None,
+    ) -> Any:
+        """Whether any item is not zero, over axes."""
+        if isinstance(axis, _opencl.CommandQueue):  # PyOpenCL's any(queue, wait_for)
+            axis = None
+        return self._reduce("any", axis, out=out, keepdims=keepdims, where=where)
+
+    def all(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = None,
+        queue: Any = None,
+        wait_for: Any = None,
+    ) -> Any:
+        """Whether all items are not zero, over axes."""
+        if isinstance(axis, _opencl.CommandQueue):
+            axis = None
+        return self._reduce("all", axis, out=out, keepdims=keepdims, where=where)
+
+    # ---- text
+
+    def __str__(self) -> str:
+        if self.queue is None:
+            return (
+                f"<cl.{type(self).__name__} {self.shape} of {self.dtype} "
+                "without queue, call with_queue()>"
+            )
+        return str(self.get())
+
+    def __repr__(self) -> str:
+        if self.queue is None:
+            return (
+                f"<cl.{type(self).__name__} {self.shape} of {self.dtype} at {id(self):x} "
+                "without queue, call with_queue()>"
+            )
+        return f"cl.{type(self).__name__}" + repr(self.get()).removeprefix("array")
+
+    def safely_stringify_for_pudb(self) -> str:
+        """Type, dtype and shape, without asking the device."""
+        return f"cl.{type(self).__name__} {self.dtype} {self.shape}"
+
+    def __reduce__(self) -> Any:
+        return _unpickle, (type(self), self.get(), self.queue is not None)
+
+
+def _unpickle(cls: Any, host: np.ndarray, with_queue: bool) -> Any:
+    """In :func:`queue_for_pickle`'s queue."""
+    if _pickle_queue is None:
+        raise RuntimeError(
+            "an array is unpickled inside `with pygpu.array.queue_for_pickle(queue):`"
+        )
+    array = to_device(_pickle_queue, host)
+    if type(array) is not cls:
+        array = array._view(array.shape, array.strides, 0, None, cls)
+    return array if with_queue else array.with_queue(None)
+
+
+_pickle_queue: Any = None
+
+
+class queue_for_pickle:
+    """Context manager: arrays that are unpickled inside go to this queue's device."""
+
+    def __init__(self, queue: Any) -> None:
+        self.queue = queue
+
+    def __enter__(self) -> None:
+        global _pickle_queue
+        self.before, _pickle_queue = _pickle_queue, self.queue
+
+    def __exit__(self, *args: Any) -> None:
+        global _pickle_queue
+        _pickle_queue = self.before
+
+
+def _check_memory(data: Any, offset: int, shape: Any, strides: Any, dtype: Any) -> None:
+    """Whether all items lie inside the memory, where its size is known."""
+    size = getattr(data, "size", None)
+    if strides is None:
+        strides = layout.c_strides(shape, dtype.itemsize)
+    low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
+    if offset < 0 or (low != high and offset + low < 0):
+        raise ValueError("Array: items lie before the start of the memory")
+    if isinstance(size, int) and low != high and offset + high > size:
+        raise ValueError(
+            f"Array: items lie up to byte {offset + high} of the memory, which has {size}"
+        )
+
+
+# ---- making arrays
+
+
+def to_device(
+    queue: Any,
+    ary: np.ndarray,
+    allocator: Any = None,
+    async_: bool = False,
+    array_queue: Any = _SAME,
+) -> Array:
+    """A copy of a host array on the device; async_: without waiting. array_queue: the queue of the
+    result, None for none."""
+    ary = np.asarray(ary)
+    if ary.dtype.hasobject:
+        raise RuntimeError("to_device does not work on object arrays.")
+    host = contiguous_host(ary, "to_device")
+    order = "C" if host.flags.c_contiguous else "F"
+    result = Array(queue, host.shape, host.dtype, order, allocator)
+    result._set(host, queue, not async_, "to_device")
+    return result if array_queue is _SAME else result.with_queue(array_queue)
+
+
+empty = Array
+
+
+def zeros(
+    queue: Any, shape: Any, dtype: DTypeLike, order: str = "C", allocator: Any = None
+) -> Array:
+    """A new array of zeros."""
+    return Array(queue, shape, dtype, order, allocator).fill(0)
+
+
+def ones(
+    queue: Any, shape: Any, dtype: DTypeLike, order: str = "C", allocator: Any = None
+) -> Array:
+    """A new array of ones."""
+    return Array(queue, shape, dtype, order, allocator).fill(1)
+
+
+def full(
+    queue: Any,
+    shape: Any,
+    fill_value: Any,
+    dtype: DTypeLike = None,
+    order: str = "C",
+    allocator: Any = None,
+) -> Array:
+    """A new array of one value."""
+    dtype = np.asarray(fill_value).dtype if dtype is None else dtype
+    return Array(queue, shape, dtype, order, allocator).fill(fill_value)
+
+
+def empty_like(ary: Any, queue: Any = _SAME, allocator: Any = None, dtype: DTypeLike = None) -> Any:
+    """A new array without contents, of the same shape, dtype and order."""
+    dtype = ary.dtype if dtype is None else native(dtype, "empty_like")
+    strides = layout.keep_order_strides(ary.shape, ary.strides, dtype.itemsize)
+    if ary._c_contiguous:
+        strides = layout.c_strides(ary.shape, dtype.itemsize)
+    where = ary.queue if queue is _SAME else queue
+    return type(ary)(
+        ary.context if where is None else where,
+        ary.shape,
+        dtype,
+        allocator=ary.allocator if allocator is None else allocator,
+        strides=strides,
+    )
+
+
+def zeros_like(ary: Any) -> Any:
+    """A new array of zeros, of the same shape, dtype and order."""
+    return empty_like(ary).fill(0)
+
+
+def arange(queue: Any, *args: Any, **kwargs: Any) -> Array:
+    """``arange(queue, [start,] stop[, step], dtype=..., allocator=None)``: evenly spaced numbers,
+    as numpy.arange."""
+    allocator = kwargs.pop("allocator", None)
+    start, step, n, dtype, explicit = functions.arange_plan("arange", args, kwargs)
+    if not explicit:
+        raise TypeError("arange requires a dtype argument")
+    return functions.arange_into(Array(queue, (n,), dtype, allocator=allocator), start, step)
+
+
+def as_strided(ary: Any, shape: Any = None, strides: Any = None) -> Any:
+    """A view with any shape and strides (bytes). Raises ValueError if it leaves the memory."""
+    shape = ary.shape if shape is None else layout.as_shape(shape, "as_strided")
+    strides = ary.strides if strides is None else tuple(strides)
+    _check_memory(ary.base_data, ary.offset, shape, strides, ary.dtype)
+    return ary._view(shape, strides, ary.offset)
+
+
+# ---- choosing and joining
+
+
+def concatenate(arrays: Any, axis: int = 0, queue: Any = None, allocator: Any = None) -> Any:
+    """One array after the other along an axis."""
+    arrays = list(arrays)
+    if queue is None and allocator is None:
+        return functions.concatenate(arrays, axis)
+    first = arrays[0]
+
+    def make(shape: tuple[int, ...], dtype: Any) -> Any:
+        return type(first)(
+            queue or first.queue, shape, dtype, allocator=allocator or first.allocator
+        )
+
+    return functions.concatenate(arrays, axis, make)
+
+
+def stack(arrays: Any, axis: int = 0, queue: Any = None) -> Any:
+    """Arrays of one shape along a new axis."""
+    return functions.stack(arrays, axis)
+
+
+def hstack(arrays: Any, queue: Any = None) -> Any:
+    """One array after the other along the last axis."""
+    arrays = list(arrays)
+    if not arrays:
+        raise ValueError("need at least one array to hstack")
+    return functions.concatenate(arrays, arrays[0].ndim - 1)
+
+
+def take(a: Any, indices: Any, out: Any = None, queue: Any = None, wait_for: Any = None) -> Any:
+    """The items of the flat array *a* that *indices* name."""
+    return a.take(indices, out=out)
+
+
+def multi_take(arrays: Any, indices: Any, out: Any = None, queue: Any = None) -> Any:
+    """The same items of several arrays."""
+    return functions.multi_take(arrays, indices, out)
+
+
+def multi_put(
+    arrays: Any,
+    dest_indices: Any,
+    dest_shape: Any = None,
+    out: Any = None,
+    queue: Any = None,
+    wait_for: Any = None,
+) -> Any:
+    """Set the items *dest_indices* of several arrays."""
+    return functions.multi_put(arrays, dest_indices, dest_shape, out)
+
+
+def multi_take_put(
+    arrays: Any,
+    dest_indices: Any,
+    src_indices: Any,
+    dest_shape: Any = None,
+    out: Any = None,
+    queue: Any = None,
+    src_offsets: Any = None,
+) -> Any:
+    """Take items of several arrays and set items of others."""
+    return functions.multi_take_put(arrays, dest_indices, src_indices, dest_shape, out, src_offsets)
+
+
+def if_positive(criterion: Any, then_: Any, else_: Any, out: Any = None, queue: Any = None) -> Any:
+    """Items of *then_* where the criterion is positive, else of *else_*."""
+    return functions.choose("if_positive", criterion, then_, else_, out, queue, positive=True)
+
+
+def where(condition: Any, x: Any, y: Any, out: Any = None, queue: Any = None) -> Any:
+    """Items of *x* where the condition is true, else of *y*."""
+    return functions.choose("where", condition, x, y, out, queue)
+
+
+def maximum(a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
+    """The greater of two items, NaN if one is."""
+    return functions.binary("maximum", a, b, out, queue)
+
+
+def minimum(a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
+    """The smaller of two items, NaN if one is."""
+    return functions.binary("minimum", a, b, out, queue)
+
+
+def logical_and(x1: Any, x2: Any, /, out: Any = None, queue: Any = None) -> Any:
+    """Whether both items are not zero."""
+    return functions.binary("logical_and", x1, x2, out, queue)
+
+
+def logical_or(x1: Any, x2: Any, /, out: Any = None, queue: Any = None) -> Any:
+    """Whether one of the items is not zero."""
+    return functions.binary("logical_or", x1, x2, out, queue)
+
+
+def logical_not(x: Any, /, out: Any = None, queue: Any = None) -> Any:
+    """Whether the item is zero."""
+    if not isinstance(x, ArrayBase):
+        return np.logical_not(x)
+    return ufuncs.call("logical_not", (x,), None if out is None else (out,), queue=queue)
+
+
+def diff(array: Any, queue: Any = None, allocator: Any = None, n: int = 1, axis: int = -1) -> Any:
+    """Differences of neighbours."""
+    return functions.diff(array, n, axis)
+
+
+def reshape(a: Any, shape: Any) -> Any:
+    """See Array.reshape()."""
+    return a.reshape(shape)
+
+
+def transpose(a: Any, axes: Any = None) -> Any:
+    """See Array.transpose()."""
+    return a.transpose() if axes is None else a.transpose(axes)
+
+
+# ---- reductions
+
+
+def _sliced(a: Any, part: Any) -> Any:
+    return a if part is None else a.ravel()[part]
+
+
+def sum(
+    a: Any,
+    dtype: DTypeLike = None,
+    queue: Any = None,
+    slice: Any = None,
+    initial: Any = _NoValue,
+    *,
+    axis: Any = None,
+) -> Any:
+    """The sum, as numpy.sum; slice: of that part of the flat array."""
+    start = None if initial is _NoValue else initial
+    return _sliced(a, slice)._reduce("sum", axis, dtype=dtype, initial=start)
+
+
+def any(a: Any, queue: Any = None, wait_for: Any = None) -> Any:
+    """Whether any item is not zero."""
+    return a._reduce("any", None)
+
+
+def all(a: Any, queue: Any = None, wait_for: Any = None) -> Any:
+    """Whether all items are not zero."""
+    return a._reduce("all", None)
+
+
+def min(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
+    """The least item."""
+    if not isinstance(a, ArrayBase):
+        return np.asarray(a)[()]
+    return a._reduce("min", None, initial=None if initial is _NoValue else initial)
+
+
+def max(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
+    """The greatest item."""
+    if not isinstance(a, ArrayBase):
+        return np.asarray(a)[()]
+    return a._reduce("max", None, initial=None if initial is _NoValue else initial)
+
+
+def dot(a: Any, b: Any, dtype: DTypeLike = None, queue: Any = None, slice: Any = None) -> Any:
+    """numpy.dot; slice: of that part of the flat arrays."""
+    return functions.dot(_sliced(a, slice), _sliced(b, slice), dtype)
+
+
+def vdot(a: Any, b: Any, dtype: DTypeLike = None, queue: Any = None, slice: Any = None) -> Any:
+    """numpy.vdot: the sum of conj(a) * b over the flat arrays."""
+    return functions.dot(_sliced(a, slice), _sliced(b, slice), dtype, conjugate=True)
+
+
+def subset_dot(
+    subset: Any, a: Any, b: Any, dtype: DTypeLike = None, queue: Any = None, slice: Any = None
+) -> Any:
+    """dot() of the items that *subset*, an array of indices, names."""
+    return functions.subset("dot", _sliced(subset, slice), a, b, dtype=dtype)
+
+
+def subset_min(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
+    """The least of the items that *subset* names."""
+    return functions.subset("min", _sliced(subset, slice), a)
+
+
+def subset_max(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
+    """The greatest of the items that *subset* names."""
+    return functions.subset("max", _sliced(subset, slice), a)
+
+
+def cumsum(
+    a: Any,
+    output_dtype: DTypeLike = None,
+    queue: Any = None,
+    wait_for: Any = None,
+    *,
+    return_event: bool = False,
+) -> Any:
+    """Running sums of the flat array; return_event: (event, array)."""
+    result = a.cumsum(dtype=a.dtype if output_dtype is None else output_dtype)
+    if return_event:
+        return (result.events or [result.backend.event(result.queue)])[-1], result
     return result
+
+
+def __getattr__(name: str) -> Any:
+    if name == "vec":
+        import warnings
+
+        from . import cltypes
+
+        warnings.warn("pygpu.array.vec is old; use pygpu.cltypes", DeprecationWarning, stacklevel=2)
+        return cltypes
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

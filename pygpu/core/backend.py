@@ -134,7 +134,8 @@ class Backend(ABC):
 
     @abstractmethod
     def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
-        """Compile a text in the common language (see dialect.py) or the backend's own, without adding
+        """Compile a text in the common language (see dialect.py) or the backend's own, without
+        adding
         anything to it; the binary is cached on disk. Raises pygpu.RuntimeError or CompileError with
         the compiler's log."""
 
@@ -184,7 +185,8 @@ class Backend(ABC):
 
 
 def backend_of(obj: Any) -> Backend:
-    """The backend of a CommandQueue, OpenCL Context (its first device), CUDA Stream or Context or of
+    """The backend of a CommandQueue, OpenCL Context (its first device), CUDA Stream or Context or
+    of
     an array; of the current CUDA context for None. Raises TypeError for anything else.
     """
     backend = getattr(obj, "backend", None)  # an array's

@@ -1,26 +1,34 @@
-"""What the arrays of both backends have in common, on top of the C header."""
+"""What the arrays of both backends have in common, on top of the C header: new arrays beside an
+array, launches with the right order of commands, copies and transfers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from .. import _array
-from . import dtypes, elementwise, layout, operators
+from .._array import GPUArray
+from . import dtypes, elementwise, layout
 
-__all__ = ["ArrayBase"]
+__all__ = ["ArrayCore", "contiguous_host"]
 
-_COPY = "y0 = x0;"
+_EVENTS_MANY = 12
 
 
-class ArrayBase(_array.GPUArray):
-    """Methods of pygpu.array.Array and pygpu.cuda.gpuarray.GPUArray."""
+@lru_cache(maxsize=256)
+def _copy_operation(dtype: np.dtype[Any]) -> elementwise.Operation:
+    return elementwise.Operation("copy", (dtype,), (dtype,), "y0 = x0;")
+
+
+class ArrayCore(GPUArray):
+    """Memory, order of commands, copies."""
 
     __array_priority__ = 100
 
-    # ---- what the layers below ask for
+    # ---- new arrays beside this one
 
     def _new(
         self,
@@ -29,42 +37,76 @@ class ArrayBase(_array.GPUArray):
         strides: tuple[int, ...] | None = None,
         queue: Any = None,
     ) -> Any:
-        """A new array without contents beside this one: same class, backend, queue, allocator.
-        strides without gaps."""
-        array = type(self).__new__(type(self))
-        nbytes = dtype.itemsize
-        for n in shape:
-            nbytes *= n
+        """A new array without contents: same class, backend, queue, allocator. strides: without
+        gaps, None for C order."""
+        cls = type(self)
+        array = cls.__new__(cls)
         backend, allocator = self.backend, self.allocator
-        data = backend.allocate(nbytes, allocator, queue or self.queue)
-        array._init(backend, queue or self.queue, data, 0, shape, strides, dtype, allocator)
+        queue = self.queue if queue is None else queue
+        data = backend.allocate(prod(shape) * dtype.itemsize, allocator, queue)
+        array._init(backend, queue, data, 0, shape, strides, dtype, allocator)
         return array
 
     def _from_host(self, host: np.ndarray) -> Any:
         """A copy of a host array beside this one."""
-        host = _contiguous(host, "array")
-        strides = host.strides if host.flags.f_contiguous else None
-        array = self._new(host.shape, dtypes.native(host.dtype), strides)
-        self.backend.to_device(array.queue, array.base_data, 0, host)
+        host = contiguous_host(host, "array")
+        strides = None if host.flags.c_contiguous else host.strides
+        array = self._new(host.shape, host.dtype, strides)
+        array._set_event(self.backend.to_device(array._queue(), array.base_data, 0, host))
         return array
 
     def _shares_memory(self, other: Any) -> bool:
-        """Whether both lie in one memory object. Different objects over one memory (sub-buffers)
-        are not seen."""
-        return self.base_data is other.base_data
+        """Whether both lie in one memory. Sub-buffers of one buffer are not seen."""
+        a, b = self.base_data, other.base_data
+        return a is b or (isinstance(a, int) and isinstance(b, int))
+
+    # ---- order of commands
+
+    def _queue(self, queue: Any = None) -> Any:
+        """The queue for a command: *queue*, or the array's. Raises ValueError if it has none."""
+        if queue is None:
+            queue = self.queue
+            if queue is None and self.backend.name == "opencl":
+                raise ValueError(
+                    "the array has no queue: pass queue=, or use array.with_queue(queue)"
+                )
+        return queue
 
     def _wait_list(self, queue: Any, arrays: Sequence[Any]) -> list[Any] | None:
-        """Events that a command on *queue* must wait for."""
+        """Events that a command on *queue* that uses the arrays must wait for; None if none. On
+        CUDA the queue is made to wait instead."""
         backend = self.backend
         waits: list[Any] = []
         ordered = backend.is_ordered(queue)
         for array in arrays:
-            if array.queue != queue or not ordered:
+            if array._foreign or not ordered or array.queue is not queue:
                 if backend.name == "opencl":
                     waits += array.events
-                elif array.queue != queue:
+                elif array.queue is not queue:
                     backend.order(queue, array.queue)
         return waits or None
+
+    def _after(self, queue: Any, event: Any, written: Sequence[Any], read: Sequence[Any]) -> None:
+        """Tell arrays of a command on *queue* that uses them."""
+        if event is None:
+            return
+        ordered = self.backend.is_ordered(queue)
+        for array in written:
+            if ordered and array.queue is queue:
+                array._set_event(event)
+            else:
+                array._add_event(event)
+        if not ordered:
+            for array in read:
+                array._add_event(event)
+
+    def _add_event(self, event: Any) -> None:
+        """Let later commands wait for one more event."""
+        events = self.events
+        events.append(event)
+        self._foreign = True
+        if len(events) > _EVENTS_MANY:
+            events[:] = [e for e in events if e.command_execution_status > 0] or [event]
 
     def _run(
         self,
@@ -75,37 +117,40 @@ class ArrayBase(_array.GPUArray):
         queue: Any = None,
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
-        """Launch an elementwise operation after the operands' events; outs get its event."""
-        queue = queue or outs[0].queue
-        backend = self.backend
-        every = [*outs, *(a for a in operands if isinstance(a, _array.GPUArray))]
-        waits = self._wait_list(queue, every)
+        """Launch an elementwise operation after the operands' events; returns its event."""
+        queue = outs[0]._queue(queue)
+        read = [a for a in operands if isinstance(a, GPUArray)]
+        waits = self._wait_list(queue, [*outs, *read])
         if wait_for:
             waits = [*(waits or ()), *wait_for]
-        event = elementwise.run(backend, queue, operation, (*outs, *operands), shape, waits)
-        if event is not None:
-            if backend.is_ordered(queue):
-                for out in outs:
-                    out._set_event(event)
-            else:
-                for array in every:
-                    array.events.append(event)
+        event = elementwise.run(self.backend, queue, operation, (*outs, *operands), shape, waits)
+        self._after(queue, event, outs, read)
         return event
 
-    # ---- copies
+    # ---- copies on the device
 
-    def _copy_from(self, other: Any, queue: Any = None) -> None:
-        """Set all items from an array (or number) that broadcasts to this one, converted."""
-        dtype = other.dtype if isinstance(other, _array.GPUArray) else self.dtype
-        operation = elementwise.Operation("copy", (dtype,), (dtype,), _COPY)
-        self._run(operation, [self], [other], self.shape, queue)
+    def _copy_from(self, other: Any, queue: Any = None, wait_for: Any = None) -> Any:
+        """Set all items from an array or number that broadcasts to this one, converted."""
+        dtype = other.dtype if isinstance(other, GPUArray) else self.dtype
+        if not isinstance(other, GPUArray) and not dtypes.is_numeric(dtype):
+            other = self._from_host(np.asarray(other, dtype))
+        if self.size == 0:
+            return None
+        return self._run(_copy_operation(dtype), [self], [other], self.shape, queue, wait_for)
 
-    def copy(self, queue: Any = None) -> Any:
-        """A copy, in the same order of axes if there are no gaps, else in C order."""
-        strides = layout.keep_order_strides(self.shape, self.strides, self.itemsize)
-        new = self._new(self.shape, self.dtype, strides, queue)
-        if self._c_contiguous or self._f_contiguous:
-            queue = queue or self.queue
+    def _copy(self, queue: Any = None, order: str = "K") -> Any:
+        """A copy without gaps, in the order of axes of this one ("K"), or in C or Fortran order."""
+        shape, dtype = self.shape, self.dtype
+        if order == "C" or (self._c_contiguous and order != "F"):
+            strides = None
+        elif order == "F" or self._f_contiguous:
+            strides = layout.f_strides(shape, dtype.itemsize)
+        else:
+            strides = layout.keep_order_strides(shape, self.strides, dtype.itemsize)
+        new = self._new(shape, dtype, strides, queue)
+        flags = new._c_contiguous and self._c_contiguous, new._f_contiguous and self._f_contiguous
+        if any(flags):
+            queue = self._queue(queue)
             event = self.backend.copy(
                 queue,
                 new.base_data,
@@ -115,39 +160,38 @@ class ArrayBase(_array.GPUArray):
                 self.nbytes,
                 wait_for=self._wait_list(queue, [self]),
             )
-            new._set_event(event)
+            self._after(queue, event, [new], [self])
         else:
             new._copy_from(self, queue)
         return new
 
-    def _contiguous(self) -> Any:
+    def _dense(self) -> Any:
         """This array, or a copy in C order if it has gaps."""
-        if self._c_contiguous or self._f_contiguous:
-            return self
-        new = self._new(self.shape, self.dtype)
-        new._copy_from(self)
-        return new
+        return self if self._c_contiguous or self._f_contiguous else self._copy(order="C")
 
-    def _get(self, ary: np.ndarray | None, queue: Any, blocking: bool) -> tuple[np.ndarray, Any]:
-        source = self._contiguous()
-        queue = queue or self.queue
+    # ---- to the host and back
+
+    def _get(
+        self, ary: np.ndarray | None, queue: Any, blocking: bool, call: str = "get"
+    ) -> tuple[np.ndarray, Any]:
+        """Copy to the host: into *ary* of the same dtype and size (and shape, but for old programs)
+        or into a new array. Returns it and the event."""
+        source = self._dense()
+        shape, dtype = self.shape, self.dtype
+        order = "C" if source._c_contiguous else "F"
         if ary is None:
-            order = "C" if source._c_contiguous else "F"
-            ary = np.empty(self.shape, self.dtype, order)
+            ary = np.empty(shape, dtype, order)
             host = ary
         else:
-            if ary.dtype != self.dtype:
-                raise TypeError(f"get: the array has dtype {ary.dtype}, and {self.dtype} is needed")
+            if ary.dtype != dtype:
+                raise TypeError(
+                    f"{call}: 'ary' has non-matching type: {ary.dtype}, and the array has {dtype}"
+                )
             if ary.size != self.size:
-                raise ValueError(f"get: the array has shape {ary.shape}, not {self.shape}")
-            same = (
-                ary.flags.c_contiguous if source._c_contiguous else ary.flags.f_contiguous
-            ) and ary.shape == self.shape
-            host = (
-                ary
-                if same
-                else np.empty(self.shape, self.dtype, "C" if source._c_contiguous else "F")
-            )
+                raise ValueError(f"{call}: 'ary' has non-matching size: {ary.shape} for {shape}")
+            fits = ary.flags.c_contiguous if order == "C" else ary.flags.f_contiguous
+            host = ary if fits and ary.shape == shape else np.empty(shape, dtype, order)
+        queue = source._queue(queue)
         event = self.backend.to_host(
             queue,
             host,
@@ -158,15 +202,43 @@ class ArrayBase(_array.GPUArray):
         )
         if host is not ary:
             ary[...] = host.reshape(ary.shape)
+        if not blocking:
+            self._after(queue, event, [], [self])
         return ary, event
 
+    def _set(self, ary: np.ndarray, queue: Any, blocking: bool, call: str = "set") -> Any:
+        """Copy from a host array of the same dtype and size. Returns the event."""
+        ary = np.asarray(ary)
+        if ary.size != self.size:
+            raise ValueError(f"{call}: 'ary' has non-matching size: {ary.shape} for {self.shape}")
+        if ary.dtype != self.dtype:
+            raise ValueError(
+                f"{call}: 'ary' has non-matching dtype: {ary.dtype}, and the array has {self.dtype}"
+            )
+        if self.size == 0:
+            return None
+        if not (self._c_contiguous or self._f_contiguous):
+            return self._copy_from(self._from_host(ary.reshape(self.shape)), queue)
+        host = ary.reshape(self.shape)
+        fits = host.flags.c_contiguous if self._c_contiguous else host.flags.f_contiguous
+        if not fits:
+            host = np.array(host, order="C" if self._c_contiguous else "F")
+        queue = self._queue(queue)
+        event = self.backend.to_device(
+            queue,
+            self.base_data,
+            self.offset,
+            host,
+            blocking=blocking,
+            wait_for=self._wait_list(queue, [self]),
+        )
+        self._after(queue, event, [self], [])
+        return event
 
-def _contiguous(host: np.ndarray, call: str) -> np.ndarray:
+
+def contiguous_host(host: np.ndarray, call: str) -> np.ndarray:
     """The array itself if it lies without gaps in C or Fortran order, else a copy in C order."""
     dtypes.native(host.dtype, call)
     if host.flags.c_contiguous or host.flags.f_contiguous:
         return host
-    return np.ascontiguousarray(host)
-
-
-assert operators
+    return np.ascontiguousarray(host).reshape(host.shape)

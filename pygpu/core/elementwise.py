@@ -51,7 +51,7 @@ def _names(operation: Operation) -> list[str]:
 
 
 def _kernel_name(operation: Operation) -> str:
-    return "pg_" + "".join(c if c.isalnum() else "_" for c in operation.name)
+    return "pg_run_" + "".join(c if c.isalnum() else "_" for c in operation.name)
 
 
 def text(

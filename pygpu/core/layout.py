@@ -191,7 +191,8 @@ def may_overlap(a: tuple[int, Shape, Shape, int], b: tuple[int, Shape, Shape, in
 
 
 def same_elements(a: tuple[int, Shape, Shape], b: tuple[int, Shape, Shape]) -> bool:
-    """Whether two arrays (offset, shape, strides) in one memory have the same item at each index, so
+    """Whether two arrays (offset, shape, strides) in one memory have the same item at each index,
+    so
     that one may be written while the other is read item by item."""
     return (
         a[0] == b[0] and a[1] == b[1] and all(n <= 1 or s == t for n, s, t in zip(a[1], a[2], b[2]))

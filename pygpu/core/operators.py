@@ -13,13 +13,23 @@ __all__ = ["operate"]
 def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
     """``a OP b``, ``OP a`` (b is None) or, with out, ``a OP= b``. NotImplemented leaves it to the
     other operand's class."""
-    if b is None:
+    if b is None and name in _UNARY:
         return ufuncs.call(name, (a,))
     first = a if isinstance(a, _array.GPUArray) else b
     operands = (ufuncs.to_operand(a, first), ufuncs.to_operand(b, first))
     if operands[0] is NotImplemented or operands[1] is NotImplemented:
+        if b is None and name in ("equal", "not_equal"):
+            return name == "not_equal"
         return NotImplemented
-    return ufuncs.call(name, operands, None if out is None else (out,))
+    if name == "matmul":
+        return ufuncs.matmul(*operands, out=out)
+    result = ufuncs.call(name, operands, None if out is None else (out,))
+    old = type(first)._comparison_dtype
+    if old is not None and name in _COMPARISONS:
+        return result.astype(first.dtype if old == "same" else old)
+    return result
 
 
+_UNARY = frozenset(("negative", "positive", "absolute", "invert"))
+_COMPARISONS = frozenset(("less", "less_equal", "equal", "not_equal", "greater", "greater_equal"))
 _array._set_operate(operate)

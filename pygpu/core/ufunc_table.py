@@ -1,11 +1,13 @@
-"""What each ufunc computes: statements over x0, x1 that set y0, by the codes of the loop's inputs.
+"""What each ufunc computes: statements over x0, x1 that set y0 (and y1), by the codes of the loop.
+
+A loop in float16 is computed in float. Integers wrap around; division of integers by zero gives 0.
 """
 
 from __future__ import annotations
 
-__all__ = ["expression", "names", "result_codes"]
+__all__ = ["NAMES", "expression"]
 
-Found = tuple[str, str, tuple[str, ...]]  # body, helpers, features
+Found = tuple[str, str]  # statements, helper functions
 
 _COMPARE = {
     "less": "<",
@@ -15,55 +17,353 @@ _COMPARE = {
     "equal": "==",
     "not_equal": "!=",
 }
+# ufunc -> function of both languages, for real numbers
+_REAL = {
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "tanh": "tanh",
+    "arcsinh": "asinh",
+    "arccosh": "acosh",
+    "arctanh": "atanh",
+    "exp": "exp",
+    "exp2": "exp2",
+    "expm1": "expm1",
+    "log": "log",
+    "log2": "log2",
+    "log10": "log10",
+    "log1p": "log1p",
+    "sqrt": "sqrt",
+    "cbrt": "cbrt",
+    "fabs": "fabs",
+}
+_ROUND = {"rint": "rint", "floor": "floor", "ceil": "ceil", "trunc": "trunc"}
+# ufunc -> function of complex_text
+_COMPLEX = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "true_divide": "div",
+    "divide": "div",
+    "power": "pow",
+    "float_power": "pow",
+    "negative": "neg",
+    "conjugate": "conj",
+    "absolute": "abs",
+    "exp": "exp",
+    "log": "log",
+    "sqrt": "sqrt",
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "tanh": "tanh",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "arcsinh": "asinh",
+    "arccosh": "acosh",
+    "arctanh": "atanh",
+}
+_LN2, _LN10 = "0.693147180559945309417232", "2.30258509299404568401799"
+_LOG2E = "1.44269504088896340735992"
 
-
-def _wrap(code: str, text: str) -> str:
-    """Signed arithmetic that wraps around, as NumPy's does; in C its overflow is undefined."""
-    return f"(pg_{code})({text})"
-
-
-def _arithmetic(sign: str, function: str, c: str) -> str:
-    if c[0] == "c":
-        return f"pg_{c}_{function}(x0, x1)"
-    if c in ("i32", "i64"):
-        u = "u" + c[1:]
-        return f"(pg_{c})((pg_{u})x0 {sign} (pg_{u})x1)"
-    if c in ("i16", "u16"):  # the product of two may exceed an int
-        return f"(pg_{c})((pg_u32)x0 {sign} (pg_u32)x1)"
-    return f"x0 {sign} x1" if c[0] == "f" else _wrap(c, f"x0 {sign} x1")
+NAMES = (
+    *_COMPARE,
+    *_REAL,
+    *_ROUND,
+    *"add subtract multiply true_divide divide floor_divide remainder mod divmod power".split(),
+    *"float_power negative positive absolute conjugate conj invert bitwise_and bitwise_or".split(),
+    *"bitwise_xor left_shift right_shift logical_and logical_or logical_xor logical_not".split(),
+    *"maximum minimum fmax fmin fmod hypot arctan2 copysign nextafter ldexp frexp modf".split(),
+    *"isnan isinf isfinite signbit sign square reciprocal deg2rad rad2deg degrees".split(),
+    *"radians logaddexp logaddexp2 heaviside gcd lcm spacing bitwise_count".split(),
+)
 
 
 def expression(name: str, codes: tuple[str, ...]) -> Found | None:
-    """(statements, helper functions, features of the prefix) of a loop; None if there is none."""
+    """The statements and the helper functions of a loop; None if devices have none."""
+    name = {"mod": "remainder", "divide": "true_divide", "conj": "conjugate"}.get(name, name)
+    name = {"degrees": "rad2deg", "radians": "deg2rad"}.get(name, name)
     c = codes[0]
-    features = ("complex",) if c[0] == "c" else ()
-    text = None
-    if name in ("add", "subtract", "multiply"):
-        if c == "b8":
-            text = {"add": "x0 | x1", "multiply": "x0 & x1"}.get(name)
-        else:
-            sign, function = {
-                "add": ("+", "add"),
-                "subtract": ("-", "sub"),
-                "multiply": ("*", "mul"),
-            }[name]
-            text = _arithmetic(sign, function, c)
-    elif name in ("true_divide", "divide"):
-        text = f"pg_{c}_div(x0, x1)" if c[0] == "c" else "x0 / x1"
-    elif name in _COMPARE and c[0] != "c":
-        text = f"x0 {_COMPARE[name]} x1"
-    elif name == "negative":
-        text = f"pg_{c}_neg(x0)" if c[0] == "c" else "-x0" if c[0] == "f" else _wrap(c, "0 - x0")
-    elif name == "positive":
-        text = "x0"
-    if text is None:
+    c = "f32" if c == "f16" else c
+    if c[0] == "v":
         return None
-    return f"y0 = {text};", "", features
+    if c[0] == "c":
+        found = _complex(name, c)
+    elif c[0] == "f":
+        found = _float(name, c) or _any(name, c)
+    elif len(codes) > 1 and set(codes) == {"i64", "u64"}:
+        found = _mixed(name, codes)
+    else:
+        found = _integer(name, c) or _any(name, c)
+    if isinstance(found, str):
+        found = (found if ";" in found else f"y0 = {found};", "")
+    return found
 
 
-def result_codes(name: str, codes: tuple[str, ...]) -> tuple[str, ...]:
-    return (codes[0],)
+def _any(name: str, c: str) -> str | None:
+    """What reads the same for all real numbers."""
+    if name in _COMPARE:
+        return f"x0 {_COMPARE[name]} x1"
+    return {
+        "positive": "x0",
+        "conjugate": "x0",
+        "logical_and": "x0 != 0 && x1 != 0",
+        "logical_or": "x0 != 0 || x1 != 0",
+        "logical_xor": "(x0 != 0) != (x1 != 0)",
+        "logical_not": "x0 == 0",
+    }.get(name)
 
 
-def names() -> tuple[str, ...]:
-    return ()
+def _mixed(name: str, codes: tuple[str, ...]) -> str | None:
+    """Comparisons of int64 with uint64."""
+    if name not in _COMPARE:
+        return None
+    if codes[0] == "u64":
+        swapped = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+        sign, i, u = swapped[_COMPARE[name]], "x1", "x0"
+    else:
+        sign, i, u = _COMPARE[name], "x0", "x1"
+    below = "1" if sign in ("<", "<=", "!=") else "0"
+    return f"{i} < 0 ? {below} : (pg_u64){i} {sign} {u}"
+
+
+# ---- integers and bools
+
+
+def _integer(name: str, c: str) -> str | Found | None:
+    bits = int(c[1:])
+    if name in _ROUND:
+        return "x0"
+    if c == "b8":
+        found = {
+            "add": "x0 | x1",
+            "multiply": "x0 & x1",
+            "absolute": "x0",
+            "invert": "!x0",
+            "bitwise_and": "x0 & x1",
+            "bitwise_or": "x0 | x1",
+            "bitwise_xor": "x0 ^ x1",
+            "maximum": "x0 | x1",
+            "fmax": "x0 | x1",
+            "minimum": "x0 & x1",
+            "fmin": "x0 & x1",
+            "isnan": "0",
+            "isinf": "0",
+            "isfinite": "1",
+        }
+        return found.get(name)
+    t, u = f"pg_{c}", f"pg_u{bits}"
+    wide = "pg_u64" if bits == 64 else "pg_u32"
+    signed = c[0] == "i"
+    lowest = f"({t})(({u})1 << {bits - 1})"
+    if name in ("add", "subtract", "multiply"):
+        sign = {"add": "+", "subtract": "-", "multiply": "*"}[name]
+        return f"({t})(({wide})x0 {sign} ({wide})x1)"
+    if name == "floor_divide":
+        if not signed:
+            return "x1 == 0 ? 0 : x0 / x1"
+        return (
+            f"{t} q = 0; if (x1 == -1) q = ({t})(({wide})0 - ({wide})x0); else if (x1 != 0) {{ "
+            f"q = ({t})(x0 / x1); if (x0 % x1 != 0 && (x0 < 0) != (x1 < 0)) q--; }} y0 = q;"
+        )
+    if name == "remainder":
+        if not signed:
+            return "x1 == 0 ? 0 : x0 % x1"
+        return (
+            f"{t} r = 0; if (x1 != 0 && x1 != -1) {{ r = ({t})(x0 % x1); "
+            f"if (r != 0 && (r < 0) != (x1 < 0)) r = ({t})(r + x1); }} y0 = r;"
+        )
+    if name == "divmod":
+        if not signed:
+            return "y0 = x1 == 0 ? 0 : x0 / x1; y1 = x1 == 0 ? 0 : x0 % x1;"
+        return (
+            f"{t} q = 0, r = 0; if (x1 == -1) q = ({t})(({wide})0 - ({wide})x0); "
+            f"else if (x1 != 0) {{ q = ({t})(x0 / x1); r = ({t})(x0 % x1); "
+            f"if (r != 0 && (r < 0) != (x1 < 0)) {{ q--; r = ({t})(r + x1); }} }} y0 = q; y1 = r;"
+        )
+    if name == "fmod":
+        guard = " || x1 == -1" if signed else ""
+        return f"(x1 == 0{guard}) ? 0 : x0 % x1"
+    if name == "power":
+        negative = "if (x1 < 0) r = x0 == 1 ? 1 : x0 == -1 ? (x1 & 1 ? -1 : 1) : 0; else "
+        return (
+            f"{wide} b = ({wide})x0; {t} r = 1; {negative if signed else ''}{{ {wide} p = 1; "
+            f"for (pg_u64 e = (pg_u64)x1; e != 0; e >>= 1) {{ if (e & 1) p *= b; b *= b; }} "
+            f"r = ({t})p; }} y0 = r;"
+        )
+    if name == "left_shift":
+        return f"({u})x1 < {bits} ? ({t})(({wide})x0 << x1) : 0"
+    if name == "right_shift":
+        fill = "(x0 < 0 ? -1 : 0)" if signed else "0"
+        return f"({u})x1 < {bits} ? ({t})(x0 >> x1) : ({t}){fill}"
+    if name in ("gcd", "lcm"):
+        absolute = f"({u})(x0 < 0 ? ({wide})0 - ({wide})x0 : ({wide})x0)"
+        a = absolute if signed else "x0"
+        b = absolute.replace("x0", "x1") if signed else "x1"
+        last = f"({t})a" if name == "gcd" else f"a == 0 ? 0 : ({t})(({u})({a}) / a * ({u})({b}))"
+        return (
+            f"{u} a = {a}, b = {b}; while (b != 0) {{ {u} r = a % b; a = b; b = r; }} y0 = {last};"
+        )
+    if name == "bitwise_count":
+        return (
+            f"{u} v = ({u})({'x0 < 0 ? 0 - x0 : x0' if signed else 'x0'}); int k = 0; "
+            f"for (; v != 0; k++) v &= ({u})(v - 1); y0 = (pg_u8)k;"
+        )
+    return {
+        "negative": f"({t})(({wide})0 - ({wide})x0)",
+        "absolute": f"x0 < 0 ? ({t})(({wide})0 - ({wide})x0) : x0" if signed else "x0",
+        "sign": "(x0 > 0) - (x0 < 0)" if signed else "x0 > 0",
+        "square": f"({t})(({wide})x0 * ({wide})x0)",
+        "reciprocal": f"x0 == 0 ? {lowest if signed else '0'} : 1 / x0",
+        "invert": f"({t})~x0",
+        "bitwise_and": "x0 & x1",
+        "bitwise_or": "x0 | x1",
+        "bitwise_xor": "x0 ^ x1",
+        "maximum": "x0 > x1 ? x0 : x1",
+        "fmax": "x0 > x1 ? x0 : x1",
+        "minimum": "x0 < x1 ? x0 : x1",
+        "fmin": "x0 < x1 ? x0 : x1",
+        "isnan": "0",
+        "isinf": "0",
+        "isfinite": "1",
+    }.get(name)
+
+
+# ---- real numbers
+
+# C's fmod with Python's sign, and the quotient that belongs to it, both exact where they can be.
+_DIVMOD = """\
+PG_INLINE void pg_divmod_T(pg_T a, pg_T b, pg_T *quotient, pg_T *rest)
+{
+    pg_T mod = fmod(a, b), div;
+    if (b == 0) {
+        *quotient = a / b;
+        *rest = mod;
+        return;
+    }
+    div = (a - mod) / b;
+    if (mod != 0) {
+        if ((b < 0) != (mod < 0)) {
+            mod += b;
+            div -= 1;
+        }
+    } else {
+        mod = copysign((pg_T)0, b);
+    }
+    if (div != 0) {
+        pg_T whole = floor(div);
+        *quotient = div - whole > (pg_T)0.5 ? whole + 1 : whole;
+    } else {
+        *quotient = copysign((pg_T)0, a / b);
+    }
+    *rest = mod;
+}
+"""
+
+
+def _float(name: str, c: str) -> str | Found | None:
+    t = f"pg_{c}"
+    if name in _REAL:
+        return f"{_REAL[name]}(x0)"
+    if name in _ROUND:
+        return f"{_ROUND[name]}(x0)"
+    if name in ("floor_divide", "remainder", "divmod"):
+        helper = _DIVMOD.replace("_T", f"_{c}")
+        tell = {"floor_divide": "y0 = q;", "remainder": "y0 = r;", "divmod": "y0 = q; y1 = r;"}
+        return f"{t} q, r; pg_divmod_{c}(x0, x1, &q, &r); {tell[name]}", helper
+    inf = f"PG_INF_{c.upper()}"
+    pi = "3.14159265358979323846"
+    return {
+        "add": "x0 + x1",
+        "subtract": "x0 - x1",
+        "multiply": "x0 * x1",
+        "true_divide": "x0 / x1",
+        "power": "pow(x0, x1)",
+        "float_power": "pow(x0, x1)",
+        "negative": "-x0",
+        "absolute": "fabs(x0)",
+        "square": "x0 * x0",
+        "reciprocal": f"({t})1 / x0",
+        "sign": f"x0 > 0 ? ({t})1 : x0 < 0 ? ({t})-1 : x0 == 0 ? ({t})0 : x0",
+        "maximum": "x0 >= x1 || isnan(x0) ? x0 : x1",
+        "minimum": "x0 <= x1 || isnan(x0) ? x0 : x1",
+        "fmax": "x0 >= x1 || isnan(x1) ? x0 : x1",
+        "fmin": "x0 <= x1 || isnan(x1) ? x0 : x1",
+        "fmod": "fmod(x0, x1)",
+        "hypot": "hypot(x0, x1)",
+        "arctan2": "atan2(x0, x1)",
+        "copysign": "copysign(x0, x1)",
+        "nextafter": "nextafter(x0, x1)",
+        "ldexp": "ldexp(x0, (int)(x1 > 20000 ? 20000 : x1 < -20000 ? -20000 : x1))",
+        "frexp": "int e = 0; y0 = isfinite(x0) ? frexp(x0, &e) : x0; y1 = e;",
+        "modf": f"{t} whole; {t} part = modf(x0, &whole); "
+        f"y0 = isinf(x0) ? copysign(({t})0, x0) : part; y1 = whole;",
+        "isnan": "isnan(x0) != 0",
+        "isinf": "isinf(x0) != 0",
+        "isfinite": "isfinite(x0) != 0",
+        "signbit": "signbit(x0) != 0",
+        "deg2rad": f"x0 * ({t})({pi} / 180.0)",
+        "rad2deg": f"x0 * ({t})(180.0 / {pi})",
+        "heaviside": f"isnan(x0) ? x0 : x0 == 0 ? x1 : x0 < 0 ? ({t})0 : ({t})1",
+        "logaddexp": f"{t} d = x0 - x1; y0 = x0 == x1 ? x0 + ({t}){_LN2} : "
+        "d > 0 ? x0 + log1p(exp(-d)) : d <= 0 ? x1 + log1p(exp(d)) : d;",
+        "logaddexp2": f"{t} d = x0 - x1; y0 = x0 == x1 ? x0 + ({t})1 : "
+        f"d > 0 ? x0 + ({t}){_LOG2E} * log1p(exp2(-d)) : "
+        f"d <= 0 ? x1 + ({t}){_LOG2E} * log1p(exp2(d)) : d;",
+        "spacing": f"isinf(x0) ? x0 - x0 : nextafter(x0, copysign({inf}, x0)) - x0",
+    }.get(name)
+
+
+# ---- complex numbers
+
+
+def _complex(name: str, c: str) -> str | None:
+    f = f"pg_{c}"
+    r = "pg_f32" if c == "c64" else "pg_f64"
+    if name in _COMPLEX:
+        two = name in ("add", "subtract", "multiply", "true_divide", "power", "float_power")
+        return f"{f}_{_COMPLEX[name]}({'x0, x1' if two else 'x0'})"
+    one = f"{f}_make(({r})1, ({r})0)"
+    true0, true1 = "(x0.re != 0 || x0.im != 0)", "(x1.re != 0 || x1.im != 0)"
+    nan = f"{f}_isnan"
+    return {
+        "positive": "x0",
+        "square": f"{f}_mul(x0, x0)",
+        "reciprocal": f"{f}_div({one}, x0)",
+        "equal": f"{f}_eq(x0, x1)",
+        "not_equal": f"!{f}_eq(x0, x1)",
+        "less": f"{nan}(x0) || {nan}(x1) ? 0 : {f}_lt(x0, x1)",
+        "greater": f"{nan}(x0) || {nan}(x1) ? 0 : {f}_lt(x1, x0)",
+        "less_equal": f"{nan}(x0) || {nan}(x1) ? 0 : !{f}_lt(x1, x0)",
+        "greater_equal": f"{nan}(x0) || {nan}(x1) ? 0 : !{f}_lt(x0, x1)",
+        "maximum": f"{nan}(x0) ? x0 : {nan}(x1) ? x1 : {f}_lt(x0, x1) ? x1 : x0",
+        "minimum": f"{nan}(x0) ? x0 : {nan}(x1) ? x1 : {f}_lt(x1, x0) ? x1 : x0",
+        "fmax": f"{nan}(x1) ? x0 : {nan}(x0) ? x1 : {f}_lt(x0, x1) ? x1 : x0",
+        "fmin": f"{nan}(x1) ? x0 : {nan}(x0) ? x1 : {f}_lt(x1, x0) ? x1 : x0",
+        "isnan": f"{nan}(x0)",
+        "isinf": "isinf(x0.re) || isinf(x0.im)",
+        "isfinite": "isfinite(x0.re) && isfinite(x0.im)",
+        "logical_and": f"{true0} && {true1}",
+        "logical_or": f"{true0} || {true1}",
+        "logical_xor": f"{true0} != {true1}",
+        "logical_not": f"!{true0}",
+        "rint": f"{f}_make(rint(x0.re), rint(x0.im))",
+        "exp2": f"{f}_exp({f}_scale(x0, ({r}){_LN2}))",
+        "expm1": f"{r} s = sin(x0.im * ({r})0.5); y0 = {f}_make(expm1(x0.re) * cos(x0.im) "
+        f"- 2 * s * s, exp(x0.re) * sin(x0.im));",
+        "log2": f"{f}_scale({f}_log(x0), ({r}){_LOG2E})",
+        "log10": f"{f}_scale({f}_log(x0), ({r})(1.0 / {_LN10}))",
+        "log1p": f"{f}_make({f}_logabs({f}_make(x0.re + 1, x0.im)), atan2(x0.im, x0.re + 1))",
+        "sign": f"{r} a = {f}_abs(x0); y0 = x0.re == 0 && x0.im == 0 ? x0 : isinf(a) ? "
+        f"(isinf(x0.re) && isinf(x0.im) ? {f}_make(PG_NAN_{r[3:].upper()}, PG_NAN_{r[3:].upper()}) : "
+        f"isinf(x0.re) ? {f}_make(copysign(({r})1, x0.re), ({r})0) : "
+        f"{f}_make(({r})0, copysign(({r})1, x0.im))) : {f}_make(x0.re / a, x0.im / a);",
+    }.get(name)

@@ -1,37 +1,52 @@
 """NumPy's ufuncs on device arrays: types by NumPy's own rules, one kernel per loop.
 
-:func:`call` does what ``numpy.add(a, b, out=..., where=..., dtype=...)`` does. What a ufunc computes
-is an expression in :mod:`ufunc_table`.
+:func:`call` does what ``numpy.add(a, b, out=..., where=..., dtype=...)`` does. What a ufunc
+computes is an expression in :mod:`ufunc_table`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._array import GPUArray
 from . import dtypes, elementwise, layout
-from .ufunc_table import expression, result_codes
+from .ufunc_table import expression
 
-if TYPE_CHECKING:
-    from .._array import GPUArray
-
-__all__ = ["call", "empty_like_operands", "operation_for", "resolve", "to_operand"]
+__all__ = [
+    "call",
+    "disjoint",
+    "empty_like_operands",
+    "is_array",
+    "matmul",
+    "operation_for",
+    "resolve",
+    "same_device",
+    "to_operand",
+]
 
 _WEAK = (int, float, complex)
+_COMPARE = {"less": -1, "less_equal": -1, "greater": 1, "greater_equal": 1, "equal": 0}
+_SWAPPED = {"less": "greater", "less_equal": "greater_equal", "greater": "less"}
 
 
 @lru_cache(maxsize=4096)
-def resolve(name: str, operands: tuple[Any, ...], casting: str = "same_kind") -> tuple[Any, ...]:
+def resolve(
+    name: str, operands: tuple[Any, ...], casting: str = "same_kind", dtype: Any = None
+) -> tuple[np.dtype[Any], ...]:
     """The dtypes of the loop that NumPy takes: inputs, then outputs.
 
     operands: a dtype for each input and output, None for an output that is not given, or the class
-    int, float or complex for a Python number. Raises what NumPy raises.
+    int, float or complex for a Python number. dtype: of the calculation, as in ``ufunc(dtype=)``.
+    Raises what NumPy raises.
     """
     ufunc = getattr(np, name)
-    return tuple(ufunc.resolve_dtypes(operands, casting=casting))
+    signature = None if dtype is None else (None,) * ufunc.nin + (dtype,) * ufunc.nout
+    options = {} if signature is None else {"signature": signature}
+    return tuple(ufunc.resolve_dtypes(operands, casting=casting, **options))
 
 
 @lru_cache(maxsize=4096)
@@ -39,131 +54,141 @@ def operation_for(
     name: str, inputs: tuple[np.dtype[Any], ...], outputs: tuple[np.dtype[Any], ...]
 ) -> elementwise.Operation:
     """The Operation of a ufunc's loop. Raises TypeError if devices have none for these dtypes."""
-    codes = tuple(dtypes.code(d) for d in inputs)
-    found = expression(name, codes)
+    found = expression(name, tuple(dtypes.code(d) for d in inputs))
     if found is None:
         kinds = ", ".join(str(d) for d in inputs)
         raise TypeError(f"{name}: there is no loop for {kinds} on devices")
-    body, helpers, features = found
-    return elementwise.Operation(
-        name,
-        inputs,
-        outputs,
-        body,
-        helpers,
-        frozenset(features) | dtypes.features(*inputs, *outputs),
-    )
+    body, helpers = found
+    return elementwise.Operation(name, inputs, outputs, body, helpers)
 
 
 def is_array(obj: Any) -> bool:
-    from .._array import GPUArray
-
+    """Whether it is an array on a device."""
     return isinstance(obj, GPUArray)
 
 
-def to_operand(obj: Any, like: GPUArray) -> Any:
-    """An operand of a ufunc beside the device array *like*: a device array, or a number (Python's or
-    NumPy's). Host arrays are copied to the device. NotImplemented for anything else."""
-    if is_array(obj) or isinstance(obj, (bool, int, float, complex, np.generic)):
+def to_operand(obj: Any, like: Any) -> Any:
+    """An operand of a ufunc beside the device array *like*: a device array, or a number (Python's
+    or NumPy's). Host arrays are copied to the device. NotImplemented for anything else.
+    """
+    if isinstance(obj, (GPUArray, bool, int, float, complex, np.generic)):
         return obj
     if isinstance(obj, np.ndarray):
         return obj[()] if obj.ndim == 0 else like._from_host(obj)
     return NotImplemented
 
 
-def _dtype_of(operand: Any) -> Any:
-    if is_array(operand):
+def _kind_of(operand: Any) -> Any:
+    """What NumPy's promotion looks at."""
+    if isinstance(operand, (GPUArray, np.generic)):
         return operand.dtype
     if isinstance(operand, bool):
         return np.dtype(bool)
-    if isinstance(operand, np.generic):
-        return operand.dtype
     for kind in _WEAK:
         if isinstance(operand, kind):
             return kind
     raise TypeError(f"{type(operand).__name__} is not an operand of a ufunc")
 
 
-def _check_places(name: str, arrays: Sequence[GPUArray]) -> None:
+def same_device(name: str, arrays: Sequence[Any]) -> None:
+    """Raise ValueError if the arrays are not all in one context and on one device."""
     first = arrays[0].backend
     for array in arrays[1:]:
         if array.backend is not first:
             raise ValueError(
                 f"{name}: the arrays are on different devices or in different contexts "
-                f"({first!r}, {array.backend!r}); move one with "
-                "pygpu.array.to_device(queue, array.get())"
+                f"({first!r}, {array.backend!r}); copy one by .get() and to_device()"
             )
 
 
 def empty_like_operands(
-    first: GPUArray, arrays: Sequence[GPUArray], shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> GPUArray:
-    """A new array for a result: in Fortran order if all operands that fill the shape are."""
-    full = [a for a in arrays if a.shape == shape]
-    if not full or all(a._c_contiguous for a in full) or len(shape) < 2:
+    first: Any, arrays: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Any:
+    """A new array for a result: its axes lie in memory in the order of the operands' axes."""
+    if len(shape) < 2 or all(a._c_contiguous for a in arrays if a.shape == shape):
         return first._new(shape, dtype)
+    full = [a for a in arrays if a.shape == shape]
     if all(a._f_contiguous for a in full):
         return first._new(shape, dtype, layout.f_strides(shape, dtype.itemsize))
-    order = next((a for a in full if 0 not in a.strides), None)
+    order = next((a.strides for a in full if 0 not in a.strides), None)
     if order is None:
         return first._new(shape, dtype)
-    return first._new(shape, dtype, layout.keep_order_strides(shape, order.strides, dtype.itemsize))
+    return first._new(shape, dtype, layout.keep_order_strides(shape, order, dtype.itemsize))
 
 
-def _place(array: GPUArray) -> tuple[int, Any, Any, int]:
+def _place(array: Any) -> tuple[int, Any, Any, int]:
     return array.offset, array.shape, array.strides, array.itemsize
 
 
-def _disjoint(operand: Any, outs: Sequence[GPUArray]) -> Any:
-    """The operand, or a copy of it if writing an output would change items before they are read."""
-    if not is_array(operand):
+def disjoint(operand: Any, outs: Sequence[Any]) -> Any:
+    """The operand, or a copy if writing an output would change items before they are read."""
+    if not isinstance(operand, GPUArray):
         return operand
     for out in outs:
-        if (
-            out is not operand
-            and out._shares_memory(operand)
-            and layout.may_overlap(_place(out), _place(operand))
-            and not (
-                layout.same_elements(_place(out)[:3], _place(operand)[:3])
-                and out.itemsize == operand.itemsize
-            )
+        if out is operand or not out._shares_memory(operand):
+            continue
+        there, here = _place(out), _place(operand)
+        if layout.may_overlap(there, here) and not (
+            layout.same_elements(there[:3], here[:3]) and there[3] == here[3]
         ):
             return operand.copy()
     return operand
 
 
+def _misfit(name: str, inputs: Sequence[Any]) -> bool | None:
+    """The truth of a comparison of an integer array with a Python int that its dtype cannot hold:
+    the same for all items. None if it is no such comparison."""
+    a, b = inputs
+    if isinstance(b, GPUArray) and not isinstance(a, GPUArray):
+        a, b, name = b, a, _SWAPPED.get(name, "less" if name == "greater" else name)
+        name = {"greater_equal": "less_equal", "less_equal": "greater_equal"}.get(name, name)
+    if type(b) is not int or a.dtype.kind not in "iu":
+        return None
+    limits = np.iinfo(a.dtype)
+    if limits.min <= b <= limits.max:
+        return None
+    if name in ("equal", "not_equal"):
+        return name == "not_equal"
+    return (b > limits.max) == name.startswith("less")
+
+
 def call(
     name: str,
     inputs: Sequence[Any],
-    out: Sequence[GPUArray | None] | None = None,
+    out: Sequence[Any] | None = None,
     *,
-    where: GPUArray | bool = True,
+    where: Any = True,
     dtype: Any = None,
     casting: str = "same_kind",
     queue: Any = None,
 ) -> Any:
     """What the ufunc *name* of NumPy does. Returns the output, or a tuple of them.
 
-    inputs: device arrays and numbers, at least one array; out: arrays to write to, whose shape the
-    operands must broadcast to. where: a bool array; elements where it is false keep their value.
+    inputs: device arrays and numbers (see :func:`to_operand`), at least one array among inputs and
+    outputs. out: arrays to write to, to whose shape the operands must broadcast; None for a new
+    one. where: a bool array; items where it is false keep their value.
     """
     ufunc = getattr(np, name)
-    outs = [None] * ufunc.nout if out is None else list(out)
+    outs: list[Any] = [None] * ufunc.nout if out is None else list(out)
     given = [o for o in outs if o is not None]
-    arrays = [a for a in inputs if is_array(a)]
-    first = (arrays or given)[0]
-    mask = where if is_array(where) else None
-    _check_places(name, [*arrays, *given, *([mask] if mask is not None else [])])
-    kinds = [_dtype_of(a) for a in inputs]
-    kinds += [None if o is None else o.dtype for o in outs]
-    if dtype is not None:
-        kinds = [np.dtype(dtype)] * len(inputs) + kinds[len(inputs) :]
-    loop = resolve(name, tuple(kinds), casting)
+    arrays = [a for a in inputs if isinstance(a, GPUArray)]
+    mask = where if isinstance(where, GPUArray) else None
+    every = [*arrays, *given] if mask is None else [*arrays, *given, mask]
+    first = every[0]
+    same_device(name, every)
+    kinds = [_kind_of(a) for a in inputs] + [None if o is None else o.dtype for o in outs]
+    if name in _COMPARE or name == "not_equal":
+        truth = _misfit(name, inputs)
+        if truth is not None:
+            inputs = [np.bool_(truth), np.bool_(True)]
+            kinds[:2] = [np.dtype(bool)] * 2
+            name = "equal"
+    loop = resolve(name, tuple(kinds), casting, None if dtype is None else np.dtype(dtype))
     loop_in, loop_out = loop[: len(inputs)], loop[len(inputs) :]
     backend = first.backend
     dtypes.require(backend, name, *loop)
     shape = layout.broadcast_shapes(
-        *(a.shape for a in arrays), *([mask.shape] if mask is not None else [])
+        *(a.shape for a in (arrays if mask is None else [*arrays, mask]))
     )
     for o in given:
         if layout.broadcast_shapes(shape, o.shape) != o.shape:
@@ -172,19 +197,31 @@ def call(
                 f"broadcast shape {shape}"
             )
         shape = o.shape
-    if where is False:
-        raise ValueError(f"{name}: where=False computes nothing")
+    if name == "power" and loop_in[0].kind in "iu" and isinstance(inputs[1], int) and inputs[1] < 0:
+        raise ValueError("Integers to negative integer powers are not allowed.")
     operation = operation_for(name, loop_in, loop_out)
-    operands = [_disjoint(a, given) for a in inputs]
+    operands = [disjoint(a, given) for a in inputs]
     results = [
         empty_like_operands(first, arrays, shape, d) if o is None else o
         for o, d in zip(outs, loop_out, strict=True)
     ]
     if mask is not None:
         operation = _masked(operation)
-        operands += [_disjoint(mask, given), *results]
-    first._run(operation, results, operands, shape, queue)
+        operands += [disjoint(mask, given), *results]
+    if 0 not in shape:
+        first._run(operation, results, operands, shape, queue)
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def matmul(a: Any, b: Any, out: Any = None) -> Any:
+    """``a @ b``, as numpy.matmul."""
+    if not (isinstance(a, GPUArray) and isinstance(b, GPUArray)):
+        raise ValueError(
+            "matmul: Input operand does not have enough dimensions (numbers have none)"
+        )
+    from . import matmul as products
+
+    return products.matmul(a, b, out)
 
 
 @lru_cache(maxsize=1024)
@@ -198,12 +235,4 @@ def _masked(operation: elementwise.Operation) -> elementwise.Operation:
         operation.outputs,
         f"if (x{n}) {{ {operation.body} }} else {{ {keep} }}",
         operation.helpers,
-        operation.features,
-    )
-
-
-def result_dtypes(name: str, inputs: tuple[np.dtype[Any], ...]) -> tuple[np.dtype[Any], ...]:
-    """The dtypes of a loop's results."""
-    return tuple(
-        dtypes.from_code(c) for c in result_codes(name, tuple(dtypes.code(d) for d in inputs))
     )

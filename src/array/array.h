@@ -24,6 +24,7 @@ typedef struct {
     Py_ssize_t offset;    /* of the first item in the memory [bytes] */
     Py_ssize_t size;      /* items */
     int ndim, flags;
+    char foreign;         /* events may be of other queues than `queue`: commands have to wait for them */
     Py_ssize_t *dims;     /* shape, then strides [bytes]: inline_dims if they fit */
     Py_ssize_t inline_dims[2 * ARRAY_INLINE_DIMS];
     PyObject *weakrefs;

@@ -32,6 +32,8 @@ static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr
 /* gpuarray.c */
 int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides); /* strides NULL: C order */
 
+int arr_set_event(GPUArray *self, PyObject *event); /* Py_None: none */
+
 /* operators.c */
 extern PyType_Slot arr_operator_slots[];
 PyObject *arr_richcompare(PyObject *a, PyObject *b, int op);

@@ -188,6 +188,25 @@ static void GPUArray_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
+/* ---- events ------------------------------------------------------------------------------------------------------------------ */
+
+/* The list with the last event in it. */
+static PyObject *events_of(GPUArray *self) {
+    if (self->events == NULL) {
+        self->events = PyList_New(0);
+    }
+    if (self->events != NULL && self->event != NULL) {
+        PyObject *event = self->event;
+        self->event = NULL;
+        int failed = PyList_Append(self->events, event) < 0;
+        Py_DECREF(event);
+        if (failed) {
+            return NULL;
+        }
+    }
+    return self->events;
+}
+
 /* ---- views ------------------------------------------------------------------------------------------------------------------- */
 
 PG_DOC(GPUArray_view__doc__, "_view", "$self, /, shape, strides, offset, dtype=None, cls=None",
@@ -213,34 +232,16 @@ static PyObject *GPUArray_view(PyObject *op, PyObject *const *args, Py_ssize_t n
         Py_DECREF(view);
         return NULL;
     }
-    if (self->events != NULL) {
-        view->events = PyList_GetSlice(self->events, 0, PyList_GET_SIZE(self->events));
-        if (view->events == NULL) {
+    if (self->events != NULL || self->event != NULL) { /* what is done through one counts for the other */
+        PyObject *events = events_of(self);
+        if (events == NULL) {
             Py_DECREF(view);
             return NULL;
         }
+        view->events = Py_NewRef(events);
     }
-    view->event = Py_XNewRef(self->event);
+    view->foreign = self->foreign;
     return (PyObject *)view;
-}
-
-/* ---- events ------------------------------------------------------------------------------------------------------------------ */
-
-/* The list with the last event in it. */
-static PyObject *events_of(GPUArray *self) {
-    if (self->events == NULL) {
-        self->events = PyList_New(0);
-    }
-    if (self->events != NULL && self->event != NULL) {
-        PyObject *event = self->event;
-        self->event = NULL;
-        int failed = PyList_Append(self->events, event) < 0;
-        Py_DECREF(event);
-        if (failed) {
-            return NULL;
-        }
-    }
-    return self->events;
 }
 
 static PyObject *GPUArray_get_events(PyObject *op, void *Py_UNUSED(closure)) { return Py_XNewRef(events_of((GPUArray *)op)); }
@@ -253,15 +254,26 @@ static int GPUArray_set_events(PyObject *op, PyObject *value, void *Py_UNUSED(cl
     }
     Py_XSETREF(self->events, list);
     Py_CLEAR(self->event);
+    self->foreign = 1;
     return 0;
 }
 
-/* Of a queue in order only the last event counts. */
-static PyObject *GPUArray_set_event(PyObject *op, PyObject *event) {
-    GPUArray *self = (GPUArray *)op;
-    Py_CLEAR(self->events);
+/* Of a queue in order only the last event counts. A list may be shared with views. */
+int arr_set_event(GPUArray *self, PyObject *event) {
+    self->foreign = 0;
+    if (self->events != NULL) {
+        if (PyList_SetSlice(self->events, 0, PyList_GET_SIZE(self->events), NULL) < 0) {
+            return -1;
+        }
+        Py_CLEAR(self->event);
+        return event != Py_None ? PyList_Append(self->events, event) : 0;
+    }
     Py_XSETREF(self->event, event != Py_None ? Py_NewRef(event) : NULL);
-    Py_RETURN_NONE;
+    return 0;
+}
+
+static PyObject *GPUArray_set_event(PyObject *op, PyObject *event) {
+    return arr_set_event((GPUArray *)op, event) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- attributes -------------------------------------------------------------------------------------------------------------- */
@@ -290,7 +302,20 @@ static PyObject *GPUArray_get_itemsize(PyObject *op, void *Py_UNUSED(closure)) {
 static PyObject *GPUArray_get_c_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_C); }
 static PyObject *GPUArray_get_f_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_F); }
 
+static PyObject *GPUArray_get_queue(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef(((GPUArray *)op)->queue); }
+
+static int GPUArray_set_queue(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    GPUArray *self = (GPUArray *)op;
+    if (value == NULL) {
+        value = Py_None;
+    }
+    self->foreign = 1;
+    Py_XSETREF(self->queue, Py_NewRef(value));
+    return 0;
+}
+
 static PyGetSetDef GPUArray_getset[] = {
+    {"queue", GPUArray_get_queue, GPUArray_set_queue, "Any: CommandQueue or Stream of the array's commands; None is CUDA's default stream.", NULL},
     {"shape", GPUArray_get_shape, NULL, "tuple[int, ...]: Length of each axis.", NULL},
     {"strides", GPUArray_get_strides, NULL, "tuple[int, ...]: Distance of neighbours along each axis [bytes].", NULL},
     {"dtype", GPUArray_get_dtype, NULL, "numpy.dtype: Type of the items.", NULL},
@@ -304,10 +329,10 @@ static PyGetSetDef GPUArray_getset[] = {
 
 static PyMemberDef GPUArray_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(GPUArray, weakrefs), READONLY, NULL},
-    {"backend", T_OBJECT, offsetof(GPUArray, backend), READONLY, "object: What runs the array's kernels."},
-    {"queue", T_OBJECT, offsetof(GPUArray, queue), 0, "object: CommandQueue or Stream of the array's commands; None is CUDA's default stream."},
-    {"base_data", T_OBJECT, offsetof(GPUArray, base_data), READONLY, "object: The memory that the array lies in, at offset."},
-    {"allocator", T_OBJECT, offsetof(GPUArray, allocator), 0, "object: What new memory comes from; None is the backend's pool."},
+    {"backend", T_OBJECT, offsetof(GPUArray, backend), READONLY, "Any: What runs the array's kernels."},
+    {"base_data", T_OBJECT, offsetof(GPUArray, base_data), READONLY, "Any: The memory that the array lies in, at offset."},
+    {"allocator", T_OBJECT, offsetof(GPUArray, allocator), 0, "Any: What new memory comes from; None is the backend's pool."},
+    {"_foreign", T_BOOL, offsetof(GPUArray, foreign), 0, "bool: Whether events may be of other queues than the array's."},
     {"offset", T_PYSSIZET, offsetof(GPUArray, offset), READONLY, "int: Where the first item lies in base_data [bytes]."},
     {"size", T_PYSSIZET, offsetof(GPUArray, size), READONLY, "int: Number of items."},
     {"ndim", T_INT, offsetof(GPUArray, ndim), READONLY, "int: Number of axes."},

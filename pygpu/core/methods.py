@@ -1,0 +1,275 @@
+"""What arrays do as Python objects, and their methods that reduce, scan, sort and multiply."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import operators  # noqa: F401 - gives the C slots their work
+from .shaping import Shaping
+
+__all__ = ["ArrayBase", "allow_host_copies"]
+
+_allow_host = os.environ.get("PYGPU_ALLOW_HOST_COPIES", "") not in ("", "0")
+
+
+def allow_host_copies(allow: bool = True) -> None:
+    """Let NumPy convert device arrays by itself (``numpy.asarray(a)``), which copies them to the
+    host. Refused by default, as such copies go unnoticed; the environment variable
+    PYGPU_ALLOW_HOST_COPIES=1 allows them too."""
+    global _allow_host
+    _allow_host = bool(allow)
+
+
+class ArrayBase(Shaping):
+    """The base of pygpu.array.Array and pygpu.cuda.gpuarray.GPUArray."""
+
+    # dtype of comparisons in programs that rely on the other system's answer: None is bool, "same"
+    # the array's own.
+    _comparison_dtype: ClassVar[Any] = None
+
+    # ---- as a Python object
+
+    def item(self, *args: Any) -> Any:
+        """An item as a Python number: the only one, or that of a flat or full index."""
+        if not args:
+            if self.size != 1:
+                raise ValueError("can only convert an array of size 1 to a Python scalar")
+            return self._get(None, None, True)[0].item()
+        index = args[0] if len(args) == 1 else args
+        if isinstance(index, tuple):
+            return self[index]._get(None, None, True)[0].item()
+        return self.ravel()[index]._get(None, None, True)[0].item()
+
+    def tolist(self) -> Any:
+        """The items as nested lists of Python numbers."""
+        return self._get(None, None, True)[0].tolist()
+
+    def _only(self, what: str) -> Any:
+        if self.size != 1:
+            raise TypeError(f"only arrays with one item can be converted to {what}")
+        return self.item()
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                "The truth value of an array with more than one element is ambiguous. "
+                "Use a.any() or a.all()"
+                if self.size
+                else "The truth value of an empty array is ambiguous."
+            )
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self._only("int"))
+
+    def __float__(self) -> float:
+        return float(self._only("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._only("complex"))
+
+    def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self.item())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if not _allow_host:
+            raise TypeError(
+                "an array on a device is not converted to a NumPy array by itself, as that copies "
+                "it to the host: use .get(), or allow it by pygpu.core.methods.allow_host_copies()"
+            )
+        if copy is False:
+            raise ValueError("an array on a device cannot be seen by NumPy without a copy")
+        host = self._get(None, None, True)[0]
+        return host if dtype is None else host.astype(dtype, copy=False)
+
+    def __copy__(self) -> Any:
+        return self._copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self._copy()
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item() if spec and self.ndim == 0 else str(self), spec)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from . import protocols
+
+        return protocols.array_ufunc(self, ufunc, method, inputs, kwargs)
+
+    # ---- reductions: reduce.py
+
+    def _reduce(self, kind: str, axis: Any, **options: Any) -> Any:
+        from . import reduce
+
+        return reduce.reduce(kind, self, axis, **options)
+
+    def sum(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        """Sum over axes (None: all), as numpy.sum; small integers are summed in int64."""
+        return self._reduce(
+            "sum", axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        )
+
+    def prod(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        """Product over axes, as numpy.prod."""
+        return self._reduce(
+            "prod", axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        )
+
+    def min(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        """Least item over axes, as numpy.min: a NaN wins."""
+        return self._reduce("min", axis, out=out, keepdims=keepdims, initial=initial, where=where)
+
+    def max(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        """Greatest item over axes, as numpy.max: a NaN wins."""
+        return self._reduce("max", axis, out=out, keepdims=keepdims, initial=initial, where=where)
+
+    def argmin(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Index of the first least item along an axis, of the flat array for None."""
+        return self._reduce("argmin", axis, out=out, keepdims=keepdims)
+
+    def argmax(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Index of the first greatest item along an axis, of the flat array for None."""
+        return self._reduce("argmax", axis, out=out, keepdims=keepdims)
+
+    def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Greatest less least item over axes."""
+        return self._reduce("ptp", axis, out=out, keepdims=keepdims)
+
+    def mean(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        where: Any = None,
+    ) -> Any:
+        """Arithmetic mean over axes, as numpy.mean."""
+        return self._reduce("mean", axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+
+    def var(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = None,
+    ) -> Any:
+        """Variance over axes, as numpy.var."""
+        return self._reduce(
+            "var", axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=where
+        )
+
+    def std(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = None,
+    ) -> Any:
+        """Standard deviation over axes, as numpy.std."""
+        return self._reduce(
+            "std", axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=where
+        )
+
+    # ---- scans, sorting, products: written elsewhere
+
+    def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """Running sums along an axis, of the flat array for None."""
+        from . import scan
+
+        return scan.scan("cumsum", self, axis, dtype=dtype, out=out)
+
+    def cumprod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """Running products along an axis, of the flat array for None."""
+        from . import scan
+
+        return scan.scan("cumprod", self, axis, dtype=dtype, out=out)
+
+    def argsort(self, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+        """Indices that sort along an axis; equal items stay in order."""
+        from . import sort
+
+        return sort.argsort(self, axis)
+
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
+        """Sort along an axis, in place."""
+        from . import sort
+
+        self._copy_from(sort.sort(self, axis))
+
+    def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+        """Items by index along an axis, of the flat array for None."""
+        from . import index
+
+        return index.take(self, indices, axis, out, mode)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Set items of the flat array by index."""
+        from . import index
+
+        index.put(self, indices, values, mode)
+
+    def nonzero(self) -> Any:
+        """Indices of items that are not zero, an array for each axis."""
+        from . import index
+
+        return index.nonzero(self)
+
+    def dot(self, other: Any, out: Any = None) -> Any:
+        """numpy.dot: inner product of vectors, matrix product."""
+        from . import functions
+
+        return functions.dot(self, other, out=out)
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
+        """Items limited to an interval."""
+        from . import functions
+
+        return functions.clip(self, min, max, out)
+
+    def round(self, decimals: int = 0, out: Any = None) -> Any:
+        """Rounded to a number of decimals, halves to even."""
+        from . import functions
+
+        return functions.round(self, decimals, out)
