@@ -219,15 +219,15 @@ def extension_stub(module: ModuleType, head: str) -> str:
 def class_stub(cls: type) -> str:
     if issubclass(cls, tuple):
         return structseq_stub(cls)
-    [base] = cls.__bases__
-    head = f"class {cls.__name__}" + (f"({base.__name__})" if base is not object else "") + ":"
+    bases = ", ".join(base.__name__ for base in cls.__bases__ if base is not object)
+    head = f"class {cls.__name__}" + (f"({bases})" if bases else "") + ":"
     body = []
     if (cls.__doc__ or "").startswith("("):
         body.append(f"def __new__{signature(cls, cls.__name__, 'cls', 'Self')}: ...")
     for name, item in sorted(vars(cls).items()):
         body += member_stub(cls, name, item)
     lines = [] if cls.__flags__ & BASETYPE else ["@final"]
-    if not lines and cls.__basicsize__ > base.__basicsize__:
+    if not lines and cls.__basicsize__ > cls.__bases__[0].__basicsize__:
         lines.append("@disjoint_base")
     lines.append(head if body else head + " ...")
     lines += [wrapped(line, 1) for entry in body for line in entry.split("\n")]

@@ -14,7 +14,6 @@ PYGPU_CACHE_DIR, PYGPU_NO_CACHE, PYGPU_CACHE_SIZE as for OpenCL, PYGPU_NVRTC_LIB
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +28,7 @@ from pygpu import cache as disk
 from pygpu.errors import Error
 
 from . import nvrtc
+from .advice import advice, source_text
 from .driver import Context, Module, init, module_from_buffer
 from .errors import CompileError
 from .loader import simulator_path
@@ -167,7 +167,7 @@ class SourceModule(CudaModule):
         name_expressions: Sequence[str] = (),
     ) -> None:
         init()  # what compiles has to suit what will load it
-        source = _text("SourceModule", source)
+        source = source_text("SourceModule", source)
         result = _compile(
             "SourceModule",
             source,
@@ -353,21 +353,6 @@ def _own_include_folder() -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
 
-def _text(call: str, source: object) -> str:
-    """The source's text; code generators (cgen, ...) give objects that are text by str()."""
-    if isinstance(source, str):
-        return source
-    no_text = (object.__str__, bytes.__str__, bytearray.__str__)
-    if type(source).__str__ not in no_text and not isinstance(source, os.PathLike):
-        return str(source)
-    hint = ""
-    if isinstance(source, os.PathLike):
-        hint = "; give the file's text, as of Path.read_text()"
-    elif isinstance(source, (bytes, bytearray)):
-        hint = "; decode() it first. Code that is compiled already is for module_from_buffer()"
-    raise TypeError(f"{call}: source must be a str, not {type(source).__name__}{hint}")
-
-
 def _check(call: str, options: object, target: str) -> None:
     if isinstance(options, str):
         raise TypeError(
@@ -394,7 +379,7 @@ def _compile(
     from . import driver
 
     _check(call, options, target)
-    source = _text(call, source)
+    source = source_text(call, source)
     if not no_extern_c:
         source = f'extern "C" {{\n#line 1 "{_NAME}"\n{source}\n}}\n'
     words = [*(DEFAULT_NVCC_FLAGS if options is None else options)]
@@ -428,30 +413,6 @@ def _compile(
 
 def _needs_files(log: str) -> bool:
     return "could not open source file" in log or "cannot open source file" in log
-
-
-# What compilers say of habits that no longer work, or only without extern "C" { }.
-_ADVICE = {
-    r"\btexture\b.*(not name a type|not a template|undefined)": (
-        "CUDA 12 removed texture references: pass a cudaTextureObject_t, from "
-        "pygpu.cuda.driver.TextureObject"
-    ),
-    r"\bsurface\b.*(not name a type|not a template|undefined)": (
-        "CUDA 12 removed surface references: pass a cudaSurfaceObject_t, from "
-        "pygpu.cuda.driver.SurfaceObject"
-    ),
-    r"template.* C linkage|may not have extern \"C\" linkage": (
-        'templates cannot be in extern "C": give no_extern_c=True, and extern "C" to the kernels'
-    ),
-}
-
-
-def _advice(log: str) -> str:
-    """A line to add to a compiler's errors."""
-    for pattern, text in _ADVICE.items():
-        if re.search(pattern, log):
-            return ("" if log.endswith("\n") else "\n") + f"(hint: {text})"
-    return ""
 
 
 def _device_architecture() -> tuple[int, int]:
@@ -514,7 +475,7 @@ class _Job:
             _keep(files)
         if status != 0:
             command = ["nvrtc", *words, _NAME]
-            log = result.log + _advice(result.log)
+            log = result.log + advice(result.log)
             raise CompileError(f"nvrtc compilation of {_NAME} failed", command, "", log)
         return result
 
@@ -540,7 +501,7 @@ class _Job:
             done = _run(command, folder)
             made = Path(folder, f"kernel.{self.target}")
             if done.returncode != 0 or not made.is_file():
-                log = done.stderr + _advice(done.stderr)
+                log = done.stderr + advice(done.stderr)
                 raise CompileError(f"nvcc compilation of {path} failed", command, done.stdout, log)
             data = made.read_bytes()
         finally:

@@ -30,7 +30,8 @@ class Enumeration(int):
         return self.name
 
     def __repr__(self) -> str:
-        return f"pygpu.cuda.driver.{type(self).__name__}.{self.name}"
+        cls, name = f"pygpu.cuda.driver.{type(self).__name__}", self.name
+        return f"{cls}.{name}" if name in type(self).names else f"{cls}({name})"
 
     def __reduce__(self) -> tuple[type, tuple[int]]:
         return type(self), (int(self),)

@@ -40,6 +40,9 @@ static PyObject *Descriptor_get(PyObject *op, void *closure) {
         return PyLong_FromSize_t(wide);
     }
     memcpy(&narrow, at, sizeof narrow);
+    if (field->offset == offsetof(Descriptor, descriptor.Format)) {
+        return cud_member("array_format", (long)narrow);
+    }
     return PyLong_FromUnsignedLong(narrow);
 }
 

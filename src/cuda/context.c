@@ -394,7 +394,7 @@ static PyObject *Context_get_limit(PyObject *type, PyObject *which_object) {
     return status == CUDA_SUCCESS ? PyLong_FromSize_t(value) : cud_raise(state, "cuCtxGetLimit", status);
 }
 
-#define CONFIG(get, set, fn, type_of, doc_name)                                                                      \
+#define CONFIG(get, set, fn, type_of, doc_name, cls)                                                                  \
     static PyObject *Context_get_##get(PyObject *type, PyObject *Py_UNUSED(ignored)) {                               \
         type_of value = 0;                                                                                           \
         State *state = state_with_context(type);                                                                     \
@@ -403,7 +403,7 @@ static PyObject *Context_get_limit(PyObject *type, PyObject *which_object) {
         }                                                                                                            \
         CUresult status = CUDA_SUCCESS;                                                                              \
         CU_BESIDE(status, cuCtxGet##fn, &value);                                                                       \
-        return status == CUDA_SUCCESS ? PyLong_FromLong(value) : cud_raise(state, "cuCtxGet" #fn, status);           \
+        return status == CUDA_SUCCESS ? cud_member(cls, value) : cud_raise(state, "cuCtxGet" #fn, status);           \
     }                                                                                                                \
     static PyObject *Context_set_##set(PyObject *type, PyObject *value_object) {                                     \
         uint32_t value;                                                                                              \
@@ -416,8 +416,8 @@ static PyObject *Context_get_limit(PyObject *type, PyObject *which_object) {
         CU_BESIDE(status, cuCtxSet##fn, (type_of)value);                                                               \
         return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(state, "cuCtxSet" #fn, status);               \
     }
-CONFIG(cache_config, cache_config, CacheConfig, CUfunc_cache, "cache_config")
-CONFIG(shared_config, shared_config, SharedMemConfig, CUsharedconfig, "shared_config")
+CONFIG(cache_config, cache_config, CacheConfig, CUfunc_cache, "cache_config", "func_cache")
+CONFIG(shared_config, shared_config, SharedMemConfig, CUsharedconfig, "shared_config", "shared_config")
 
 static PyObject *Context_get_stream_priority_range(PyObject *type, PyObject *Py_UNUSED(ignored)) {
     int least = 0, greatest = 0;

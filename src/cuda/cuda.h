@@ -106,6 +106,12 @@ const char *cud_driver_path(void);
 /* The simulator's last words on what went wrong in this thread; "" on a real driver. */
 const char *cud_detail(void);
 
+/* ---- enumerations ----------------------------------------------------------------------------------------------- */
+
+/* A class of pygpu.cuda.enums; its member of this value, or an object of the class if it has none. */
+PyObject *cud_enumeration(const char *name);
+PyObject *cud_member(const char *name, long value);
+
 /* ---- errors ----------------------------------------------------------------------------------------------------- */
 
 /* "ROUTINE failed: what cuGetErrorString says[ - extra]"; return NULL so that callers can return it. */

@@ -136,19 +136,15 @@ static PyObject *Device_get_attribute(PyObject *op, PyObject *which_object) {
     if (which < 0 || which > INT32_MAX) {
         return cud_reject(((Device *)op)->state, "cuDeviceGetAttribute", CUDA_ERROR_INVALID_VALUE, "there is no device attribute %lld", (long long)which);
     }
-    return attribute((Device *)op, (CUdevice_attribute)which, &value) < 0 ? NULL : PyLong_FromLong(value);
-}
-
-static PyObject *enumeration(const char *name) {
-    PyObject *enums = PyImport_ImportModule("pygpu.cuda.enums");
-    PyObject *found = enums != NULL ? PyObject_GetAttrString(enums, name) : NULL;
-    Py_XDECREF(enums);
-    return found;
+    if (attribute((Device *)op, (CUdevice_attribute)which, &value) < 0) {
+        return NULL;
+    }
+    return which == 20 ? cud_member("compute_mode", value) : PyLong_FromLong(value); /* 20: COMPUTE_MODE */
 }
 
 /* Those that the driver does not know, because it is older or newer, are left out. */
 static PyObject *Device_get_attributes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    PyObject *attributes = enumeration("device_attribute");
+    PyObject *attributes = cud_enumeration("device_attribute");
     PyObject *names = attributes != NULL ? PyObject_GetAttrString(attributes, "names") : NULL;
     PyObject *members = names != NULL ? PyMapping_Values(names) : NULL;
     PyObject *table = members != NULL ? PyDict_New() : NULL;
@@ -184,7 +180,7 @@ static PyObject *Device_getattro(PyObject *op, PyObject *name) {
     }
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *attributes = enumeration("device_attribute");
+    PyObject *attributes = cud_enumeration("device_attribute");
     PyObject *upper = attributes != NULL ? PyObject_CallMethod(name, "upper", NULL) : NULL;
     PyObject *which = upper != NULL ? PyObject_GetAttr(attributes, upper) : NULL;
     Py_XDECREF(upper);

@@ -38,6 +38,27 @@ static PyObject *enumerations(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(i
     return list;
 }
 
+PyObject *cud_enumeration(const char *name) {
+    PyObject *enums = PyImport_ImportModule("pygpu.cuda.enums");
+    PyObject *found = enums != NULL ? PyObject_GetAttrString(enums, name) : NULL;
+    Py_XDECREF(enums);
+    return found;
+}
+
+PyObject *cud_member(const char *name, long value) {
+    PyObject *cls = cud_enumeration(name), *values = cls != NULL ? PyObject_GetAttrString(cls, "values") : NULL;
+    PyObject *number = values != NULL ? PyLong_FromLong(value) : NULL;
+    PyObject *member = number != NULL ? PyObject_GetItem(values, number) : NULL;
+    if (member == NULL && number != NULL && PyErr_ExceptionMatches(PyExc_KeyError)) {
+        PyErr_Clear();
+        member = PyObject_CallOneArg(cls, number);
+    }
+    Py_XDECREF(number);
+    Py_XDECREF(values);
+    Py_XDECREF(cls);
+    return member;
+}
+
 PyMethodDef cud_enum_functions[] = {
     {"_enumerations", enumerations, METH_NOARGS, "_enumerations()\n--\n\n() -> list[tuple[str, str, bool, dict[str, int]]]\n\nName, doc, whether flags, members."},
     {NULL, NULL, 0, NULL},

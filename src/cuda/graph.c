@@ -125,7 +125,7 @@ static PyObject *Graph_nodes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
             Py_CLEAR(list);
             break;
         }
-        PyObject *row = Py_BuildValue("(Ki)", (unsigned long long)(uintptr_t)nodes[i], (int)type);
+        PyObject *row = Py_BuildValue("(KN)", (unsigned long long)(uintptr_t)nodes[i], cud_member("graph_node_type", (long)type));
         if (row == NULL || PyList_Append(list, row) < 0) {
             Py_CLEAR(list);
         }

@@ -345,9 +345,14 @@ static const char *name_of(PyObject *name, const char *call) {
 
 static void drop_plan(PyObject *capsule) { plan_free(PyCapsule_GetPointer(capsule, PLAN_NAME)); }
 
-static PyObject *Module_get_function(PyObject *op, PyObject *name_object) {
+PG_DOC(Module_get_function__doc__, "get_function", "$self, /, name", "(name: str) -> Function",
+       "The kernel *name*. Raises LogicError if there is none: outside extern \"C\" names are mangled.");
+static ArgSpec Module_get_function_args = PG_ARGSPEC(Module_get_function__doc__);
+
+static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     Module *self = (Module *)op;
-    const char *name = name_of(name_object, "Module.get_function");
+    PyObject *name_object;
+    const char *name = pg_args(&Module_get_function_args, args, nargs, kwnames, &name_object) < 0 ? NULL : name_of(name_object, "Module.get_function");
     if (name == NULL || cud_context_check(self->context, "cuModuleGetFunction") < 0) {
         return NULL;
     }
@@ -396,9 +401,14 @@ static PyObject *Module_get_function(PyObject *op, PyObject *name_object) {
     return (PyObject *)function;
 }
 
-static PyObject *Module_get_global(PyObject *op, PyObject *name_object) {
+PG_DOC(Module_get_global__doc__, "get_global", "$self, /, name", "(name: str) -> tuple[int, int]",
+       "Address and size [bytes] of a __device__ or __constant__ variable, which lives as long as the module.");
+static ArgSpec Module_get_global_args = PG_ARGSPEC(Module_get_global__doc__);
+
+static PyObject *Module_get_global(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     Module *self = (Module *)op;
-    const char *name = name_of(name_object, "Module.get_global");
+    PyObject *name_object;
+    const char *name = pg_args(&Module_get_global_args, args, nargs, kwnames, &name_object) < 0 ? NULL : name_of(name_object, "Module.get_global");
     if (name == NULL || cud_context_check(self->context, "cuModuleGetGlobal") < 0) {
         return NULL;
     }
@@ -427,8 +437,25 @@ static PyObject *no_references(PyObject *op, const char *routine, const char *wh
                           "'%U': CUDA 12 removed %s references; pass a %s to the kernel as a parameter", name, what,
                           *what == 't' ? "TextureObject" : "SurfaceObject");
 }
-static PyObject *Module_get_texref(PyObject *op, PyObject *name) { return no_references(op, "cuModuleGetTexRef", "texture", name); }
-static PyObject *Module_get_surfref(PyObject *op, PyObject *name) { return no_references(op, "cuModuleGetSurfRef", "surface", name); }
+
+PG_DOC(Module_get_texref__doc__, "get_texref", "$self, /, name", "(name: str) -> NoReturn",
+       "Raises LogicError: CUDA 12 removed texture references; use a TextureObject.");
+static ArgSpec Module_get_texref_args = PG_ARGSPEC(Module_get_texref__doc__);
+
+static PyObject *Module_get_texref(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *name;
+    return pg_args(&Module_get_texref_args, args, nargs, kwnames, &name) < 0 ? NULL : no_references(op, "cuModuleGetTexRef", "texture", name);
+}
+
+PG_DOC(Module_get_surfref__doc__, "get_surfref", "$self, /, name", "(name: str) -> NoReturn",
+       "Raises LogicError: CUDA 12 removed surface references; use a SurfaceObject.");
+static ArgSpec Module_get_surfref_args = PG_ARGSPEC(Module_get_surfref__doc__);
+
+static PyObject *Module_get_surfref(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *name;
+    return pg_args(&Module_get_surfref_args, args, nargs, kwnames, &name) < 0 ? NULL : no_references(op, "cuModuleGetSurfRef", "surface", name);
+}
+
 
 static PyObject *Module_get_handle(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromVoidPtr(((Module *)op)->handle); }
 static PyObject *Module_get_context(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef(((Module *)op)->context); }
@@ -458,14 +485,10 @@ static PyObject *Module_set_source(PyObject *op, PyObject *const *args, Py_ssize
 }
 
 static PyMethodDef Module_methods[] = {
-    {"get_function", Module_get_function, METH_O,
-     "get_function($self, name, /)\n--\n\n(name: str, /) -> Function\n\nThe kernel *name*. Raises LogicError if there is none: outside extern \"C\" names are mangled."},
-    {"get_global", Module_get_global, METH_O,
-     "get_global($self, name, /)\n--\n\n(name: str, /) -> tuple[int, int]\n\nAddress and size [bytes] of a __device__ or __constant__ variable, which lives as long as the module."},
-    {"get_texref", Module_get_texref, METH_O,
-     "get_texref($self, name, /)\n--\n\n(name: str, /) -> NoReturn\n\nRaises LogicError: CUDA 12 removed texture references; use a TextureObject."},
-    {"get_surfref", Module_get_surfref, METH_O,
-     "get_surfref($self, name, /)\n--\n\n(name: str, /) -> NoReturn\n\nRaises LogicError: CUDA 12 removed surface references; use a SurfaceObject."},
+    {"get_function", FAST(Module_get_function), Module_get_function__doc__},
+    {"get_global", FAST(Module_get_global), Module_get_global__doc__},
+    {"get_texref", FAST(Module_get_texref), Module_get_texref__doc__},
+    {"get_surfref", FAST(Module_get_surfref), Module_get_surfref__doc__},
     {"_set_source", FAST(Module_set_source), Module_set_source__doc__},
     CUD_NO_PICKLE,
     {NULL, NULL, 0, NULL},

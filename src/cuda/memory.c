@@ -221,7 +221,15 @@ static PyObject *mem_alloc(PyObject *module, PyObject *const *args, Py_ssize_t n
                : allocate(PyModule_GetState(module), size);
 }
 
-static PyObject *mem_alloc_like(PyObject *module, PyObject *array) {
+PG_DOC(mem_alloc_like__doc__, "mem_alloc_like", "ary", "(ary: object) -> DeviceAllocation",
+       "Device memory for as many bytes as the array has; nothing is copied.");
+static ArgSpec mem_alloc_like_args = PG_ARGSPEC(mem_alloc_like__doc__);
+
+static PyObject *mem_alloc_like(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *array;
+    if (pg_args(&mem_alloc_like_args, args, nargs, kwnames, &array) < 0) {
+        return NULL;
+    }
     PyObject *bytes = PyObject_GetAttrString(array, "nbytes");
     size_t size;
     if (bytes == NULL) {
@@ -319,8 +327,7 @@ static PyObject *mem_get_address_range(PyObject *module, PyObject *obj) {
 
 PyMethodDef cud_memory_functions[] = {
     {"mem_alloc", FAST(mem_alloc), mem_alloc__doc__},
-    {"mem_alloc_like", mem_alloc_like, METH_O,
-     "mem_alloc_like(ary, /)\n--\n\n(ary: object, /) -> DeviceAllocation\n\nDevice memory for as many bytes as the array has; nothing is copied."},
+    {"mem_alloc_like", FAST(mem_alloc_like), mem_alloc_like__doc__},
     {"mem_alloc_pitch", FAST(mem_alloc_pitch), mem_alloc_pitch__doc__},
     {"mem_get_info", mem_get_info, METH_NOARGS, "mem_get_info()\n--\n\n() -> tuple[int, int]\n\nFree and total memory of the current device [bytes]."},
     {"mem_get_address_range", mem_get_address_range, METH_O,

@@ -37,7 +37,15 @@ static PyObject *type_named(State *state, const char *name) {
 
 static int add_types(PyObject *module, State *state) {
     for (size_t i = 0; i < N_TYPES; i++) {
-        PyObject *type = PyType_FromModuleAndSpec(module, type_rows[i].spec, type_named(state, type_rows[i].base));
+        PyObject *base = type_named(state, type_rows[i].base), *bases = NULL;
+        if (type_rows[i].spec == &cud_InOut_spec) { /* the only one of two */
+            bases = PyTuple_Pack(2, state->InType, state->OutType);
+            if (bases == NULL) {
+                return -1;
+            }
+        }
+        PyObject *type = PyType_FromModuleAndSpec(module, type_rows[i].spec, bases != NULL ? bases : base);
+        Py_XDECREF(bases);
         if (type == NULL) {
             return -1;
         }

@@ -226,10 +226,17 @@ static PyObject *memcpy_dtoh_async(PyObject *module, PyObject *const *args, Py_s
 
 /* ---- whole arrays ----------------------------------------------------------------------------------------------- */
 
-static PyObject *to_device(PyObject *module, PyObject *obj) {
+PG_DOC(to_device__doc__, "to_device", "bf_obj", "(bf_obj: HostBuffer) -> DeviceAllocation",
+       "New device memory with the bytes of a host array, in C order. It need not be contiguous.");
+static ArgSpec to_device_args = PG_ARGSPEC(to_device__doc__);
+
+static PyObject *to_device(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     State *state = PyModule_GetState(module);
     const char *call = "to_device";
-    PyObject *bytes = NULL;
+    PyObject *obj, *bytes = NULL;
+    if (pg_args(&to_device_args, args, nargs, kwnames, &obj) < 0) {
+        return NULL;
+    }
     if (PyArray_Check(obj)) {
         bytes = PyArray_IS_C_CONTIGUOUS((PyArrayObject *)obj) ? Py_NewRef(obj) : PyArray_NewCopy((PyArrayObject *)obj, NPY_CORDER);
     } else {
@@ -316,8 +323,7 @@ PyMethodDef cud_transfer_functions[] = {
     {"memcpy_htod_async", FAST(memcpy_htod_async), memcpy_htod_async__doc__},
     {"memcpy_dtoh", FAST(memcpy_dtoh), memcpy_dtoh__doc__},
     {"memcpy_dtoh_async", FAST(memcpy_dtoh_async), memcpy_dtoh_async__doc__},
-    {"to_device", to_device, METH_O,
-     "to_device(bf_obj, /)\n--\n\n(bf_obj: HostBuffer, /) -> DeviceAllocation\n\nNew device memory with the bytes of a host array, in C order. It need not be contiguous."},
+    {"to_device", FAST(to_device), to_device__doc__},
     {"from_device", FAST(from_device), from_device__doc__},
     {"from_device_like", FAST(from_device_like), from_device_like__doc__},
     {NULL, NULL, 0, NULL},

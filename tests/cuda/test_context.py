@@ -267,3 +267,12 @@ print("end")
         [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120
     )
     assert done.stdout == "end\n", done.stderr
+
+
+def test_settings_are_members(context):
+    config = cuda.Context.get_cache_config()
+    assert isinstance(config, cuda.func_cache) and str(config) in cuda.func_cache.names
+    assert isinstance(cuda.Context.get_shared_config(), cuda.shared_config)
+    mode = cuda.Device(0).get_attribute(cuda.device_attribute.COMPUTE_MODE)
+    assert isinstance(mode, cuda.compute_mode) and mode == cuda.Device(0).compute_mode
+    assert repr(cuda.func_cache(77)) == "pygpu.cuda.driver.func_cache(77)"

@@ -235,3 +235,8 @@ def test_faults(kernels, balance, routine):
         _cuda._fault(None, 0)
     add_one(cuda.InOut(x), 4, block=(4, 1, 1))
     assert x.tolist() == [2.0] * 4 or routine == "cuMemcpyDtoH"
+
+
+def test_inout_is_both():
+    assert issubclass(cuda.InOut, cuda.In) and issubclass(cuda.InOut, cuda.Out)
+    assert not issubclass(cuda.In, cuda.Out) and not hasattr(cuda.In, "post_call")

@@ -272,3 +272,21 @@ def test_faults(balance, cubin, routine):
         use()  # out of memory once: garbage is collected, and it is tried again
     finally:
         _cuda._fault(None, 0)
+
+
+def test_names_by_keyword(context, cubin):
+    module = cuda.module_from_buffer(buffer=cubin, options=[], message_handler=None)
+    assert module.get_global(name="factors")[1] == 16
+    out = np.zeros(1, np.int32)
+    module.get_function(name="count")(cuda.Out(out), block=1)
+    assert out[0] == 42
+    for method in (module.get_texref, module.get_surfref):
+        with pytest.raises(cuda.LogicError, match="CUDA 12 removed"):
+            method(name="t")
+    for wrong in ({}, {"name": "a", "other": 1}, {"names": "a"}, {"name": 3}):
+        with pytest.raises(TypeError):
+            module.get_function(**wrong)
+    a = np.arange(3, dtype=np.int32)
+    memory = cuda.to_device(bf_obj=a)
+    assert (cuda.from_device_like(memory, a) == a).all()
+    assert cuda.mem_alloc_like(ary=a).size == 12
