@@ -63,6 +63,7 @@ class Backend(ABC):
     dialect: Dialect
     kernels: dict[Any, Any]  # what kernels.get() keeps
     pool: Any  # the default allocator's memory pool
+    table: Any  # the KernelTable of what operators launch without asking Python
 
     # ---- memory
 

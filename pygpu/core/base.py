@@ -121,6 +121,9 @@ class ArrayCore(GPUArray):
         queue = outs[0]._queue(queue)
         read = [a for a in operands if isinstance(a, GPUArray)]
         waits = self._wait_list(queue, [*outs, *read])
+        table = self.backend.table
+        if table.ordered is not queue and self.backend.is_ordered(queue):
+            table.ordered = queue
         if wait_for:
             waits = [*(waits or ()), *wait_for]
         event = elementwise.run(self.backend, queue, operation, (*outs, *operands), shape, waits)

@@ -14,6 +14,8 @@ from pygpu.cuda.compiler import SourceModule
 from pygpu.cuda.tools import DeviceMemoryPool
 from pygpu.memoize import FirstArgCache
 
+from .._array import GPUArray, KernelTable
+from . import kernels
 from .backend import Backend, Compiled, Limits
 from .dialect import CUDADialect
 
@@ -87,6 +89,7 @@ class CUDABackend(Backend):
         self.dialect: CUDADialect = CUDADialect(self.limits)
         self.kernels: dict[Any, Any] = {}
         self.pool = DeviceMemoryPool()
+        self.table = KernelTable(True, self.pool.allocate, kernels.group_shape(self))
 
     def __repr__(self) -> str:
         return f"<CUDA backend of {self.device.name()!r}>"
@@ -235,3 +238,6 @@ def _current(context: Any) -> Iterator[None]:
         yield
     finally:
         _cuda.Context.pop()
+
+
+_cuda._set_array_type(GPUArray)

@@ -185,8 +185,14 @@ def run(
         for s in flat:
             args += s
     args.append(n)
-    groups, size = kernels.grid(backend, n)
+    per_group, most, size = rule(backend, memory) if ndim == 0 else kernels.rule(backend)
+    groups = min(-(-n // per_group), most)
     return backend.launch(kernel, queue, groups if n else 0, size, args, wait_for=wait_for)
+
+
+def rule(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> tuple[int, int, int]:
+    """kernels.rule() of the kernel for contiguous operands of these dtypes in memory."""
+    return kernels.rule(backend)
 
 
 def get_kernel(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .backend import Backend
 
-__all__ = ["copy_bytes", "get", "grid", "source"]
+__all__ = ["copy_bytes", "get", "grid", "group_shape", "rule", "source"]
 
 
 def source(backend: Backend, text: str, features: Iterable[str] = ()) -> str:
@@ -43,18 +43,26 @@ def get(
     return kernel
 
 
-def grid(backend: Backend, n: int, per_item: int = 1) -> tuple[int, int]:
-    """(groups, group size) for a PG_FOR loop over n items, per_item of them in a step.
-
-    On a GPU as many work-items as there are steps, up to 2**22 (a loop does the rest); on a CPU a
-    few stretches for each core, none of them tiny.
-    """
+def rule(backend: Backend, per_item: int = 1) -> tuple[int, int, int]:
+    """How a PG_FOR loop is shared out: (items of a group, groups at most, group size), where a
+    work-item does per_item items in a step."""
     limits = backend.limits
-    steps = -(-n // per_item)
-    if limits.is_cpu:
-        return max(min(limits.units * 4, -(-steps // 4096)), 1), 1
+    if limits.is_cpu:  # a few stretches for each core, none of them tiny
+        return 4096, limits.units * 4, 1
     size = min(256, limits.group_size)
-    return max(min(-(-steps // size), (1 << 22) // size * 4), 1), size
+    return size * per_item, 1 << 20, size
+
+
+def grid(backend: Backend, n: int, per_item: int = 1) -> tuple[int, int]:
+    """(groups, group size) for a PG_FOR loop over n items, per_item of them in a step."""
+    per_group, most, size = rule(backend, per_item)
+    return max(min(-(-n // per_group), most), 1), size
+
+
+def group_shape(backend: Backend) -> tuple[int, ...]:
+    """The size of a work-group of such a loop, as a launch takes it."""
+    size = rule(backend)[2]
+    return (size,) if backend.name == "opencl" else (size, 1, 1)
 
 
 def copy_bytes(

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 import pygpu as cl
+from pygpu import _opencl
 from pygpu.tools import ImmediateAllocator, MemoryPool
 
+from .._array import GPUArray, KernelTable
+from . import kernels
 from .backend import Backend, Compiled, Limits
 from .dialect import OpenCLDialect
 
@@ -78,6 +81,7 @@ class OpenCLBackend(Backend):
         if device.single_fp_config & _CORRECTLY_ROUNDED:
             self._options = ["-cl-fp32-correctly-rounded-divide-sqrt"]
         self.pool = MemoryPool(ImmediateAllocator(self.default_queue))
+        self.table = KernelTable(False, self.pool, kernels.group_shape(self))
 
     @property
     def default_queue(self) -> cl.CommandQueue:
@@ -164,8 +168,6 @@ class OpenCLBackend(Backend):
                 wait_for=wait_for,
             )
         if isinstance(dest, cl.SVMPointer) or isinstance(src, cl.SVMPointer):
-            from . import kernels  # OpenCL has no command for that
-
             return kernels.copy_bytes(
                 self, queue, dest, dest_offset, src, src_offset, nbytes, wait_for=wait_for
             )
@@ -247,3 +249,6 @@ def _svm(pointer: Any, offset: int, nbytes: int) -> Any:
     if offset == 0 and pointer.size == nbytes:
         return pointer
     raise NotImplementedError("parts of SVM")
+
+
+_opencl._set_array_type(GPUArray)

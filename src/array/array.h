@@ -12,9 +12,12 @@
 
 enum { ARRAY_C = 1, ARRAY_F = 2 };
 
+typedef struct Table Table; /* table.h */
+
 typedef struct {
     PyObject_HEAD
     PyObject *backend;    /* a pygpu.core.backend.Backend */
+    Table *table;         /* the backend's, or NULL */
     PyObject *queue;      /* CommandQueue; Stream, or None for the default stream; None: no queue yet */
     PyObject *base_data;  /* what holds the memory, or None of an array without any */
     PyObject *allocator;  /* callable, or None: the backend's pool */

@@ -18,18 +18,21 @@ typedef enum {
 } Op;
 
 typedef struct {
-    PyTypeObject *GPUArrayType;
+    PyTypeObject *GPUArrayType, *KernelTableType;
+    PyObject *table;            /* "table", interned */
     PyObject *operate;          /* operate(name, out or None, *operands): what the fast path leaves; see pygpu/core/operators.py */
     PyObject *names[OP_COUNT];  /* interned */
 } State;
 
 extern State *arr_state; /* of the one interpreter */
 extern PyModuleDef arr_module;
-extern PyType_Spec arr_GPUArray_spec;
+extern PyType_Spec arr_GPUArray_spec, arr_KernelTable_spec;
 
 static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr_state->GPUArrayType); }
 
 /* gpuarray.c */
+/* A new array beside another one: same type, backend, queue, allocator; in the shape and order of that one. Takes data over. */
+PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data);
 int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides); /* strides NULL: C order */
 
 int arr_set_event(GPUArray *self, PyObject *event); /* Py_None: none */

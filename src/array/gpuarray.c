@@ -133,6 +133,15 @@ static int fill(GPUArray *self, PyObject **a) {
         return -1;
     }
     self->offset = offset;
+    if (self->backend != a[0]) {
+        PyObject *table = a[0] != Py_None ? PyObject_GetAttr(a[0], arr_state->table) : NULL;
+        if (table == NULL) {
+            PyErr_Clear();
+        } else if (Py_TYPE(table) != arr_state->KernelTableType) {
+            Py_CLEAR(table);
+        }
+        Py_XSETREF(self->table, (Table *)table);
+    }
     Py_XSETREF(self->backend, Py_NewRef(a[0]));
     Py_XSETREF(self->queue, Py_NewRef(a[1]));
     Py_XSETREF(self->base_data, Py_NewRef(a[2]));
@@ -152,6 +161,7 @@ static int GPUArray_traverse(PyObject *op, visitproc visit, void *arg) {
     GPUArray *self = (GPUArray *)op;
     Py_VISIT(Py_TYPE(op));
     Py_VISIT(self->backend);
+    Py_VISIT((PyObject *)self->table);
     Py_VISIT(self->queue);
     Py_VISIT(self->base_data);
     Py_VISIT(self->allocator);
@@ -180,12 +190,42 @@ static void GPUArray_dealloc(PyObject *op) {
     Py_XDECREF(self->base_data);
     Py_XDECREF(self->queue);
     Py_XDECREF(self->backend);
+    Py_XDECREF((PyObject *)self->table);
     Py_XDECREF(self->dtype);
     if (self->dims != self->inline_dims) {
         PyMem_Free(self->dims);
     }
     type->tp_free(op);
     Py_DECREF(type);
+}
+
+PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data) {
+    GPUArray *self = (GPUArray *)PG_NEW(Py_TYPE(like));
+    if (self == NULL) {
+        Py_DECREF(data);
+        return NULL;
+    }
+    self->dims = self->inline_dims;
+    self->backend = Py_NewRef(like->backend);
+    self->table = (Table *)Py_XNewRef((PyObject *)like->table);
+    self->queue = Py_NewRef(like->queue);
+    self->base_data = data;
+    self->allocator = Py_NewRef(like->allocator);
+    self->dtype = (PyArray_Descr *)Py_NewRef((PyObject *)dtype);
+    Py_ssize_t strides[ARRAY_MAX_DIMS], *as_given = NULL;
+    if (!(like->flags & ARRAY_C)) { /* Fortran order */
+        Py_ssize_t step = ARRAY_ITEMSIZE(self);
+        for (int axis = 0; axis < like->ndim; axis++) {
+            strides[axis] = step;
+            step *= ARRAY_SHAPE(like)[axis] > 0 ? ARRAY_SHAPE(like)[axis] : 1;
+        }
+        as_given = strides;
+    }
+    if (arr_set_layout(self, like->ndim, ARRAY_SHAPE(like), as_given) < 0) {
+        Py_DECREF((PyObject *)self);
+        return NULL;
+    }
+    return (PyObject *)self;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------------------ */

@@ -38,13 +38,19 @@ static int module_exec(PyObject *module) {
             return -1;
         }
     }
+    state->table = PyUnicode_InternFromString("table");
     state->GPUArrayType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_GPUArray_spec, NULL);
-    return state->GPUArrayType == NULL ? -1 : PyModule_AddType(module, state->GPUArrayType);
+    state->KernelTableType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelTable_spec, NULL);
+    if (state->table == NULL || state->GPUArrayType == NULL || state->KernelTableType == NULL) {
+        return -1;
+    }
+    return PyModule_AddType(module, state->GPUArrayType) < 0 || PyModule_AddType(module, state->KernelTableType) < 0 ? -1 : 0;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     State *state = PyModule_GetState(module);
     Py_VISIT(state->GPUArrayType);
+    Py_VISIT(state->KernelTableType);
     Py_VISIT(state->operate);
     return 0;
 }
@@ -62,6 +68,8 @@ static void module_free(void *op) {
     }
     module_clear((PyObject *)op);
     Py_CLEAR(state->GPUArrayType);
+    Py_CLEAR(state->KernelTableType);
+    Py_CLEAR(state->table);
     for (int i = 0; i < OP_COUNT; i++) {
         Py_CLEAR(state->names[i]);
     }

@@ -77,6 +77,7 @@ extern long cud_live[LIVE_KINDS];
 #define CUD_OBJECTS(X)                                                                                               \
     X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(LaunchError) X(make_error)                              \
     X(default_context) /* the primary context that a first use made current, kept for the process */                \
+    X(array_type)      /* pygpu.GPUArray, once arrays are used */                                                  \
     X(last_function)   /* name of the kernel of the last launch, for the message of a kernel that failed */
 
 typedef struct Context Context;

@@ -266,7 +266,18 @@ static PyObject *function_names(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
     return names;
 }
 
+static PyObject *set_array_type(PyObject *module, PyObject *type) {
+    State *state = PyModule_GetState(module);
+    if (!PyType_Check(type)) {
+        return PyErr_Format(PyExc_TypeError, "_set_array_type: a type is needed, not %s", pg_type_name(type));
+    }
+    Py_XSETREF(state->array_type, Py_NewRef(type));
+    Py_RETURN_NONE;
+}
+
 PyMethodDef cud_driver_methods[] = {
+    {"_set_array_type", set_array_type, METH_O,
+     "_set_array_type(type, /)\n--\n\n(type: type) -> None\n\nThe type of arrays, which kernels take as they are."},
     {"init", FAST(init), init__doc__},
     {"get_driver_version", get_driver_version, METH_NOARGS,
      "get_driver_version()\n--\n\n() -> int\n\nThe newest CUDA that the driver serves: 12040 is 12.4."},

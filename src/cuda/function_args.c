@@ -2,6 +2,7 @@
  * where the source or the PTX tells, its kind. What one argument did last is remembered by type (Param.exact), so that this file is
  * asked once for arguments of the usual types. */
 #include "function.h"
+#include "array/array.h"
 
 #define NUMBER_AT offsetof(PyIntScalarObject, obval) /* NumPy's number follows the object's head */
 
@@ -340,6 +341,22 @@ static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
     return function_refuse(self, i, "an array passed by value must be contiguous and in the machine's byte order");
 }
 
+/* One of our arrays: the address of its first item. */
+static int use_device_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+    GPUArray *array = (GPUArray *)arg;
+    if (array->base_data == Py_None) {
+        return function_refuse(self, i, "the array has no memory");
+    }
+    int result = function_use_pointer(self, i, param, arg, Py_NewRef(array->base_data), at, launch, keep);
+    if (result == 0 && array->offset != 0) {
+        CUdeviceptr pointer;
+        memcpy(&pointer, at, sizeof pointer);
+        pointer += (CUdeviceptr)array->offset;
+        memcpy(at, &pointer, sizeof pointer);
+    }
+    return result;
+}
+
 /* ---- everything ----------------------------------------------------------------------------------------------------- */
 
 /* bytes, ctypes structures and the like: a struct by its bytes. */
@@ -365,6 +382,9 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
         if (used != 0) {
             return used < 0 ? -1 : 0;
         }
+    }
+    if (state->array_type != NULL && PyObject_TypeCheck(arg, (PyTypeObject *)state->array_type)) {
+        return use_device_array(self, i, param, arg, at, launch, keep);
     }
     if (PyLong_Check(arg) || (PyFloat_Check(arg) && !PyArray_IsScalar(arg, Generic)) || (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic))) {
         return use_number(self, i, param, arg, at);

@@ -1,5 +1,6 @@
 /* kernel_args.c - Python objects as kernel arguments: converted by the kernel's own types, and checked. */
 #include "kernel.h"
+#include "array/array.h"
 
 /* ---- errors ----------------------------------------------------------------------------------------------------------- */
 
@@ -333,7 +334,9 @@ static const char *memory_kind(const Memory *memory) {
 
 /* An array of pygpu or PyOpenCL's kind: its memory, if it starts at the array's first item. */
 static int use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
-    PyObject *data = PyObject_GetAttrString(arg, "data");
+    PyTypeObject *ours = (PyTypeObject *)self->state->array_type;
+    int plain = ours != NULL && PyObject_TypeCheck(arg, ours) && ((GPUArray *)arg)->offset == 0;
+    PyObject *data = plain ? Py_NewRef(((GPUArray *)arg)->base_data) : PyObject_GetAttrString(arg, "data");
     if (data == NULL && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
         return -1; /* an array with an offset says itself what to do */
     }

@@ -57,7 +57,7 @@ extern long ocl_live[LIVE_KINDS];
     X(AllocatorBase) X(ImmediateAllocator) X(DeferredAllocator) X(SVMAllocator) X(MemoryPool) X(SVMPool)             \
     X(PooledBuffer) X(PooledSVM) X(GLBuffer) X(GLRenderBuffer) X(GLTexture)
 #define OCL_OBJECTS(X)                                                                                               \
-    X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion)
+    X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion) X(array_type)
 
 typedef struct {
 #define X(name) PyTypeObject *name##Type;
