@@ -1,16 +1,49 @@
 """The CUDA driver's interface, under PyCUDA's names.
 
 Types and functions are those of the C module pygpu._cuda; enumerations come from pygpu.cuda.enums.
+These and what is written in Python are loaded when a name of theirs is first asked for: importing
+this module takes a millisecond or two.
 """
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from .._cuda import *  # noqa: F403
 from ..errors import Error, LaunchError, LogicError, MemoryError, RuntimeError  # noqa: F401
-from .driver_arrays import *  # noqa: F403
-from .enums import *  # noqa: F403
 from .errors import CompileError  # noqa: F401
-from .pools import DebugMemoryPool  # noqa: F401
 
-del globals()["Enumeration"]
+if _TYPE_CHECKING:
+    from .driver_arrays import *  # noqa: F403
+    from .enums import *  # noqa: F403
+    from .pools import DebugMemoryPool  # noqa: F401
+
+_LATER = ("enums", "driver_arrays", "pools")
+
+
+def _later() -> dict[str, _Any]:
+    """The names of the modules that are loaded later."""
+    found: dict[str, _Any] = {}
+    for name in _LATER:
+        module = _import_module(f"..{name}", __name__)
+        found |= {public: getattr(module, public) for public in module.__all__}
+    del found["Enumeration"]
+    return found
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "__all__":  # of `import *`
+        return [public for public in __dir__() if not public.startswith("_")]
+    if not name.startswith("_") and "device_attribute" not in globals():
+        globals().update(_later())
+        if name in globals():
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_later()})
+
 
 # PyCUDA's other names.
 HostAllocation = PagelockedHostAllocation  # noqa: F405

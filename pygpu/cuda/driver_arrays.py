@@ -9,14 +9,16 @@ Raises LogicError for an order that is neither "C" nor "F", TypeError for a dtyp
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from .. import _cuda
 from ..errors import InvalidArgumentError
 from .enums import address_mode, array3d_flags, array_format, filter_mode
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 __all__ = [
     "bind_array_to_texref",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 import weakref
 from collections import Counter
 from typing import TextIO
@@ -34,6 +33,8 @@ class DebugMemoryPool(_cuda.DeviceMemoryPool):
 
     def allocate(self, size: int) -> _cuda.PooledDeviceAllocation:
         """Memory of at least *size* bytes, after a report of who asks and of what is in use."""
+        import traceback  # heavy, and for this class alone
+
         stack = tuple(frame.name for frame in traceback.extract_stack()[:-1])
         place = self.describe(stack, size)
         in_use = Counter(self.blocks.values())
@@ -60,6 +61,8 @@ class DebugMemoryPool(_cuda.DeviceMemoryPool):
         if (stack, size) not in self.stacktrace_mnemonics:
             self._print(f"{stack} {size}")
             while (name := input("Name for this place, or [Enter] to see where it is: ")) == "":
+                import traceback
+
                 traceback.print_stack(file=self.logfile)
             self.stacktrace_mnemonics[stack, size] = name
         return self.stacktrace_mnemonics[stack, size]
