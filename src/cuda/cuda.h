@@ -70,6 +70,10 @@ void cud_queue_waited(double seconds); /* that long such a call took: a short on
 enum { LIVE_CONTEXT, LIVE_MODULE, LIVE_STREAM, LIVE_EVENT, LIVE_MEM, LIVE_HOST, LIVE_ARRAY, LIVE_TEXTURE, LIVE_GRAPH, LIVE_LINK, LIVE_POOL, LIVE_KINDS };
 extern long cud_live[LIVE_KINDS];
 
+/* What kernels have printed on the simulator goes to sys.stdout: after waiting. Keeps an exception that is set. */
+void cud_print(void);
+int cud_print_from(void *function); /* pygpuSimReadOutput, NULL on a real driver; -1 with an exception */
+
 /* ---- module state ----------------------------------------------------------------------------------------------- */
 
 /* Types by name and base, bases first; X(name, base), the base may be object. */

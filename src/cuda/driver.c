@@ -110,6 +110,13 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *path_object
     driver_version = version;
     fill_table(opened);
     *(void **)(void *)&last_detail = pg_library_symbol(opened, "pygpuSimLastErrorDetail");
+    if (cud_print_from(pg_library_symbol(opened, "pygpuSimReadOutput")) < 0) {
+        memset(&cu, 0, sizeof cu);
+        last_detail = NULL;
+        driver_version = 0;
+        pg_library_close(opened);
+        return NULL;
+    }
     library = opened;
     strcpy(library_path, path);
     Py_RETURN_NONE;
@@ -124,6 +131,7 @@ static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
         memset(&cu, 0, sizeof cu);
         last_detail = NULL;
         driver_version = 0;
+        cud_print_from(NULL);
         pg_library_close(library);
         library = NULL;
         library_path[0] = '\0';

@@ -151,6 +151,7 @@ static PyObject *copy(PyObject *op, int to_host, const char *call) {
     }
     PyBuffer_Release(&view);
     Py_DECREF(keep);
+    cud_print();
     return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(self->state, to_host ? "cuMemcpyDtoH" : "cuMemcpyHtoD", status);
 }
 

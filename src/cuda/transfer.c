@@ -44,6 +44,7 @@ int cud_wait_before_copy(State *state, const char *routine, size_t size) {
     CUresult status = CUDA_SUCCESS;
     CU_BESIDE(status, cuStreamQuery, NULL);
     if (status == CUDA_SUCCESS) {
+        cud_print();
         return size <= SMALL && cud_host_calls == 0;
     }
     if (status == CUDA_ERROR_NOT_READY) {

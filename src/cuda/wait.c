@@ -59,6 +59,7 @@ void cud_queue_waited(double seconds) {
 
 static int report(State *state, const char *routine, CUresult status) {
     cud_queued = 0;
+    cud_print();
     if (status != CUDA_SUCCESS) {
         cud_raise(state, routine, status);
         return -1;
