@@ -1,4 +1,4 @@
-"""What a program that goes to a compiler can be, and what to tell those whose program is refused."""
+"""What a compiler can be given, and what to tell those whose program it refuses."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class SourceModule(CudaModule):
         arch: str | None = None,
         code: str | None = None,
         cache_dir: str | os.PathLike[str] | bool | None = None,
-        include_dirs: Sequence[str] = (),
+        include_dirs: Sequence[str] | None = None,
         *,
         name_expressions: Sequence[str] = (),
     ) -> None:
@@ -217,7 +217,7 @@ class DynamicModule(CudaModule):
         arch: str | None = None,
         code: str | None = None,
         cache_dir: str | os.PathLike[str] | bool | None = None,
-        include_dirs: Sequence[str] = (),
+        include_dirs: Sequence[str] | None = None,
         message_handler: Any = None,
         log_verbose: bool = False,
         cuda_libdir: str | None = None,
@@ -227,7 +227,8 @@ class DynamicModule(CudaModule):
         init()
         self.nvcc, self.keep, self.no_extern_c = nvcc, keep, no_extern_c
         self.arch, self.code, self.cache_dir = arch, code, cache_dir
-        self.include_dirs, self.cuda_libdir = list(include_dirs), cuda_libdir
+        self.cuda_libdir = cuda_libdir
+        self.include_dirs = include_dirs
         self.libdir: str | None = None
         self.linker = Linker(message_handler, link_options, log_verbose)
 
@@ -322,7 +323,7 @@ class DynamicSourceModule(DynamicModule):
         arch: str | None = None,
         code: str | None = None,
         cache_dir: str | os.PathLike[str] | bool | None = None,
-        include_dirs: Sequence[str] = (),
+        include_dirs: Sequence[str] | None = None,
         cuda_libdir: str | None = None,
     ) -> None:
         super().__init__(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,9 +68,23 @@ def dtype_to_ctype(dtype: DTypeLike, with_fp_tex_hack: bool = False) -> str:
     return TYPE_REGISTRY.dtype_to_ctype(dtype)
 
 
-def register_dtype(dtype: DTypeLike, name: str) -> None:
-    """Make the C type *name* known as *dtype*, in this process."""
-    get_or_register_dtype(name, np.dtype(dtype))
+def register_dtype(dtype: DTypeLike, c_names: Sequence[str] | str, alias_ok: bool = False) -> None:
+    """Older spelling of get_or_register_dtype(c_names, dtype).
+
+    Raises RuntimeError if *dtype* already has a name, unless *alias_ok*.
+    """
+    warnings.warn(
+        "register_dtype is deprecated, use get_or_register_dtype(names, dtype)",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    known = TYPE_REGISTRY.dtype_to_name.get(np.dtype(dtype))
+    if known is not None and not alias_ok:
+        raise RuntimeError(
+            f"dtype '{np.dtype(dtype)}' already registered (as '{known}', new names {c_names!r}); "
+            "pass alias_ok=True to add names to it"
+        )
+    get_or_register_dtype(c_names, np.dtype(dtype))
 
 
 class Argument:

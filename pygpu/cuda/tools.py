@@ -165,7 +165,7 @@ class DeviceData:
         get = dev.get_attribute
         self.max_threads = get(attribute.MAX_THREADS_PER_BLOCK)
         self.warp_size = get(attribute.WARP_SIZE)
-        self.warps_per_mp = get(attribute.MAX_THREADS_PER_MULTIPROCESSOR) // self.warp_size
+        self.warps_per_mp = max(1, get(attribute.MAX_THREADS_PER_MULTIPROCESSOR) // self.warp_size)
         self.thread_blocks_per_mp = get(attribute.MAX_BLOCKS_PER_MULTIPROCESSOR) or 8
         self.registers = get(attribute.MAX_REGISTERS_PER_BLOCK)
         self.shared_memory = get(attribute.MAX_SHARED_MEMORY_PER_BLOCK)
@@ -211,7 +211,7 @@ class OccupancyRecord:
 
     threads, shared_mem [bytes] of a block, registers of a thread. Attributes: tb_per_mp (blocks),
     limited_by ("device", "warps", "regs" or "smem"), warps_per_mp, occupancy (0 to 1). An estimate;
-    Function.occupancy asks the driver.
+    Function.max_active_blocks() asks the driver.
     """
 
     def __init__(
