@@ -17,7 +17,7 @@ static PyObject *enqueue_fill_buffer(PyObject *module, PyObject *const *args, Py
         return NULL;
     }
     Queue *queue = ocl_as_queue(state, a[0], call);
-    Memory *memory = queue != NULL ? ocl_as_memory(state, a[1], call, "mem", queue->context->context) : NULL;
+    Memory *memory = queue != NULL ? ocl_as_buffer(state, a[1], call, "mem", queue->context->context) : NULL;
     if (memory == NULL || pg_as_size(a[3], call, "offset", &offset) < 0 || pg_as_size(a[4], call, "size", &size) < 0 ||
         ocl_need_version(state, "clEnqueueFillBuffer", queue->device->version, 120) < 0 || pg_get_buffer(a[2], call, "pattern", 0, &pattern) < 0) {
         return NULL;
@@ -188,8 +188,8 @@ static PyObject *enqueue_copy_p2p(PyObject *module, PyObject *const *args, Py_ss
         return PyErr_Format(PyExc_TypeError, "%s: platform must be a Platform, not %s", call, pg_type_name(a[0]));
     }
     Queue *queue = ocl_as_queue(state, a[1], call);
-    Memory *src = queue != NULL ? ocl_as_memory(state, a[2], call, "src", NULL) : NULL;
-    Memory *dst = src != NULL ? ocl_as_memory(state, a[3], call, "dst", NULL) : NULL;
+    Memory *src = queue != NULL ? ocl_as_buffer(state, a[2], call, "src", NULL) : NULL;
+    Memory *dst = src != NULL ? ocl_as_buffer(state, a[3], call, "dst", NULL) : NULL;
     if (dst == NULL) {
         return NULL;
     }

@@ -105,6 +105,15 @@ Memory *ocl_as_memory(State *state, PyObject *obj, const char *call, const char 
     return self;
 }
 
+Memory *ocl_as_buffer(State *state, PyObject *obj, const char *call, const char *name, cl_context context) {
+    Memory *self = ocl_as_memory(state, obj, call, name, context);
+    if (self != NULL && self->type != CL_MEM_OBJECT_BUFFER) { /* Intel's CPU runtime copies, PoCL copies to the host */
+        ocl_reject_type(state, call, CL_INVALID_MEM_OBJECT, "%s must be a buffer, not %s", name, pg_type_name(obj));
+        return NULL;
+    }
+    return self;
+}
+
 int ocl_memory_traverse(PyObject *op, visitproc visit, void *arg) {
     Memory *self = (Memory *)op;
     Py_VISIT(Py_TYPE(op));

@@ -7,7 +7,7 @@
 #define PYGPU_OPENCL_H
 
 #include "cl_api.h"
-#include "pg.h"
+#include "leave.h"
 
 /* ---- the driver ------------------------------------------------------------------------------------------------- */
 
@@ -333,8 +333,7 @@ int ocl_queue_check(Queue *self, const char *call); /* warns if the queue was le
  * the GIL keeps enqueuing and failing apart (standstill.c), and where the order of the queue is seen to here. */
 int ocl_queue_may_block(Queue *self);
 void ocl_queue_keep_order(Queue *self), ocl_queue_forget_order(Queue *self); /* before a command is enqueued on PoCL; at the end */
-void ocl_queue_let_go(Queue *self);  /* releases the handle, at once or later; see queue_release.c */
-void ocl_queue_release_retired(void); /* those that are due */
+void ocl_queue_let_go(Queue *self), ocl_queue_release_retired(void); /* releases the handle, at once or later, those that are due: queue_release.c */
 
 /* ---- event.c, wait.c, pending.c ------------------------------------------------------------------------------------ */
 
@@ -404,8 +403,9 @@ void ocl_standstill_end(void);
 PyObject *ocl_memory_wrap(State *state, PyTypeObject *type, cl_mem mem, int retain, Context *context); /* context may be NULL */
 void ocl_memory_dealloc(PyObject *op);
 int ocl_memory_traverse(PyObject *op, visitproc visit, void *arg);
-/* A live memory object of the given context (NULL: any) or NULL with an exception that says what came. */
-Memory *ocl_as_memory(State *state, PyObject *obj, const char *call, const char *name, cl_context context);
+/* A live memory object (or buffer) of the given context (NULL: any) or NULL with an exception that says what came. */
+Memory *ocl_as_memory(State *state, PyObject *obj, const char *call, const char *name, cl_context context),
+    *ocl_as_buffer(State *state, PyObject *obj, const char *call, const char *name, cl_context context);
 int ocl_memory_alive(Memory *self, const char *call); /* 0, or -1 with "was released" */
 /* Around a driver call that is made with the GIL released: another thread's release() takes effect only afterwards. */
 static inline void ocl_memory_pin(Memory *self) { self->users++; }

@@ -8,6 +8,7 @@
  * it comes 40 us late, when a short copy is long done. Its events are looked at instead. At exit
  * the dispatcher is stopped before the interpreter goes; what is still pending then is left to the operating system.
  */
+#define OCL_NOT_COUNTED /* the dispatcher waits where it is, and so does exit itself */
 #include "opencl.h"
 
 #include "pthread_compat.h"
@@ -209,9 +210,12 @@ static void look_around(void) {
     }
 }
 
+static unsigned long dispatcher; /* the thread */
+
 /* What the thread runs. It has the GIL at the end, so at_exit(), which waits for that, goes on when the thread is gone. */
 static PyObject *dispatch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     int go_on = 1, suspect = 0, owe = 0;
+    dispatcher = PyThread_get_thread_ident();
     while (go_on) {
         Pending *list;
         Py_BEGIN_ALLOW_THREADS
@@ -466,6 +470,19 @@ int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function
 
 int ocl_is_exiting(void) { return exiting; }
 
+int ocl_inside, ocl_no_entry;
+
+void ocl_stop_here(void) {
+    if (pg_is_main_thread() || PyThread_get_thread_ident() == dispatcher) {
+        return;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (;;) {
+        pg_sleep_us(1000000);
+    }
+    Py_END_ALLOW_THREADS
+}
+
 #define EXIT_SECONDS 2
 
 /* atexit: the interpreter is whole still. Gives user events an outcome, lets callbacks that are due run, stops the dispatcher. */
@@ -474,11 +491,12 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
         Py_RETURN_NONE;
     }
     exiting = 1;
+    ocl_no_entry = ocl_events_keep_context; /* Intel's runtime is in use */
     ocl_abandon_user_events();
     double end = pg_seconds() + EXIT_SECONDS;
     Py_BEGIN_ALLOW_THREADS
     pthread_mutex_lock(&lock);
-    while (running && (first != NULL || busy) && pg_seconds() < end) {
+    while (((running && (first != NULL || busy)) || (ocl_no_entry && ocl_inside > 0)) && pg_seconds() < end) {
         pthread_mutex_unlock(&lock);
         pg_sleep_us(500);
         pthread_mutex_lock(&lock);

@@ -230,7 +230,7 @@ static PyObject *host_rect(PyObject *module, ArgSpec *spec, PyObject *const *arg
         return NULL;
     }
     Queue *queue = ocl_as_queue(state, a[0], call);
-    Memory *memory = queue != NULL ? ocl_as_memory(state, a[1], call, "the buffer", queue->context->context) : NULL;
+    Memory *memory = queue != NULL ? ocl_as_buffer(state, a[1], call, "the buffer", queue->context->context) : NULL;
     if (memory == NULL || as_triple(a[3], call, "buffer_origin", 0, device->origin) < 0 || as_triple(a[4], call, "host_origin", 0, host->origin) < 0 ||
         as_region(state, a[5], call, region) < 0 || as_pitches(a[6], call, "buffer_pitches", device->pitch) < 0 ||
         as_pitches(a[7], call, "host_pitches", host->pitch) < 0 || check_side(state, call, "buffer", device, region, memory->size) < 0 ||
@@ -289,8 +289,8 @@ static PyObject *enqueue_copy_buffer_rect(PyObject *module, PyObject *const *arg
         return NULL;
     }
     Queue *queue = ocl_as_queue(state, a[0], call);
-    Memory *src = queue != NULL ? ocl_as_memory(state, a[1], call, "the source", queue->context->context) : NULL;
-    Memory *dst = src != NULL ? ocl_as_memory(state, a[2], call, "the destination", queue->context->context) : NULL;
+    Memory *src = queue != NULL ? ocl_as_buffer(state, a[1], call, "the source", queue->context->context) : NULL;
+    Memory *dst = src != NULL ? ocl_as_buffer(state, a[2], call, "the destination", queue->context->context) : NULL;
     if (dst == NULL || as_triple(a[3], call, "src_origin", 0, from->origin) < 0 || as_triple(a[4], call, "dst_origin", 0, to->origin) < 0 ||
         as_region(state, a[5], call, region) < 0 || as_pitches(a[6], call, "src_pitches", from->pitch) < 0 ||
         as_pitches(a[7], call, "dst_pitches", to->pitch) < 0 || check_side(state, call, "source", from, region, src->size) < 0 ||

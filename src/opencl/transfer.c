@@ -72,7 +72,7 @@ static PyObject *host_copy(State *state, const char *call, PyObject *queue_arg, 
     Py_buffer view;
     WaitList list;
     Queue *queue = ocl_as_queue(state, queue_arg, call);
-    Memory *memory = queue != NULL ? ocl_as_memory(state, memory_arg, call, "the buffer", queue->context->context) : NULL;
+    Memory *memory = queue != NULL ? ocl_as_buffer(state, memory_arg, call, "the buffer", queue->context->context) : NULL;
     if (memory == NULL || pg_get_buffer(host, call, "the host array", !write, &view) < 0) {
         return NULL;
     }
@@ -120,8 +120,8 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
                              size_t src_offset, size_t dst_offset, PyObject *wait_for) {
     WaitList list;
     Queue *queue = ocl_as_queue(state, queue_arg, call);
-    Memory *src = queue != NULL ? ocl_as_memory(state, src_arg, call, "the source", queue->context->context) : NULL;
-    Memory *dst = src != NULL ? ocl_as_memory(state, dst_arg, call, "the destination", queue->context->context) : NULL;
+    Memory *src = queue != NULL ? ocl_as_buffer(state, src_arg, call, "the source", queue->context->context) : NULL;
+    Memory *dst = src != NULL ? ocl_as_buffer(state, dst_arg, call, "the destination", queue->context->context) : NULL;
     size_t size;
     if (dst == NULL) {
         return NULL;

@@ -561,3 +561,26 @@ def test_threads_copy_at_the_same_time(ctx):
     for thread in threads:
         thread.join()
     assert not errors
+
+
+def test_an_image_is_no_buffer(ctx, queue):
+    """Some drivers copy its bytes, in an order of their own."""
+    form = cl.ImageFormat(cl.channel_order.RGBA, cl.channel_type.UNSIGNED_INT8)
+    image = cl.Image(ctx, cl.mem_flags.READ_WRITE, form, shape=(32, 32))
+    buffer, host = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 4096), np.zeros(4, np.uint8)
+    box, plain = ((0, 0), (0, 0), (2, 2)), cl._opencl
+    for call in (
+        lambda: cl.enqueue_fill_buffer(queue, image, np.int32(1), 0, 4),
+        lambda: plain._enqueue_read_buffer(queue, image, host),
+        lambda: plain._enqueue_write_buffer(queue, image, host),
+        lambda: plain._enqueue_copy_buffer(queue, image, buffer, 4),
+        lambda: plain._enqueue_copy_buffer(queue, buffer, image, 4),
+        lambda: plain._enqueue_read_buffer_rect(queue, image, host, *box),
+        lambda: plain._enqueue_write_buffer_rect(queue, image, host, *box),
+        lambda: plain._enqueue_copy_buffer_rect(queue, image, buffer, *box),
+        lambda: plain._enqueue_copy_buffer_rect(queue, buffer, image, *box),
+    ):
+        with pytest.raises(cl.LogicError, match="must be a buffer, not Image") as caught:
+            call()
+        assert isinstance(caught.value, TypeError)
+        assert caught.value.code == cl.status_code.INVALID_MEM_OBJECT
