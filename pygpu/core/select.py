@@ -1,0 +1,415 @@
+"""Indexing with arrays: masks and integers, to get and to set; take, put, nonzero and the like.
+
+Places and results are NumPy's. Integer indices are checked: those that come from the host before
+anything is launched; those on the device by the kernel that follows them, which costs a
+synchronization. Where several indices name one item, which of the values it gets is not defined.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, kernels, layout, work
+from .scan import scan
+from .shells import index_text
+
+__all__ = ["getitem", "nonzero", "put", "put_along_axis", "setitem", "take", "take_along_axis"]
+
+Shape = tuple[int, ...]
+
+
+class _Where:
+    """An index array along an axis of a view: strides over the result's shape [bytes], length of the
+    indexed axis and its stride, and whether the kernel has to check."""
+
+    __slots__ = ("array", "axis", "checked", "length", "mode", "step", "strides")
+
+    def __init__(
+        self, array: Any, strides: Shape, step: int, length: int, axis: int, checked: bool, mode: str
+    ) -> None:
+        self.array = array
+        self.strides = strides
+        self.step = step
+        self.length = length
+        self.axis = axis
+        self.checked = checked
+        self.mode = mode
+
+
+def _move(
+    to: Any, to_strides: Shape, source: Any, source_strides: Shape, shape: Shape, places: list[_Where], into: bool
+) -> None:
+    """to[...] = source[...] for all items of *shape*; places belong to *to* if into, else to source."""
+    if prod(shape) == 0:
+        return
+    side = to if into else source
+    backend = side.backend
+    strides = [to_strides, source_strides, *(p.strides for p in places)]
+    flat, flat_strides = layout.collapse(shape, *strides)
+    n = prod(flat)
+    checked = any(p.checked for p in places)
+    to_type, source_type = _moved(to.dtype, source.dtype)
+    indices = tuple((dtypes.code(p.array.dtype), p.mode) for p in places)
+    key = ("move", to_type, source_type, indices, len(flat), n < 1 << 31, into, checked)
+    kernel = kernels.get(
+        backend,
+        key,
+        lambda: (index_text.move_source(to_type, source_type, indices, len(flat), n < 1 << 31, into, checked), "move"),
+        dtypes.features(to_type, source_type),
+    )
+    numbers: list[Any] = [n, *flat[1:]]
+    for s in flat_strides:
+        numbers += s
+    for p in places:
+        numbers += (p.step, p.length)
+    groups, size = kernels.grid(backend, n)
+    reads = [source, *(p.array for p in places)]
+    if not checked:
+        work.launch(side, kernel, groups, size, reads, [to], numbers)
+        return
+    bad = work.scratch(side, 16)
+    bad._set_event(backend.fill(side.queue, bad.base_data, 0, 16))
+    work.launch(side, kernel, groups, size, reads, [to, bad], numbers)
+    found = np.empty(2, np.int64)
+    backend.to_host(side.queue, found, bad.base_data, 0, wait_for=bad.events or None)
+    if found[0]:
+        place = places[int(found[0]) - 1]
+        raise IndexError(
+            f"index {found[1]} is out of bounds for axis {place.axis} with size {place.length}"
+        )
+
+
+def _moved(to: np.dtype[Any], source: np.dtype[Any]) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """Dtypes that a kernel is made for: one for all of a size where nothing is converted."""
+    if to == source:
+        size = to.itemsize
+        same = np.dtype(f"u{size}") if size in (1, 2, 4, 8) else np.dtype(f"V{size}")
+        return same, same
+    return to, source
+
+
+def _index_array(a: Any, item: Any, length: int, axis: int, mode: str) -> tuple[Any, bool]:
+    """(index array on the device, whether it has to be checked there)."""
+    if work.is_array(item):
+        if item.dtype.kind not in "iu":
+            raise IndexError("arrays used as indices must be of integer (or boolean) type")
+        return work.as_array(a, item, call="index"), mode == "raise"
+    host = np.asarray(item)
+    if host.size == 0 and not hasattr(item, "dtype"):
+        host = host.astype(np.int64)
+    if host.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    if host.size and mode == "raise":
+        low, high = int(host.min()), int(host.max())
+        if low < -length or high >= length:
+            wrong = low if low < -length else high
+            raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {length}")
+    return work.as_array(a, host.astype(np.int64)), False
+
+
+class _Advanced:
+    """An index expression with arrays in it: the view, the places, the shape of what it selects."""
+
+    def __init__(self, a: Any, key: Any) -> None:
+        items = list(key) if isinstance(key, tuple) else [key]
+        items = [np.asarray(i) if layout._is_int(i) else i for i in items]
+        found = layout.parse_index(a.shape, a.strides, tuple(items))
+        self.view = a._view(found.shape, found.strides, a.offset + found.offset)
+        view_shape = list(found.shape)
+        arrays: list[tuple[int | None, Any, bool]] = []  # (axis of the view, indices, checked)
+        for axis, item in found.advanced:
+            if not hasattr(item, "dtype"):
+                item = np.asarray(item) if not isinstance(item, bool) else np.bool_(item)
+                if item.size == 0 and item.dtype.kind == "f":
+                    item = item.astype(np.int64)
+            if item.dtype.kind == "b":
+                shape = tuple(item.shape)
+                if shape == ():
+                    truth = bool(item.get()) if work.is_array(item) else bool(item)
+                    arrays.append((None, np.zeros(int(truth), np.int64), False))
+                    continue
+                for k, n in enumerate(shape):
+                    if view_shape[axis + k] != n:
+                        raise IndexError(
+                            "boolean index did not match indexed array along axis "
+                            f"{axis + k}; size of axis is {view_shape[axis + k]} but size of "
+                            f"corresponding boolean axis is {n}"
+                        )
+                where = nonzero(item) if work.is_array(item) else np.nonzero(item)
+                arrays += [(axis + k, w, False) for k, w in enumerate(where)]
+            else:
+                arrays.append((axis, item, True))
+        self._place(a, arrays, tuple(view_shape))
+
+    def _place(self, a: Any, arrays: list[tuple[int | None, Any, bool]], view_shape: Shape) -> None:
+        shapes = [tuple(item.shape) for _, item, _ in arrays]
+        try:
+            index_shape = layout.broadcast_shapes(*shapes)
+        except ValueError:
+            raise IndexError(
+                "shape mismatch: indexing arrays could not be broadcast together with shapes "
+                + " ".join(str(s).replace(" ", "") for s in shapes)
+            ) from None
+        used = [axis for axis, _, _ in arrays if axis is not None]
+        together = not used or max(used) - min(used) + 1 == len(used)
+        first = min(used) if used and together else 0
+        rest = [k for k in range(len(view_shape)) if k not in used]
+        before = [k for k in rest if together and k < first]
+        after = [k for k in rest if k not in before]
+        self.shape = (
+            tuple(view_shape[k] for k in before) + index_shape + tuple(view_shape[k] for k in after)
+        )
+        strides = self.view.strides
+        self.strides = (
+            tuple(strides[k] for k in before)
+            + (0,) * len(index_shape)
+            + tuple(strides[k] for k in after)
+        )
+        pad, tail = (0,) * len(before), (0,) * len(after)
+        self.places = []
+        for axis, item, check in arrays:
+            if axis is None:
+                continue
+            length = view_shape[axis]
+            array, checked = _index_array(a, item, length, axis, "raise")
+            spread = layout.broadcast_strides(array.shape, array.strides, index_shape)
+            self.places.append(
+                _Where(array, pad + spread + tail, strides[axis], length, axis, checked and check, "raise")
+            )
+
+
+def _whole_mask(a: Any, key: Any) -> Any:
+    """The mask if the key is one for all of the array, on the device."""
+    if isinstance(key, tuple) and len(key) == 1:
+        key = key[0]
+    if isinstance(key, (list, tuple)) or not hasattr(key, "dtype"):
+        return None
+    if key.dtype.kind != "b" or tuple(key.shape) != a.shape or a.ndim == 0:
+        return None
+    return work.as_array(a, key)
+
+
+def getitem(a: Any, key: Any) -> Any:
+    """a[key] where key has arrays, lists or bools in it: a new array."""
+    mask = _whole_mask(a, key)
+    if mask is not None:
+        return _compress(a, mask)
+    found = _Advanced(a, key)
+    out = work.empty(a, found.shape, a.dtype)
+    _move(out, out.strides, found.view, found.strides, found.shape, found.places, False)
+    return out
+
+
+def setitem(a: Any, key: Any, value: Any) -> None:
+    """a[key] = value where key has arrays, lists or bools in it."""
+    mask = _whole_mask(a, key)
+    single = np.ndim(value) == 0 if not work.is_array(value) else value.size == 1
+    if mask is not None and single:
+        _set_where(a, mask, value)
+        return
+    found = _Advanced(a, key)
+    if not work.is_array(value):
+        value = np.asarray(value)
+        if value.dtype != a.dtype:
+            value = value.astype(a.dtype)
+    value = work.as_array(a, value)
+    shape = value.shape
+    while len(shape) > len(found.shape) and shape[0] == 1:
+        value = work.reshape(value, shape[1:])
+        shape = value.shape
+    try:
+        strides = layout.broadcast_strides(shape, value.strides, found.shape)
+    except ValueError:
+        raise ValueError(
+            f"shape mismatch: value array of shape {shape} could not be broadcast to indexing result "
+            f"of shape {found.shape}"
+        ) from None
+    if value.base_data is a.base_data:
+        value = value.copy()
+        strides = layout.broadcast_strides(shape, value.strides, found.shape)
+    _move(found.view, found.strides, value, strides, found.shape, found.places, True)
+    for event in found.view.events:
+        a._set_event(event)
+
+
+def _set_where(a: Any, mask: Any, value: Any) -> None:
+    from . import elementwise
+
+    if a.size == 0:
+        return
+    dtype = a.dtype
+    operation = elementwise.Operation(
+        "set where", (np.dtype(np.bool_), dtype, dtype), (dtype,), "y0 = x0 ? x1 : x2;"
+    )
+    if work.is_array(value):
+        value = work.reshape(value, ())
+    elif not isinstance(value, (bool, int, float, complex, np.generic)):
+        value = np.asarray(value)[()]
+    if not work.is_array(value) and dtype.kind == "V":
+        value = work.as_array(a, np.asarray(value, dtype))
+    events = [*a.events, *mask.events, *(value.events if work.is_array(value) else ())]
+    event = elementwise.run(
+        a.backend, a.queue, operation, [a, mask, value, a], a.shape, events or None
+    )
+    a._set_event(event)
+
+
+def _tiles_of(mask: Any) -> tuple[Any, int, int]:
+    """(ends of the tiles' true items, tiles, number of true items) of a mask in C order."""
+    backend = mask.backend
+    cpu = backend.limits.is_cpu
+    tiles = -(-mask.size // (index_text.CPU_TILE if cpu else index_text.TILE))
+    kernel = kernels.get(
+        backend,
+        ("count", mask.dtype),
+        lambda: (index_text.count_source(mask.dtype, cpu), "count"),
+        dtypes.features(mask.dtype),
+    )
+    counts = work.empty(mask, (tiles,), np.int64)
+    groups, size = (min(tiles, backend.limits.units * 4), 1) if cpu else (min(tiles, 1 << 20), index_text.GROUP)
+    work.launch(mask, kernel, groups, size, [mask], [counts], [mask.size, tiles])
+    ends = scan("sum", counts, 0) if tiles > 1 else counts
+    found = np.empty(1, np.int64)
+    backend.to_host(mask.queue, found, ends.base_data, ends.offset + 8 * (tiles - 1), wait_for=ends.events or None)
+    return ends, tiles, int(found[0])
+
+
+def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
+    """x's items where the mask is true, or the indices (one row an axis) for x None."""
+    backend = mask.backend
+    cpu = backend.limits.is_cpu
+    ends, tiles, found = _tiles_of(mask)
+    ndim = 1 if x is not None else max(len(shape), 1)
+    if x is None:
+        out = work.empty(mask, (ndim, found), np.int64)
+        items = None
+    else:
+        out = work.empty(x, (found,), x.dtype)
+        items = _moved(x.dtype, x.dtype)[0]
+    if found == 0:
+        return out, found
+    kernel = kernels.get(
+        backend,
+        ("compact", mask.dtype, items, ndim),
+        lambda: (index_text.compact_source(mask.dtype, items, ndim, cpu), "compact"),
+        dtypes.features(mask.dtype),
+    )
+    groups, size = (min(tiles, backend.limits.units * 4), 1) if cpu else (min(tiles, 1 << 20), index_text.GROUP)
+    reads = [mask, ends] if x is None else [mask, ends, x]
+    work.launch(mask, kernel, groups, size, reads, [out], [mask.size, tiles, found, *(shape[1:] if x is None else ())])
+    return out, found
+
+
+def _compress(a: Any, mask: Any) -> Any:
+    if a.size == 0:
+        return work.empty(a, (0,), a.dtype)
+    return _compact(work.c_order(mask), work.c_order(a), (a.size,))[0]
+
+
+def nonzero(a: Any) -> tuple[Any, ...]:
+    """Indices of the items that are not zero, one int64 array for each axis, as numpy.nonzero."""
+    if a.ndim == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+    if a.size == 0:
+        return tuple(work.empty(a, (0,), np.int64) for _ in range(a.ndim))
+    dtypes.code(a.dtype)
+    out, found = _compact(work.c_order(a), None, a.shape)
+    return tuple(out._view((found,), None, 8 * found * k) for k in range(a.ndim))
+
+
+def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+    """numpy.take: the items with these indices along an axis (None: of the flat array)."""
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
+    if axis is None:
+        a, axis = work.flat(a), 0
+    if a.ndim == 0:
+        a = work.reshape(a, (1,))
+    axis = layout.normalize_axis(axis, a.ndim)
+    length = a.shape[axis]
+    array, checked = _index_array(a, indices, length, axis, mode)
+    if length == 0 and array.size:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    shape = a.shape[:axis] + array.shape + a.shape[axis + 1 :]
+    if out is None:
+        out = work.empty(a, shape, a.dtype)
+    elif out.shape != shape or out.dtype != a.dtype:
+        raise ValueError(f"take: out must have shape {shape} and dtype {a.dtype}")
+    strides = a.strides[:axis] + (0,) * array.ndim + a.strides[axis + 1 :]
+    spread = (0,) * axis + array.strides + (0,) * (a.ndim - axis - 1)
+    place = _Where(array, spread, a.strides[axis], length, axis, checked, mode)
+    _move(out, out.strides, a, strides, shape, [place], False)
+    return out
+
+
+def put(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:
+    """numpy.put: a.flat[indices] = values, values repeated as needed."""
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"put: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
+    if not layout.flags(a.shape, a.strides, a.itemsize)[0]:
+        copy = work.c_order(a)
+        put(copy, indices, values, mode)
+        a._copy_from(copy)
+        return
+    flat = a._view((a.size,), None, a.offset)
+    array, checked = _index_array(a, indices, a.size, 0, mode)
+    array = work.flat(array)
+    if not work.is_array(values):
+        values = np.asarray(values, dtype=a.dtype).ravel()
+        if 1 < values.size < array.size:
+            values = np.resize(values, array.size)
+    values = work.as_array(a, values)
+    values = work.flat(values)
+    if array.size == 0 or values.size == 0:
+        return
+    n = array.size
+    if values.size == 1:
+        strides: Shape = (0,)
+    elif values.size < n:
+        repeat = work.as_array(a, np.arange(n, dtype=np.int64) % values.size)
+        values = take(values, repeat, 0, mode="clip")
+        strides = values.strides
+    else:
+        strides = values.strides
+    place = _Where(array, array.strides, a.itemsize, a.size, 0, checked, mode)
+    _move(flat, (0,), values, strides, (n,), [place], True)
+    for event in flat.events:
+        a._set_event(event)
+
+
+def _along(a: Any, indices: Any, axis: int | None, call: str) -> tuple[Any, Any, int, Shape, Shape, bool]:
+    if axis is None:
+        a, axis = work.flat(a), 0
+    axis = layout.normalize_axis(axis, a.ndim)
+    array, checked = _index_array(a, indices, a.shape[axis], axis, "raise")
+    if array.ndim != a.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    rest = a.shape[:axis] + (1,) + a.shape[axis + 1 :]
+    shape = layout.broadcast_shapes(rest, array.shape)
+    return a, array, axis, shape, layout.broadcast_strides(rest, a.strides, shape), checked
+
+
+def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
+    """numpy.take_along_axis: for each position of *indices*, the item with that index along the axis."""
+    a, array, axis, shape, rest, checked = _along(a, indices, axis, "take_along_axis")
+    rest = rest[:axis] + (0,) + rest[axis + 1 :]
+    spread = layout.broadcast_strides(array.shape, array.strides, shape)
+    out = work.empty(a, shape, a.dtype)
+    place = _Where(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
+    _move(out, out.strides, a, rest, shape, [place], False)
+    return out
+
+
+def put_along_axis(a: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
+    """numpy.put_along_axis: the opposite of take_along_axis."""
+    a, array, axis, shape, rest, checked = _along(a, indices, axis, "put_along_axis")
+    rest = rest[:axis] + (0,) + rest[axis + 1 :]
+    spread = layout.broadcast_strides(array.shape, array.strides, shape)
+    values = work.as_array(a, values, a.dtype)
+    strides = layout.broadcast_strides(values.shape, values.strides, shape)
+    place = _Where(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
+    _move(a, rest, values, strides, shape, [place], True)
+

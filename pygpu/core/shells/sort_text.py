@@ -1,0 +1,462 @@
+"""The kernels of sorting rows of contiguous items: by radix, or within one group.
+
+Items become unsigned *keys* of their size in the order wanted (NaN last), and back. With positions
+(argsort) equal keys keep their order: -0.0 counts as 0.0 then.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+
+__all__ = [
+    "GROUP",
+    "SMALL",
+    "keys_text",
+    "onesweep_source",
+    "radix_source",
+    "search_source",
+    "small_source",
+    "tile_items",
+]
+
+DType = np.dtype[Any]
+GROUP = 256
+SMALL = 2048  # items that one group sorts in local memory
+
+
+def keys_text(dtype: DType, ties: bool) -> str:
+    """Declares X, K, sort_key(x) and sort_item(key). ties: -0.0 and 0.0 have one key."""
+    bits = 8 * dtype.itemsize
+    sign = f"((K)1 << {bits - 1})"
+    text = f"typedef pg_u{bits} X;\ntypedef pg_u{bits} K;\n"
+    if dtype.kind in "bu":
+        key = item = "return x;"
+    elif dtype.kind == "i":
+        key = item = f"return (K)(x ^ {sign});"
+    else:
+        infinity = {16: "0x7c00", 32: "0x7f800000", 64: "0x7ff0000000000000"}[bits]
+        suffix = "UL" if bits == 64 else "U"
+        zero = f"if (x == {sign}) x = 0; " if ties else ""
+        nan = f"if ((K)(x & (K)~{sign}) > (K){infinity}{suffix}) x = (K)(x & (K)~{sign}); "
+        key = f"{zero}{nan}return (K)(x & {sign} ? ~x : x | {sign});"
+        item = f"return (K)(x & {sign} ? x ^ {sign} : ~x);"
+    return f"""\
+{text}PG_INLINE K sort_key(X x) {{ {key} }}
+PG_INLINE X sort_item(K x) {{ {item} }}
+"""
+
+
+def small_source(positions: bool) -> str:
+    """``small``: rows of up to SMALL items, one group each, by a bitonic network. size: a power of
+    two that is at least n."""
+    index = f"    PG_LOCAL pg_u16 places[{SMALL}];\n" if positions else ""
+    out = "pg_i64" if positions else "X"
+    put = (
+        "out[row * n + i] = (pg_i64)places[i];" if positions else "out[row * n + i] = sort_item(keys[i]);"
+    )
+    more = " || (a == b && places[i] > places[j])" if positions else ""
+    swap = (
+        "pg_u16 p = places[i]; places[i] = places[j]; places[j] = p;" if positions else ""
+    )
+    fill = "places[i] = (pg_u16)i;" if positions else ""
+    return f"""\
+PG_KERNEL void small(PG_ARRAY_IN(X, x), PG_ARRAY({out}, out), pg_i64 rows, pg_i64 n, pg_i32 size)
+{{
+    PG_LOCAL K keys[{SMALL}];
+{index}    PG_START_IN(X, x); PG_START({out}, out);
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), many = (pg_i32)PG_SIZE(0);
+    for (pg_i64 row = PG_GROUP_ID(0); row < rows; row += PG_GROUPS(0)) {{
+        for (pg_i32 i = id; i < size; i += many) {{
+            keys[i] = i < n ? sort_key(x[row * n + i]) : (K)~(K)0;
+            {fill}
+        }}
+        PG_BARRIER;
+        for (pg_i32 width = 2; width <= size; width <<= 1)
+            for (pg_i32 d = width >> 1; d > 0; d >>= 1) {{
+                for (pg_i32 k = id; k < size / 2; k += many) {{
+                    pg_i32 i = (k / d) * d * 2 + (k & (d - 1)), j = i + d;
+                    K a = keys[i], b = keys[j];
+                    int later = a > b{more};
+                    if (later == ((i & width) == 0)) {{
+                        keys[i] = b; keys[j] = a;
+                        {swap}
+                    }}
+                }}
+                PG_BARRIER;
+            }}
+        for (pg_i32 i = id; i < n; i += many) {{ {put} }}
+        PG_BARRIER;
+    }}
+}}
+"""
+
+
+def _ends(positions: bool, first: bool, last: bool) -> tuple[str, str, str, str, str]:
+    """(type in, type out, expression of a key read, of an index read, statement of a write)."""
+    in_type, out_type = ("X" if first else "K"), ("X" if last and not positions else "K")
+    key = "sort_key(keys_in[@])" if first else "keys_in[@]"
+    index = "(pg_u32)(@ - start)" if first else "index_in[@]"
+    if last and positions:
+        put = "index_out[at] = (pg_i64)index;"
+    elif last:
+        put = "keys_out[at] = sort_item(key);"
+    else:
+        put = "keys_out[at] = key;" + (" index_out[at] = index;" if positions else "")
+    return in_type, out_type, key, index, put
+
+
+def _arrays(positions: bool, first: bool, last: bool) -> tuple[str, str]:
+    """(parameters, statements that start them), of what passes from one pass to the next."""
+    in_type, out_type, *_ = _ends(positions, first, last)
+    arrays = [("_IN", in_type, "keys_in")]
+    if positions and not first:
+        arrays.append(("_IN", "pg_u32", "index_in"))
+    ends = [] if last and positions else [("", out_type, "keys_out")]
+    if positions:
+        ends.append(("", "pg_i64" if last else "pg_u32", "index_out"))
+    parameters = ", ".join(
+        [
+            *(f"PG_ARRAY{m}({t}, {n})" for m, t, n in arrays),
+            "@",
+            *(f"PG_ARRAY{m}({t}, {n})" for m, t, n in ends),
+        ]
+    )
+    starts = " ".join(f"PG_START{m}({t}, {n});" for m, t, n in [*arrays, *ends])
+    return parameters, starts
+
+
+def tile_items(cpu: bool) -> int:
+    """Items of a tile of radix_source's kernels."""
+    return 16384 if cpu else GROUP * 8
+
+
+def radix_source(positions: bool, first: bool, last: bool, cpu: bool) -> str:
+    """``count`` and ``scatter`` of one digit, of 8 bits on a CPU and 4 elsewhere: counts[(row, digit,
+    tile)], then their running sums within a row."""
+    bins, tile = (256 if cpu else 16), tile_items(cpu)
+    _, _, key, index, put = _ends(positions, first, last)
+    in_type = "X" if first else "K"
+    parameters, starts = _arrays(positions, first, last)
+    numbers = "pg_i64 rows, pg_i64 n, pg_i64 tiles, pg_i32 shift"
+    count_head = f"""\
+PG_KERNEL void count(PG_ARRAY_IN({in_type}, keys_in), PG_ARRAY(pg_u32, counts), {numbers})
+{{
+    PG_START_IN({in_type}, keys_in); PG_START(pg_u32, counts);
+"""
+    head = f"""\
+PG_KERNEL void scatter({parameters.replace("@", "PG_ARRAY_IN(pg_u32, ends)")}, {numbers})
+{{
+    PG_START_IN(pg_u32, ends); {starts}
+"""
+    take = f"pg_u32 index = {index.replace('@', 'i')};" if positions else ""
+    read = key.replace("@", "i")
+    where = f"""\
+pg_i64 row = g / tiles, tile = g % tiles, start = row * n;
+        pg_i64 from = start + tile * {tile};
+        pg_i64 end = from + {tile} < start + n ? from + {tile} : start + n;
+"""
+    first_of = f"""\
+pg_i64 slot = (row * {bins} + DIGIT) * tiles + tile;
+            """
+    base = f"(slot > row * {bins} * tiles ? ends[slot - 1] : 0)"
+    if cpu:
+        return f"""\
+{count_head}    for (pg_i64 g = PG_ID(0); g < rows * tiles; g += PG_IDS(0)) {{
+        {where}        pg_u32 found[{bins}];
+        for (int d = 0; d < {bins}; d++)
+            found[d] = 0;
+        for (pg_i64 i = from; i < end; i++)
+            found[({read} >> shift) & {bins - 1}]++;
+        for (int d = 0; d < {bins}; d++)
+            counts[(row * {bins} + d) * tiles + tile] = found[d];
+    }}
+}}
+{head}    for (pg_i64 g = PG_ID(0); g < rows * tiles; g += PG_IDS(0)) {{
+        {where}        pg_i64 next[{bins}];
+        for (int d = 0; d < {bins}; d++) {{
+            {first_of.replace("DIGIT", "d")}next[d] = start + {base};
+        }}
+        for (pg_i64 i = from; i < end; i++) {{
+            K key = {read};
+            {take}
+            pg_i64 at = next[(key >> shift) & {bins - 1}]++;
+            {put}
+        }}
+    }}
+}}
+"""
+    each = tile // GROUP
+    return f"""\
+{count_head}    PG_LOCAL pg_u32 found[{bins * GROUP}];
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
+    for (pg_i64 g = PG_GROUP_ID(0); g < rows * tiles; g += PG_GROUPS(0)) {{
+        {where}        for (int d = 0; d < {bins}; d++)
+            found[d * {GROUP} + id] = 0;
+        for (pg_i64 i = from + id; i < end; i += {GROUP})
+            found[(({read} >> shift) & {bins - 1}) * {GROUP} + id]++;
+        for (pg_i32 s = {GROUP // 2}; s > 0; s >>= 1) {{
+            PG_BARRIER;
+            if (id < s)
+                for (int d = 0; d < {bins}; d++)
+                    found[d * {GROUP} + id] += found[d * {GROUP} + id + s];
+        }}
+        PG_BARRIER;
+        if (id < {bins})
+            counts[(row * {bins} + id) * tiles + tile] = found[id * {GROUP}];
+        PG_BARRIER;
+    }}
+}}
+{head}    PG_LOCAL pg_u16 found[{bins * GROUP}]; /* of digit d by work-item w, at d * GROUP + w */
+    PG_LOCAL pg_u32 sums[{GROUP}];
+    PG_LOCAL K keys[{tile}];
+    {f"PG_LOCAL pg_u32 places[{tile}];" if positions else ""}
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
+    for (pg_i64 g = PG_GROUP_ID(0); g < rows * tiles; g += PG_GROUPS(0)) {{
+        {where}        for (pg_i64 i = from + id; i < end; i += {GROUP}) {{
+            keys[i - from] = {read};
+            {f"places[i - from] = {index.replace('@', 'i')};" if positions else ""}
+        }}
+        for (int d = 0; d < {bins}; d++)
+            found[d * {GROUP} + id] = 0;
+        PG_BARRIER;
+        pg_i32 many = (pg_i32)(end - from);
+        for (int k = 0; k < {each}; k++)
+            if (id * {each} + k < many)
+                found[((keys[id * {each} + k] >> shift) & {bins - 1}) * {GROUP} + id]++;
+        PG_BARRIER;
+        pg_u32 sum = 0;
+        for (int d = 0; d < {bins}; d++)
+            sum += found[id * {bins} + d];
+        sums[id] = sum;
+        pg_u32 mine = sum;
+        for (pg_i32 s = 1; s < {GROUP}; s <<= 1) {{
+            PG_BARRIER;
+            pg_u32 left = id >= s ? sums[id - s] : 0;
+            PG_BARRIER;
+            sum += left;
+            sums[id] = sum;
+        }}
+        sum -= mine;
+        for (int d = 0; d < {bins}; d++) {{
+            pg_u32 next = sum + found[id * {bins} + d];
+            found[id * {bins} + d] = (pg_u16)sum;
+            sum = next;
+        }}
+        PG_BARRIER;
+        if (id < {bins})
+            sums[id] = found[id * {GROUP}]; /* where the digit begins in the tile */
+        PG_BARRIER;
+        for (int k = 0; k < {each}; k++) {{
+            if (id * {each} + k < many) {{
+                K key = keys[id * {each} + k];
+                {f"pg_u32 index = places[id * {each} + k];" if positions else ""}
+                pg_i32 digit = (pg_i32)((key >> shift) & {bins - 1});
+                pg_i64 rank = found[digit * {GROUP} + id]++;
+                {first_of.replace("DIGIT", "digit")}pg_i64 at = start + {base} + rank - sums[digit];
+                {put}
+            }}
+        }}
+        PG_BARRIER;
+    }}
+}}
+"""
+
+
+def onesweep_source(positions: bool, first: bool, last: bool, size: int) -> str:
+    """CUDA, one row: ``histogram`` counts all digits of all keys at once, ``starts`` sums them up, and
+    ``sweep`` moves the keys by one digit of 8 bits, each tile finding where its digits begin by
+    looking back at the tiles before it (Adinets and Merrill, "Onesweep", 2022).
+
+    state: first a ticket and 3 words unused, then 256 words for each tile: two bits of what is known
+    (1 the tile's own count, 2 the sum up to its end), 30 of number. So n < 2**30.
+    """
+    each = (16 if positions else 18) if size <= 4 else 9
+    tile, passes = GROUP * each, size
+    _, _, key, index, put = _ends(positions, first, last)
+    in_type = "X" if first else "K"
+    parameters, starts = _arrays(positions, first, last)
+    start = "const pg_i64 start = 0;"
+    return f"""\
+#define SWEEP_TILE {tile}
+PG_KERNEL void histogram(PG_ARRAY_IN({in_type}, keys_in), PG_ARRAY(pg_u32, sums), pg_i64 n)
+{{
+    __shared__ pg_u32 found[{passes * 256}];
+    PG_START_IN({in_type}, keys_in); PG_START(pg_u32, sums);
+    for (int i = threadIdx.x; i < {passes * 256}; i += {GROUP})
+        found[i] = 0;
+    __syncthreads();
+    pg_i64 step = (pg_i64)gridDim.x * {GROUP} * 4;
+    for (pg_i64 i = ((pg_i64)blockIdx.x * {GROUP} + threadIdx.x) * 4; i < n; i += step)
+        PG_UNROLL for (int k = 0; k < 4; k++)
+            if (i + k < n) {{
+                K key = {key.replace("@", "i + k")};
+                PG_UNROLL for (int p = 0; p < {passes}; p++)
+                    atomicAdd(&found[p * 256 + (int)((key >> (8 * p)) & 255)], 1u);
+            }}
+    __syncthreads();
+    for (int i = threadIdx.x; i < {passes * 256}; i += {GROUP})
+        if (found[i])
+            atomicAdd(&sums[i], found[i]);
+}}
+PG_KERNEL void starts(PG_ARRAY(pg_u32, sums))
+{{
+    __shared__ pg_u32 scanned[256];
+    PG_START(pg_u32, sums);
+    int id = threadIdx.x;
+    pg_u32 mine = sums[blockIdx.x * 256 + id], sum = mine;
+    scanned[id] = mine;
+    for (int d = 1; d < 256; d <<= 1) {{
+        __syncthreads();
+        pg_u32 left = id >= d ? scanned[id - d] : 0;
+        __syncthreads();
+        sum += left;
+        scanned[id] = sum;
+    }}
+    sums[blockIdx.x * 256 + id] = sum - mine;
+}}
+PG_KERNEL void __launch_bounds__({GROUP}) sweep({parameters.replace("@", "PG_ARRAY_IN(pg_u32, sums)")}, PG_ARRAY(pg_u32, state), pg_i64 n, pg_i32 shift)
+{{
+    __shared__ pg_u32 ticket;
+    __shared__ pg_u32 found[8 * 256]; /* by warp and digit */
+    __shared__ pg_u32 begin[256]; /* of a digit, in the tile */
+    __shared__ pg_i64 target[256]; /* of a digit, in all, less begin */
+    __shared__ K keys[{tile}];
+    {f"__shared__ pg_u32 places[{tile}];" if positions else ""}
+    PG_START_IN(pg_u32, sums); PG_START(pg_u32, state); {starts}
+    {start}
+    int id = threadIdx.x, lane = id & 31, warp = id >> 5;
+    if (id == 0)
+        ticket = atomicAdd(state, 1u);
+    PG_UNROLL for (int w = 0; w < 8; w++)
+        found[w * 256 + id] = 0;
+    __syncthreads();
+    pg_i64 tile = ticket, from = tile * {tile};
+    int many = (int)(n - from < {tile} ? n - from : {tile});
+    K mine[{each}];
+    {f"pg_u32 index[{each}];" if positions else ""}
+    pg_u32 rank[{each}];
+    PG_UNROLL for (int k = 0; k < {each}; k++) {{
+        int at = warp * {each * 32} + k * 32 + lane;
+        mine[k] = (K)~(K)0;
+        {f"index[k] = 0;" if positions else ""}
+        if (at < many) {{
+            mine[k] = {key.replace("@", "from + at")};
+            {f"index[k] = {index.replace('@', '(from + at)')};" if positions else ""}
+        }}
+    }}
+    volatile pg_u32 *row = found + warp * 256;
+    PG_UNROLL for (int k = 0; k < {each}; k++) {{
+        int at = warp * {each * 32} + k * 32 + lane;
+        pg_u32 digit = (pg_u32)(mine[k] >> shift) & 255u;
+        /* what lies beyond the end has digits of its own, which nobody counts */
+        pg_u32 same = 0xffffffffu;
+        PG_UNROLL for (int bit = 0; bit < 8; bit++) {{
+            pg_u32 ones = __ballot_sync(0xffffffffu, (digit >> bit) & 1u);
+            same &= (digit >> bit) & 1u ? ones : ~ones;
+        }}
+        same &= __ballot_sync(0xffffffffu, at < many);
+        pg_u32 before = same & ((1u << lane) - 1u);
+        pg_u32 old = row[digit];
+        __syncwarp();
+        rank[k] = old + (pg_u32)__popc((int)before);
+        if (at < many && before == 0)
+            row[digit] = old + (pg_u32)__popc((int)same);
+        __syncwarp();
+    }}
+    __syncthreads();
+    pg_u32 count = 0;
+    PG_UNROLL for (int w = 0; w < 8; w++) {{
+        pg_u32 part = found[w * 256 + id];
+        found[w * 256 + id] = count;
+        count += part;
+    }}
+    volatile pg_u32 *known = state + 4;
+    known[tile * 256 + id] = (tile == 0 ? 2u : 1u) << 30 | count;
+    pg_u32 sum = count;
+    PG_UNROLL for (int d = 1; d < 32; d <<= 1) {{
+        pg_u32 left = __shfl_up_sync(0xffffffffu, sum, d);
+        if (lane >= d)
+            sum += left;
+    }}
+    __shared__ pg_u32 warps[8];
+    if (lane == 31)
+        warps[warp] = sum;
+    __syncthreads();
+    pg_u32 lower = sum - count;
+    PG_UNROLL for (int w = 0; w < 8; w++)
+        if (w < warp)
+            lower += warps[w];
+    begin[id] = lower;
+    __syncthreads();
+    PG_UNROLL for (int k = 0; k < {each}; k++) {{
+        int at = warp * {each * 32} + k * 32 + lane;
+        if (at < many) {{
+            pg_u32 digit = (pg_u32)(mine[k] >> shift) & 255u;
+            pg_u32 place = begin[digit] + found[warp * 256 + digit] + rank[k];
+            keys[place] = mine[k];
+            {f"places[place] = index[k];" if positions else ""}
+        }}
+    }}
+    pg_u32 others = 0;
+    for (pg_i64 t = tile - 1; t >= 0;) {{
+        pg_u32 word[4];
+        PG_UNROLL for (int k = 0; k < 4; k++)
+            word[k] = t - k >= 0 ? known[(t - k) * 256 + id] : 2u << 30;
+        int done = 0;
+        PG_UNROLL for (int k = 0; k < 4; k++) {{
+            if (done == 0) {{
+                if (word[k] >> 30 == 0u) {{
+                    done = 1; /* look again */
+                }} else {{
+                    others += word[k] & 0x3fffffffu;
+                    t--;
+                    if (word[k] >> 30 == 2u)
+                        done = 2;
+                }}
+            }}
+        }}
+        if (done == 2)
+            break;
+    }}
+    if (tile > 0)
+        known[tile * 256 + id] = 2u << 30 | (others + count);
+    target[id] = (pg_i64)sums[(shift >> 3) * 256 + id] + others - lower;
+    __syncthreads();
+    PG_UNROLL for (int k = 0; k < {each}; k++) {{
+        int i = k * {GROUP} + id;
+        if (i < many) {{
+            K key = keys[i];
+            {f"pg_u32 index = places[i];" if positions else ""}
+            pg_i64 at = target[(pg_u32)(key >> shift) & 255u] + i;
+            {put}
+        }}
+    }}
+}}
+"""
+
+
+def search_source() -> str:
+    """``search``: for each v how many items of the sorted x are less, or (right) not greater."""
+    return """\
+PG_KERNEL void search(PG_ARRAY_IN(X, x), PG_ARRAY_IN(X, v), PG_ARRAY(pg_i64, out), pg_i64 n, pg_i64 many, pg_i32 right)
+{
+    PG_START_IN(X, x); PG_START_IN(X, v); PG_START(pg_i64, out);
+    PG_FOR(i, many) {
+        K key = sort_key(v[i]);
+        pg_i64 low = 0, high = n;
+        while (low < high) {
+            pg_i64 middle = low + (high - low) / 2;
+            K other = sort_key(x[middle]);
+            if (other < key || (right && other == key))
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        out[i] = low;
+    }
+}
+"""

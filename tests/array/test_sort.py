@@ -1,0 +1,68 @@
+"""Sorting against NumPy: dtypes, axes, lengths, NaN, -0.0, stability."""
+
+import numpy as np
+import pytest
+
+from pygpu.core import sort
+from tests.array.test_reduce import host
+
+
+def values(dtype, shape):
+    a = host(dtype, shape)
+    if a.dtype.kind == "f":
+        a = (a * 3).round(1).astype(dtype)  # many equal ones
+        flat = a.reshape(-1)
+        for step, value in ((17, np.nan), (19, -np.nan), (23, -0.0), (29, np.inf), (31, -np.inf)):
+            flat[::step] = value
+    return a
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "f4", "i8", "f8"])
+def test_sort(make, dtype):
+    cases = [((1,), 0), ((77,), 0), ((3, 700), 1), ((40000,), 0), ((9, 2500), -1), ((2500, 9), 0)]
+    for shape, axis in cases if dtype == "f4" else cases[1:4]:
+        a = values(dtype, shape)
+        device = make(a)
+        np.testing.assert_array_equal(sort.sort(device, axis).get(), np.sort(a, axis))
+        order = sort.argsort(device, axis)
+        assert order.dtype == np.int64
+        np.testing.assert_array_equal(order.get(), np.argsort(a, axis, kind="stable"))
+
+
+def test_flat_empty_and_wrong(make):
+    a = values("f4", (20, 30))
+    np.testing.assert_array_equal(sort.sort(make(a), None).get(), np.sort(a, None))
+    assert sort.sort(make(np.zeros((3, 0), np.float32))).shape == (3, 0)
+    with pytest.raises(np.exceptions.AxisError):
+        sort.sort(make(a), 2)
+
+
+def test_complex(make):
+    a = (values("f4", 3000) + 0j).astype(np.complex64)
+    a.imag = values("f4", 6000)[::2]
+    np.testing.assert_array_equal(sort.argsort(make(a)).get(), np.argsort(a, kind="stable"))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted(make, side):
+    for dtype in ("f4", "i4"):
+        a, v = np.sort(values(dtype, 1000)), values(dtype, (30, 4))
+        got = sort.searchsorted(make(a), make(v), side)
+        np.testing.assert_array_equal(got.get(), np.searchsorted(a, v, side))
+    b = values("f4", 1000)
+    order = np.argsort(b, kind="stable")
+    got = sort.searchsorted(make(b), v.astype(np.float32), side, make(order))
+    np.testing.assert_array_equal(got.get(), np.searchsorted(b, v.astype(np.float32), side, order))
+
+
+def test_unique(make):
+    for a in (values("i1", (30, 40)), values("f4", 500), np.zeros(0, np.float32), np.zeros(1, np.float32)):
+        every = sort.unique(make(a), True, True, True)
+        want = np.unique(a, True, True, True)
+        for name, got, expected in zip(("values", "index", "inverse", "counts"), every, want, strict=True):
+            if name == "inverse" and a.dtype.kind == "f":
+                keep = ~np.isnan(a)  # NumPy gives NaN numbers of their own
+                np.testing.assert_array_equal(got.get()[keep], expected[keep])
+            else:
+                np.testing.assert_array_equal(got.get(), expected)
+        np.testing.assert_array_equal(sort.unique(make(a)).get(), np.unique(a))
