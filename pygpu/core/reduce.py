@@ -130,11 +130,10 @@ def reduce(
         out = work.empty(a, wanted, result_dtype)
     else:
         _check_out(kind, out, wanted, result_dtype, a)
-    if out.size == 0 and not (kind in _ORDERED and any(shape[k] == 0 for k in axes)):
-        return out
-    n_red = prod(shape[k] for k in axes)
-    if n_red == 0:
+    if prod(shape[k] for k in axes) == 0:
         work.fill(out, _empty_result(kind, number, initial))
+        return out
+    if out.size == 0:
         return out
     if kind in ("min", "max") and dtype is not None and number != a.dtype:
         a = work.astype(a, number)

@@ -21,7 +21,7 @@ from .shells import scan_text
 if TYPE_CHECKING:
     from .backend import Backend
 
-__all__ = ["accumulate", "scan"]
+__all__ = ["scan"]
 
 DType = np.dtype[Any]
 
@@ -49,12 +49,12 @@ PG_INLINE void scan_store(PG_GLOBAL Y *p, scan_t v) {{ {dtypes.store(out, "p", "
 
 
 def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: Any = None) -> Any:
-    """The cumulative "sum" or "prod" along an axis; None: of all items in C order, in one axis.
+    """"cumsum" or "cumprod" along an axis; None: of all items in C order, in one axis.
 
     dtype as for reductions: small integers become int64 or uint64. Raises np.exceptions.AxisError,
     ValueError for an out of another shape, TypeError for one that cannot take the result.
     """
-    call = f"cum{kind}"
+    call, kind = kind, kind.removeprefix("cum")
     number, result_dtype = _result_dtypes(kind, a, dtype, out)
     dtypes.require(a.backend, call, a.dtype, number)
     if axis is None:
@@ -147,10 +147,3 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> None:
     parts = work.scratch(a, size * rows * segments)
     work.launch(a, make("scan_sums"), groups, group_size, [a, out], [parts], numbers)
     work.launch(a, make(name), groups, group_size, [a], [out, parts], numbers)
-
-
-def accumulate(
-    name: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: Any = None
-) -> Any:
-    """scan() by the name of NumPy's function: cumsum, cumprod."""
-    return scan(name.removeprefix("cum"), a, axis, dtype=dtype, out=out)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes, elementwise, kernels, layout, work
-from .select import nonzero, take, take_along_axis
+from .index import nonzero, take, take_along_axis
 from .scan import scan
 from .shells import sort_text
 
@@ -151,7 +151,7 @@ def _radix(backend: Backend, x: Any, out: Any, rows: int, n: int, positions: boo
         numbers = [rows, n, tiles, p * bits]
         count = _kernel(backend, x.dtype, positions, "count", (first, last), text)
         work.launch(x, count, groups, size, reads[:1], [counts], numbers)
-        scan("sum", counts, 1, dtype=np.uint32, out=ends)
+        scan("cumsum", counts, 1, dtype=np.uint32, out=ends)
         scatter = _kernel(backend, x.dtype, positions, "scatter", (first, last), text)
         work.launch(x, scatter, groups, size, [*reads, ends], writes, numbers)
 
@@ -283,9 +283,9 @@ def unique(
     if return_inverse:
         inverse = work.empty(a, (n,), np.int64)
         if n:
-            from .select import put_along_axis
+            from .index import put_along_axis
 
-            number = scan("sum", first, 0, dtype=np.int64)
+            number = scan("cumsum", first, 0, dtype=np.int64)
             operation = elementwise.Operation(
                 "less one", (number.dtype,), (number.dtype,), "y0 = x0 - 1;"
             )

@@ -51,7 +51,7 @@ def check(kind, device, a, **options):
     count = a.size // max(want.size, 1)
     scale = np.abs(a.astype(np.complex128 if a.dtype.kind == "c" else float)).sum(axis, keepdims=options.get("keepdims", False))
     eps = np.finfo(want.dtype).eps
-    if kind == "sum":
+    if kind == "sum" and not np.isnan(want).any():
         # as good as pairwise sums: far below count * eps
         assert np.all(np.abs(got - want) <= eps * (np.log2(count + 1) + 8) * (scale + 1) + eps)
     else:
@@ -80,9 +80,7 @@ def test_several_axes_and_strides(make):
         (slice(2, 2),),
     ]
     for view in views:
-        part, device_part = a[view], device[view] if hasattr(type(device), "__getitem__") else None
-        if device_part is None:
-            continue
+        part, device_part = a[view], device[view]
         for axis in (None, 0, part.ndim - 1):
             check("sum", device_part, part, axis=axis)
     fortran = make(np.asfortranarray(a[0, :, :, 0]))
@@ -184,7 +182,7 @@ def test_mask_initial_out_dtype(make):
     with pytest.raises(ValueError, match="out has shape"):
         reduce("sum", device, 0, out=out)
     with pytest.raises(TypeError, match="same_kind"):
-        reduce("sum", device, 1, out=make(np.zeros(30, np.int32)))
+        reduce("max", device, 1, out=make(np.zeros(30, np.int32)))
 
 
 def test_nothing(make):

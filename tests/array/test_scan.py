@@ -8,7 +8,7 @@ from tests.array.test_reduce import host
 
 
 def check(make, kind, a, axis=0, **options):
-    got = scan(kind, make(a), axis, **options)
+    got = scan(f"cum{kind}", make(a), axis, **options)
     want = getattr(np, f"cum{kind}")(a, axis, **options)
     assert got.dtype == want.dtype and got.shape == want.shape
     if want.dtype.kind not in "fc":
@@ -54,12 +54,12 @@ def test_out_dtype_and_in_place(make):
     a = host("i2", 5000)
     check(make, "sum", a, dtype=np.int32)
     device = make(a.astype(np.int64))
-    assert scan("sum", device, 0, out=device) is device
+    assert scan("cumsum", device, 0, out=device) is device
     np.testing.assert_array_equal(device.get(), np.cumsum(a, dtype=np.int64))
     with pytest.raises(ValueError, match="out has shape"):
-        scan("sum", device, 0, out=make(np.zeros(3, np.int64)))
+        scan("cumsum", device, 0, out=make(np.zeros(3, np.int64)))
     with pytest.raises(np.exceptions.AxisError):
-        scan("sum", device, 1)
+        scan("cumsum", device, 1)
 
 
 def test_long_rows_again_and_again(make):
@@ -67,4 +67,4 @@ def test_long_rows_again_and_again(make):
     a = host("i4", 200003)
     device, want = make(a), np.cumsum(a, dtype=np.int64)
     for _ in range(10):
-        np.testing.assert_array_equal(scan("sum", device, 0).get(), want)
+        np.testing.assert_array_equal(scan("cumsum", device, 0).get(), want)

@@ -271,7 +271,7 @@ def _tiles_of(mask: Any) -> tuple[Any, int, int]:
     counts = work.empty(mask, (tiles,), np.int64)
     groups, size = (min(tiles, backend.limits.units * 4), 1) if cpu else (min(tiles, 1 << 20), index_text.GROUP)
     work.launch(mask, kernel, groups, size, [mask], [counts], [mask.size, tiles])
-    ends = scan("sum", counts, 0) if tiles > 1 else counts
+    ends = scan("cumsum", counts, 0) if tiles > 1 else counts
     found = np.empty(1, np.int64)
     backend.to_host(mask.queue, found, ends.base_data, ends.offset + 8 * (tiles - 1), wait_for=ends.events or None)
     return ends, tiles, int(found[0])
