@@ -22,13 +22,20 @@ Shape = tuple[int, ...]
 
 
 class _Where:
-    """An index array along an axis of a view: strides over the result's shape [bytes], length of the
-    indexed axis and its stride, and whether the kernel has to check."""
+    """An index array along an axis of a view: strides over the result's shape [bytes], length of
+    the indexed axis and its stride, and whether the kernel has to check."""
 
     __slots__ = ("array", "axis", "checked", "length", "mode", "step", "strides")
 
     def __init__(
-        self, array: Any, strides: Shape, step: int, length: int, axis: int, checked: bool, mode: str
+        self,
+        array: Any,
+        strides: Shape,
+        step: int,
+        length: int,
+        axis: int,
+        checked: bool,
+        mode: str,
     ) -> None:
         self.array = array
         self.strides = strides
@@ -40,9 +47,16 @@ class _Where:
 
 
 def _move(
-    to: Any, to_strides: Shape, source: Any, source_strides: Shape, shape: Shape, places: list[_Where], into: bool
+    to: Any,
+    to_strides: Shape,
+    source: Any,
+    source_strides: Shape,
+    shape: Shape,
+    places: list[_Where],
+    into: bool,
 ) -> None:
-    """to[...] = source[...] for all items of *shape*; places belong to *to* if into, else to source."""
+    """to[...] = source[...] for all items of *shape*; places belong to *to* if into, else to
+    *source*."""
     if prod(shape) == 0:
         return
     side = to if into else source
@@ -57,7 +71,12 @@ def _move(
     kernel = kernels.get(
         backend,
         key,
-        lambda: (index_text.move_source(to_type, source_type, indices, len(flat), n < 1 << 31, into, checked), "move"),
+        lambda: (
+            index_text.move_source(
+                to_type, source_type, indices, len(flat), n < 1 << 31, into, checked
+            ),
+            "move",
+        ),
         dtypes.features(to_type, source_type),
     )
     numbers: list[Any] = [n, *flat[1:]]
@@ -177,7 +196,15 @@ class _Advanced:
             array, checked = _index_array(a, item, length, axis, "raise")
             spread = layout.broadcast_strides(array.shape, array.strides, index_shape)
             self.places.append(
-                _Where(array, pad + spread + tail, strides[axis], length, axis, checked and check, "raise")
+                _Where(
+                    array,
+                    pad + spread + tail,
+                    strides[axis],
+                    length,
+                    axis,
+                    checked and check,
+                    "raise",
+                )
             )
 
 
@@ -224,8 +251,8 @@ def setitem(a: Any, key: Any, value: Any) -> None:
         strides = layout.broadcast_strides(shape, value.strides, found.shape)
     except ValueError:
         raise ValueError(
-            f"shape mismatch: value array of shape {shape} could not be broadcast to indexing result "
-            f"of shape {found.shape}"
+            f"shape mismatch: value array of shape {shape} could not be broadcast to indexing "
+            f"result of shape {found.shape}"
         ) from None
     if value.base_data is a.base_data:
         value = value.copy()
@@ -269,11 +296,21 @@ def _tiles_of(mask: Any) -> tuple[Any, int, int]:
         dtypes.features(mask.dtype),
     )
     counts = work.empty(mask, (tiles,), np.int64)
-    groups, size = (min(tiles, backend.limits.units * 4), 1) if cpu else (min(tiles, 1 << 20), index_text.GROUP)
+    groups, size = (
+        (min(tiles, backend.limits.units * 4), 1)
+        if cpu
+        else (min(tiles, 1 << 20), index_text.GROUP)
+    )
     work.launch(mask, kernel, groups, size, [mask], [counts], [mask.size, tiles])
     ends = scan("cumsum", counts, 0) if tiles > 1 else counts
     found = np.empty(1, np.int64)
-    backend.to_host(mask.queue, found, ends.base_data, ends.offset + 8 * (tiles - 1), wait_for=ends.events or None)
+    backend.to_host(
+        mask.queue,
+        found,
+        ends.base_data,
+        ends.offset + 8 * (tiles - 1),
+        wait_for=ends.events or None,
+    )
     return ends, tiles, int(found[0])
 
 
@@ -297,9 +334,21 @@ def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
         lambda: (index_text.compact_source(mask.dtype, items, ndim, cpu), "compact"),
         dtypes.features(mask.dtype),
     )
-    groups, size = (min(tiles, backend.limits.units * 4), 1) if cpu else (min(tiles, 1 << 20), index_text.GROUP)
+    groups, size = (
+        (min(tiles, backend.limits.units * 4), 1)
+        if cpu
+        else (min(tiles, 1 << 20), index_text.GROUP)
+    )
     reads = [mask, ends] if x is None else [mask, ends, x]
-    work.launch(mask, kernel, groups, size, reads, [out], [mask.size, tiles, found, *(shape[1:] if x is None else ())])
+    work.launch(
+        mask,
+        kernel,
+        groups,
+        size,
+        reads,
+        [out],
+        [mask.size, tiles, found, *(shape[1:] if x is None else ())],
+    )
     return out, found
 
 
@@ -312,7 +361,10 @@ def _compress(a: Any, mask: Any) -> Any:
 def nonzero(a: Any) -> tuple[Any, ...]:
     """Indices of the items that are not zero, one int64 array for each axis, as numpy.nonzero."""
     if a.ndim == 0:
-        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+        raise ValueError(
+            "Calling nonzero on 0d arrays is not allowed. "
+            "Use np.atleast_1d(scalar).nonzero() instead."
+        )
     if a.size == 0:
         return tuple(work.empty(a, (0,), np.int64) for _ in range(a.ndim))
     dtypes.code(a.dtype)
@@ -320,7 +372,9 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     return tuple(out._view((found,), None, 8 * found * k) for k in range(a.ndim))
 
 
-def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+def take(
+    a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+) -> Any:
     """numpy.take: the items with these indices along an axis (None: of the flat array)."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
@@ -380,7 +434,9 @@ def put(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:
         a._set_event(event)
 
 
-def _along(a: Any, indices: Any, axis: int | None, call: str) -> tuple[Any, Any, int, Shape, Shape, bool]:
+def _along(
+    a: Any, indices: Any, axis: int | None, call: str
+) -> tuple[Any, Any, int, Shape, Shape, bool]:
     if axis is None:
         a, axis = work.flat(a), 0
     axis = layout.normalize_axis(axis, a.ndim)
@@ -393,7 +449,7 @@ def _along(a: Any, indices: Any, axis: int | None, call: str) -> tuple[Any, Any,
 
 
 def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
-    """numpy.take_along_axis: for each position of *indices*, the item with that index along the axis."""
+    """numpy.take_along_axis: for each position of *indices*, the item of that index on the axis."""
     a, array, axis, shape, rest, checked = _along(a, indices, axis, "take_along_axis")
     rest = rest[:axis] + (0,) + rest[axis + 1 :]
     spread = layout.broadcast_strides(array.shape, array.strides, shape)
@@ -412,4 +468,3 @@ def put_along_axis(a: Any, indices: Any, values: Any, axis: int | None = -1) -> 
     strides = layout.broadcast_strides(values.shape, values.strides, shape)
     place = _Where(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
     _move(a, rest, values, strides, shape, [place], True)
-

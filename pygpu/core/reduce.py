@@ -1,8 +1,8 @@
 """Reductions of arrays: sums, extrema, means, variances, truth, positions, inner products.
 
-:func:`reduce` takes an array of any strides and gives NumPy's result, in one launch or two. Sums are
-made of many short ones, so their error grows like that of NumPy's pairwise sums; the same array gives
-the same bits in every run on the same device.
+:func:`reduce` takes an array of any strides and gives NumPy's result, in one launch or two. Sums
+are made of many short ones, so their error grows like that of NumPy's pairwise sums; the same array
+gives the same bits in every run on the same device.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def reduce(
     """Reduce an array over some axes (None: all), as NumPy's function of that name.
 
     kind: sum prod min max ptp argmin argmax any all mean var std count_nonzero. where: a mask, an
-    array or a bool, that is broadcast to the array's shape. Raises ValueError for what needs at least
-    one item, np.exceptions.AxisError, TypeError for dtypes that cannot be reduced so.
+    array or a bool, that is broadcast to the array's shape. Raises ValueError for what needs at
+    least one item, np.exceptions.AxisError, TypeError for dtypes that cannot be reduced so.
     """
     shape: tuple[int, ...] = a.shape
     ndim = len(shape)
@@ -148,7 +148,18 @@ def reduce(
     out_strides = list(out.strides)
     if keepdims:
         out_strides = [s for k, s in enumerate(out_strides) if k not in axes]
-    out = _run(kind, operands, shape, axes, number, out, tuple(out_strides), where is not None, initial, ddof)
+    out = _run(
+        kind,
+        operands,
+        shape,
+        axes,
+        number,
+        out,
+        tuple(out_strides),
+        where is not None,
+        initial,
+        ddof,
+    )
     return out
 
 
@@ -157,8 +168,8 @@ def _check(kind: str, a: Any, number: np.dtype[Any], where: Any, initial: Any) -
         raise TypeError("ptp: numpy boolean subtract is not defined; use .astype(numpy.int8)")
     if where is not None and initial is None and kind in ("min", "max"):
         raise ValueError(
-            f"reduction operation '{_NAMES[kind]}' does not have an identity, so to use a where mask "
-            "one has to specify 'initial'"
+            f"reduction operation '{_NAMES[kind]}' does not have an identity, so to use a where "
+            "mask one has to specify 'initial'"
         )
     if number.kind != "c" and a.dtype.kind == "c" and kind in ("sum", "prod", "mean", "var", "std"):
         warnings.warn(
@@ -175,7 +186,8 @@ def _check_out(kind: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
         raise ValueError(f"{kind}: out has shape {out.shape}, and the result {shape}")
     if not np.can_cast(dtype, out.dtype, "same_kind"):
         raise TypeError(
-            f"{kind}: cannot cast the result from {dtype} to {out.dtype} with casting rule 'same_kind'"
+            f"{kind}: cannot cast the result from {dtype} to {out.dtype} with casting rule "
+            "'same_kind'"
         )
 
 
@@ -211,7 +223,9 @@ def _run(
     )
     plan: _Plan | None = backend.kernels.get(key)
     if plan is None:
-        plan = _make_plan(backend, kind, operands, shape, strides, axes, number, out, out_strides, masked, initial)
+        plan = _make_plan(
+            backend, kind, operands, shape, strides, axes, number, out, out_strides, masked, initial
+        )
         _remember(backend, key, plan)
     finish = [-1 if masked else prod(shape[k] for k in axes), float(ddof)]
     if initial is not None:
@@ -286,7 +300,16 @@ def _make_plan(
     sizes = [x.dtype.itemsize for x in operands]
     cpu = backend.limits.is_cpu
     form, lanes, groups, segments = _geometry(
-        backend, op, kept_shape, kept, reduced_shape, reduced, sizes, [x.offset + f for x, f in zip(operands, flips)], masked, initial is not None
+        backend,
+        op,
+        kept_shape,
+        kept,
+        reduced_shape,
+        reduced,
+        sizes,
+        [x.offset + f for x, f in zip(operands, flips)],
+        masked,
+        initial is not None,
     )
     axes_numbers = [*kept_shape[1:], *reduced_shape[1:]]
     for k, r in zip(kept, reduced):
@@ -321,7 +344,15 @@ def _make_plan(
         final_groups = min(-(-n_out * final_lanes // GROUP), 1 << 20)
     final_numbers = (n_out, segments, by_out, by_part, final_lanes, *kept_shape[1:], *kept[-1])
     return _Plan(
-        kernel, groups, size, numbers, op.acc_bytes * n_out * segments, final, final_groups, final_numbers, flips
+        kernel,
+        groups,
+        size,
+        numbers,
+        op.acc_bytes * n_out * segments,
+        final,
+        final_groups,
+        final_numbers,
+        flips,
     )
 
 
@@ -358,8 +389,10 @@ def _geometry(
     n_out, n_red = prod(kept_shape), prod(reduced_shape)
     dense_rows = len(reduced_shape) == 1 and all(r == (s,) for r, s in zip(reduced, sizes))
     dense_columns = all(k[-1] == s for k, s in zip(kept, sizes))
-    columns = not dense_rows and kept_shape[-1] > 1 and (
-        dense_columns or (not limits.is_cpu and 0 < abs(kept[0][-1]) < abs(reduced[0][-1]))
+    columns = (
+        not dense_rows
+        and kept_shape[-1] > 1
+        and (dense_columns or (not limits.is_cpu and 0 < abs(kept[0][-1]) < abs(reduced[0][-1])))
     )
     dense = dense_columns if columns else dense_rows
     vector = max(16 // max(sizes), 1) if dense and not limits.is_cpu else 1
@@ -426,7 +459,7 @@ def _cpu_geometry(
 
 
 def dot(kind: str, a: Any, b: Any, axis: int, dtype: np.dtype[Any], out: Any = None) -> Any:
-    """Sums over *axis* of a * b, two arrays of shapes that broadcast, in one pass; vdot: conj(a) * b."""
+    """Sums over *axis* of a * b in one pass, of shapes that broadcast; "vdot": conj(a) * b."""
     shape = layout.broadcast_shapes(a.shape, b.shape)
     axis = layout.normalize_axis(axis, len(shape))
     kept = shape[:axis] + shape[axis + 1 :]

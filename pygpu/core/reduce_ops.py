@@ -7,6 +7,7 @@ comes in, how two stretches are joined, and what is stored in the end. The kerne
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -27,11 +28,12 @@ class Operation:
     text: declares ``red_acc``, ``red_none()`` (of no items), ``red_item(acc, x[, y], i)`` (one item
     more, at index i of those that are reduced), ``red_join(a, b)``, for sums and the like
     ``red_begin(acc, value)`` (an initial value joined in), and ``red_store(out, acc, number,
-    count, ddof)``, which puts the result at out[0]. acc_bytes: at least the size of a red_acc; it is
-    stored in scratch memory between two launches. inputs: dtypes of what is read. number: the type of
-    items and results in between, of which the parameter ``initial`` is. plain: a red_acc is a number. block: if not empty, declares
-    ``red_block(acc, x_row, start, n)`` for CPUs: n items more, x_row[start], ..., in a way that a
-    compiler can make vectors of, for operations whose single steps it cannot.
+    count, ddof)``, which puts the result at out[0]. acc_bytes: at least the size of a red_acc; it
+    is stored in scratch memory between two launches. inputs: dtypes of what is read. number: the
+    type of items and results in between, of which the parameter ``initial`` is. plain: a red_acc is
+    a number. block: if not empty, declares ``red_block(acc, x_row, start, n)`` for CPUs: n items
+    more, x_row[start], ..., in a way that a compiler can make vectors of, for operations whose
+    single steps it cannot.
     """
 
     key: tuple[Any, ...]
@@ -99,7 +101,11 @@ def _plain(acc: str, none: str, item: str, join: str, parameters: str = "X x") -
 typedef {acc} red_acc;
 PG_INLINE red_acc red_none(void) {{ return {none}; }}
 PG_INLINE red_acc red_join(red_acc a, red_acc b) {{ return {join}; }}
-PG_INLINE red_acc red_item(red_acc a, {parameters}, pg_i64 i) {{ red_acc b = {item}; return {join}; }}
+PG_INLINE red_acc red_item(red_acc a, {parameters}, pg_i64 i)
+{{
+    red_acc b = {item};
+    return {join};
+}}
 """
 
 
@@ -116,8 +122,9 @@ PG_INLINE red_acc red_begin(red_acc a, {dtypes.compute_type(number)} v)
 
 def _store(value: str, number: DType, out: DType, before: str = "") -> str:
     real = "pg_f64" if dtypes.needs_fp64(number, out) else "pg_f32"
+    stored = dtypes.storage_type(out)
     return f"""\
-PG_INLINE void red_store(PG_GLOBAL {dtypes.storage_type(out)} *out, red_acc a, pg_i64 count, pg_real ddof)
+PG_INLINE void red_store(PG_GLOBAL {stored} *out, red_acc a, pg_i64 count, pg_real ddof)
 {{
     {before}{dtypes.store(out, "out", "0", value, number)}
 }}
@@ -197,8 +204,18 @@ def _mean_of_some(x: DType, number: DType, out: DType) -> tuple[str, int]:
 typedef struct {{ {acc} v; pg_i64 n; }} red_acc;
 PG_INLINE red_acc red_none(void) {{ red_acc a; a.v = {none}; a.n = 0; return a; }}
 PG_INLINE {acc} red_add({acc} a, {acc} b) {{ return {join}; }}
-PG_INLINE red_acc red_join(red_acc a, red_acc b) {{ a.v = red_add(a.v, b.v); a.n += b.n; return a; }}
-PG_INLINE red_acc red_item(red_acc a, X x, pg_i64 i) {{ a.v = red_add(a.v, {item}); a.n++; return a; }}
+PG_INLINE red_acc red_join(red_acc a, red_acc b)
+{{
+    a.v = red_add(a.v, b.v);
+    a.n += b.n;
+    return a;
+}}
+PG_INLINE red_acc red_item(red_acc a, X x, pg_i64 i)
+{{
+    a.v = red_add(a.v, {item});
+    a.n++;
+    return a;
+}}
 """
     return text + _store(_divide(number, "a.v", "a.n"), number, out), 32
 
@@ -223,14 +240,15 @@ def _extremum(kind: str, x: DType, out: DType) -> tuple[str, int]:
 
 def _peak_to_peak(x: DType, out: DType) -> tuple[str, int]:
     code, acc = dtypes.code(x), dtypes.compute_type(x)
-    lowest, highest = (
-        _LIMITS[code] if code[0] != "c" else ("", "")
-    )
+    lowest, highest = _LIMITS[code] if code[0] != "c" else ("", "")
     if code[0] == "c":
         real = "F32" if code == "c64" else "F64"
         highest = f"pg_{code}_make(PG_INF_{real}, PG_INF_{real})"
         lowest = f"pg_{code}_make(-PG_INF_{real}, -PG_INF_{real})"
-        lt, nan = f"pg_{code}_lt(a, b)", _isnan(code, "a") + " ? a : " + _isnan(code, "b") + " ? b : "
+        lt, nan = (
+            f"pg_{code}_lt(a, b)",
+            _isnan(code, "a") + " ? a : " + _isnan(code, "b") + " ? b : ",
+        )
         low, high = f"{nan}{lt} ? a : b", f"{nan}{lt} ? b : a"
         value = f"pg_{code}_sub(a.high, a.low)"
     else:
@@ -434,19 +452,19 @@ _POSITION_BLOCK = """\
     for (int i = 0; i < m; i += 16)
         for (int k = 0; k < 16; k++) {
             NUMBER x = LOAD(i + k);
-            lanes[k] = x BETTER lanes[k] || x != x ? x : lanes[k];
+            lanes[k] = x BETTER lanes[k]ISNAN(x) ? x : lanes[k];
         }
     for (int i = m; i < n; i++) {
         NUMBER x = LOAD(i);
-        lanes[0] = x BETTER lanes[0] || x != x ? x : lanes[0];
+        lanes[0] = x BETTER lanes[0]ISNAN(x) ? x : lanes[0];
     }
     for (int k = 0; k < 16; k++)
-        best = lanes[k] BETTER best || lanes[k] != lanes[k] ? lanes[k] : best;
-    if (acc.i >= 0 && !(best BETTER acc.v) && (best == best || acc.v != acc.v))
+        best = lanes[k] BETTER bestISNAN(lanes[k]) ? lanes[k] : best;
+    if (acc.i >= 0 && !(best BETTER acc.v)NOTNAN)
         return acc;
     for (int i = 0; i < n; i++) {
         NUMBER x = LOAD(i);
-        if (x == best || (x != x && best != best))
+        if (x == bestBOTHNAN)
             return red_item(acc, x, start + i);
     }
     return acc;
@@ -461,6 +479,10 @@ def _block(kind: str, x: DType, number: DType) -> str:
         body = _VARIANCE_BLOCK
     elif kind in ("argmin", "argmax"):
         body, number = _POSITION_BLOCK.replace("BETTER", "<" if kind == "argmin" else ">"), x
+        floating = x.kind == "f"
+        body = re.sub(r"ISNAN\((.+?)\)", r" || \1 != \1" if floating else "", body)
+        body = body.replace("NOTNAN", " && (best == best || acc.v != acc.v)" if floating else "")
+        body = body.replace("BOTHNAN", " || (x != x && best != best)" if floating else "")
     else:
         return ""
     load = dtypes.cast(load, x, number)

@@ -1,9 +1,9 @@
 """Cumulative sums and products along an axis, for arrays of any strides.
 
-CUDA scans long rows in a single pass over memory, which adds floating-point numbers in an order that
-depends on which groups are ahead: the last bits of such results may differ from run to run. OpenCL does
-not promise that a running group goes on while another waits for it, so there rows are cut into parts
-whose sums come first; those results, and those of integers, are always the same.
+CUDA scans long rows in a single pass over memory, which adds floating-point numbers in an order
+that depends on which groups are ahead: the last bits of such results may differ from run to run.
+OpenCL does not promise that a running group goes on while another waits for it, so there rows are
+cut into parts whose sums come first; those results, and those of integers, are always the same.
 """
 
 from __future__ import annotations
@@ -33,14 +33,19 @@ def _operation(kind: str, x: DType, number: DType, out: DType) -> tuple[str, int
         code = dtypes.code(number)
         none, join = f"pg_{code}_make(1, 0)", f"pg_{code}_mul(a, b)"
     value = dtypes.load(x, "p", "0")
+    store = dtypes.store(out, "p", "0", _number_of_acc(number, "v"), number)
     text = f"""\
 typedef {dtypes.storage_type(x)} X;
 typedef {dtypes.storage_type(out)} Y;
 typedef {acc} scan_t;
 PG_INLINE scan_t scan_none(void) {{ return {none}; }}
 PG_INLINE scan_t scan_join(scan_t a, scan_t b) {{ return {join}; }}
-PG_INLINE scan_t scan_load(PG_GLOBAL const X *p) {{ {dtypes.compute_type(x)} x = {value}; return {item}; }}
-PG_INLINE void scan_store(PG_GLOBAL Y *p, scan_t v) {{ {dtypes.store(out, "p", "0", _number_of_acc(number, "v"), number)} }}
+PG_INLINE scan_t scan_load(PG_GLOBAL const X *p)
+{{
+    {dtypes.compute_type(x)} x = {value};
+    return {item};
+}}
+PG_INLINE void scan_store(PG_GLOBAL Y *p, scan_t v) {{ {store} }}
 """
     real = ""
     if number.kind == "c":
@@ -49,7 +54,7 @@ PG_INLINE void scan_store(PG_GLOBAL Y *p, scan_t v) {{ {dtypes.store(out, "p", "
 
 
 def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: Any = None) -> Any:
-    """"cumsum" or "cumprod" along an axis; None: of all items in C order, in one axis.
+    """ "cumsum" or "cumprod" along an axis; None: of all items in C order, in one axis.
 
     dtype as for reductions: small integers become int64 or uint64. Raises np.exceptions.AxisError,
     ValueError for an out of another shape, TypeError for one that cannot take the result.
@@ -110,9 +115,7 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> None:
         state = work.scratch(a, nbytes)
         cleared = 16 + (8 * total if size == 4 else 4 * total)
         backend.fill(a.queue, state.base_data, 0, cleared)
-        work.launch(
-            a, kernel, total, scan_text.GROUP, [a], [out, state], [rows, n, tiles, *place]
-        )
+        work.launch(a, kernel, total, scan_text.GROUP, [a], [out, state], [rows, n, tiles, *place])
         return
     lanes = cpu or n <= 64 or (not dense and rows > 1)
     if cpu:

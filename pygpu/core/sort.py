@@ -145,6 +145,7 @@ def _radix(backend: Backend, x: Any, out: Any, rows: int, n: int, positions: boo
     counts = work.empty(x, (rows, (1 << bits) * tiles), np.uint32)
     ends = work.empty(x, counts.shape, np.uint32)
     for p, (reads, writes, first, last) in enumerate(_passes(x, out, rows * n, passes, positions)):
+
         def text(first: bool = first, last: bool = last) -> str:
             return sort_text.radix_source(positions, first, last, cpu)
 
@@ -220,7 +221,11 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         raise ValueError(f"searchsorted: the sorted array must have one axis, not {a.ndim}")
     if sorter is not None:
         a = take(a, sorter)
-    dtype = dtypes.result_type(a, v) if work.is_array(v) or np.ndim(v) == 0 else np.result_type(a.dtype, np.asarray(v))
+    dtype = (
+        dtypes.result_type(a, v)
+        if work.is_array(v) or np.ndim(v) == 0
+        else np.result_type(a.dtype, np.asarray(v))
+    )
     if dtype.kind == "c":
         raise TypeError("searchsorted: complex numbers are not supported")
     v = work.as_array(a, v, dtype, "searchsorted")
@@ -273,7 +278,12 @@ def unique(
         right = s._view((n - 1,), (size,), s.offset + size)
         rest = first._view((n - 1,), (1,), first.offset + 1)
         event = elementwise.run(
-            a.backend, a.queue, operation, [rest, left, right], (n - 1,), [*s.events, *first.events] or None
+            a.backend,
+            a.queue,
+            operation,
+            [rest, left, right],
+            (n - 1,),
+            [*s.events, *first.events] or None,
         )
         first._set_event(event)
     (starts,) = nonzero(first)
@@ -290,7 +300,9 @@ def unique(
                 "less one", (number.dtype,), (number.dtype,), "y0 = x0 - 1;"
             )
             number._set_event(
-                elementwise.run(a.backend, a.queue, operation, [number, number], (n,), number.events or None)
+                elementwise.run(
+                    a.backend, a.queue, operation, [number, number], (n,), number.events or None
+                )
             )
             put_along_axis(inverse, order, number, 0)
         results.append(work.reshape(inverse, shape))

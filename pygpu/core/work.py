@@ -1,4 +1,4 @@
-"""What algorithms on arrays need around their kernels: new arrays, scratch memory, order of commands."""
+"""What algorithms need around their kernels: new arrays, scratch memory, order of commands."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def as_array(like: Any, obj: Any, dtype: Any = None, call: str = "array") -> Any
     if is_array(obj):
         if obj.backend is not like.backend:
             raise ValueError(
-                f"{call}: arrays of different devices or contexts; copy one by .get() and to_device()"
+                f"{call}: arrays of different devices or contexts; copy one by .get() and "
+                "to_device()"
             )
         return obj
     host = np.asarray(obj, dtype=dtype)

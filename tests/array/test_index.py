@@ -6,23 +6,23 @@ import pytest
 from pygpu.core import index
 from tests.array.test_reduce import host
 
-I = np.array([[0, -1, 3], [2, 2, -7]])
-J = np.array([1, 2, 4])
+MANY = np.array([[0, -1, 3], [2, 2, -7]])
+FEW = np.array([1, 2, 4])
 
 KEYS = [
-    (I,),
-    (I, J),
-    (slice(None), I),
-    (slice(None), I % 5, 1),
-    (0, slice(None), J),
-    (J, slice(None), J),
-    (J, 1, J),
-    (slice(1, 6, 2), J, slice(None, None, -1)),
+    (MANY,),
+    (MANY, FEW),
+    (slice(None), MANY),
+    (slice(None), MANY % 5, 1),
+    (0, slice(None), FEW),
+    (FEW, slice(None), FEW),
+    (FEW, 1, FEW),
+    (slice(1, 6, 2), FEW, slice(None, None, -1)),
     ([],),
     (np.array([True] * 4 + [False] * 3),),
     (slice(None), slice(None), np.array([True, False, True, False, True])),
     (Ellipsis, [0, 1]),
-    (None, I),
+    (None, MANY),
     (np.uint8([1, 2]), np.int16([3, -1])),
     (True,),
     (False,),
@@ -67,11 +67,15 @@ def test_masks_of_more_axes(make):
     a = host("i2", (40, 50, 3))
     mask = a > 0
     np.testing.assert_array_equal(index.getitem(make(a), make(mask)).get(), a[mask])
-    np.testing.assert_array_equal(index.getitem(make(a), make(mask[:, :, 0])).get(), a[mask[:, :, 0]])
+    np.testing.assert_array_equal(
+        index.getitem(make(a), make(mask[:, :, 0])).get(), a[mask[:, :, 0]]
+    )
     for got, want in zip(index.nonzero(make(a)), np.nonzero(a), strict=True):
         np.testing.assert_array_equal(got.get(), want)
     fortran = make(np.asfortranarray(a))
-    np.testing.assert_array_equal(index.getitem(fortran, make(np.asfortranarray(mask))).get(), a[mask])
+    np.testing.assert_array_equal(
+        index.getitem(fortran, make(np.asfortranarray(mask))).get(), a[mask]
+    )
     b, device = a.copy(), make(a)
     b[mask] = 7
     index.setitem(device, make(mask), 7)
@@ -113,7 +117,9 @@ def test_take_and_put(make):
     a = host("f4", (7, 9, 5))
     device = make(a)
     for axis in (None, 0, 1, -1):
-        np.testing.assert_array_equal(index.take(device, I % 5, axis).get(), np.take(a, I % 5, axis))
+        np.testing.assert_array_equal(
+            index.take(device, MANY % 5, axis).get(), np.take(a, MANY % 5, axis)
+        )
         for mode in ("wrap", "clip"):
             far = np.array([99, -99, 3])
             got = index.take(device, make(far), axis, mode=mode).get()

@@ -49,7 +49,9 @@ def check(kind, device, a, **options):
         return
     axis = options.get("axis")
     count = a.size // max(want.size, 1)
-    scale = np.abs(a.astype(np.complex128 if a.dtype.kind == "c" else float)).sum(axis, keepdims=options.get("keepdims", False))
+    scale = np.abs(a.astype(np.complex128 if a.dtype.kind == "c" else float)).sum(
+        axis, keepdims=options.get("keepdims", False)
+    )
     eps = np.finfo(want.dtype).eps
     if kind == "sum" and not np.isnan(want).any():
         # as good as pairwise sums: far below count * eps
@@ -232,7 +234,9 @@ def test_dot(make):
     np.testing.assert_array_equal(got, (m * n).sum(1, dtype=np.int32))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     shape=st.lists(st.integers(1, 90), min_size=1, max_size=3),
     axis=st.integers(-3, 2) | st.none(),

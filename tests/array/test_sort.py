@@ -56,10 +56,17 @@ def test_searchsorted(make, side):
 
 
 def test_unique(make):
-    for a in (values("i1", (30, 40)), values("f4", 500), np.zeros(0, np.float32), np.zeros(1, np.float32)):
+    for a in (
+        values("i1", (30, 40)),
+        values("f4", 500),
+        np.zeros(0, np.float32),
+        np.zeros(1, np.float32),
+    ):
         every = sort.unique(make(a), True, True, True)
         want = np.unique(a, True, True, True)
-        for name, got, expected in zip(("values", "index", "inverse", "counts"), every, want, strict=True):
+        for name, got, expected in zip(
+            ("values", "index", "inverse", "counts"), every, want, strict=True
+        ):
             if name == "inverse" and a.dtype.kind == "f":
                 keep = ~np.isnan(a)  # NumPy gives NaN numbers of their own
                 np.testing.assert_array_equal(got.get()[keep], expected[keep])

@@ -74,9 +74,7 @@ def move_source(
         elif mode == "wrap":
             walk.append(f"i{j}_v %= length{j}; if (i{j}_v < 0) i{j}_v += length{j};")
         else:
-            walk.append(
-                f"i{j}_v = i{j}_v < 0 ? 0 : i{j}_v >= length{j} ? length{j} - 1 : i{j}_v;"
-            )
+            walk.append(f"i{j}_v = i{j}_v < 0 ? 0 : i{j}_v >= length{j} ? length{j} - 1 : i{j}_v;")
         walk.append(f"{side}_at += i{j}_v * step{j};")
     if to == source:
         item = f"*(PG_GLOBAL {t} *)((PG_GLOBAL char *)to + to_at) = *(PG_GLOBAL const {s} *)((PG_GLOBAL const char *)source + source_at);"
@@ -164,9 +162,7 @@ def count_source(mask: DType, cpu: bool) -> str:
 """
 
 
-def compact_source(
-    mask: DType, items: DType | None, ndim: int, cpu: bool
-) -> str:
+def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool) -> str:
     """The kernel ``compact``: items of true places side by side, or (items None) the places' indices
     along each of ndim axes, one row of out for each axis. ends[tile]: how many are true up to a
     tile's end."""

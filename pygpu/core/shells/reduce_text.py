@@ -107,7 +107,9 @@ def _unravel(names: list[str], prefix: str, count: int, index: str, type_: str) 
     lines = [f"{type_} rest = ({type_})({index});"]
     for k in range(count - 1, 0, -1):
         lines.append(f"{type_} left{k} = rest / ({type_}){prefix}{k};")
-        lines.append(f"pg_i64 i{k} = (pg_i64)(rest - left{k} * ({type_}){prefix}{k}); rest = left{k};")
+        lines.append(
+            f"pg_i64 i{k} = (pg_i64)(rest - left{k} * ({type_}){prefix}{k}); rest = left{k};"
+        )
         lines += [f"{n}_at += i{k} * {n}_{key}{k};" for n in names]
     lines += [f"{n}_at += (pg_i64)rest * {n}_{key}0;" for n in names]
     return " ".join(lines)
@@ -140,9 +142,7 @@ def _at_macros(op: Operation, form: Form) -> str:
     index = "pg_u32" if form.small else "pg_i64"
     lines = []
     if form.dense and not form.columns:
-        loads = {
-            n: (f"x_row[{'r'}]" if n == "w" else _load(op, n, f"{n}_row", "r")) for n in names
-        }
+        loads = {n: (f"x_row[{'r'}]" if n == "w" else _load(op, n, f"{n}_row", "r")) for n in names}
         if "w" in loads:
             loads["w"] = "w_row[r]"
         lines.append(f"    {_item(op, form, 'acc', loads, 'r')}")
@@ -195,7 +195,11 @@ def _rows_of(op: Operation, form: Form, index: str) -> str:
 
 def _result(op: Operation, form: Form, acc: str, index: str, segment: str) -> str:
     if form.parts:
-        place = f"({segment}) * n_out + ({index})" if form.columns else f"({index}) * segments + ({segment})"
+        place = (
+            f"({segment}) * n_out + ({index})"
+            if form.columns
+            else f"({index}) * segments + ({segment})"
+        )
         return f"parts[{place}] = {acc};"
     return _finish(op, form.initial, acc, "out_at")
 
@@ -353,7 +357,9 @@ PG_INLINE PG_VECTOR({t}, {v}) red_fetch_{n}(PG_GLOBAL const {t} *row, pg_i64 at,
     )
     offsets = " ".join(f"pg_i64 {n}_at = 0;" for n in names)
     unravel = _unravel(names, "reduced", form.reduced, "r", index)
-    taken = _item(op, form, "accs[k]", _vector_loads(op, form, "", "[u]", "k"), "t + u * deep + deep_id")
+    taken = _item(
+        op, form, "accs[k]", _vector_loads(op, form, "", "[u]", "k"), "t + u * deep + deep_id"
+    )
     last = _item(op, form, "accs[k]", _vector_loads(op, form, "", "[u]", "k"), "r")
     return f"""\
 {fetchers}PG_KERNEL void red_columns({_parameters(op, form)})
@@ -401,7 +407,7 @@ PG_INLINE PG_VECTOR({t}, {v}) red_fetch_{n}(PG_GLOBAL const {t} *row, pg_i64 at,
             }}
             if (deep_id == 0 && o < n_out) {{
                 red_acc acc = sums[id];
-                {_out_at(op, form, f"(o + k)")}
+                {_out_at(op, form, "(o + k)")}
                 {_result(op, form, "acc", "(o + k)", "segment")}
             }}
         }}
@@ -478,9 +484,7 @@ def _cpu_columns(op: Operation, form: Form) -> str:
         f"(PG_GLOBAL const {t} *)((PG_GLOBAL const char *){n}_row + {n}_at);"
         for n, t in operands
     )
-    loads = {
-        n: "w_line[k]" if n == "w" else _load(op, n, f"{n}_line", "k") for n in names
-    }
+    loads = {n: "w_line[k]" if n == "w" else _load(op, n, f"{n}_line", "k") for n in names}
     inner = f"kept{form.kept - 1}" if form.kept > 1 else "n_out"
     return f"""\
 PG_KERNEL void red_columns({_parameters(op, form)})

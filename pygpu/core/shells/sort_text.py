@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-
 __all__ = [
     "GROUP",
     "SMALL",
@@ -56,12 +54,12 @@ def small_source(positions: bool) -> str:
     index = f"    PG_LOCAL pg_u16 places[{SMALL}];\n" if positions else ""
     out = "pg_i64" if positions else "X"
     put = (
-        "out[row * n + i] = (pg_i64)places[i];" if positions else "out[row * n + i] = sort_item(keys[i]);"
+        "out[row * n + i] = (pg_i64)places[i];"
+        if positions
+        else "out[row * n + i] = sort_item(keys[i]);"
     )
     more = " || (a == b && places[i] > places[j])" if positions else ""
-    swap = (
-        "pg_u16 p = places[i]; places[i] = places[j]; places[j] = p;" if positions else ""
-    )
+    swap = "pg_u16 p = places[i]; places[i] = places[j]; places[j] = p;" if positions else ""
     fill = "places[i] = (pg_u16)i;" if positions else ""
     return f"""\
 PG_KERNEL void small(PG_ARRAY_IN(X, x), PG_ARRAY({out}, out), pg_i64 rows, pg_i64 n, pg_i32 size)
@@ -342,7 +340,7 @@ PG_KERNEL void __launch_bounds__({GROUP}) sweep({parameters.replace("@", "PG_ARR
     PG_UNROLL for (int k = 0; k < {each}; k++) {{
         int at = warp * {each * 32} + k * 32 + lane;
         mine[k] = (K)~(K)0;
-        {f"index[k] = 0;" if positions else ""}
+        {"index[k] = 0;" if positions else ""}
         if (at < many) {{
             mine[k] = {key.replace("@", "from + at")};
             {f"index[k] = {index.replace('@', '(from + at)')};" if positions else ""}
@@ -398,7 +396,7 @@ PG_KERNEL void __launch_bounds__({GROUP}) sweep({parameters.replace("@", "PG_ARR
             pg_u32 digit = (pg_u32)(mine[k] >> shift) & 255u;
             pg_u32 place = begin[digit] + found[warp * 256 + digit] + rank[k];
             keys[place] = mine[k];
-            {f"places[place] = index[k];" if positions else ""}
+            {"places[place] = index[k];" if positions else ""}
         }}
     }}
     pg_u32 others = 0;
@@ -430,7 +428,7 @@ PG_KERNEL void __launch_bounds__({GROUP}) sweep({parameters.replace("@", "PG_ARR
         int i = k * {GROUP} + id;
         if (i < many) {{
             K key = keys[i];
-            {f"pg_u32 index = places[i];" if positions else ""}
+            {"pg_u32 index = places[i];" if positions else ""}
             pg_i64 at = target[(pg_u32)(key >> shift) & 255u] + i;
             {put}
         }}
