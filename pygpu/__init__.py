@@ -117,6 +117,7 @@ _LAZY = {
     "DTYPE_TO_CHANNEL_TYPE": "image",
     "DTYPE_TO_CHANNEL_TYPE_NORM": "image",
     "DeviceTopologyAmd": "extras",
+    "GPUArray": "_array",
     "SVMMap": "svm",
     "_csc": "choose",
     "choose_devices": "choose",
@@ -136,6 +137,7 @@ _LAZY = {
     "svm_empty_like": "svm",
 }
 _SUBMODULES = {
+    "array",
     "cache",
     "capture_call",
     "characterize",

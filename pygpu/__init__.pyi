@@ -2,6 +2,7 @@
 # Written by tools/stubs.py from the built module: `make stubs`.
 
 from . import (
+    array as array,
     cache as cache,
     capture_call as capture_call,
     characterize as characterize,
@@ -11,6 +12,9 @@ from . import (
     ipython_ext as ipython_ext,
     tools as tools,
     version as version,
+)
+from ._array import (
+    GPUArray as GPUArray,
 )
 from ._opencl import (
     Buffer as Buffer,
@@ -312,6 +316,7 @@ __all__ = [
     "DTYPE_TO_CHANNEL_TYPE",
     "DTYPE_TO_CHANNEL_TYPE_NORM",
     "DeviceTopologyAmd",
+    "GPUArray",
     "SVMMap",
     "choose_devices",
     "create_some_context",

@@ -246,6 +246,10 @@ class Array(ArrayBase):
             return new if queue is _SAME else new.with_queue(None)
         return self._copy(queue)
 
+    def mul_add(self, selffac: Any, other: Any, otherfac: Any, queue: Any = None) -> Any:
+        """``selffac * self + otherfac * other``, in one launch."""
+        return self._mul_add(selffac, other, otherfac, queue)
+
     def _new_like_me(self, dtype: Any = None, queue: Any = None) -> Any:
         """A new array without contents, of the same shape and order."""
         return empty_like(self, queue or _SAME, dtype=dtype)
@@ -340,7 +344,7 @@ def _unpickle(cls: Any, host: np.ndarray, with_queue: bool) -> Any:
         raise RuntimeError(
             "an array is unpickled inside `with pygpu.array.queue_for_pickle(queue):`"
         )
-    array = to_device(_pickle_queue, host)
+    array: Any = to_device(_pickle_queue, host)
     if type(array) is not cls:
         array = array._view(array.shape, array.strides, 0, None, cls)
     return array if with_queue else array.with_queue(None)
@@ -421,7 +425,7 @@ def full(
     queue: Any,
     shape: Any,
     fill_value: Any,
-    dtype: DTypeLike = None,
+    dtype: DTypeLike | None = None,
     order: str = "C",
     allocator: Any = None,
 ) -> Array:
@@ -430,7 +434,9 @@ def full(
     return Array(queue, shape, dtype, order, allocator).fill(fill_value)
 
 
-def empty_like(ary: Any, queue: Any = _SAME, allocator: Any = None, dtype: DTypeLike = None) -> Any:
+def empty_like(
+    ary: Any, queue: Any = _SAME, allocator: Any = None, dtype: DTypeLike | None = None
+) -> Any:
     """A new array without contents, of the same shape, dtype and order."""
     dtype = ary.dtype if dtype is None else native(dtype, "empty_like")
     strides = layout.keep_order_strides(ary.shape, ary.strides, dtype.itemsize)
@@ -596,7 +602,7 @@ def _sliced(a: Any, part: Any) -> Any:
 
 def sum(
     a: Any,
-    dtype: DTypeLike = None,
+    dtype: DTypeLike | None = None,
     queue: Any = None,
     slice: Any = None,
     initial: Any = _NoValue,
@@ -632,18 +638,27 @@ def max(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
     return a._reduce("max", None, initial=None if initial is _NoValue else initial)
 
 
-def dot(a: Any, b: Any, dtype: DTypeLike = None, queue: Any = None, slice: Any = None) -> Any:
+def dot(
+    a: Any, b: Any, dtype: DTypeLike | None = None, queue: Any = None, slice: Any = None
+) -> Any:
     """numpy.dot; slice: of that part of the flat arrays."""
     return functions.dot(_sliced(a, slice), _sliced(b, slice), dtype)
 
 
-def vdot(a: Any, b: Any, dtype: DTypeLike = None, queue: Any = None, slice: Any = None) -> Any:
+def vdot(
+    a: Any, b: Any, dtype: DTypeLike | None = None, queue: Any = None, slice: Any = None
+) -> Any:
     """numpy.vdot: the sum of conj(a) * b over the flat arrays."""
     return functions.dot(_sliced(a, slice), _sliced(b, slice), dtype, conjugate=True)
 
 
 def subset_dot(
-    subset: Any, a: Any, b: Any, dtype: DTypeLike = None, queue: Any = None, slice: Any = None
+    subset: Any,
+    a: Any,
+    b: Any,
+    dtype: DTypeLike | None = None,
+    queue: Any = None,
+    slice: Any = None,
 ) -> Any:
     """dot() of the items that *subset*, an array of indices, names."""
     return functions.subset("dot", _sliced(subset, slice), a, b, dtype=dtype)
@@ -661,7 +676,7 @@ def subset_max(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any
 
 def cumsum(
     a: Any,
-    output_dtype: DTypeLike = None,
+    output_dtype: DTypeLike | None = None,
     queue: Any = None,
     wait_for: Any = None,
     *,

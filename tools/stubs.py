@@ -2,6 +2,7 @@
 
 pygpu/_opencl.pyi     classes, methods, properties, functions of the C extension
 pygpu/_cuda.pyi       likewise
+pygpu/_array.pyi      likewise
 pygpu/constants.pyi   the constant classes with their members
 pygpu/cuda/enums.pyi  CUDA's enumerations with their members
 pygpu/__init__.pyi    every public name, with those loaded when first used and the submodules
@@ -24,7 +25,7 @@ from typing import Any
 sys.path.append(str(Path(__file__).parent.parent))  # after an installed or instrumented build
 
 import pygpu
-from pygpu import _cuda, _opencl, constants
+from pygpu import _array, _cuda, _opencl, constants
 from pygpu.cuda import enums
 
 PACKAGE = Path(__file__).parent.parent / "pygpu"
@@ -82,6 +83,18 @@ SLOTS = {
     "__repr__": None,  # object's serves
 }
 
+_BINARY = "add sub mul truediv floordiv mod divmod lshift rshift and or xor matmul".split()
+for _name in _BINARY:
+    for _form in ("", "r", "i") if _name != "divmod" else ("", "r"):
+        SLOTS[f"GPUArray.__{_form}{_name}__"] = "(self, value: Any, /) -> Any"
+for _name in "lt le eq ne gt ge".split():
+    SLOTS[f"GPUArray.__{_name}__"] = "(self, value: Any, /) -> Any"
+for _name in "neg pos abs invert".split():
+    SLOTS[f"GPUArray.__{_name}__"] = "(self, /) -> Any"
+SLOTS["GPUArray.__pow__"] = "(self, value: Any, mod: None = None, /) -> Any"
+SLOTS["GPUArray.__rpow__"] = "(self, value: Any, mod: None = None, /) -> Any"
+SLOTS["GPUArray.__ipow__"] = "(self, value: Any, mod: None = None, /) -> Any"
+
 # What the docstrings say too broadly: info.def calls what is not of one of its kinds "object".
 PROPERTIES = {
     "Device.pci_bus_info_khr": "tuple[int, int, int, int]",
@@ -138,7 +151,12 @@ _HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic
 """
 # What docstrings may use; imported if they do.
 ABC = "Callable Iterable Iterator Mapping Sequence".split()
-TYPING = "IO Any Final Literal NoReturn Self SupportsIndex TypeAlias final".split()
+TYPING = "IO Any ClassVar Final Literal NoReturn Self SupportsIndex TypeAlias final".split()
+
+ARRAY_HEAD = CUDA_HEAD.replace("import os\n", "")
+ARRAY_HEAD = ARRAY_HEAD.split("from typing_extensions import Buffer")[0]
+ARRAY_HEAD = ARRAY_HEAD.replace("from numpy.typing import DTypeLike, NDArray\n", "")
+ARRAY_HEAD += "from typing_extensions import disjoint_base\n"
 
 ENUMS_HEAD = """\
 # Written by tools/stubs.py from the built module: `make stubs`.
@@ -175,6 +193,7 @@ def main() -> int:
     made = {
         "_opencl.pyi": extension_stub(_opencl, OPENCL_HEAD),
         "_cuda.pyi": extension_stub(_cuda, CUDA_HEAD),
+        "_array.pyi": extension_stub(_array, ARRAY_HEAD),
         "constants.pyi": constants_stub(constants),
         "cuda/enums.pyi": enums_stub(enums),
         "__init__.pyi": package_stub(pygpu),
@@ -210,7 +229,7 @@ def extension_stub(module: ModuleType, head: str) -> str:
         if inspect.isbuiltin(item)
     ]
     body = "\n".join(parts) + "\n" + "\n".join(map(wrapped, functions)) + "\n"
-    used = {*re.findall(r"\w+", body), "Any", "TypeAlias"}
+    used = {*re.findall(r"\w+", body + head), "Any"}
     abc, typing = (", ".join(name for name in names if name in used) for names in (ABC, TYPING))
     head = head if abc else head.replace("from collections.abc import {abc}\n", "")
     return head.format(abc=abc, typing=typing) + "\n" + body
@@ -253,6 +272,8 @@ def structseq_stub(cls: Any) -> str:
 
 def member_stub(cls: type, name: str, item: object) -> list[str]:
     where = f"{cls.__name__}.{name}"
+    if name == "__hash__" and item is None:
+        return ["__hash__: ClassVar[None]  # type: ignore[assignment]"]
     if name in ("__new__", "__doc__", "__module__", "__dict__", "__vectorcalloffset__"):
         return []
     if isinstance(item, GetSetDescriptorType | MemberDescriptorType):

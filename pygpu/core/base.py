@@ -181,7 +181,7 @@ class ArrayCore(GPUArray):
         or into a new array. Returns it and the event."""
         source = self._dense()
         shape, dtype = self.shape, self.dtype
-        order = "C" if source._c_contiguous else "F"
+        order: Any = "C" if source._c_contiguous else "F"
         if ary is None:
             ary = np.empty(shape, dtype, order)
             host = ary

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._array import GPUArray
 from . import dtypes, elementwise, layout, ufuncs
+from .parts import part
 
 __all__ = [
     "arange_into",
@@ -224,7 +225,7 @@ def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
 def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = False) -> Any:
     """numpy.dot (numpy.vdot with conjugate): sums over the last axis of *a* and the last but one of
     *b*; numbers multiply."""
-    from . import reduce
+    reduce = part("reduce")
 
     like = _first_array(a, b, out)
     a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
@@ -243,7 +244,7 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
         return reduce.dot("vdot" if conjugate else "dot", a, b, 0, kind, out)
     if a.ndim <= 2 and b.ndim <= 2:
         return ufuncs.matmul(a, b, out)
-    from . import matmul
+    matmul = part("matmul")
 
     return matmul.tensordot(a, b, ([a.ndim - 1], [max(b.ndim - 2, 0)]))
 
@@ -341,7 +342,7 @@ def arange_into(array: Any, start: Any, step: Any, queue: Any = None) -> Any:
         real = np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else np.dtype("i1")
         array._copy_from(arange_into(array._new(array.shape, real), start, step, queue), queue)
         return array
-    first = np.arange(start, start + 2 * step, step, dtype=dtype)[:2] if step else []
+    first: Any = np.arange(start, start + 2 * step, step, dtype=dtype)[:2] if step else []
     if len(first) == 2 and dtype.kind == "f":
         start, step = first[0], first[1] - first[0]
     elif dtype.kind in "iu":

@@ -11,6 +11,7 @@ import numpy as np
 from .._array import GPUArray
 from . import layout
 from .base import ArrayCore
+from .parts import part
 from .ufuncs import disjoint, same_device
 
 __all__ = ["Indexing"]
@@ -53,7 +54,7 @@ class Indexing(ArrayCore):
     def __getitem__(self, key: Any) -> Any:
         view, advanced = self._basic(key)
         if advanced:
-            from . import index
+            index = part("index")
 
             return index.getitem(self, key)
         return view
@@ -69,7 +70,7 @@ class Indexing(ArrayCore):
         """
         view, advanced = self._basic(subscript)
         if advanced:
-            from . import index
+            index = part("index")
 
             return index.setitem(self, subscript, value)
         if isinstance(value, GPUArray):

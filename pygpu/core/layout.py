@@ -5,7 +5,7 @@ tuples.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
@@ -76,7 +76,7 @@ def flags(shape: Shape, strides: Shape, itemsize: int) -> tuple[bool, bool]:
     if 0 in shape:
         return True, True
 
-    def contiguous(axes: range | reversed[int]) -> bool:
+    def contiguous(axes: Iterable[int]) -> bool:
         step = itemsize
         for axis in axes:
             if shape[axis] != 1:
@@ -205,8 +205,8 @@ def reshape_strides(
     """Strides of the same items seen in another shape (read in C or Fortran order), or None if that
     needs a copy. Both shapes have the same number of items."""
     if order == "F":
-        result = reshape_strides(shape[::-1], strides[::-1], itemsize, new_shape[::-1])
-        return None if result is None else result[::-1]
+        turned = reshape_strides(shape[::-1], strides[::-1], itemsize, new_shape[::-1])
+        return None if turned is None else turned[::-1]
     if 0 in shape:
         return c_strides(new_shape, itemsize)
     old = [(n, s) for n, s in zip(shape, strides) if n != 1]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import operators  # noqa: F401 - gives the C slots their work
+from .parts import part
 from .shaping import Shaping
 
 __all__ = ["ArrayBase", "allow_host_copies"]
@@ -107,7 +108,7 @@ class ArrayBase(Shaping):
     # ---- reductions: reduce.py
 
     def _reduce(self, kind: str, axis: Any, **options: Any) -> Any:
-        from . import reduce
+        reduce = part("reduce")
 
         return reduce.reduce(kind, self, axis, **options)
 
@@ -216,43 +217,43 @@ class ArrayBase(Shaping):
 
     def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """Running sums along an axis, of the flat array for None."""
-        from . import scan
+        scan = part("scan")
 
         return scan.scan("cumsum", self, axis, dtype=dtype, out=out)
 
     def cumprod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """Running products along an axis, of the flat array for None."""
-        from . import scan
+        scan = part("scan")
 
         return scan.scan("cumprod", self, axis, dtype=dtype, out=out)
 
     def argsort(self, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
         """Indices that sort along an axis; equal items stay in order."""
-        from . import sort
+        sort = part("sort")
 
         return sort.argsort(self, axis)
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
         """Sort along an axis, in place."""
-        from . import sort
+        sort = part("sort")
 
         self._copy_from(sort.sort(self, axis))
 
     def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
         """Items by index along an axis, of the flat array for None."""
-        from . import index
+        index = part("index")
 
         return index.take(self, indices, axis, out, mode)
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         """Set items of the flat array by index."""
-        from . import index
+        index = part("index")
 
         index.put(self, indices, values, mode)
 
     def nonzero(self) -> Any:
         """Indices of items that are not zero, an array for each axis."""
-        from . import index
+        index = part("index")
 
         return index.nonzero(self)
 

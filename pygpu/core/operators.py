@@ -17,7 +17,7 @@ def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
         result = ufuncs.call(name, (a,))
         _remember(name, (a,), result)
         return result
-    first = a if isinstance(a, _array.GPUArray) else b
+    first: Any = a if isinstance(a, _array.GPUArray) else b
     operands = (ufuncs.to_operand(a, first), ufuncs.to_operand(b, first))
     if operands[0] is NotImplemented or operands[1] is NotImplemented:
         if b is None and name in ("equal", "not_equal"):
@@ -49,7 +49,7 @@ def _kind(operand: Any) -> int | None:
 def _remember(name: str, operands: tuple[Any, ...], result: Any) -> None:
     """Let the C slots launch the next such operation themselves."""
     kinds = [_kind(x) for x in operands]
-    arrays = [x for x in operands if isinstance(x, _array.GPUArray)]
+    arrays: list[Any] = [x for x in operands if isinstance(x, _array.GPUArray)]
     if None in kinds or isinstance(result, tuple) or type(arrays[0])._comparison_dtype is not None:
         return
     if not all(x._c_contiguous and x.shape == result.shape for x in (*arrays, result)):

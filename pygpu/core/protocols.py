@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import ufuncs
+from .parts import part
 from .ufunc_table import NAMES
 
 __all__ = ["array_ufunc"]
@@ -36,7 +37,7 @@ def array_ufunc(
             del options["initial"]
         return like._reduce(_REDUCTIONS[name], axis, out=None if out is None else out[0], **options)
     if method == "accumulate" and name in ("add", "multiply"):
-        from . import scan
+        scan = part("scan")
 
         kind = "cumsum" if name == "add" else "cumprod"
         (a,) = inputs
@@ -44,7 +45,7 @@ def array_ufunc(
     if method != "__call__":
         return NotImplemented
     if name == "matmul":
-        return ufuncs.matmul(*inputs, out=None if out is None else out[0])
+        return ufuncs.matmul(inputs[0], inputs[1], None if out is None else out[0])
     if name not in NAMES:
         return NotImplemented
     operands = tuple(ufuncs.to_operand(x, like) for x in inputs)

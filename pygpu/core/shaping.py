@@ -260,7 +260,7 @@ class Shaping(Indexing):
             self._copy_from(value, queue, wait_for)
         return self
 
-    def mul_add(
+    def _mul_add(
         self, selffac: Any, other: Any, otherfac: Any, queue: Any = None, out: Any = None
     ) -> Any:
         """``selffac * self + otherfac * other``, in one launch."""

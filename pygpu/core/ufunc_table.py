@@ -95,6 +95,7 @@ def expression(name: str, codes: tuple[str, ...]) -> Found | None:
     c = "f32" if c == "f16" else c
     if c[0] == "v":
         return None
+    found: str | Found | None
     if c[0] == "c":
         found = _complex(name, c)
     elif c[0] == "f":

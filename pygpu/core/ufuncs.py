@@ -14,6 +14,7 @@ import numpy as np
 
 from .._array import GPUArray
 from . import dtypes, elementwise, layout
+from .parts import part
 from .ufunc_table import expression
 
 __all__ = [
@@ -131,7 +132,8 @@ def disjoint(operand: Any, outs: Sequence[Any]) -> Any:
         if layout.may_overlap(there, here) and not (
             layout.same_elements(there[:3], here[:3]) and there[3] == here[3]
         ):
-            return operand.copy()
+            copied: Any = operand
+            return copied._copy()
     return operand
 
 
@@ -219,7 +221,7 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
         raise ValueError(
             "matmul: Input operand does not have enough dimensions (numbers have none)"
         )
-    from . import matmul as products
+    products = part("matmul")
 
     return products.matmul(a, b, out)
 

@@ -129,9 +129,8 @@ def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int
     if dev is None:
         limits = backend_of(None).limits
         return _splay(n, limits.units, limits.warp, 8)
-    attribute = _cuda.device_attribute if hasattr(_cuda, "device_attribute") else None
-    if attribute is None:
-        from pygpu.cuda.driver import device_attribute as attribute
+    from pygpu.cuda.driver import device_attribute as attribute
+
     return _splay(
         n,
         dev.get_attribute(attribute.MULTIPROCESSOR_COUNT),
@@ -291,7 +290,7 @@ class GPUArray(ArrayBase):
         """A copy converted to another dtype."""
         return super().astype(dtype, stream, copy=copy, order=order)
 
-    def fill(self, value: Any, stream: Any = None) -> Any:
+    def fill(self, value: Any, stream: Any = None, wait_for: Any = None) -> Any:
         """Set all items to a number. Returns the array."""
         return super().fill(value, stream)
 
@@ -309,7 +308,7 @@ class GPUArray(ArrayBase):
         out: Any = None,
     ) -> Any:
         """``selffac * self + otherfac * other``, in one launch."""
-        return super().mul_add(selffac, other, otherfac, stream, out)
+        return self._mul_add(selffac, other, otherfac, stream, out)
 
     def any(
         self,
@@ -410,7 +409,11 @@ empty = GPUArray
 
 
 def full(
-    shape: Any, fill_value: Any, dtype: DTypeLike = None, allocator: Any = None, order: str = "C"
+    shape: Any,
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    allocator: Any = None,
+    order: str = "C",
 ) -> GPUArray:
     """A new array of one value."""
     dtype = np.asarray(fill_value).dtype if dtype is None else dtype
@@ -431,7 +434,7 @@ def ones(
     return GPUArray(shape, dtype, allocator, order=order).fill(1)
 
 
-def empty_like(other_ary: Any, dtype: DTypeLike = None, order: str = "K") -> GPUArray:
+def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
     """A new array without contents, of the same shape; order "K": of its order of axes."""
     dtype = native(other_ary.dtype if dtype is None else dtype, "empty_like")
     shape = other_ary.shape
@@ -453,12 +456,12 @@ def empty_like(other_ary: Any, dtype: DTypeLike = None, order: str = "K") -> GPU
     return GPUArray(shape, dtype, allocator, order=order, strides=strides)
 
 
-def zeros_like(other_ary: Any, dtype: DTypeLike = None, order: str = "K") -> GPUArray:
+def zeros_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
     """A new array of zeros, like another one."""
     return empty_like(other_ary, dtype, order).fill(0)
 
 
-def ones_like(other_ary: Any, dtype: DTypeLike = None, order: str = "K") -> GPUArray:
+def ones_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
     """A new array of ones, like another one."""
     return empty_like(other_ary, dtype, order).fill(1)
 
@@ -574,7 +577,7 @@ def logical_not(x: Any, /, out: Any = None, *, allocator: Any = None) -> Any:
 # ---- reductions
 
 
-def sum(a: Any, dtype: DTypeLike = None, stream: Any = None, allocator: Any = None) -> Any:
+def sum(a: Any, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None) -> Any:
     """The sum, as numpy.sum."""
     return a._reduce("sum", None, dtype=dtype)
 
@@ -599,13 +602,15 @@ def max(a: Any, stream: Any = None) -> Any:
     return a._reduce("max", None)
 
 
-def dot(a: Any, b: Any, dtype: DTypeLike = None, stream: Any = None, allocator: Any = None) -> Any:
+def dot(
+    a: Any, b: Any, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
+) -> Any:
     """numpy.dot."""
     return functions.dot(a, b, dtype)
 
 
 def subset_sum(
-    subset: Any, a: Any, dtype: DTypeLike = None, stream: Any = None, allocator: Any = None
+    subset: Any, a: Any, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
 ) -> Any:
     """The sum of the items that *subset*, an array of indices, names."""
     return functions.subset("sum", subset, a, dtype=dtype)
@@ -615,7 +620,7 @@ def subset_dot(
     subset: Any,
     a: Any,
     b: Any,
-    dtype: DTypeLike = None,
+    dtype: DTypeLike | None = None,
     stream: Any = None,
     allocator: Any = None,
 ) -> Any:

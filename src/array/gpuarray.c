@@ -100,8 +100,8 @@ static PyObject *GPUArray_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyO
 }
 
 PG_DOC(GPUArray_init__doc__, "_init", "$self, /, backend, queue, data, offset, shape, strides, dtype, allocator=None",
-       "(backend: object, queue: object, data: object, offset: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, "
-       "dtype: numpy.dtype, allocator: object = None) -> None",
+       "(backend: Any, queue: Any, data: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, "
+       "dtype: np.dtype[Any], allocator: Any = None) -> None",
        "Fill the header. strides in bytes, None for C order; offset in bytes. Nothing is checked against the memory.");
 static ArgSpec GPUArray_init_args = PG_ARGSPEC(GPUArray_init__doc__);
 
@@ -250,7 +250,7 @@ static PyObject *events_of(GPUArray *self) {
 /* ---- views ------------------------------------------------------------------------------------------------------------------- */
 
 PG_DOC(GPUArray_view__doc__, "_view", "$self, /, shape, strides, offset, dtype=None, cls=None",
-       "(shape: tuple[int, ...], strides: tuple[int, ...] | None, offset: int, dtype: numpy.dtype | None = None, cls: type | None = None) -> GPUArray",
+       "(shape: tuple[int, ...], strides: tuple[int, ...] | None, offset: int, dtype: np.dtype[Any] | None = None, cls: type | None = None) -> GPUArray",
        "An array over the same memory, with the events of this one. strides in bytes, offset in bytes from the start of the memory; "
        "nothing is checked.");
 static ArgSpec GPUArray_view_args = PG_ARGSPEC(GPUArray_view__doc__);
@@ -358,12 +358,12 @@ static PyGetSetDef GPUArray_getset[] = {
     {"queue", GPUArray_get_queue, GPUArray_set_queue, "Any: CommandQueue or Stream of the array's commands; None is CUDA's default stream.", NULL},
     {"shape", GPUArray_get_shape, NULL, "tuple[int, ...]: Length of each axis.", NULL},
     {"strides", GPUArray_get_strides, NULL, "tuple[int, ...]: Distance of neighbours along each axis [bytes].", NULL},
-    {"dtype", GPUArray_get_dtype, NULL, "numpy.dtype: Type of the items.", NULL},
+    {"dtype", GPUArray_get_dtype, NULL, "np.dtype[Any]: Type of the items.", NULL},
     {"nbytes", GPUArray_get_nbytes, NULL, "int: size * itemsize [bytes].", NULL},
     {"itemsize", GPUArray_get_itemsize, NULL, "int: Size of an item [bytes].", NULL},
     {"_c_contiguous", GPUArray_get_c_contiguous, NULL, "bool: Whether items lie in C order without gaps.", NULL},
     {"_f_contiguous", GPUArray_get_f_contiguous, NULL, "bool: Whether items lie in Fortran order without gaps.", NULL},
-    {"events", GPUArray_get_events, GPUArray_set_events, "list: OpenCL events that the contents depend on.", NULL},
+    {"events", GPUArray_get_events, GPUArray_set_events, "list[Any]: OpenCL events that the contents depend on.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -379,7 +379,7 @@ static PyMemberDef GPUArray_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-static const char set_event_doc[] = "_set_event($self, event, /)\n--\n\n(event: object) -> None\n\nMake this the only event; None for none.";
+static const char set_event_doc[] = "_set_event($self, event, /)\n--\n\n(event: Any) -> None\n\nMake this the only event; None for none.";
 
 static PyMethodDef GPUArray_methods[] = {
     {"_init", FAST(GPUArray_init), GPUArray_init__doc__},
@@ -389,7 +389,7 @@ static PyMethodDef GPUArray_methods[] = {
 };
 
 static const char GPUArray__doc__[] =
-    "GPUArray()\n--\n\n() -> None\n\nAn array on a device: the base of pygpu.array.Array (OpenCL) and pygpu.cuda.gpuarray.GPUArray (CUDA).\n\n"
+    "GPUArray()\n--\n\n()\n\nAn array on a device: the base of pygpu.array.Array (OpenCL) and pygpu.cuda.gpuarray.GPUArray (CUDA).\n\n"
     "Arrays are made by those classes and by their modules' functions, such as to_device() and zeros().";
 
 #include "operators.h"

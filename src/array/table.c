@@ -111,7 +111,7 @@ static int operator_named(PyObject *name) {
 }
 
 PG_DOC(Table_add__doc__, "add", "$self, /, name, a, b, kernel, dtype, per_group, max_groups, group_size",
-       "(name: str, a: int, b: int, kernel: Any, dtype: numpy.dtype, per_group: int, max_groups: int, group_size: int) -> None",
+       "(name: str, a: int, b: int, kernel: Any, dtype: np.dtype[Any], per_group: int, max_groups: int, group_size: int) -> None",
        "Launch *kernel* for operator *name* on contiguous operands of kinds a and b: NumPy's type number of an array, 32 for an int, 33 for a "
        "float, 63 for none. Its parameters: the result, the operands, the number of items. Groups do per_group items each, at most max_groups.");
 static ArgSpec Table_add_args = PG_ARGSPEC(Table_add__doc__);
