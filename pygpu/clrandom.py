@@ -1,0 +1,147 @@
+"""Random numbers on OpenCL devices: counter-based generators that give the same numbers everywhere.
+
+::
+
+    numbers = PhiloxGenerator(context, seed=17).uniform(queue, (1000,), np.float32)
+
+Numbers are uniform in [a, b) or normal; of float32, float64, the complex numbers and vectors of
+them, and, uniform, of integers.
+"""
+
+from __future__ import annotations
+
+import random as _random
+import threading
+from typing import Any
+
+import numpy as np
+
+from pygpu import _opencl
+from pygpu.generators.random import Generator, item_dtype
+from pygpu.memoize import first_arg_dependent_memoize
+
+__all__ = ["PhiloxGenerator", "ThreefryGenerator", "fill_rand", "rand"]
+
+
+class _CounterGenerator:
+    """Random numbers from a key and a counter.
+
+    context: an OpenCL Context, or a queue, or None for CUDA. key: 32-bit words (one for Philox,
+    three for Threefry). counter: four 32-bit words, the lowest first. seed: what missing ones are
+    made from; from the operating system if left out. Threads may share a generator; which numbers
+    each gets is then not determined.
+    """
+
+    _name = ""
+    key_length = 2
+
+    def __init__(
+        self,
+        context: Any = None,
+        key: Any = None,
+        counter: Any = None,
+        seed: Any = None,
+    ) -> None:
+        if key is not None and counter is not None and seed is not None:
+            raise TypeError(
+                f"{type(self).__name__}: seed is unused if both counter and key are given"
+            )
+        source: Any = _random.SystemRandom() if seed is None else _random.Random(seed)
+        if key is None:
+            key = [source.getrandbits(32) for _ in range(self.key_length - 1)]
+        if counter is None:
+            counter = [source.getrandbits(32) for _ in range(4)]
+        key, counter = [int(word) for word in key], [int(word) for word in counter]
+        if len(key) > self.key_length or len(counter) > 4:
+            raise ValueError(
+                f"{type(self).__name__}: a key has {self.key_length - 1} words and a counter 4, "
+                "not "
+                f"{len(key)} and {len(counter)}"
+            )
+        self.context, self.key = context, key
+        number = sum((word & 0xFFFFFFFF) << 32 * place for place, word in enumerate(counter))
+        self._generator = Generator(self._name, key, number)
+        self._lock = threading.Lock()
+
+    @property
+    def counter(self) -> list[int]:
+        """The counter of the next block, four words, the lowest first."""
+        number = self._generator.counter
+        return [number >> 32 * place & 0xFFFFFFFF for place in range(4)]
+
+    def _fill(self, ary: Any, kind: str, scale: Any, shift: Any, queue: Any, call: str) -> Any:
+        with self._lock:
+            return self._generator.fill(ary, kind, scale, shift, queue, call)
+
+    def fill_uniform(self, ary: Any, a: Any = 0, b: Any = 1, queue: Any = None) -> Any:
+        """Fill an array with numbers from *a* to below *b*; integers for an array of integers.
+        Returns an Event. Raises TypeError for other dtypes, ValueError if there is no such
+        integer."""
+        item = item_dtype(ary.dtype, "fill_uniform")[0] if hasattr(ary, "dtype") else None
+        if item is not None and item.kind in "iu":
+            limits = np.iinfo(item)
+            if a < limits.min or b - 1 > limits.max:
+                raise OverflowError(f"fill_uniform: {a} to {b} do not fit into {item}")
+            return self._fill(ary, "integer", int(b) - int(a), int(a), queue, "fill_uniform")
+        return self._fill(ary, "uniform", b - a, a, queue, "fill_uniform")
+
+    def uniform(self, *args: Any, a: Any = 0, b: Any = 1, **kwargs: Any) -> Any:
+        """A new array, of the arguments that pygpu.array.Array takes, filled by fill_uniform."""
+        result = _empty(args, kwargs)
+        self.fill_uniform(result, a, b)
+        return result
+
+    def fill_normal(self, ary: Any, mu: Any = 0, sigma: Any = 1, queue: Any = None) -> Any:
+        """Fill an array with normally distributed numbers of mean *mu* and standard deviation
+        *sigma*. Returns an Event. Raises TypeError for arrays of integers."""
+        return self._fill(ary, "normal", sigma, mu, queue, "fill_normal")
+
+    def normal(self, *args: Any, mu: Any = 0, sigma: Any = 1, **kwargs: Any) -> Any:
+        """A new array, of the arguments that pygpu.array.Array takes, filled by fill_normal."""
+        result = _empty(args, kwargs)
+        self.fill_normal(result, mu, sigma)
+        return result
+
+
+class PhiloxGenerator(_CounterGenerator):
+    """Philox 4x32 with ten rounds. key: one word."""
+
+    __doc__ = f"{__doc__}\n{_CounterGenerator.__doc__}"
+    _name = "philox"
+    key_length = 2
+
+
+class ThreefryGenerator(_CounterGenerator):
+    """Threefry 4x32 with twenty rounds. key: three words."""
+
+    __doc__ = f"{__doc__}\n{_CounterGenerator.__doc__}"
+    _name = "threefry"
+    key_length = 4
+
+
+def _empty(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if (args and isinstance(args[0], _opencl.CommandQueue)) or "cq" in kwargs:
+        from pygpu.array import Array
+
+        return Array(*args, **kwargs)
+    from pygpu.cuda.gpuarray import GPUArray
+
+    return GPUArray(*args[1:], **kwargs)
+
+
+@first_arg_dependent_memoize
+def _generator_of(context: Any) -> PhiloxGenerator:
+    return PhiloxGenerator(context)
+
+
+def fill_rand(result: Any, queue: Any = None, a: Any = 0, b: Any = 1) -> None:
+    """Fill an array with numbers from *a* to below *b*."""
+    queue = queue or result.queue
+    _generator_of(result.backend.context).fill_uniform(result, a, b, queue)
+
+
+def rand(queue: Any, shape: Any, dtype: Any, luxury: Any = None, a: Any = 0, b: Any = 1) -> Any:
+    """A new array of numbers from *a* to below *b*. luxury is not used."""
+    result = _empty((queue, shape, dtype), {})
+    fill_rand(result, a=a, b=b)
+    return result

@@ -1,0 +1,114 @@
+"""Random numbers into arrays: one generator object, one launch an array.
+
+A :class:`Generator` has a key and a counter; filling an array of n items uses the next blocks of
+the counter. So the numbers depend on key, counter and the sizes of the arrays filled so far, and
+not on the device.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+
+from pygpu.core import dtypes, kernels
+
+from .random_text import distribution, fill_text
+
+__all__ = ["Generator", "item_dtype"]
+
+_MASK64 = (1 << 64) - 1
+
+
+def item_dtype(dtype: np.dtype[Any], call: str) -> tuple[np.dtype[Any], int]:
+    """What an array of the dtype consists of, and how many of that an item is: complex numbers and
+    vectors are several numbers."""
+    if dtype.kind == "c":
+        return np.dtype(np.float32 if dtype.itemsize == 8 else np.float64), 2
+    if dtype.names is not None:
+        from pygpu.cltypes import vec_type_to_scalar_and_count
+
+        known: Any = vec_type_to_scalar_and_count
+        if dtype in known:
+            scalar = np.dtype(known[dtype][0])
+            return scalar, dtype.itemsize // scalar.itemsize
+    if dtype.kind not in "fiu" or dtype.itemsize > 8:
+        raise TypeError(f"{call}: there are no random numbers of dtype {dtype}")
+    return dtype, 1
+
+
+class Generator:
+    """A counter-based generator. name: "philox" or "threefry". key: four words of 32 bits (Philox
+    uses two). counter: a number of 128 bits, the next block."""
+
+    def __init__(self, name: str, key: Any = None, counter: int | None = None) -> None:
+        self.name = name
+        words = [secrets.randbits(32) for _ in range(4)] if key is None else [int(k) for k in key]
+        self.key = [word & 0xFFFFFFFF for word in words] + [0] * (4 - len(words))
+        self.counter = secrets.randbits(127) if counter is None else counter
+
+    def fill(
+        self,
+        array: Any,
+        kind: str,
+        scale: Any = 1,
+        shift: Any = 0,
+        queue: Any = None,
+        call: str = "fill",
+        wait_for: Any = None,
+    ) -> Any:
+        """Fill an array (any strides). kind, scale, shift: as in random_text. Returns the event."""
+        if getattr(array, "backend", None) is None:
+            raise TypeError(f"{call}: an array on the device is needed, not {type(array).__name__}")
+        item, each = item_dtype(array.dtype, call)
+        backend, queue = array.backend, queue or array.queue
+        if item.kind in "iu" and kind not in ("bits", "integer"):
+            raise TypeError(f"{call}: {kind} numbers are floats, and the array has {array.dtype}")
+        if item.kind == "f" and item.itemsize == 2:
+            raise TypeError(f"{call}: fill an array of float32 and convert it to float16")
+        dtypes.require(backend, call, item)
+        code = dtypes.code(item)
+        per_block = distribution(kind, code)[0]
+        n = array.size * each
+        blocks = -(-n // per_block)
+        counter = self.counter
+        self.counter = (counter + blocks) & ((1 << 128) - 1)
+        target = array
+        if not (array._c_contiguous or array._f_contiguous):
+            target = array._new(array.shape, array.dtype, None, queue)
+        kernel = kernels.get(
+            backend,
+            ("random", self.name, kind, code),
+            lambda: fill_text(self.name, kind, code),
+            exact=False,
+        )
+        number: Any = float
+        if kind == "integer":
+            number = int
+            if not 0 < int(scale) <= 1 << 64:
+                raise ValueError(
+                    f"{call}: there is no integer from {shift} to below {shift + scale}"
+                )
+            scale = min(int(scale), _MASK64)
+        groups, size = kernels.grid(backend, n, per_block)
+        args = (
+            target.base_data,
+            target.offset,
+            n,
+            counter & _MASK64,
+            counter >> 64,
+            self.key[0] | self.key[1] << 32,
+            self.key[2] | self.key[3] << 32,
+            number(scale),
+            number(shift),
+        )
+        waits = array._wait_list(queue, [target])
+        if wait_for:
+            waits = [*(waits or ()), *wait_for]
+        event = backend.launch(kernel, queue, groups if n else 0, size, args, wait_for=waits)
+        if event is not None:
+            target._set_event(event)
+        if target is not array:
+            array._copy_from(target, queue)
+        return event

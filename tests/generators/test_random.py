@@ -1,0 +1,148 @@
+"""Random numbers: known answers, distributions, independence of device and size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pygpu.generators.random import Generator
+
+MAX = 0xFFFFFFFF
+PI = [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344]
+# (generator, counter, key, words): the published known answers of Random123.
+KNOWN = [
+    ("philox", [0] * 4, [0, 0], [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
+    ("philox", [MAX] * 4, [MAX] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
+    ("philox", PI, [0xA4093822, 0x299F31D0], [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]),
+    ("threefry", [0] * 4, [0] * 4, [0x9C6CA96A, 0xE17EAE66, 0xFC10ECD4, 0x5256A7D8]),
+    ("threefry", [MAX] * 4, [MAX] * 4, [0x2A881696, 0x57012287, 0xF6C7446E, 0xA16A6732]),
+    (
+        "threefry",
+        PI,
+        [0xA4093822, 0x299F31D0, 0x082EFA98, 0xEC4E6C89],
+        [0x59CD1DBB, 0xB8879579, 0x86B5D00C, 0xAC8B6D84],
+    ),
+]
+
+
+def number(words):
+    return sum(word << 32 * place for place, word in enumerate(words))
+
+
+@pytest.mark.parametrize(("name", "counter", "key", "words"), KNOWN)
+def test_known_answers(side, name, counter, key, words):
+    array = side.array(np.zeros(4, np.uint32))
+    Generator(name, key, number(counter)).fill(array, "bits")
+    assert array.get().tolist() == words
+
+
+def test_counter_carries_and_goes_on(side):
+    key, start = [5, 6], (1 << 64) - 2
+    whole = side.array(np.zeros(40, np.uint32))
+    generator = Generator("philox", key, start)
+    generator.fill(whole, "bits")
+    assert generator.counter == start + 10
+    parts = []
+    generator = Generator("philox", key, start)
+    for n in (4, 0, 3, 1, 25):
+        array = side.array(np.zeros(n, np.uint32))
+        generator.fill(array, "bits")
+        parts.append(array.get())
+    expected = whole.get()
+    assert np.array_equal(parts[0], expected[:4])
+    assert np.array_equal(parts[2], expected[4:7])
+    assert np.array_equal(parts[3], expected[8:9])
+    assert np.array_equal(parts[4], expected[12:37])
+    assert generator.counter == start + 1 + 1 + 1 + 7
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["PhiloxGenerator", "ThreefryGenerator"])
+def test_distributions(side, name, dtype):
+    import pygpu.clrandom as clrandom
+
+    generator = getattr(clrandom, name)(side.context, seed=12)
+    n = 40001
+    array = side.array(np.full(n, -9, dtype))
+    generator.fill_uniform(array, -1, 3)
+    x = array.get()
+    assert x.min() >= -1 and x.max() < 3 and len(np.unique(x)) > 0.99 * n
+    assert abs(x.mean() - 1) < 0.03 and abs(x.var() - 16 / 12) < 0.03
+    counts = np.histogram(x, 16, (-1, 3))[0]
+    assert ((counts - n / 16) ** 2 / (n / 16)).sum() < 45  # chi squared, 15 degrees: 1e-4
+    assert abs(np.corrcoef(x[:-1], x[1:])[0, 1]) < 0.02
+    generator.fill_normal(array, 2, 0.5)
+    z = (array.get() - 2) / 0.5
+    assert np.isfinite(z).all()
+    for moment, expected in ((1, 0), (2, 1), (3, 0), (4, 3)):
+        assert abs((z**moment).mean() - expected) < 0.15
+    assert abs((np.abs(z) > 1.96).mean() - 0.05) < 0.006
+
+
+def test_integers(side):
+    from pygpu.clrandom import PhiloxGenerator
+
+    generator = PhiloxGenerator(side.context, seed=3)
+    for dtype in (np.int8, np.uint16, np.int32, np.int64, np.uint64):
+        array = side.array(np.zeros(3000, dtype))
+        low = 0 if np.dtype(dtype).kind == "u" else -3
+        generator.fill_uniform(array, low, 5)
+        values, counts = np.unique(array.get(), return_counts=True)
+        assert values.tolist() == list(range(low, 5))
+        assert counts.min() > 0.7 * 3000 / (5 - low)
+    array = side.array(np.zeros(2000, np.int64))
+    generator.fill_uniform(array, -(1 << 62), 1 << 62)
+    assert (array.get() < -(1 << 61)).any() and (array.get() > 1 << 61).any()
+    with pytest.raises(OverflowError):
+        generator.fill_uniform(side.array(np.zeros(3, np.int8)), 0, 129 + 128)
+    with pytest.raises(ValueError, match="no integer"):
+        generator.fill_uniform(side.array(np.zeros(3, np.int8)), 4, 4)
+    with pytest.raises(TypeError, match="floats"):
+        generator.fill_normal(side.array(np.zeros(3, np.int8)))
+
+
+def test_views_vectors_and_seeds(side):
+    from pygpu.clrandom import PhiloxGenerator
+
+    host = np.full((40, 50), -1, np.float32)
+    whole = side.array(host)
+    part = host[::2, 1::3]
+    PhiloxGenerator(side.context, seed=1).fill_uniform(side.view(whole, host, part))
+    got = whole.get()
+    inside = got[::2, 1::3].copy()
+    assert (inside >= 0).all() and len(np.unique(inside)) > 300
+    got[::2, 1::3] = -1
+    assert (got == -1).all()
+    # Not aligned to four items, the same numbers
+    flat = side.array(np.zeros(400, np.float32))
+    PhiloxGenerator(side.context, seed=1).fill_uniform(flat)
+    shifted_host = np.zeros(401, np.float32)
+    shifted = side.array(shifted_host)
+    PhiloxGenerator(side.context, seed=1).fill_uniform(
+        side.view(shifted, shifted_host, shifted_host[1:])
+    )
+    assert np.array_equal(shifted.get()[1:], flat.get())
+    assert np.array_equal(inside.ravel()[:300], flat.get()[:300])
+    z = side.array(np.zeros(100, np.complex64))
+    PhiloxGenerator(side.context, seed=1).fill_uniform(z)
+    assert np.array_equal(z.get().view(np.float32), flat.get()[:200])
+
+
+def test_clrandom_functions(opencl):
+    import pygpu.clrandom as clrandom
+    from pygpu import cltypes
+
+    x = clrandom.rand(opencl.queue, (30, 20), np.float32, a=2, b=4)
+    assert x.shape == (30, 20) and (x.get() >= 2).all() and (x.get() < 4).all()
+    clrandom.fill_rand(x)
+    assert (x.get() < 1).all() and len(np.unique(x.get())) > 590
+    y = clrandom.rand(opencl.queue, 100, cltypes.float4)
+    assert len(np.unique(y.get().view(np.float32))) > 390
+    generator = clrandom.PhiloxGenerator(opencl.context, key=[1], counter=[1, 2, 3, 4])
+    assert generator.counter == [1, 2, 3, 4]
+    assert generator.normal(opencl.queue, (5,), np.float64, mu=100).get().min() > 80
+    assert generator.uniform(opencl.queue, (5,), np.float64, a=1, b=2).get().min() >= 1
+    with pytest.raises(TypeError, match="seed"):
+        clrandom.ThreefryGenerator(opencl.context, key=[1], counter=[1], seed=4)
+    with pytest.raises(TypeError, match="float16"):
+        clrandom.rand(opencl.queue, 3, np.float16)
