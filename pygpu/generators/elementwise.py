@@ -8,7 +8,7 @@ from typing import Any
 
 from pygpu.core.backend import Backend
 
-from .language import Language, addresses, split_options
+from .language import Language, split_options
 from .snippet import Form, Snippet
 from .usertext import mentions
 
@@ -144,7 +144,7 @@ class Elementwise(Snippet):
         if self.is_cuda:
             if n:
                 groups, size = groups_for(backend, n)
-                launch(*addresses(numbers), block=(size, 1, 1), grid=(groups, 1), stream=queue)
+                launch(*numbers, block=(size, 1, 1), grid=(groups, 1), stream=queue)
             return None
         events = self.wait_list(backend, queue, numbers, wait_for)
         if n == 0:

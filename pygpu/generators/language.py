@@ -28,7 +28,6 @@ __all__ = [
     "OPENCL",
     "Language",
     "Parameter",
-    "addresses",
     "language_of",
     "split_options",
     "to_number",
@@ -258,13 +257,6 @@ def language_of(backend: Backend) -> Language:
 def split_options(options: Any) -> list[str]:
     """Compiler options given as a string or a sequence."""
     return shlex.split(options) if isinstance(options, str) else list(options or ())
-
-
-def addresses(numbers: list[Any]) -> list[Any]:
-    """CUDA's arrays as kernels take them."""
-    if any(hasattr(x, "base_data") and not hasattr(x, "gpudata") for x in numbers):
-        return [int(x.base_data) + x.offset if hasattr(x, "base_data") else x for x in numbers]
-    return numbers
 
 
 def _has_complex(texts: Sequence[str], dtypes: Iterable[Any]) -> bool:

@@ -7,7 +7,7 @@ Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11 (2011).
 
 from __future__ import annotations
 
-__all__ = ["BLOCKS", "SOBOL", "distribution", "fill_text"]
+__all__ = ["BLOCKS", "distribution", "fill_text", "poisson_text", "sobol_text"]
 
 _TYPES = "typedef struct { pg_u32 v[4]; } pg_words;\n"
 
@@ -35,8 +35,8 @@ _THREEFRY = """\
 #define PG_MIX(a, b, r, s) \\
     x0 += a; a = PG_ROTATE(a, r); a ^= x0; x2 += b; b = PG_ROTATE(b, s); b ^= x2;
 #define PG_INJECT(n) \\
-    x0 += key[(n) % 5]; x1 += key[((n) + 1) % 5]; x2 += key[((n) + 2) % 5]; x3 += key[((n) + 3) %
-    5] + (n);
+    x0 += key[(n) % 5]; x1 += key[((n) + 1) % 5]; \\
+    x2 += key[((n) + 2) % 5]; x3 += key[((n) + 3) % 5] + (n);
 PG_INLINE pg_words pg_threefry(pg_words c, pg_words k)
 {
     pg_u32 key[5];
@@ -68,7 +68,7 @@ PG_INLINE pg_words pg_threefry(pg_words c, pg_words k)
 
 BLOCKS = {"philox": _TYPES + _PHILOX, "threefry": _TYPES + _THREEFRY}
 
-SOBOL = """\
+_SOBOL = """\
 PG_INLINE pg_W pg_sobol(PG_GLOBAL const pg_W *directions, pg_u64 index)
 {
     pg_u64 gray = index ^ (index >> 1);
@@ -181,6 +181,122 @@ PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c
             for (int j = 0; j < {items}; j++)
                 if (first + j < n)
                     out[first + j] = items.item[j];
+    }}
+}}
+"""
+    return text, name
+
+
+_POISSON = """\
+PG_INLINE pg_f64 pg_next_unit(pg_draws *d)
+{
+    if (d->left == 0) {
+        d->c.v[3] += 1u << 16; /* far from the counters of other items and other arrays */
+        d->w = pg_philox(d->c, d->k);
+        d->left = 2;
+    }
+    d->left--;
+    return pg_open64(d->w.v[2 * d->left], d->w.v[2 * d->left + 1]);
+}
+PG_INLINE pg_f64 pg_poisson(pg_draws *d, pg_f64 mean)
+{
+    if (!(mean > 0.0))
+        return 0.0;
+    if (mean < 10.0) { /* products of uniform numbers */
+        pg_f64 limit = exp(-mean), product = pg_next_unit(d), k = 0.0;
+        while (product > limit) {
+            product *= pg_next_unit(d);
+            k += 1.0;
+        }
+        return k;
+    }
+    /* W. Hoermann, "The transformed rejection method for generating Poisson random variables"
+     * (1993), PTRS */
+    pg_f64 root = sqrt(mean), b = 0.931 + 2.53 * root, a = -0.059 + 0.02483 * b;
+    pg_f64 alpha = 1.1239 + 1.1328 / (b - 3.4), vr = 0.9277 - 3.6224 / (b - 2.0);
+    for (;;) {
+        pg_f64 u = pg_next_unit(d) - 0.5, v = pg_next_unit(d), us = 0.5 - fabs(u);
+        pg_f64 k = floor((2.0 * a / us + b) * u + mean + 0.43);
+        if (us >= 0.07 && v <= vr)
+            return k;
+        if (k < 0.0 || (us < 0.013 && v > us))
+            continue;
+        if (log(v) + log(alpha) - log(a / (us * us) + b) <= -mean + k * log(mean) - lgamma(k + 1.0))
+            return k;
+    }
+}
+"""
+
+
+def poisson_text(code: str, in_place: bool) -> tuple[str, str]:
+    """The text and the name of the kernel that fills an array with Poisson-distributed numbers;
+    of the means that are in it, if *in_place*. Its arguments: the array, n, counter, key, the
+    mean."""
+    name = f"pg_poisson_{code}_{int(in_place)}"
+    text = f"""\
+{BLOCKS["philox"]}{_UNIT}
+typedef struct {{ pg_words c, k, w; int left; }} pg_draws;
+{_POISSON}
+PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c_high,
+                      pg_u64 k_low, pg_f64 mean)
+{{
+    PG_START(pg_{code}, out);
+    PG_FOR(i, n) {{
+        pg_u64 low = c_low + (pg_u64)i, high = c_high + (low < c_low ? 1 : 0);
+        pg_draws d;
+        d.left = 0;
+        d.c.v[0] = (pg_u32)low; d.c.v[1] = (pg_u32)(low >> 32);
+        d.c.v[2] = (pg_u32)high; d.c.v[3] = (pg_u32)(high >> 32);
+        d.k.v[0] = (pg_u32)k_low; d.k.v[1] = (pg_u32)(k_low >> 32); d.k.v[2] = d.k.v[3] = 0;
+        out[i] = (pg_{code})pg_poisson(&d, {"(pg_f64)out[i]" if in_place else "mean"});
+    }}
+}}
+"""
+    return text, name
+
+
+def sobol_text(kind: str, code: str, word: str, scrambled: bool) -> tuple[str, str]:
+    """The text and the name of the kernel for quasi-random numbers in CUDA: item i is number
+    start + i / dims of dimension i % dims.
+
+    Its arguments: the array, n, direction numbers, scramble constants (or anything), dims, start,
+    scale, shift.
+    """
+    bits = word[1:]
+    real = "pg_f32" if code == "f32" else "pg_f64"
+    if kind == "bits":
+        item = f"(pg_{code})(x >> {int(bits) - int(code[1:])})"  # the upper bits are the best
+    else:
+        shift = {"32f32": 8, "32f64": 0, "64f32": 40, "64f64": 11}[bits + code]
+        digits = int(bits) - shift
+        item = f"(({real})(x >> {shift}) + ({real})0.5) * ({real}){2.0**-digits!r}"
+        if code == "f32":
+            item = f"({real})(x >> {shift}) * ({real}){2.0**-digits!r}"
+            if kind != "uniform":
+                item = (
+                    f"(({real})(x >> {shift + 1}) + ({real})0.5) * ({real}){2.0 ** (1 - digits)!r}"
+                )
+        if kind != "uniform":
+            item = f"shift + scale * normcdfinv({item})"
+        if kind == "log_normal":
+            item = f"exp({item})"
+    name = f"pg_sobol_{kind}_{code}_{word}_{int(scrambled)}"
+    text = f"""\
+{_SOBOL.replace("pg_W", f"pg_{word}")}
+PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, PG_ARRAY_IN(pg_{word}, directions),
+                      PG_ARRAY_IN(pg_{word}, scramble), pg_i64 dims, pg_u64 start,
+                      pg_f64 scale_, pg_f64 shift_)
+{{
+    PG_START(pg_{code}, out);
+    PG_START_IN(pg_{word}, directions);
+    PG_START_IN(pg_{word}, scramble);
+    const {real} scale = ({real})scale_, shift = ({real})shift_;
+    (void)scale; (void)shift; (void)scramble;
+    PG_FOR(i, n) {{
+        const pg_i64 d = i % dims;
+        pg_{word} x = pg_sobol(directions + d * {bits}, start + (pg_u64)(i / dims));
+        {"x ^= scramble[d];" if scrambled else ""}
+        out[i] = {item};
     }}
 }}
 """

@@ -17,7 +17,7 @@ import numpy as np
 
 from pygpu.core.backend import Backend
 
-from .language import Language, Parameter, addresses, split_options
+from .language import Language, Parameter, split_options
 from .snippet import FLAT, Form, Snippet
 
 __all__ = ["Reduction", "macro_body"]
@@ -242,7 +242,6 @@ for (; pg_k < pg_end; pg_k++) {{
     ) -> Any:
         if not self.first.is_cuda:
             return kernel(queue, (groups * size,), (size,), *numbers, wait_for=events)
-        numbers = addresses(list(numbers))
         if wrapper is not None:
 
             def launch(

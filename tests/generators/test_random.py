@@ -146,3 +146,71 @@ def test_clrandom_functions(opencl):
         clrandom.ThreefryGenerator(opencl.context, key=[1], counter=[1], seed=4)
     with pytest.raises(TypeError, match="float16"):
         clrandom.rand(opencl.queue, 3, np.float16)
+
+
+def test_curandom(cuda):
+    from pygpu.cuda import curandom
+
+    for dtype in (np.float32, np.float64, np.int32, np.uint32):
+        x = curandom.rand((50, 60), dtype).get()
+        assert x.shape == (50, 60) and len(np.unique(x)) > 2990
+        if np.dtype(dtype).kind == "f":
+            assert x.min() >= 0 and x.max() < 1 and abs(x.mean() - 0.5) < 0.03
+    make = curandom.XORWOWRandomNumberGenerator
+    same = [make(lambda n: cuda.array(np.full(n, 7, np.int32)), offset=o) for o in (0, 0, 1)]
+    a, b, c = (generator.gen_uniform(100, np.float32).get() for generator in same)
+    assert np.array_equal(a, b) and np.array_equal(a[4:], c[:-4])
+    assert len(np.unique(make(curandom.seed_getter_unique).gen_uniform(100, np.uint32).get())) > 98
+    with pytest.raises(TypeError, match="right length"):
+        make(lambda n: cuda.array(np.zeros(n + 1, np.int32)))
+    generator = curandom.MRG32k3aRandomNumberGenerator(curandom.seed_getter_uniform)
+    generator.call_skip_ahead(4)
+    generator.call_skip_ahead_subsequence(2)
+    z = generator.gen_log_normal(20001, np.float32, 0.5, 0.25).get()
+    assert abs(np.log(z).mean() - 0.5) < 0.02 and abs(np.log(z).std() - 0.25) < 0.02
+    assert curandom.get_curand_version() >= (5, 0, 0)
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.5, 4.0, 13.0, 400.0])
+def test_poisson(cuda, mean):
+    from pygpu.cuda.curandom import XORWOWRandomNumberGenerator
+
+    generator = XORWOWRandomNumberGenerator(lambda n: cuda.array(np.full(n, 5, np.int32)))
+    x = generator.gen_poisson(20000, np.uint32, mean).get().astype(float)
+    limit = 6 * np.sqrt(mean / 20000)
+    assert abs(x.mean() - mean) <= limit and abs(x.var() - mean) <= 0.06 * mean + limit
+    data = cuda.array(np.full(20000, mean, np.float32))
+    generator.fill_poisson(data)
+    assert abs(data.get().mean() - mean) <= limit
+
+
+def test_sobol(cuda):
+    from pygpu.cuda import curandom
+    from pygpu.generators.sobol import direction_numbers
+
+    for name, bits in (
+        ("Sobol32", 32),
+        ("Sobol64", 64),
+        ("ScrambledSobol32", 32),
+        ("ScrambledSobol64", 64),
+    ):
+        which = curandom.direction_vector_set.VECTOR_64 if bits == 64 else None
+        vectors = curandom.generate_direction_vectors(5, which)
+        assert vectors.shape == (5, bits)
+        generator = getattr(curandom, f"{name}RandomNumberGenerator")(vectors)
+        x = np.concatenate(
+            [
+                generator.gen_uniform(5 * 100, np.float64).get(),
+                generator.gen_uniform(5 * 156, np.float64).get(),
+            ]
+        ).reshape(256, 5)
+        for d in range(5):  # each 256th of the interval has one of 256 consecutive numbers
+            assert np.array_equal(np.sort((x[:, d] * 256).astype(int)), np.arange(256)), (name, d)
+        one = getattr(curandom, f"{name}RandomNumberGenerator")()
+        z = one.gen_normal(4096, np.float32).get()
+        assert abs(z.mean()) < 0.01 and abs(z.std() - 1) < 0.01 and np.isfinite(z).all()
+        assert len(np.unique(one.gen_uniform(64, np.uint32).get())) == 64
+    numbers = direction_numbers(40, 32)
+    assert len({tuple(row) for row in numbers.tolist()}) == 40
+    with pytest.raises(TypeError, match="no such numbers"):
+        curandom.Sobol32RandomNumberGenerator().gen_uniform(3, np.uint64)
