@@ -1,0 +1,318 @@
+"""Products of matrices and tensors: matmul, tensordot, einsum, outer, trace, diagonal.
+
+All by one kernel of our own, tiled through local memory, for all dtypes that a device computes
+with; integers wrap as in NumPy, and products of bools are or's of and's.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, kernels, layout, ufuncs, work
+from .reduce import reduce
+from .shells import matmul_text
+
+__all__ = ["diagonal", "einsum", "matmul", "outer", "tensordot", "trace"]
+
+Shape = tuple[int, ...]
+
+
+def matmul(a: Any, b: Any, out: Any = None) -> Any:
+    """``a @ b`` as numpy.matmul: of vectors, matrices, and stacks of them that broadcast.
+
+    Raises ValueError for numbers and for shapes that do not fit.
+    """
+    if not (work.is_array(a) and work.is_array(b)):
+        raise ValueError("matmul: both operands must be arrays on the device")
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError(
+            "matmul: Input operand does not have enough dimensions (has 0, and 1 is needed)"
+        )
+    ufuncs.same_device("matmul", [a, b])
+    number = np.result_type(a.dtype, b.dtype)
+    left = a if a.ndim > 1 else work.reshape(a, (1, a.size))
+    right = b if b.ndim > 1 else work.reshape(b, (b.size, 1))
+    if left.shape[-1] != right.shape[-2]:
+        raise ValueError(
+            f"matmul: shapes {a.shape} and {b.shape}: the axes that are summed over have different "
+            f"lengths, {left.shape[-1]} and {right.shape[-2]}"
+        )
+    stack = layout.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    full = (*stack, left.shape[-2], right.shape[-1])
+    shape = full
+    if b.ndim == 1:
+        shape = shape[:-1]
+    if a.ndim == 1:
+        shape = (*shape[: len(stack)], *shape[len(stack) + 1 :])
+    if out is not None and (not work.is_array(out) or out.shape != shape):
+        raise ValueError(f"matmul: out must be an array of shape {shape} on the device")
+    if out is not None and not np.can_cast(number, out.dtype, "same_kind"):
+        raise TypeError(f"matmul: cannot cast from {number} to {out.dtype} with rule 'same_kind'")
+    target = work.empty(a, shape, number) if out is None else out
+    shared = out is not None and any(out.base_data is x.base_data for x in (a, b))
+    if shared:
+        target = work.empty(a, shape, out.dtype)
+    view = target
+    if shape != full:
+        strides = list(target.strides)
+        if a.ndim == 1:
+            strides.insert(len(stack), 0)
+        if b.ndim == 1:
+            strides.append(0)
+        view = target._view(full, tuple(strides), target.offset)
+    _product(left, right, number, view)
+    if view is not target:
+        target.events = view.events
+    if shared:
+        out._copy_from(target)
+        return out
+    return target
+
+
+def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> None:
+    backend = a.backend
+    dtypes.require(backend, "matmul", a.dtype, b.dtype, number)
+    m, n = out.shape[-2:]
+    k = a.shape[-1]
+    if out.size == 0:
+        return
+    if k == 0:
+        work.fill(out, 0)
+        return
+    stack = out.shape[:-2]
+    batch, (a_batch, b_batch, out_batch) = layout.collapse(
+        stack,
+        layout.broadcast_strides(a.shape[:-2], a.strides[:-2], stack),
+        layout.broadcast_strides(b.shape[:-2], b.strides[:-2], stack),
+        out.strides[:-2],
+    )
+    cpu = backend.limits.is_cpu
+    dense = (n == 1 or b.strides[-1] == b.itemsize) and (n == 1 or out.strides[-1] == out.itemsize)
+    each = 8 if min(m, n) >= 512 and number.itemsize <= 4 and number.kind != "c" else 4
+    if min(m, n) <= 16 and not cpu:
+        each = 1
+    high, wide = (matmul_text.CPU_ROWS, matmul_text.CPU_COLUMNS) if cpu else (16 * each, 16 * each)
+    across = -(-n // wide)
+    tiles = -(-m // high) * across
+    total = tiles * prod(batch)
+    key = ("matmul", a.dtype, b.dtype, number, out.dtype, len(batch), each, dense)
+    kernel = kernels.get(
+        backend,
+        key,
+        lambda: (
+            matmul_text.source(a.dtype, b.dtype, number, out.dtype, len(batch), each, dense, cpu),
+            "product",
+        ),
+        dtypes.features(a.dtype, b.dtype, number, out.dtype),
+        exact=False,
+    )
+    numbers = [m, n, k, across, tiles, total, *batch[1:]]
+    for array, strides in ((a, a_batch), (b, b_batch), (out, out_batch)):
+        numbers += [*strides, *array.strides[-2:]]
+    if cpu:
+        work_items = m * n * k * prod(batch)
+        groups = min(total, backend.limits.units * 8 if work_items > 1 << 16 else 1)
+        size = 1
+    else:
+        groups, size = min(total, 1 << 20), matmul_text.GROUP
+    work.launch(a, kernel, groups, size, [a, b], [out], numbers)
+
+
+def outer(a: Any, b: Any, out: Any = None) -> Any:
+    """numpy.outer: a[i] * b[j] of the flat arrays."""
+    left, right = work.flat(a), work.flat(b)
+    column = work.reshape(left, (left.size, 1))
+    return ufuncs.call("multiply", (column, right), None if out is None else (out,))
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """numpy.diagonal, as a view that can be written."""
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    axis1, axis2 = layout.normalize_axis(axis1, a.ndim), layout.normalize_axis(axis2, a.ndim)
+    if axis1 == axis2:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    rows, columns = a.shape[axis1], a.shape[axis2]
+    by_row, by_column = a.strides[axis1], a.strides[axis2]
+    start = offset * by_column if offset >= 0 else -offset * by_row
+    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
+    rest = [k for k in range(a.ndim) if k not in (axis1, axis2)]
+    shape = (*(a.shape[k] for k in rest), length)
+    strides = (*(a.strides[k] for k in rest), by_row + by_column)
+    return a._view(shape, strides, a.offset + (start if length else 0))
+
+
+def trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Any:
+    """numpy.trace: the sum of a diagonal."""
+    return reduce("sum", diagonal(a, offset, axis1, axis2), -1, dtype=dtype, out=out)
+
+
+def _transposed(a: Any, order: list[int]) -> Any:
+    return a._view(tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """numpy.tensordot: products summed over pairs of axes.
+
+    axes: a number (the last of a with the first of b), or two sequences of axes.
+    """
+    try:
+        count = int(axes)
+        left, right = list(range(a.ndim - count, a.ndim)), list(range(count))
+    except TypeError:
+        first, second = axes
+        left = [first] if isinstance(first, (int, np.integer)) else list(first)
+        right = [second] if isinstance(second, (int, np.integer)) else list(second)
+    left = [layout.normalize_axis(k, a.ndim) for k in left]
+    right = [layout.normalize_axis(k, b.ndim) for k in right]
+    if len(left) != len(right) or any(
+        a.shape[i] != b.shape[j] for i, j in zip(left, right, strict=True)
+    ):
+        raise ValueError("shape-mismatch for sum")
+    a_rest = [k for k in range(a.ndim) if k not in left]
+    b_rest = [k for k in range(b.ndim) if k not in right]
+    shape = (*(a.shape[k] for k in a_rest), *(b.shape[k] for k in b_rest))
+    n = prod(a.shape[k] for k in left)
+    rows, columns = prod(a.shape[k] for k in a_rest), prod(b.shape[k] for k in b_rest)
+    matrix_a = work.reshape(_transposed(a, a_rest + left), (rows, n))
+    matrix_b = work.reshape(_transposed(b, right + b_rest), (n, columns))
+    return work.reshape(matmul(matrix_a, matrix_b), shape)
+
+
+# ---- einsum
+
+
+def _parse(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
+    """Labels of each operand and of the result; an ellipsis becomes labels of its own (digits)."""
+    text = subscripts.replace(" ", "")
+    inputs, arrow, output = text.partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(operands):
+        raise ValueError(
+            "more operands provided to einstein sum function than specified in the subscripts "
+            "string"
+            if len(terms) < len(operands)
+            else "fewer operands provided to einstein sum function than specified in the "
+            "subscripts string"
+        )
+    extra = [x.ndim - len(t.replace("...", "")) for t, x in zip(terms, operands, strict=True)]
+    most = max((e for t, e in zip(terms, extra, strict=True) if "..." in t), default=0)
+    names = "".join(chr(0xE000 + k) for k in range(max(most, 0)))  # of no alphabet
+    parsed = []
+    for term, more in zip(terms, extra, strict=True):
+        if "..." not in term and more != 0:
+            raise ValueError(
+                f"einstein sum subscripts string {term!r} does not have as many labels as its "
+                "operand has axes"
+            )
+        if more < 0:
+            raise ValueError("einstein sum subscripts string contains too many subscripts")
+        parsed.append(term.replace("...", names[len(names) - more :]))
+    if arrow:
+        result = output.replace("...", names)
+    else:
+        letters = "".join(terms).replace("...", "")
+        result = names + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    for label in result:
+        if result.count(label) > 1 or all(label not in term for term in parsed):
+            raise ValueError(f"einstein sum subscripts string: output label {label!r} is wrong")
+    return parsed, result
+
+
+def _no_repeats(a: Any, labels: str) -> tuple[Any, str]:
+    """Diagonals for labels that occur twice."""
+    for label in labels:
+        while labels.count(label) > 1:
+            i = labels.index(label)
+            j = labels.index(label, i + 1)
+            if a.shape[i] != a.shape[j]:
+                raise ValueError(f"einsum: axes named {label!r} have different lengths")
+            a = diagonal(a, 0, i, j)
+            labels = labels[:i] + labels[i + 1 : j] + labels[j + 1 :] + label
+    return a, labels
+
+
+def _summed(a: Any, labels: str, keep: set[str]) -> tuple[Any, str]:
+    """Sums over labels that nobody else has."""
+    axes = tuple(k for k, label in enumerate(labels) if label not in keep)
+    if axes:
+        a = reduce("sum", a, axes, dtype=a.dtype)
+        labels = "".join(label for label in labels if label in keep)
+    return a, labels
+
+
+def _pair(a: Any, x: str, b: Any, y: str, keep: set[str]) -> tuple[Any, str]:
+    """The product of two operands, summed over what is in both and not kept."""
+    a, x = _summed(a, x, keep | set(y))
+    b, y = _summed(b, y, keep | set(x))
+    sizes = dict(zip(x, a.shape, strict=True))
+    for label, n in zip(y, b.shape, strict=True):
+        if sizes.get(label, 1) not in (n, 1) and n != 1:
+            raise ValueError(f"einsum: axes named {label!r} have lengths {sizes[label]} and {n}")
+        sizes[label] = max(sizes.get(label, 1), n) if n else 0
+    over = [c for c in x if c in y and c not in keep]
+    stack = [c for c in x if c in y and c in keep]
+    rows, columns = [c for c in x if c not in y], [c for c in y if c not in x]
+
+    def arranged(array: Any, labels: str, order: list[str]) -> Any:
+        view = _transposed(array, [labels.index(c) for c in order])
+        shape = tuple(sizes[c] for c in order)
+        return view._view(
+            shape, layout.broadcast_strides(view.shape, view.strides, shape), view.offset
+        )
+
+    def count(labels: list[str]) -> int:
+        return prod(sizes[c] for c in labels)
+
+    left = arranged(a, x, stack + rows + over)
+    right = arranged(b, y, stack + over + columns)
+    shape = tuple(sizes[c] for c in stack)
+    left = work.reshape(left, (*shape, count(rows), count(over)))
+    right = work.reshape(right, (*shape, count(over), count(columns)))
+    result = matmul(left, right)
+    order = stack + rows + columns
+    return work.reshape(result, tuple(sizes[c] for c in order)), "".join(order)
+
+
+def einsum(subscripts: str, *operands: Any, out: Any = None, optimize: Any = True) -> Any:
+    """numpy.einsum with a string of subscripts; more than two operands are joined in the order that
+    numpy.einsum_path finds, or (optimize False) from left to right."""
+    arrays = list(operands)
+    terms, result = _parse(subscripts, arrays)
+    number = np.result_type(*(x.dtype for x in arrays))
+    arrays = [work.astype(x, number) for x in arrays]
+    for i, term in enumerate(terms):
+        arrays[i], terms[i] = _no_repeats(arrays[i], term)
+    path: list[tuple[int, ...]] = [(0, 1)] * (len(arrays) - 1)
+    if len(arrays) > 2 and optimize:
+        stand_ins = [np.broadcast_to(np.zeros((), np.int8), x.shape) for x in arrays]
+        letters = dict(zip(sorted(set("".join(terms))), map(chr, range(97, 123)), strict=False))
+        named = ["".join(letters[c] for c in term) for term in [*terms, result]]
+        path = np.einsum_path(
+            ",".join(named[:-1]) + "->" + named[-1], *stand_ins, optimize="greedy"
+        )[0][1:]
+    for step in path:
+        if len(step) > 2:
+            step = step[:2]
+        i, j = sorted(step)
+        b, y = arrays.pop(j), terms.pop(j)
+        a, x = arrays.pop(i), terms.pop(i)
+        joined, labels = _pair(a, x, b, y, set(result).union(*terms))
+        arrays.append(joined)
+        terms.append(labels)
+    while len(arrays) > 1:
+        b, y, a, x = arrays.pop(), terms.pop(), arrays.pop(), terms.pop()
+        joined, labels = _pair(a, x, b, y, set(result).union(*terms))
+        arrays.append(joined)
+        terms.append(labels)
+    a, labels = _summed(arrays[0], terms[0], set(result))
+    a = _transposed(a, [labels.index(c) for c in result])
+    if out is not None:
+        out[...] = a
+        return out
+    return a
