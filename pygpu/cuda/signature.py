@@ -69,6 +69,15 @@ _TYPES: dict[str, tuple[str, int, int]] = {
 for _bits in (8, 16, 32, 64):
     _TYPES[f"int{_bits}_t"] = ("i", _bits // 8, _bits // 8)
     _TYPES[f"uint{_bits}_t"] = ("u", _bits // 8, _bits // 8)
+for _name, _size in (
+    *(("char", 1), ("uchar", 1), ("short", 2), ("ushort", 2), ("int", 4), ("uint", 4)),
+    *(("long", _LONG), ("ulong", _LONG), ("longlong", 8), ("ulonglong", 8)),
+    *(("float", 4), ("double", 8)),
+):
+    for _n in (1, 2, 3, 4):
+        _align = _size if _n == 3 else min(16, _n * _size)
+        _TYPES.setdefault(f"{_name}{_n}", ("V", _n * _size, _align))
+_TYPES["dim3"] = ("V", 12, 4)
 _COMPLEX = re.compile(r"(?:(?:pycuda|thrust|std|cuda::std)::)?complex<(float|double)>")
 
 _VALUE = re.compile(
@@ -121,7 +130,9 @@ def _plain(text: str) -> str:
     return text.removeprefix("std::") if text.removeprefix("std::") in _TYPES else text
 
 
-def _type(text: str, aliases: dict[str, str]) -> tuple[str, int, int]:
+def _type(
+    text: str, aliases: dict[str, str], structs: dict[str, tuple[str, int, int]]
+) -> tuple[str, int, int]:
     text = _IGNORED.sub(" ", text)
     if "*" in text:
         return ("P", 8, 8)
@@ -135,7 +146,7 @@ def _type(text: str, aliases: dict[str, str]) -> tuple[str, int, int]:
         match = _COMPLEX.fullmatch(plain)
         if match is not None:
             return ("c", 8, 4) if match[1] == "float" else ("c", 16, 8)
-        return _TYPES.get(plain, _UNKNOWN)
+        return structs.get(plain) or _TYPES.get(plain, _UNKNOWN)
     return _UNKNOWN
 
 
@@ -149,7 +160,52 @@ def _split(text: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def _parameter(text: str, aliases: dict[str, str]) -> Parameter:
+_STRUCT = re.compile(r"\b(typedef\s+)?struct\s+(\w*)\s*\{([^{}]*)\}\s*(\w*)\s*;")
+_MEMBER = re.compile(r"(.*?)([*\s]*)\b(\w+)\s*((?:\[\s*\d+\s*\]\s*)*)", re.DOTALL)
+
+
+def _layout(
+    body: str, aliases: dict[str, str], structs: dict[str, tuple[str, int, int]]
+) -> tuple[str, int, int]:
+    """Size and alignment of a struct of plain members."""
+    if re.search(r"[(:&<#]|\b(?:static|alignas|union)\b", body):
+        return _UNKNOWN
+    end, most = 0, 1
+    for line in filter(None, map(str.strip, body.split(";"))):
+        said = ""
+        for part in line.split(","):
+            member = _MEMBER.fullmatch(part.strip())
+            if member is None:
+                return _UNKNOWN
+            said = member[1] or said
+            is_pointer = "*" in member[2]
+            _, size, align = ("P", 8, 8) if is_pointer else _type(said, aliases, structs)
+            if size == 0 or "*" in said:
+                return _UNKNOWN
+            for number in re.findall(r"\d+", member[4]):
+                size *= int(number)
+            end = (end + align - 1) // align * align + size
+            most = max(most, align)
+    return ("V", (end + most - 1) // most * most, most) if end else _UNKNOWN
+
+
+def _structs(source: str, text: str, aliases: dict[str, str]) -> dict[str, tuple[str, int, int]]:
+    """The structs of the text whose layout is certain."""
+    found: dict[str, tuple[str, int, int]] = {}
+    if re.search(r"^[ \t]*#[ \t]*(?:if|elif|else|pragma)|\b__align__\b", source, re.MULTILINE):
+        return found
+    for match in _STRUCT.finditer(text):
+        typedef, name, body, after = match.groups()
+        template = text[: match.start()].rstrip().endswith(">")
+        layout = _UNKNOWN if template else _layout(body, aliases, found)
+        for one in filter(None, (name, after if typedef else "")):
+            found[one] = layout if found.get(one, layout) == layout else _UNKNOWN
+    return found
+
+
+def _parameter(
+    text: str, aliases: dict[str, str], structs: dict[str, tuple[str, int, int]]
+) -> Parameter:
     declaration = re.sub(r"\s+", " ", text.split("=")[0]).strip()
     text = _IGNORED.sub(" ", declaration).strip()
     if "&" in text or "..." in text or "(" in text or "alignas" in text:
@@ -163,7 +219,7 @@ def _parameter(text: str, aliases: dict[str, str]) -> Parameter:
         before = text[: last.start()].rstrip()
         if not before.endswith("::"):
             text = before  # without the parameter's name
-    kind, size, align = _type(text, aliases)
+    kind, size, align = _type(text, aliases, structs)
     return (kind, size, align, declaration)
 
 
@@ -219,6 +275,7 @@ def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
     macros, unknown_macros = _macros(text)
     text = re.sub(r"^[ \t]*#.*$", "", text, flags=re.MULTILINE)
     aliases = None
+    structs: dict[str, tuple[str, int, int]] = {}
     found: list[Parameter] | None = None
     for match in re.finditer(rf"\b{plain}\s*\(", text):
         before = re.split(r"[;{}]", text[: match.start()])[-1]
@@ -233,11 +290,12 @@ def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
             return None
         if aliases is None:
             aliases = _aliases(text, macros)
+            structs = _structs(without_comments(source), text, aliases)
         known = aliases
         if "template" in before:  # its parameters may have the names of aliases
             known = {a: t for a, t in aliases.items() if a not in _WORD.findall(before)}
         parts = _split(inside) if inside.strip() not in ("", "void") else []
-        rows = [_parameter(part, known) for part in parts]
+        rows = [_parameter(part, known, structs) for part in parts]
         if found is not None and [row[:3] for row in found] != [row[:3] for row in rows]:
             return None  # an overload, or declared differently in two branches of an #if
         found = rows

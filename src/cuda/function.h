@@ -25,6 +25,7 @@ typedef struct {
     PyTypeObject *exact;   /* what came last: values of this type are taken by `copy` without a question; borrowed, lives as long as the state */
     uint32_t offset, size; /* bytes */
     uint8_t copy, kind, sign;
+    uint32_t align;        /* bytes; only where the driver does not tell the offset */
     PyObject *declaration; /* str "float *a" for messages, or NULL */
 } Param;
 
@@ -32,7 +33,8 @@ typedef struct {
     CUfunction handle;
     int ready;             /* 1: all that follows is known */
     int warm;              /* 1 after the first launch, which may load the code of the kernel */
-    int n_params;          /* -1: neither the driver nor the module tells */
+    int n_params;          /* -1: neither the driver nor the module tells where they are */
+    int n_declared;        /* with n_params = -1: params is so long, and has what the source tells; a size that it does not is 0 */
     size_t size;           /* of all parameters [bytes] */
     Param *params;
     unsigned max_threads, device_threads;

@@ -10,7 +10,7 @@
 
 PyObject *function_place(Function *self, Py_ssize_t i) {
     Plan *plan = self->plan;
-    PyObject *declaration = i < plan->n_params ? plan->params[i].declaration : NULL;
+    PyObject *declaration = i < plan->n_params || i < plan->n_declared ? plan->params[i].declaration : NULL;
     return PyUnicode_FromFormat("kernel '%U', parameter #%zd (0-based)%s%V%s", self->name, i, declaration != NULL ? " '" : "", declaration, "",
                                 declaration != NULL ? "'" : "");
 }
@@ -450,6 +450,24 @@ static size_t align_of(PyArray_Descr *dtype) {
     return align > 0 ? align : 1;
 }
 
+/* Of a ctypes.Structure, Union, Array or number; other objects are left alone. -1 with an exception. */
+static int ctypes_align(PyObject *arg, size_t *align) {
+    PyObject *modules = PyImport_GetModuleDict(), *ctypes = PyDict_GetItemString(modules, "ctypes"); /* who has such an object has imported it */
+    PyObject *base = ctypes != NULL ? PyObject_GetAttrString(ctypes, "Structure") : NULL, *answer = NULL;
+    PyObject *data = base != NULL ? PyObject_GetAttrString(base, "__base__") : NULL; /* _CData */
+    int is = data != NULL ? PyObject_IsInstance(arg, data) : ctypes != NULL ? -1 : 0;
+    if (is > 0) {
+        answer = PyObject_CallMethod(ctypes, "alignment", "O", arg);
+        size_t bytes = 1;
+        is = answer == NULL || pg_as_size(answer, "kernel call", "alignment", &bytes) < 0 ? -1 : 0;
+        *align = bytes > 0 ? bytes : 1;
+    }
+    Py_XDECREF(answer);
+    Py_XDECREF(data);
+    Py_XDECREF(base);
+    return is;
+}
+
 int function_natural(Function *self, Py_ssize_t i, PyObject *arg, size_t *size, size_t *align) {
     *size = *align = sizeof(CUdeviceptr);
     if (PyLong_Check(arg) || (PyFloat_Check(arg) && !PyArray_IsScalar(arg, Generic)) || (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic))) {
@@ -484,6 +502,7 @@ int function_natural(Function *self, Py_ssize_t i, PyObject *arg, size_t *size, 
         *size = (size_t)view.len;
         *align = 1;
         PyBuffer_Release(&view);
+        return ctypes_align(arg, align);
     }
     return 0;
 }

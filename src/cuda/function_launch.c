@@ -135,7 +135,7 @@ int function_submit(Function *self, const Launch *launch, unsigned char *params,
 static PyObject *signature_of(Function *self) {
     Plan *plan = self->plan;
     PyObject *list = PyList_New(0), *comma = PyUnicode_FromString(", "), *joined = NULL;
-    for (int i = 0; list != NULL && i < plan->n_params; i++) {
+    for (int i = 0; list != NULL && (i < plan->n_params || i < plan->n_declared); i++) {
         PyObject *declaration = plan->params[i].declaration;
         PyObject *text = declaration != NULL ? Py_NewRef(declaration) : PyUnicode_FromFormat("%u bytes", (unsigned)plan->params[i].size);
         if (text == NULL || PyList_Append(list, text) < 0) {
@@ -152,7 +152,7 @@ static PyObject *signature_of(Function *self) {
 static int wrong_count(Function *self, Py_ssize_t given) {
     PyObject *signature = signature_of(self);
     if (signature != NULL) {
-        int n = self->plan->n_params;
+        int n = self->plan->n_params < 0 ? self->plan->n_declared : self->plan->n_params;
         PyErr_Format(PyExc_TypeError, "kernel '%U' takes %d argument%s (%U); %zd %s given", self->name, n, n == 1 ? "" : "s", signature, given, given == 1 ? "was" : "were");
         Py_DECREF(signature);
     }
@@ -187,12 +187,18 @@ static inline int copy_exact(const Param *param, Context *context, PyObject *arg
     }
 }
 
-/* Nothing is known of the parameters: as PyCUDA does, one after the other, each at its natural alignment. */
+/* Where the parameters are is not known: as PyCUDA does, one after the other, each at its natural alignment; those whose type the
+ * source tells are converted as everywhere. */
 static int pack_natural(Function *self, PyObject *const *args, Py_ssize_t nargs, unsigned char **params, size_t *size, const Launch *launch, Keep *keep) {
     size_t room = PARAMS_ON_STACK, end = 0;
+    int n_declared = self->plan->n_declared;
+    if (n_declared > 0 && nargs != n_declared) {
+        return wrong_count(self, nargs);
+    }
     for (Py_ssize_t i = 0; i < nargs; i++) {
-        size_t bytes, align;
-        if (function_natural(self, i, args[i], &bytes, &align) < 0) {
+        Param param = i < n_declared ? self->plan->params[i] : (Param){.size = 0};
+        size_t bytes = param.size, align = param.align;
+        if (bytes == 0 && function_natural(self, i, args[i], &bytes, &align) < 0) {
             return -1;
         }
         end = (end + align - 1) / align * align;
@@ -209,7 +215,8 @@ static int pack_natural(Function *self, PyObject *const *args, Py_ssize_t nargs,
             *params = grown;
             room = 32768;
         }
-        Param param = {.offset = (uint32_t)end, .size = (uint32_t)bytes};
+        param.offset = (uint32_t)end;
+        param.size = (uint32_t)bytes;
         if (function_convert(self, i, &param, args[i], *params + end, launch, keep) < 0) {
             return -1;
         }

@@ -13,12 +13,13 @@ Plan *plan_new(CUfunction handle) {
 }
 
 static void plan_clear_params(Plan *plan) {
-    for (int i = 0; i < plan->n_params; i++) {
+    for (int i = 0; i < plan->n_params || i < plan->n_declared; i++) {
         Py_XDECREF(plan->params[i].declaration);
     }
     PyMem_Free(plan->params);
     plan->params = NULL;
     plan->n_params = -1;
+    plan->n_declared = 0;
     plan->size = 0;
 }
 
@@ -145,6 +146,7 @@ static int use_rows(Plan *plan, PyObject *rows) {
         }
     }
     size_t end = 0;
+    int partial = 0;
     plan->n_params = (int)n;
     for (int i = 0; i < (int)n; i++) {
         Param *param = &plan->params[i];
@@ -154,11 +156,14 @@ static int use_rows(Plan *plan, PyObject *rows) {
         if (!PyTuple_Check(row) || !PyArg_ParseTuple(row, "snnz", &code, &size, &align, &declaration)) {
             return -1;
         }
-        if ((known && size != 0 && (size_t)size != param->size) || (!known && (size <= 0 || align <= 0 || size > 32764 || align > 4096))) {
+        if ((known && size != 0 && (size_t)size != param->size) || (!known && (size < 0 || align < 0 || (size > 0) != (align > 0) || size > 32764 || align > 4096))) {
             plan->n_params = known ? (int)n : i;
             return 1; /* they do not fit: nothing of them is taken */
         }
-        if (!known) {
+        if (!known && size == 0) {
+            partial = 1; /* a struct, whose size is that of its argument */
+        } else if (!known) {
+            param->align = (uint32_t)align;
             end = (end + (size_t)align - 1) / (size_t)align * (size_t)align;
             param->offset = (uint32_t)end;
             param->size = (uint32_t)size;
@@ -177,6 +182,11 @@ static int use_rows(Plan *plan, PyObject *rows) {
                 return -1;
             }
         }
+    }
+    if (partial) {
+        plan->n_declared = plan->n_params;
+        plan->n_params = -1;
+        plan->size = 0;
     }
     return 0;
 }
@@ -237,6 +247,7 @@ int function_make_plan(Function *self) {
         return 0;
     }
     plan->n_params = draft.n_params;
+    plan->n_declared = draft.n_declared;
     plan->params = draft.params;
     plan->size = draft.size;
     plan->max_threads = (unsigned)answers.function[0];

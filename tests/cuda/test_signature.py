@@ -125,6 +125,41 @@ def test_overloads_and_branches_are_not_certain():
     )
 
 
+STRUCTS = """
+struct Pair { char c; double d; };
+typedef struct { short s[3], t; Pair *next, last; } Odd;
+typedef struct Named { const float x, y; unsigned long long n[2][3]; } Other;
+struct Empty {};
+struct Deep { Odd a; Other b; float3 c; };
+struct Late { Later x; };
+struct Later { int x; };
+struct Bits { int a : 3; int b : 5; };
+struct Able { int a; int get() { return a; } };
+struct Derived : Pair { int more; };
+template <class T> struct Box { T a; };
+struct Twice { int a; };
+namespace n { struct Twice { double a; }; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "align"),
+    [
+        *(("Pair", 16, 8), ("struct Pair", 16, 8), ("Odd", 32, 8), ("const Odd", 32, 8)),
+        *(("Named", 56, 8), ("Other", 56, 8), ("Deep", 104, 8), ("Later", 4, 4)),
+        *((name, 0, 0) for name in ("Empty", "Late", "Bits", "Able", "Derived", "Box", "Twice")),
+        *(("float4", 16, 16), ("float3", 12, 4), ("int1", 4, 4), ("uchar4", 4, 4)),
+        *(("double3", 24, 8), ("double4", 32, 16), ("longlong2", 16, 16), ("dim3", 12, 4)),
+    ],
+)
+def test_structs(name: str, size: int, align: int):
+    rows = parameters_from_source("f", f"{STRUCTS}__global__ void f({name} a) {{}}")
+    assert rows == [("V" if size else "?", size, align, f"{name} a")]
+    for unsure in ("#pragma pack(1)", "#ifdef X\n#endif"):  # may change any of them
+        rows = parameters_from_source("f", f"{unsure}\n{STRUCTS}__global__ void f({name} a) {{}}")
+        assert rows[0][1] == (size if name[-1].isdigit() else 0)
+
+
 def test_aliases():
     assert kinds("typedef float real; __global__ void f(real x) {}") == [("f", 4)]
     assert kinds("typedef real2 real; typedef double real2; __global__ void f(real x){}") == [

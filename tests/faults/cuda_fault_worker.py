@@ -11,6 +11,8 @@ import fault_worker
 from pygpu import _cuda
 
 OUT_OF_MEMORY, UNKNOWN, INVALID_VALUE, NVRTC_INTERNAL = 2, 999, 1, 11
+MISSING = -90001
+"""PG_STATUS_MISSING: what pygpu says itself where an old driver lacks the function."""
 
 
 def trials(counts: dict[str, int]) -> list[tuple[str, int, int, int]]:
@@ -23,7 +25,7 @@ def trials(counts: dict[str, int]) -> list[tuple[str, int, int, int]]:
             continue
         if name != "cuFuncGetParamInfo":  # this answer says that there are no more parameters
             found += [(name, INVALID_VALUE, nth, 1) for nth in places]
-        found += [(name, code, 1, 1) for code in (OUT_OF_MEMORY, UNKNOWN)]
+        found += [(name, code, 1, 1) for code in (OUT_OF_MEMORY, UNKNOWN, MISSING)]
     return found
 
 
