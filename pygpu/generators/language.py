@@ -85,11 +85,21 @@ class Language:
         raise NotImplementedError
 
     def set_types(
-        self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0
+        self,
+        kernel: Any,
+        parameters: Sequence[Parameter],
+        more: int,
+        before: int = 0,
+        scratch: int = 0,
     ) -> None:
         """Declare a kernel's arguments, so that each array is one: *before* arrays, the
         parameters, and *more* numbers of 64 bits."""
         raise NotImplementedError
+
+    @staticmethod
+    def array(name: str, ctype: str) -> Parameter:
+        """A parameter that is an array of a C type."""
+        return Parameter(name, None, True, ctype)
 
     def array_type(self) -> type:
         """The class of its arrays."""
@@ -150,11 +160,16 @@ class _OpenCL(Language):
         return text
 
     def set_types(
-        self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0
+        self,
+        kernel: Any,
+        parameters: Sequence[Parameter],
+        more: int,
+        before: int = 0,
+        scratch: int = 0,
     ) -> None:
         array = cl_arguments.VectorArg(np.uint8, "array", with_offset=True)
         types = [array if p.vector else p.dtype for p in parameters]
-        kernel.set_arg_types([array] * before + types + [np.int64] * more)
+        kernel.set_arg_types([array] * before + types + [array] * scratch + [np.int64] * more)
 
     def array_type(self) -> type:
         from pygpu.array import Array
@@ -230,7 +245,12 @@ class _CUDA(Language):
         return f'extern "C" __global__ void {name}({", ".join(parameters)})'
 
     def set_types(
-        self, kernel: Any, parameters: Sequence[Parameter], more: int, before: int = 0
+        self,
+        kernel: Any,
+        parameters: Sequence[Parameter],
+        more: int,
+        before: int = 0,
+        scratch: int = 0,
     ) -> None:
         pass  # the kernel's own signature says it all
 

@@ -105,7 +105,9 @@ class Snippet:
         text: str,
         around: str = "",
         preamble: str = "",
+        pointers: bool = False,
     ) -> None:
+        self.pointers = pointers
         self.language, self.call, self.parameters = language, call, parameters
         self.text, self.around, self.preamble = text, around, preamble
         self.is_cuda = language.name == "cuda"
@@ -134,7 +136,7 @@ class Snippet:
             name = self.parameters[k].name
             uses = uses_of(self.text, name)
             other = mentions(self.around, name) or mentions(macros, name)
-            if uses.elementwise and not moves and not other:
+            if uses.elementwise and not (moves or other or self.pointers):
                 self.elementwise.add(k)
             if uses.written or not uses.elementwise or other:
                 self.written.append(k)

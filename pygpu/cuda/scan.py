@@ -1,0 +1,81 @@
+"""PyCUDA's scans: the current context, CUDA C++ snippets.
+
+::
+
+    InclusiveScanKernel(np.int32, "a + b")(x)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pygpu.generators.language import CUDA
+from pygpu.generators.scan import Scan
+
+__all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
+
+
+class _ScanKernel:
+    """A scan of one-dimensional arrays.
+
+    dtype: possibly a structure. scan_expr: of ``a`` (before) and ``b``, associative. neutral: an
+    expression for what changes nothing. name_prefix: of the kernels. options, preamble: as
+    ElementwiseKernel's. Compiled at the first call, in the context of the array.
+    """
+
+    _output = ""
+
+    def __init__(
+        self,
+        dtype: Any,
+        scan_expr: str,
+        neutral: str | None = None,
+        name_prefix: str = "scan",
+        options: Any = None,
+        preamble: str = "",
+        devices: Any = None,
+    ) -> None:
+        if neutral is None and "prev_item" in self._output:
+            raise ValueError(f"{type(self).__name__}: an exclusive scan needs a neutral element")
+        self.dtype = np.dtype(dtype)
+        ctype = CUDA.ctype(self.dtype)
+        self._do = Scan(
+            CUDA,
+            dtype,
+            f"{ctype} *input_ary, {ctype} *output_ary",
+            "input_ary[i]",
+            scan_expr,
+            neutral,
+            self._output,
+            name_prefix=name_prefix,
+            options=options,
+            preamble=preamble,
+        )
+
+    def __call__(
+        self, input_ary: Any, output_ary: Any = None, allocator: Any = None, stream: Any = None
+    ) -> Any:
+        """Scan into *output_ary*: the input itself if left out, a new array for "new". Returns
+        the output.
+
+        Raises TypeError for a wrong dtype, ValueError for other than one axis or other shapes.
+        """
+        from pygpu.scan import scan_array
+
+        return scan_array(self._do, input_ary, output_ary, allocator, stream)
+
+
+class InclusiveScanKernel(_ScanKernel):
+    """y[i] = x[0] o ... o x[i]. A neutral element is not needed."""
+
+    __doc__ = f"{__doc__}\n{_ScanKernel.__doc__}"
+    _output = "output_ary[i] = item;"
+
+
+class ExclusiveScanKernel(_ScanKernel):
+    """y[i] = x[0] o ... o x[i - 1]; y[0] is the neutral element."""
+
+    __doc__ = f"{__doc__}\n{_ScanKernel.__doc__}"
+    _output = "output_ary[i] = prev_item;"
