@@ -30,6 +30,8 @@ static void let_go(Memory *self, cl_mem mem) {
     CL_RELEASE(LIVE_MEM, clReleaseMemObject, mem);
     if (self->region != NULL) {
         ocl_region_let_go(self);
+    } else if (PG_UNLIKELY(self->regions != NULL)) {
+        ocl_region_drop_unused(self);
     }
 }
 
@@ -137,7 +139,9 @@ void ocl_memory_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     if (self->mem != NULL) {
-        let_go(self, self->mem);
+        cl_mem mem = self->mem;
+        self->mem = NULL;
+        let_go(self, mem);
     }
     Py_XDECREF(self->parent);
     Py_XDECREF(self->hostbuf);

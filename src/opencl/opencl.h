@@ -417,7 +417,7 @@ int ocl_regions_are_listed(const Memory *self);
 cl_mem ocl_region_again(Memory *buffer, size_t origin, size_t size, cl_mem_flags flags, cl_int *status, Region **out);
 /* Lists a new handle, and takes over its reference: the object gets another one. NULL with *status. */
 Region *ocl_region_list(Memory *buffer, cl_mem mem, size_t origin, size_t size, cl_mem_flags flags, cl_int *status);
-void ocl_region_let_go(Memory *self); /* of an object that has no reference any more */
+void ocl_region_let_go(Memory *self), ocl_region_drop_unused(Memory *whole); /* an object's, when it has no reference any more */
 int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags); /* -1 with a LogicError */
 /* Fills a fresh object with a handle that it takes over; reads size, flags and type from the driver. */
 int ocl_memory_fill(Memory *self, cl_mem mem, Context *context);

@@ -58,11 +58,12 @@ Region *ocl_region_list(Memory *buffer, cl_mem mem, size_t origin, size_t size, 
     return region;
 }
 
-void ocl_region_let_go(Memory *self) {
-    Memory *whole = whole_of(self);
-    self->region->users--;
-    self->region = NULL;
-    while (whole->regions != NULL && whole->regions->users == 0) {
+static int holds_contents(const Memory *whole, const Region *region) {
+    return region->older == NULL && whole->mem != NULL && (whole->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) != 0;
+}
+
+void ocl_region_drop_unused(Memory *whole) {
+    while (whole->regions != NULL && whole->regions->users == 0 && !holds_contents(whole, whole->regions)) {
         Region *latest = whole->regions;
         cl_int status = CL_SUCCESS;
         whole->regions = latest->older;
@@ -70,6 +71,12 @@ void ocl_region_let_go(Memory *self) {
         (void)status;
         PyMem_Free(latest);
     }
+}
+
+void ocl_region_let_go(Memory *self) {
+    self->region->users--;
+    self->region = NULL;
+    ocl_region_drop_unused(whole_of(self));
 }
 
 static PyObject *list_regions(PyObject *Py_UNUSED(module), PyObject *flag) {
