@@ -258,8 +258,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
         value = value.copy()
         strides = layout.broadcast_strides(shape, value.strides, found.shape)
     _move(found.view, found.strides, value, strides, found.shape, found.places, True)
-    for event in found.view.events:
-        a._set_event(event)
+    work.changed(a, found.view)
 
 
 def _set_where(a: Any, mask: Any, value: Any) -> None:
@@ -277,11 +276,7 @@ def _set_where(a: Any, mask: Any, value: Any) -> None:
         value = np.asarray(value)[()]
     if not work.is_array(value) and dtype.kind == "V":
         value = work.as_array(a, np.asarray(value, dtype))
-    events = [*a.events, *mask.events, *(value.events if work.is_array(value) else ())]
-    event = elementwise.run(
-        a.backend, a.queue, operation, [a, mask, value, a], a.shape, events or None
-    )
-    a._set_event(event)
+    a._run(operation, [a], [mask, value, a], a.shape)
 
 
 def _tiles_of(mask: Any) -> tuple[Any, int, int]:
@@ -430,8 +425,7 @@ def put(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:
         strides = values.strides
     place = _Where(array, array.strides, a.itemsize, a.size, 0, checked, mode)
     _move(flat, (0,), values, strides, (n,), [place], True)
-    for event in flat.events:
-        a._set_event(event)
+    work.changed(a, flat)
 
 
 def _along(

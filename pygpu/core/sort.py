@@ -98,7 +98,7 @@ def _sort_rows(x: Any, out: Any, rows: int, n: int, positions: bool) -> None:
             x_row = x._view((n,), None, x.offset + row * n * x.itemsize)
             out_row = out._view((n,), None, out.offset + row * n * out.itemsize)
             _onesweep(backend, x_row, out_row, n, positions)
-        out._set_event(out_row.events[-1] if out_row.events else None)
+        work.changed(out, out_row)
     else:
         if n >= 1 << 32:
             raise ValueError(f"sort: {n} items in a row, and fewer than 2**32 are supported here")
@@ -203,10 +203,7 @@ def _complex_order(a: Any, axis: int) -> Any:
         (np.dtype(np.uint8),),
         "y0 = (pg_u8)((x0 != x0 ? 2 : 0) + (x1 != x1 ? 1 : 0));",
     )
-    event = elementwise.run(
-        a.backend, a.queue, operation, [kind, real, imag], a.shape, a.events or None
-    )
-    kind._set_event(event)
+    kind._run(operation, [kind], [real, imag], a.shape)
     return take_along_axis(order, argsort(take_along_axis(kind, order, axis), axis), axis)
 
 
@@ -263,7 +260,9 @@ def unique(
         s = sort(a)
     first = work.empty(a, (n,), np.bool_)
     if n:
-        work.fill(first._view((1,), None, first.offset), True)
+        head = first._view((1,), None, first.offset)
+        work.fill(head, True)
+        work.changed(first, head)
     if n > 1:
         code = dtypes.code(a.dtype)
         differ = f"!pg_{code}_eq(x0, x1)" if code[0] == "c" else "x0 != x1"
@@ -277,15 +276,8 @@ def unique(
         left = s._view((n - 1,), (size,), s.offset)
         right = s._view((n - 1,), (size,), s.offset + size)
         rest = first._view((n - 1,), (1,), first.offset + 1)
-        event = elementwise.run(
-            a.backend,
-            a.queue,
-            operation,
-            [rest, left, right],
-            (n - 1,),
-            [*s.events, *first.events] or None,
-        )
-        first._set_event(event)
+        rest._run(operation, [rest], [left, right], (n - 1,))
+        work.changed(first, rest)
     (starts,) = nonzero(first)
     results = [take(s, starts, mode="clip")]
     if return_index:
@@ -299,11 +291,7 @@ def unique(
             operation = elementwise.Operation(
                 "less one", (number.dtype,), (number.dtype,), "y0 = x0 - 1;"
             )
-            number._set_event(
-                elementwise.run(
-                    a.backend, a.queue, operation, [number, number], (n,), number.events or None
-                )
-            )
+            number._run(operation, [number], [number], (n,))
             put_along_axis(inverse, order, number, 0)
         results.append(work.reshape(inverse, shape))
     if return_counts:
@@ -311,13 +299,15 @@ def unique(
         counts = work.empty(a, (many,), np.int64)
         if many:
             ends = work.empty(a, (many + 1,), np.int64)
-            ends._view((many,), (8,), ends.offset)._copy_from(starts)
-            work.fill(ends._view((1,), (8,), ends.offset + 8 * many), n)
+            head = ends._view((many,), (8,), ends.offset)
+            head._copy_from(starts)
+            work.changed(ends, head)
+            last = ends._view((1,), (8,), ends.offset + 8 * many)
+            work.fill(last, n)
+            work.changed(ends, last)
             i64 = np.dtype(np.int64)
             operation = elementwise.Operation("less", (i64, i64), (i64,), "y0 = x0 - x1;")
             left, right = (ends._view((many,), (8,), ends.offset + k) for k in (0, 8))
-            counts._set_event(
-                elementwise.run(a.backend, a.queue, operation, [counts, right, left], (many,))
-            )
+            counts._run(operation, [counts], [right, left], (many,))
         results.append(counts)
     return results[0] if len(results) == 1 else tuple(results)

@@ -14,6 +14,7 @@ __all__ = [
     "as_array",
     "astype",
     "c_order",
+    "changed",
     "collapse_in_order",
     "empty",
     "fill",
@@ -68,15 +69,20 @@ def as_array(like: Any, obj: Any, dtype: Any = None, call: str = "array") -> Any
 class Memory:
     """Scratch memory; an operand of launch()."""
 
-    __slots__ = ("base_data", "events", "offset")
+    __slots__ = ("_foreign", "base_data", "events", "offset", "queue")
 
     def __init__(self, backend: Any, like: Any, nbytes: int) -> None:
         self.base_data = backend.allocate(nbytes, like.allocator, like.queue)
         self.offset = 0
+        self.queue = like.queue
         self.events: list[Any] = []
+        self._foreign = False
 
     def _set_event(self, event: Any) -> None:
         self.events = [] if event is None else [event]
+
+    def _add_event(self, event: Any) -> None:
+        self.events.append(event)
 
 
 def scratch(like: Any, nbytes: int) -> Memory:
@@ -98,32 +104,31 @@ def launch(
     Its parameters are the arrays that are read, those that are written, then numbers. Returns the
     event, which the written arrays now depend on.
     """
-    backend = like.backend
     args: list[Any] = []
-    wait_for: list[Any] = []
     for operand in (*reads, *writes):
         args.append(operand.base_data)
         args.append(operand.offset)
-        wait_for += operand.events
     args.extend(numbers)
-    event = backend.launch(kernel, like.queue, groups, group_size, args, wait_for=wait_for or None)
-    for operand in writes:
-        operand._set_event(event)
+    queue = like._queue()
+    waits = like._wait_list(queue, [*reads, *writes])
+    event = like.backend.launch(kernel, queue, groups, group_size, args, wait_for=waits)
+    like._after(queue, event, writes, reads)
     return event
+
+
+def changed(array: Any, view: Any) -> None:
+    """What was done to a view of an array was done to the array."""
+    array.events = view.events
 
 
 def fill(array: Any, value: Any) -> None:
     """Set all items of an array, of any strides, to a number."""
     from . import elementwise
 
-    if array.size == 0:
-        return
-    dtype = array.dtype
-    operation = elementwise.Operation("fill", (dtype,), (dtype,), "y0 = x0;")
-    event = elementwise.run(
-        array.backend, array.queue, operation, [array, value], array.shape, array.events or None
-    )
-    array._set_event(event)
+    if array.size:
+        dtype = array.dtype
+        operation = elementwise.Operation("fill", (dtype,), (dtype,), "y0 = x0;")
+        array._run(operation, [array], [value], array.shape)
 
 
 def c_order(array: Any) -> Any:
