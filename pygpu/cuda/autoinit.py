@@ -34,12 +34,7 @@ device = cuda.Context.get_device()
 def _finish_up() -> None:
     from .tools import clear_context_caches
 
-    clear_context_caches()
-    try:
-        if cuda.Context.get_current() == context:
-            cuda.Context.pop()
-    except cuda.Error:  # the program popped or destroyed it, or a kernel failed
-        pass
+    clear_context_caches()  # the context stays current: what kernels print is still awaited
 
 
 atexit.register(_finish_up)

@@ -6,8 +6,33 @@
 
 static size_t (*read_output)(char *buffer, size_t size);
 
-static PyObject *at_exit(PyObject *module, PyObject *Py_UNUSED(ignored)) {
-    (void)module;
+#define EXIT_SECONDS 2.0
+
+/* atexit. A program whose last call is a launch prints what the kernel prints: in PyCUDA, which destroys its context at exit, it does.
+ * Primary contexts stay, so the wait is here, and not a long one. */
+static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    CUcontext current = NULL;
+    CUresult status = CUDA_SUCCESS;
+    if ((pg_trap & PG_TRAP_FORKED) || cud_queued == 0 || cu.cuCtxGetCurrent == NULL) {
+        cud_print();
+        Py_RETURN_NONE;
+    }
+    CU_CALL(status, cuCtxGetCurrent, &current);
+    if (status == CUDA_SUCCESS && current != NULL) {
+        Py_BEGIN_ALLOW_THREADS
+        double end = pg_seconds() + EXIT_SECONDS;
+        for (;;) {
+            CU_CALL(status, cuStreamQuery, NULL);
+            if (status != CUDA_ERROR_NOT_READY || pg_seconds() > end) {
+                break;
+            }
+            pg_sleep_us(500);
+        }
+        if (status == CUDA_SUCCESS) {
+            CU_CALL(status, cuStreamSynchronize, NULL); /* returns at once; NVIDIA's driver writes the text now */
+        }
+        Py_END_ALLOW_THREADS
+    }
     cud_print();
     Py_RETURN_NONE;
 }
@@ -17,7 +42,10 @@ static PyMethodDef at_exit_method = {"_print_rest", at_exit, METH_NOARGS, NULL};
 int cud_print_from(void *function) {
     static int registered;
     *(void **)(void *)&read_output = function;
-    if (function == NULL || registered) {
+    if (registered) {
+        if (function != NULL) {
+            read_output(NULL, 0);
+        }
         return 0;
     }
     PyObject *atexit = PyImport_ImportModule("atexit"), *print = atexit != NULL ? PyCFunction_New(&at_exit_method, NULL) : NULL;
@@ -30,7 +58,9 @@ int cud_print_from(void *function) {
         return -1;
     }
     registered = 1;
-    read_output(NULL, 0); /* from now on it is kept for us */
+    if (function != NULL) {
+        read_output(NULL, 0); /* from now on it is kept for us */
+    }
     return 0;
 }
 

@@ -179,3 +179,11 @@ def test_standard_output(end):
     ended = run(f"{PROGRAM}{wait}print('python', flush=True)\n{end}")
     assert sorted(ended.stdout.splitlines()) == ["python", "says 1"], ended.stderr
     assert ended.returncode == 0
+
+
+@simulator
+@pytest.mark.parametrize("begin", ["", "import pygpu.cuda.autoinit\n"], ids=["bare", "autoinit"])
+def test_a_launch_as_the_last_call(begin):
+    """As in PyCUDA, whose context is destroyed at exit, which waits."""
+    ended = run(f"{begin}{PROGRAM}say(np.int32(1), block=(1, 1, 1))\n")
+    assert (ended.stdout, ended.returncode) == ("says 1\n", 0), ended.stderr
