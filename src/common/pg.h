@@ -105,6 +105,17 @@ extern PgFault pg_fault;
 int pg_trapped(const char *name, long *count, int *status);
 void pg_trap_watch_fork(void);
 
+/* What the modules' hooks for tests share. n functions or kinds, each with its name. */
+typedef const char *(*PgNameOf)(int i);
+#define PG_FAULT_DOC(VAR)                                                                                                                 \
+    PG_DOC(VAR, "_fault", "name, code, nth=1, times=1", "(name: str | None, code: int, nth: int = 1, times: int = 1) -> None",            \
+           "Make the *nth* next call of the driver function *name*, and times - 1 more, return *code* without being made.\n\n"            \
+           "None ends it. For tests only.")
+PyObject *pg_fault_arm(PyObject *const *a, PgNameOf name_of, int n); /* a: of the signature above */
+PyObject *pg_counts(const long *counts, PgNameOf name_of, int n, int with_zeros);
+/* Collects garbage, also where the program has switched that off. */
+void pg_collect(void);
+
 /* ---- threads --------------------------------------------------------------------------------------------------- */
 
 int pg_is_main_thread(void);

@@ -188,42 +188,17 @@ static PyObject *get_driver_version(PyObject *module, PyObject *Py_UNUSED(ignore
 
 /* ---- test hooks --------------------------------------------------------------------------------------------------- */
 
-PG_DOC(fault__doc__, "_fault", "name, code, nth=1, times=1", "(name: str | None, code: int, nth: int = 1, times: int = 1) -> None",
-       "Make the *nth* next call of the driver function *name*, and times - 1 more, return *code* without being made.\n\n"
-       "None ends it. For tests only.");
+PG_FAULT_DOC(fault__doc__);
 static ArgSpec fault_args = PG_ARGSPEC(fault__doc__);
+
+static const char *name_of_function(int i) { return functions[i].name; }
 
 static PyObject *fault(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     PyObject *a[4];
-    int64_t code, nth = 1, times = 1;
-    if (pg_args(&fault_args, args, nargs, kwnames, a) < 0 || pg_as_i64(a[1], "_fault", "code", &code) < 0 ||
-        (a[2] != NULL && pg_as_i64(a[2], "_fault", "nth", &nth) < 0) || (a[3] != NULL && pg_as_i64(a[3], "_fault", "times", &times) < 0)) {
-        return NULL;
-    }
-    pg_trap &= ~PG_TRAP_FAULT;
-    memset(&pg_fault, 0, sizeof pg_fault);
-    if (a[0] == Py_None) {
-        Py_RETURN_NONE;
-    }
-    const char *name = PyUnicode_AsUTF8(a[0]);
-    for (int i = 0; name != NULL && i < FN_COUNT; i++) {
-        if (strcmp(name, functions[i].name) == 0) {
-            pg_fault = (PgFault){.name = functions[i].name, .code = (long)code, .skip = (long)nth - 1, .times = (long)times};
-            pg_trap |= PG_TRAP_FAULT;
-            Py_RETURN_NONE;
-        }
-    }
-    return name != NULL ? PyErr_Format(PyExc_ValueError, "_fault: no driver function is called %s", name) : NULL;
+    return pg_args(&fault_args, args, nargs, kwnames, a) < 0 ? NULL : pg_fault_arm(a, name_of_function, FN_COUNT);
 }
 
 static PyObject *fault_hits(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return PyLong_FromLong(pg_fault.hits); }
-
-static int set_count(PyObject *counts, const char *name, long n) {
-    PyObject *number = PyLong_FromLong(n);
-    int failed = number == NULL || PyDict_SetItemString(counts, name, number) < 0;
-    Py_XDECREF(number);
-    return failed ? -1 : 0;
-}
 
 PG_DOC(call_counts__doc__, "_call_counts", "reset=False, held=False", "(reset: bool = False, held: bool = False) -> dict[str, int]",
        "Calls made of each driver function since counting was reset; the first reset starts it.\n\n"
@@ -231,35 +206,28 @@ PG_DOC(call_counts__doc__, "_call_counts", "reset=False, held=False", "(reset: b
 static ArgSpec call_counts_args = PG_ARGSPEC(call_counts__doc__);
 
 static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *a[2], *counts;
+    PyObject *a[2];
     int reset, held;
-    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 || (reset = pg_as_bool(a[0], 0)) < 0 || (held = pg_as_bool(a[1], 0)) < 0 || (counts = PyDict_New()) == NULL) {
+    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 || (reset = pg_as_bool(a[0], 0)) < 0 || (held = pg_as_bool(a[1], 0)) < 0) {
         return NULL;
     }
-    for (int i = 0; i < FN_COUNT; i++) {
-        if (cud_call_counts[i] > 0 && set_count(counts, functions[i].name, cud_call_counts[i]) < 0) {
-            Py_DECREF(counts);
-            return NULL;
-        }
-    }
-    if (reset) {
+    PyObject *counts = pg_counts(cud_call_counts, name_of_function, FN_COUNT, 0);
+    if (reset && counts != NULL) {
         memset(cud_call_counts, 0, sizeof cud_call_counts);
         pg_trap = (pg_trap & ~PG_TRAP_HELD) | PG_TRAP_COUNT | (held ? PG_TRAP_HELD : 0);
     }
     return counts;
 }
 
-static PyObject *handle_counts(PyObject *module, PyObject *Py_UNUSED(ignored)) {
-    cud_hold_drain(PyModule_GetState(module)); /* what finished work used is let go of by the next call */
+static const char *name_of_kind(int i) {
     static const char *const kinds[LIVE_KINDS] = {"context", "module", "stream",  "event", "mem", "host",
                                                   "array",   "texture", "graph", "link",   "pool"};
-    PyObject *counts = PyDict_New();
-    for (int i = 0; counts != NULL && i < LIVE_KINDS; i++) {
-        if (set_count(counts, kinds[i], cud_live[i]) < 0) {
-            Py_CLEAR(counts);
-        }
-    }
-    return counts;
+    return kinds[i];
+}
+
+static PyObject *handle_counts(PyObject *module, PyObject *Py_UNUSED(ignored)) {
+    cud_hold_drain(PyModule_GetState(module)); /* what finished work used is let go of by the next call */
+    return pg_counts(cud_live, name_of_kind, LIVE_KINDS, 1);
 }
 
 static PyObject *function_names(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {

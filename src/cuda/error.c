@@ -118,11 +118,7 @@ int cud_retry(State *state, CUresult status, int *tries) {
         return 0;
     }
     ++*tries;
-    int enabled = PyGC_Enable(); /* PyGC_Collect() does nothing while it is off */
-    PyGC_Collect();              /* arrays in cycles give their memory back */
-    if (!enabled) {
-        PyGC_Disable();
-    }
+    pg_collect(); /* arrays in cycles give their memory back */
     cud_hold_drain(state);
     cud_pools_trim(state);
     return 1;

@@ -165,36 +165,14 @@ static PyObject *ensure_library(PyObject *module, PyObject *Py_UNUSED(ignored)) 
 
 /* ---- test hooks --------------------------------------------------------------------------------------------------- */
 
-PG_DOC(fault__doc__, "_fault", "name, code, nth=1, times=1", "(name: str | None, code: int, nth: int = 1, times: int = 1) -> None",
-       "Make the *nth* next call of the driver function *name*, and times - 1 more, return *code* without being made.\n\n"
-       "None ends it. For tests only.");
+PG_FAULT_DOC(fault__doc__);
 static ArgSpec fault_args = PG_ARGSPEC(fault__doc__);
+
+static const char *name_of_function(int i) { return function_names[i]; }
 
 static PyObject *fault(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     PyObject *a[4];
-    int64_t code, nth = 1, times = 1;
-    if (pg_args(&fault_args, args, nargs, kwnames, a) < 0 || pg_as_i64(a[1], "_fault", "code", &code) < 0 ||
-        (a[2] != NULL && pg_as_i64(a[2], "_fault", "nth", &nth) < 0) || (a[3] != NULL && pg_as_i64(a[3], "_fault", "times", &times) < 0)) {
-        return NULL;
-    }
-    pg_trap &= ~PG_TRAP_FAULT;
-    memset(&pg_fault, 0, sizeof pg_fault);
-    if (a[0] == Py_None) {
-        Py_RETURN_NONE;
-    }
-    const char *name = PyUnicode_AsUTF8(a[0]);
-    if (name == NULL) {
-        return NULL;
-    }
-    for (int i = 0; i < FN_COUNT; i++) {
-        if (strcmp(name, function_names[i]) == 0) {
-            pg_fault = (PgFault){.name = function_names[i], .code = (long)code, .skip = (long)nth - 1, .times = (long)times};
-            pg_trap |= PG_TRAP_FAULT;
-            Py_RETURN_NONE;
-        }
-    }
-    PyErr_Format(PyExc_ValueError, "_fault: no driver function is called %s", name);
-    return NULL;
+    return pg_args(&fault_args, args, nargs, kwnames, a) < 0 ? NULL : pg_fault_arm(a, name_of_function, FN_COUNT);
 }
 
 static PyObject *fault_hits(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return PyLong_FromLong(pg_fault.hits); }
@@ -204,39 +182,25 @@ PG_DOC(call_counts__doc__, "_call_counts", "reset=False", "(reset: bool = False)
 static ArgSpec call_counts_args = PG_ARGSPEC(call_counts__doc__);
 
 static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *a[1], *counts = NULL;
+    PyObject *a[1];
     int reset;
-    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 || (reset = pg_as_bool(a[0], 0)) < 0 || (counts = PyDict_New()) == NULL) {
+    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 || (reset = pg_as_bool(a[0], 0)) < 0) {
         return NULL;
     }
-    for (int i = 0; i < FN_COUNT; i++) {
-        PyObject *n = ocl_call_counts[i] > 0 ? PyLong_FromLong(ocl_call_counts[i]) : NULL;
-        if (n != NULL && PyDict_SetItemString(counts, function_names[i], n) < 0) {
-            Py_DECREF(n);
-            Py_DECREF(counts);
-            return NULL;
-        }
-        Py_XDECREF(n);
-    }
-    if (reset) {
+    PyObject *counts = pg_counts(ocl_call_counts, name_of_function, FN_COUNT, 0);
+    if (reset && counts != NULL) {
         memset(ocl_call_counts, 0, sizeof ocl_call_counts);
         pg_trap |= PG_TRAP_COUNT;
     }
     return counts;
 }
 
-static PyObject *handle_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+static const char *name_of_kind(int i) {
     static const char *const kinds[LIVE_KINDS] = {"device", "context", "queue", "mem", "sampler", "program", "kernel", "event", "svm"};
-    PyObject *counts = PyDict_New();
-    for (int i = 0; counts != NULL && i < LIVE_KINDS; i++) {
-        PyObject *n = PyLong_FromLong(ocl_live[i]);
-        if (n == NULL || PyDict_SetItemString(counts, kinds[i], n) < 0) {
-            Py_CLEAR(counts);
-        }
-        Py_XDECREF(n);
-    }
-    return counts;
+    return kinds[i];
 }
+
+static PyObject *handle_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return pg_counts(ocl_live, name_of_kind, LIVE_KINDS, 1); }
 
 static PyObject *functions(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     PyObject *names = PyList_New(0);

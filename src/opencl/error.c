@@ -79,11 +79,7 @@ int ocl_retry(State *state, cl_int status, int *tries) {
         return 0;
     }
     ++*tries;
-    int enabled = PyGC_Enable(); /* PyGC_Collect() does nothing while it is off */
-    PyGC_Collect();              /* arrays in cycles give their buffers back */
-    if (!enabled) {
-        PyGC_Disable();
-    }
+    pg_collect(); /* arrays in cycles give their buffers back */
     return ocl_trim_pools(state) < 0 ? -1 : 1;
 }
 
