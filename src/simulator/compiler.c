@@ -190,6 +190,7 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
     }
     if (cxx->clang) {
         words_add(&words, "-ftrivial-auto-var-init=pattern"); /* it makes use of uninitialized variables as arguments, which CUDA programs have */
+        words_add(&words, "-fno-strict-float-cast-overflow"); /* conversions of what is too large give what they give on a GPU */
         words_add(&words, "-fno-caret-diagnostics");
     } else {
         words_add(&words, "-fno-ipa-icf"); /* kernels are told apart by address */

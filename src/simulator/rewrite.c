@@ -359,6 +359,11 @@ unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end) {
             enter_foreign(r, i);
         }
         if (r->foreign_end == i) r->foreign_end = 0;
+        const unsigned after = rewrite_arithmetic(r, i);
+        if (after != i) {
+            i = after;
+            continue;
+        }
         if (token->kind == TOKEN_NAME) {
             i = rewrite_name(r, i);
             continue;

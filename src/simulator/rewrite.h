@@ -63,6 +63,8 @@ void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names);
 /* rewrite.c */
 unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end); /* writes them, replaced; what comes next */
 void rewrite_flat(Rewriter *r, Text *out, unsigned first, unsigned end, bool defaults); /* on one line; without default arguments */
+/* rewrite_arithmetic.c: shifts and conversions; the index of what comes after them, or i */
+unsigned rewrite_arithmetic(Rewriter *r, unsigned i);
 /* asm.c: inline PTX; i: the asm token. The index of the token after it, or i if it is not PTX. */
 unsigned rewrite_asm(Rewriter *r, unsigned i);
 

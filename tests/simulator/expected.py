@@ -236,3 +236,24 @@ def filtered(texels, x) -> np.ndarray:
     weight = at - first
     low, high = (np.clip(first + i, 0, len(texels) - 1).astype(int) for i in (0, 1))
     return texels[low] * (1 - weight) + texels[high] * weight
+
+
+def shift(x: int, n, bits: int) -> np.ndarray:
+    """x shifted left by n, or right where n is negative, in so many bits; as signed numbers."""
+    shifted = [x << i if i >= 0 else x >> -i for i in map(int, n)]
+    half = 1 << (bits - 1)
+    return np.array([(value + half) % (2 * half) - half for value in shifted], np.int64)
+
+
+def saturated(x, low: int, high: int) -> np.ndarray:
+    """Numbers without their fraction, not below low nor above high; 0 for NaN. 64 bits, wrapped."""
+    cut = [0 if v != v else low if v <= low else high if v >= high else int(v) for v in x.tolist()]
+    return np.array([(v + 2**63) % 2**64 - 2**63 for v in cut], np.int64)
+
+
+def s32(x) -> np.ndarray:
+    return saturated(x, -(2**31), 2**31 - 1)
+
+
+def u32(x) -> np.ndarray:
+    return saturated(x, 0, 2**32 - 1)

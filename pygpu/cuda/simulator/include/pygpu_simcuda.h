@@ -13,6 +13,7 @@
 #if defined(SIM_CHECKED)
 #include "sim_check.h"
 #endif
+#include "sim_arithmetic.h"
 #include "sim_math.h"
 #include "sim_intrinsics.h"
 #include "sim_atomics.h"
