@@ -27,13 +27,15 @@ typedef struct {
     uint8_t unused[3];
 } Granule;
 
-enum { N_SHARED = SIM_SHARED_MOST / 4 + 64, N_CACHE = 4 };
+enum { N_SHARED = SIM_SHARED_MOST / 4 + 64, N_CACHE = 4, N_POINTERS = 32 };
 
 struct Check {
     uint32_t phase, block;
     uint16_t warp_phase[SIM_MAX_THREADS / SIM_WARP];
     uintptr_t shared; /* static shared memory of this thread */
     size_t shared_size;
+    uintptr_t pointers[N_POINTERS]; /* variables in it that are none of the user's */
+    unsigned n_pointers;
     const SimModule *module;
     uint64_t epoch;
     unsigned next;
@@ -272,7 +274,13 @@ void runtime_access(SimContext *c, const void *pointer, unsigned long long size,
         remember(worker, address, size, kind, place);
         return;
     }
-    if (check->shared == 0) check->shared = sim_module_shared(check->module, &check->shared_size);
+    if (check->shared == 0) {
+        check->shared = sim_module_shared(check->module, &check->shared_size);
+        check->n_pointers = sim_module_pointers(check->module, c->dynamic, check->pointers, N_POINTERS);
+    }
+    for (unsigned i = 0; i < check->n_pointers; i++) {
+        if (address == check->pointers[i]) return;
+    }
     if (check->shared != 0 && address - check->shared < check->shared_size) {
         if (address + size <= check->shared + check->shared_size) access_shared(worker, check->fixed, check->shared, address, size, kind, false, place);
         remember(worker, address, size, kind, place);

@@ -141,6 +141,8 @@ SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, S
 
 /* module.c */
 SIM_HIDDEN void sim_module_enter(const SimModule *module, char *dynamic); /* before blocks of its kernels run on this thread */
+/* Where the calling thread's variables are that hold the address of dynamic shared memory; they lie among the static shared ones. */
+SIM_HIDDEN unsigned sim_module_pointers(const SimModule *module, char *dynamic, uintptr_t *out, unsigned most);
 SIM_HIDDEN bool sim_module_contains(const SimModule *module, uintptr_t pc);
 SIM_HIDDEN bool sim_module_image(const SimModule *module, uintptr_t address);      /* it is in the module's file */
 SIM_HIDDEN const void *sim_module_image_copy(const SimModule *module, size_t *size);
@@ -177,8 +179,9 @@ SIM_HIDDEN void place_describe(const SimModule *module, uintptr_t pc, char *text
 /* runtime.c: what device code calls */
 SIM_HIDDEN int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values);
 SIM_HIDDEN void runtime_assertion(SimContext *c, const char *text, const char *file, unsigned line, const char *function);
+SIM_HIDDEN unsigned long long runtime_nanoseconds(void);
+/* heap.c: likewise */
 SIM_HIDDEN void *runtime_allocate(SimContext *c, unsigned long long size, unsigned long long alignment);
 SIM_HIDDEN void runtime_release(SimContext *c, void *address);
-SIM_HIDDEN unsigned long long runtime_nanoseconds(void);
 
 #endif

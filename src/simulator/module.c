@@ -348,6 +348,14 @@ void sim_module_enter(const SimModule *module, char *dynamic) {
     }
 }
 
+unsigned sim_module_pointers(const SimModule *module, char *dynamic, uintptr_t *out, unsigned most) {
+    unsigned n = 0;
+    for (size_t i = 0; i < module->n_dynamic && n < most; i++) {
+        if (module->dynamic[i] != NULL) out[n++] = (uintptr_t)module->dynamic[i]->set(dynamic);
+    }
+    return n;
+}
+
 bool sim_module_contains(const SimModule *module, uintptr_t pc) {
     return pc >= module->text && pc < module->text_end;
 }

@@ -256,10 +256,10 @@ static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
         text_printf(r->out, "; __simT_%u &%.*s = *(__simT_%u *)sim_here()->dynamic;", number, size, text, number);
     } else {
         text_printf(r->out,
-                    "; static thread_local decltype(&(*(__simT_%u *)0)[0]) %.*s; static void __simS_%u(char *p) { %.*s = (decltype(%.*s))p; }"
+                    "; static thread_local decltype(&(*(__simT_%u *)0)[0]) %.*s; static __attribute__((no_sanitize(\"thread\"))) void *__simS_%u(char *p) { %.*s = (decltype(%.*s))p; return &%.*s; }"
                     " static const SimDynamic __simD_%u = {__simS_%u};"
                     " static const SimDynamic *const __simQ_%u __attribute__((used, section(\"sim_dynamic\"))) = &__simD_%u;",
-                    number, size, text, number, size, text, size, text, number, number, number, number);
+                    number, size, text, number, size, text, size, text, size, text, number, number, number, number);
     }
     return end + 1;
 }

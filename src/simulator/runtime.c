@@ -1,4 +1,4 @@
-/* runtime.c - what device code calls that is not about waiting: printf, assert, memory from the heap, the clock. */
+/* runtime.c - what device code calls that is not about waiting: printf, assert, the clock. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,58 +78,6 @@ int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values)
     if (text != small) free(text);
     worker->where = where;
     return n;
-}
-
-/* ---- memory from the heap -------------------------------------------------------------------------------------------- */
-
-static size_t heap_most = (size_t)8 << 20; /* as CUDA's default */
-static size_t heap_used;
-
-size_t sim_heap_size(void) {
-    return __atomic_load_n(&heap_most, __ATOMIC_RELAXED);
-}
-
-void sim_set_heap_size(size_t size) {
-    __atomic_store_n(&heap_most, size, __ATOMIC_RELAXED);
-}
-
-void *runtime_allocate(SimContext *c, unsigned long long size, unsigned long long alignment) {
-    Worker *worker = (Worker *)(void *)c;
-    (void)alignment; /* malloc's 16 is what CUDA promises */
-    if (size > sim_heap_size()) return NULL;
-    const size_t whole = (size_t)size + 16;
-    if (__atomic_add_fetch(&heap_used, whole, __ATOMIC_RELAXED) > sim_heap_size()) {
-        __atomic_sub_fetch(&heap_used, whole, __ATOMIC_RELAXED);
-        return NULL;
-    }
-    const int where = worker->where;
-    worker->where = WHERE_RUNTIME;
-    size_t *head = malloc(whole);
-    if (head != NULL && worker->check != NULL) sim_memory_adopt(NULL, (uintptr_t)head + 16, size, SIM_VARIABLE, 0);
-    worker->where = where;
-    if (head == NULL) {
-        __atomic_sub_fetch(&heap_used, whole, __ATOMIC_RELAXED);
-        return NULL;
-    }
-    head[0] = whole;
-    head[1] = (size_t)0x5e1f7a11c0de ^ (size_t)(uintptr_t)head;
-    return (char *)head + 16;
-}
-
-void runtime_release(SimContext *c, void *address) {
-    Worker *worker = (Worker *)(void *)c;
-    if (address == NULL) return;
-    size_t *head = (size_t *)(void *)((char *)address - 16);
-    if (((uintptr_t)address & 15) != 0 || head[1] != ((size_t)0x5e1f7a11c0de ^ (size_t)(uintptr_t)head)) {
-        block_fail(worker, CUDA_ERROR_ILLEGAL_ADDRESS, "free() of %p, which malloc() in a kernel did not return, or twice", address);
-    }
-    head[1] = 0;
-    __atomic_sub_fetch(&heap_used, head[0], __ATOMIC_RELAXED);
-    const int where = worker->where;
-    worker->where = WHERE_RUNTIME;
-    if (worker->check != NULL) sim_memory_free((uintptr_t)address, SIM_VARIABLE);
-    free(head);
-    worker->where = where;
 }
 
 /* ---- the rest -------------------------------------------------------------------------------------------------------- */

@@ -35,6 +35,17 @@ K wrong_mask(int *a) { __syncwarp(0xff); }
 K endless(volatile int *a) { while (a[0] == 0) ; }
 K endless_waits(int *a) { for (;;) __syncthreads(); }
 K freed_twice(int *a) { void *p = malloc(10); free(p); free(p); }
+K freed_inside(int *a) { char *p = (char *)malloc(64); free(p + 16); }
+K freed_wild(int *a) { free(a); }
+K overrun(char *a) { /* of the heap: nothing is promised, but that the process goes on */
+    char *p = (char *)malloc(100), *q = (char *)malloc(70000);
+    for (int i = -64; i < 70000 + 64; i++) p[i % 128] = q[i] = 0x5a;
+    free(p);
+    free(q);
+    free(malloc(100));
+    p[0] = 1;
+    a[0] = *(volatile char *)0;
+}
 K call_null(int *a) { void (*volatile f)() = 0; f(); }
 K sound(int *a) { a[threadIdx.x] = threadIdx.x; }
 """
@@ -69,6 +80,9 @@ CASES = [
         "ran for more than 0.3 s (PYGPU_SIM_TIMEOUT) and was stopped at kernel.cu:",
     ),
     ("freed_twice", 1, [], 700, "free() of 0x"),
+    ("freed_inside", 1, [], 700, "free() of 0x"),
+    ("freed_wild", 1, [], 700, "free() of 0x"),
+    ("overrun", 1, [], 700, "address 0x0: a null pointer"),
     ("call_null", 1, [], 700, "address 0x0: a null pointer"),
 ]
 
@@ -84,7 +98,7 @@ def launch_and_check(module, name, threads, args, code, message):
         assert e.value.text.startswith(f"kernel {name}, block (0,0,0)")
         assert message in e.value.text
         assert e.value.code == code
-        if name not in ("call_null", "freed_twice"):
+        if name != "call_null":
             lines = [i for i, line in enumerate(SOURCE.split("\n"), 1) if f"K {name}(" in line]
             assert " at kernel.cu:" in e.value.text or not lines
     module.launch("sound", 1, 64, a)

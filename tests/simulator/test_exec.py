@@ -262,6 +262,47 @@ def test_virtual_functions_and_memory_from_the_heap(simulator):
     assert (out == np.where(t % 2, t * t, 3 * t * t) + 99).all()
 
 
+def test_the_heap_of_kernels(simulator):
+    """Blocks of all sizes, taken and given back by many threads, never overlap."""
+    source = """
+    #define N 24
+    __device__ unsigned sizes(unsigned x) { x = x * 1664525u + 1013904223u; return 1 + (x >> 8) % (x % 7 == 0 ? 9000 : 300); }
+    extern "C" __global__ void k(int *wrong, int *missing) {
+        unsigned char *p[N];
+        unsigned size[N], me = blockIdx.x * blockDim.x + threadIdx.x;
+        for (int round = 0; round < 4; round++) {
+            for (int i = 0; i < N; i++) {
+                if (round > 0 && (i + round) % 3 != 0) continue;
+                if (round > 0) {
+                    for (unsigned j = 0; j < size[i]; j++) if (p[i][j] != (unsigned char)(me * 7 + i)) atomicAdd(wrong, 1);
+                    free(p[i]);
+                }
+                size[i] = sizes(me * 1000 + round * 100 + i);
+                p[i] = (unsigned char *)malloc(size[i]);
+                if (p[i] == nullptr) { atomicAdd(missing, 1); return; }
+                if ((size_t)p[i] % 16 != 0) atomicAdd(wrong, 1);
+                memset(p[i], me * 7 + i, size[i]);
+            }
+            __syncthreads();
+        }
+        for (int i = 0; i < N; i++) free(p[i]);
+    }
+    extern "C" __global__ void exhaust(int *count, int size) {
+        void *last = nullptr;
+        while (void **p = (void **)malloc(size)) { *p = last; last = p; ++*count; }
+        while (last) { void *p = last; last = *(void **)p; free(p); }
+    }"""
+    module = simulator.module(source)
+    wrong, missing, count = (np.zeros(1, "i4") for _ in range(3))
+    for _ in range(2):
+        module.launch("k", 4, 64, wrong, missing)
+        assert (wrong[0], missing[0]) == (0, 0)
+    for size in (100, 5000, 70000, 16, 4 << 20):  # of 8 MiB; all of it is there again each time
+        count[0] = 0
+        module.launch("exhaust", 1, 1, count, np.int32(size))
+        assert (8 << 20) * 0.5 < count[0] * size <= 8 << 20
+
+
 def test_arguments_by_value(simulator):
     source = """
     struct Big { char c; double d[20]; float *p; };

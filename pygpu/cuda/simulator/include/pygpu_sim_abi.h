@@ -7,7 +7,7 @@
 #ifndef PYGPU_SIM_ABI_H
 #define PYGPU_SIM_ABI_H
 
-#define SIM_ABI 3
+#define SIM_ABI 4
 #define SIM_REGION 0x10000000ul /* 256 MiB of addresses, of which only what is touched exists */
 #define SIM_WARP 32u
 
@@ -80,8 +80,9 @@ typedef struct {
     unsigned max_threads;           /* __launch_bounds__, 0: none */
 } SimEntry;
 
-/* Variables whose address is the block's dynamic shared memory: section "sim_dynamic" has the addresses. */
-typedef struct { void (*set)(char *dynamic); } SimDynamic;
+/* Variables that hold the address of the block's dynamic shared memory, one for each thread of the system: section "sim_dynamic" has the
+ * addresses of these. set returns where the variable is. */
+typedef struct { void *(*set)(char *dynamic); } SimDynamic;
 
 /* What nvrtcAddNameExpression asked for: section "sim_names" has their addresses. */
 typedef struct { unsigned long long number; const void *address; } SimName;
