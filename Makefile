@@ -1,16 +1,18 @@
-# `make help` lists the targets. VENV, PYTHON, ARGS (more arguments for pytest) and JOBS (how many processes test) may be set:
+# `make help` lists the targets. VENV, PYTHON, ARGS (more arguments for pytest) JOBS (how many processes test)
+# and CXX2 (the simulator's second compiler) may be set:
 #   make test PYTHON=python3.12 VENV=.venv312 ARGS="-k buffer -x"
 VENV ?= .venv
 PYTHON ?=
 ARGS ?=
 JOBS ?= auto
+CXX2 ?= clang++
 export VENV PYTHON JOBS
 
 PY = $(VENV)/bin/python
 PYTEST = $(PY) -P -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-intel test-as-nvidia build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-intel test-as-nvidia test-simulator build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -27,6 +29,13 @@ test:  ## Set up, then run the tests: on the first OpenCL platform found, and on
 test-intel:  ## The tests on Intel's CPU runtime, which it installs from PyPI (830 MB)
 	@$(SETUP) intel
 	PYGPU_OPENCL_LIBRARY="$$($(PY) -c 'import sys; print(sys.prefix)')/lib/libintelocl.so" $(PYTEST) $(ARGS)
+
+test-simulator:  ## The CUDA tests under clang++ (CXX2), and every kernel test in each mode of the simulator
+	@$(SETUP) test
+	PYGPU_CUDA=simulator PYGPU_SIM_CXX="$(CXX2)" $(PYTEST) tests/cuda tests/simulator/test_kernels.py $(ARGS)
+	for mode in PYGPU_SIM_CHECK=1 PYGPU_SIM_ORDER=reverse PYGPU_SIM_ORDER=shuffle:3 PYGPU_SIM_DEFERRED=1; do \
+	    env PYGPU_CUDA=simulator $$mode $(PYTEST) tests/simulator/test_kernels.py -k "not valid_cuda" $(ARGS) || exit 1; \
+	done
 
 build:  ## Compile what has changed, in place; the environment sees it at once
 	@$(SETUP) test
@@ -84,6 +93,7 @@ ci-full:  ## All of the above that can fail
 	$(MAKE) demo
 	$(MAKE) bench
 	$(MAKE) test-intel
+	$(MAKE) test-simulator
 	$(MAKE) test
 
 clean:  ## Remove what the build made; the environment stays

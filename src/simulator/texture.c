@@ -150,8 +150,13 @@ static CUresult create(unsigned long long *out, const CUDA_RESOURCE_DESC *resour
         unused = self->next;
     }
     pthread_mutex_unlock(&lock);
-    if (self == NULL && (self = malloc(sizeof(*self))) == NULL) {
-        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
+    if (self == NULL) {
+        if ((self = malloc(sizeof(*self))) == NULL) {
+            return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
+        }
+        if (sim_checked()) { /* kernels may look at it, also when it is used again */
+            (void)sim_memory_adopt(NULL, (uintptr_t)&self->seen, sizeof(self->seen), SIM_VARIABLE, 0);
+        }
     }
     *self = (Texture){.resource = *resource};
     CUresult status = describe(self, resource, description == NULL);

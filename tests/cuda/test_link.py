@@ -87,7 +87,7 @@ def test_a_function_that_is_there_twice(context, pieces):
 
 
 def test_variables_templates_and_barriers_of_other_pieces(context):
-    """What is shared: variables, constants, virtual functions; and callees that wait for threads."""
+    """What pieces share: variables, constants, virtual functions; callees that wait."""
     module = DynamicModule(no_extern_c=True)
     module.add_source("""
         __constant__ int table[4] = {1, 2, 3, 4};

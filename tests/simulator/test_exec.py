@@ -266,7 +266,10 @@ def test_the_heap_of_kernels(simulator):
     """Blocks of all sizes, taken and given back by many threads, never overlap."""
     source = """
     #define N 24
-    __device__ unsigned sizes(unsigned x) { x = x * 1664525u + 1013904223u; return 1 + (x >> 8) % (x % 7 == 0 ? 9000 : 300); }
+    __device__ unsigned sizes(unsigned x) {
+        x = x * 1664525u + 1013904223u;
+        return 1 + (x >> 8) % (x % 7 == 0 ? 9000 : 300);
+    }
     extern "C" __global__ void k(int *wrong, int *missing) {
         unsigned char *p[N];
         unsigned size[N], me = blockIdx.x * blockDim.x + threadIdx.x;
@@ -274,7 +277,8 @@ def test_the_heap_of_kernels(simulator):
             for (int i = 0; i < N; i++) {
                 if (round > 0 && (i + round) % 3 != 0) continue;
                 if (round > 0) {
-                    for (unsigned j = 0; j < size[i]; j++) if (p[i][j] != (unsigned char)(me * 7 + i)) atomicAdd(wrong, 1);
+                    for (unsigned j = 0; j < size[i]; j++)
+                        if (p[i][j] != (unsigned char)(me * 7 + i)) atomicAdd(wrong, 1);
                     free(p[i]);
                 }
                 size[i] = sizes(me * 1000 + round * 100 + i);
