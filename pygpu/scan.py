@@ -104,7 +104,8 @@ class GenericScanKernelBase:
         if language is CUDA and ctx is not None:
             backend_of(ctx)  # refuses what is no context
         self.context, self.dtype = ctx, np.dtype(dtype)
-        self._do = Scan(language, dtype, *rest, serial=self._serial)
+        options: dict[str, Any] = {"serial": self._serial}
+        self._do = Scan(language, dtype, *rest, **options)
         self.index_dtype = self._do.index_dtype
 
     def __call__(

@@ -46,6 +46,7 @@ class Elementwise(Snippet):
         loop_prep: str = "",
         after_loop: str = "",
         keep: bool = False,
+        pointers: bool = False,
     ) -> None:
         self.name = name
         self.options = split_options(options)
@@ -57,6 +58,7 @@ class Elementwise(Snippet):
             operation,
             f"{loop_prep}\n{after_loop}",
             preamble,
+            pointers,
         )
         if not self.vectors:
             raise RuntimeError(

@@ -91,15 +91,16 @@ class Language:
         more: int,
         before: int = 0,
         scratch: int = 0,
+        flags: int = 0,
     ) -> None:
         """Declare a kernel's arguments, so that each array is one: *before* arrays, the
-        parameters, and *more* numbers of 64 bits."""
+        parameters, *scratch* arrays, *flags* ints and *more* numbers of 64 bits."""
         raise NotImplementedError
 
     @staticmethod
-    def array(name: str, ctype: str) -> Parameter:
-        """A parameter that is an array of a C type."""
-        return Parameter(name, None, True, ctype)
+    def array(name: str, ctype: str, dtype: Any = None) -> Parameter:
+        """A parameter that is an array of a C type, for arrays of a dtype."""
+        return Parameter(name, dtype, True, ctype)
 
     def array_type(self) -> type:
         """The class of its arrays."""
@@ -129,6 +130,13 @@ class _OpenCL(Language):
         return cl_ctype(dtype)
 
     def parse(self, arguments: Any) -> list[Parameter]:
+        if not isinstance(arguments, str):
+            arguments = list(arguments)
+            if any(isinstance(item, Parameter) for item in arguments):
+                return [
+                    item if isinstance(item, Parameter) else self.parse([item])[0]
+                    for item in arguments
+                ]
         return [self._parameter(item) for item in cl_arguments.parse_arg_list(arguments)]
 
     def _parameter(self, item: Any) -> Parameter:
@@ -166,10 +174,13 @@ class _OpenCL(Language):
         more: int,
         before: int = 0,
         scratch: int = 0,
+        flags: int = 0,
     ) -> None:
         array = cl_arguments.VectorArg(np.uint8, "array", with_offset=True)
         types = [array if p.vector else p.dtype for p in parameters]
-        kernel.set_arg_types([array] * before + types + [array] * scratch + [np.int64] * more)
+        kernel.set_arg_types(
+            [array] * before + types + [array] * scratch + [np.int32] * flags + [np.int64] * more
+        )
 
     def array_type(self) -> type:
         from pygpu.array import Array
@@ -214,6 +225,8 @@ class _CUDA(Language):
     def _parameter(self, item: Any) -> Parameter:
         from pygpu.cuda.dtypes import VectorArg
 
+        if isinstance(item, Parameter):
+            return item
         if isinstance(item, (VectorArg, cl_arguments.VectorArg)):
             return Parameter(item.name, item.dtype, True, self.ctype(item.dtype))
         if not hasattr(item, "declarator"):
@@ -251,6 +264,7 @@ class _CUDA(Language):
         more: int,
         before: int = 0,
         scratch: int = 0,
+        flags: int = 0,
     ) -> None:
         pass  # the kernel's own signature says it all
 

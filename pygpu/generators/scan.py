@@ -500,7 +500,7 @@ typedef {index} index_type;
     def _scratch(
         self, like: Any, backend: Backend, queue: Any, n: int, dtype: np.dtype[Any]
     ) -> Any:
-        cls = type(like)
+        cls: Any = type(like)
         array = cls.__new__(cls)
         data = backend.allocate(n * dtype.itemsize, None, queue)
         array._init(backend, queue, data, 0, (n,), None, dtype, None)
