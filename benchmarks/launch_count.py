@@ -25,16 +25,16 @@ ROUND = 500  # launches
 FEW, MANY = 4, 24  # rounds
 
 
-def question(n_args: int, rounds: int) -> str:
-    return f"{n_args} 1 {ROUND}\n" * rounds
+def question(n_args: int, how: str, rounds: int) -> str:
+    return f"{n_args} {launch.SETS if how == 'changing' else 1} {ROUND}\n" * rounds
 
 
-def child(word: str, n_args: int) -> None:
+def child(word: str, n_args: int, how: str) -> None:
     """pygpu's side: a round of launches for each line of stdin."""
-    name, platform, rank = word.split("\t")[1], word.split("\t")[0], word.split("\t")[2]
+    platform, name, rank = word.split("\t")
     device = common.Device(platform, name, int(rank))
     library = launch.Library(common.find_library("pygpu"), device, null=False)
-    case = library.case(n_args, launch.CASES[launch.OURS], changing=False, launches=ROUND)
+    case = library.case(n_args, launch.CASES[launch.OURS], how == "changing", ROUND)
     for _ in sys.stdin:
         case()
 
@@ -59,10 +59,11 @@ def instructions(command: list[str], asked: str) -> int:
 def main() -> None:
     parser = common.arguments(str(__doc__).splitlines()[0], repeats=1)
     parser.add_argument("--args", type=int, choices=launch.COUNTS, default=4)
+    parser.add_argument("--how", choices=launch.HOWS, default="constant", help="of the child")
     parser.add_argument("--child", help="used by the script itself")
     options = parser.parse_args()
     if options.child:
-        child(options.child, options.args)
+        child(options.child, options.args, options.how)
         return
     device = common.choose_device(options)
     program = str(common.compile_c("launch.c"))
@@ -71,13 +72,16 @@ def main() -> None:
         "C": [program, common.opencl_library(), device.word(), str(common.HERE / "launch.cl")],
         "pygpu": ours,
     }
-    counted = {}
-    for name, command in commands.items():
-        few, many = (instructions(command, question(options.args, n)) for n in (FEW, MANY))
-        counted[name] = (many - few) / ((MANY - FEW) * ROUND)
-    rows = [[name, f"{n:.0f}", f"{n / counted['C']:.2f}"] for name, n in counted.items()]
+    rows = []
+    for how in launch.HOWS:
+        counted = []
+        for name, command in commands.items():
+            words = [*command, f"--how={how}"] if name == "pygpu" else command
+            few, many = (instructions(words, question(options.args, how, n)) for n in (FEW, MANY))
+            counted.append((many - few) / ((MANY - FEW) * ROUND))
+        rows.append([how, *(f"{n:.0f}" for n in counted), f"{counted[1] / counted[0]:.2f}"])
     print(common.machine(device))
-    header = ["", "instructions a launch", "over C"]
+    header = ["instructions a launch", *commands, "pygpu / C"]
     common.table(f"The enqueuing thread, {options.args} arguments", header, rows)
 
 
