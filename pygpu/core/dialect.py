@@ -32,8 +32,8 @@ PG_NAN_F32, PG_INF_F32, ...  and F64
 pg_i8 ... pg_u64, pg_f32, pg_f64
                              numbers; pg_b8 is a bool in memory (0 or 1), pg_f16 the bits of a half
 pg_c64, pg_c128              complex numbers: members re, im; functions in :mod:`complex_text`
-PG_LOAD_F16(p), PG_STORE_F16(p, x), PG_STORE_F16D(p, x)
-                             a half in memory as float; the value rounded once, from float or double
+pg_from_f16(bits), pg_to_f16(x), pg_to_f16d(x)
+                             a half as float; a float or double rounded once to a half
 pg_atomic_add_i32(p, x), ... see ATOMICS
 ===========================  =====================================================================
 
@@ -68,7 +68,9 @@ typedef struct PG_ALIGN(16) { pg_f64 re, im; } pg_c128;
 #define PG_START_IN(type, x) \\
     PG_GLOBAL const type *x = \\
         (PG_GLOBAL const type *)((PG_GLOBAL const char *)PG_PASTE(x, _base) + PG_PASTE(x, _offset))
-#define PG_VECTOR(type, n) PG_PASTE(PG_PASTE(pg_vector, n), PG_PASTE(_, type))
+#define PG_PASTE3(a, b, c) a##b##_##c
+#define PG_VECTOR_(type, n) PG_PASTE3(pg_vector, n, type)
+#define PG_VECTOR(type, n) PG_VECTOR_(type, n)
 #define PG_DECLARE_VECTOR(type, n) \\
     typedef struct PG_ALIGN(sizeof(type) * n) { type item[n]; } PG_VECTOR(type, n);
 #ifdef PG_CPU
@@ -125,6 +127,11 @@ _OPENCL = """\
 #define PG_LOAD_F16(p) vload_half(0, (PG_GLOBAL const half *)(p))
 #define PG_STORE_F16(p, x) vstore_half_rte((float)(x), 0, (PG_GLOBAL half *)(p))
 #define PG_STORE_F16D(p, x) vstore_half_rte((double)(x), 0, (PG_GLOBAL half *)(p))
+PG_INLINE float pg_from_f16(ushort bits) { return vload_half(0, (const half *)&bits); }
+PG_INLINE ushort pg_to_f16(float x) { ushort bits; vstore_half_rte(x, 0, (half *)&bits); return bits; }
+#ifdef PG_FP64
+PG_INLINE ushort pg_to_f16d(double x) { ushort bits; vstore_half_rte(x, 0, (half *)&bits); return bits; }
+#endif
 #define PG_BITS_F32(x) as_uint(x)
 #define PG_FROM_BITS_F32(x) as_float(x)
 #define PG_BITS_F64(x) as_ulong(x)
@@ -169,6 +176,9 @@ typedef double pg_f64;
 #define PG_FENCE __threadfence()
 #define PG_UNROLL _Pragma("unroll")
 #define PG_ALIGNED(p, bytes) (((unsigned long long)(p) & ((bytes) - 1)) == 0)
+#define pg_from_f16(bits) __half2float(__ushort_as_half(bits))
+#define pg_to_f16(x) __half_as_ushort(__float2half_rn((float)(x)))
+#define pg_to_f16d(x) __half_as_ushort(__double2half((double)(x)))
 #define PG_LOAD_F16(p) __half2float(__ushort_as_half(*(const pg_f16 *)(p)))
 #define PG_STORE_F16(p, x) (*(pg_f16 *)(p) = __half_as_ushort(__float2half_rn((float)(x))))
 #define PG_STORE_F16D(p, x) (*(pg_f16 *)(p) = __half_as_ushort(__double2half((double)(x))))

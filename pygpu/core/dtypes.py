@@ -141,7 +141,7 @@ def features(*dtypes: np.dtype[Any]) -> set[str]:
 def load(dtype: np.dtype[Any], pointer: str, index: str) -> str:
     """An expression of the compute type for pointer[index]."""
     if code(dtype) == "f16":
-        return f"PG_LOAD_F16({pointer} + ({index}))"
+        return f"pg_from_f16({pointer}[{index}])"
     return f"{pointer}[{index}]"
 
 
@@ -153,8 +153,8 @@ def store(
     if code(dtype) == "f16":
         if of is not None and code(of) in ("f64", "i32", "u32", "i64", "u64", "c128"):
             real = f"({value}).re" if code(of) == "c128" else value
-            return f"PG_STORE_F16D({pointer} + ({index}), {real});"
-        return f"PG_STORE_F16({pointer} + ({index}), {cast(value, of or dtype, dtype)});"
+            return f"{pointer}[{index}] = pg_to_f16d({real});"
+        return f"{pointer}[{index}] = pg_to_f16({cast(value, of or dtype, dtype)});"
     return f"{pointer}[{index}] = {cast(value, of or dtype, dtype)};"
 
 

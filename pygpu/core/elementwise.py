@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Operation", "run", "text"]
 
+_PLAIN = {"pg_b8": "pg_u8", "pg_f16": "pg_u16"}  # as vectors in memory
 _WIDE = 1 << 31  # beyond this, indices have 64 bits
 
 
@@ -55,49 +56,66 @@ def _kernel_name(operation: Operation) -> str:
 
 
 def text(
-    operation: Operation, memory: tuple[np.dtype[Any] | None, ...], ndim: int, wide: bool
+    operation: Operation,
+    memory: tuple[np.dtype[Any] | None, ...],
+    ndim: int,
+    wide: bool,
+    vector: int = 1,
 ) -> tuple[str, str]:
     """The kernel's text and name.
 
     memory: dtype in memory of each operand, outputs first; None for an input that is a scalar
     argument of its compute type. ndim: 0 if all arrays are contiguous, else the number of axes.
+    wide: indices of strided walks have 64 bits. vector: items that a work-item reads and writes as
+    one piece where all arrays are aligned to it.
     """
     loop = (*operation.outputs, *operation.inputs)
     names = _names(operation)
     n_out = len(operation.outputs)
-    arrays = [(name, d) for name, d in zip(names, memory) if d is not None]
-    parameters, starts, before, after = [], [], [], []
+    parameters, starts, before, after, loads, stores = [], [], [], [], [], []
+    unpack, pack = [], []  # in the kernel for vectors
+    arrays: list[tuple[str, np.dtype[Any]]] = []
     for i, (name, stored, computed) in enumerate(zip(names, memory, loop)):
         kind = dtypes.compute_type(computed)
         if stored is None:
             parameters.append(f"{kind} {name}_")
             before.append(f"const {kind} {name} = {name}_;")
+            unpack.append(before[-1])
             continue
         storage = dtypes.storage_type(stored)
-        macro = "" if i < n_out else "_IN"
+        arrays.append((name, stored))
+        macro, const = ("", "") if i < n_out else ("_IN", "const ")
         parameters.append(f"PG_ARRAY{macro}({storage}, {name}_p)")
         starts.append(f"PG_START{macro}({storage}, {name}_p);")
         pointer, index = f"{name}_p", "i"
         if ndim:
-            const = "" if i < n_out else "const "
             pointer, index = f"{name}_q", "0"
             offset = " + ".join(f"k{axis} * {name}_s{axis}" for axis in range(ndim))
             before.append(
                 f"PG_GLOBAL {const}{storage} *{name}_q = (PG_GLOBAL {const}{storage} *)"
                 f"((PG_GLOBAL {const}char *){name}_p + ({offset}));"
             )
+        vectors = f"PG_VECTOR({_PLAIN.get(storage, storage)}, {vector})"
         if i < n_out:
             before.append(f"{kind} {name};")
+            unpack.append(f"{kind} {name};")
             after.append(dtypes.store(stored, pointer, index, name, computed))
+            loads.append(f"{vectors} {name}_v;")
+            pack.append(dtypes.store(stored, f"{name}_v.item", "k", name, computed))
+            stores.append(f"*(PG_GLOBAL {vectors} *)({name}_p + first) = {name}_v;")
         else:
             value = dtypes.cast(dtypes.load(stored, pointer, index), stored, computed)
             before.append(f"const {kind} {name} = {value};")
+            loads.append(
+                f"const {vectors} {name}_v = *(PG_GLOBAL const {vectors} *)({name}_p + first);"
+            )
+            value = dtypes.cast(dtypes.load(stored, f"{name}_v.item", "k"), stored, computed)
+            unpack.append(f"const {kind} {name} = {value};")
     walk: list[str] = []
-    integer = "pg_i64" if wide else "pg_i32"
     if ndim:
+        integer, unsigned = ("pg_i64", "pg_u64") if wide else ("pg_i32", "pg_u32")
         parameters += [f"{integer} n{axis}" for axis in range(1, ndim)]
         parameters += [f"{integer} {name}_s{axis}" for name, _ in arrays for axis in range(ndim)]
-        unsigned = "pg_u64" if wide else "pg_u32"
         rest = f"({unsigned})i"
         for axis in reversed(range(1, ndim)):
             walk.append(f"const {unsigned} r{axis} = {rest} / ({unsigned})n{axis};")
@@ -108,21 +126,57 @@ def text(
         walk.append(f"const {integer} k0 = ({integer})({rest});")
     parameters.append("pg_i64 n")
     name = _kernel_name(operation)
-    inner = "\n        ".join([*walk, *before, "{", operation.body, "}", *after])
-    return (
-        dtypes.declare(*(d for d in (*memory, *loop) if d is not None))
-        + operation.helpers
-        + f"""\
-PG_KERNEL void {name}({", ".join(parameters)})
-{{
-    {" ".join(starts)}
+
+    def block(indent: int, *lines: str) -> str:
+        return ("\n" + " " * indent).join(lines)
+
+    one = [*walk, *before, "{", operation.body, "}", *after]
+    declarations = dtypes.declare(*(d for d in (*memory, *loop) if d is not None))
+    if vector == 1:
+        inner = f"""\
     PG_FOR(i, n) {{
-        {inner}
+        {block(8, *one)}
     }}
-}}
-""",
+"""
+    else:
+        types = dict.fromkeys(_PLAIN.get(t, t) for t in (dtypes.storage_type(d) for _, d in arrays))
+        declarations += "".join(f"PG_DECLARE_VECTOR({t}, {vector})\n" for t in types)
+        aligned = " && ".join(f"PG_ALIGNED({a}_p, sizeof(*{a}_p) * {vector})" for a, _ in arrays)
+        inner = f"""\
+    const int aligned = {aligned};
+    PG_FOR(part, (n + {vector - 1}) / {vector}) {{
+        const pg_i64 first = part * {vector};
+        if (aligned && first + {vector} <= n) {{
+            {block(12, *loads)}
+            PG_UNROLL
+            for (int k = 0; k < {vector}; k++) {{
+                {block(16, *(["const pg_i64 i = first + k;"] if operation.index else []), *unpack)}
+                {{
+                {operation.body}
+                }}
+                {block(16, *pack)}
+            }}
+            {block(12, *stores)}
+        }} else {{
+            for (pg_i64 i = first; i < n && i < first + {vector}; i++) {{
+                {block(16, *one)}
+            }}
+        }}
+    }}
+"""
+    head = f"PG_KERNEL void {name}({', '.join(parameters)})"
+    return (
+        declarations + operation.helpers + f"{head}\n{{\n    {' '.join(starts)}\n{inner}}}\n",
         name,
     )
+
+
+def _vector(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> int:
+    """How many items of a contiguous kernel are one piece of memory: 16 bytes of the largest."""
+    arrays = [d for d in memory if d is not None]
+    if backend.limits.is_cpu or not all(map(dtypes.is_numeric, arrays)):
+        return 1
+    return max(16 // max(d.itemsize for d in arrays), 1)
 
 
 def _features(operation: Operation, memory: Sequence[np.dtype[Any] | None]) -> set[str]:
@@ -192,7 +246,7 @@ def run(
 
 def rule(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> tuple[int, int, int]:
     """kernels.rule() of the kernel for contiguous operands of these dtypes in memory."""
-    return kernels.rule(backend)
+    return kernels.rule(backend, _vector(backend, memory))
 
 
 def get_kernel(
@@ -216,7 +270,7 @@ def get_kernel(
     return kernels.get(
         backend,
         key,
-        lambda: text(operation, memory, ndim, wide),
+        lambda: text(operation, memory, ndim, wide, 1 if ndim else _vector(backend, memory)),
         _features(operation, memory),
     )
 

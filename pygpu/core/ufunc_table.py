@@ -87,11 +87,31 @@ NAMES = (
 )
 
 
+# The next half towards another one, as floats, by the bits.
+_NEXT = """\
+PG_INLINE float pg_next_f16(float x, float to)
+{
+    if (isnan(x) || isnan(to) || x == to)
+        return isnan(x) ? x : to;
+    pg_u16 bits = pg_to_f16(x);
+    if (x == 0.0f)
+        return pg_from_f16((pg_u16)(to > 0.0f ? 1 : 0x8001));
+    return pg_from_f16((pg_u16)((x < to) == (x > 0.0f) ? bits + 1 : bits - 1));
+}
+"""
+_NEXT_HALF = {
+    "nextafter": "y0 = pg_next_f16(x0, x1);",
+    "spacing": "y0 = isinf(x0) ? x0 - x0 : pg_next_f16(x0, copysign(PG_INF_F32, x0)) - x0;",
+}
+
+
 def expression(name: str, codes: tuple[str, ...]) -> Found | None:
     """The statements and the helper functions of a loop; None if devices have none."""
     name = {"mod": "remainder", "divide": "true_divide", "conj": "conjugate"}.get(name, name)
     name = {"degrees": "rad2deg", "radians": "deg2rad"}.get(name, name)
     c = codes[0]
+    if c == "f16" and name in ("nextafter", "spacing"):
+        return _NEXT_HALF[name], _NEXT
     c = "f32" if c == "f16" else c
     if c[0] == "v":
         return None

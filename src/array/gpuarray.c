@@ -379,7 +379,7 @@ static PyMemberDef GPUArray_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-static const char set_event_doc[] = "_set_event($self, event, /)\n--\n\n(event: Any) -> None\n\nMake this the only event; None for none.";
+static const char set_event_doc[] = "_set_event($self, event, /)\n--\n\n(event: Any, /) -> None\n\nMake this the only event; None for none.";
 
 static PyMethodDef GPUArray_methods[] = {
     {"_init", FAST(GPUArray_init), GPUArray_init__doc__},

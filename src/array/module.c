@@ -5,7 +5,7 @@
 State *arr_state; /* one interpreter: see module_exec() */
 
 static const char set_operate_doc[] =
-    "_set_operate(operate, /)\n--\n\n(operate: Callable[..., Any]) -> None\n\nWhat does the work of operators: operate(name, out, a[, b]).";
+    "_set_operate(operate, /)\n--\n\n(operate: Callable[..., Any], /) -> None\n\nWhat does the work of operators: operate(name, out, a[, b]).";
 
 static PyObject *set_operate(PyObject *module, PyObject *operate) {
     State *state = PyModule_GetState(module);

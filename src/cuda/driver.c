@@ -253,7 +253,7 @@ static PyObject *set_array_type(PyObject *module, PyObject *type) {
 
 PyMethodDef cud_driver_methods[] = {
     {"_set_array_type", set_array_type, METH_O,
-     "_set_array_type(type, /)\n--\n\n(type: type) -> None\n\nThe type of arrays, which kernels take as they are."},
+     "_set_array_type(type, /)\n--\n\n(type: type, /) -> None\n\nThe type of arrays, which kernels take as they are."},
     {"init", FAST(init), init__doc__},
     {"get_driver_version", get_driver_version, METH_NOARGS,
      "get_driver_version()\n--\n\n() -> int\n\nThe newest CUDA that the driver serves: 12040 is 12.4."},

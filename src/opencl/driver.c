@@ -225,7 +225,7 @@ static PyObject *set_array_type(PyObject *module, PyObject *type) {
 
 PyMethodDef ocl_driver_methods[] = {
     {"_set_array_type", set_array_type, METH_O,
-     "_set_array_type(type, /)\n--\n\n(type: type) -> None\n\nThe type of arrays, which kernels take as they are."},
+     "_set_array_type(type, /)\n--\n\n(type: type, /) -> None\n\nThe type of arrays, which kernels take as they are."},
     {"_load_library", FAST(load_library), load_library__doc__},
     {"_unload_library", unload_library, METH_NOARGS, "_unload_library()\n--\n\n() -> None\n\nClose a library that has not been used yet."},
     {"_platform_count", platform_count, METH_NOARGS, "_platform_count()\n--\n\n() -> int\n\nPlatforms of the loaded library."},

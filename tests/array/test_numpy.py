@@ -1,0 +1,346 @@
+"""Arrays behave as NumPy's: indices, assignment, promotion, in-place rules, order, numbers."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+
+
+def same(got, want) -> None:
+    want = np.asarray(want)
+    host = got.get()
+    assert (host.dtype, host.shape) == (want.dtype, want.shape)
+    np.testing.assert_array_equal(host, want)
+
+
+def test_views(make):
+    d = make(A)
+    for key in (
+        (1, slice(None, None, -1), slice(None, None, 2)),
+        (Ellipsis, None, -1),
+        slice(5, 2),
+        slice(9, 2),
+        (0, 0, 0),
+        (),
+    ):
+        same(d[key], A[key])
+    for change in (
+        lambda x: x.T,
+        lambda x: x.T.reshape(4, 6),
+        lambda x: x[:, ::-1].reshape(-1),
+        lambda x: x.ravel("F"),
+        lambda x: x.transpose(1, 2, 0),
+        lambda x: x.swapaxes(0, -1),
+        lambda x: x[:, :1].squeeze(),
+        lambda x: x.view(np.int32),
+        lambda x: x.view(np.int8),
+        lambda x: x[0, 0].view(np.float64),
+        lambda x: x.astype(np.int16),
+        lambda x: x.T.astype(np.float32),
+        lambda x: x.flatten(),
+    ):
+        same(change(d), change(A))
+    assert d[1].base_data is d.base_data and d.reshape(24).base_data is d.base_data
+    with pytest.raises(ValueError, match="reshape"):
+        d.reshape(5, 5)
+    with pytest.raises(ValueError, match="last axis"):
+        d[..., ::2].view(np.float64)
+
+
+def test_layouts_mix(make):
+    d = make(A)
+    same(d.T + d.T, A.T + A.T)
+    same(d[:, ::-1] + d, A[:, ::-1] + A)
+    same(make(np.asfortranarray(A)) + d, A + A)
+    same(d + d[0, 0], A + A[0, 0])
+    same(d.T[::2] + d.T[1::2], A.T[::2] + A.T[1::2])
+    assert (d.T + d.T).strides == (A.T + A.T).strides
+    same(make(A[:0]) + 1, A[:0] + 1)
+    same(make(A[:0]) + make(A[:1]), A[:0] + A[:1])
+    with pytest.raises(ValueError, match="broadcast"):
+        d + d[:, :2]
+
+
+def test_assignment(make):
+    d, b = make(A).copy(), A.copy()
+    for key, value in (
+        (0, 7),
+        ((slice(None), slice(None, None, 2)), A[:, 1:2]),
+        ((1, 2), np.arange(4)),
+        ((Ellipsis, slice(1, None)), None),  # overlaps
+        ((1, 1), [1.5, 2.5, 3.5, 4.5]),
+        (slice(0, 0), 3),
+        (..., A[None]),
+    ):
+        if value is None:
+            d[key] = d[..., :-1]
+            b[key] = b[..., :-1].copy()
+        else:
+            d[key] = make(value) if isinstance(value, np.ndarray) and value.size > 4 else value
+            b[key] = value
+        same(d, b)
+    with pytest.raises(ValueError, match="broadcast"):
+        d[0] = make(A)
+    with pytest.raises(TypeError):
+        d[0] = object()
+
+
+def test_in_place(make):
+    d, b = make(A).copy(), A.copy()
+    d += 1
+    b += 1
+    d *= d[::-1]  # a view of itself in another order
+    b *= b[::-1].copy()
+    same(d, b)
+    view = d[..., ::2]
+    view -= 1
+    b[..., ::2] -= 1
+    same(d, b)
+    i = make(np.arange(10))
+    i[::2] += i[1::2]
+    want = np.arange(10)
+    want[::2] += want[1::2]
+    same(i, want)
+    with pytest.raises(TypeError):
+        i += 1.5
+    with pytest.raises(ValueError, match="broadcast"):
+        d[0, 0] += d[0]
+
+
+def test_promotion(make):
+    u8, i32, f16, f32 = (np.arange(4).astype(t) for t in ("u1", "i4", "f2", "f4"))
+    du, di, dh, df = (make(x) for x in (u8, i32, f16, f32))
+    same(du + 5, u8 + np.uint8(5))
+    same(di * 1.5, i32 * 1.5)
+    same(dh / 3, f16 / np.float16(3))
+    same(df * 1j, f32 * np.complex64(1j))
+    same(u8 + du, u8 + u8)
+    same(make(np.array(3.0)) + df, np.array(3.0) + f32)
+    same(du < 300, [True] * 4)
+    same(du == 256, [False] * 4)
+    with pytest.raises(OverflowError):
+        du + 300
+    with pytest.raises(TypeError):
+        make(np.array([True])) - make(np.array([True]))
+    with pytest.raises(TypeError):
+        df << 2
+    with pytest.raises(ValueError, match="negative integer powers"):
+        di**-1
+
+
+def test_each_operator_is_its_ufunc(make, monkeypatch):
+    """What the ufuncs compute is tested in test_ufuncs.py, in few programs."""
+    from pygpu.core import operators
+
+    d, calls = make(np.arange(3)), []
+    monkeypatch.setattr(operators, "_remember", lambda *args: None)
+    monkeypatch.setattr(
+        operators.ufuncs, "call", lambda name, inputs, out=None: calls.append((name, inputs)) or d
+    )
+    for symbol, name in (
+        ("+", "add"),
+        ("-", "subtract"),
+        ("*", "multiply"),
+        ("/", "true_divide"),
+        ("//", "floor_divide"),
+        ("%", "remainder"),
+        ("**", "power"),
+        ("<<", "left_shift"),
+        (">>", "right_shift"),
+        ("&", "bitwise_and"),
+        ("|", "bitwise_or"),
+        ("^", "bitwise_xor"),
+    ):
+        fresh = make(np.arange(3))
+        for text in (f"d {symbol} 3", f"3 {symbol} d", f"d {symbol}= 3"):
+            scope = {"d": fresh}
+            exec(text, scope)
+            was, inputs = calls.pop()
+            assert was == name
+            assert (inputs[0] is fresh) == (not text.startswith("3")) and 3 in inputs[:2]
+    for symbol, name in (("<", "less"), ("<=", "less_equal"), ("==", "equal"), ("!=", "not_equal")):
+        eval(f"d {symbol} 3", {"d": fresh})
+        assert calls.pop()[0] == name
+    for run, name in ((lambda: -d, "negative"), (lambda: +d, "positive"), (lambda: ~d, "invert")):
+        run()
+        assert calls.pop()[0] == name
+    abs(d), divmod(d, 2)
+    assert [name for name, _ in calls] == ["absolute", "divmod"]
+
+
+def test_operators(make):
+    d, i, b = make(A), make(np.arange(-6, 6)), np.arange(-6, 6)
+    quotient, rest = divmod(i, 4)
+    same(quotient, b // 4)
+    same(rest, b % 4)
+    same(d**2, A**2)
+    same(2**d, np.float32(2) ** A)
+    assert (i == "text") is False and (i != "text") is True
+    with pytest.raises(TypeError):
+        i + "text"
+
+
+def test_numpy_functions(make):
+    d = make(A)
+    same(np.add(d, 1), A + 1)
+    out = d.copy()
+    assert np.multiply(d, 2, out=out) is out
+    same(out, 2 * A)
+    np.add(d, 1, out=out, where=d > 5)
+    same(out, np.where(A > 5, A + 1, 2 * A))
+    same(np.add(d, 1, dtype=np.float64), np.add(A, 1, dtype=np.float64))
+    f = make(np.float32([0.25, 2.5]))
+    same(np.modf(f)[0], np.modf(np.float32([0.25, 2.5]))[0])
+    with pytest.raises(TypeError):
+        np.add(d, 1, out=A.copy())
+    with pytest.raises(ValueError, match="output operand"):
+        np.add(d, 1, out=make(A[0]))
+
+
+def test_complex_parts(make):
+    z = (A + 1j * A[::-1]).astype(np.complex64)
+    d = make(z)
+    same(d.real, z.real)
+    same(d.imag, z.imag)
+    same(d.conj(), z.conj())
+    d.real[...] = 0
+    d.imag = 2
+    same(d, np.full_like(z, 2j))
+    same(make(A).imag, np.zeros_like(A))
+    assert make(A).conj().base_data is not None
+
+
+def test_structs(make):
+    rows = np.zeros(5, [("a", "i4"), ("b", "f8"), ("c", "u1", (3,))])
+    rows["a"] = range(5)
+    d = make(rows)
+    assert (d[::2].get() == rows[::2]).all()
+    same(d["a"], rows["a"])
+    d["b"] = 3.0
+    d["c"][1:, 0] = 9
+    rows["b"] = 3
+    rows["c"][1:, 0] = 9
+    assert (d.get() == rows).all() and (d.copy().get() == rows).all()
+    assert (d[::-1].copy().get() == rows[::-1]).all()
+    d[0] = rows[4]
+    assert d.get()[0] == rows[4]
+    with pytest.raises(TypeError):
+        d + d
+    with pytest.raises((TypeError, RuntimeError), match="object"):
+        make(np.array([None]))
+
+
+def test_as_a_number(make):
+    d = make(np.float32([[2.5]]))
+    assert (float(d), int(d), bool(d), complex(d), d.item()) == (2.5, 2, True, 2.5, 2.5)
+    assert [10, 11, 12][make(np.array(1))] == 11
+    assert len(make(A)) == 2 and [x.shape for x in make(A)] == [(3, 4)] * 2
+    assert make(A).tolist() == A.tolist() and make(A).item(5) == 5
+    for wrong in (lambda: float(make(A)), lambda: len(make(np.array(1))), lambda: hash(d)):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(make(A))
+    with pytest.raises(TypeError, match="get"):
+        np.asarray(d)
+
+
+def test_copies(make):
+    d = make(A)
+    for other in (copy.copy(d), copy.deepcopy(d), d.copy(), d[:, ::2].copy()):
+        assert other.base_data is not d.base_data
+    e = d[:, ::2].copy()
+    e[...] = 0
+    same(d, A)
+    f = make(np.asfortranarray(A)).copy()
+    assert f.strides == A.T.copy().T.strides
+
+
+def test_pickle(make):
+    if make.name == "opencl":
+        from pygpu.array import queue_for_pickle
+
+        text = pickle.dumps(make(A))
+        with queue_for_pickle(make.queue):
+            same(pickle.loads(text), A)
+        with pytest.raises(RuntimeError, match="queue_for_pickle"):
+            pickle.loads(text)
+    else:
+        same(pickle.loads(pickle.dumps(make(A))), A)
+
+
+def test_transfers(make):
+    d = make(A)
+    d.set(A[::-1].copy())
+    same(d, A[::-1])
+    d[:, ::2].set(np.zeros((2, 2, 4), np.float32))
+    want = A[::-1].copy()
+    want[:, ::2] = 0
+    same(d, want)
+    out = np.empty_like(A)
+    assert d.get(ary=out) is out
+    np.testing.assert_array_equal(out, want)
+    strided = np.zeros((2, 3, 8), np.float32)[..., ::2]
+    d.get(ary=strided)
+    np.testing.assert_array_equal(strided, want)
+    with pytest.raises((TypeError, ValueError)):
+        d.get(ary=np.empty(A.shape, np.float64))
+    with pytest.raises(ValueError):
+        d.set(A[:1])
+    with pytest.raises(ValueError):
+        d.set(A.astype(np.float64))
+    with pytest.raises(TypeError, match="byte order"):
+        make(A.astype(">f4"))
+
+
+def test_huge_shapes_are_refused(make):
+    with pytest.raises((ValueError, OverflowError)):
+        make(A)._new((1 << 40, 1 << 40), A.dtype)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_operators_after_operators(make):
+    """The second time an operator is launched from C; it must see every change of its operands."""
+    n = make(np.arange(5, dtype=np.float32))
+    for k in range(4):
+        same(n + n, np.arange(5, dtype=np.float32) * 2)
+        same(3 * n + k, np.arange(5, dtype=np.float32) * 3 + k)
+    for m in (1, 100, 70000, 3):
+        big = np.arange(m, dtype=np.float32)
+        d = make(big)
+        same(d + d, big + big)
+        same(d - 1e39, big - np.float32(np.inf))
+        same(d[m // 2 :] + d[: m - m // 2], big[m // 2 :] + big[: m - m // 2])
+        d += d
+        same(d, big + big)
+    with pytest.raises(ValueError, match="broadcast"):
+        n + make(np.arange(4, dtype=np.float32))
+    same(make(np.float32([1, 2]))[:, None] + n, np.float32([[1], [2]]) + np.arange(5, dtype="f"))
+
+
+def test_choices(make):
+    if make.name == "opencl":
+        import pygpu.array as module
+    else:
+        import pygpu.cuda.gpuarray as module
+    d = make(A)
+    same(module.if_positive(d - 5, d, -d), np.where(A - 5 > 0, A, -A))
+    same(module.where(d > 5, d, 0), np.where(A > 5, A, np.float32(0)))
+    same(module.maximum(d, 7), np.maximum(A, np.float32(7)))
+    same(module.minimum(d, d[::-1]), np.minimum(A, A[::-1]))
+    assert module.maximum(3, 4) == 4
+    same(module.logical_and(d, d), np.logical_and(A, A))
+    same(module.concatenate([d, d[:1]]), np.concatenate([A, A[:1]]))
+    same(module.concatenate([d, d.astype("f8")], axis=-1), np.concatenate([A, A], -1).astype("f8"))
+    same(module.stack([d, d], axis=1), np.stack([A, A], 1))
+    with pytest.raises(ValueError):
+        module.concatenate([d, d[0]])
+    same(d.clip(None, 9), A.clip(None, 9))
+    same(d.mul_add(2, d, 3), 5 * A)
+    same(make(A[0, 0]).reverse(), A[0, 0, ::-1])
+    same(d.copy().fill(3), np.full_like(A, 3))
