@@ -1,6 +1,7 @@
 /* block.c - the threads of one block: their start, barriers, what happens when none can go on. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "exec.h"
@@ -64,6 +65,17 @@ static void runtime_yield(SimContext *c) {
     Worker *worker = worker_of(c);
     if (SIM_UNLIKELY(worker->stop)) block_fail(worker, CUDA_ERROR_LAUNCH_TIMEOUT, "stopped after %g s (PYGPU_SIM_TIMEOUT)", sim_timeout());
     fiber_yield(worker);
+}
+
+/* More for the frame of a kernel in regions. All its threads ask for the same, so that nobody uses it while it is moved. */
+static void runtime_frame(SimContext *c, unsigned long long size) {
+    void *frame = NULL;
+    if (posix_memalign(&frame, 64, (size_t)size) != 0) {
+        block_fail(worker_of(c), CUDA_ERROR_OUT_OF_MEMORY, "no memory for the local variables of its threads");
+    }
+    free(c->frame);
+    c->frame = frame;
+    c->frame_size = size;
 }
 
 /* ---- grids of cooperative launches -------------------------------------------------------------------------------- */
@@ -168,6 +180,7 @@ const SimRuntime sim_runtime = {
     .allocate = runtime_allocate,
     .release = runtime_release,
     .nanoseconds = runtime_nanoseconds,
+    .frame = runtime_frame,
     .access = runtime_access,
 };
 

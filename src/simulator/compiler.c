@@ -251,17 +251,22 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
             goto done;
         }
     }
-    good = good && rewrite(&rewritten, &messages, preprocessed.data, preprocessed.size, input->expressions, input->n_expressions,
-                           !options->debug && !options->relocatable && !sim_checked()); /* what other programs' functions wait for is unknown */
-    if (good) {
+    /* options->relocatable: what other programs' functions wait for is unknown */
+    RewriteForms forms = options->debug || options->relocatable || sim_checked() ? REWRITE_FIBERS : sim_fibers() ? REWRITE_LOOPS : REWRITE_REGIONS;
+    for (bool again = good; again;) {
+        unsigned n_regions = 0;
+        good = rewrite(&rewritten, &messages, preprocessed.data, preprocessed.size, input->expressions, input->n_expressions, forms, &n_regions);
+        if (!good) break;
         snprintf(path, sizeof path, "%s/program.ii", folder);
         good = text_write_file(path, rewritten.data, rewritten.size) && compile(cxx, options, folder, &messages);
-    }
-    if (!good && rewritten.size > 0 && strstr(messages.data != NULL ? messages.data : "", REWRITE_STRIDE_FILE) != NULL) { /* without the second forms of kernels */
-        text_free(&rewritten);
-        text_free(&messages);
-        good = rewrite(&rewritten, &messages, preprocessed.data, preprocessed.size, input->expressions, input->n_expressions, false) &&
-               text_write_file(path, rewritten.data, rewritten.size) && compile(cxx, options, folder, &messages);
+        /* Where the C++ compiler does not like what was made of a kernel: without that; its words about the user's text are the better for it. */
+        again = !good && (n_regions > 0 || strstr(messages.data != NULL ? messages.data : "", REWRITE_STRIDE_FILE) != NULL);
+        if (again) {
+            forms = n_regions > 0 ? REWRITE_LOOPS : REWRITE_FIBERS;
+            if (compiler_keep()) fputs(messages.data != NULL ? messages.data : "", stderr);
+            text_free(&rewritten);
+            text_free(&messages);
+        }
     }
     if (messages.size > 0) {
         log_translate(log, messages.data, folder, input, rewritten.data, options->no_warnings);
@@ -289,7 +294,7 @@ static Key key_of(const CompileInput *input, const CxxCompiler *cxx, const Optio
     Key key = key_begin();
     const uint64_t stamp = compiler_headers_stamp();
     const char *processor = processor_name();
-    const unsigned numbers[] = {SIM_ABI, sim_checked(), compiler_keep(), (unsigned)options->architecture, (unsigned)input->n_headers, (unsigned)input->n_expressions,
+    const unsigned numbers[] = {SIM_ABI, sim_checked(), sim_fibers(), compiler_keep(), (unsigned)options->architecture, (unsigned)input->n_headers, (unsigned)input->n_expressions,
                                 (unsigned)input->n_options};
     key_add(&key, numbers, sizeof numbers);
     key_add(&key, &stamp, sizeof stamp);

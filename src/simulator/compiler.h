@@ -46,8 +46,12 @@ bool token_is(const Tokens *tokens, unsigned index, const char *text);
 
 /* ---- rewrite.c, independent.c --------------------------------------------------------------------------------------------------- */
 
-/* CUDA C++ after preprocessing to C++. names: expressions of nvrtcAddNameExpression. Errors are put into log and give false. */
-bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *names, size_t n_names, bool loops);
+/* Forms of kernels besides the one that runs everything on fibers: for a debugger there is that one alone. */
+typedef enum { REWRITE_FIBERS, REWRITE_LOOPS, REWRITE_REGIONS } RewriteForms; /* each with those before it */
+
+/* CUDA C++ after preprocessing to C++. names: expressions of nvrtcAddNameExpression. Errors are put into log and give false. n_regions: kernels
+ * that were cut at their barriers; may be NULL. */
+bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *names, size_t n_names, RewriteForms forms, unsigned *n_regions);
 
 /* Which names of the program stand for code that needs to know its thread, or waits for others: bits by number of name. The caller frees. */
 unsigned char *dependent_names(Tokens *tokens);

@@ -396,8 +396,8 @@ static void find_declarations(Rewriter *r) {
     }
 }
 
-bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *names, size_t n_names, bool loops) {
-    Rewriter r = {.out = out, .log = log, .loops = loops};
+bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *names, size_t n_names, RewriteForms forms, unsigned *n_regions) {
+    Rewriter r = {.out = out, .log = log, .forms = forms};
     bool good = lex(&r.t, text, size);
     if (good) {
         r.match = rewrite_match(&r.t);
@@ -414,6 +414,7 @@ bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *n
         rewrite_expressions(&r, names, n_names);
     }
     good = good && !r.failed && !out->failed;
+    if (n_regions != NULL) *n_regions = r.n_regions;
     free(r.match);
     free(r.at);
     free(r.dependent);

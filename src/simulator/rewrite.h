@@ -11,7 +11,8 @@
     W(__block_size__) W(__nv_pure__) W(__attribute__) W(__attribute) W(__declspec) W(alignas) W(decltype) W(noexcept) W(extern) \
     W(static) W(inline) W(__inline__) W(__inline) W(template) W(operator) W(struct) W(class) W(union) W(enum) W(namespace) W(using) \
     W(typedef) W(threadIdx) W(blockIdx) W(blockDim) W(gridDim) W(printf) W(vprintf) W(malloc) W(free) W(clock) W(asm) W(__asm__) \
-    W(__asm) W(volatile) W(goto) W(sim_here) W(explicit) W(requires) W(typeof) W(__typeof__) W(sizeof) W(alignof) W(__restrict__) W(std) W(__assert_fail) W(new) W(delete)
+    W(__asm) W(volatile) W(goto) W(sim_here) W(explicit) W(requires) W(typeof) W(__typeof__) W(sizeof) W(alignof) W(__restrict__) W(std) W(__assert_fail) W(new) W(delete) \
+    W(for) W(while) W(do) W(if) W(else) W(switch) W(return) W(typename) W(__syncthreads) W(__syncwarp)
 
 enum {
     R_nothing,
@@ -21,7 +22,8 @@ enum {
     R_words
 };
 
-typedef struct { unsigned name; bool loops, strided; } SeenKernel;
+typedef enum { FORM_FIBERS, FORM_LOOPS, FORM_STRIDES, FORM_REGIONS } Form; /* how a kernel's threads are run where there is a choice */
+typedef struct { unsigned name; Form form; } SeenKernel;
 
 #define REWRITE_BUILTINS "const uint3 threadIdx, const uint3 blockIdx, const dim3 blockDim, const dim3 gridDim"
 #define REWRITE_STRIDE_FILE "pygpu-simulator-strides" /* what the user did not write: messages on it repeat others */
@@ -35,7 +37,8 @@ typedef struct {
     Text *out, *log;
     unsigned n_entries;
     unsigned copied; /* the token whose white space before it is not wanted; NOWHERE: none */
-    bool loops;      /* kernels whose threads are independent are run as loops */
+    RewriteForms forms;
+    unsigned n_regions; /* kernels that were cut into regions */
     bool failed;
     SeenKernel *kernels;
     unsigned n_dependent; /* names that `dependent` knows of */
@@ -57,6 +60,8 @@ void rewrite_error(Rewriter *r, unsigned i, const char *format, ...) __attribute
 const char *rewrite_place(const Rewriter *r, unsigned i, unsigned *line, int *size);
 /* rewrite_stride.c */
 bool rewrite_stride(Rewriter *r, unsigned start, unsigned name, unsigned name_end, unsigned params, unsigned params_end, unsigned body, unsigned end);
+/* rewrite_region.c: the kernel in regions, if it can be cut there; false: nothing was written */
+bool rewrite_regions(Rewriter *r, unsigned start, unsigned name, unsigned params, unsigned params_end, unsigned body, unsigned end);
 /* rewrite_kernel.c */
 unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global);
 void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names);

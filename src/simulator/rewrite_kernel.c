@@ -75,12 +75,11 @@ static SeenKernel *find(const Rewriter *r, unsigned name) {
     return NULL;
 }
 
-/* loops: this one of its name may be run in loops. */
-static bool remember(Rewriter *r, unsigned name, bool loops, bool strided) {
+/* All kernels of a name have one form: the best that each of them can have. */
+static bool remember(Rewriter *r, unsigned name, Form form) {
     SeenKernel *seen = find(r, name);
     if (seen != NULL) {
-        seen->loops = seen->loops && loops;
-        seen->strided = seen->strided && strided;
+        seen->form = seen->form < form ? seen->form : form;
         return true;
     }
     if (r->n_kernels == r->room_kernels) {
@@ -90,12 +89,12 @@ static bool remember(Rewriter *r, unsigned name, bool loops, bool strided) {
         r->kernels = more;
         r->room_kernels = room;
     }
-    r->kernels[r->n_kernels++] = (SeenKernel){name, loops, strided};
+    r->kernels[r->n_kernels++] = (SeenKernel){name, form};
     return true;
 }
 
 static bool independent(const Rewriter *r, unsigned first, unsigned end) {
-    if (!r->loops || r->dependent[R_operator]) return false;
+    if (r->forms == REWRITE_FIBERS || r->dependent[R_operator]) return false;
     for (unsigned i = first; i < end; i++) {
         const unsigned name = word(r, i);
         if (name != 0 && name != R_threadIdx && r->dependent[name]) return false;
@@ -106,7 +105,17 @@ static bool independent(const Rewriter *r, unsigned first, unsigned end) {
     return true;
 }
 
-static void entry(Rewriter *r, const Kernel *k, bool loops, bool strided) {
+/* The template of sim_launch.h that runs a kernel, and what the function that it calls takes before the kernel's own parameters. */
+static const char *template_of(Form form) {
+    return form == FORM_REGIONS ? "SimRegions" : "SimKernel";
+}
+
+static const char *builtins_of(Form form) {
+    return form == FORM_REGIONS ? "const SimBlock, const uint3, const dim3, const dim3" : "const uint3, const uint3, const dim3, const dim3";
+}
+
+/* blocks: whether they may be run in the kernel's form; on fibers otherwise. */
+static void entry(Rewriter *r, const Kernel *k, Form form, bool blocks) {
     Text types = {0};
     const unsigned n = r->n_entries++;
     Text name = {0}, own_name = {0};
@@ -116,19 +125,21 @@ static void entry(Rewriter *r, const Kernel *k, bool loops, bool strided) {
     rewrite_flat(r, &types, k->params, k->params_end, false);
     const char *p = types.data != NULL ? types.data : "", *comma = k->params < k->params_end ? "," : "";
     text_printf(r->out,
-                " typedef SimKernel<void (*)(%s), &%s, void (*)(const uint3, const uint3, const dim3, const dim3%s%s), &%s> __simL_%u;"
-                " static const SimEntry __simE_%u = {(void *)static_cast<void (*)(%s)>(&%s), &__simL_%u::threads, %s",
-                p, name.data, comma, p, own_name.data, n, n, p, name.data, n, loops ? "" : "0");
-    if (strided) {
+                " typedef %s<void (*)(%s), &%s, void (*)(%s%s%s), &%s> __simL_%u;"
+                " static const SimEntry __simE_%u = {(void *)static_cast<void (*)(%s)>(&%s), &__simL_%u::threads, ",
+                template_of(form), p, name.data, builtins_of(form), comma, p, own_name.data, n, n, p, name.data, n);
+    if (!blocks || form == FORM_FIBERS) {
+        text_puts(r->out, "0");
+    } else if (form == FORM_STRIDES) {
         text_printf(r->out, "&SimStride<void (*)(%s), &%s, bool (*)(const uint3, const uint3, const dim3, const dim3, const unsigned long long, const bool%s%s), &sim_w_%s>::blocks", p,
                     name.data, comma, p, name.data + 1);
-    } else if (loops) {
+    } else {
         text_printf(r->out, "&__simL_%u::blocks", n);
     }
     text_printf(r->out, ", __simL_%u::sizes, __simL_%u::count, (unsigned)(", n, n);
     if (k->bounds != 0) rewrite_flat(r, r->out, k->bounds, k->bounds_end, true);
     else text_puts(r->out, "0");
-    text_printf(r->out, ")}; static const SimEntry *const __simP_%u __attribute__((used, section(\"sim_kernels\"))) = &__simE_%u;", n, n);
+    text_printf(r->out, "), %d}; static const SimEntry *const __simP_%u __attribute__((used, section(\"sim_kernels\"))) = &__simE_%u;", form == FORM_REGIONS, n, n);
     text_free(&types);
     text_free(&name);
     text_free(&own_name);
@@ -141,6 +152,25 @@ static bool returns(const Rewriter *r, const Kernel *k) {
         if (token_is(&r->t, k->name - 1, types[i])) return true;
     }
     return is_bracket(&r->t, k->name - 1, '*');
+}
+
+/* The function that is run, with the body as the user wrote it. */
+static void put_function(Rewriter *r, const Kernel *k, unsigned start, unsigned end) {
+    r->copied = start;
+    rewrite_tokens(r, start, k->name);
+    text_puts(r->out, " inline __attribute__((always_inline)) sim_v_");
+    r->copied = k->name;
+    rewrite_tokens(r, k->name, k->params);
+    text_puts(r->out, REWRITE_BUILTINS);
+    if (k->params < k->params_end) text_puts(r->out, ",");
+    rewrite_tokens(r, k->params, k->params_end);
+    text_puts(r->out, ")");
+    rewrite_tokens(r, r->match[k->params - 1] + 1, k->body + (is_bracket(&r->t, k->body, ';') ? 1u : 0u));
+    if (is_bracket(&r->t, k->body, ';')) return;
+    r->body_end = end;
+    r->foreign_end = 0;
+    rewrite_tokens(r, k->body, end + 1);
+    r->body_end = r->foreign_end = 0;
 }
 
 /* The kernel that begins at start; its body is left to the caller, up to body_end. Returns the token to go on with. */
@@ -161,36 +191,27 @@ unsigned rewrite_kernel(Rewriter *r, unsigned start, unsigned global) {
     if (k.is_instantiation) {
         rewrite_flat(r, r->out, start, k.body + 1, true);
         const SeenKernel *seen = find(r, r->t.tokens[k.name].name);
-        const bool in_loops = seen != NULL && seen->loops && independent(r, k.name, k.body);
-        entry(r, &k, in_loops, in_loops && seen->strided);
+        entry(r, &k, seen != NULL ? seen->form : FORM_FIBERS, independent(r, k.name, k.body));
         return k.body + 1;
     }
-    const unsigned name = r->t.tokens[k.name].name; /* all of one name are in loops, or none; a declaration says nothing */
-    if (is_bracket(&r->t, k.body, ';') && find(r, name) == NULL && !remember(r, name, true, true)) r->failed = true;
+    const unsigned name = r->t.tokens[k.name].name;
     /* what has the name */
     rewrite_flat(r, r->out, start, k.name, true);
     text_puts(r->out, " __attribute__((used)) ");
     rewrite_flat(r, r->out, k.name, k.body, true);
     text_puts(r->out, is_bracket(&r->t, k.body, '{') ? " {} " : "; ");
     /* what is run */
-    r->copied = start;
-    rewrite_tokens(r, start, k.name);
-    text_puts(r->out, " inline __attribute__((always_inline)) sim_v_");
-    r->copied = k.name;
-    rewrite_tokens(r, k.name, k.params);
-    text_puts(r->out, REWRITE_BUILTINS);
-    if (k.params < k.params_end) text_puts(r->out, ",");
-    rewrite_tokens(r, k.params, k.params_end);
-    text_puts(r->out, ")");
-    rewrite_tokens(r, r->match[k.params - 1] + 1, k.body + (is_bracket(&r->t, k.body, ';') ? 1u : 0u));
-    if (is_bracket(&r->t, k.body, ';')) return k.body + 1;
-    r->body_end = end;
-    r->foreign_end = 0;
-    rewrite_tokens(r, k.body, end + 1);
-    r->body_end = r->foreign_end = 0;
-    const bool strided = loops && rewrite_stride(r, start, k.name, k.name_end, k.params, k.params_end, k.body, end);
-    if (!remember(r, name, loops, strided)) r->failed = true;
-    if (!k.is_template) entry(r, &k, loops, strided);
+    if (is_bracket(&r->t, k.body, ';')) {
+        if (find(r, name) == NULL && !remember(r, name, FORM_STRIDES)) r->failed = true; /* a declaration says nothing */
+        put_function(r, &k, start, end);
+        return k.body + 1;
+    }
+    Form form = loops ? FORM_LOOPS : FORM_FIBERS;
+    if (!loops && rewrite_regions(r, start, k.name, k.params, k.params_end, k.body, end)) form = FORM_REGIONS;
+    else put_function(r, &k, start, end);
+    if (loops && rewrite_stride(r, start, k.name, k.name_end, k.params, k.params_end, k.body, end)) form = FORM_STRIDES;
+    if (!remember(r, name, form)) r->failed = true;
+    if (!k.is_template) entry(r, &k, form, true);
     return end + 1;
 }
 
@@ -247,15 +268,14 @@ void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names) {
                 Text own = {0};
                 Text loops = {0};
                 text_printf(&own, "%.*ssim_v_%s", (int)at, text, text + at);
-                const bool in_loops = kernel->loops && names_are_independent(r, text);
-                if (!in_loops) text_puts(&loops, "0");
-                else if (!kernel->strided) text_printf(&loops, "&__simM_%zu::blocks", i);
+                if (kernel->form == FORM_FIBERS || !names_are_independent(r, text)) text_puts(&loops, "0");
+                else if (kernel->form != FORM_STRIDES) text_printf(&loops, "&__simM_%zu::blocks", i);
                 else text_printf(&loops, "&SimStride<decltype(&%s), &%s, decltype(&%.*ssim_w_%s), &%.*ssim_w_%s>::blocks", text, text, (int)at, text, text + at, (int)at, text, text + at);
                 text_printf(r->out,
-                            " typedef SimKernel<decltype(&%s), &%s, decltype(&%s), &%s> __simM_%zu; static const SimEntry __simF_%zu = {(void *)static_cast<decltype(&%s)>(&%s), "
-                            "&__simM_%zu::threads, %s, __simM_%zu::sizes, __simM_%zu::count, 0}; static const SimEntry *const __simG_%zu "
+                            " typedef %s<decltype(&%s), &%s, decltype(&%s), &%s> __simM_%zu; static const SimEntry __simF_%zu = {(void *)static_cast<decltype(&%s)>(&%s), "
+                            "&__simM_%zu::threads, %s, __simM_%zu::sizes, __simM_%zu::count, 0, %d}; static const SimEntry *const __simG_%zu "
                             "__attribute__((used, section(\"sim_kernels\"))) = &__simF_%zu;",
-                            text, text, own.data, own.data, i, i, text, text, i, loops.data, i, i, i, i);
+                            template_of(kernel->form), text, text, own.data, own.data, i, i, text, text, i, loops.data, i, i, kernel->form == FORM_REGIONS, i, i);
                 text_free(&loops);
                 text_free(&own);
             }

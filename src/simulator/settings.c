@@ -9,7 +9,7 @@
 static struct {
     int threads, driver_version, architecture, device_count;
     double timeout;
-    bool checked, deferred;
+    bool checked, deferred, fibers;
     size_t device_memory;
 } settings;
 
@@ -39,6 +39,7 @@ static void read_settings(void) {
     settings.timeout = number("PYGPU_SIM_TIMEOUT", 0, 1e9, 120);
     settings.checked = number("PYGPU_SIM_CHECK", 0, 1, 0) != 0;
     settings.deferred = number("PYGPU_SIM_DEFERRED", 0, 1, 0) != 0;
+    settings.fibers = number("PYGPU_SIM_FIBERS", 0, 1, 0) != 0;
     settings.driver_version = (int)number("PYGPU_SIM_VERSION", 11000, 99990, 13000);
     settings.architecture = (int)number("PYGPU_SIM_ARCH", 50, 129, 90);
     settings.device_count = (int)number("PYGPU_SIM_DEVICES", 0, 64, 1);
@@ -54,6 +55,7 @@ SETTING(int, threads)
 SETTING(double, timeout)
 SETTING(bool, checked)
 SETTING(bool, deferred)
+SETTING(bool, fibers)
 SETTING(int, driver_version)
 SETTING(int, architecture)
 SETTING(int, device_count)

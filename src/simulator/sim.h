@@ -108,6 +108,7 @@ CUresult sim_kernel_set_attribute(SimKernel *kernel, CUfunction_attribute attrib
 int sim_threads(void);              /* PYGPU_SIM_THREADS: workers, at least 1 */
 double sim_timeout(void);           /* PYGPU_SIM_TIMEOUT, 120: seconds that a launch may run, 0: no limit */
 bool sim_checked(void);             /* PYGPU_SIM_CHECK=1 */
+bool sim_fibers(void);              /* PYGPU_SIM_FIBERS=1: kernels are not cut at their barriers */
 bool sim_deferred(void);            /* PYGPU_SIM_DEFERRED=1: commands run only at synchronization */
 int sim_driver_version(void);       /* PYGPU_SIM_VERSION, 13000: newer symbols are hidden from cuGetProcAddress and fail */
 int sim_architecture(void);         /* PYGPU_SIM_ARCH, 90: compute capability 9.0 */

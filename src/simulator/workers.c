@@ -87,19 +87,21 @@ static void run_blocks(Worker *worker, Job *job) {
     const SimEntry *entry = job->kernel->entry;
     unsigned long long seed;
     const SimOrder order = sim_order(&seed);
+    /* Code in regions counts on numbers of threads that fit into an int. */
+    const bool loops = entry->blocks != NULL && !(entry->regions && (unsigned long long)job->launch->grid.x * job->launch->block.x > 0x7fffffffull - 1024);
     while (!atomic_load_explicit(&job->stop, memory_order_relaxed)) {
         const unsigned long long first = atomic_fetch_add_explicit(&job->next, job->chunk, memory_order_relaxed);
         if (first >= job->blocks) return;
         const unsigned long long count = first + job->chunk > job->blocks ? job->blocks - first : job->chunk;
         bool good = true;
-        if (entry->blocks != NULL && order == SIM_FORWARD) {
+        if (loops && order == SIM_FORWARD) {
             good = blocks_run(worker, first, count);
         } else {
             for (unsigned long long i = first; good && i < first + count; i++) {
                 const unsigned long long number = order == SIM_FORWARD   ? i
                                                   : order == SIM_REVERSE ? job->blocks - 1 - i
                                                                          : shuffled(i, job->blocks, seed);
-                good = entry->blocks != NULL ? blocks_run(worker, number, 1) : block_run(worker, number);
+                good = loops ? blocks_run(worker, number, 1) : block_run(worker, number);
             }
         }
         if (!good) {

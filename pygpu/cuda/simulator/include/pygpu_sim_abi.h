@@ -47,6 +47,7 @@ typedef struct {
     void *(*allocate)(SimContext *, unsigned long long size, unsigned long long alignment);
     void (*release)(SimContext *, void *address);
     unsigned long long (*nanoseconds)(void);
+    void (*frame)(SimContext *, unsigned long long size);                     /* at least that much at c->frame; the same for all threads */
     void (*access)(SimContext *, const void *address, unsigned long long size, int kind, const void *place); /* PYGPU_SIM_CHECK */
 } SimRuntime;
 
@@ -65,6 +66,8 @@ struct SimContext {
     unsigned long long dynamic_size;
     void *const *params; /* addresses of the arguments */
     const SimRuntime *runtime;
+    char *frame;         /* of kernels in regions: the variables that threads keep across barriers */
+    unsigned long long frame_size;
     unsigned ended[32];  /* of each warp, the lanes that have returned */
 };
 
@@ -78,6 +81,7 @@ typedef struct {
     const unsigned *sizes;          /* sizes and alignments of the parameters, in turn [bytes] */
     unsigned n_params;
     unsigned max_threads;           /* __launch_bounds__, 0: none */
+    unsigned regions;               /* 1: it has barriers, and `blocks` is cut there; only for grids of less than 2^31 threads along x */
 } SimEntry;
 
 /* Variables that hold the address of the block's dynamic shared memory, one for each thread of the system: section "sim_dynamic" has the

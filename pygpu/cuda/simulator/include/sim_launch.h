@@ -31,6 +31,101 @@ static SIM_INLINE bool sim_take(SimContext *c) {
     return true;
 }
 
+/* ---- kernels that src/simulator/rewrite_region.c has cut at their barriers ------------------------------------------------------------ */
+
+
+
+struct SimBlock {
+    SimContext *c;
+    dim3 size;
+    bool single; /* one thread, on a fiber; otherwise all of them, in loops */
+};
+
+template <class X> struct SimBare { typedef X T; };
+template <class X> struct SimBare<const X> { typedef X T; };
+
+/* Numbers: what can be kept in the frame without asking. */
+template <class X> struct SimNumber { static constexpr bool value = __is_enum(X); };
+template <class X> struct SimNumber<const X> : SimNumber<X> {};
+template <class X, size_t n> struct SimNumber<X[n]> : SimNumber<X> {};
+template <class X, size_t n> struct SimNumber<const X[n]> : SimNumber<X> {};
+#define SIM_NUMBER(X) template <> struct SimNumber<X> { static constexpr bool value = true; };
+SIM_NUMBER(bool) SIM_NUMBER(char) SIM_NUMBER(signed char) SIM_NUMBER(unsigned char) SIM_NUMBER(short) SIM_NUMBER(unsigned short) SIM_NUMBER(int)
+SIM_NUMBER(unsigned) SIM_NUMBER(long) SIM_NUMBER(unsigned long) SIM_NUMBER(long long) SIM_NUMBER(unsigned long long) SIM_NUMBER(float)
+SIM_NUMBER(double)
+#undef SIM_NUMBER
+
+static SIM_INLINE char *sim_frame(const SimBlock &b, unsigned long long size) {
+    if (SIM_UNLIKELY(b.c->frame_size < size)) b.c->runtime->frame(b.c, size);
+    return b.c->frame;
+}
+/* Nobody has returned yet: the number of threads. */
+static SIM_INLINE unsigned sim_frame_clear(const SimBlock &b, unsigned char *gone) {
+    if (b.single) {
+        gone[b.c->linear] = 0;
+        return 1;
+    }
+    __builtin_memset(gone, 0, b.c->threads);
+    return b.c->threads;
+}
+
+/* Between barriers threads do not depend on each other. */
+template <class F> static SIM_INLINE void sim_region(const SimBlock &b, const F &f) {
+    if (b.single) {
+        f(sim_triple(b.c->thread), (int)b.c->linear);
+        return;
+    }
+    const int n = (int)b.size.x;
+    int row = 0;
+    for (unsigned z = 0; z < b.size.z; z++) {
+        for (unsigned y = 0; y < b.size.y; y++, row += n) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
+#pragma GCC ivdep
+#endif
+            for (int x = 0; x < n; x++) {
+                if (x < 0 || x > 1023) __builtin_unreachable();
+                f(uint3{(unsigned)x, y, z}, row + x);
+            }
+        }
+    }
+}
+
+template <class F, F function, class B, B body> struct SimRegions;
+
+template <class... P, void (*function)(P...), class B, B body> struct SimRegions<void (*)(P...), function, B, body> {
+    static constexpr unsigned count = sizeof...(P);
+    static constexpr unsigned sizes[2 * sizeof...(P) + 2] = {(unsigned)sizeof(P)..., 0, (unsigned)alignof(P)..., 0};
+
+    template <unsigned... I> static SIM_INLINE void start(SimContext *c, SimIndices<I...>) {
+        const uint3 block = sim_triple(c->block);
+        const dim3 block_size = sim_triple(c->block_size), grid_size = sim_triple(c->grid_size);
+        while (sim_take(c)) {
+            body(SimBlock{c, block_size, true}, block, block_size, grid_size, *(P *)c->params[I]...);
+            c->ended[c->linear / SIM_WARP] |= 1u << c->linear % SIM_WARP;
+            --c->alive;
+            if (SIM_UNLIKELY(c->waiting)) c->runtime->thread_end(c);
+        }
+    }
+    template <unsigned... I> static SIM_INLINE void loop(SimContext *c, unsigned long long first, unsigned long long count, SimIndices<I...>) {
+        const dim3 block_size = sim_triple(c->block_size), grid_size = sim_triple(c->grid_size);
+        for (unsigned long long number = first; number < first + count; number++) {
+            const unsigned long long rest = number / grid_size.x;
+            const uint3 block{(unsigned)(number % grid_size.x), (unsigned)(rest % grid_size.y), (unsigned)(rest / grid_size.y)};
+            c->block = SimTriple{block.x, block.y, block.z};
+            if (block_size.x > 1024 || block.x * block_size.x > 0x7fffffff - 1024) __builtin_unreachable();
+            body(SimBlock{c, block_size, false}, block, block_size, grid_size, *(P *)c->params[I]...);
+        }
+    }
+    __attribute__((cold)) static void threads(SimContext *c) { start(c, typename SimCount<sizeof...(P)>::Type()); }
+    static void blocks(SimContext *c, unsigned long long first, unsigned long long count) {
+        loop(c, first, count, typename SimCount<sizeof...(P)>::Type());
+    }
+};
+
+/* ---- all others ----------------------------------------------------------------------------------------------------------------------- */
+
 template <class F, F function, class B, B body> struct SimKernel;
 
 template <class... P, void (*function)(P...), class B, B body> struct SimKernel<void (*)(P...), function, B, body> {
