@@ -305,6 +305,11 @@ void sim_kernel_param(const SimKernel *kernel, int index, size_t *offset, size_t
     }
 }
 
+/* Its barriers cut it into loops; otherwise threads that wait are fibers. */
+int sim_kernel_in_regions(const SimKernel *kernel) {
+    return kernel->entry->regions && kernel->entry->blocks != NULL;
+}
+
 /* Registers and the like are made up, but such that programs which decide by them work as on a GPU. */
 CUresult sim_kernel_attribute(const SimKernel *kernel, CUfunction_attribute attribute, int *value) {
     const int arch = sim_architecture();

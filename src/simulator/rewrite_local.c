@@ -4,6 +4,7 @@
  * All begin as uniform; what contradicts that makes one invariant or variable, until nothing changes. So a loop's counter may
  * depend on itself. What tokens cannot tell (a function that takes a reference) the C++ compiler finds: uniform and invariant locals are
  * const in the regions that it sees. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "rewrite_region.h"
@@ -26,18 +27,48 @@ Local *region_find(Regions *g, unsigned i) {
     return NULL;
 }
 
-bool region_changes(const Regions *g, unsigned i, bool as_argument) {
+/* An operator behind i, or before it, that assigns. */
+static bool is_assigned(const Regions *g, unsigned i) {
     const Token *next = &g->r->t.tokens[i + 1];
     const char *s = g->r->t.text + next->start;
-    if (next->kind == TOKEN_PUNCTUATION) {
-        if (s[next->size - 1] == '=' && !region_is(g, i + 1, "==") && !region_is(g, i + 1, "<=") && !region_is(g, i + 1, ">=") && !region_is(g, i + 1, "!=")) return true;
-        if (next->size == 1 && strchr("%&|^", s[0]) != NULL && is_bracket_at(g, i + 2, '=')) return true;
-        if (region_is(g, i + 1, "<<") && is_bracket_at(g, i + 2, '=')) return true;
-        if (is_bracket_at(g, i + 1, '>') && (region_is(g, i + 2, ">=") || (is_bracket_at(g, i + 2, '>') && is_bracket_at(g, i + 3, '=')))) return true;
-        if ((is_bracket_at(g, i + 1, '+') && is_bracket_at(g, i + 2, '+')) || (is_bracket_at(g, i + 1, '-') && is_bracket_at(g, i + 2, '-'))) return true;
-    }
+    if (next->kind != TOKEN_PUNCTUATION) return false;
+    if (s[next->size - 1] == '=' && !region_is(g, i + 1, "==") && !region_is(g, i + 1, "<=") && !region_is(g, i + 1, ">=") && !region_is(g, i + 1, "!=")) return true;
+    if (next->size == 1 && strchr("%&|^", s[0]) != NULL && is_bracket_at(g, i + 2, '=')) return true;
+    if (region_is(g, i + 1, "<<") && is_bracket_at(g, i + 2, '=')) return true;
+    if (is_bracket_at(g, i + 1, '>') && (region_is(g, i + 2, ">=") || (is_bracket_at(g, i + 2, '>') && is_bracket_at(g, i + 3, '=')))) return true;
+    return (is_bracket_at(g, i + 1, '+') && is_bracket_at(g, i + 2, '+')) || (is_bracket_at(g, i + 1, '-') && is_bracket_at(g, i + 2, '-'));
+}
+
+static bool is_argument(const Regions *g, unsigned i) {
+    return (is_bracket_at(g, i - 1, '(') || is_bracket_at(g, i - 1, ',')) && (is_bracket_at(g, i + 1, ')') || is_bracket_at(g, i + 1, ','));
+}
+
+bool region_changes(const Regions *g, unsigned i) {
+    if (is_assigned(g, i) || (is_bracket_at(g, i + 1, ')') && is_assigned(g, i + 1))) return true;
     if ((is_bracket_at(g, i - 1, '+') && is_bracket_at(g, i - 2, '+')) || (is_bracket_at(g, i - 1, '-') && is_bracket_at(g, i - 2, '-'))) return true;
-    return as_argument && (is_bracket_at(g, i - 1, '(') || is_bracket_at(g, i - 1, ',')) && (is_bracket_at(g, i + 1, ')') || is_bracket_at(g, i + 1, ','));
+    if (!is_argument(g, i)) return false;
+    unsigned open = i - 1; /* an argument: of whom? */
+    while (open > g->body && !(is_bracket_at(g, open, '(') && g->r->match[open] > i)) {
+        if (is_bracket_at(g, open, ';') || is_bracket_at(g, open, '{')) return false;
+        open--;
+    }
+    const unsigned name = region_word(g, open - 1);
+    return name != 0 && g->references[name];
+}
+
+/* Functions that are declared with references among their parameters. */
+bool region_references(Regions *g) {
+    const Tokens *t = &g->r->t;
+    g->references = calloc(t->n_names + 1, 1);
+    if (g->references == NULL) return false;
+    for (unsigned i = 1; i + 1 < t->n_tokens; i++) {
+        if (region_word(g, i) == 0 || !is_bracket_at(g, i + 1, '(') || g->r->match[i + 1] <= i) continue;
+        if (region_word(g, i - 1) == 0 && !is_bracket_at(g, i - 1, '*') && !is_bracket_at(g, i - 1, '&') && !is_bracket_at(g, i - 1, '>')) continue;
+        for (unsigned k = i + 2; k < g->r->match[i + 1]; k++) {
+            if (is_bracket_at(g, k, '&') || region_is(g, k, "&&")) g->references[region_word(g, i)] = 1;
+        }
+    }
+    return true;
 }
 
 /* ---- expressions that only compute ------------------------------------------------------------------------------------------------ */
@@ -62,7 +93,7 @@ static bool in_names(const unsigned *names, unsigned n, unsigned name) {
 
 static bool is_changed(Regions *g, const Local *local) {
     for (unsigned i = local->at + 1; i < local->scope; i++) {
-        if (region_word(g, i) == local->name && region_find(g, i) == local && region_changes(g, i, false)) return true;
+        if (region_word(g, i) == local->name && region_find(g, i) == local && region_changes(g, i)) return true;
     }
     return false;
 }
@@ -115,7 +146,7 @@ static bool is_pure(Regions *g, unsigned first, unsigned end, int allowed, const
                 if (to != NULL && local->kind == LOCAL_UNIFORM && is_changed(g, local)) { /* it may have changed when `to` is computed again */
                     if (local->body == 0 || to->at < local->body || to->at > local->body_end) return false;
                     for (unsigned k = local->body; k < local->body_end; k++) {
-                        if (region_word(g, k) == local->name && region_find(g, k) == local && region_changes(g, k, false)) return false;
+                        if (region_word(g, k) == local->name && region_find(g, k) == local && region_changes(g, k)) return false;
                     }
                 }
             } else if (region_word(g, i) == R_threadIdx) {
@@ -192,7 +223,7 @@ static bool may_be_uniform(Regions *g, const Local *local) {
         if (!is_uniform_part(g, local->part)) return false;
     }
     for (unsigned i = local->at + 1; i < local->scope; i++) {
-        if (region_word(g, i) != local->name || region_find(g, i) != local || !region_changes(g, i, false)) continue;
+        if (region_word(g, i) != local->name || region_find(g, i) != local || !region_changes(g, i)) continue;
         const unsigned part = part_of(g, i);
         if (part == NOWHERE || !is_uniform_part(g, part)) return false;
     }
@@ -297,6 +328,7 @@ static bool is_well_used(Regions *g, const Local *local) {
             for (; is_bracket_at(g, k, '[') && g->r->match[k] > k; k = g->r->match[k] + 1) n++;
             if (n < dims) return false;
         }
+        if (local->is_pointer && region_changes(g, i) && is_argument(g, i)) return false; /* what it is given then is not seen */
         if (local->is_pointer && is_bracket_at(g, i + 1, '=') && !is_lasting_address(g, i + 2, expression_end(g, i + 2))) return false;
     }
     return true;

@@ -102,7 +102,7 @@ static bool uses(Regions *g, unsigned first, unsigned end, const Local *local, b
     for (unsigned i = first; i < end; i++) {
         if (region_word(g, i) != local->name || region_find(g, i) != local) continue;
         found = true;
-        *changes = *changes || region_changes(g, i, !local->is_pointer) || (is_bracket(&g->r->t, i - 1, '&') && !region_after_value(g, i - 1));
+        *changes = *changes || region_changes(g, i) || (is_bracket(&g->r->t, i - 1, '&') && !region_after_value(g, i - 1));
     }
     *changes = *changes && !local->is_const;
     return found;
@@ -206,11 +206,12 @@ bool rewrite_regions(Rewriter *r, unsigned start, unsigned name, unsigned params
     g->params_end = params_end;
     g->body = body;
     g->end = end;
-    bool good = region_parse(g) && region_classify(g);
+    bool good = region_parse(g) && region_references(g) && region_classify(g);
     if (good) {
         r->body_end = end;
         r->foreign_end = 0;
         good = put_all(g);
+        r->body_end = 0;
     }
     if (good) {
         r->copied = start;
@@ -223,6 +224,8 @@ bool rewrite_regions(Rewriter *r, unsigned start, unsigned name, unsigned params
         rewrite_tokens(r, params, params_end);
         text_puts(r->out, ")");
         unsigned i = rewrite_tokens(r, r->match[params - 1] + 1, body);
+        r->body_end = end;
+        r->foreign_end = 0;
         for (unsigned k = 0; k < g->n_inserts; k++) {
             i = rewrite_tokens(r, i, g->inserts[k].before);
             if (g->inserts[k].text.data != NULL) text_add(r->out, g->inserts[k].text.data, g->inserts[k].text.size);
@@ -233,6 +236,7 @@ bool rewrite_regions(Rewriter *r, unsigned start, unsigned name, unsigned params
     }
     r->body_end = 0;
     for (unsigned k = 0; k < g->n_inserts; k++) text_free(&g->inserts[k].text);
+    free(g->references);
     free(g);
     return good;
 }

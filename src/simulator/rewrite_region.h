@@ -60,6 +60,7 @@ typedef struct {
     unsigned constants[REGION_NAMES]; /* names that the C++ compiler is asked about: they must be constants */
     Insert inserts[REGION_INSERTS];
     unsigned n_locals, n_parts, n_shared, n_memory, n_constants, n_inserts, n_lists, n_regions;
+    unsigned char *references; /* by name: functions that take references */
     bool collects, returns;
 } Regions;
 
@@ -73,6 +74,7 @@ bool region_is_number_type(const Regions *g, unsigned i); /* int, unsigned, floa
 /* rewrite_local.c: what kind each local is; false: control around a barrier may differ between threads, or addresses are taken */
 bool region_classify(Regions *g);
 Local *region_find(Regions *g, unsigned i); /* the local that token i names, NULL */
-bool region_changes(const Regions *g, unsigned i, bool as_argument); /* the name at i may be given a new value there */
+bool region_changes(const Regions *g, unsigned i); /* the name at i may be given a new value there */
+bool region_references(Regions *g); /* false: no memory */
 
 #endif

@@ -368,8 +368,24 @@ static bool has_only_known_words(Regions *g) {
     return barriers > 0;
 }
 
+/* Arrays in shared memory that are declared outside of functions. */
+static bool parse_globals(Regions *g) {
+    for (unsigned i = 0; i < g->body; i++) {
+        if (is_bracket_at(g, i, '{')) {
+            bool is_scope = false;
+            for (unsigned k = declaration_start(&g->r->t, i); k < i; k++) is_scope = is_scope || region_word(g, k) == R_namespace || (region_word(g, k) == R_extern && k + 2 == i);
+            if (!is_scope && g->r->match[i] > i) i = g->r->match[i];
+        } else if (region_word(g, i) == R___shared__) {
+            const unsigned end = statement_end(g, i);
+            if (end == 0 || !parse_shared(g, i, end)) return false;
+            i = end - 1;
+        }
+    }
+    return true;
+}
+
 bool region_parse(Regions *g) {
-    if (g->r->dependent[R_operator] || !has_only_known_words(g) || !parse_params(g) || !parse_list(g, g->body + 1, g->end)) return false;
+    if (g->r->dependent[R_operator] || !has_only_known_words(g) || !parse_globals(g) || !parse_params(g) || !parse_list(g, g->body + 1, g->end)) return false;
     unsigned barriers = 0, parts = 0;
     for (unsigned i = g->body; i < g->end; i++) barriers += is_barrier_name(region_word(g, i));
     for (unsigned i = 0; i < g->n_parts; i++) {

@@ -100,6 +100,7 @@ const char *sim_kernel_name(const SimKernel *kernel);
 SimModule *sim_kernel_module(const SimKernel *kernel);
 int sim_kernel_n_params(const SimKernel *kernel);
 void sim_kernel_param(const SimKernel *kernel, int index, size_t *offset, size_t *size);
+int sim_kernel_in_regions(const SimKernel *kernel);
 CUresult sim_kernel_attribute(const SimKernel *kernel, CUfunction_attribute attribute, int *value);
 CUresult sim_kernel_set_attribute(SimKernel *kernel, CUfunction_attribute attribute, int value);
 

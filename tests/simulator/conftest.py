@@ -134,6 +134,7 @@ class Simulator:
             "exec": (ctypes.c_int, pointer, pointer, pointer),
             "memory_adopt": (ctypes.c_int, pointer, size, size, ctypes.c_int, ctypes.c_uint),
             "memory_free": (ctypes.c_int, size, ctypes.c_int),
+            "kernel_in_regions": (ctypes.c_int, pointer),
         }
         addresses = self.library.pygpuSimInner()
 
