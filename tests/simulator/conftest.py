@@ -199,6 +199,9 @@ class Simulator:
     def module(self, source, **kwargs):
         return Module(self, self.compile(source, **kwargs)[0])
 
+    def load(self, image):
+        return Module(self, image)
+
     def run(self, source, grid, block, *args, name="k", **kwargs):
         """Compiles a program and runs its kernel k once."""
         launch = {key: kwargs.pop(key) for key in ("shared", "cooperative") if key in kwargs}

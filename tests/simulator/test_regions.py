@@ -113,7 +113,7 @@ def test_shapes(simulator, fibers):
     results = []
     for backend in (simulator, fibers):
         image, lowered = backend.compile(SHAPES, names=names)
-        module = type(backend.module("__global__ void k() {}"))(backend, image)
+        module = backend.load(image)
         assert [in_regions(module, name) for name in lowered] == [backend is simulator] * 2
         results.append(
             [
@@ -252,9 +252,9 @@ def test_errors_are_about_the_users_text(simulator, fibers):
 def test_namesakes(simulator):
     """Overloads of one name are left alone, and work."""
     source = """
-    #define BODY(V, x)          \\
+    #define BODY(V, own)        \\
         __shared__ V s[32];         \\
-        s[threadIdx.x] = (x);       \\
+        s[threadIdx.x] = (own);     \\
         __syncthreads();            \\
         out[threadIdx.x] = s[31 - threadIdx.x];
     template <class V> __global__ void k(V *out) { BODY(V, threadIdx.x) }
@@ -263,7 +263,7 @@ def test_namesakes(simulator):
     __global__ void later(int *out) { BODY(int, threadIdx.x) }
     """
     image, names = simulator.compile(source, names=("k<int>", "k<float>", "later"))
-    module = type(simulator.module("__global__ void k() {}"))(simulator, image)
+    module = simulator.load(image)
     expected = np.arange(32)[::-1]
     for name, dtype, values in zip(names, ("i4", "f4", "i4"), (expected, 1, expected), strict=True):
         out = np.zeros(32, dtype)
