@@ -21,9 +21,10 @@ from pathlib import Path
 from time import perf_counter_ns, process_time_ns
 from typing import Any
 
-import common
 import cuda_common
 import numpy as np
+
+import common
 
 N, SIZE, SMALL = 512, 1 << 24, 1 << 16
 BARRIERS = 2000
@@ -131,7 +132,7 @@ def check(name: str, good: object) -> None:
         raise SystemExit(f"{name}: a wrong result")
 
 
-# ---- who is asked ----------------------------------------------------------------------------------
+# ---- who is asked --------------------------------------------------------------------------------
 
 
 class Plain:
@@ -233,11 +234,8 @@ class Simulator(Device):
         return timed(lambda: self.compiler.SourceModule(text, cache_dir=False))
 
     def _from_c(self, each: bool) -> Times:
-        driver = self.cuda.library() if hasattr(self.cuda, "library") else None
-        path = driver or Path(sys.modules["pygpu"].__file__).parent.joinpath(
-            "cuda", "simulator", "libpygpu_cudasim.so"
-        )
-        library = ctypes.CDLL(str(path))
+        folder = Path(self.compiler.__file__).parent / "simulator"
+        library = ctypes.CDLL(str(folder / "libpygpu_cudasim.so"))
         helper = common.compile_c("simulator.c", "-shared", "-fPIC", "-O3", "-march=native")
         submit = ctypes.CDLL(str(helper)).submit
         submit.restype = ctypes.c_double
@@ -333,7 +331,7 @@ def worker(name: str) -> None:
     cuda_common.answer(sys.stdin, reply)
 
 
-# ---- the run -----------------------------------------------------------------------------------------
+# ---- the run -------------------------------------------------------------------------------------
 
 
 def show(title: str, figures: dict[str, dict[str, Times]], which: int) -> None:
@@ -418,4 +416,4 @@ def targets(figures: dict[str, dict[str, Times]]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
