@@ -101,7 +101,7 @@ PG_INLINE float pg_next_f16(float x, float to)
 """
 _NEXT_HALF = {
     "nextafter": "y0 = pg_next_f16(x0, x1);",
-    "spacing": "y0 = isinf(x0) ? x0 - x0 : pg_next_f16(x0, copysign(PG_INF_F32, x0)) - x0;",
+    "spacing": "y0 = isinf(x0) ? x0 - x0 : pg_next_f16(x0, PG_INF_F32) - x0;",
 }
 
 

@@ -1,0 +1,186 @@
+"""What programs for PyOpenCL and PyCUDA ask of arrays; kernels that take them; order of commands.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pygpu as cl
+
+A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+SOURCE = """
+__kernel void twice(__global float *a, int n)
+{
+    for (int i = get_global_id(0); i < n; i += get_global_size(0)) a[i] *= 2;
+}"""
+
+
+@pytest.fixture
+def cla(opencl_maker):
+    import pygpu.array as module
+
+    return module
+
+
+@pytest.fixture
+def gpuarray(cuda_context):
+    cuda_context.push()
+    import pygpu.cuda.gpuarray as module
+
+    yield module
+    type(cuda_context).pop()
+
+
+def test_opencl_array(cla, opencl_maker):
+    queue = opencl_maker.queue
+    a = cla.Array(queue, (2, 3), np.float32, order="F")
+    assert a.strides == (4, 8) and a.flags.f_contiguous and a.flags.forc
+    assert (a.context, a.queue, a.ndim, a.size, a.nbytes) == (queue.context, queue, 2, 6, 24)
+    assert a.data is a.base_data and a.offset == 0
+    b = cla.to_device(queue, A)
+    part = b[1]
+    assert part.offset == 48 and part.base_data is b.base_data
+    with pytest.raises(cla.ArrayHasOffsetError):
+        part.data  # noqa: B018
+    assert repr(cla.to_device(queue, A[0, 0])) == "cl.Array([0., 1., 2., 3.], dtype=float32)"
+    lost = b.with_queue(None)
+    assert "without queue" in repr(lost) and lost.queue is None
+    with pytest.raises(ValueError, match="with_queue"):
+        lost + 1
+    np.testing.assert_array_equal((lost.with_queue(queue) + b).get(), 2 * A)
+    np.testing.assert_array_equal(lost.get(queue), A)
+    host, event = b.get_async()
+    event.wait()
+    np.testing.assert_array_equal(host, A)
+    mapped = b.map_to_host(queue)
+    assert (mapped == A).all()
+    del mapped
+    for shape in (5, (5,), np.int64(5), [5]):
+        assert cla.zeros(queue, shape, np.int8).get().tolist() == [0] * 5
+    assert cla.arange(queue, 1, 10, 3, dtype=np.int32).get().tolist() == [1, 4, 7]
+    with pytest.raises(TypeError, match="dtype"):
+        cla.arange(queue, 5)
+    with pytest.raises(TypeError, match="cq"):
+        cla.Array("queue", 5, np.float32)
+    with pytest.raises(ValueError):
+        cla.Array(queue, (2, -1), np.float32)
+    with pytest.raises(ValueError, match="memory"):
+        cla.Array(queue, 7, np.float32, data=a.data)
+    over = cla.Array(queue, 2, np.float32, data=b.base_data, offset=8, strides=(4,))
+    assert over.get().tolist() == [2, 3]
+    pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(queue))
+    c = cla.to_device(queue, A, allocator=pool)
+    assert (c + c).allocator is pool and pool.active_blocks >= 1
+    assert cla.empty_like(c).shape == A.shape and (cla.zeros_like(c).get() == 0).all()
+
+
+def test_opencl_kernels_take_arrays(cla, opencl_maker):
+    queue = opencl_maker.queue
+    kernel = cl.Program(queue.context, SOURCE).build().twice
+    a = cla.to_device(queue, A)
+    a.add_event(kernel(queue, (4,), None, a, a.size))
+    np.testing.assert_array_equal((a + 0).get(), 2 * A)
+    with pytest.raises(ValueError, match="offset"):
+        kernel(queue, (4,), None, a[1], 12)
+
+
+def test_order_of_queues(cla, opencl_maker):
+    """Operations wait for what other queues do to their operands, until a user event lets them."""
+    context = opencl_maker.queue.context
+    out_of_order = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+    one, two = cl.CommandQueue(context), cl.CommandQueue(context, properties=out_of_order)
+    gate = cl.UserEvent(context)
+    a = cla.to_device(one, A)
+    a.setitem(..., 5, wait_for=[gate])
+    b = a.with_queue(two)
+    c = b + 1
+    d = c * 2
+    c += 1
+    e = (a + d.with_queue(one)) - c.with_queue(one)
+    assert e.events and c.events
+    gate.set_status(0)
+    assert (e.get() == 5 + 12 - 7).all()
+    a.finish()
+    assert a.events == []
+
+
+def test_one_launch_for_each_operation(cla, opencl_maker):
+    a = cla.to_device(opencl_maker.queue, A)
+    b = a + a  # compiled now
+    column = a[:, :1, :1]
+    b = a + column
+    cl._opencl._call_counts(True)
+    try:
+        b = a + a
+        b += a
+        b = a + column
+        calls = cl._opencl._call_counts(False)
+    finally:
+        cl._opencl._call_counts(False)
+    assert calls["clEnqueueNDRangeKernel"] == 3
+    assert not any("Read" in name or "Write" in name or "Map" in name for name in calls)
+
+
+def test_cuda_array(gpuarray):
+    from pygpu.cuda import driver
+
+    a = gpuarray.GPUArray((2, 3), np.float32, order="F")
+    assert a.strides == (4, 8) and a.mem_size == 6 and a.ptr == int(a.gpudata)
+    b = gpuarray.to_gpu(A)
+    assert repr(b) == repr(A) and str(b[0]) == str(A[0])
+    part = b[1]
+    assert part.ptr == b.ptr + 48 and int(part.gpudata) == part.ptr
+    interface = part[:, ::2].__cuda_array_interface__
+    assert interface["shape"] == (3, 2) and interface["strides"] == (16, 8)
+    assert interface["data"] == (part.ptr, False) and interface["typestr"] == "<f4"
+    again = gpuarray.GPUArray((3, 4), np.float32, base=b, gpudata=part.ptr)
+    np.testing.assert_array_equal((again + 1).get(), A[1] + 1)
+    assert gpuarray.GPUArray((0,), np.float32).gpudata is None
+    assert gpuarray.zeros((2, 2)).dtype == np.float64 and (gpuarray.ones(3, "f4").get() == 1).all()
+    np.testing.assert_array_equal(b.get(pagelocked=True), A)
+    stream = driver.Stream()
+    c = gpuarray.to_gpu_async(A, stream=stream)
+    host = c.get_async(stream=stream)
+    stream.synchronize()
+    np.testing.assert_array_equal(host, A)
+    np.testing.assert_array_equal(c.astype(np.float32, stream).get(), A)
+    assert gpuarray.arange(0, 3, dtype=np.float32).get().tolist() == [0, 1, 2]
+    assert b._block[1:] == (1, 1) and b._grid[1] == 1
+    assert gpuarray.vec.float3.names == ("x", "y", "z")
+    assert gpuarray.vec.make_int2(1, 2)["y"] == 2
+    moved = b.with_stream(stream)
+    np.testing.assert_array_equal((moved + moved).get(), 2 * A)
+
+
+def test_cuda_kernels_take_arrays(gpuarray):
+    from pygpu.cuda.compiler import SourceModule
+
+    kernel = SourceModule(
+        "__global__ void twice(float *a, int n) { if (threadIdx.x < n) a[threadIdx.x] *= 2; }"
+    ).get_function("twice")
+    a = gpuarray.to_gpu(A)
+    for array in (a[1], a[1].gpudata):  # with and without the object
+        kernel(array, 12, block=(32, 1, 1))
+    kernel.prepare("Pi").prepared_call((1, 1), (32, 1, 1), a.gpudata, 12)
+    want = A.copy()
+    want[0] *= 2
+    want[1] *= 4
+    np.testing.assert_array_equal(a.get(), want)
+
+
+def test_backends_do_not_mix(cla, opencl_maker, gpuarray):
+    with pytest.raises(ValueError, match="different"):
+        opencl_maker(A) + gpuarray.to_gpu(A)
+
+
+def test_old_answers_of_the_aliases(make):
+    """Programs for PyOpenCL and PyCUDA may rely on the dtype of comparisons."""
+    a = make(A[0, 0])
+    for answer, dtype in ((np.int8, np.int8), ("same", np.float32)):
+        old = type("Old", (type(a),), {"_comparison_dtype": answer})
+        b = a._view(a.shape, a.strides, a.offset, None, old)
+        for _ in range(2):
+            result = b > 1
+            assert result.dtype == dtype and result.get().tolist() == [0, 0, 1, 1]
+            assert type(b + b) is old
