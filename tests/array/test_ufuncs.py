@@ -13,7 +13,7 @@ UNSPECIFIED = frozenset(
     "sin sinh tan arcsin arccos arctan tanh arcsinh arccosh arctanh power float_power".split()
     + ["reciprocal"]
 )
-) TOLERANCE = {"e": 2e-3, "f": 4e-6, "d": 2e-13, "F": 2e-5, "D": 1e-12}
+TOLERANCE = {"e": 2e-3, "f": 4e-6, "d": 2e-13, "F": 2e-5, "D": 1e-12}
 
 
 def operands(kind: str) -> tuple[np.ndarray, np.ndarray]:
