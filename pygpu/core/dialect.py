@@ -156,7 +156,7 @@ typedef double pg_f64;
 #define PG_NAN_F64 __longlong_as_double(0x7ff8000000000000LL)
 #define PG_INF_F64 __longlong_as_double(0x7ff0000000000000LL)
 #define PG_KERNEL extern "C" __global__
-#define PG_INLINE static __device__ __forceinline__
+#define PG_INLINE __attribute__((unused)) static __device__ __forceinline__
 #define PG_GLOBAL
 #define PG_LOCAL __shared__
 #define PG_LOCAL_PTR

@@ -323,10 +323,13 @@ def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
         items = _moved(x.dtype, x.dtype)[0]
     if found == 0:
         return out, found
+    local = index_text.TILE * (items.itemsize if items is not None else 0) + 2048
+    staged = not cpu and items is not None and items.itemsize <= 8
+    staged = staged and local <= backend.limits.local_bytes
     kernel = kernels.get(
         backend,
-        ("compact", mask.dtype, items, ndim),
-        lambda: (index_text.compact_source(mask.dtype, items, ndim, cpu), "compact"),
+        ("compact", mask.dtype, items, ndim, staged),
+        lambda: (index_text.compact_source(mask.dtype, items, ndim, cpu, staged), "compact"),
         dtypes.features(mask.dtype),
     )
     groups, size = (

@@ -439,9 +439,11 @@ def _gpu_geometry(
         lanes = min(GROUP, work.power_of_two(-(-n_red // (2 * vector))))
         across = -(-n_out // (GROUP // lanes))
         tiles = n_red // (lanes * vector * 4)
+    # as many groups as are on the device at once, by what registers they take
+    resident = units * (6 if op.plain and vector <= 4 else 3)
     segments = 1
-    if across < units * 4:
-        segments = max(min(-(-units * 8 // across), tiles // 2), 1)
+    if across < resident:
+        segments = max(min(resident // across, tiles // 2), 1)
     return lanes, min(across * segments, 1 << 20), segments
 
 

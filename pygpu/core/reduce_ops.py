@@ -295,6 +295,13 @@ def _position(kind: str, x: DType, out: DType) -> tuple[str, int]:
     if (a_nan || b_nan)
         return a_nan && (!b_nan || a.i < b.i) ? a : b;
 """
+    x_first, y_first = ("x", "a.v") if kind == "argmin" else ("a.v", "x")
+    if code[0] == "c":
+        sooner = f"pg_{code}_lt({x_first}, {y_first})"
+        old_nan, new_nan = _isnan(code, "a.v"), _isnan(code, "x")
+        sooner = f"{new_nan} ? !{old_nan} : !{old_nan} && {sooner}"
+    else:
+        sooner = f"{x_first} < {y_first}" + (" || (x != x && a.v == a.v)" * (code[0] == "f"))
     text = f"""\
 typedef struct {{ pg_i64 i; {acc} v; }} red_acc;
 PG_INLINE red_acc red_none(void) {{ red_acc a; a.v = {zero}; a.i = -1; return a; }}
@@ -304,12 +311,13 @@ PG_INLINE red_acc red_join(red_acc a, red_acc b)
         return a.i < 0 ? b : a;
 {nans}    return {before} || ({equal} && b.i < a.i) ? b : a;
 }}
-PG_INLINE red_acc red_item(red_acc a, X x, pg_i64 i)
+PG_INLINE red_acc red_item(red_acc a, X x, pg_i64 i) /* i is above those before */
 {{
-    red_acc b;
-    b.v = x;
-    b.i = i;
-    return red_join(a, b);
+    if (a.i < 0 || ({sooner})) {{
+        a.v = x;
+        a.i = i;
+    }}
+    return a;
 }}
 """
     return text + _store("a.i", np.dtype(np.int64), out), 32

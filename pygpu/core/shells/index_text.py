@@ -162,10 +162,86 @@ def count_source(mask: DType, cpu: bool) -> str:
 """
 
 
+def _staged(mask: DType, items: DType) -> str:
+    """The rest of ``compact`` for a GPU: four vectors of four items a work-item, moved together in
+    local memory, so that reads and writes of a group are of neighbours."""
+    m, t = dtypes.storage_type(mask), dtypes.storage_type(items)
+    vectors = TILE // GROUP // 4
+    if mask.itemsize == 1:
+        fetch = f"PG_VECTOR({m}, 4) marks = *(PG_GLOBAL const PG_VECTOR({m}, 4) *)(mask + i);"
+        true = _true(mask, "marks.item", "j")
+    else:
+        fetch, true = "", _true(mask, "mask", "i + j")
+    return f"""\
+    PG_LOCAL pg_u64 scanned[{GROUP}];
+    PG_LOCAL {t} stage[{TILE}];
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
+    int aligned = PG_ALIGNED(mask, 4) && PG_ALIGNED(x, 4 * sizeof({t}));
+    for (pg_i64 tile = PG_GROUP_ID(0); tile < tiles; tile += PG_GROUPS(0)) {{
+        pg_i64 base = tile == 0 ? 0 : ends[tile - 1], first = tile * {TILE};
+        pg_i32 many = (pg_i32)(ends[tile] - base);
+        if (many == 0)
+            continue;
+        {t} v[{vectors}][4];
+        pg_u32 flags = 0; /* of items first + k * {GROUP * 4} + id * 4 + j, in bit k * 4 + j */
+        if (aligned && first + {TILE} <= n) {{
+            PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
+                pg_i64 i = first + k * {GROUP * 4} + id * 4;
+                {fetch}
+                PG_VECTOR({t}, 4) four = *(PG_GLOBAL const PG_VECTOR({t}, 4) *)(x + i);
+                PG_UNROLL for (int j = 0; j < 4; j++) {{
+                    v[k][j] = four.item[j];
+                    flags |= (pg_u32){true} << (k * 4 + j);
+                }}
+            }}
+        }} else {{
+            PG_UNROLL for (int k = 0; k < {vectors}; k++)
+                PG_UNROLL for (int j = 0; j < 4; j++) {{
+                    pg_i64 i = first + k * {GROUP * 4} + id * 4 + j;
+                    if (i < n) {{
+                        v[k][j] = x[i];
+                        flags |= (pg_u32){_true(mask, "mask", "i")} << (k * 4 + j);
+                    }}
+                }}
+        }}
+        /* four counts of at most 4 * {GROUP} each in 16 bits of a sum, scanned together */
+        pg_u64 mine = 0;
+        PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
+            pg_u32 f = (flags >> (k * 4)) & 15;
+            mine |= (pg_u64)((f & 1) + ((f >> 1) & 1) + ((f >> 2) & 1) + (f >> 3)) << (16 * k);
+        }}
+        scanned[id] = mine;
+        pg_u64 sum = mine;
+        for (pg_i32 d = 1; d < {GROUP}; d <<= 1) {{
+            PG_BARRIER;
+            pg_u64 left = id >= d ? scanned[id - d] : 0;
+            PG_BARRIER;
+            sum += left;
+            scanned[id] = sum;
+        }}
+        PG_BARRIER;
+        pg_u64 whole = scanned[{GROUP - 1}], before = sum - mine;
+        pg_i32 at_k = 0;
+        PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
+            pg_i32 at = at_k + (pg_i32)((before >> (16 * k)) & 0xffff);
+            PG_UNROLL for (int j = 0; j < 4; j++)
+                if ((flags >> (k * 4 + j)) & 1)
+                    stage[at++] = v[k][j];
+            at_k += (pg_i32)((whole >> (16 * k)) & 0xffff);
+        }}
+        PG_BARRIER;
+        for (pg_i32 i = id; i < many; i += {GROUP})
+            out[base + i] = stage[i];
+        PG_BARRIER;
+    }}
+}}
+"""
+
+
 def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool) -> str:
     """The kernel ``compact``: items of true places side by side, or (items None) the places' indices
     along each of ndim axes, one row of out for each axis. ends[tile]: how many are true up to a
-    tile's end."""
+    tile's end. staged: a GPU moves items together in local memory (TILE of them and 2 KiB fit)."""
     m = dtypes.storage_type(mask)
     out = "pg_i64" if items is None else dtypes.storage_type(items)
     parameters = [f"PG_ARRAY_IN({m}, mask)", "PG_ARRAY_IN(pg_i64, ends)"]
@@ -184,8 +260,13 @@ def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool) -> st
                 f"{{ pg_i64 left = rest / n{k}; out[at + {k} * found] = rest - left * n{k}; rest = left; }}"
             )
         put = " ".join([*lines, "out[at] = rest;"])
+    declared = dtypes.declare(*([] if items is None else [items]))
+    if items is not None and staged:
+        declared += f"PG_DECLARE_VECTOR({out}, 4)\n"
+        if mask.itemsize == 1 and m != out:
+            declared += f"PG_DECLARE_VECTOR({m}, 4)\n"
     head = f"""\
-{dtypes.declare(*([] if items is None else [items]))}PG_KERNEL void compact({", ".join(parameters)})
+{declared}PG_KERNEL void compact({", ".join(parameters)})
 {{
     {start}
 """
@@ -203,6 +284,8 @@ def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool) -> st
     }}
 }}
 """
+    if items is not None and staged:
+        return head + _staged(mask, items)
     # four items a work-item at a time, neighbours in neighbouring work-items: reads are coalesced
     return f"""\
 {head}    PG_LOCAL pg_u64 scanned[{GROUP}];

@@ -20,7 +20,7 @@ from __future__ import annotations
 __all__ = ["GROUP", "groups_source", "lanes_source", "lookback_source"]
 
 GROUP = 256
-LOOKBACK_VECTORS = 4  # 4 vectors a thread times 8 warps: as many sums as a warp has threads
+LOOKBACK_VECTORS = 8  # a thread's, times 8 warps: two sums for each thread of a warp
 
 
 def _parameters(kept: int) -> str:
@@ -310,7 +310,7 @@ typedef struct PG_ALIGN(sizeof(Y) * {vector}) {{ Y item[{vector}]; }} scan_out;
 {helpers}PG_KERNEL void __launch_bounds__({GROUP}) scan_lookback({parameters}{_parameters(kept)})
 {{
     __shared__ pg_u32 ticket;
-    __shared__ scan_t sums[32];
+    __shared__ scan_t sums[64];
     __shared__ scan_t shared_prefix;
     PG_START_IN(X, x); PG_START(Y, y); PG_START(pg_u32, state);
     int id = threadIdx.x, lane = id & 31, warp = id >> 5;
@@ -354,36 +354,63 @@ typedef struct PG_ALIGN(sizeof(Y) * {vector}) {{ Y item[{vector}]; }} scan_out;
     }}
     __syncthreads();
     if (warp == 0) {{
-        scan_t sum = sums[lane];
+        scan_t low = sums[2 * lane], sum = scan_join(low, sums[2 * lane + 1]);
         PG_UNROLL for (int d = 1; d < 32; d <<= 1) {{
             scan_t other = scan_up(sum, d);
             if (lane >= d)
                 sum = scan_join(other, sum);
         }}
         scan_t others = scan_up(sum, 1);
-        sums[lane] = lane == 0 ? scan_none() : others;
+        if (lane == 0)
+            others = scan_none();
+        sums[2 * lane] = others;
+        sums[2 * lane + 1] = scan_join(others, low);
         scan_t whole = scan_down(sum, 31 - lane);
         if (lane == 31)
             scan_tell(state, total, tile, t == 0 ? 2 : 1, whole);
         scan_t prefix = scan_none();
-        for (pg_i64 near = t - 1; near >= 0; near -= 32) {{
-            pg_i64 other = near - lane;
-            scan_t value = scan_none();
-            pg_u32 flag = 2;
+        for (pg_i64 near = t - 1; near >= 0; near -= 128) {{
+            /* each thread asks four tiles in a row: 128 in the time of one */
+            scan_t value[4];
+            pg_u32 flag[4];
+            int missing;
             do {{
-                if (other >= 0)
-                    flag = scan_ask(state, total, row * tiles + other, &value);
-            }} while (__any_sync(0xffffffffu, flag == 0));
-            pg_u32 known = __ballot_sync(0xffffffffu, flag == 2);
-            if (known != 0 && lane >= __ffs((int)known))
-                value = scan_none();
-            PG_UNROLL for (int d = 1; d < 32; d <<= 1) {{
-                scan_t far = scan_down(value, d);
-                if (lane + d < 32)
-                    value = scan_join(far, value);
+                missing = 0;
+                PG_UNROLL for (int k = 0; k < 4; k++) {{
+                    pg_i64 other = near - 4 * lane - k;
+                    value[k] = scan_none();
+                    flag[k] = other < 0 ? 2u : scan_ask(state, total, row * tiles + other, &value[k]);
+                }}
+                /* what lies behind the first whole sum need not be known */
+                int here = flag[0] == 2 || flag[1] == 2 || flag[2] == 2 || flag[3] == 2;
+                pg_u32 wholes = __ballot_sync(0xffffffffu, here);
+                int needed = wholes == 0 || lane < __ffs((int)wholes);
+                int open = 1;
+                PG_UNROLL for (int k = 0; k < 4; k++) {{
+                    if (open && flag[k] == 0)
+                        missing = needed;
+                    if (flag[k] == 2)
+                        open = 0;
+                }}
+            }} while (__any_sync(0xffffffffu, missing));
+            scan_t far = value[0];
+            int open = flag[0] != 2;
+            PG_UNROLL for (int k = 1; k < 4; k++) {{
+                if (open)
+                    far = scan_join(value[k], far);
+                if (flag[k] == 2)
+                    open = 0;
             }}
-            prefix = scan_join(value, prefix);
-            if (known != 0)
+            pg_u32 wholes = __ballot_sync(0xffffffffu, !open);
+            if (wholes != 0 && lane >= __ffs((int)wholes))
+                far = scan_none();
+            PG_UNROLL for (int d = 1; d < 32; d <<= 1) {{
+                scan_t more = scan_down(far, d);
+                if (lane + d < 32)
+                    far = scan_join(more, far);
+            }}
+            prefix = scan_join(far, prefix);
+            if (wholes != 0)
                 break;
         }}
         if (lane == 0)

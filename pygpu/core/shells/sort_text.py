@@ -277,7 +277,7 @@ def onesweep_source(positions: bool, first: bool, last: bool, size: int) -> str:
     _, _, key, index, put = _ends(positions, first, last)
     in_type = "X" if first else "K"
     parameters, starts = _arrays(positions, first, last)
-    start = "const pg_i64 start = 0;"
+    index = index.replace(" - start", "")
     return f"""\
 #define SWEEP_TILE {tile}
 PG_KERNEL void histogram(PG_ARRAY_IN({in_type}, keys_in), PG_ARRAY(pg_u32, sums), pg_i64 n)
@@ -316,7 +316,7 @@ PG_KERNEL void starts(PG_ARRAY(pg_u32, sums))
     }}
     sums[blockIdx.x * 256 + id] = sum - mine;
 }}
-PG_KERNEL void __launch_bounds__({GROUP}) sweep({parameters.replace("@", "PG_ARRAY_IN(pg_u32, sums)")}, PG_ARRAY(pg_u32, state), pg_i64 n, pg_i32 shift)
+PG_KERNEL void __launch_bounds__({GROUP}, 3) sweep({parameters.replace("@", "PG_ARRAY_IN(pg_u32, sums)")}, PG_ARRAY(pg_u32, state), pg_i64 n, pg_i32 shift)
 {{
     __shared__ pg_u32 ticket;
     __shared__ pg_u32 found[8 * 256]; /* by warp and digit */
@@ -325,7 +325,6 @@ PG_KERNEL void __launch_bounds__({GROUP}) sweep({parameters.replace("@", "PG_ARR
     __shared__ K keys[{tile}];
     {f"__shared__ pg_u32 places[{tile}];" if positions else ""}
     PG_START_IN(pg_u32, sums); PG_START(pg_u32, state); {starts}
-    {start}
     int id = threadIdx.x, lane = id & 31, warp = id >> 5;
     if (id == 0)
         ticket = atomicAdd(state, 1u);
