@@ -274,6 +274,8 @@ def member_stub(cls: type, name: str, item: object) -> list[str]:
     where = f"{cls.__name__}.{name}"
     if name == "__hash__" and item is None:
         return ["__hash__: ClassVar[None]  # type: ignore[assignment]"]
+    if name == "__init__" and where not in SLOTS and cls.__new__ is not object.__new__:
+        return []  # it does nothing: __new__ has done it
     if name in ("__new__", "__doc__", "__module__", "__dict__", "__vectorcalloffset__"):
         return []
     if isinstance(item, GetSetDescriptorType | MemberDescriptorType):

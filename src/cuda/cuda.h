@@ -111,6 +111,9 @@ const char *cud_driver_path(void);
 /* The simulator's last words on what went wrong in this thread; "" on a real driver. */
 const char *cud_detail(void);
 
+/* device.c: the __init__ of types whose __new__ does it all, for subclasses that call it with their arguments. */
+int cud_init_nothing(PyObject *self, PyObject *args, PyObject *kwargs);
+
 /* ---- enumerations ----------------------------------------------------------------------------------------------- */
 
 /* A class of pygpu.cuda.enums; its member of this value, or an object of the class if it has none. */

@@ -119,6 +119,8 @@ static int attribute(Device *self, CUdevice_attribute which, int *value) {
     return 0;
 }
 
+int cud_init_nothing(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) { return 0; }
+
 static PyObject *Device_compute_capability(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     int major = 0, minor = 0; /* device_attribute.COMPUTE_CAPABILITY_MAJOR and _MINOR */
     if (attribute((Device *)op, 75, &major) < 0 || attribute((Device *)op, 76, &minor) < 0) {
@@ -306,7 +308,7 @@ static PyMethodDef Device_methods[] = {
 static PyMemberDef Device_members[] = {CUD_WEAKLIST(Device), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot Device_slots[] = {
     {Py_tp_doc, (void *)Device__doc__},
-    {Py_tp_new, (void *)Device_new},
+    {Py_tp_new, (void *)Device_new}, {Py_tp_init, (void *)cud_init_nothing},
     {Py_tp_dealloc, (void *)Device_dealloc},
     {Py_tp_repr, (void *)Device_repr},
     {Py_tp_hash, (void *)Device_hash},

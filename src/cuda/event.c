@@ -205,7 +205,7 @@ static PyGetSetDef Event_getset[] = {{"handle", Event_get_handle, NULL, "int: th
 static PyMemberDef Event_members[] = {CUD_WEAKLIST(Event), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot Event_slots[] = {
     {Py_tp_doc, (void *)Event__doc__},
-    {Py_tp_new, (void *)Event_new},
+    {Py_tp_new, (void *)Event_new}, {Py_tp_init, (void *)cud_init_nothing},
     {Py_tp_traverse, (void *)Event_traverse},
     {Py_tp_dealloc, (void *)Event_dealloc},
     {Py_tp_repr, (void *)Event_repr},

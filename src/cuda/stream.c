@@ -293,7 +293,7 @@ static PyGetSetDef Stream_getset[] = {
 static PyMemberDef Stream_members[] = {CUD_WEAKLIST(Stream), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot Stream_slots[] = {
     {Py_tp_doc, (void *)Stream__doc__},
-    {Py_tp_new, (void *)Stream_new},
+    {Py_tp_new, (void *)Stream_new}, {Py_tp_init, (void *)cud_init_nothing},
     {Py_tp_traverse, (void *)Stream_traverse},
     {Py_tp_dealloc, (void *)Stream_dealloc},
     {Py_tp_repr, (void *)Stream_repr},

@@ -115,3 +115,22 @@ def test_enumerations():
     assert cuda.ctx_flags.SCHED_AUTO | cuda.ctx_flags.MAP_HOST == 8
     assert cuda.array3d_flags.SURFACE_LDST == 2
     assert getattr(cuda.array3d_flags, "2DARRAY") == 1
+
+
+@pytest.mark.parametrize(
+    ("base", "arguments"), [(cuda.Device, (0,)), (cuda.Stream, (1,)), (cuda.Event, (2,))]
+)
+def test_subclasses_call_the_base(context, base, arguments):
+    """As classes do that were written for PyCUDA."""
+
+    class Derived(base):
+        def __init__(self, *arguments):
+            base.__init__(self, *arguments)
+            self.more = arguments
+
+    made = Derived(*arguments)
+    assert isinstance(made, base) and made.more == arguments
+    if base is cuda.Device:
+        assert made == cuda.Device(0) and made.warp_size == 32
+    with pytest.raises(TypeError):
+        Derived(*arguments, 1, 2, 3)
