@@ -5,6 +5,7 @@
  * life of a graph is harmless. */
 #include "function.h"
 #include "graph.h"
+#include "memory.h"
 
 long cud_capturing;
 
@@ -13,6 +14,40 @@ static int in_capture(CUstream handle) {
     CUresult status = CUDA_SUCCESS;
     CU_BESIDE(status, cuStreamIsCapturing, handle, &answer);
     return status == CUDA_SUCCESS && answer == 1;
+}
+
+#define PIN_NAME "pygpu.pin"
+
+static void drop_pin(PyObject *capsule) {
+    Allocation *allocation = PyCapsule_GetPointer(capsule, PIN_NAME);
+    cud_unpin(allocation);
+    Py_DECREF((PyObject *)allocation);
+}
+
+/* What a capture keeps for an object: allocations so that even free() gives their memory to nobody else before the graph goes. New; NULL
+ * with an exception. */
+static PyObject *kept_for(State *state, PyObject *owner) {
+    if (PyTuple_Check(owner)) {
+        Py_ssize_t n = PyTuple_GET_SIZE(owner);
+        PyObject *items = PyTuple_New(n);
+        for (Py_ssize_t i = 0; items != NULL && i < n; i++) {
+            PyObject *item = kept_for(state, PyTuple_GET_ITEM(owner, i));
+            if (item == NULL) {
+                Py_CLEAR(items);
+            } else {
+                PyTuple_SET_ITEM(items, i, item);
+            }
+        }
+        return items;
+    }
+    if (!cud_is_allocation(state, owner)) {
+        return Py_NewRef(owner);
+    }
+    PyObject *capsule = PyCapsule_New(owner, PIN_NAME, drop_pin);
+    if (capsule != NULL) {
+        cud_pin((Allocation *)Py_NewRef(owner));
+    }
+    return capsule;
 }
 
 /* Every capture under way keeps the object. */
@@ -25,7 +60,7 @@ static void keep_everywhere(State *state, PyObject *owner) {
     }
 }
 
-int cud_capture_keep(State *state, CUstream handle, Stream *stream, PyObject *owner) {
+static int keep(State *state, CUstream handle, Stream *stream, PyObject *owner) {
     if (stream != NULL && stream->capturing != CAPTURE_NONE && stream->captured != NULL) {
         if (PyList_Append(stream->captured, owner) < 0) {
             PyErr_Clear();
@@ -38,6 +73,17 @@ int cud_capture_keep(State *state, CUstream handle, Stream *stream, PyObject *ow
         return 1;
     }
     return 0;
+}
+
+int cud_capture_keep(State *state, CUstream handle, Stream *stream, PyObject *owner) {
+    PyObject *kept = cud_capturing > 0 || (stream != NULL && stream->capturing != CAPTURE_NONE) ? kept_for(state, owner) : Py_NewRef(owner);
+    if (kept == NULL) {
+        PyErr_Clear();
+        kept = Py_NewRef(owner);
+    }
+    int result = keep(state, handle, stream, kept);
+    Py_DECREF(kept);
+    return result;
 }
 
 void cud_capture_join(Stream *stream) {

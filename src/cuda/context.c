@@ -59,6 +59,7 @@ static void Context_dealloc(PyObject *op) {
         }
     }
     if (self->alive) {
+        cud_hold_context_gone(self);
         context_destroy(self);
     }
     type->tp_free(op);

@@ -204,6 +204,8 @@ void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, P
 void cud_hold_drain(State *state);
 /* Before a context is destroyed: waits for what is held in it and lets it go. */
 void cud_hold_forget(State *state, Context *context);
+/* Nobody refers to the context any more: what was kept for it to be used again goes too. */
+void cud_hold_context_gone(Context *context);
 
 typedef struct {
     CUD_HEAD

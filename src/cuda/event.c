@@ -89,7 +89,17 @@ static PyObject *Event_record(PyObject *op, PyObject *const *args, Py_ssize_t na
 
 static PyObject *Event_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Event *self = (Event *)op;
-    if (cud_context_check(self->context, "cuEventSynchronize") < 0 || cud_wait_event(self->state, "cuEventSynchronize", self->handle) < 0) {
+    ContextGuard guard;
+    CUresult status;
+    if (cud_context_check(self->context, "cuEventSynchronize") < 0) {
+        return NULL;
+    }
+    if (cud_context_enter(self->context, &guard, &status) < 0) { /* a thread may have no context, or another one */
+        return cud_raise(self->state, "cuEventSynchronize", status);
+    }
+    int failed = cud_wait_event(self->state, "cuEventSynchronize", self->handle) < 0;
+    cud_context_leave(&guard);
+    if (failed) {
         return NULL;
     }
     cud_hold_drain(self->state);
@@ -101,8 +111,12 @@ static PyObject *Event_query(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (cud_context_check(self->context, "cuEventQuery") < 0) {
         return NULL;
     }
-    CUresult status = CUDA_SUCCESS;
-    CU_BESIDE(status, cuEventQuery, self->handle);
+    CUresult status;
+    ContextGuard guard;
+    if (cud_context_enter(self->context, &guard, &status) == 0) {
+        CU_BESIDE(status, cuEventQuery, self->handle);
+        cud_context_leave(&guard);
+    }
     if (status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY) {
         return cud_raise(self->state, "cuEventQuery", status);
     }
@@ -122,8 +136,12 @@ static PyObject *elapsed(Event *self, PyObject *other, int backwards, const char
         return cud_reject(self->state, "cuEventElapsedTime", CUDA_ERROR_INVALID_HANDLE, "an event made with event_flags.DISABLE_TIMING has no time");
     }
     float ms = 0;
-    CUresult status = CUDA_SUCCESS;
-    CU_BESIDE(status, cuEventElapsedTime, &ms, from->handle, to->handle);
+    CUresult status;
+    ContextGuard guard;
+    if (cud_context_enter(from->context, &guard, &status) == 0) {
+        CU_BESIDE(status, cuEventElapsedTime, &ms, from->handle, to->handle);
+        cud_context_leave(&guard);
+    }
     if (status == CUDA_ERROR_NOT_READY || status == CUDA_ERROR_INVALID_HANDLE) {
         return cud_raise_with(self->state, "cuEventElapsedTime", status, "both events must have been recorded and be done: call synchronize() on the later one first");
     }
@@ -140,8 +158,12 @@ static PyObject *Event_ipc_handle(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (cud_context_check(self->context, "cuIpcGetEventHandle") < 0) {
         return NULL;
     }
-    CUresult status = CUDA_SUCCESS;
-    CU_BESIDE(status, cuIpcGetEventHandle, &handle, self->handle);
+    CUresult status;
+    ContextGuard guard;
+    if (cud_context_enter(self->context, &guard, &status) == 0) {
+        CU_BESIDE(status, cuIpcGetEventHandle, &handle, self->handle);
+        cud_context_leave(&guard);
+    }
     return status == CUDA_SUCCESS ? PyByteArray_FromStringAndSize((char *)&handle, sizeof handle) : cud_raise(self->state, "cuIpcGetEventHandle", status);
 }
 

@@ -294,6 +294,22 @@ static int after_launch(Function *self, PyObject *const *args, Py_ssize_t nargs,
     return 0;
 }
 
+/* A wait was interrupted. What the arguments allocated goes when the device is done: giving it back now would wait after all. */
+static void let_go_later(Function *self, const Launch *launch, PyObject *const *args, Py_ssize_t nargs) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *owners = PyTuple_New(nargs);
+    for (Py_ssize_t i = 0; owners != NULL && i < nargs; i++) {
+        PyTuple_SET_ITEM(owners, i, Py_NewRef(args[i]));
+    }
+    if (owners != NULL) {
+        cud_hold(self->state, self->context, launch->stream, launch->stream_object, owners);
+        Py_DECREF(owners);
+    }
+    PyErr_Clear();
+    PyErr_Restore(type, value, traceback);
+}
+
 /* ---- the call -------------------------------------------------------------------------------------------------------- */
 
 enum { KEY_block, KEY_grid, KEY_stream, KEY_shared, KEY_texrefs, KEY_time_kernel, KEY_cooperative, KEY_cluster, KEY_COUNT };
@@ -527,6 +543,9 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
     }
     if (PG_UNLIKELY(around)) {
         result = launch_around(self, &launch, params, size, args, nargs, stream != NULL ? stream : Py_None, timed);
+        if (result == NULL && !PyErr_ExceptionMatches(PyExc_Exception)) { /* KeyboardInterrupt */
+            let_go_later(self, &launch, args, nargs);
+        }
     } else if (function_submit(self, &launch, params, size, args, nargs) == 0) {
         result = Py_NewRef(Py_None);
     }

@@ -1,5 +1,6 @@
 /* handlers.c - ArgumentHandler, In, Out, InOut: host arrays as arguments of a kernel, copied to the device before and back after. */
 #include "function.h"
+#include "memory.h"
 
 PG_DOC(ArgumentHandler__doc__, "ArgumentHandler", "ary", "(ary: Any)",
        "An argument that does something before a launch, pre_call(stream), and perhaps after it, post_call(stream).\n\n"
@@ -138,6 +139,11 @@ static PyObject *copy(PyObject *op, int to_host, const char *call) {
     CUresult status = CUDA_SUCCESS;
     if (device_range(self, call, n, &pointer, &keep) < 0) {
         PyBuffer_Release(&view);
+        return NULL;
+    }
+    if (n > 0 && cud_wait_before_copy(self->state, to_host ? "cuMemcpyDtoH" : "cuMemcpyHtoD", SIZE_MAX) < 0) { /* hears Ctrl-C */
+        PyBuffer_Release(&view);
+        Py_DECREF(keep);
         return NULL;
     }
     if (n > 0) {

@@ -7,7 +7,7 @@
 
 typedef struct Hold {
     struct Hold *next;
-    Context *context; /* strong */
+    Context *context; /* strong; borrowed in the spare ones, which a context takes along when it goes */
     CUevent event;
     PyObject *owner;
 } Hold;
@@ -24,6 +24,7 @@ static CUresult get_event(Context *context, Hold **out) {
         if (hold->context == context) {
             *link = hold->next;
             n_spare--;
+            Py_INCREF((PyObject *)context);
             *out = hold;
             return CUDA_SUCCESS;
         }
@@ -43,6 +44,7 @@ static CUresult get_event(Context *context, Hold **out) {
     return CUDA_SUCCESS;
 }
 
+/* The record is off the list, and its reference to the context is somebody else's. */
 static void destroy(Hold *hold) {
     ContextGuard guard;
     CUresult status;
@@ -50,15 +52,15 @@ static void destroy(Hold *hold) {
         CU_BESIDE(status, cuEventDestroy, hold->event);
         cud_context_leave(&guard);
     }
-    Py_DECREF(hold->context);
     PyMem_Free(hold);
 }
 
 /* The record is off the list: its event is kept for the next one, its owner goes. */
 static void finish(Hold *hold) {
     PyObject *owner = hold->owner;
+    Context *context = hold->context;
     hold->owner = NULL;
-    if (n_spare < MAX_SPARE && hold->context->alive) {
+    if (n_spare < MAX_SPARE && context->alive) {
         hold->next = spare;
         spare = hold;
         n_spare++;
@@ -66,6 +68,21 @@ static void finish(Hold *hold) {
         destroy(hold);
     }
     Py_XDECREF(owner); /* last: it may run any code */
+    Py_DECREF((PyObject *)context);
+}
+
+void cud_hold_context_gone(Context *context) {
+    for (Hold **link = &spare; *link != NULL;) {
+        Hold *hold = *link;
+        if (hold->context == context) {
+            *link = hold->next;
+            n_spare--;
+            destroy(hold);
+            link = &spare; /* others may have been here meanwhile */
+        } else {
+            link = &hold->next;
+        }
+    }
 }
 
 static Hold *take_first(void) {
@@ -104,6 +121,7 @@ void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, P
         CU_QUEUED(status, cuEventRecord, hold->event, handle);
         if (status != CUDA_SUCCESS) {
             destroy(hold);
+            Py_DECREF((PyObject *)context); /* the record's */
         }
     }
     if (status != CUDA_SUCCESS) { /* no event: what would be held is waited for instead */
@@ -152,14 +170,5 @@ void cud_hold_forget(State *state, Context *context) {
         Py_END_ALLOW_THREADS
         finish(hold);
     }
-    for (Hold **link = &spare; *link != NULL;) {
-        Hold *hold = *link;
-        if (hold->context == context) {
-            *link = hold->next;
-            n_spare--;
-            destroy(hold);
-        } else {
-            link = &hold->next;
-        }
-    }
+    cud_hold_context_gone(context);
 }

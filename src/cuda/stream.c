@@ -170,7 +170,17 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
 
 static PyObject *Stream_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Stream *self = (Stream *)op;
-    if (cud_context_check(self->context, "cuStreamSynchronize") < 0 || cud_wait_stream(self->state, "cuStreamSynchronize", self->handle) < 0) {
+    ContextGuard guard;
+    CUresult status;
+    if (cud_context_check(self->context, "cuStreamSynchronize") < 0) {
+        return NULL;
+    }
+    if (cud_context_enter(self->context, &guard, &status) < 0) { /* a thread may have no context, or another one */
+        return cud_raise(self->state, "cuStreamSynchronize", status);
+    }
+    int failed = cud_wait_stream(self->state, "cuStreamSynchronize", self->handle) < 0;
+    cud_context_leave(&guard);
+    if (failed) {
         return NULL;
     }
     cud_hold_drain(self->state);
@@ -182,8 +192,12 @@ static PyObject *Stream_is_done(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (cud_context_check(self->context, "cuStreamQuery") < 0) {
         return NULL;
     }
-    CUresult status = CUDA_SUCCESS;
-    CU_BESIDE(status, cuStreamQuery, self->handle);
+    CUresult status;
+    ContextGuard guard;
+    if (cud_context_enter(self->context, &guard, &status) == 0) {
+        CU_BESIDE(status, cuStreamQuery, self->handle);
+        cud_context_leave(&guard);
+    }
     if (status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY) {
         return cud_raise(self->state, "cuStreamQuery", status);
     }
@@ -199,8 +213,12 @@ static PyObject *Stream_wait_for_event(PyObject *op, PyObject *event_object) {
     if (cud_context_check(self->context, "cuStreamWaitEvent") < 0 || cud_context_check(event->context, "cuStreamWaitEvent") < 0) {
         return NULL;
     }
-    CUresult status = CUDA_SUCCESS;
-    CU_QUEUED(status, cuStreamWaitEvent, self->handle, event->handle, 0);
+    CUresult status;
+    ContextGuard guard;
+    if (cud_context_enter(self->context, &guard, &status) == 0) {
+        CU_QUEUED(status, cuStreamWaitEvent, self->handle, event->handle, 0);
+        cud_context_leave(&guard);
+    }
     if (status != CUDA_SUCCESS) {
         return cud_raise(self->state, "cuStreamWaitEvent", status);
     }
@@ -240,8 +258,12 @@ static PyObject *Stream_get_priority(PyObject *op, void *Py_UNUSED(closure)) {
     if (cud_context_check(self->context, "cuStreamGetPriority") < 0) {
         return NULL;
     }
-    CUresult status = CUDA_SUCCESS;
-    CU_BESIDE(status, cuStreamGetPriority, self->handle, &priority);
+    CUresult status;
+    ContextGuard guard;
+    if (cud_context_enter(self->context, &guard, &status) == 0) {
+        CU_BESIDE(status, cuStreamGetPriority, self->handle, &priority);
+        cud_context_leave(&guard);
+    }
     return status == CUDA_SUCCESS ? PyLong_FromLong(priority) : cud_raise(self->state, "cuStreamGetPriority", status);
 }
 
@@ -251,8 +273,12 @@ static PyObject *Stream_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
     if (cud_context_check(self->context, "cuStreamGetFlags") < 0) {
         return NULL;
     }
-    CUresult status = CUDA_SUCCESS;
-    CU_BESIDE(status, cuStreamGetFlags, self->handle, &flags);
+    CUresult status;
+    ContextGuard guard;
+    if (cud_context_enter(self->context, &guard, &status) == 0) {
+        CU_BESIDE(status, cuStreamGetFlags, self->handle, &flags);
+        cud_context_leave(&guard);
+    }
     return status == CUDA_SUCCESS ? PyLong_FromUnsignedLong(flags) : cud_raise(self->state, "cuStreamGetFlags", status);
 }
 

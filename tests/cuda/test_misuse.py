@@ -40,7 +40,7 @@ FUZZ = (
     + """
 group = int(sys.argv[1])
 bad = []
-names = sorted(n for n in vars(drv) if not n.startswith("_") and callable(getattr(drv, n)))
+names = sorted(n for n in dir(drv) if not n.startswith("_") and callable(getattr(drv, n)))
 assert len(names) > 140, len(names)
 for name in names[group::4]:
     function = getattr(drv, name)

@@ -1,4 +1,4 @@
-"""Fail each Python allocation of short uses of CUDA: cuda_memory_worker.py RESULTS FIRST STEP [FROM]
+"""Fail each Python allocation of uses of CUDA: cuda_memory_worker.py RESULTS FIRST STEP [FROM]
 
 Walks every STEP-th use from FIRST on, as memory_worker does; a trial's number is 1000 times that of
 the use and the number of the allocation. A use calls C alone, as far as it can: Python's and

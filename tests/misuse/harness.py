@@ -31,6 +31,11 @@ CASE_FILES = (
     "args", "callbacks", "commands", "context", "copy", "exit", "fork", "fuzz", "geometry", "image",
     "lifetime", "memory", "pool", "program", "scalars", "svm", "threads", "types", "wait",
 )  # fmt: skip
+CUDA_FILES = (
+    "cuda_args", "cuda_callbacks", "cuda_capture", "cuda_context", "cuda_exit", "cuda_fork",
+    "cuda_fuzz", "cuda_lifetime", "cuda_threads", "cuda_wait",
+)  # fmt: skip
+"""The same for pygpu.cuda.driver; their Env is cuda_env's."""
 MF = cl.mem_flags
 CALLER = (TypeError, ValueError, IndexError, OverflowError)
 """Mistakes that pygpu's own checks find."""
@@ -134,11 +139,16 @@ def case(
     return register if function is None else register(function)
 
 
-def load_cases() -> dict[str, Case]:
-    """Import every cases_*.py and return the registry, in file order."""
-    for name in CASE_FILES:
+def load_cases(files: tuple[str, ...] = CASE_FILES) -> dict[str, Case]:
+    """Import the cases_*.py of these names and return their cases, in file order."""
+    for name in files:
         importlib.import_module(f"cases_{name}")
-    return CASES
+    return {name: case for name, case in CASES.items() if case.group in files}
+
+
+def is_cuda(name: str) -> bool:
+    """Whether the case of this name is about CUDA."""
+    return name.startswith("cuda_")
 
 
 MISSES: list[Missed] = []

@@ -21,7 +21,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import CASES, PEER, load_cases
+from harness import CASE_FILES, CASES, CUDA_FILES, PEER, load_cases
 
 HERE = Path(__file__).parent
 START_LIMIT = 60.0
@@ -185,7 +185,7 @@ def run_cases(names: list[str]) -> dict[str, Outcome]:
 
 def main() -> int:
     patterns = [re.compile(p) for p in sys.argv[1:]] or [re.compile("")]
-    load_cases()
+    load_cases(CASE_FILES + CUDA_FILES)
     names = [n for n in CASES if any(p.search(n) for p in patterns)]
     start = time.monotonic()
     outcomes = run_cases(names)

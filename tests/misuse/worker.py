@@ -7,6 +7,7 @@ hang belongs to.
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import sys
 import time
@@ -14,7 +15,7 @@ import traceback
 import warnings
 from typing import Any, TextIO
 
-from harness import CASES, MISSES, Env, Missed, cl, load_cases
+from harness import CASE_FILES, CASES, CUDA_FILES, MISSES, Missed, cl, is_cuda, load_cases
 
 
 def report(stream: TextIO, **row: Any) -> None:
@@ -25,7 +26,7 @@ def report(stream: TextIO, **row: Any) -> None:
 
 def handles() -> dict[str, int]:
     """Live driver handles by kind, zero ones left out; empty where the build has no counters."""
-    counts = getattr(cl, "_opencl", None)
+    counts = getattr(cl, "_cuda" if is_cuda(sys.argv[2]) else "_opencl", None)
     counts = getattr(counts, "_handle_counts", None)
     return {k: v for k, v in counts().items() if v} if counts else {}
 
@@ -42,7 +43,7 @@ def settled(before: dict[str, int]) -> dict[str, int]:
         time.sleep(0.01)
 
 
-def run(env: Env, name: str) -> tuple[str, str]:
+def run(env: Any, name: str) -> tuple[str, str]:
     """Run one case with all checks around it; return the outcome and the explanation."""
     case = CASES[name]
     gc.collect()
@@ -73,9 +74,10 @@ def run(env: Env, name: str) -> tuple[str, str]:
 def main() -> None:
     warnings.simplefilter("ignore")  # what pygpu warns of is not what these cases are about
     with open(sys.argv[1], "a") as results:
-        load_cases()
+        cuda = is_cuda(sys.argv[2])
+        load_cases(CUDA_FILES if cuda else CASE_FILES)
         report(results, step="start")
-        env = Env()
+        env = importlib.import_module("cuda_env" if cuda else "harness").Env()
         for name in sys.argv[2:]:
             report(results, step="begin", case=name)
             print(f"@@{name}", file=sys.stderr, flush=True)

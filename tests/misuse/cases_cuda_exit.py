@@ -1,0 +1,138 @@
+"""CUDA: the process ends while something is still going on: status 0, no word, in time."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+from cuda_env import Env, cuda
+from harness import case
+
+KEPT: list[Any] = []
+
+
+@case(alone=True, limit=10)
+def work_pending(env: Env) -> None:
+    KEPT.append(env.spin(env.stream, 30000))
+    memory = env.memory()
+    cuda.memcpy_dtoh_async(np.zeros(64, np.float32), memory, env.stream)
+
+
+@case(alone=True, limit=10)
+def work_pending_and_all_kept(env: Env) -> None:
+    KEPT.extend([env, env.spin(env.stream, 30000), cuda.Event().record(env.stream), env.memory()])
+
+
+@case(alone=True, limit=10)
+def a_host_function_pending(env: Env) -> None:
+    gate = threading.Event()
+    KEPT.append(gate)
+    cuda.launch_host_func(env.stream, gate.wait, 1)
+    cuda.launch_host_func(env.stream, KEPT.append, 1)
+
+
+@case(alone=True, limit=15)
+def a_host_function_that_does_not_end(env: Env) -> None:
+    cuda.launch_host_func(env.stream, time.sleep, 3)
+    time.sleep(0.1)
+
+
+@case(alone=True, limit=10)
+def host_functions_for_ever(env: Env) -> None:
+    for _ in range(300):
+        cuda.launch_host_func(env.stream, time.sleep, 0.01)
+
+
+@case(alone=True, limit=10)
+def pools_and_arrays_alive(env: Env) -> None:
+    pool, locked = cuda.DeviceMemoryPool(), cuda.PageLockedMemoryPool()
+    KEPT.extend([pool, locked, pool.allocate(1000), locked.allocate(64, np.float32)])
+    KEPT.append(cuda.managed_empty(64, np.float32, mem_flags=1))
+    KEPT.append(cuda.pagelocked_empty(64, np.float32))
+    KEPT.append(cuda.register_host_memory(cuda.aligned_empty(4096, np.uint8)))
+    KEPT.append(cuda.TextureObject(cuda.matrix_to_array(env.host.reshape(8, 8), "C")))
+
+
+@case(alone=True, limit=10)
+def contexts_on_the_stack(env: Env) -> None:
+    for _ in range(3):
+        KEPT.append(env.device.make_context())
+        KEPT.append(env.memory())
+    for _ in range(5):
+        env.context.push()
+    env.device.make_context()
+
+
+@case(alone=True, limit=10)
+def objects_in_a_cycle(env: Env) -> None:
+    cycle: dict[str, Any] = {"memory": env.memory(), "stream": cuda.Stream(), "env": env}
+    cycle["self"] = cycle
+
+
+@case(alone=True, limit=10)
+def a_capture_that_nobody_ends(env: Env) -> None:
+    KEPT.extend([cuda.Stream(), env.memory()])
+    KEPT[0].begin_capture()
+    env.add1(KEPT[1], block=(64, 1, 1), stream=KEPT[0])
+
+
+@case(alone=True, limit=10)
+def daemon_threads_at_work(env: Env) -> None:
+    def work() -> None:
+        env.context.push()
+        stream = cuda.Stream()
+        while True:
+            env.add1(env.memory(), block=(64, 1, 1), stream=stream)
+            stream.synchronize()
+
+    for _ in range(3):
+        threading.Thread(target=work, daemon=True).start()
+    time.sleep(0.2)
+
+
+@case(alone=True, limit=10)
+def a_daemon_thread_waiting(env: Env) -> None:
+    env.spin(env.stream, 200000)
+    threading.Thread(target=env.stream.synchronize, daemon=True).start()
+    time.sleep(0.1)
+
+
+@case(alone=True, limit=10)
+def use_in_atexit(env: Env) -> None:
+    atexit.register(env.healthy)
+    atexit.register(lambda: cuda.launch_host_func(env.stream, KEPT.append, 1))
+
+
+class Late:
+    """Uses CUDA when it is finalized, which may be when the interpreter is half gone."""
+
+    def __init__(self, env: Env) -> None:
+        self.memory, self.stream, self.free = env.memory(), env.stream, cuda.mem_alloc
+
+    def __del__(self) -> None:
+        self.memory.free()
+        self.stream.synchronize()
+        self.free(64)
+
+
+@case(alone=True, limit=10)
+def use_in_a_finalizer(env: Env) -> None:
+    KEPT.append(Late(env))
+    sys.modules["pygpu_kept"] = Late(env)  # type: ignore[assignment]
+
+
+@case(alone=True, limit=10, rc=7)
+def sys_exit_with_work_pending(env: Env) -> None:
+    KEPT.append(env.spin(env.stream, 30000))
+    os._exit(7)
+
+
+@case(alone=True, limit=10)
+def a_kernel_that_failed(env: Env) -> None:
+    env.kernel("wild")(np.intp(8), block=(1, 1, 1))
+    KEPT.extend([env, env.stream])
