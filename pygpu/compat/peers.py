@@ -50,6 +50,7 @@ def _pyopencl() -> Peer:
         elsewhere={
             "": ("pygpu", "pygpu.compat.names"),
             "_cl": ("pygpu._opencl", "pygpu", "pygpu.tools", "pygpu.compat.names"),
+            "array": ("pygpu.compat.opencl_array", "pygpu.array"),
             "typing": ("pygpu.compat.names",),
             "compyte": (),
             "compyte.dtypes": ("pygpu.dtypes", "pygpu.tools"),
@@ -82,6 +83,7 @@ def _pycuda() -> Peer:
         elsewhere={
             "": ("pygpu.cuda",),
             "_driver": ("pygpu.cuda.driver",),
+            "gpuarray": ("pygpu.compat.cuda_gpuarray", "pygpu.cuda.gpuarray"),
             "_pvt_struct": ("struct",),
             "compyte": (),
             "compyte.dtypes": ("pygpu.cuda.dtypes", "pygpu.dtypes"),

@@ -184,3 +184,32 @@ def test_old_answers_of_the_aliases(make):
             result = b > 1
             assert result.dtype == dtype and result.get().tolist() == [0, 0, 1, 1]
             assert type(b + b) is old
+
+
+ALIASES = """
+import numpy as np, pygpu.compat, warnings
+warnings.simplefilter("ignore")
+pygpu.compat.install()
+import pyopencl as cl, pyopencl.array as cla, pygpu.array
+queue = cl.CommandQueue(cl.create_some_context(interactive=False))
+a = cla.to_device(queue, np.arange(4, dtype=np.float32))
+assert (a > 1).dtype == np.int8 and (2 * a > 1).dtype == np.int8 and (a + 1).dtype == np.float32
+assert isinstance(pygpu.array.zeros(queue, 3, np.int8), cla.Array) and not isinstance(3, cla.Array)
+assert isinstance(a, pygpu.array.Array) and not isinstance(a, type("Mine", (cla.Array,), {}))
+import pycuda.autoinit, pycuda.gpuarray as gpuarray
+b = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
+assert (b > 1).dtype == np.float32 and isinstance(b + b, gpuarray.GPUArray)
+from pyopencl.array import *
+assert to_device is cla.to_device and if_positive is pygpu.array.if_positive
+print("fine")
+"""
+
+
+def test_aliases_of_other_packages(cla, gpuarray):
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", ALIASES], capture_output=True, text=True, timeout=200
+    )
+    assert done.stdout == "fine\n", done.stderr
