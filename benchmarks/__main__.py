@@ -12,7 +12,16 @@ import sys
 
 import common
 
-NAMES = ("launch", "transfer", "build", "import", "cuda_launch", "cuda_memory", "cuda_compile")
+NAMES = (
+    "launch",
+    "transfer",
+    "build",
+    "import",
+    "cuda_launch",
+    "cuda_memory",
+    "cuda_compile",
+    "simulator",
+)
 WITHOUT_OPENCL = NAMES[3:]  # which know nothing of its platforms and devices
 
 
