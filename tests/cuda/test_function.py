@@ -173,7 +173,7 @@ def test_a_kernel_with_smaller_blocks_than_the_device(kernels, out):
     bounded = kernels.get_function("bounded")
     most = bounded.max_threads_per_block
     if most > 64:
-        pytest.skip("the launch bounds are not told (max_threads_per_block)")
+        pytest.skip("needs a driver that tells launch bounds (max_threads_per_block)")
     bounded(out, block=(64, 1, 1))
     with pytest.raises(cuda.LaunchError, match="'bounded' runs in blocks of at most 64 threads"):
         bounded(out, block=(65, 1, 1))

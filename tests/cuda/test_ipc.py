@@ -51,7 +51,7 @@ def handle():
     except cuda.LogicError as error:
         if "not supported" in str(error):
             del memory
-            pytest.skip("this driver has no memory that other processes can open")
+            pytest.skip(f"needs a driver with CUDA IPC (NVIDIA's on Linux): {error}")
         raise
     yield memory, made
 

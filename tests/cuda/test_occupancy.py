@@ -83,7 +83,7 @@ def test_available_shared(plain):
 
 def test_the_largest_cooperative_grid_runs(plain):
     if not attribute("COOPERATIVE_LAUNCH"):
-        pytest.skip("the device has no cooperative launches")
+        pytest.skip("needs a GPU with cooperative launches (COOPERATIVE_LAUNCH)")
     memory = cuda.mem_alloc(4 * 128)
     most = attribute("MULTIPROCESSOR_COUNT") * plain.max_active_blocks(128)
     plain(memory, block=(128, 1, 1), grid=(most, 1), cooperative=True)

@@ -104,5 +104,5 @@ def test_two_devices():
         env=os.environ | {"PYGPU_SIM_DEVICES": "2"},  # a real driver has as many as it has
     )
     if result.stdout == "one device\n":
-        pytest.skip("needs two GPUs")
+        pytest.skip("needs two NVIDIA GPUs, and this machine has one")
     assert (result.returncode, result.stdout) == (0, "done\n"), result.stderr

@@ -62,9 +62,11 @@ def attack(env: Env, function: Any, *args: Any, no_numbers: tuple[int, ...] = ()
     function(*args)
     values = nasty(env)
     for place in range(len(args)):
+        # NVIDIA's driver follows any number that could be a handle or an address.
+        pointed = isinstance(args[place], (cuda.Stream, cuda.DeviceAllocation))
         for value in values:
             number = isinstance(value, (int, np.ndarray, np.generic)) or hasattr(value, "__index__")
-            if place in no_numbers and number:
+            if number and (place in no_numbers or (pointed and not _cuda._is_simulator())):
                 continue
             now = [*args[:place], value, *args[place + 1 :]]
             try:
