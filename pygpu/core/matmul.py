@@ -166,8 +166,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         left, right = list(range(a.ndim - count, a.ndim)), list(range(count))
     except TypeError:
         first, second = axes
-        left = [first] if isinstance(first, (int, np.integer)) else list(first)
-        right = [second] if isinstance(second, (int, np.integer)) else list(second)
+        left = [int(first)] if isinstance(first, (int, np.integer)) else list(first)
+        right = [int(second)] if isinstance(second, (int, np.integer)) else list(second)
     left = [layout.normalize_axis(k, a.ndim) for k in left]
     right = [layout.normalize_axis(k, b.ndim) for k in right]
     if len(left) != len(right) or any(

@@ -105,6 +105,11 @@ class ArrayBase(Shaping):
 
         return protocols.array_ufunc(self, ufunc, method, inputs, kwargs)
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from . import array_function
+
+        return array_function.array_function(self, function, args, kwargs)
+
     # ---- reductions: reduce.py
 
     def _reduce(self, kind: str, axis: Any, **options: Any) -> Any:

@@ -68,10 +68,11 @@ def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[An
         return given, given
     if given is not None and kind in ("min", "max"):
         return given, given
-    result = {"argmin": np.int64, "argmax": np.int64, "count_nonzero": np.int64}.get(kind)
     if kind in ("any", "all"):
-        result = np.bool_
-    return x, x if result is None else np.dtype(result)
+        return x, np.dtype(np.bool_)
+    if kind in ("argmin", "argmax", "count_nonzero"):
+        return x, np.dtype(np.int64)
+    return x, x
 
 
 def _empty_result(kind: str, number: np.dtype[Any], initial: Any) -> Any:

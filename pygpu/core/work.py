@@ -42,7 +42,7 @@ def empty(
         size *= n
     backend = like.backend
     memory = backend.allocate(size * dtype.itemsize, like.allocator, like.queue)
-    cls = type(like)
+    cls: Any = type(like)
     array = cls.__new__(cls)
     array._init(backend, like.queue, memory, 0, shape, strides, dtype, like.allocator)
     return array

@@ -1,0 +1,179 @@
+"""NumPy's functions called with device arrays: ``np.sort(a)``, ``np.linalg.solve(a, b)``.
+
+Functions in the table run on the device. Those of numpy.linalg and numpy.fft that are not there are
+computed by NumPy on the host, for which each warns once; all others are a TypeError.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .._array import GPUArray
+
+__all__ = ["array_function"]
+
+_warned: set[Any] = set()
+
+
+def _reduction(kind: str) -> Callable[..., Any]:
+    def call(a: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
+        options = {k: v for k, v in options.items() if v is not np._NoValue}
+        if args:
+            names = ("dtype", "out") if kind in ("sum", "prod", "mean", "var", "std") else ("out",)
+            options.update(zip(names, args, strict=False))
+        return a._reduce(kind, axis, **options)
+
+    return call
+
+
+def _nonzero_where(condition: Any, *choices: Any) -> Any:
+    from . import functions, index
+
+    if not choices:
+        return index.nonzero(condition)
+    return functions.choose("where", condition, *choices)
+
+
+def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+    from . import sort
+
+    return sort.sort(a, axis)
+
+
+def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+    from . import sort
+
+    return sort.argsort(a, axis)
+
+
+def _unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    **options: Any,
+) -> Any:
+    from . import sort
+
+    if axis is not None:
+        raise TypeError("numpy.unique of an array on a device takes no axis")
+    return sort.unique(ar, return_index, return_inverse, return_counts, equal_nan=equal_nan)
+
+
+def _flatnonzero(a: Any) -> Any:
+    from . import index, work
+
+    return index.nonzero(work.flat(a))[0]
+
+
+def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    from . import index, work
+
+    (where,) = index.nonzero(work.as_array(a, condition, np.bool_, "compress"))
+    return index.take(a, where, axis, out)
+
+
+def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    return a._copy(order=order)
+
+
+@cache
+def _table() -> dict[Any, Callable[..., Any]]:
+    from . import functions, index, matmul, scan, sort
+
+    table: dict[Any, Callable[..., Any]] = {
+        getattr(np, kind): _reduction(kind)
+        for kind in (
+            "sum prod min max ptp argmin argmax any all mean var std count_nonzero".split()
+        )
+    }
+    table |= {
+        np.cumsum: lambda a, axis=None, dtype=None, out=None: scan.scan(
+            "cumsum", a, axis, dtype=dtype, out=out
+        ),
+        np.cumprod: lambda a, axis=None, dtype=None, out=None: scan.scan(
+            "cumprod", a, axis, dtype=dtype, out=out
+        ),
+        np.sort: _sort,
+        np.argsort: _argsort,
+        np.unique: _unique,
+        np.searchsorted: sort.searchsorted,
+        np.where: _nonzero_where,
+        np.nonzero: index.nonzero,
+        np.flatnonzero: _flatnonzero,
+        np.compress: _compress,
+        np.take: index.take,
+        np.put: index.put,
+        np.take_along_axis: index.take_along_axis,
+        np.put_along_axis: index.put_along_axis,
+        np.dot: lambda a, b, out=None: functions.dot(a, b, out=out),
+        np.inner: lambda a, b: (
+            matmul.tensordot(a, b, ([a.ndim - 1], [b.ndim - 1])) if a.ndim and b.ndim else a * b
+        ),
+        np.vdot: lambda a, b: functions.dot(a, b, conjugate=True),
+        np.tensordot: matmul.tensordot,
+        np.einsum: matmul.einsum,
+        np.outer: matmul.outer,
+        np.trace: matmul.trace,
+        np.diagonal: matmul.diagonal,
+        np.concatenate: lambda arrays, axis=0: functions.concatenate(arrays, axis),
+        np.stack: lambda arrays, axis=0: functions.stack(arrays, axis),
+        np.clip: lambda a, a_min=None, a_max=None, out=None: functions.clip(a, a_min, a_max, out),
+        np.round: lambda a, decimals=0, out=None: functions.round(a, decimals, out),
+        np.diff: lambda a, n=1, axis=-1: functions.diff(a, n, axis),
+        np.copy: _copy,
+        np.reshape: lambda a, /, shape, order="C", **options: a.reshape(shape, order=order),
+        np.ravel: lambda a, order="C": a.ravel(order),
+        np.transpose: lambda a, axes=None: a.transpose() if axes is None else a.transpose(axes),
+        np.squeeze: lambda a, axis=None: a.squeeze(axis),
+        np.swapaxes: lambda a, axis1, axis2: a.swapaxes(axis1, axis2),
+        np.shape: lambda a: a.shape,
+        np.ndim: lambda a: a.ndim,
+        np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
+    }
+    return table
+
+
+def _to_host(value: Any) -> Any:
+    if isinstance(value, GPUArray):
+        return value.get()  # type: ignore[attr-defined]
+    if isinstance(value, (list, tuple)):
+        return type(value)(_to_host(v) for v in value)
+    return value
+
+
+def _to_device(like: Any, value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return like._from_host(np.asarray(value))
+    if isinstance(value, tuple):
+        parts = [_to_device(like, v) for v in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
+    """``__array_function__`` of an array."""
+    known = _table().get(function)
+    if known is not None:
+        return known(*args, **kwargs)
+    module = getattr(function, "__module__", "") or ""
+    if not module.startswith(("numpy.linalg", "numpy.fft")):
+        return NotImplemented
+    if function not in _warned:
+        _warned.add(function)
+        warnings.warn(
+            f"{module}.{function.__name__} is computed by NumPy on the host: its arrays are copied "
+            "there and back",
+            UserWarning,
+            stacklevel=3,
+        )
+    host = function(*_to_host(tuple(args)), **{k: _to_host(v) for k, v in kwargs.items()})
+    return _to_device(like, host)

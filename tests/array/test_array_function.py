@@ -1,0 +1,59 @@
+"""NumPy's functions called with device arrays."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from tests.array.test_reduce import host
+
+
+def same(got, want):
+    want = np.asarray(want)
+    assert got.dtype == want.dtype and got.shape == want.shape
+    np.testing.assert_allclose(got.get(), want, rtol=1e-5, atol=1e-5)
+
+
+def test_on_the_device(make):
+    a = host("f4", (40, 30))
+    device = make(a)
+    same(np.sum(device, axis=1), np.sum(a, axis=1))
+    same(np.max(device, 0), np.max(a, 0))
+    same(np.argmin(device), np.argmin(a))
+    same(np.cumsum(device, 1), np.cumsum(a, 1))
+    same(np.sort(device, axis=1), np.sort(a, axis=1))
+    same(np.argsort(device, axis=1), np.argsort(a, axis=1))
+    same(np.where(device > 0, device, 0), np.where(a > 0, a, np.float32(0)))
+    same(np.nonzero(device > 0)[1], np.nonzero(a > 0)[1])
+    same(np.take(device, [1, 3], 1), np.take(a, [1, 3], 1))
+    same(np.compress(a[0] > 0, device, 1), np.compress(a[0] > 0, a, 1))
+    same(np.einsum("ij,kj->ik", device, device), np.einsum("ij,kj->ik", a, a))
+    same(np.dot(device, device.T), np.dot(a, a.T))
+    same(np.inner(device, device), np.inner(a, a))
+    same(np.trace(device), np.trace(a))
+    same(np.concatenate([device, device], 1), np.concatenate([a, a], 1))
+    same(np.transpose(device), a.T)
+    assert np.shape(device) == a.shape and np.size(device, 0) == 40
+
+
+def test_on_the_host_with_one_warning(make):
+    from pygpu.core import array_function
+
+    a = host("f8", (5, 5)) + 5 * np.eye(5)
+    b = host("f8", 5)
+    array_function._warned.discard(np.linalg.solve)
+    with pytest.warns(UserWarning, match="numpy.linalg.solve is computed by NumPy on the host"):
+        same(np.linalg.solve(make(a), make(b)), np.linalg.solve(a, b))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same(np.linalg.solve(make(a), b), np.linalg.solve(a, b))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        q, r = np.linalg.qr(make(a))
+        same(np.dot(q, r), a)
+        same(np.fft.fft(make(b)), np.fft.fft(b))
+
+
+def test_what_there_is_not(make):
+    with pytest.raises(TypeError, match="no implementation found"):
+        np.polyfit(make(np.ones(3)), make(np.ones(3)), 1)
