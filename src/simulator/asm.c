@@ -30,7 +30,7 @@ static const char *const types[][2] = {
 /* Modifiers that make no difference here: precision that is better, order that is stricter, one space of addresses. */
 static const char *const ignored[] = {
     "approx", "ftz", "noftz", "full", "sync", "aligned", "global", "shared", "local", "const", "param", "generic", "volatile", "relaxed", "acquire",
-    "release", "acq_rel", "sc", "weak", "cta", "gpu", "sys", "cluster", "gl", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1", "L2", "vec", "uni",
+    "release", "acq_rel", "sc", "weak", "cta", "gpu", "sys", "cluster", "gl", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1", "L2", "vec", "uni", "mmio",
 };
 /* Instructions without a result. */
 static const char *const silent[] = {
@@ -382,8 +382,20 @@ static unsigned read_strings(const Rewriter *r, unsigned i, unsigned end, Text *
     return i;
 }
 
+/* In headers of the system only NVIDIA's have PTX; others' assembly is for this processor. */
+static bool is_ptx(const Rewriter *r, unsigned i) {
+    unsigned line;
+    int size;
+    if (!r->t.tokens[i].system) return true;
+    const char *file = rewrite_place(r, i, &line, &size), *found = strstr(file, "/cuda/");
+    return found != NULL && found < file + size && strncmp(file, compiler_headers(), strlen(compiler_headers())) != 0;
+}
+
 unsigned rewrite_asm(Rewriter *r, unsigned i) {
     unsigned open = i + 1;
+    if (!is_ptx(r, i)) return i;
+    const bool failed = r->failed;
+    const size_t logged = r->log->size;
     while (r->t.tokens[open].kind == TOKEN_NAME) open++; /* volatile */
     if (!is_bracket(&r->t, open, '(') || r->match[open] == 0) return i;
     const unsigned end = r->match[open];
@@ -413,6 +425,14 @@ unsigned rewrite_asm(Rewriter *r, unsigned i) {
     const bool ok = translate(&p, code.data);
     for (unsigned a = 0; a < p.n_operands; a++) text_printf(&p.out, "(void)pgs_a%u; ", a);
     text_puts(&p.out, "} while (0)");
+    if (!ok && r->t.tokens[i].system && !failed) { /* most of what a library has is not used: an error of the assembler, if it is */
+        r->failed = false;
+        r->log->size = logged;
+        if (r->log->data != NULL) r->log->data[logged] = 0;
+        text_free(&code);
+        text_free(&p.out);
+        return i;
+    }
     if (ok && p.out.data != NULL) text_puts(r->out, p.out.data);
     /* As many lines as there were, so that those behind keep their numbers. */
     const char *last = r->t.text + r->t.tokens[end].start;

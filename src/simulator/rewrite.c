@@ -322,12 +322,11 @@ static unsigned rewrite_name(Rewriter *r, unsigned i) {
         if (i > 0 && token_is(&r->t, i - 1, "void")) break;
         text_puts(r->out, "sim_assertion");
         return i + 1;
-    case R_asm: case R___asm__: case R___asm:
-        if (!system) {
-            const unsigned next = rewrite_asm(r, i);
-            if (next != i) return next;
-        }
+    case R_asm: case R___asm__: case R___asm: {
+        const unsigned next = rewrite_asm(r, i);
+        if (next != i) return next;
         break;
+    }
     default: break;
     }
     copy_token(r, i);

@@ -146,6 +146,9 @@ def test_faults_under_faulthandler(module):
         faulthandler.disable()
 
 
+@pytest.mark.skipif(
+    "libasan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer takes the fault"
+)
 def test_faults_outside_of_kernels_end_the_process_as_before(make_simulator):
     script = """
 import ctypes, faulthandler, runpy, sys

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import pygpu
@@ -212,3 +213,22 @@ def test_a_programs_macros_do_not_reach_into_headers(name):
     text = f"{defines}#include <{name}>\nint four = a 4);\n"
     result = compile_text(COMPILERS[0], text, "-fsyntax-only")
     assert result.returncode == 0, result.stderr[:3000]
+
+
+def test_ptx_of_a_library(simulator):
+    """Headers of the toolkit's C++ library: what is PTX and used is translated, the rest left."""
+    header = """
+    #pragma GCC system_header
+    static inline __device__ void fence() { asm volatile("fence.sc.gpu;" ::: "memory"); }
+    template <class T> static inline __device__ void put(T *p, T v)
+    { asm volatile("st.relaxed.gpu.b32 [%0],%1;" :: "l"(p), "r"(v) : "memory"); }
+    template <class T> static inline __device__ void unused(T *p)
+    { asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "l"(p)); }
+    """
+    source = """
+    #include <cuda/fence.h>
+    extern "C" __global__ void k(int *a) { put(a + threadIdx.x, (int)threadIdx.x + 1); fence(); }
+    """
+    a = np.zeros(32, "i4")
+    simulator.run(source, 1, 32, a, headers={"cuda/fence.h": header})
+    assert (a == np.arange(1, 33)).all()

@@ -247,11 +247,24 @@ class TestModules:
         assert size.value == len(image)
         module = cuda.load(out)
         cuda.launch(cuda.function(module, "nop"), 1, 1)
-        assert "one image" in fails(
-            NOT_SUPPORTED, cuda.cuLinkAddData, state, 0, image, len(image), b"two", 0, None, None
-        )
+        again = (state, 0, image, len(image), b"two", 0, None, None)
+        assert "two comes too late" in fails(INVALID_VALUE, cuda.cuLinkAddData, *again)
         cuda.cuLinkDestroy(state)
         fails(INVALID_HANDLE, cuda.cuLinkDestroy, state)
+
+    def test_linking_what_cannot_be_linked(self, cuda, image):
+        state, out, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t()
+        cuda.cuLinkCreate(0, None, None, byref(state))
+        for name in (b"one", b"two"):
+            cuda.cuLinkAddData(state, 0, image, len(image), name, 0, None, None)
+        assert "one was not compiled with -rdc=true" in fails(
+            NOT_SUPPORTED, cuda.cuLinkComplete, state, byref(out), byref(size)
+        )
+        for wrong in (b"\x7fELF" + bytes(200), image[: len(image) // 2], b"// no PTX of ours"):
+            with pytest.raises(Exception, match="cuLinkAddData"):
+                cuda.cuLinkAddData(state, 0, wrong, len(wrong), b"wrong", 0, None, None)
+        cuda.cuLinkAddData(state, 4, b"!<arch>\n", 8, b"libcudadevrt.a", 0, None, None)
+        cuda.cuLinkDestroy(state)
 
 
 class TestOccupancy:

@@ -1,4 +1,6 @@
 /* threads_stub.c - kernels without a compiler, for threads.c: a few functions in place of what runs device code. */
+#include "../../src/simulator/compiler.h"
+#include "../../src/simulator/elf.h"
 #include "../../src/simulator/sim.h"
 
 #include <stdlib.h>
@@ -105,3 +107,20 @@ size_t sim_heap_size(void) { return 1 << 23; }
 void sim_set_heap_size(size_t size) { (void)size; }
 size_t sim_stack_size(void) { return 65536; }
 CUresult sim_set_stack_size(size_t size) { return size > 1 << 20 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS; }
+
+/* The linker is not what is tested here. */
+size_t elf_size(const void *image, size_t size) { (void)image; return size; }
+bool elf_open(Elf *elf, const void *image, size_t size) { (void)elf, (void)image, (void)size; return false; }
+bool elf_section(const Elf *elf, const char *name, uint64_t *address, uint64_t *size) {
+    (void)elf, (void)name, (void)address, (void)size;
+    return false;
+}
+CUresult compiler_decode_text(const void *text, size_t size, void **image, size_t *image_size) {
+    (void)text, (void)size, (void)image, (void)image_size;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+bool relocatable_has_object(const void *image, size_t size) { (void)image, (void)size; return false; }
+CUresult relocatable_link_images(const LinkInput *inputs, size_t n, void **image, size_t *size) {
+    (void)inputs, (void)n, (void)image, (void)size;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}

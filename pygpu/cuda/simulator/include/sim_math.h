@@ -117,6 +117,13 @@ PGS_END
 PGS_ROW(isnan, constexpr) PGS_ROW(isinf, constexpr) PGS_ROW(isfinite, constexpr) PGS_ROW(isnormal, constexpr) PGS_ROW(signbit, )
 #undef PGS_ROW
 
+#ifndef SIM_HOSTED /* older names of the same, which the C library has too */
+#define PGS_ROW(n, f, T) PGS_UNIT(n) PGS_F int n(T x) noexcept { return __builtin_##f(x); } PGS_END
+PGS_ROW(__isnanf, isnan, float) PGS_ROW(__isnan, isnan, double) PGS_ROW(__isinff, isinf, float) PGS_ROW(__isinf, isinf, double)
+PGS_ROW(__finitef, isfinite, float) PGS_ROW(__finite, isfinite, double) PGS_ROW(__signbitf, signbit, float) PGS_ROW(__signbit, signbit, double)
+#undef PGS_ROW
+#endif
+
 /* What NVRTC has without any include. */
 PGS_UNIT(move forward)
 namespace std {
