@@ -14,11 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+import numpy as np
+
 from pygpu import _opencl
 from pygpu.core.backend import backend_of
 from pygpu.generators.elementwise import Elementwise
 from pygpu.generators.language import CUDA, OPENCL
 from pygpu.generators.snippet import FLAT, RANGE
+from pygpu.memoize import context_dependent_memoize
 from pygpu.templates import KernelTemplateBase
 
 if TYPE_CHECKING:
@@ -26,7 +29,16 @@ if TYPE_CHECKING:
 
     from pygpu.arguments import Argument
 
-__all__ = ["ElementwiseKernel", "ElementwiseTemplate"]
+__all__ = [
+    "ElementwiseKernel",
+    "ElementwiseTemplate",
+    "get_elwise_kernel",
+    "get_elwise_kernel_and_types",
+    "get_elwise_program",
+    "get_fill_kernel",
+    "get_reverse_kernel",
+    "get_unary_func_kernel",
+]
 
 _slice = slice
 
@@ -146,3 +158,85 @@ class ElementwiseTemplate(KernelTemplateBase):
             options=options,
             preamble=f"{declared}\n{renderer(f'{self.preamble}{chr(10)}{more_preamble}')}",
         )
+
+
+def get_elwise_program(
+    context: Any,
+    arguments: str | Sequence[Any],
+    operation: str,
+    *,
+    name: str = "elwise_kernel",
+    options: Any = None,
+    preamble: str = "",
+    loop_prep: str = "",
+    after_loop: str = "",
+    use_range: bool = False,
+) -> Any:
+    """The built Program whose kernel *name* does the operation for contiguous arrays.
+
+    arguments: without n, start, stop and step, which it has after them; an array is a buffer and an
+    offset in bytes. The rest as ElementwiseKernel's.
+    """
+    do = Elementwise(OPENCL, arguments, operation, name, options, preamble, loop_prep, after_loop)
+    source = do.source(backend_of(context), RANGE if use_range else FLAT)
+    return _opencl.Program(context, source).build(do.options)
+
+
+def get_elwise_kernel_and_types(
+    context: Any,
+    arguments: str | Sequence[Any],
+    operation: str,
+    *,
+    name: str = "elwise_kernel",
+    options: Any = None,
+    preamble: str = "",
+    use_range: bool = False,
+    **kwargs: Any,
+) -> tuple[Any, list[Any]]:
+    """(kernel, arguments): the kernel takes an Array for each array, numbers, and n, or start,
+    stop and step, after the queue, the global and the local size."""
+    kwargs.pop("auto_preamble", None)
+    do = Elementwise(OPENCL, arguments, operation, name, options, preamble, **kwargs)
+    return do.launch(backend_of(context), RANGE if use_range else FLAT), list(do.parameters)
+
+
+def get_elwise_kernel(
+    context: Any,
+    arguments: str | Sequence[Any],
+    operation: str,
+    *,
+    name: str = "elwise_kernel",
+    options: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """The kernel of get_elwise_kernel_and_types."""
+    return get_elwise_kernel_and_types(
+        context, arguments, operation, name=name, options=options, **kwargs
+    )[0]
+
+
+@context_dependent_memoize
+def get_fill_kernel(context: Any, dtype: Any) -> Any:
+    """z = a; arguments z, a, n."""
+    ctype = OPENCL.ctype(np.dtype(dtype))
+    return get_elwise_kernel(context, f"{ctype} *z, {ctype} a", "z[i] = a", name="fill")
+
+
+@context_dependent_memoize
+def get_reverse_kernel(context: Any, dtype: Any) -> Any:
+    """z, the items of y from the last to the first; arguments z, y, n."""
+    ctype = OPENCL.ctype(np.dtype(dtype))
+    return get_elwise_kernel(
+        context, f"{ctype} *z, {ctype} *y", "z[i] = y[n - 1 - i]", name="reverse"
+    )
+
+
+@context_dependent_memoize
+def get_unary_func_kernel(
+    context: Any, func_name: str, in_dtype: Any, out_dtype: Any = None
+) -> Any:
+    """z = func(y); arguments z, y, n."""
+    out = OPENCL.ctype(np.dtype(in_dtype if out_dtype is None else out_dtype))
+    arguments = f"{out} *z, {OPENCL.ctype(np.dtype(in_dtype))} *y"
+    operation = f"z[i] = {func_name}(y[i])"
+    return get_elwise_kernel(context, arguments, operation, name=f"{func_name}_kernel")

@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from pygpu.core.backend import backend_of
 from pygpu.generators.elementwise import Elementwise
 from pygpu.generators.language import CUDA
 from pygpu.generators.snippet import FLAT, RANGE, Form
 
 from .compiler import SourceModule
-from .dtypes import ScalarArg, dtype_to_ctype
+from .dtypes import ScalarArg, VectorArg, dtype_to_ctype
 from .tools import context_dependent_memoize
 
 __all__ = [
@@ -155,8 +157,6 @@ def get_elwise_kernel_and_types(
     **kwargs: Any,
 ) -> tuple[SourceModule, Any, list[Any]]:
     """(module, prepared kernel, arguments); the arguments end in n, or in start, stop, step."""
-    import numpy as np
-
     from .dtypes import parse_c_arg
 
     if isinstance(arguments, str):
@@ -185,9 +185,10 @@ def get_elwise_kernel(
     return get_elwise_kernel_and_types(arguments, operation, name, keep, options, **kwargs)[1]
 
 
-def _simple(name: str, arguments: str, operation: str) -> Any:
-    """A getter whose arguments are the dtypes that %-names in the texts stand for, in order."""
-    places: list[str] = []
+def _simple(name: str, arguments: str, operation: str, order: tuple[str, ...] = ()) -> Any:
+    """A getter whose arguments are the dtypes that names in braces stand for, in this order or in
+    that in which they appear."""
+    places: list[str] = list(order)
     for part in arguments.split("{")[1:]:
         place = part.split("}")[0]
         if place not in places:
@@ -205,12 +206,15 @@ def _simple(name: str, arguments: str, operation: str) -> Any:
 get_copy_kernel = _simple("copy", "{dest} *dest, {src} *src", "dest[i] = src[i]")
 get_fill_kernel = _simple("fill", "{z} a, {z} *z", "z[i] = a")
 get_reverse_kernel = _simple("reverse", "{z} *y, {z} *z", "z[i] = y[n - 1 - i]")
-get_real_kernel = _simple("real", "{y} *y, {z} *z", "z[i] = real(y[i])")
-get_imag_kernel = _simple("imag", "{y} *y, {z} *z", "z[i] = imag(y[i])")
+get_real_kernel = _simple("real", "{y} *y, {z} *z", "z[i] = pycuda::real(y[i])")
+get_imag_kernel = _simple("imag", "{y} *y, {z} *z", "z[i] = pycuda::imag(y[i])")
 get_conj_kernel = _simple("conj", "{y} *y, {z} *z", "z[i] = pycuda::conj(y[i])")
 get_arange_kernel = _simple("arange", "{z} *z, {z} start, {z} step", "z[i] = start + ({z})i * step")
 get_axpbz_kernel = _simple(
-    "axpb", "{z} a, {x} *x, {z} b, {z} *z".replace("{z}", "{z}"), "z[i] = a * x[i] + b"
+    "axpb", "{z} a, {x} *x, {z} b, {z} *z", "z[i] = a * ({z})x[i] + b", ("x", "z")
+)
+get_rdivide_elwise_kernel = _simple(
+    "divide_r", "{x} *x, {z} y, {z} *z", "z[i] = y / ({z})x[i]", ("x", "z")
 )
 get_if_positive_kernel = _simple(
     "if_positive",
@@ -223,3 +227,117 @@ get_where_kernel = _simple(
     "result[i] = crit[i] != 0 ? then_[i] : else_[i]",
 )
 get_logical_not_kernel = _simple("logical_not", "{x} *x, {out} *out", "out[i] = x[i] == 0")
+
+
+def _of_type(name: str, source: Any, target: Any) -> str:
+    """An operand of an operation whose result is of another type: real numbers stay real."""
+    target = np.dtype(target)
+    if target.kind == "c" and np.dtype(source).kind != "c":
+        target = np.empty(0, target).real.dtype
+    return f"({dtype_to_ctype(target)}){name}"
+
+
+@context_dependent_memoize
+def get_axpbyz_kernel(
+    dtype_x: Any, dtype_y: Any, dtype_z: Any, x_is_scalar: bool = False, y_is_scalar: bool = False
+) -> Any:
+    """z = a * x + b * y; arguments a, x, b, y, z, n. x_is_scalar, y_is_scalar: one item, used for
+    all."""
+    x = _of_type("x[0]" if x_is_scalar else "x[i]", dtype_x, dtype_z)
+    y = _of_type("y[0]" if y_is_scalar else "y[i]", dtype_y, dtype_z)
+    a, b = _of_type("a", dtype_x, dtype_z), _of_type("b", dtype_y, dtype_z)
+    tx, ty, tz = (dtype_to_ctype(d) for d in (dtype_x, dtype_y, dtype_z))
+    return get_elwise_kernel(
+        f"{tx} a, {tx} *x, {ty} b, {ty} *y, {tz} *z", f"z[i] = {a} * {x} + {b} * {y}", "axpbyz"
+    )
+
+
+@context_dependent_memoize
+def get_binary_op_kernel(
+    dtype_x: Any,
+    dtype_y: Any,
+    dtype_z: Any,
+    operator: str,
+    x_is_scalar: bool = False,
+    y_is_scalar: bool = False,
+) -> Any:
+    """z = x operator y; arguments x, y, z, n."""
+    x = _of_type("x[0]" if x_is_scalar else "x[i]", dtype_x, dtype_z)
+    y = _of_type("y[0]" if y_is_scalar else "y[i]", dtype_y, dtype_z)
+    tx, ty, tz = (dtype_to_ctype(d) for d in (dtype_x, dtype_y, dtype_z))
+    return get_elwise_kernel(
+        f"{tx} *x, {ty} *y, {tz} *z", f"z[i] = ({tz})({x} {operator} {y})", "binary_op"
+    )
+
+
+@context_dependent_memoize
+def get_scalar_op_kernel(dtype_x: Any, dtype_a: Any, dtype_y: Any, operator: str) -> Any:
+    """y = x operator a; arguments x, a, y, n."""
+    tx, ta, ty = (dtype_to_ctype(d) for d in (dtype_x, dtype_a, dtype_y))
+    return get_elwise_kernel(f"{tx} *x, {ta} a, {ty} *y", f"y[i] = x[i] {operator} a", "scalar_op")
+
+
+@context_dependent_memoize
+def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) -> Any:
+    """z = func(y); arguments y, z, n."""
+    out = dtype_to_ctype(in_dtype if out_dtype is None else out_dtype)
+    arguments = f"{dtype_to_ctype(in_dtype)} *y, {out} *z"
+    return get_elwise_kernel(arguments, f"z[i] = {func_name}(y[i])", _name(func_name))
+
+
+@context_dependent_memoize
+def get_binary_func_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Any:
+    """z = func(x, y); arguments x, y, z, n."""
+    tx, ty, tz = (dtype_to_ctype(d) for d in (dtype_x, dtype_y, dtype_z))
+    return get_elwise_kernel(
+        f"{tx} *x, {ty} *y, {tz} *z", f"z[i] = {func}(x[i], y[i])", _name(func)
+    )
+
+
+@context_dependent_memoize
+def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Any:
+    """z = func(x, y) with one number y; arguments x, y, z, n."""
+    tx, ty, tz = (dtype_to_ctype(d) for d in (dtype_x, dtype_y, dtype_z))
+    return get_elwise_kernel(f"{tx} *x, {ty} y, {tz} *z", f"z[i] = {func}(x[i], y)", _name(func))
+
+
+@context_dependent_memoize
+def get_pow_array_kernel(
+    dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array: bool, is_exp_array: bool
+) -> Any:
+    """z = x ** y, where one of x and y may be a number; arguments x, y, z, n."""
+    tx, ty, tz = (dtype_to_ctype(d) for d in (dtype_x, dtype_y, dtype_z))
+    func = "powf" if np.dtype(dtype_z) == np.float32 else "pow"
+    x, y = ("x[i]" if is_base_array else "x"), ("y[i]" if is_exp_array else "y")
+    arguments = f"{tx} {'*' * is_base_array}x, {ty} {'*' * is_exp_array}y, {tz} *z"
+    return get_elwise_kernel(arguments, f"z[i] = {func}({x}, {y})", "pow_method")
+
+
+@context_dependent_memoize
+def get_linear_combination_kernel(
+    summand_descriptors: tuple[tuple[bool, Any, Any], ...], dtype_z: Any
+) -> tuple[Any, list[Any]]:
+    """(kernel, []) for z = a0 * x0 + a1 * x1 + ...; arguments a0, x0, a1, x1, ..., z, n.
+
+    summand_descriptors: (False, dtype of a, dtype of x) for each. True in the first place, a
+    factor in a texture, raises NotImplementedError: CUDA 12 removed texture references.
+    """
+    if any(is_gpu_scalar for is_gpu_scalar, _, _ in summand_descriptors):
+        raise NotImplementedError(
+            "get_linear_combination_kernel: CUDA 12 removed texture references, through which "
+            "factors "
+            "on the device were read; pass host numbers, or write an ElementwiseKernel with a[0] "
+            "* x[i]"
+        )
+    arguments, summands = [], []
+    for k, (_, scalar, vector) in enumerate(summand_descriptors):
+        arguments += [ScalarArg(scalar, f"a{k}"), VectorArg(vector, f"x{k}")]
+        summands.append(f"a{k} * x{k}[i]")
+    arguments.append(VectorArg(dtype_z, "z"))
+    operation = f"z[i] = {' + '.join(summands)}"
+    return get_elwise_kernel(arguments, operation, "linear_combination"), []
+
+
+def _name(func: str) -> str:
+    """A kernel's name for a function's, which may be qualified."""
+    return "".join(c if c.isalnum() else "_" for c in func) + "_kernel"

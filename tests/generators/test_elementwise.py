@@ -367,3 +367,44 @@ def test_uses_of_arguments():
     assert moves_index("i += 3") and moves_index("++i") and moves_index("for (int i = 0;;)")
     assert not moves_index("a[i] = i == 3; ii = 4; v.i = 2; i <= 4")
     assert replace_accesses('z[i] = x[y[i]] + "x[i]"', {"x": "X", "z": "Z"}) == 'Z = X + "x[i]"'
+
+
+def test_getters_of_cuda(cuda):
+    import pygpu.cuda.elementwise as elementwise
+
+    f4, f8 = np.dtype(np.float32), np.dtype(np.float64)
+    x, y = cuda.array(numbers(300)), cuda.array(numbers(300, seed=1))
+    z = cuda.array(np.zeros(300, np.float64))
+    grid, block = (2, 1), (64, 1, 1)
+    kernel = elementwise.get_axpbyz_kernel(f4, f4, f8)
+    kernel.prepared_call(grid, block, 2, x.gpudata, 3, y.gpudata, z.gpudata, 300)
+    assert np.array_equal(z.get(), 2.0 * x.get() + 3.0 * y.get())
+    kernel = elementwise.get_binary_op_kernel(f4, f4, f8, "*", y_is_scalar=True)
+    kernel.prepared_call(grid, block, x.gpudata, y.gpudata, z.gpudata, 300)
+    assert np.array_equal(z.get(), x.get() * y.get()[0])
+    kernel, textures = elementwise.get_linear_combination_kernel(
+        ((False, f4, f4), (False, f4, f4)), f8
+    )
+    kernel.prepared_call(grid, block, 2, x.gpudata, -1, y.gpudata, z.gpudata, 300)
+    assert textures == [] and np.array_equal(z.get(), 2.0 * x.get() - y.get())
+    with pytest.raises(NotImplementedError, match="texture"):
+        elementwise.get_linear_combination_kernel(((True, f4, f4),), f8)
+    elementwise.get_axpbz_kernel(f4, f8).prepared_call(grid, block, 2, x.gpudata, 1, z.gpudata, 300)
+    assert np.array_equal(z.get(), 2.0 * x.get() + 1)
+
+
+def test_getters_of_opencl(opencl):
+    from pygpu.elementwise import get_elwise_kernel, get_elwise_program, get_fill_kernel
+
+    queue = opencl.queue
+    x = opencl.array(numbers(300))
+    kernel = get_elwise_kernel(opencl.context, "float *x, float a", "x[i] *= a", name="scale")
+    kernel(queue, (64,), None, x[100:], 2, 200)
+    expected = numbers(300)
+    expected[100:] *= 2
+    assert np.array_equal(x.get(), expected)
+    get_fill_kernel(opencl.context, np.dtype(np.float32))(queue, (64,), None, x, 7, 300)
+    assert (x.get() == 7).all()
+    program = get_elwise_program(opencl.context, "float *x", "x[i] = i", use_range=True)
+    program.elwise_kernel(queue, (64,), None, x.base_data, 0, 10, 200, 3)
+    assert np.array_equal(x.get()[10:200:3], np.arange(10, 200, 3))
