@@ -118,8 +118,10 @@ class ArrayCore(GPUArray):
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
         """Launch an elementwise operation after the operands' events; returns its event."""
-        queue = outs[0]._queue(queue)
         read = [a for a in operands if isinstance(a, GPUArray)]
+        if not all(a._is_aligned for a in (*outs, *read)):
+            return self._run_aligned(operation, outs, operands, shape, queue, wait_for)
+        queue = outs[0]._queue(queue)
         waits = self._wait_list(queue, [*outs, *read])
         table = self.backend.table
         if table.ordered is not queue and self.backend.is_ordered(queue):
@@ -128,6 +130,56 @@ class ArrayCore(GPUArray):
             waits = [*(waits or ()), *wait_for]
         event = elementwise.run(self.backend, queue, operation, (*outs, *operands), shape, waits)
         self._after(queue, event, outs, read)
+        return event
+
+    # ---- items at addresses that are no multiple of their size: fields of packed structs, views
+
+    @property
+    def _is_aligned(self) -> bool:
+        bits = self.offset
+        for length, stride in zip(self.shape, self.strides):
+            if length > 1:
+                bits |= stride
+        return not bits % dtypes.alignment(self.dtype)
+
+    def _bytes(self) -> Any:
+        """The same items as bytes, with one more axis."""
+        shape, strides = (*self.shape, self.dtype.itemsize), (*self.strides, 1)
+        return self._view(shape, strides, self.offset, np.dtype(np.uint8))
+
+    def _copy_bytes(self, other: Any, queue: Any = None, wait_for: Any = None) -> Any:
+        """Set all items from an array of the same dtype and shape, wherever both lie."""
+        mine = self._bytes()
+        event = mine._copy_from(other._bytes(), queue, wait_for)
+        self.events = mine.events
+        return event
+
+    def _aligned(self, queue: Any = None, wait_for: Any = None) -> Any:
+        """This array, or a copy in C order that kernels can read by its dtype."""
+        if self._is_aligned:
+            return self
+        copy = self._new(self.shape, self.dtype, None, queue)
+        copy._copy_bytes(self, queue, wait_for)
+        return copy
+
+    def _run_aligned(
+        self,
+        operation: elementwise.Operation,
+        outs: Sequence[Any],
+        operands: Sequence[Any],
+        shape: tuple[int, ...],
+        queue: Any,
+        wait_for: Sequence[Any] | None,
+    ) -> Any:
+        """_run() by way of copies."""
+        inputs = [
+            a._aligned(queue, wait_for) if isinstance(a, GPUArray) else a for a in operands
+        ]
+        places = [a if a._is_aligned else a._new(a.shape, a.dtype, None, queue) for a in outs]
+        event = self._run(operation, places, inputs, shape, queue, wait_for)
+        for out, place in zip(outs, places):
+            if out is not place:
+                event = out._copy_bytes(place, queue)
         return event
 
     # ---- copies on the device
@@ -141,7 +193,8 @@ class ArrayCore(GPUArray):
             return None
         if self.size >= transpose.MANY and isinstance(other, GPUArray) and wait_for is None:
             here = queue is None and other.queue is self.queue
-            if here and other.dtype == self.dtype and other.shape == self.shape:
+            same = here and other.dtype == self.dtype and other.shape == self.shape
+            if same and self._is_aligned and other._is_aligned:
                 if transpose.copy(self, other):
                     return self.events[-1] if self.events else None
         return self._run(_copy_operation(dtype), [self], [other], self.shape, queue, wait_for)

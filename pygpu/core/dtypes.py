@@ -115,11 +115,23 @@ def compute_type(dtype: np.dtype[Any]) -> str:
     return "pg_f32" if name == "pg_f16" else name
 
 
+@cache
+def alignment(dtype: np.dtype[Any]) -> int:
+    """What the addresses of items must be a multiple of in kernels [bytes]."""
+    size = dtype.itemsize
+    return size if is_numeric(dtype) else _unit(size)
+
+
+def _unit(size: int) -> int:
+    """The largest integer that *size* bytes are made of."""
+    return next(u for u in (8, 4, 2, 1) if size % u == 0) if size else 1
+
+
 def declare(*dtypes: np.dtype[Any]) -> str:
     """Declarations of storage types that the prefix does not have."""
     lines = []
     for size in sorted({int(code(d)[1:]) for d in dtypes if code(d)[0] == "v"}):
-        unit = next(u for u in (8, 4, 2, 1) if size % u == 0) if size else 1
+        unit = _unit(size)
         lines.append(
             f"typedef struct {{ pg_u{8 * unit} item[{max(size // unit, 1)}]; }} pg_bytes{size};\n"
         )

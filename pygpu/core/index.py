@@ -224,6 +224,7 @@ def getitem(a: Any, key: Any) -> Any:
     mask = _whole_mask(a, key)
     if mask is not None:
         return _compress(a, mask)
+    a = a._aligned()
     found = _Advanced(a, key)
     out = work.empty(a, found.shape, a.dtype)
     _move(out, out.strides, found.view, found.strides, found.shape, found.places, False)
@@ -376,6 +377,7 @@ def take(
     """numpy.take: the items with these indices along an axis (None: of the flat array)."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
+    a = a._aligned()
     if axis is None:
         a, axis = work.flat(a), 0
     if a.ndim == 0:

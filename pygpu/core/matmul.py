@@ -32,6 +32,7 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
             "matmul: Input operand does not have enough dimensions (has 0, and 1 is needed)"
         )
     ufuncs.same_device("matmul", [a, b])
+    a, b = a._aligned(), b._aligned()
     number = np.result_type(a.dtype, b.dtype)
     left = a if a.ndim > 1 else work.reshape(a, (1, a.size))
     right = b if b.ndim > 1 else work.reshape(b, (b.size, 1))
@@ -52,7 +53,9 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     if out is not None and not np.can_cast(number, out.dtype, "same_kind"):
         raise TypeError(f"matmul: cannot cast from {number} to {out.dtype} with rule 'same_kind'")
     target = work.empty(a, shape, number) if out is None else out
-    shared = out is not None and any(out.base_data is x.base_data for x in (a, b))
+    shared = out is not None and (
+        any(out.base_data is x.base_data for x in (a, b)) or not out._is_aligned
+    )
     if shared:
         target = work.empty(a, shape, out.dtype)
     view = target

@@ -114,6 +114,7 @@ def reduce(
     array or a bool, that is broadcast to the array's shape. Raises ValueError for what needs at
     least one item, np.exceptions.AxisError, TypeError for dtypes that cannot be reduced so.
     """
+    a = a._aligned()
     shape: tuple[int, ...] = a.shape
     ndim = len(shape)
     if where is True or (isinstance(where, np.bool_) and bool(where)):
@@ -476,4 +477,4 @@ def dot(kind: str, a: Any, b: Any, axis: int, dtype: np.dtype[Any], out: Any = N
     if shape[axis] == 0:
         work.fill(out, 0)
         return out
-    return _run(kind, [a, b], shape, (axis,), dtype, out, out.strides, False, None, 0)
+    return _run(kind, [a._aligned(), b._aligned()], shape, (axis,), dtype, out, out.strides, False, None, 0)

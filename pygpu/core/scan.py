@@ -59,6 +59,7 @@ def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: 
     dtype as for reductions: small integers become int64 or uint64. Raises np.exceptions.AxisError,
     ValueError for an out of another shape, TypeError for one that cannot take the result.
     """
+    a = a._aligned()
     call, kind = kind, kind.removeprefix("cum")
     number, result_dtype = _result_dtypes(kind, a, dtype, out)
     dtypes.require(a.backend, call, a.dtype, number)

@@ -62,6 +62,7 @@ def argsort(a: Any, axis: int | None = -1) -> Any:
 
 
 def _sorted(a: Any, axis: int | None, positions: bool) -> Any:
+    a = a._aligned()
     call = "argsort" if positions else "sort"
     if not dtypes.is_numeric(a.dtype):
         raise TypeError(f"{call}: a device does not sort dtype {a.dtype}")
@@ -216,6 +217,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         raise ValueError(f"searchsorted: side must be 'left' or 'right', not {side!r}")
     if a.ndim != 1:
         raise ValueError(f"searchsorted: the sorted array must have one axis, not {a.ndim}")
+    a = a._aligned()
     if sorter is not None:
         a = take(a, sorter)
     dtype = (
@@ -226,7 +228,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     if dtype.kind == "c":
         raise TypeError("searchsorted: complex numbers are not supported")
     v = work.as_array(a, v, dtype, "searchsorted")
-    values = [work.astype(b, dtype) for b in (a, v)]
+    values = [work.astype(b._aligned(), dtype) for b in (a, v)]
     x, wanted = (
         b if layout.flags(b.shape, b.strides, b.itemsize)[0] else _rows_last(b, b.ndim - 1)
         for b in values

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import layout
+from . import dtypes, layout
 
 __all__ = [
     "Memory",
@@ -106,6 +106,11 @@ def launch(
     """
     args: list[Any] = []
     for operand in (*reads, *writes):
+        if not getattr(operand, "_is_aligned", True):
+            raise ValueError(
+                f"items of {operand.dtype} begin at addresses that are no multiple of "
+                f"{dtypes.alignment(operand.dtype)} bytes: make a copy of the array first"
+            )
         args.append(operand.base_data)
         args.append(operand.offset)
     args.extend(numbers)
@@ -134,7 +139,7 @@ def fill(array: Any, value: Any) -> None:
 def c_order(array: Any) -> Any:
     """The array, or a copy of it in C order."""
     if layout.flags(array.shape, array.strides, array.itemsize)[0]:
-        return array
+        return array._aligned()
     copy = empty(array, array.shape, array.dtype)
     copy._copy_from(array)
     return copy

@@ -28,6 +28,9 @@ static inline int usable(const GPUArray *array, const GPUArray *first) {
            array->ndim == first->ndim && memcmp(ARRAY_SHAPE(array), ARRAY_SHAPE(first), (size_t)first->ndim * sizeof(Py_ssize_t)) == 0;
 }
 
+/* Items are where kernels can read them: sizes of numbers are powers of two, and in the fast path arrays have no gaps. */
+static inline int aligned(const GPUArray *array) { return (array->offset & (ARRAY_ITEMSIZE(array) - 1)) == 0; }
+
 static inline int put(Args *args, PyObject *value, int owned) {
     args->owned[args->n] = owned;
     args->values[args->n++] = value;
@@ -56,7 +59,7 @@ static int fast(Op op, GPUArray *out, PyObject *a, PyObject *b, PyObject **resul
         return 0;
     }
     Entry *entry = table_find(table, TABLE_KEY(op, kind_a, kind_b));
-    if (entry == NULL || (kind_a < KIND_INT && kind_b < KIND_INT && !usable((GPUArray *)b, first))) {
+    if (entry == NULL || !aligned(first) || (kind_a < KIND_INT && kind_b < KIND_INT && !(usable((GPUArray *)b, first) && aligned((GPUArray *)b)))) {
         return 0;
     }
     if (out != NULL) {
