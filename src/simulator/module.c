@@ -238,7 +238,12 @@ static void list_names(char *text, size_t size, size_t n, const char *(*name)(co
     size_t used = 0;
     text[0] = 0;
     for (size_t i = 0; i < n && used + 1 < size; i++) {
-        int more = snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", name(module, i));
+        const char *one = name(module, i);
+        if (strncmp(one, "_ZL", 3) == 0) { /* static and const ones, as their program has them; not what the simulator adds */
+            one += 3 + strspn(one + 3, "0123456789");
+        }
+        if (strncmp(one, "__sim", 5) == 0) continue;
+        int more = snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", one);
         used += more > 0 ? (size_t)more : 0;
     }
 }
