@@ -8,6 +8,22 @@ static size_t (*read_output)(char *buffer, size_t size);
 
 #define EXIT_SECONDS 2.0
 
+/* Without the GIL. */
+static void wait_for_output(void) {
+    double end = pg_seconds() + EXIT_SECONDS;
+    CUresult status = CUDA_SUCCESS;
+    for (;;) {
+        CU_CALL(status, cuStreamQuery, NULL);
+        if (status != CUDA_ERROR_NOT_READY || pg_seconds() > end) {
+            break;
+        }
+        pg_sleep_us(500);
+    }
+    if (status == CUDA_SUCCESS) {
+        CU_CALL(status, cuStreamSynchronize, NULL); /* returns at once; NVIDIA's driver writes the text now */
+    }
+}
+
 /* atexit. A program whose last call is a launch prints what the kernel prints: in PyCUDA, which destroys its context at exit, it does.
  * Primary contexts stay, so the wait is here, and not a long one. */
 static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
@@ -20,17 +36,7 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
     CU_CALL(status, cuCtxGetCurrent, &current);
     if (status == CUDA_SUCCESS && current != NULL) {
         Py_BEGIN_ALLOW_THREADS
-        double end = pg_seconds() + EXIT_SECONDS;
-        for (;;) {
-            CU_CALL(status, cuStreamQuery, NULL);
-            if (status != CUDA_ERROR_NOT_READY || pg_seconds() > end) {
-                break;
-            }
-            pg_sleep_us(500);
-        }
-        if (status == CUDA_SUCCESS) {
-            CU_CALL(status, cuStreamSynchronize, NULL); /* returns at once; NVIDIA's driver writes the text now */
-        }
+        wait_for_output();
         Py_END_ALLOW_THREADS
     }
     cud_print();
