@@ -28,7 +28,7 @@ pi = 4 * int(inside(points[0], points[1]).get()) / N
 print(f"pi is about {pi:.4f}")
 assert abs(pi - math.pi) < 0.01
 
-# A call option: the mean of what it pays for lognormal prices, against Black's and Scholes's formula.
+# A call option: the mean of what it pays for lognormal prices, against Black and Scholes.
 price, strike, rate, volatility, years = 100.0, 105.0, 0.02, 0.25, 1.0
 normal = Array(queue, N, np.float32)
 generator.fill_normal(normal)

@@ -289,9 +289,9 @@ PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, PG_ARRAY_IN(pg_{word},
 {{
     PG_START(pg_{code}, out);
     PG_START_IN(pg_{word}, directions);
-    PG_START_IN(pg_{word}, scramble);
+    {f"PG_START_IN(pg_{word}, scramble);" if scrambled else ""}
     const {real} scale = ({real})scale_, shift = ({real})shift_;
-    (void)scale; (void)shift; (void)scramble;
+    (void)scale; (void)shift;
     PG_FOR(i, n) {{
         const pg_i64 d = i % dims;
         pg_{word} x = pg_sobol(directions + d * {bits}, start + (pg_u64)(i / dims));

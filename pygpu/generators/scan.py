@@ -153,7 +153,8 @@ typedef {index} index_type;
 #define PG_EACH {each}
 #define PG_TILE (PG_GROUP * PG_EACH)
 #define PG_PAD(k) ((k) + (k) / 32)
-#define PG_SCAN(a, b, across_seg_boundary) ({macro_body(self.scan_expr)})
+#define PG_SCAN(a, b, across_seg_boundary) \\
+    ((void)(across_seg_boundary), ({macro_body(self.scan_expr)}))
 {language.kernel(f"{self.name}_reduce", head)}
 {{
 {start}{reduce_body}}}
@@ -222,6 +223,9 @@ typedef {index} index_type;
         return "(PG_GROUP_ID(0) == 0)" if self.bare else flag
 
     def _prev(self, value: str) -> str:
+        """Statements that declare prev_item, if the output statement uses it."""
+        if not mentions(self.output, "prev_item"):
+            return ""
         if self.segment_expr is None:
             return f"const scan_type prev_item = {value}; (void)prev_item;"
         return (
