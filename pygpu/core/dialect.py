@@ -25,6 +25,7 @@ PG_FENCE                     order this work-item's accesses to global memory
 PG_FOR(i, n) { ... }         all pg_i64 i from 0 to n - 1, shared out among the work-items of all
                              groups: a stretch each on a CPU, in steps of all work-items elsewhere
 PG_UNROLL                    before a loop of constant length
+PG_INDEPENDENT               before a loop or PG_FOR whose turns do not read what other turns write
 PG_VECTOR(type, n)           the type of n items (2, 4, 8, 16) as one aligned piece of memory, member
                              ``item[n]``; declared once by PG_DECLARE_VECTOR(type, n) in the file
 PG_ALIGNED(pointer, bytes)   whether an address is a multiple
@@ -73,6 +74,12 @@ typedef struct PG_ALIGN(16) { pg_f64 re, im; } pg_c128;
 #define PG_VECTOR(type, n) PG_VECTOR_(type, n)
 #define PG_DECLARE_VECTOR(type, n) \\
     typedef struct PG_ALIGN(sizeof(type) * n) { type item[n]; } PG_VECTOR(type, n);
+#if defined(PG_CPU) && defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* not every loop can be vectorized */
+#define PG_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define PG_INDEPENDENT
+#endif
 #ifdef PG_CPU
 #define PG_FOR(i, n) \\
     for (pg_i64 PG_PASTE(i, _each) = ((n) + PG_IDS(0) - 1) / PG_IDS(0), \\
