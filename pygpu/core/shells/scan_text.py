@@ -38,10 +38,11 @@ def _rows(kept: int, index: str) -> str:
         lines.append(f"rest = left{k}; x_at += i{k} * x_k{k}; y_at += i{k} * y_k{k};")
     lines.append("x_at += rest * x_k0; y_at += rest * y_k0;")
     lines.append("PG_GLOBAL const char *x_row = (PG_GLOBAL const char *)x + x_at;")
-    lines.append("PG_GLOBAL char *y_row = (PG_GLOBAL char *)y + y_at;")
+    lines.append(_Y_ROW)
     return "\n        ".join(lines)
 
 
+_Y_ROW = "PG_GLOBAL char *y_row = (PG_GLOBAL char *)y + y_at;"
 _LOAD = "scan_load((PG_GLOBAL const X *)(x_row + ({i}) * x_step))"
 _STORE = "scan_store((PG_GLOBAL Y *)(y_row + ({i}) * y_step), {v});"
 
@@ -62,8 +63,8 @@ def lanes_source(kept: int, sums: bool) -> str:
         text = f"""\
 PG_KERNEL void scan_sums({parameters.format(parts)}{_parameters(kept)})
 {{
-    {start}
-{where}        scan_t lanes[16];
+    {start.replace(" PG_START(Y, y);", "")}
+{where.replace(_Y_ROW, "")}        scan_t lanes[16];
         for (int k = 0; k < 16; k++)
             lanes[k] = scan_none();
         for (; i + 16 <= end; i += 16)
@@ -73,7 +74,6 @@ PG_KERNEL void scan_sums({parameters.format(parts)}{_parameters(kept)})
             lanes[0] = scan_join(lanes[0], {_LOAD.format(i="i")});
         for (int k = 1; k < 16; k++)
             lanes[0] = scan_join(lanes[0], lanes[k]);
-        (void)y_row;
         parts[segment * rows + row] = lanes[0];
     }}
 }}
@@ -136,8 +136,8 @@ def groups_source(kept: int, sums: bool, size: int) -> str:
 PG_KERNEL void scan_sums({parameters.format(parts)}{_parameters(kept)})
 {{
     PG_LOCAL scan_t sums[{GROUP}];
-    {start}
-{where}        scan_t part = scan_none(), more[4];
+    {start.replace(" PG_START(Y, y);", "")}
+{where.replace(_Y_ROW, "")}        scan_t part = scan_none(), more[4];
         for (int k = 0; k < 4; k++)
             more[k] = scan_none();
         for (; i + {GROUP * 4} <= end; i += {GROUP * 4})
@@ -146,7 +146,6 @@ PG_KERNEL void scan_sums({parameters.format(parts)}{_parameters(kept)})
         for (i += id; i < end; i += {GROUP})
             part = scan_join(part, {_LOAD.format(i="i")});
         part = scan_join(scan_join(part, more[0]), scan_join(more[1], scan_join(more[2], more[3])));
-        (void)y_row;
 {tree}        if (id == 0)
             parts[g] = sums[0];
         PG_BARRIER;
