@@ -193,10 +193,11 @@ def test_whose_fault(product):
 
 
 def test_time_limit(make_simulator):
+    """The place may be in the loop over threads, which is no line of the kernel."""
     simulator = make_simulator(PYGPU_SIM_TIMEOUT="0.5")
     module = simulator.module(PRODUCT)
     assert in_regions(module, "endless")
-    with pytest.raises(Exception, match=r"ran for more than 0.5 s .*:2[6-9]"):
+    with pytest.raises(Exception, match="kernel endless, .* ran for more than 0.5 s"):
         module.launch("endless", 1, 64, np.zeros(64, np.int32))
 
 
