@@ -173,7 +173,7 @@ class ArrayCore(GPUArray):
     ) -> Any:
         """_run() by way of copies."""
         inputs = [
-            a._aligned(queue, wait_for) if isinstance(a, GPUArray) else a for a in operands
+            a._aligned(queue, wait_for) if isinstance(a, ArrayCore) else a for a in operands
         ]
         places = [a if a._is_aligned else a._new(a.shape, a.dtype, None, queue) for a in outs]
         event = self._run(operation, places, inputs, shape, queue, wait_for)
@@ -191,7 +191,7 @@ class ArrayCore(GPUArray):
             other = self._from_host(np.asarray(other, dtype))
         if self.size == 0:
             return None
-        if self.size >= transpose.MANY and isinstance(other, GPUArray) and wait_for is None:
+        if self.size >= transpose.MANY and isinstance(other, ArrayCore) and wait_for is None:
             here = queue is None and other.queue is self.queue
             same = here and other.dtype == self.dtype and other.shape == self.shape
             if same and self._is_aligned and other._is_aligned:
