@@ -118,7 +118,7 @@ class ArrayCore(GPUArray):
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
         """Launch an elementwise operation after the operands' events; returns its event."""
-        read = [a for a in operands if isinstance(a, GPUArray)]
+        read: list[Any] = [a for a in operands if isinstance(a, GPUArray)]
         if not all(a._is_aligned for a in (*outs, *read)):
             return self._run_aligned(operation, outs, operands, shape, queue, wait_for)
         queue = outs[0]._queue(queue)
@@ -194,8 +194,9 @@ class ArrayCore(GPUArray):
         if self.size >= transpose.MANY and isinstance(other, ArrayCore) and wait_for is None:
             here = queue is None and other.queue is self.queue
             same = here and other.dtype == self.dtype and other.shape == self.shape
-            if same and self._is_aligned and other._is_aligned:
-                if transpose.copy(self, other):
+            source: Any = other
+            if same and self._is_aligned and source._is_aligned:
+                if transpose.copy(self, source):
                     return self.events[-1] if self.events else None
         return self._run(_copy_operation(dtype), [self], [other], self.shape, queue, wait_for)
 

@@ -477,4 +477,5 @@ def dot(kind: str, a: Any, b: Any, axis: int, dtype: np.dtype[Any], out: Any = N
     if shape[axis] == 0:
         work.fill(out, 0)
         return out
-    return _run(kind, [a._aligned(), b._aligned()], shape, (axis,), dtype, out, out.strides, False, None, 0)
+    operands = [a._aligned(), b._aligned()]
+    return _run(kind, operands, shape, (axis,), dtype, out, out.strides, False, None, 0)
