@@ -4,6 +4,9 @@
  * commands have used both. So there each handle has an owner beside the Python objects: a list at the buffer, the latest region
  * first, from which what nobody uses is released as long as it is the first. Whoever asks for a region that is in the list gets
  * it once more, so the list is no longer than there are different regions. Regions of other drivers are not listed.
+ *
+ * The same driver gives a buffer that was made with COPY_HOST_PTR its memory when it is first used. What regions wrote before that
+ * is lost when they go. So the regions of such a buffer stay for as long as the buffer.
  */
 #include "opencl.h"
 
@@ -58,12 +61,12 @@ Region *ocl_region_list(Memory *buffer, cl_mem mem, size_t origin, size_t size, 
     return region;
 }
 
-static int holds_contents(const Memory *whole, const Region *region) {
-    return region->older == NULL && whole->mem != NULL && (whole->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) != 0;
+static int regions_hold_contents(const Memory *whole) {
+    return whole->mem != NULL && (whole->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) != 0;
 }
 
 void ocl_region_drop_unused(Memory *whole) {
-    while (whole->regions != NULL && whole->regions->users == 0 && !holds_contents(whole, whole->regions)) {
+    while (whole->regions != NULL && whole->regions->users == 0 && !regions_hold_contents(whole)) {
         Region *latest = whole->regions;
         cl_int status = CL_SUCCESS;
         whole->regions = latest->older;
