@@ -50,8 +50,9 @@ def _opencl() -> Maker:
     pytest.skip("no OpenCL device")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def cuda_context() -> Iterator[Any]:
+    """The primary context; not kept, as other tests of the process may end it."""
     os.environ.setdefault("PYGPU_CUDA", "auto")
     from pygpu.cuda import driver
 

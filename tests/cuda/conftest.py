@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import time
 import sys
 import warnings
 
@@ -64,14 +65,22 @@ def context():
         _cuda.Context.pop()
 
 
+def _settled_handles() -> dict[str, int]:
+    gc.collect()
+    _cuda.Context.synchronize()
+    gc.collect()
+    return _cuda._handle_counts()
+
+
 @pytest.fixture
 def balance(context):
     """Fails the test if it leaves driver handles behind."""
-    gc.collect()
-    _cuda.Context.synchronize()
-    before = _cuda._handle_counts()
+    before: dict[str, int] = {}
+    while (now := _settled_handles()) != before:  # what earlier tests left to other threads
+        before = now
     yield
-    gc.collect()
-    _cuda.Context.synchronize()
-    gc.collect()
-    assert _cuda._handle_counts() == before
+    for _ in range(20):
+        if (now := _settled_handles()) == before:
+            break
+        time.sleep(0.02)
+    assert now == before

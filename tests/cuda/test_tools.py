@@ -55,7 +55,8 @@ def test_names_of_textures_and_of_nothing():
     assert tools.dtype_to_ctype(np.float32, with_fp_tex_hack=True) == "fp_tex_float"
     assert tools.dtype_to_ctype(np.complex128, True) == "fp_tex_cdouble"
     assert tools.dtype_to_ctype(np.int32, True) == "int"
-    for unknown in (None, np.dtype([("x", "i4")]), np.dtype("S3"), object):
+    nowhere_registered = np.dtype([("nowhere", "i4"), ("registered", "u1")])
+    for unknown in (None, nowhere_registered, np.dtype("S3"), object):
         with pytest.raises(ValueError):
             tools.dtype_to_ctype(unknown)
 

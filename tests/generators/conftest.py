@@ -88,13 +88,23 @@ def _side(name: str) -> Any:
     return found
 
 
+def _pushed(found: Any) -> Any:
+    """CUDA's side with its context made current; other tests of the process may have ended that."""
+    try:
+        found.context.push()
+    except cl.Error:
+        found = _sides["cuda"] = CUDASide()
+        found.context.push()
+    return found
+
+
 @pytest.fixture(params=["opencl", "cuda"])
 def side(request: pytest.FixtureRequest) -> Any:
     found = _side(request.param)
     if isinstance(found, str):
         pytest.skip(f"no {request.param} device: {found}")
     if found.name == "cuda":
-        found.context.push()
+        found = _pushed(found)
         yield found
         from pygpu.cuda.driver import Context
 
@@ -118,7 +128,7 @@ def cuda() -> Any:
     found = _side("cuda")
     if isinstance(found, str):
         pytest.skip(f"no CUDA device and no simulator: {found}")
-    found.context.push()
+    found = _pushed(found)
     yield found
     from pygpu.cuda.driver import Context
 
