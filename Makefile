@@ -9,7 +9,8 @@ CXX2 ?= clang++
 export VENV PYTHON JOBS
 
 PY = $(VENV)/bin/python
-PYTEST = $(PY) -P -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile
+PYTEST = $(PY) -P -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile -m "not slow"
+SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 
 .PHONY: help demo test test-intel test-as-nvidia test-simulator build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
@@ -22,7 +23,7 @@ demo:  ## Set up, then find the edges in a photograph on an OpenCL device; write
 	@$(SETUP) examples
 	$(PY) examples/photo_edges.py
 
-test:  ## Set up, then run the tests: on the first OpenCL platform found, and on CUDA or its simulator
+test:  ## Set up, then run the tests, less the slow ones: on the first OpenCL platform found, and on CUDA or its simulator
 	@$(SETUP) test
 	$(PYTEST) $(ARGS)
 
@@ -63,11 +64,11 @@ valgrind:  ## A program that uses every type, under valgrind (slow)
 
 faults:  ## Every driver call and every allocation fails once
 	@$(SETUP) test
-	$(PYTEST) tests/faults $(ARGS)
+	$(PYTEST) $(SLOW_TOO) tests/faults $(ARGS)
 
 leaks:  ## Nothing grows however often it is repeated
 	@$(SETUP) test
-	$(PYTEST) tests/leaks $(ARGS)
+	$(PYTEST) $(SLOW_TOO) tests/leaks $(ARGS)
 
 bench:  ## The benchmarks, beside PyOpenCL and plain C
 	@$(SETUP) bench
@@ -94,7 +95,7 @@ ci-full:  ## All of the above that can fail
 	$(MAKE) bench
 	$(MAKE) test-intel
 	$(MAKE) test-simulator
-	$(MAKE) test
+	$(MAKE) test ARGS='$(SLOW_TOO)'
 
 clean:  ## Remove what the build made; the environment stays
 	rm -rf build dist wheelhouse *.egg-info pygpu/*.so .pytest_cache .mypy_cache .ruff_cache photo_edges.png

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import gc
 import os
-import time
 import sys
+import time
 import warnings
 
 import pytest

@@ -62,7 +62,6 @@ REPEATS = {
     "from_int_ptr": 50_000,
     "exceptions_kept": 10_000,
 }
-SLOW = {"programs", "failing_programs"}
 
 
 def resident() -> int:

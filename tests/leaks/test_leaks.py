@@ -23,15 +23,11 @@ ALLOWED = {
 }
 """Bytes that resident memory may grow by, where the driver itself grows; elsewhere 1 MB."""
 
-NAMES = [
-    pytest.param(name, marks=pytest.mark.slow if name in leak_worker.SLOW else ())
-    for name in leak_worker.REPEATS
-]
 
-
+@pytest.mark.slow  # half a minute each, as they wait until drivers and their threads are through
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 @pytest.mark.timeout(1300)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", leak_worker.REPEATS)
 def test_nothing_grows(name: str, tmp_path: Path) -> None:
     env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PYTHONFAULTHANDLER="1")
     package = str(Path(leak_worker.cl.__file__).parent.parent)
