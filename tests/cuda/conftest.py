@@ -80,7 +80,10 @@ def balance(context):
         before = now
     yield
     for _ in range(20):
-        if (now := _settled_handles()) == before:
+        now = _settled_handles()
+        # Fewer there may be: pools of other tests' arrays give back blocks when memory is short.
+        more = {kind: n for kind, n in now.items() if n > before.get(kind, 0)}
+        if not more:
             break
         time.sleep(0.02)
-    assert now == before
+    assert not more, before
