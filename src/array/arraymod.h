@@ -20,6 +20,7 @@ typedef enum {
 typedef struct {
     PyTypeObject *GPUArrayType, *KernelTableType;
     PyObject *table;            /* "table", interned */
+    PyObject *comparison_dtype; /* "_comparison_dtype", interned: what a class answers that keeps another system's comparisons */
     PyObject *operate;          /* operate(name, out or None, *operands): what the fast path leaves; see pygpu/core/operators.py */
     PyObject *names[OP_COUNT];  /* interned */
 } State;

@@ -39,9 +39,10 @@ static int module_exec(PyObject *module) {
         }
     }
     state->table = PyUnicode_InternFromString("table");
+    state->comparison_dtype = PyUnicode_InternFromString("_comparison_dtype");
     state->GPUArrayType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_GPUArray_spec, NULL);
     state->KernelTableType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelTable_spec, NULL);
-    if (state->table == NULL || state->GPUArrayType == NULL || state->KernelTableType == NULL) {
+    if (state->table == NULL || state->comparison_dtype == NULL || state->GPUArrayType == NULL || state->KernelTableType == NULL) {
         return -1;
     }
     return PyModule_AddType(module, state->GPUArrayType) < 0 || PyModule_AddType(module, state->KernelTableType) < 0 ? -1 : 0;
@@ -73,6 +74,7 @@ static void module_free(void *op) {
     for (int i = 0; i < OP_COUNT; i++) {
         Py_CLEAR(state->names[i]);
     }
+    Py_CLEAR(state->comparison_dtype);
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)module_exec},

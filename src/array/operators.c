@@ -156,5 +156,12 @@ PyObject *arr_richcompare(PyObject *a, PyObject *b, int op) {
 #undef OP1
 #undef OPC
     };
-    return binary(ops[op], a, b);
+    PyObject *dtype = PyObject_GetAttr((PyObject *)Py_TYPE(a), arr_state->comparison_dtype);
+    if (dtype == NULL && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        return NULL;
+    }
+    PyErr_Clear();
+    int own = dtype != NULL && dtype != Py_None; /* the kernels in the table give bool */
+    Py_XDECREF(dtype);
+    return own ? slow(ops[op], NULL, a, b) : binary(ops[op], a, b);
 }

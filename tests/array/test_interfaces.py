@@ -177,6 +177,7 @@ def test_backends_do_not_mix(cla, opencl_maker, gpuarray):
 def test_old_answers_of_the_aliases(make):
     """Programs for PyOpenCL and PyCUDA may rely on the dtype of comparisons."""
     a = make(A[0, 0])
+    assert (a > 1).dtype == bool  # whose kernel is remembered for the next such comparison
     for answer, dtype in ((np.int8, np.int8), ("same", np.float32)):
         old = type("Old", (type(a),), {"_comparison_dtype": answer})
         b = a._view(a.shape, a.strides, a.offset, None, old)
