@@ -1,0 +1,589 @@
+"""Functions of Python and NumPy that kernels may call, found by the object that a name means."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import cmath
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, ufunc_table
+from . import emit
+from .expressions import _WrongCall
+from .ir import Value
+from .types import (
+    BOOL,
+    VOID,
+    WEAK_BOOL,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    Scalar,
+    TupleType,
+    join,
+)
+
+__all__ = ["cast", "find"]
+
+Handler = Callable[[Any, ast.Call, list[Value], dict[str, Value]], Value]
+_HANDLERS: dict[Any, Handler] = {}
+
+_MATH = {
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "cbrt": "cbrt",
+    "copysign": "copysign",
+    "cos": "cos",
+    "cosh": "cosh",
+    "degrees": "degrees",
+    "exp": "exp",
+    "exp2": "exp2",
+    "expm1": "expm1",
+    "fabs": "fabs",
+    "fmod": "fmod",
+    "log10": "log10",
+    "log1p": "log1p",
+    "log2": "log2",
+    "nextafter": "nextafter",
+    "pow": "power",
+    "radians": "radians",
+    "sin": "sin",
+    "sinh": "sinh",
+    "sqrt": "sqrt",
+    "tan": "tan",
+    "tanh": "tanh",
+}
+_CMATH = "acos acosh asin asinh atan atanh cos cosh exp log10 sin sinh sqrt tan tanh".split()
+
+
+def find(obj: Any) -> Handler | None:
+    """The handler of a callable; None if there is none."""
+    try:
+        found = _HANDLERS.get(obj)
+    except TypeError:
+        return None
+    if found is not None:
+        return found
+    if isinstance(obj, np.ufunc) and obj.__name__ in ufunc_table.NAMES:
+        name = obj.__name__
+        return lambda fc, node, args, kwargs: _ufunc(fc, node, name, args, kwargs)
+    if isinstance(obj, type) and issubclass(obj, np.generic) or isinstance(obj, np.dtype):
+        try:
+            dtype = np.dtype(obj)
+        except TypeError:
+            return None
+        return lambda fc, node, args, kwargs: _scalar_type(fc, node, dtype, args, kwargs)
+    return None
+
+
+def handles(*objects: Any) -> Callable[[Handler], Handler]:
+    def keep(handler: Handler) -> Handler:
+        for obj in objects:
+            _HANDLERS[obj] = handler
+        return handler
+
+    return keep
+
+
+def count(what: str, args: list[Value], kwargs: dict[str, Value], low: int, high: int) -> None:
+    """Check how many arguments a builtin got."""
+    if kwargs:
+        raise _WrongCall(f"{what}() takes no keyword arguments in kernels")
+    if not low <= len(args) <= high:
+        expected = str(low) if low == high else f"{low} to {high}"
+        raise _WrongCall(f"{what}() takes {expected} arguments, {len(args)} given")
+
+
+def cast(fc: Any, node: ast.AST, value: Value, dtype: np.dtype[Any], call: ast.AST) -> Value:
+    """``numpy.float32(value)`` and the like."""
+    value = fc.as_number(value, node)
+    fc.need_dtype(dtype, call)
+    t = Scalar(dtype)
+    if value.is_const:
+        try:
+            with np.errstate(all="ignore"):
+                return fc.constant(dtype.type(value.const), node)  # type: ignore[no-any-return]
+        except (OverflowError, TypeError) as error:
+            raise _WrongCall(str(error)) from None
+    text = emit.convert(value, t)
+    if dtypes.code(dtype) == "f16" and value.type != t:
+        text = f"pg_from_f16(pg_to_f16({text}))"
+    return Value(t, text, nonneg=value.nonneg or dtype.kind in "bu")
+
+
+def _scalar_type(
+    fc: Any, node: ast.Call, dtype: np.dtype[Any], args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    if dtype.kind == "c" and len(args) == 2:
+        return _make_complex(fc, node, args, Scalar(dtype))
+    count(dtype.name, args, kwargs, 1, 1)
+    return cast(fc, node, args[0], dtype, node)
+
+
+def _ufunc(fc: Any, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    ufunc = getattr(np, name)
+    count(f"numpy.{name}", args, kwargs, ufunc.nin, ufunc.nin)
+    found = fc.ufunc(node, name, args, strong=True)
+    if len(found) == 1:
+        result: Value = found[0]
+        result.nonneg = result.nonneg or (name in ("absolute", "square") and False)
+        return result
+    return Value(TupleType(tuple(v.type for v in found)), items=found)
+
+
+def _in_float(fc: Any, node: ast.AST, value: Value) -> Value:
+    """An argument of a function of math: integers become Python floats."""
+    value = fc.as_number(value, node)
+    if value.type.dtype.kind in "biu":  # type: ignore[union-attr]
+        fc.need_dtype(np.dtype("f8"), node)
+        if value.is_const:
+            return fc.constant(float(value.const), node)  # type: ignore[no-any-return]
+        return Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
+    if value.type.dtype.kind == "c":  # type: ignore[union-attr]
+        raise _WrongCall("a real number is needed; cmath has the functions of complex ones")
+    return value
+
+
+def _math_handler(name: str, function: Any) -> Handler:
+    ufunc = _MATH[name]
+    nin = getattr(np, ufunc).nin
+
+    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        count(f"math.{name}", args, kwargs, nin, nin)
+        args = [_in_float(fc, node, a) for a in args]
+        if all(a.is_const for a in args):
+            try:
+                return fc.constant(function(*(a.const for a in args)), node)  # type: ignore[no-any-return]
+            except (ArithmeticError, ValueError) as error:
+                raise _WrongCall(f"math.{name}: {error}") from None
+        return fc.ufunc(node, ufunc, args)[0]  # type: ignore[no-any-return]
+
+    return handler
+
+
+for _name in _MATH:
+    _function = getattr(math, _name, None)
+    if _function is not None:
+        _HANDLERS[_function] = _math_handler(_name, _function)
+
+
+def _cmath_handler(ufunc: str) -> Handler:
+    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        count(f"cmath.{node.func}", args, kwargs, 1, 1)
+        return fc.ufunc(node, ufunc, [_in_complex(fc, node, args[0])])[0]  # type: ignore[no-any-return]
+
+    return handler
+
+
+def _in_complex(fc: Any, node: ast.AST, value: Value) -> Value:
+    value = fc.as_number(value, node)
+    kind = value.type.dtype.kind  # type: ignore[union-attr]
+    if kind == "c":
+        return value
+    t = Scalar(np.dtype("c8")) if value.type == Scalar(np.dtype("f4")) else WEAK_COMPLEX
+    fc.need_dtype(t.dtype, node)
+    return Value(t, emit.convert(value, t))
+
+
+for _name in _CMATH:
+    _HANDLERS[getattr(cmath, _name)] = _cmath_handler(_MATH.get(_name, _name))
+
+
+@handles(math.log, cmath.log)
+def _log(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("log", args, kwargs, 1, 2)
+    is_complex = fc.expr(node.func).const is cmath.log
+    args = [(_in_complex if is_complex else _in_float)(fc, node, a) for a in args]
+    logs = [fc.ufunc(node, "log", [a])[0] for a in args]
+    if len(logs) == 1:
+        return logs[0]  # type: ignore[no-any-return]
+    return fc.binary(node, ast.Div(), *logs)  # type: ignore[no-any-return]
+
+
+def _rounded(name: str) -> Handler:
+    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        count(f"math.{name}", args, kwargs, 1, 1)
+        value = fc.as_number(args[0], node)
+        if value.type.dtype.kind in "biu":
+            return _int(fc, node, args, kwargs)
+        text = fc.ufunc(node, name, [_in_float(fc, node, value)])[0].text
+        return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
+
+    return handler
+
+
+_HANDLERS[math.floor] = _rounded("floor")
+_HANDLERS[math.ceil] = _rounded("ceil")
+_HANDLERS[math.trunc] = _rounded("trunc")
+
+
+def _predicate(name: str) -> Handler:
+    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        count(name, args, kwargs, 1, 1)
+        value = fc.as_number(args[0], node)
+        if value.type.dtype.kind in "biu":
+            return fc.constant(name == "isfinite", node)  # type: ignore[no-any-return]
+        found = fc.ufunc(node, name, [value])[0]
+        return Value(WEAK_BOOL, found.text)
+
+    return handler
+
+
+for _name in ("isnan", "isinf", "isfinite"):
+    _HANDLERS[getattr(math, _name)] = _HANDLERS[getattr(cmath, _name)] = _predicate(_name)
+
+
+@handles(math.hypot)
+def _hypot(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("math.hypot", args, kwargs, 2, 2)
+    return fc.ufunc(node, "hypot", [_in_float(fc, node, a) for a in args])[0]  # type: ignore[no-any-return]
+
+
+def _c_function(name: str) -> Handler:
+    """A function that both languages have, and NumPy has not."""
+
+    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        count(f"math.{name}", args, kwargs, 1, 1)
+        value = _in_float(fc, node, args[0])
+        t = value.type
+        assert isinstance(t, Scalar)
+        if t.dtype.itemsize == 2:
+            t = Scalar(np.dtype("f4"))
+        return Value(t, f"{name}({emit.convert(value, t)})")
+
+    return handler
+
+
+for _name in ("erf", "erfc", "lgamma"):
+    _HANDLERS[getattr(math, _name)] = _c_function(_name)
+_HANDLERS[math.gamma] = _c_function("tgamma")
+
+
+@handles(math.fsum, builtins.sum)
+def _sum(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("sum", args, kwargs, 1, 2)
+    if not args[0].is_tuple:
+        raise _WrongCall("sum() is supported for tuples only; write a loop over the array")
+    total = args[1] if len(args) == 2 else fc.constant(0, node)
+    for item in args[0].items:
+        total = fc.binary(node, ast.Add(), total, item)
+    return total
+
+
+@handles(math.gcd)
+def _gcd(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("math.gcd", args, kwargs, 2, 2)
+    found = fc.ufunc(node, "gcd", args)[0]
+    found.nonneg = True
+    return found  # type: ignore[no-any-return]
+
+
+@handles(math.modf, math.frexp)
+def _parts(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    name = "modf" if fc.expr(node.func).const is math.modf else "frexp"
+    count(f"math.{name}", args, kwargs, 1, 1)
+    found = fc.ufunc(node, name, [_in_float(fc, node, args[0])])
+    return Value(TupleType(tuple(v.type for v in found)), items=found)
+
+
+@handles(math.ldexp)
+def _ldexp(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("math.ldexp", args, kwargs, 2, 2)
+    return fc.ufunc(node, "ldexp", [_in_float(fc, node, args[0]), args[1]])[0]  # type: ignore[no-any-return]
+
+
+@handles(cmath.phase, np.angle)
+def _phase(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("phase", args, kwargs, 1, 1)
+    z = _in_complex(fc, node, args[0])
+    assert isinstance(z.type, Scalar)
+    name = dtypes.code(z.type.dtype)
+    fc.unit.need(z.type.dtype)
+    return Value(Scalar(np.dtype("f4" if name == "c64" else "f8"), z.is_weak), f"pg_{name}_arg({z.text})")
+
+
+# ---- Python's own
+
+
+@handles(builtins.int)
+def _int(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("int", args, kwargs, 0, 1)
+    if not args:
+        return fc.constant(0, node)  # type: ignore[no-any-return]
+    value = fc.as_number(args[0], node)
+    if value.type.dtype.kind == "c":
+        raise _WrongCall("int() of a complex number")
+    if value.is_const:
+        try:
+            return fc.constant(int(value.const), node)  # type: ignore[no-any-return]
+        except (ValueError, OverflowError) as error:
+            raise _WrongCall(str(error)) from None
+    return Value(WEAK_INT, emit.convert(value, WEAK_INT), nonneg=value.nonneg)
+
+
+@handles(builtins.float)
+def _float(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("float", args, kwargs, 0, 1)
+    if not args:
+        return fc.constant(0.0, node)  # type: ignore[no-any-return]
+    if args[0].is_object and isinstance(args[0].const, str):
+        try:
+            return fc.constant(float(args[0].const), node)  # type: ignore[no-any-return]
+        except ValueError as error:
+            raise _WrongCall(str(error)) from None
+    value = fc.as_number(args[0], node)
+    if value.type.dtype.kind == "c":
+        raise _WrongCall("float() of a complex number")
+    if value.is_const:
+        return fc.constant(float(value.const), node)  # type: ignore[no-any-return]
+    if not fc.unit.fp64:
+        return Value(value.type, value.text)
+    return Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
+
+
+@handles(builtins.bool)
+def _bool(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("bool", args, kwargs, 1, 1)
+    value = fc.as_number(args[0], node)
+    if value.is_const:
+        return fc.constant(bool(value.const), node)  # type: ignore[no-any-return]
+    return Value(WEAK_BOOL, emit.truth(value))
+
+
+@handles(builtins.complex)
+def _complex(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("complex", args, kwargs, 1, 2)
+    if all(a.is_const for a in args):
+        return fc.constant(complex(*(a.const for a in args)), node)  # type: ignore[no-any-return]
+    strong = [a.type.dtype for a in args if a.is_scalar and not a.is_weak]  # type: ignore[union-attr]
+    t = WEAK_COMPLEX
+    if strong and all(d.itemsize <= 4 and d.kind == "f" or d == "c8" for d in strong):
+        t = Scalar(np.dtype("c8"))
+    return _make_complex(fc, node, args, t)
+
+
+def _make_complex(fc: Any, node: ast.AST, args: list[Value], t: Scalar) -> Value:
+    fc.need_dtype(t.dtype, node)
+    args = [fc.as_number(a, node) for a in args]
+    if len(args) == 1:
+        return Value(t, emit.convert(args[0], t))
+    if any(a.type.dtype.kind == "c" for a in args):  # type: ignore[union-attr]
+        raise _WrongCall("complex() of two numbers takes real ones")
+    part = Scalar(np.dtype("f4" if t.dtype.itemsize == 8 else "f8"))
+    texts = [emit.convert(a, part) for a in args]
+    return Value(t, f"pg_{dtypes.code(t.dtype)}_make({', '.join(texts)})")
+
+
+@handles(builtins.abs)
+def _abs(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("abs", args, kwargs, 1, 1)
+    value = fc.as_number(args[0], node)
+    if value.is_const:
+        return fc.constant(abs(value.const), node)  # type: ignore[no-any-return]
+    if value.type == WEAK_BOOL:
+        value = Value(WEAK_INT, emit.convert(value, WEAK_INT))
+    found = fc.ufunc(node, "absolute", [value])[0]
+    found.nonneg = found.type == WEAK_INT or found.nonneg
+    return found  # type: ignore[no-any-return]
+
+
+def _extreme(name: str) -> Handler:
+    sign = "<" if name == "min" else ">"
+
+    def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if len(args) == 1 and args[0].is_tuple:
+            args = list(args[0].items)
+        count(name, args, kwargs, 1, 1000)
+        best = fc.as_number(args[0], node)
+        for other in args[1:]:
+            other = fc.as_number(other, node)
+            if best.is_const and other.is_const:
+                best = fc.constant((min if name == "min" else max)(best.const, other.const), node)
+                continue
+            t = join(best.type, other.type)
+            if t.dtype.kind == "c":
+                raise _WrongCall(f"{name}() of complex numbers")
+            fc.need_dtype(t.dtype, node)
+            full = f"pgu_{name}_{dtypes.code(t.dtype)}"
+            kind = emit.c_type(t)
+            fc.unit.texts.setdefault(
+                full,
+                f"PG_INLINE {kind} {full}({kind} x0, {kind} x1) {{ return x1 {sign} x0 ? x1 : x0; }}\n",
+            )
+            both = best.nonneg and other.nonneg
+            one = best.nonneg or other.nonneg
+            text = f"{full}({emit.convert(best, t)}, {emit.convert(other, t)})"
+            best = Value(t, text, nonneg=one if name == "max" and t.dtype.kind in "iu" else both)
+        return best
+
+    return handler
+
+
+_HANDLERS[builtins.min] = _extreme("min")
+_HANDLERS[builtins.max] = _extreme("max")
+
+
+@handles(builtins.round)
+def _round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("round", args, kwargs, 1, 2)
+    value = fc.as_number(args[0], node)
+    if all(a.is_const for a in args):
+        return fc.constant(round(*(a.const for a in args)), node)  # type: ignore[no-any-return]
+    if len(args) == 1 or (args[1].is_object and args[1].const is None):
+        if value.type.dtype.kind in "biu":
+            return _int(fc, node, [value], {})
+        text = fc.ufunc(node, "rint", [value])[0].text
+        return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
+    if value.type.dtype.kind in "biu":
+        raise _WrongCall("round() of an integer to digits is not supported")
+    digits = args[1]
+    if not digits.is_const:
+        raise _WrongCall("the number of digits must be a constant")
+    scale = fc.constant(float(10.0 ** abs(int(digits.const))), node)
+    up, down = (ast.Mult(), ast.Div()) if digits.const >= 0 else (ast.Div(), ast.Mult())
+    scaled = fc.binary(node, up, value, scale)
+    return fc.binary(node, down, fc.ufunc(node, "rint", [scaled])[0], scale)  # type: ignore[no-any-return]
+
+
+@handles(builtins.divmod)
+def _divmod(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("divmod", args, kwargs, 2, 2)
+    items = [fc.binary(node, op, *args) for op in (ast.FloorDiv(), ast.Mod())]
+    return Value(TupleType(tuple(v.type for v in items)), items=items)
+
+
+@handles(builtins.pow)
+def _pow(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("pow", args, kwargs, 2, 2)
+    return fc.binary(node, ast.Pow(), *args)  # type: ignore[no-any-return]
+
+
+@handles(builtins.len)
+def _len(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("len", args, kwargs, 1, 1)
+    value = args[0]
+    if value.is_tuple:
+        return fc.constant(len(value.items), node)  # type: ignore[no-any-return]
+    if value.is_array and value.shape:
+        return fc.length(value.shape[0])  # type: ignore[no-any-return]
+    raise _WrongCall(f"len() of {value.type}")
+
+
+@handles(builtins.tuple)
+def _tuple(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("tuple", args, kwargs, 1, 1)
+    if args[0].is_tuple:
+        return args[0]
+    raise _WrongCall("tuple() is supported for tuples only")
+
+
+_FORMAT = {
+    "b": ("%d", "(int)"),
+    "i": ("%lld", "(long long)"),
+    "u": ("%llu", "(unsigned long long)"),
+    "f": ("%g", ""),
+}
+
+
+@handles(builtins.print)
+def _print(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    fc.statement_only(node, "print()")
+    for name, value in kwargs.items():
+        if name not in ("sep", "end") or not isinstance(value.const, str):
+            raise _WrongCall("print() in kernels takes sep= and end= with constant strings")
+    sep = kwargs["sep"].const if "sep" in kwargs else " "
+    end = kwargs["end"].const if "end" in kwargs else "\n"
+    formats: list[str] = []
+    texts: list[str] = []
+    is_cl = fc.unit.dialect == "opencl"
+
+    def add(value: Value) -> str:
+        if value.is_object:
+            return _c_string(str(value.const))
+        if value.is_tuple:
+            inner = ", ".join(add(item) for item in value.items)
+            return f"({inner}{',' if len(value.items) == 1 else ''})"
+        value = fc.as_number(value, node)
+        kind = value.type.dtype.kind  # type: ignore[union-attr]
+        if kind == "c":
+            texts.extend([f"({value.text}).re", f"({value.text}).im"])
+            return "(%g%+gj)"
+        form, text_cast = _FORMAT[kind]
+        if is_cl and kind in "iu":  # long is 64 bits there
+            form = form.replace("ll", "l")
+            text_cast = text_cast.replace("long long", "long")
+        texts.append(f"{text_cast}{value.text}")
+        return form
+
+    formats = [add(value) for value in args]
+    line = _c_string(sep).join(formats) + _c_string(end)
+    fc.emit(f'printf({", ".join([_quote(line), *texts])});')
+    return Value(VOID)
+
+
+def _c_string(text: str) -> str:
+    """Plain text as a part of a format."""
+    return text.replace("%", "%%")
+
+
+def _quote(text: str) -> str:
+    out = []
+    for byte in text.encode():
+        c = chr(byte)
+        if c in '"\\':
+            out.append("\\" + c)
+        elif c == "\n":
+            out.append("\\n")
+        elif 32 <= byte < 127:
+            out.append(c)
+        else:
+            out.append(f"\\{byte:03o}")
+    return '"' + "".join(out) + '"'
+
+
+# ---- NumPy
+
+
+@handles(np.where)
+def _where(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("numpy.where", args, kwargs, 3, 3)
+    test = fc.as_number(args[0], node)
+    if test.is_const:
+        return args[1] if test.const else args[2]
+    return fc.choose(node, emit.truth(test), args[1], args[2])  # type: ignore[no-any-return]
+
+
+@handles(np.clip)
+def _clip(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("numpy.clip", args, kwargs, 3, 3)
+    low = fc.ufunc(node, "maximum", [args[0], args[1]], strong=True)[0]
+    return fc.ufunc(node, "minimum", [low, args[2]], strong=True)[0]  # type: ignore[no-any-return]
+
+
+@handles(np.round, np.around)
+def _np_round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("numpy.round", args, kwargs, 1, 2)
+    value = fc.as_number(args[0], node)
+    if value.type.dtype.kind in "iu":
+        return value  # type: ignore[no-any-return]
+    if len(args) == 1 or (args[1].is_const and args[1].const == 0):
+        return fc.ufunc(node, "rint", [value], strong=True)[0]  # type: ignore[no-any-return]
+    return _round(fc, node, args, kwargs)
+
+
+@handles(np.real, np.imag)
+def _real(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("numpy.real", args, kwargs, 1, 1)
+    raise _WrongCall("write z.real or z.imag")
+
+
+_ = BOOL

@@ -1,0 +1,489 @@
+"""Arrays in kernels: attributes, items, slices, loops over them. A part of the function compiler."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from . import emit
+from .ir import Value
+from .types import VOID, WEAK_INT, ArrayType, ObjectType, Scalar, TupleType, join
+
+__all__ = ["Indexing"]
+
+_NO_TEXT = {"T", "flat", "sum", "mean", "min", "max", "copy", "reshape", "ravel", "dot", "fill"}
+
+
+class Indexing:
+    """Methods of the function compiler; *self* is one."""
+
+    # What the other parts provide.
+    unit: emit.Unit
+    source: Any
+    expr: Callable[[ast.expr], Value]
+    emit: Callable[[str], None]
+    temp: Callable[..., str]
+    stable: Callable[[str], str]
+    assign: Callable[[ast.expr, Value], None]
+    keep: Callable[[Value], Value]
+    constant: Callable[[Any, ast.AST], Value]
+    binary: Callable[..., Value]
+    counter: Callable[[], str]
+    as_number: Callable[..., Value]
+
+    def array_attribute(self, value: Value, name: str, node: ast.AST) -> Value:
+        assert isinstance(value.type, ArrayType)
+        if name == "shape":
+            items = [self.length(n) for n in value.shape]
+            return Value(TupleType((WEAK_INT,) * len(items)), items=items)
+        if name == "size":
+            return self.length(_product(value.shape))
+        if name == "ndim":
+            return self.constant(value.type.ndim, node)
+        if name == "dtype":
+            return self.constant(value.type.dtype, node)
+        if name == "itemsize":
+            return self.constant(value.type.dtype.itemsize, node)
+        if name == "nbytes":
+            return self.length(_product([*value.shape, str(value.type.dtype.itemsize)]))
+        if name == "strides":
+            items = [Value(WEAK_INT, s) for s in emit.strides_of(value)]
+            return Value(TupleType((WEAK_INT,) * len(items)), items=items)
+        if name == "T":
+            t = ArrayType(value.type.dtype, value.type.ndim, value.type.ndim < 2, value.type.space)
+            strides = None if t.contiguous else list(reversed(emit.strides_of(value)))
+            if value.type.ndim < 2:
+                return value
+            return Value(t, value.text, shape=list(reversed(value.shape)), strides=strides)
+        hint = "; write a loop over its items" if name in _NO_TEXT else ""
+        raise self.source.error(f"an array has no {name!r} in kernels{hint}", node)
+
+    def length(self, text: str) -> Value:
+        if text.isdigit():
+            return Value(WEAK_INT, text, const=int(text), nonneg=True)
+        return Value(WEAK_INT, text, nonneg=True)
+
+    # ---- indices
+
+    def indices(self, node: ast.expr) -> list[ast.expr]:
+        return list(node.elts) if isinstance(node, ast.Tuple) else [node]
+
+    def index_text(self, value: Value, n: str, node: ast.AST) -> str:
+        """An index as pg_i64 that is not negative, for an axis of length *n*."""
+        if not value.is_scalar or value.type.dtype.kind not in "iu":  # type: ignore[union-attr]
+            if value.is_scalar and value.type.dtype.kind == "b":  # type: ignore[union-attr]
+                raise self.source.error("a bool is no index in kernels; use int()", node)
+            raise self.source.error(f"an index must be an integer, not {value.type}", node)
+        if value.is_const:
+            i = int(value.const)
+            if n.isdigit() and not -int(n) <= i < int(n):
+                raise self.source.error(f"index {i} is out of bounds for length {n}", node)
+            return str(i) if i >= 0 else str(int(n) + i) if n.isdigit() else f"({n} - {-i})"
+        text = emit.convert(value, WEAK_INT)
+        if value.nonneg or value.type.dtype.kind == "u":  # type: ignore[union-attr]
+            return text
+        return f"{self.unit.helper('pg_wrap')}({text}, {n})"
+
+    def on_Subscript(self, node: ast.Subscript) -> Value:
+        value = self.expr(node.value)
+        if value.is_tuple:
+            return self.tuple_item(value, node)
+        if value.is_object:
+            index = self.expr(node.slice)
+            try:
+                if index.is_const:
+                    return self.constant(value.const[index.const], node)
+            except (TypeError, KeyError, IndexError) as error:
+                raise self.source.error(str(error), node) from None
+        if not value.is_array:
+            raise self.source.error(f"{value.type} cannot be indexed in kernels", node)
+        found = self.view(value, node)
+        if isinstance(found, Value):
+            return found
+        return self.load(value, *found)
+
+    def load(self, value: Value, pointer: str, index: str) -> Value:
+        """The item at a place."""
+        assert isinstance(value.type, ArrayType)
+        dtype = value.type.dtype
+        self.unit.need(dtype)
+        text = dtypes.load(dtype, pointer, index)
+        return Value(Scalar(dtype), text, nonneg=dtype.kind in "bu")
+
+    def tuple_item(self, value: Value, node: ast.Subscript) -> Value:
+        if isinstance(node.slice, ast.Slice):
+            ends = [
+                None if e is None else self.expr(e).const
+                for e in (node.slice.lower, node.slice.upper, node.slice.step)
+            ]
+            if not all(e is None or isinstance(e, int) for e in ends):
+                raise self.source.error("slices of tuples must be constant", node)
+            items = list(value.items)[slice(*ends)]
+            return Value(TupleType(tuple(v.type for v in items)), items=items)
+        index = self.expr(node.slice)
+        if index.is_const and isinstance(index.const, (int, np.integer)):
+            try:
+                return value.items[int(index.const)]
+            except IndexError:
+                raise self.source.error("tuple index out of range", node) from None
+        index = self.as_number(index, node, "an index")
+        if not value.items:
+            raise self.source.error("tuple index out of range", node)
+        n = str(len(value.items))
+        i = self.stable(self.index_text(index, n, node))
+        found = value.items[-1]
+        for k in reversed(range(len(value.items) - 1)):
+            found = self.choose(node, f"({i} == {k})", value.items[k], found)  # type: ignore[attr-defined]
+        return found
+
+    def view(self, value: Value, node: ast.Subscript) -> Any:
+        """A Value for a slice; (pointer, index) of an item."""
+        assert isinstance(value.type, ArrayType)
+        parts = self.indices(node.slice)
+        given: list[Any] = []
+        for part in parts:
+            if isinstance(part, ast.Slice):
+                given.append(part)
+                continue
+            item = self.expr(part)
+            if item.is_tuple:
+                given += item.items
+            else:
+                given.append(item)
+        axes = sum(not (isinstance(g, Value) and g.is_object and g.const in (None, ...)) for g in given)
+        ndim = value.type.ndim
+        if axes > ndim:
+            raise self.source.error(f"{axes} indices for an array of {ndim} dimensions", node)
+        dots = [g for g in given if isinstance(g, Value) and g.is_object and g.const is ...]
+        if len(dots) > 1:
+            raise self.source.error("an index can only have one ellipsis", node)
+        full = ast.Slice()
+        if not dots:
+            given += [full] * (ndim - axes)
+        else:
+            place = next(i for i, g in enumerate(given) if g is dots[0])
+            given[place : place + 1] = [full] * (ndim - axes)
+        if ndim == axes and all(isinstance(g, Value) and g.is_scalar for g in given):
+            return self.item_place(value, given, node)
+        return self.slice_view(value, given, node)
+
+    def item_place(self, value: Value, given: list[Value], node: ast.AST) -> tuple[str, str]:
+        t = value.type
+        assert isinstance(t, ArrayType)
+        texts = [self.index_text(g, n, node) for g, n in zip(given, value.shape)]
+        if not texts:
+            return value.text, "0"
+        if t.contiguous:
+            text = texts[0]
+            for i, n in zip(texts[1:], value.shape[1:]):
+                text = f"({text} * {n} + {i})"
+            return value.text, text
+        offset = " + ".join(f"{i} * {s}" for i, s in zip(texts, emit.strides_of(value)))
+        return self.moved(t, value.text, offset), "0"
+
+    def moved(self, t: ArrayType, pointer: str, offset: str) -> str:
+        """The pointer *offset* bytes on."""
+        kind = emit.pointer_type(t)
+        char = kind.replace(dtypes.storage_type(t.dtype), "char")
+        return f"(({kind})(({char}){pointer} + ({offset})))"
+
+    def slice_view(self, value: Value, given: list[Any], node: ast.AST) -> Value:
+        t = value.type
+        assert isinstance(t, ArrayType)
+        strides = emit.strides_of(value)
+        axis = 0
+        offsets: list[str] = []
+        shape: list[str] = []
+        steps: list[str] = []
+        whole_rest = t.contiguous  # the axes left are whole, and before them only items
+        sliced = False
+        for g in given:
+            if isinstance(g, Value) and g.is_object and g.const is None:
+                shape.append("1")
+                steps.append("0")
+                whole_rest = False
+                continue
+            n, stride = value.shape[axis], strides[axis]
+            axis += 1
+            if isinstance(g, Value):
+                self.as_number(g, node, "an index")
+                i = self.index_text(g, n, node)
+                if i != "0":
+                    offsets.append(f"{i} * {stride}")
+                if sliced:
+                    whole_rest = False
+                continue
+            start, length, step = self.slice_parts(g, n)
+            if start != "0":
+                offsets.append(f"{start} * {stride}")
+            if (sliced and (length != n or start != "0")) or step != "1":
+                whole_rest = False
+            sliced = True
+            shape.append(length)
+            steps.append(stride if step == "1" else f"({stride} * {step})")
+        contiguous = whole_rest
+        kind = ArrayType(t.dtype, len(shape), contiguous, t.space)
+        pointer = value.text if not offsets else self.moved(t, value.text, " + ".join(offsets))
+        return Value(kind, pointer, shape=shape, strides=None if contiguous else steps)
+
+    def slice_parts(self, node: ast.Slice, n: str) -> tuple[str, str, str]:
+        """The start, the length and the step of a slice of an axis of *n* items."""
+        ends = []
+        for part in (node.lower, node.upper, node.step):
+            value = None if part is None else self.expr(part)
+            if value is not None and value.is_object and value.const is None:
+                value = None
+            if value is not None:
+                self.as_number(value, part, "an end of a slice")  # type: ignore[arg-type]
+                if value.type.dtype.kind not in "iub":  # type: ignore[union-attr]
+                    raise self.source.error("ends of slices must be integers", part)
+            ends.append(value)
+        lower, upper, step = ends
+        clip = self.unit.helper("pg_clip")
+        by = 1 if step is None else int(step.const) if step.is_const else None
+        if by == 0:
+            raise self.source.error("slice step cannot be zero", node)
+        if by == 1 and lower is None and upper is None:
+            return "0", n, "1"
+        if by is not None and by > 0:
+            start = "0" if lower is None else f"{clip}({emit.convert(lower, WEAK_INT)}, {n}, 0, {n})"
+            if lower is not None and lower.is_const and lower.const == 0:
+                start = "0"
+            stop = n if upper is None else f"{clip}({emit.convert(upper, WEAK_INT)}, {n}, 0, {n})"
+        elif by is not None:
+            last = f"{n} - 1"
+            start = (
+                f"({last})"
+                if lower is None
+                else f"{clip}({emit.convert(lower, WEAK_INT)}, {n}, -1, {last})"
+            )
+            stop = (
+                "-1" if upper is None else f"{clip}({emit.convert(upper, WEAK_INT)}, {n}, -1, {last})"
+            )
+        else:
+            assert step is not None
+            by_text = self.stable(emit.convert(step, WEAK_INT))
+            low, high = f"({by_text} < 0 ? -1 : 0)", f"({by_text} < 0 ? {n} - 1 : {n})"
+            start = (
+                f"({by_text} < 0 ? {n} - 1 : 0)"
+                if lower is None
+                else f"{clip}({emit.convert(lower, WEAK_INT)}, {n}, {low}, {high})"
+            )
+            stop = (
+                f"({by_text} < 0 ? -1 : {n})"
+                if upper is None
+                else f"{clip}({emit.convert(upper, WEAK_INT)}, {n}, {low}, {high})"
+            )
+            start = self.stable(start)
+            steps = self.unit.helper("pg_steps")
+            return start, self.stable(f"{steps}({start}, {stop}, {by_text})"), by_text
+        if start != "0" or not stop.isidentifier():
+            start = self.stable(start)
+            steps = self.unit.helper("pg_steps")
+            return start, self.stable(f"{steps}({start}, {stop}, {by})"), str(by)
+        return start, stop if by == 1 else self.stable(f"(({stop} + {by - 1}) / {by})"), str(by)
+
+    # ---- assignment
+
+    def store_item(self, target: ast.Subscript, value: Value) -> None:
+        """``array[...] = value``."""
+        array = self.expr(target.value)
+        if not array.is_array:
+            raise self.source.error(f"items of {array.type} cannot be assigned", target)
+        self.writable(array, target)
+        found = self.view(array, target)
+        if isinstance(found, Value):
+            self.fill(found, value, target)
+            return
+        self.store(array, found[0], found[1], value, target)
+
+    def writable(self, array: Value, node: ast.AST) -> None:
+        if array.type.space == "constant":  # type: ignore[union-attr]
+            raise self.source.error("a constant array cannot be written", node)
+
+    def store(self, array: Value, pointer: str, index: str, value: Value, node: ast.AST) -> None:
+        assert isinstance(array.type, ArrayType)
+        if value.type == VOID:
+            raise self.source.error("None cannot be stored: the function returns nothing", node)
+        value = self.as_number(value, node, "a number")
+        assert isinstance(value.type, Scalar)
+        dtype, of = array.type.dtype, value.type.dtype
+        if of.kind == "c" and dtype.kind != "c":
+            raise self.source.error(f"a complex number cannot be stored in {dtype}", node)
+        if value.is_const:
+            try:
+                text, of = emit.convert(value, Scalar(dtype)), dtype
+            except OverflowError as error:
+                raise self.source.error(str(error), node) from None
+        else:
+            text = value.text
+        self.unit.need(dtype, of)
+        self.emit(dtypes.store(dtype, pointer, index, _bare(text), of))
+
+    def augment_item(self, node: ast.AugAssign) -> None:
+        """``array[i] += value``: the index is evaluated once."""
+        target = node.target
+        assert isinstance(target, ast.Subscript)
+        array = self.expr(target.value)
+        if not array.is_array:
+            raise self.source.error(f"items of {array.type} cannot be assigned", target)
+        self.writable(array, target)
+        found = self.view(array, target)
+        if isinstance(found, Value):
+            self.loop_over(
+                self.keep(found),
+                lambda place, at: self.store(
+                    place,
+                    *at([]),
+                    self.binary(node, node.op, self.load(place, *at([])), self.item_of(node.value, at)),
+                    node,
+                ),
+            )
+            return
+        pointer, index = found
+        value = self.expr(node.value)
+        kind = emit.pointer_type(array.type)  # type: ignore[arg-type]
+        place = self.temp(kind)
+        self.emit(f"{place} = {pointer} + {index};" if index != "0" else f"{place} = {pointer};")
+        old = self.load(array, place, "0")
+        self.store(array, place, "0", self.binary(node, node.op, old, value), node)
+
+    def item_of(self, node: ast.expr, at: Any) -> Value:
+        value = self.expr(node)
+        return self.load(value, *at([value])) if value.is_array else value
+
+    def fill(self, view: Value, value: Value, node: ast.AST) -> None:
+        """All items of a view: a number, or the items of another array of the same shape."""
+        view = self.keep(view)
+        if value.is_scalar:
+            value = self.keep(value)
+            self.loop_over(view, lambda place, at: self.store(place, *at([]), value, node))
+            return
+        if not value.is_array or value.type.ndim != view.type.ndim:  # type: ignore[union-attr]
+            raise self.source.error(f"{value.type} cannot be assigned to {view.type}", node)
+        other = self.keep(value)
+        self.loop_over(
+            view, lambda place, at: self.store(place, *at([]), self.load(other, *at([other])), node)
+        )
+
+    def loop_over(self, view: Value, body: Callable[[Value, Any], None]) -> None:
+        """Loops over all items of a view; body gets the view and a function for places in it, or
+        in another array."""
+        counters = []
+        for n in view.shape:
+            counter = self.counter()
+            counters.append(Value(WEAK_INT, counter, nonneg=True))
+            self.emit(f"for (pg_i64 {counter} = 0; {counter} < {n}; {counter}++) {{")
+            self.indent += 1  # type: ignore[attr-defined]
+
+        def at(other: list[Value]) -> tuple[str, str]:
+            array = other[0] if other else view
+            return self.item_place(array, counters, self.source.node)
+
+        body(view, at)
+        for _ in view.shape:
+            self.indent -= 1  # type: ignore[attr-defined]
+            self.emit("}")
+
+    # ---- loops
+
+    def iteration(self, node: ast.expr) -> tuple[str, Any]:
+        """What a for loop runs over: ("range", (start, stop, step)), or ("items", (length,
+        function that assigns the item of a number to a target))."""
+        if isinstance(node, ast.Call):
+            function = self.expr(node.func)
+            target = function.const if function.is_object else None
+            if target is range or getattr(target, "is_range", False):
+                if node.keywords or not 1 <= len(node.args) <= 3:
+                    raise self.source.error("range() takes 1 to 3 numbers", node)
+                args = [self.expr(a) for a in node.args]
+                for value in args:
+                    if not value.is_scalar or value.type.dtype.kind not in "iub":  # type: ignore[union-attr]
+                        raise self.source.error(f"range() of {value.type}", node)
+                zero, one = self.constant(0, node), self.constant(1, node)
+                if len(args) == 1:
+                    return "range", (zero, args[0], one)
+                return "range", (args[0], args[1], args[2] if len(args) == 3 else one)
+            if target is enumerate and len(node.args) == 1 and not node.keywords:
+                length, choose = self.iterable(node.args[0])
+
+                def numbered(counter: str, where: ast.expr) -> None:
+                    if not isinstance(where, ast.Tuple) or len(where.elts) != 2:
+                        raise self.source.error("enumerate() gives two values", where)
+                    self.assign(where.elts[0], Value(WEAK_INT, counter, nonneg=True))
+                    choose(counter, where.elts[1])
+
+                return "items", (length, numbered)
+            if target is zip and node.args and not node.keywords:
+                found = [self.iterable(a) for a in node.args]
+                shortest = found[0][0]
+                for length, _ in found[1:]:
+                    if length != shortest:
+                        shortest = self.stable(f"({length} < {shortest} ? {length} : {shortest})")
+
+                def each(counter: str, where: ast.expr) -> None:
+                    if not isinstance(where, ast.Tuple) or len(where.elts) != len(found):
+                        raise self.source.error(f"zip() gives {len(found)} values", where)
+                    for part, (_, choose_one) in zip(where.elts, found):
+                        choose_one(counter, part)
+
+                return "items", (shortest, each)
+        return "items", self.iterable(node)
+
+    def iterable(self, node: ast.expr) -> tuple[str, Callable[[str, ast.expr], None]]:
+        """The number of items, and what assigns one of them to a target."""
+        value = self.expr(node)
+        if value.is_array and value.type.ndim >= 1:  # type: ignore[union-attr]
+            array = self.keep(value)
+
+            def item(counter: str, target: ast.expr) -> None:
+                index = Value(WEAK_INT, counter, nonneg=True)
+                t = array.type
+                assert isinstance(t, ArrayType)
+                if t.ndim == 1:
+                    found = self.load(array, *self.item_place(array, [index], node))
+                else:
+                    given = [index] + [ast.Slice()] * (t.ndim - 1)
+                    found = self.slice_view(array, given, node)
+                self.assign(target, found)
+
+            return array.shape[0], item
+        if value.is_tuple:
+            items = list(value.items)
+            common = items[0].type if items else None
+            for one in items[1:]:
+                common = join(common, one.type)
+            if items and (common is None or isinstance(common, ObjectType)):
+                raise self.source.error("the items of the tuple have no common type", node)
+
+            def choose(counter: str, target: ast.expr) -> None:
+                for k, one in enumerate(items):
+                    self.emit(f"{'} else ' if k else ''}if ({counter} == {k}) {{")
+                    self.indent += 1  # type: ignore[attr-defined]
+                    self.assign(target, one)
+                    self.indent -= 1  # type: ignore[attr-defined]
+                if items:
+                    self.emit("}")
+
+            return str(len(items)), choose
+        raise self.source.error(f"a loop over {value.type} is not supported", node)
+
+
+def _product(texts: Any) -> str:
+    found = list(texts)
+    if all(t.isdigit() for t in found):
+        result = 1
+        for t in found:
+            result *= int(t)
+        return str(result)
+    return found[0] if len(found) == 1 else f"({' * '.join(found)})"
+
+
+def _bare(text: str) -> str:
+    from .infer import bare
+
+    return bare(text)

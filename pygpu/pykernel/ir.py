@@ -1,0 +1,76 @@
+"""Values of expressions while a function is compiled: a type and the C text that computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .types import ArrayType, ObjectType, Scalar, TupleType, Type
+
+__all__ = ["MISSING", "Value"]
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = _Missing()
+
+
+class Value:
+    """What an expression is.
+
+    text: C of the type's compute type, a name or in parentheses, so that it can stand anywhere; of
+    an array, the pointer to its first item. const: what it is, if that is known. nonneg: an
+    integer that cannot be negative. items: of a tuple. shape: of an array, texts of pg_i64.
+    strides: texts of bytes, None if contiguous.
+    """
+
+    __slots__ = ("const", "items", "nonneg", "shape", "strides", "text", "type")
+
+    def __init__(
+        self,
+        type: Type,
+        text: str = "",
+        const: Any = MISSING,
+        nonneg: bool = False,
+        items: Sequence[Value] = (),
+        shape: Sequence[str] = (),
+        strides: Sequence[str] | None = None,
+    ) -> None:
+        self.type = type
+        self.text = text
+        self.const = const
+        self.nonneg = nonneg
+        self.items = items
+        self.shape = shape
+        self.strides = strides
+
+    @property
+    def is_scalar(self) -> bool:
+        return isinstance(self.type, Scalar)
+
+    @property
+    def is_array(self) -> bool:
+        return isinstance(self.type, ArrayType)
+
+    @property
+    def is_tuple(self) -> bool:
+        return isinstance(self.type, TupleType)
+
+    @property
+    def is_const(self) -> bool:
+        return self.const is not MISSING
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it exists only while compiling."""
+        return isinstance(self.type, ObjectType)
+
+    @property
+    def is_weak(self) -> bool:
+        return isinstance(self.type, Scalar) and self.type.weak
+
+    def __repr__(self) -> str:
+        return f"<{self.type} {self.text!r}>"

@@ -1,0 +1,56 @@
+"""``pygpu.jit``: a helper function for kernels; on the host, the plain function."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from .source import KernelError
+
+__all__ = ["DeviceFunction", "jit"]
+
+
+class DeviceFunction:
+    """What :func:`jit` makes of a function. py_func: the function; src: its text, if given."""
+
+    def __init__(self, function: types.FunctionType, src: str | None = None) -> None:
+        self.py_func = function
+        self.src = src
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.py_func(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<pygpu.jit function {self.py_func.__qualname__}>"
+
+    def inspect_source(self, *arg_types: Any, dialect: Any = "cuda") -> str:
+        """The C text for these argument types; see compile_function for what types can be."""
+        from .compiler import compile_function
+
+        return compile_function(self.py_func, arg_types, dialect, src=self.src).text
+
+
+def jit(
+    function: Any = None, /, *, src: str | None = None, **options: Any
+) -> Any:
+    """A decorator for functions that kernels call; also usable with options, ``@jit(...)``.
+
+    Called from the host it is the plain function. Functions without it can be called from kernels
+    as well; the decorator says what it is for. src: the text of the function, where Python does not
+    know it. Other options (inline, fastmath, device, ...) are accepted as Numba has them, and have
+    no effect. Raises KernelError for what is no function.
+    """
+    if isinstance(function, DeviceFunction):
+        return function
+    if isinstance(function, types.FunctionType):
+        return DeviceFunction(function, src)
+    if function is None or isinstance(function, (str, list, tuple)) or hasattr(function, "args"):
+        decorator: Callable[[Any], DeviceFunction] = functools.partial(jit, src=src)
+        return decorator
+    raise KernelError(f"pygpu.jit: {function!r} is no Python function")

@@ -1,0 +1,221 @@
+"""The source of a function: its syntax tree, where it stands, and what its names mean outside.
+
+Sources come from linecache, which has those of files, notebooks and interactive sessions; for text
+that was given to ``exec``, from the variables of the frames that called it, where some string
+compiles to the very code of the function.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import linecache
+import sys
+import textwrap
+import types
+from typing import Any
+
+__all__ = ["KernelError", "Source", "get", "python_function"]
+
+
+class KernelError(TypeError):
+    """A function that cannot be compiled for a device. The message shows the file, the line and the
+    expression. filename, lineno: where; None if not known."""
+
+    filename: str | None = None
+    lineno: int | None = None
+
+
+class Source:
+    """A function's syntax tree.
+
+    node: a FunctionDef or Lambda. lines: the text that line numbers of nodes count in, *first* the
+    file's line before its first one.
+    """
+
+    def __init__(
+        self, function: types.FunctionType, node: Any, lines: list[str], first: int, indent: int
+    ) -> None:
+        self.function = function
+        self.node = node
+        self.lines = lines
+        self.first = first
+        self.indent = indent
+        self.filename = function.__code__.co_filename
+        self.name = function.__name__
+
+    def error(self, message: str, node: Any = None) -> KernelError:
+        """An exception that shows the place in the source."""
+        node = self.node if node is None else node
+        line = getattr(node, "lineno", 1)
+        text = self.lines[line - 1].rstrip() if line <= len(self.lines) else ""
+        begin = getattr(node, "col_offset", 0)
+        end = getattr(node, "end_col_offset", None)
+        if getattr(node, "end_lineno", line) != line or end is None:
+            end = len(text)
+        begin = len(text.encode()[:begin].decode(errors="ignore"))
+        end = len(text.encode()[:end].decode(errors="ignore"))
+        mark = " " * begin + "^" * max(end - begin, 1)
+        error = KernelError(
+            f"{message}\n  File \"{self.filename}\", line {line + self.first}, in {self.name}\n"
+            f"    {text}\n    {mark}"
+        )
+        error.filename, error.lineno = self.filename, line + self.first
+        return error
+
+    def resolve(self, name: str) -> tuple[bool, Any, Any]:
+        """What a name that is no local variable means: whether there is such a name, its value, and
+        where it is kept: a cell, or the dictionary of globals."""
+        code = self.function.__code__
+        if name in code.co_freevars:
+            cell = (self.function.__closure__ or ())[code.co_freevars.index(name)]
+            try:
+                return True, cell.cell_contents, cell
+            except ValueError:
+                return False, None, cell
+        space = self.function.__globals__
+        if name in space:
+            return True, space[name], space
+        if hasattr(builtins, name):
+            return True, getattr(builtins, name), None
+        return False, None, space
+
+
+def python_function(obj: Any) -> types.FunctionType | None:
+    """The plain function behind what was decorated; None if it is none."""
+    for _ in range(20):
+        if isinstance(obj, types.FunctionType):
+            return obj
+        inner = getattr(obj, "py_func", None)
+        if inner is None:
+            return None
+        obj = inner
+    return None
+
+
+def get(function: types.FunctionType, text: str | None = None) -> Source:
+    """The Source of a function. text: its source where it cannot be found. Raises KernelError."""
+    code = function.__code__
+    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        raise KernelError(
+            f"{function.__qualname__}: generators and coroutines are not supported in kernels"
+        )
+    if text is not None:
+        lines, first = text.splitlines(True), 0
+        return _find(function, lines, first)
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines or code.co_firstlineno > len(lines):
+        found = _from_frames(code)
+        if found is None:
+            raise KernelError(
+                f"{function.__qualname__}: its source is not known (file {code.co_filename!r}); "
+                "give the text to the decorator as src="
+            )
+        lines = found.splitlines(True)
+    start = code.co_firstlineno - 1
+    block = inspect.getblock(lines[start:]) if function.__name__ != "<lambda>" else None
+    if block is None:
+        return _find_lambda(function, lines, start)
+    return _find(function, block, start)
+
+
+def _find(function: types.FunctionType, lines: list[str], first: int) -> Source:
+    block = textwrap.dedent("".join(lines))
+    try:
+        tree = ast.parse(block)
+    except SyntaxError as error:
+        raise KernelError(f"{function.__qualname__}: its source does not parse: {error}") from None
+    short = block.splitlines()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == function.__code__.co_name:
+            return Source(function, node, short, first, 0)
+        if isinstance(node, ast.Lambda) and function.__name__ == "<lambda>":
+            return Source(function, node, short, first, 0)
+    raise KernelError(
+        f"{function.__qualname__}: line {first + 1} of {function.__code__.co_filename} is not its "
+        "source; was the file changed since?"
+    )
+
+
+def _find_lambda(function: types.FunctionType, lines: list[str], start: int) -> Source:
+    """A lambda: the one among those of the statement whose code is the function's."""
+    tree = None
+    begin = start
+    for begin in range(start, max(start - 30, -1), -1):  # the statement may begin before
+        for end in range(start + 1, min(start + 30, len(lines)) + 1):
+            block = textwrap.dedent("".join(lines[begin:end]))
+            try:
+                tree = ast.parse(block)
+                break
+            except SyntaxError:
+                continue
+        if tree is not None:
+            break
+    if tree is None:
+        raise KernelError(
+            f"the source of the lambda at {function.__code__.co_filename}:{start + 1} cannot be "
+            "cut out; write a def"
+        )
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda):
+            code = _code_of(node)
+            own = function.__code__
+            if (
+                code is not None
+                and code.co_varnames == own.co_varnames
+                and code.co_argcount == own.co_argcount
+                and _plain(code) == _plain(own)
+            ):
+                found.append(node)
+    if not found or len({ast.dump(node) for node in found}) > 1:
+        raise KernelError(
+            f"the lambda at {function.__code__.co_filename}:{start + 1} cannot be told from others "
+            "on its line; write a def"
+        )
+    return Source(function, found[0], "".join(lines[begin:end]).splitlines(), begin, 0)
+
+
+def _code_of(node: ast.Lambda) -> Any:
+    module = compile(ast.Expression(node), "<lambda>", "eval")
+    return next((c for c in module.co_consts if isinstance(c, types.CodeType)), None)
+
+
+def _plain(code: Any) -> Any:
+    """What a lambda's code does, as far as it does not depend on which names are closed over."""
+    names = {*code.co_names, *code.co_freevars}
+    consts = tuple((type(c), c) for c in code.co_consts)
+    return sorted(names), consts, len(code.co_varnames)
+
+
+def _from_frames(code: types.CodeType) -> str | None:
+    """The string among the variables of the callers that compiles to this code."""
+    frame = sys._getframe(1)
+    seen = set()
+    depth = 0
+    while frame is not None and depth < 40:
+        for space in (frame.f_locals, frame.f_globals):
+            for value in list(space.values()):
+                if type(value) is not str or id(value) in seen or code.co_name not in value:
+                    continue
+                seen.add(id(value))
+                if len(value) < 1 << 20 and _contains(value, code):
+                    return value
+        frame = frame.f_back  # type: ignore[assignment]
+        depth += 1
+    return None
+
+
+def _contains(text: str, code: types.CodeType) -> bool:
+    try:
+        todo = [compile(text, code.co_filename, "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        return False
+    while todo:
+        for const in todo.pop().co_consts:
+            if isinstance(const, types.CodeType):
+                if const == code:
+                    return True
+                todo.append(const)
+    return False

@@ -1,0 +1,183 @@
+"""Types of values in kernels that are written in Python.
+
+A number is a :class:`Scalar`: a NumPy dtype that is *strong*, as an item of an array is, or *weak*,
+as a Python number is: it takes the type of what it is combined with (NEP 50). An array is an
+:class:`ArrayType`, passed to device functions as a pointer, its shape and, if it is not contiguous,
+its strides in bytes. :func:`join` is the type of a variable that is assigned both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+from ..core import dtypes
+
+__all__ = ["ArrayType", "ObjectType", "Scalar", "TupleType", "Type", "VOID", "as_type", "join"]
+
+_SPACES = {"global": "g", "local": "l", "private": "p", "constant": "k"}
+_WEAK = {bool: np.dtype(bool), int: np.dtype("i8"), float: np.dtype("f8"), complex: np.dtype("c16")}
+_RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
+_PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A number. weak: it is a Python number, of which *dtype* says how it is kept in a variable:
+    bool, int64, float64 or complex128."""
+
+    dtype: np.dtype[Any]
+    weak: bool = False
+
+    @property
+    def code(self) -> str:
+        """Its part of the name of a device function."""
+        return ("w" if self.weak else "") + dtypes.code(self.dtype)
+
+    @property
+    def python(self) -> type:
+        """Of a weak number: bool, int, float or complex."""
+        return _PYTHON[self.dtype.kind]
+
+    @property
+    def kind(self) -> Any:
+        """What NumPy's promotion looks at: the dtype, or int, float or complex."""
+        return self.python if self.weak and self.dtype.kind != "b" else self.dtype
+
+    def __str__(self) -> str:
+        return self.python.__name__ if self.weak else self.dtype.name
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An array. contiguous: in C order, so its strides follow from its shape. space: where it lies:
+    "global", "local" (of a work-group), "private" (of a work-item) or "constant"."""
+
+    dtype: np.dtype[Any]
+    ndim: int
+    contiguous: bool = True
+    space: str = "global"
+
+    @property
+    def code(self) -> str:
+        letter = "c" if self.contiguous else "s"
+        return f"{_SPACES[self.space]}{self.ndim}{letter}{dtypes.code(self.dtype)}"
+
+    def __str__(self) -> str:
+        place = "" if self.space == "global" else f"{self.space} "
+        order = "" if self.contiguous else ", strided"
+        return f"{place}array({self.dtype.name}, {self.ndim}-d{order})"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType:
+    """A tuple; in C, a variable for each item."""
+
+    items: tuple[Any, ...]
+
+    @property
+    def code(self) -> str:
+        return "t" + "".join(f"_{t.code}" for t in self.items) + "_e"
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.items))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """Nothing: what a function without ``return`` gives."""
+
+    code = "none"
+
+    def __str__(self) -> str:
+        return "None"
+
+
+VOID = Void()
+
+
+class ObjectType:
+    """A Python object that is known when the kernel is compiled: a function, a module, a dtype."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    @property
+    def code(self) -> str:
+        return "o"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectType) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __str__(self) -> str:
+        return repr(self.value)[:60]
+
+
+Type = Union[Scalar, ArrayType, TupleType, Void, ObjectType]
+
+BOOL = Scalar(np.dtype(bool))
+WEAK_BOOL, WEAK_INT, WEAK_FLOAT, WEAK_COMPLEX = (Scalar(d, True) for d in _WEAK.values())
+_BY_CLASS = dict(zip(_WEAK, (WEAK_BOOL, WEAK_INT, WEAK_FLOAT, WEAK_COMPLEX)))
+
+
+def weak(kind: type) -> Scalar:
+    """The type of a Python number of class bool, int, float or complex."""
+    return _BY_CLASS[kind]
+
+
+def as_type(obj: Any) -> Type:
+    """A type as callers may give it: one of this module's, bool, int, float or complex for a Python
+    number, a tuple of types, or anything that numpy.dtype takes. Raises TypeError."""
+    if isinstance(obj, (Scalar, ArrayType, TupleType, ObjectType, Void)):
+        return obj
+    if isinstance(obj, type) and obj in _BY_CLASS:
+        return _BY_CLASS[obj]
+    if isinstance(obj, tuple):
+        return TupleType(tuple(map(as_type, obj)))
+    if obj is None:
+        return ObjectType(None)
+    return Scalar(as_dtype(obj))
+
+
+def as_dtype(obj: Any) -> np.dtype[Any]:
+    """The dtype that a program names: numpy's, its name, a type of a signature, bool, int, float,
+    complex. Raises TypeError if devices do not compute with it."""
+    found = getattr(obj, "dtype", obj)
+    dtype = np.dtype(found) if found is not None else None
+    if dtype is None or not dtype.isnative or dtype.hasobject or not dtypes.is_numeric(dtype):
+        raise TypeError(f"{obj!r} is no dtype that kernels compute with")
+    return dtype
+
+
+def join(a: Any, b: Any) -> Any:
+    """The type of a variable that is assigned values of types *a* and *b*; None if there is none.
+    """
+    if a == b:
+        return a
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        if a.weak and b.weak:
+            return a if _RANK[a.dtype.kind] >= _RANK[b.dtype.kind] else b
+        try:
+            return Scalar(dtypes.result_type(*(_sample(t) for t in (a, b))))
+        except TypeError:
+            return None
+    if isinstance(a, ArrayType) and isinstance(b, ArrayType):
+        if (a.dtype, a.ndim, a.space) != (b.dtype, b.ndim, b.space):
+            return None
+        return ArrayType(a.dtype, a.ndim, False, a.space)
+    if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
+        items = tuple(map(join, a.items, b.items))
+        return None if None in items else TupleType(items)
+    return None
+
+
+def _sample(t: Scalar) -> Any:
+    """What numpy.result_type takes for it: a Python number is weak there."""
+    return t.python(0) if t.weak and t.dtype.kind != "b" else t.dtype
