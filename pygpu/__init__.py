@@ -147,6 +147,7 @@ _SUBMODULES = {
     "ipython_ext",
     "tools",
     "version",
+    "xp",
 }
 
 __all__ = [

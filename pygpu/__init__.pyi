@@ -12,6 +12,7 @@ from . import (
     ipython_ext as ipython_ext,
     tools as tools,
     version as version,
+    xp as xp,
 )
 from ._array import (
     GPUArray as GPUArray,

@@ -160,11 +160,6 @@ class Array(ArrayBase):
             raise ArrayHasOffsetError()
         return self.base_data
 
-    @property
-    def device(self) -> Any:
-        """The Device."""
-        return self.backend.device
-
     # ---- queues and events
 
     def with_queue(self, queue: Any) -> Any:

@@ -87,7 +87,7 @@ def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 
 @cache
 def _table() -> dict[Any, Callable[..., Any]]:
-    from . import functions, index, matmul, scan, sort
+    from . import array_table, functions, index, matmul, scan, sort
 
     table: dict[Any, Callable[..., Any]] = {
         getattr(np, kind): _reduction(kind)
@@ -139,7 +139,7 @@ def _table() -> dict[Any, Callable[..., Any]]:
         np.ndim: lambda a: a.ndim,
         np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
     }
-    return table
+    return table | array_table.table()
 
 
 def _to_host(value: Any) -> Any:

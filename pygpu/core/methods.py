@@ -110,6 +110,40 @@ class ArrayBase(Shaping):
 
         return array_function.array_function(self, function, args, kwargs)
 
+    # ---- the array API standard
+
+    @property
+    def device(self) -> Any:
+        """The pygpu.xp.Device that the array lies on: its context, driver's device and queue."""
+        from .device import Device
+
+        return Device(self.backend, self.queue)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The module pygpu.xp. Raises ValueError for a version of the standard that it is not."""
+        from .. import xp
+
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", xp.__array_api_version__):
+            raise ValueError(
+                f"__array_namespace__: version {api_version!r} of the array API standard is not "
+                f"there; {xp.__array_api_version__!r} is"
+            )
+        return xp
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        """The array itself if it is on that device, else a copy there, by way of the host.
+
+        device: what pygpu.xp.as_device() takes. stream: a queue or stream of that device, for the
+        operations of the result; the copy is complete when this returns."""
+        from .device import Device, as_device
+
+        where = as_device(device)
+        if stream is not None:
+            where = Device(where.backend, stream)
+        if where == self.device:
+            return self
+        return where.put(self._get(None, None, True)[0])
+
     # ---- reductions: reduce.py
 
     def _reduce(self, kind: str, axis: Any, **options: Any) -> Any:

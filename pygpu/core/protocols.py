@@ -46,6 +46,8 @@ def array_ufunc(
         return NotImplemented
     if name == "matmul":
         return ufuncs.matmul(inputs[0], inputs[1], None if out is None else out[0])
+    if name == "vecdot" and out is None:
+        return part("array_table").vecdot(*inputs, axis=options.get("axis", -1))
     if name not in NAMES:
         return NotImplemented
     operands = tuple(ufuncs.to_operand(x, like) for x in inputs)

@@ -219,11 +219,6 @@ class GPUArray(ArrayBase):
         return self.queue
 
     @property
-    def device(self) -> Any:
-        """The Device."""
-        return self.backend.device
-
-    @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         handle = None if self.queue is None else self.queue.handle
         return {

@@ -25,6 +25,7 @@ from pygpu.errors import _make_error
 __all__ = [
     "SimulatorWarning",
     "default_device",
+    "has_gpu",
     "load_driver",
     "no_driver_advice",
     "simulator_path",
@@ -74,6 +75,20 @@ def load_driver() -> None:
                 no_driver_advice(),
                 "",
             )
+
+
+def has_gpu() -> bool:
+    """Whether NVIDIA's driver is loaded, or can be (it is then): PYGPU_CUDA lets it be used, and it
+    has a device. The simulator is not loaded."""
+    cuda = _cuda()
+    with _lock:
+        if cuda._library() is not None:
+            return bool(cuda._library() != str(simulator_path()))
+        choice = os.environ.get(CHOICE, "").strip().lower() or "auto"
+        if choice == "simulator" or os.environ.get(VARIABLE):
+            return False
+        _tried.clear()
+        return _search(cuda, "driver")
 
 
 def tried() -> list[tuple[str, str]]:

@@ -1,0 +1,320 @@
+"""More of NumPy's functions for device arrays: those that rearrange, compare sets, make arrays like
+another one, or are short in terms of others. What each does is written where its name leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._array import GPUArray
+from . import functions, layout, manipulate, named, sets, sort, ufuncs, work
+from .scan import scan
+
+__all__ = ["cumulative_prod", "cumulative_sum", "diff", "table", "unique_parts", "vecdot"]
+
+_NoValue: Any = getattr(np, "_NoValue", None)
+
+
+def _like(value: Any) -> Callable[..., Any]:
+    """numpy.empty_like (value None), zeros_like, ones_like."""
+
+    def make(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
+             **options: Any) -> Any:  # fmt: skip
+        return _full_like(a, value, dtype, order, subok, shape)
+
+    return make
+
+
+def _full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    **options: Any,
+) -> Any:
+    kind = a.dtype if dtype is None else np.dtype(dtype)
+    size = a.shape if shape is None else layout.as_shape(shape)
+    strides = None
+    if order == "F" or (order in ("K", "A") and a._f_contiguous and not a._c_contiguous):
+        strides = layout.f_strides(size, kind.itemsize)
+    array = work.empty(a, size, kind, strides)
+    if fill_value is not None:
+        array[...] = fill_value
+    return array
+
+
+def diff(
+    a: Any, n: int = 1, axis: int = -1, prepend: Any = _NoValue, append: Any = _NoValue
+) -> Any:
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    axis = layout.normalize_axis(axis, a.ndim)
+    parts = [a]
+    for at, extra in ((0, prepend), (len(parts), append)):
+        if extra is not _NoValue and extra is not None:
+            extra = work.as_array(a, extra)
+            if extra.ndim == 0:
+                one = (*a.shape[:axis], 1, *a.shape[axis + 1 :])
+                extra = manipulate.broadcast_to(extra, one)
+            parts.insert(at if at == 0 else len(parts), extra)
+    if len(parts) > 1:
+        a = functions.concatenate(parts, axis)
+    return functions.diff(a, n, axis)
+
+
+def _clip(
+    a: Any, a_min: Any = _NoValue, a_max: Any = _NoValue, out: Any = None, **options: Any
+) -> Any:
+    low = options.get("min") if a_min is _NoValue else a_min
+    high = options.get("max") if a_max is _NoValue else a_max
+    if low is None and high is None:
+        return ufuncs.call("positive", (a,), None if out is None else (out,))
+    return functions.clip(a, low, high, out)
+
+
+def _cumulative(kind: str) -> Callable[..., Any]:
+    def call(
+        x: Any,
+        /,
+        *,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: bool = False,
+    ) -> Any:
+        if axis is None:
+            if x.ndim > 1:
+                raise ValueError("For arrays which have more than one dimension axis is required.")
+            axis = 0
+        if not include_initial:
+            return scan(kind, x, axis, dtype=dtype, out=out)
+        axis = layout.normalize_axis(axis, x.ndim)
+        dtype = _running_dtype(x.dtype) if dtype is None else np.dtype(dtype)
+        shape = (*x.shape[:axis], x.shape[axis] + 1, *x.shape[axis + 1 :])
+        result = work.empty(x, shape, dtype) if out is None else out
+        before = (slice(None),) * axis
+        result[(*before, slice(None, 1))] = 0 if kind == "cumsum" else 1
+        if x.shape[axis]:
+            result[(*before, slice(1, None))] = scan(kind, x, axis, dtype=dtype)
+        return result
+
+    return call
+
+
+cumulative_sum = _cumulative("cumsum")
+cumulative_prod = _cumulative("cumprod")
+
+
+def _running_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Of sums of items of a dtype."""
+    return np.sum(np.empty(0, dtype)).dtype
+
+
+def _isclose(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    like = a if isinstance(a, GPUArray) else b
+    a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
+    finite = np.isfinite(b)
+    close = (abs(a - b) <= atol + rtol * abs(b)) & finite
+    close |= a == b
+    if equal_nan:
+        close |= (a != a) & (b != b)
+    return close
+
+
+def _array_equal(a: Any, b: Any, equal_nan: bool = False) -> bool:
+    like: Any = a if isinstance(a, GPUArray) else b
+    a, b = work.as_array(like, a), work.as_array(like, b)
+    if a.shape != b.shape:
+        return False
+    same = a == b
+    if equal_nan:
+        same |= (a != a) & (b != b)
+    return bool(same._reduce("all", None).item())
+
+
+def _nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    result = x._copy() if copy else x
+    if x.dtype.kind == "c":
+        for part in (result.real, result.imag):
+            _nan_to_num(part, False, nan, posinf, neginf)
+        return result
+    if x.dtype.kind == "f":
+        limits = np.finfo(x.dtype)
+        for test, value in (
+            (np.isnan(x), nan),
+            (x == np.inf, limits.max if posinf is None else posinf),
+            (x == -np.inf, limits.min if neginf is None else neginf),
+        ):
+            result[test] = value
+    return result
+
+
+def _angle(z: Any, deg: bool = False) -> Any:
+    angle = np.arctan2(z.imag, z.real)
+    return np.degrees(angle) if deg else angle
+
+
+def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *,
+             keepdims: Any = _NoValue) -> Any:  # fmt: skip
+    keep = keepdims is not _NoValue and bool(keepdims)
+    if weights is None:
+        mean = a._reduce("mean", axis, keepdims=keep)
+        many: Any = a.size // max(mean.size, 1)
+    else:
+        weights = work.as_array(a, weights)
+        if weights.shape != a.shape:
+            axis = layout.normalize_axis(axis, a.ndim)
+            one = [1] * a.ndim
+            one[axis] = weights.size
+            weights = manipulate.broadcast_to(weights.reshape(tuple(one)), a.shape)
+        many = weights._reduce("sum", axis, keepdims=keep)
+        mean = (a * weights)._reduce("sum", axis, keepdims=keep) / many
+    return (mean, many) if returned else mean
+
+
+def vecdot(a: Any, b: Any, /, *, axis: int = -1) -> Any:
+    """Sums of conj(a) * b along an axis, which both have."""
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("vecdot: both operands must have at least one axis")
+    if a.shape[axis] != b.shape[axis]:
+        raise ValueError(f"vecdot: shapes {a.shape} and {b.shape} differ along axis {axis}")
+    dtype = np.result_type(a.dtype, b.dtype)
+    product = ufuncs.call("multiply", (a.conj(), b))
+    if dtype.kind == "b":
+        return product._reduce("any", axis)
+    return product._reduce("sum", axis, dtype=dtype)
+
+
+def _plain(value: Any) -> Any:
+    return value.dtype if isinstance(value, GPUArray) else value
+
+
+def _unique(*wanted: str) -> Callable[..., Any]:
+    """numpy.unique_all and its like: NaNs are all different."""
+
+    def call(x: Any, /) -> Any:
+        return unique_parts(x, wanted)
+
+    return call
+
+
+def unique_parts(x: Any, wanted: tuple[str, ...]) -> Any:
+    options = {f"return_{name}": name in wanted for name in ("index", "inverse", "counts")}
+    found = sort.unique(x, **options, equal_nan=False)
+    if len(wanted) == 0:
+        return found
+    if len(wanted) == 3:
+        return named.UniqueAllResult(*found)
+    if wanted == ("counts",):
+        return named.UniqueCountsResult(*found)
+    return named.UniqueInverseResult(*found)
+
+
+def table() -> dict[Any, Callable[..., Any]]:
+    """NumPy's functions and what does their work. Those that NumPy 1 does not have are left out."""
+    m = manipulate
+    by_name: dict[str, Callable[..., Any]] = {
+        "angle": _angle,
+        "allclose": lambda a, b, *args, **options: bool(
+            _isclose(a, b, *args, **options)._reduce("all", None).item()
+        ),
+        "append": lambda arr, values, axis=None: m.concat([arr, work.as_array(arr, values)], axis),
+        "array_equal": _array_equal,
+        "array_split": lambda a, parts, axis=0: m.split(a, parts, axis),
+        "astype": lambda x, dtype, /, *, copy=True, device=None: x.astype(dtype, copy=copy),
+        "atleast_1d": lambda *arrays: m.atleast(1, arrays),
+        "atleast_2d": lambda *arrays: m.atleast(2, arrays),
+        "atleast_3d": lambda *arrays: m.atleast(3, arrays),
+        "average": _average,
+        "broadcast_arrays": lambda *arrays, subok=False: m.broadcast_arrays(*arrays),
+        "broadcast_to": lambda a, shape, subok=False: m.broadcast_to(a, shape),
+        "can_cast": lambda a, to, casting="safe": np.can_cast(_plain(a), _plain(to), casting),
+        "clip": _clip,
+        "column_stack": lambda arrays: m.join(arrays, "column_stack"),
+        "concatenate": lambda arrays, axis=0, out=None, **options: m.concat(arrays, axis),
+        "cumulative_prod": cumulative_prod,
+        "cumulative_sum": cumulative_sum,
+        "diff": diff,
+        "dstack": lambda arrays: m.join(arrays, "dstack"),
+        "empty_like": _like(None),
+        "expand_dims": m.expand_dims,
+        "flip": m.flip,
+        "fliplr": lambda a: m.flip(a, 1),
+        "flipud": lambda a: m.flip(a, 0),
+        "full_like": _full_like,
+        "hsplit": lambda a, parts: m.split(a, parts, 1 if a.ndim > 1 else 0, False),
+        "hstack": lambda arrays, **options: m.join(arrays, "hstack"),
+        "imag": lambda a: a.imag,
+        "intersect1d": lambda a, b, **options: sets.intersect1d(a, b),
+        "isclose": _isclose,
+        "iscomplexobj": lambda a: a.dtype.kind == "c",
+        "isin": lambda a, b, assume_unique=False, invert=False, *, kind=None: sets.isin(
+            a, b, invert
+        ),
+        "isrealobj": lambda a: a.dtype.kind != "c",
+        "matrix_transpose": lambda a, /: a.mT,
+        "meshgrid": lambda *arrays, copy=True, sparse=False, indexing="xy": m.meshgrid(
+            arrays, indexing, copy
+        ),
+        "moveaxis": m.moveaxis,
+        "nan_to_num": _nan_to_num,
+        "nanmax": _nan_reduction("max", -np.inf),
+        "nanmin": _nan_reduction("min", np.inf),
+        "nanprod": _nan_reduction("prod", 1),
+        "nansum": _nan_reduction("sum", 0),
+        "ones_like": _like(1),
+        "real": lambda a: a.real,
+        "repeat": m.repeat,
+        "result_type": lambda *args: np.result_type(*map(_plain, args)),
+        "roll": m.roll,
+        "rollaxis": lambda a, axis, start=0: m.moveaxis(
+            a, axis, start - (start > layout.normalize_axis(axis, a.ndim))
+        ),
+        "rot90": m.rot90,
+        "setdiff1d": lambda a, b, assume_unique=False: sets.setdiff1d(a, b),
+        "split": lambda a, parts, axis=0: m.split(a, parts, axis, False),
+        "tile": m.tile,
+        "tril": lambda a, k=0: m.triangle(a, k),
+        "triu": lambda a, k=0: m.triangle(a, k, True),
+        "union1d": sets.union1d,
+        "unique_all": _unique("index", "inverse", "counts"),
+        "unique_counts": _unique("counts"),
+        "unique_inverse": _unique("inverse"),
+        "unique_values": _unique(),
+        "unstack": lambda x, /, *, axis=0: m.unstack(x, axis),
+        "vecdot": vecdot,
+        "vsplit": lambda a, parts: m.split(a, parts, 0, False),
+        "vstack": lambda arrays, **options: m.join(arrays, "vstack"),
+        "zeros_like": _like(0),
+    }
+    by_name["concat"] = by_name["concatenate"]
+    by_name["permute_dims"] = lambda a, axes=None: (
+        a.transpose() if axes is None else a.transpose(axes)
+    )
+    found = {getattr(np, name, None): call for name, call in by_name.items()}
+    found.pop(None, None)
+    return found
+
+
+def _nan_reduction(kind: str, instead: Any) -> Callable[..., Any]:
+    def call(a: Any, axis: Any = None, **options: Any) -> Any:
+        options = {k: v for k, v in options.items() if v is not _NoValue}
+        if a.dtype.kind in "fc":
+            where = ufuncs.call("isnan", (a,))
+            if kind in ("max", "min") and a.dtype.kind == "f":
+                empty = where._reduce("all", axis, keepdims=options.get("keepdims", False))
+                filled = functions.choose("nan" + kind, where, a.dtype.type(instead), a)
+                result = filled._reduce(kind, axis, **options)
+                return functions.choose("nan" + kind, empty, a.dtype.type(np.nan), result)
+            a = functions.choose("nan" + kind, where, a.dtype.type(instead), a)
+        return a._reduce(kind, axis, **options)
+
+    return call

@@ -1,0 +1,64 @@
+"""Sets: which items are among others, and what is left of a sorted array without repetitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._array import GPUArray
+from . import dtypes, manipulate, sort, ufuncs, work
+from .index import nonzero, take
+
+__all__ = ["intersect1d", "isin", "setdiff1d", "union1d"]
+
+_FEW = 16
+
+
+def isin(element: Any, test: Any, invert: bool = False) -> Any:
+    """Which items of *element* are among those of *test*; either may be a number. A NaN is not."""
+    like = element if isinstance(element, GPUArray) else test
+    arrays = []
+    for x in (element, test):
+        if not isinstance(x, GPUArray):
+            kind = np.result_type(like.dtype, x) if np.ndim(x) == 0 else None
+            x = work.as_array(like, np.asarray(x, kind), call="isin")
+        arrays.append(x)
+    a, b = arrays
+    ufuncs.same_device("isin", [a, b])
+    dtype = np.result_type(a.dtype, b.dtype)
+    b = work.flat(b)
+    if b.size == 0 or a.size == 0:
+        return work.empty(a, a.shape, np.bool_).fill(invert)
+    name = "not_equal" if invert else "equal"
+    if b.size <= _FEW or dtype.kind == "c":
+        found = ufuncs.call(name, (manipulate.expand_dims(a, a.ndim), b))
+        return found._reduce("all" if invert else "any", a.ndim)
+    dtypes.require(a.backend, "isin", dtype)
+    ordered = sort.sort(work.astype(b, dtype))
+    a = work.astype(a, dtype)
+    at = sort.searchsorted(ordered, a)
+    return ufuncs.call(name, (a, take(ordered, at, mode="clip")))
+
+
+def union1d(a: Any, b: Any) -> Any:
+    """The sorted distinct items of both."""
+    return sort.unique(manipulate.concat([a, b], None))
+
+
+def intersect1d(a: Any, b: Any) -> Any:
+    """The sorted distinct items that both have."""
+    a, b = sort.unique(a), sort.unique(b)
+    ordered = sort.sort(manipulate.concat([a, b]))
+    n = ordered.size
+    if n < 2:
+        return ordered[:0]
+    same = ufuncs.call("equal", (ordered[1:], ordered[:-1]))
+    return take(ordered, nonzero(same)[0], mode="clip")
+
+
+def setdiff1d(a: Any, b: Any) -> Any:
+    """The sorted distinct items of the first that the second does not have."""
+    a = sort.unique(a)
+    (kept,) = nonzero(isin(a, b, True))
+    return take(a, kept, mode="clip")

@@ -1,0 +1,60 @@
+"""The Python array API standard (2024.12) on devices.
+
+>>> from pygpu import xp
+>>> x = xp.linspace(0, 1, 5, dtype=xp.float32)
+>>> float(xp.sum(x * x))
+1.875
+
+Arrays are those of pygpu.array (OpenCL) and pygpu.cuda.gpuarray (CUDA), and have this namespace as
+their ``__array_namespace__()``. ``device=`` takes what :func:`as_device` takes; where none is
+named, :func:`default_device` chooses: a GPU by NVIDIA's driver, else OpenCL, else the CUDA
+simulator.
+"""
+
+import math as _math
+
+from ..core.device import Device, as_device, default_device, set_default_device
+from . import fft, linalg
+from ._creation import *  # noqa: F403
+from ._creation import __all__ as _creation_names
+from ._dtypes import *  # noqa: F403
+from ._dtypes import __all__ as _dtypes_names
+from ._elementwise import *  # noqa: F403
+from ._elementwise import __all__ as _elementwise_names
+from ._info import __array_namespace_info__
+from ._linear import *  # noqa: F403
+from ._linear import __all__ as _linear_names
+from ._manipulation import *  # noqa: F403
+from ._manipulation import __all__ as _manipulation_names
+from ._statistics import *  # noqa: F403
+from ._statistics import __all__ as _statistics_names
+
+__array_api_version__ = "2024.12"
+
+e = _math.e
+inf = _math.inf
+nan = _math.nan
+newaxis = None
+pi = _math.pi
+
+__all__ = [
+    "Device",
+    "__array_api_version__",
+    "__array_namespace_info__",
+    "as_device",
+    "default_device",
+    "e",
+    "fft",
+    "inf",
+    "linalg",
+    "nan",
+    "newaxis",
+    "pi",
+    "set_default_device",
+    *_creation_names,
+    *_dtypes_names,
+    *_elementwise_names,
+    *_linear_names,
+    *_manipulation_names,
+    *_statistics_names,
+]

@@ -1,0 +1,283 @@
+"""Functions of the standard that make arrays. device: what pygpu.xp.as_device() takes."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from .._array import GPUArray
+from ..core import dtypes as core_dtypes
+from ..core import functions, interchange, layout, manipulate
+from ..core.device import Device, as_device
+from ._dtypes import default_dtype
+
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+
+def _dtype(dtype: Any, kind: str, device: Device) -> np.dtype[Any]:
+    """The dtype asked for, or the device's default of a kind."""
+    if dtype is None:
+        return default_dtype(kind, device)
+    return core_dtypes.native(dtype)
+
+
+def _of_scalar(value: Any, device: Device) -> np.dtype[Any]:
+    """The dtype of an array of this number where none is named."""
+    if isinstance(value, (np.generic, GPUArray)):
+        return value.dtype
+    for kind, name in (
+        (bool, "bool"),
+        (int, "integral"),
+        (float, "real floating"),
+        (complex, "complex floating"),
+    ):
+        if isinstance(value, kind):
+            return default_dtype(name, device)
+    raise TypeError(f"a number is needed, not {type(value).__name__}")
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Any:
+    """An array of *obj*: an array on a device, a number, nested sequences of numbers, a NumPy
+    array, or anything with the buffer protocol, ``__dlpack__`` or ``__cuda_array_interface__``.
+
+    dtype: by default that of the items; Python's numbers give the device's default dtypes. device:
+    by default where *obj* is, else the default device. copy: True for a copy in any case, False to
+    raise ValueError if one is needed, None to copy where needed.
+    """
+    if isinstance(obj, GPUArray):
+        array: Any = obj
+        where = array.device if device is None else as_device(device)
+        kind = array.dtype if dtype is None else core_dtypes.native(dtype)
+        if where != array.device:
+            if copy is False:
+                raise ValueError("asarray: moving to another device needs a copy, and copy=False")
+            array = array.to_device(where)
+            copy = None
+        if kind != array.dtype:
+            if copy is False:
+                raise ValueError(f"asarray: {array.dtype} to {kind} needs a copy, and copy=False")
+            return array.astype(kind)
+        return array._copy() if copy else array
+    foreign = not isinstance(obj, (np.ndarray, np.generic)) and (
+        hasattr(obj, "__cuda_array_interface__") or hasattr(obj, "__dlpack__")
+    )
+    if foreign:
+        array = from_dlpack(obj, device=device, copy=copy)
+        return array if dtype is None else asarray(array, dtype=dtype, copy=copy)
+    if copy is False:
+        raise ValueError("asarray: what is on the host is copied to the device, and copy=False")
+    where = as_device(device)
+    return where.put(_host(obj, dtype, where))
+
+
+def _host(obj: Any, dtype: Any, device: Device) -> np.ndarray:
+    """A host array of the right dtype."""
+    if isinstance(obj, (list, tuple)) and _has_arrays(obj):
+        obj = _fetched(obj)
+    if isinstance(obj, int) and not isinstance(obj, bool) and dtype is None:
+        dtype = default_dtype("integral", device)
+    if isinstance(obj, (np.ndarray, np.generic)) or dtype is not None:
+        return np.asarray(obj, None if dtype is None else core_dtypes.native(dtype))
+    host = np.asarray(obj)
+    if host.dtype.kind not in "biufc":
+        raise TypeError(
+            f"asarray: numbers, sequences of numbers or arrays are needed, not {type(obj).__name__}"
+        )
+    if host.dtype.kind in "iufc" and not isinstance(obj, (memoryview, bytes, bytearray)):
+        if not hasattr(obj, "__array_interface__") and isinstance(
+            obj, (int, float, complex, list, tuple)
+        ):
+            names = {"i": "integral", "f": "real floating", "c": "complex floating"}
+            kind = names.get(host.dtype.kind)
+            if kind and host.dtype.itemsize > default_dtype(kind, device).itemsize:
+                host = host.astype(default_dtype(kind, device))
+    return host
+
+
+def _has_arrays(obj: Any) -> bool:
+    return any(
+        isinstance(x, GPUArray) or (isinstance(x, (list, tuple)) and _has_arrays(x)) for x in obj
+    )
+
+
+def _fetched(obj: Any) -> Any:
+    """Nested sequences with device arrays without axes as numbers."""
+    if isinstance(obj, (list, tuple)):
+        return [_fetched(x) for x in obj]
+    array: Any = obj
+    return array._get(None, None, True)[0][()] if isinstance(obj, GPUArray) else obj
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """An array over (or, where that cannot be, of) another library's memory."""
+    return interchange.from_dlpack(
+        x, device=None if device is None else as_device(device), copy=copy
+    )
+
+
+# ---- of a shape
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """A new array without contents."""
+    where = as_device(device)
+    return where.empty(layout.as_shape(shape, "empty"), _dtype(dtype, "real floating", where))
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """A new array of one value; its dtype is by default that of the value."""
+    where = as_device(device)
+    kind = _of_scalar(fill_value, where) if dtype is None else core_dtypes.native(dtype)
+    array = where.empty(layout.as_shape(shape, "full"), kind)
+    array[...] = fill_value
+    return array
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """A new array of zeros."""
+    where = as_device(device)
+    kind = _dtype(dtype, "real floating", where)
+    return where.empty(layout.as_shape(shape, "zeros"), kind).fill(0)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """A new array of ones."""
+    where = as_device(device)
+    kind = _dtype(dtype, "real floating", where)
+    return where.empty(layout.as_shape(shape, "ones"), kind).fill(1)
+
+
+def _beside(x: Any, dtype: Any, device: Any) -> Any:
+    if not isinstance(x, GPUArray):
+        raise TypeError(f"x must be an array on a device, not {type(x).__name__}")
+    array: Any = x
+    where = array.device if device is None else as_device(device)
+    return where.empty(array.shape, array.dtype if dtype is None else core_dtypes.native(dtype))
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """A new array without contents, of the shape and dtype of x."""
+    return _beside(x, dtype, device)
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """A new array of one value, of the shape and dtype of x."""
+    array = _beside(x, dtype, device)
+    array[...] = fill_value
+    return array
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """A new array of zeros, of the shape and dtype of x."""
+    return _beside(x, dtype, device).fill(0)
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """A new array of ones, of the shape and dtype of x."""
+    return _beside(x, dtype, device).fill(1)
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: Any = None,
+    device: Any = None,
+) -> Any:
+    """Zeros, and ones on diagonal k."""
+    where = as_device(device)
+    shape = layout.as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
+    return manipulate.eye_into(where.empty(shape, _dtype(dtype, "real floating", where)), k)
+
+
+# ---- ranges
+
+
+def arange(
+    start: Any,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+) -> Any:
+    """Evenly spaced numbers from start (0 if only one number is given) to before stop."""
+    where = as_device(device)
+    if stop is None:
+        start, stop = 0, start
+    if step == 0:
+        raise ValueError("arange: step must not be 0")
+    if dtype is None:
+        whole = all(isinstance(x, (int, np.integer)) for x in (start, stop, step))
+        kind = default_dtype("integral" if whole else "real floating", where)
+    else:
+        kind = core_dtypes.native(dtype)
+    n = max(ceil((stop - start) / step), 0)
+    return functions.arange_into(where.empty((n,), kind), start, step)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    endpoint: bool = True,
+) -> Any:
+    """num evenly spaced numbers from start to stop (before it, if not endpoint)."""
+    where = as_device(device)
+    is_complex = isinstance(start, complex) or isinstance(stop, complex)
+    name = "complex floating" if is_complex else "real floating"
+    kind = _dtype(dtype, name, where)
+    array = where.empty(layout.as_shape((num,), "linspace"), kind)
+    if kind.kind == "c":
+        first, last = complex(start), complex(stop)
+        manipulate.linspace_into(array.real, first.real, last.real, endpoint)
+        manipulate.linspace_into(array.imag, first.imag, last.imag, endpoint)
+    else:
+        manipulate.linspace_into(array, start, stop, endpoint)
+    return array
+
+
+# ---- of arrays
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
+    """Coordinates of a grid, from those along each axis."""
+    if len({a.dtype for a in arrays}) > 1:
+        raise ValueError("meshgrid: the arrays must have one dtype")
+    return manipulate.meshgrid(arrays, indexing)
+
+
+def tril(x: Any, /, *, k: int = 0) -> Any:
+    """Zeros above diagonal k of the last two axes."""
+    return manipulate.triangle(x, k)
+
+
+def triu(x: Any, /, *, k: int = 0) -> Any:
+    """Zeros below diagonal k of the last two axes."""
+    return manipulate.triangle(x, k, True)

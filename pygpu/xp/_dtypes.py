@@ -1,0 +1,185 @@
+"""Dtypes of the standard, and its functions on them. Dtypes are NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._array import GPUArray
+from ..core.device import Device, as_device
+
+__all__ = [
+    "astype",
+    "bool",
+    "can_cast",
+    "complex128",
+    "complex64",
+    "finfo",
+    "float16",
+    "float32",
+    "float64",
+    "iinfo",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "isdtype",
+    "result_type",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+]
+
+_bool = bool
+bool = np.dtype(np.bool_)  # noqa: A001
+int8 = np.dtype(np.int8)
+int16 = np.dtype(np.int16)
+int32 = np.dtype(np.int32)
+int64 = np.dtype(np.int64)
+uint8 = np.dtype(np.uint8)
+uint16 = np.dtype(np.uint16)
+uint32 = np.dtype(np.uint32)
+uint64 = np.dtype(np.uint64)
+float16 = np.dtype(np.float16)  # not one of the standard's
+float32 = np.dtype(np.float32)
+float64 = np.dtype(np.float64)
+complex64 = np.dtype(np.complex64)
+complex128 = np.dtype(np.complex128)
+
+_SIGNED = (int8, int16, int32, int64)
+_UNSIGNED = (uint8, uint16, uint32, uint64)
+KINDS: dict[str, tuple[np.dtype[Any], ...]] = {
+    "bool": (bool,),
+    "signed integer": _SIGNED,
+    "unsigned integer": _UNSIGNED,
+    "integral": _SIGNED + _UNSIGNED,
+    "real floating": (float32, float64),
+    "complex floating": (complex64, complex128),
+    "numeric": (*_SIGNED, *_UNSIGNED, float32, float64, complex64, complex128),
+}
+_DOUBLE = (float64, complex128)
+
+
+def default_dtype(kind: str, device: Device) -> np.dtype[Any]:
+    """Of arrays on a device for which none is named: those of NumPy, or single precision where the
+    device has no double."""
+    wide = device.backend.limits.fp64
+    return {
+        "bool": bool,
+        "integral": int64,
+        "indexing": int64,
+        "real floating": float64 if wide else float32,
+        "complex floating": complex128 if wide else complex64,
+    }[kind]
+
+
+def dtypes_of(device: Device, kind: Any = None) -> dict[str, np.dtype[Any]]:
+    """The standard's dtypes that a device computes with, by name."""
+    if kind is None:
+        found = KINDS["bool"] + KINDS["numeric"]
+    elif isinstance(kind, tuple):
+        found = tuple(d for k in kind for d in _of_kind(k))
+    else:
+        found = _of_kind(kind)
+    if not device.backend.limits.fp64:
+        found = tuple(d for d in found if d not in _DOUBLE)
+    return {d.name: d for d in found}
+
+
+def _of_kind(kind: Any) -> tuple[np.dtype[Any], ...]:
+    if kind not in KINDS:
+        raise ValueError(f"kind {kind!r}: it must be one of {', '.join(map(repr, KINDS))}")
+    return KINDS[kind]
+
+
+class _FloatInfo:
+    """What finfo() says, in Python's numbers."""
+
+    __slots__ = ("bits", "dtype", "eps", "max", "min", "smallest_normal")
+
+    def __init__(self, info: Any, dtype: np.dtype[Any]) -> None:
+        self.bits = int(info.bits)
+        self.dtype = dtype
+        self.eps = float(info.eps)
+        self.max = float(info.max)
+        self.min = float(info.min)
+        self.smallest_normal = float(info.tiny)
+
+    def __repr__(self) -> str:
+        return f"finfo({', '.join(f'{n}={getattr(self, n)!r}' for n in self.__slots__)})"
+
+
+class _IntInfo:
+    """What iinfo() says."""
+
+    __slots__ = ("bits", "dtype", "max", "min")
+
+    def __init__(self, info: Any, dtype: np.dtype[Any]) -> None:
+        self.bits = int(info.bits)
+        self.dtype = dtype
+        self.max = int(info.max)
+        self.min = int(info.min)
+
+    def __repr__(self) -> str:
+        return f"iinfo({', '.join(f'{n}={getattr(self, n)!r}' for n in self.__slots__)})"
+
+
+def _dtype_of(obj: Any) -> np.dtype[Any]:
+    return obj.dtype if isinstance(obj, (GPUArray, np.generic)) else np.dtype(obj)
+
+
+def finfo(type: Any, /) -> _FloatInfo:
+    """bits, dtype, eps, max, min, smallest_normal of a floating dtype, or an array's; of a complex
+    one, of its parts."""
+    dtype = _dtype_of(type)
+    if dtype.kind not in "fc":
+        raise TypeError(f"finfo: a floating dtype is needed, not {dtype}")
+    real = np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+    return _FloatInfo(np.finfo(real), real)
+
+
+def iinfo(type: Any, /) -> _IntInfo:
+    """bits, dtype, max, min of an integer dtype, or an array's."""
+    dtype = _dtype_of(type)
+    if dtype.kind not in "iu":
+        raise TypeError(f"iinfo: an integer dtype is needed, not {dtype}")
+    return _IntInfo(np.iinfo(dtype), dtype)
+
+
+def isdtype(dtype: Any, kind: Any) -> _bool:
+    """Whether a dtype is another one, of a kind ("integral", ...), or of one of a tuple of them."""
+    dtype = np.dtype(dtype)
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, k) for k in kind)
+    if isinstance(kind, str):
+        if dtype.kind == "f" and kind in ("real floating", "numeric"):
+            return True  # float16 too
+        return dtype in _of_kind(kind)
+    return _bool(dtype == np.dtype(kind))
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+    """The dtype of an operation on arrays, dtypes and Python's numbers. Raises TypeError if there
+    is none."""
+    if not arrays_and_dtypes:
+        raise ValueError("result_type: at least one array or dtype is needed")
+    return np.result_type(*(x.dtype if isinstance(x, GPUArray) else x for x in arrays_and_dtypes))
+
+
+def can_cast(from_: Any, to: Any, /) -> _bool:
+    """Whether values of a dtype, or of an array's, keep their value in another dtype."""
+    return _bool(np.can_cast(_dtype_of(from_), np.dtype(to), "safe"))
+
+
+def astype(x: Any, dtype: Any, /, *, copy: _bool = True, device: Any = None) -> Any:
+    """A copy converted to another dtype (copy=False: x itself if it has it), and moved."""
+    if device is not None and as_device(device) != x.device:
+        x, copy = x.to_device(as_device(device)), False
+    if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
+        raise TypeError(
+            f"astype: complex numbers are not converted to {np.dtype(dtype)}; "
+            "take real(x) or imag(x)"
+        )
+    return x.astype(dtype, copy=copy)

@@ -1,0 +1,42 @@
+"""What a program can ask of the namespace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.device import Device, as_device, default_device
+from ..core.device import devices as all_devices
+from ..core.layout import MAX_DIMS
+from ._dtypes import default_dtype, dtypes_of
+
+__all__ = ["__array_namespace_info__"]
+
+
+class __array_namespace_info__:  # noqa: N801
+    """The standard's inspection interface."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """Masks as indices and shapes that depend on data: yes; at most 32 axes."""
+        return {
+            "boolean indexing": True,
+            "data-dependent shapes": True,
+            "max dimensions": MAX_DIMS,
+        }
+
+    def default_device(self) -> Device:
+        """The device where none is named."""
+        return default_device()
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
+        """Dtypes where none is named."""
+        where = as_device(device)
+        kinds = ("real floating", "complex floating", "integral", "indexing")
+        return {kind: default_dtype(kind, where) for kind in kinds}
+
+    def devices(self) -> list[Device]:
+        """All devices."""
+        return all_devices()
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
+        """The dtypes that a device computes with, of a kind or all."""
+        return dtypes_of(as_device(device), kind)

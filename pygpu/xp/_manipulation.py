@@ -1,0 +1,145 @@
+"""The standard's functions that rearrange, join and index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._array import GPUArray
+from ..core import functions, index, manipulate, ufuncs
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "matrix_transpose",
+    "moveaxis",
+    "permute_dims",
+    "repeat",
+    "reshape",
+    "roll",
+    "squeeze",
+    "stack",
+    "take",
+    "take_along_axis",
+    "tile",
+    "unstack",
+]
+
+
+def _together(call: str, arrays: Sequence[Any]) -> list[Any]:
+    arrays = list(arrays)
+    for a in arrays:
+        if not isinstance(a, GPUArray):
+            raise TypeError(
+                f"{call}: {type(a).__name__} is no array on a device; see pygpu.xp.asarray()"
+            )
+    if arrays:
+        ufuncs.same_device(call, arrays)
+    return arrays
+
+
+def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
+    """Views of one shape."""
+    return manipulate.broadcast_arrays(*_together("broadcast_arrays", arrays))
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes have together. Raises ValueError."""
+    from ..core import layout
+
+    return layout.broadcast_shapes(*(layout.as_shape(s, "broadcast_shapes") for s in shapes))
+
+
+def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> Any:
+    """A view of another shape, in which items stand at several places."""
+    return manipulate.broadcast_to(x, shape)
+
+
+def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Any:
+    """One array after the other along an axis; None: of the flat arrays."""
+    return manipulate.concat(_together("concat", arrays), axis)
+
+
+def expand_dims(x: Any, /, *, axis: int | tuple[int, ...] = 0) -> Any:
+    """A view with new axes of length 1."""
+    return manipulate.expand_dims(x, axis)
+
+
+def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Any:
+    """A view in reverse order along axes, all by default."""
+    return manipulate.flip(x, axis)
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """A view with the last two axes swapped."""
+    return x.mT
+
+
+def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Any:
+    """A view with axes at other places."""
+    return manipulate.moveaxis(x, source, destination)
+
+
+def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
+    """A view with the axes in another order."""
+    return x.transpose(tuple(axes))
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
+    """Each item (or row along an axis) so many times."""
+    return manipulate.repeat(x, repeats, axis)
+
+
+def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Any:
+    """The items in another shape: a view where that is possible. copy: True for a copy in any case,
+    False to raise ValueError if one is needed."""
+    return x.reshape(shape, copy=copy)
+
+
+def roll(
+    x: Any,
+    /,
+    shift: int | tuple[int, ...],
+    *,
+    axis: int | tuple[int, ...] | None = None,
+) -> Any:
+    """Items moved on along axes; those that leave at one end come in at the other."""
+    return manipulate.roll(x, shift, axis)
+
+
+def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Any:
+    """A view without axes of length 1."""
+    return x.squeeze(axis)
+
+
+def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Any:
+    """Arrays of one shape along a new axis."""
+    return functions.stack(_together("stack", arrays), axis)
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """Items by index along an axis, which may be left out if there is one axis."""
+    if axis is None:
+        if x.ndim > 1:
+            raise ValueError("take: axis is needed for arrays with more than one axis")
+        axis = 0
+    return index.take(x, indices, axis)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """For each position of *indices*, the item of that index on the axis."""
+    return index.take_along_axis(x, indices, axis)
+
+
+def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
+    """The array as often as said along each axis."""
+    return manipulate.tile(x, repetitions)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """Views without an axis, one for each index along it."""
+    return manipulate.unstack(x, axis)

@@ -1,0 +1,128 @@
+"""The standard's extension fft: NumPy's functions on device arrays, which say by a warning if one
+is computed on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import manipulate
+from ..core.device import as_device
+from ._creation import arange, empty
+from ._dtypes import default_dtype
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+_COMPLEX = {"f": 2, "c": 1}
+
+
+def _check(call: str, x: Any, kinds: str) -> None:
+    if x.dtype.kind not in kinds:
+        what = {"f": "real floating", "c": "complex floating"}
+        raise TypeError(
+            f"{call}: a {' or '.join(what[k] for k in kinds)} dtype is needed, not {x.dtype}"
+        )
+
+
+def _one(name: str, kinds: str, text: str, real: bool = False) -> Callable[..., Any]:
+    def function(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+        _check(name, x, kinds)
+        return _single(x, getattr(np.fft, name)(x, n=n, axis=axis, norm=norm), real)
+
+    return _named(function, name, text)
+
+
+def _many(name: str, kinds: str, text: str, real: bool = False) -> Callable[..., Any]:
+    def function(
+        x: Any,
+        /,
+        *,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = None,
+        norm: str = "backward",
+    ) -> Any:
+        _check(name, x, kinds)
+        if s is not None and axes is None:
+            axes = tuple(range(x.ndim - len(s), x.ndim))
+        return _single(x, getattr(np.fft, name)(x, s=s, axes=axes, norm=norm), real)
+
+    return _named(function, name, text)
+
+
+def _named(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "pygpu.xp.fft"
+    function.__doc__ = text
+    return function
+
+
+def _single(x: Any, result: Any, real: bool) -> Any:
+    """In the precision of x."""
+    size = x.dtype.itemsize * _COMPLEX[x.dtype.kind] // (2 if real else 1)
+    return result.astype(np.dtype(f"{'f' if real else 'c'}{size}"), copy=False)
+
+
+fft = _one("fft", "fc", "Discrete Fourier transforms along an axis.")
+ifft = _one("ifft", "fc", "Inverse transforms along an axis.")
+rfft = _one("rfft", "f", "The first half of the transforms of real numbers.")
+irfft = _one("irfft", "fc", "Real numbers from the first half of their transforms.", True)
+hfft = _one("hfft", "fc", "Transforms, which are real, of the first half of Hermitian data.", True)
+ihfft = _one("ihfft", "f", "The inverse of hfft().")
+fftn = _many("fftn", "fc", "Transforms over axes.")
+ifftn = _many("ifftn", "fc", "Inverse transforms over axes.")
+rfftn = _many("rfftn", "f", "The first half of the transforms of real numbers over axes.")
+irfftn = _many("irfftn", "fc", "Real numbers from the first half of their transforms.", True)
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+    """The frequencies of the n items of a transform; d: the distance of samples."""
+    where = as_device(device)
+    kind = default_dtype("real floating", where) if dtype is None else np.dtype(dtype)
+    found = empty((n,), dtype=kind, device=where)
+    half = (n - 1) // 2 + 1
+    found[:half] = arange(0, half, dtype=kind, device=where)
+    if n > half:
+        found[half:] = arange(-(n // 2), 0, dtype=kind, device=where)
+    return found / (n * d)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+    """The frequencies of the items of rfft(); d: the distance of samples."""
+    where = as_device(device)
+    kind = default_dtype("real floating", where) if dtype is None else np.dtype(dtype)
+    return arange(0, n // 2 + 1, dtype=kind, device=where) / (n * d)
+
+
+def _axes(x: Any, axes: Any) -> tuple[int, ...]:
+    if axes is None:
+        return tuple(range(x.ndim))
+    return (axes,) if isinstance(axes, int) else tuple(axes)
+
+
+def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
+    """The frequency zero in the middle."""
+    along = _axes(x, axes)
+    return manipulate.roll(x, tuple(x.shape[k] // 2 for k in along), along)
+
+
+def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
+    """The inverse of fftshift()."""
+    along = _axes(x, axes)
+    return manipulate.roll(x, tuple(-(x.shape[k] // 2) for k in along), along)

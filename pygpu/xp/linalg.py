@@ -1,0 +1,264 @@
+"""The standard's extension linalg: NumPy's functions on device arrays, which say by a warning if
+one is computed on the host."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core import matmul as _matmul
+from ..core import ufuncs
+from ..core.reduce import reduce as _reduce
+from ._linear import matmul, matrix_transpose, tensordot, vecdot
+
+__all__ = [
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eigh",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+
+class EighResult(NamedTuple):
+    """Of eigh()."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class QRResult(NamedTuple):
+    """Of qr()."""
+
+    Q: Any
+    R: Any
+
+
+class SlogdetResult(NamedTuple):
+    """Of slogdet()."""
+
+    sign: Any
+    logabsdet: Any
+
+
+class SVDResult(NamedTuple):
+    """Of svd()."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+def _floating(call: str, x: Any) -> None:
+    if x.dtype.kind not in "fc":
+        raise TypeError(f"{call}: a floating dtype is needed, not {x.dtype}")
+
+
+def cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    """The triangular factor L (upper: its transpose conjugated) of positive definite matrices."""
+    _floating("cholesky", x)
+    lower = np.linalg.cholesky(x)
+    return lower.mT.conj() if upper else lower
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Cross products of vectors of three items along an axis."""
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(f"cross: both must have 3 items along axis {axis}")
+    from ._manipulation import broadcast_arrays, stack
+
+    dtype = np.result_type(x1.dtype, x2.dtype)
+    a, b = broadcast_arrays(x1.astype(dtype, copy=False), x2.astype(dtype, copy=False))
+    key = [slice(None)] * a.ndim
+    parts: list[tuple[Any, Any]] = []
+    for i in range(3):
+        key[axis] = i  # type: ignore[call-overload]
+        parts.append((a[tuple(key)], b[tuple(key)]))
+    (a0, b0), (a1, b1), (a2, b2) = parts
+    return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=axis)
+
+
+def det(x: Any, /) -> Any:
+    """Determinants."""
+    _floating("det", x)
+    return np.linalg.det(x)
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """The diagonals of the last two axes, as a view."""
+    return _matmul.diagonal(x, offset, -2, -1)
+
+
+def eigh(x: Any, /) -> EighResult:
+    """Eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices."""
+    _floating("eigh", x)
+    return EighResult(*np.linalg.eigh(x))
+
+
+def eigvalsh(x: Any, /) -> Any:
+    """Eigenvalues of symmetric or Hermitian matrices, in ascending order."""
+    _floating("eigvalsh", x)
+    return np.linalg.eigvalsh(x)
+
+
+def inv(x: Any, /) -> Any:
+    """Inverse matrices."""
+    _floating("inv", x)
+    return np.linalg.inv(x)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """Norms of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf."""
+    _floating("matrix_norm", x)
+    if ord == "fro":
+        return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    if ord in ("nuc", 2, -2):
+        values = svdvals(x)
+        kind = {"nuc": "sum", 2: "max", -2: "min"}[ord]
+        result = _reduce(kind, values, -1)
+    elif ord in (1, -1, math.inf, -math.inf):
+        sums = _reduce("sum", abs(x), -2 if abs(ord) == 1 else -1)
+        result = _reduce("max" if ord > 0 else "min", sums, -1)
+    else:
+        raise ValueError(f"matrix_norm: ord must be 'fro', 'nuc', 1, 2 or inf, not {ord!r}")
+    return result[..., None, None] if keepdims else result
+
+
+def matrix_power(x: Any, n: int, /) -> Any:
+    """Matrices to the power of an integer."""
+    _floating("matrix_power", x)
+    if n == 0:
+        from ._creation import eye
+        from ._manipulation import broadcast_to
+
+        one = eye(x.shape[-1], dtype=x.dtype, device=x.device)
+        return broadcast_to(one, x.shape)._copy(order="C")
+    if n < 0:
+        x, n = inv(x), -n
+    result: Any = None
+    while n:
+        if n & 1:
+            result = x if result is None else matmul(result, x)
+        n >>= 1
+        if n:
+            x = matmul(x, x)
+    return result if result is not x else x._copy()
+
+
+def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
+    """How many singular values are above rtol times the largest."""
+    _floating("matrix_rank", x)
+    values = svdvals(x)
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * float(np.finfo(values.dtype).eps)
+    limit = _reduce("max", values, -1, keepdims=True)
+    tolerance = rtol[..., None] if hasattr(rtol, "ndim") and rtol.ndim else rtol
+    return _reduce("count_nonzero", values > limit * tolerance, -1)
+
+
+def outer(x1: Any, x2: Any, /) -> Any:
+    """Products of each item of one vector with each of another."""
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError("outer: both must have one axis")
+    return _matmul.outer(x1, x2)
+
+
+def pinv(x: Any, /, *, rtol: Any = None) -> Any:
+    """Pseudo-inverses."""
+    _floating("pinv", x)
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
+    return np.linalg.pinv(x, rtol)
+
+
+def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+    """Orthogonal and triangular factors. mode: "reduced" or "complete"."""
+    _floating("qr", x)
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"qr: mode must be 'reduced' or 'complete', not {mode!r}")
+    return QRResult(*np.linalg.qr(x, mode))  # type: ignore[call-overload]
+
+
+def slogdet(x: Any, /) -> SlogdetResult:
+    """Signs, and logarithms of absolute values, of determinants."""
+    _floating("slogdet", x)
+    return SlogdetResult(*np.linalg.slogdet(x))
+
+
+def solve(x1: Any, x2: Any, /) -> Any:
+    """What x1 has to be multiplied by to give x2: a vector (one axis), or matrices."""
+    _floating("solve", x1)
+    if x2.ndim == 1:
+        return np.linalg.solve(x1, x2[:, None])[..., 0]
+    return np.linalg.solve(x1, x2)
+
+
+def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+    """Singular values, in descending order, and vectors."""
+    _floating("svd", x)
+    return SVDResult(*np.linalg.svd(x, full_matrices=full_matrices))
+
+
+def svdvals(x: Any, /) -> Any:
+    """Singular values, in descending order."""
+    _floating("svdvals", x)
+    return np.linalg.svd(x, compute_uv=False)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """Sums of the diagonals of the last two axes."""
+    return _reduce("sum", diagonal(x, offset=offset), -1, dtype=dtype)
+
+
+def vector_norm(
+    x: Any,
+    /,
+    *,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    ord: Any = 2,
+) -> Any:
+    """Norms of vectors over axes, of the flat array for None. ord: any number, inf or -inf."""
+    _floating("vector_norm", x)
+    where = tuple(axis) if isinstance(axis, Sequence) else axis
+    if where == ():  # nothing to sum over
+        return abs(x) if ord != 0 else (x != 0).astype(_real(x.dtype))
+    size = abs(x) if x.dtype.kind == "c" or ord != 2 else x
+    if ord == math.inf:
+        return _reduce("max", size, where, keepdims=keepdims)
+    if ord == -math.inf:
+        return _reduce("min", size, where, keepdims=keepdims)
+    if ord == 0:
+        return _reduce("count_nonzero", x, where, keepdims=keepdims).astype(_real(x.dtype))
+    if ord == 1:
+        return _reduce("sum", size, where, keepdims=keepdims)
+    if ord == 2:
+        total = _reduce("sum", ufuncs.call("square", (size,)), where, keepdims=keepdims)
+        return ufuncs.call("sqrt", (total,))
+    total = _reduce("sum", size**ord, where, keepdims=keepdims)
+    return total ** (1 / ord)
+
+
+def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
