@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import _array
 from .._array import GPUArray
-from . import dtypes, elementwise, layout, transpose
+from . import dtypes, elementwise, layout, remember, transpose
 
 __all__ = ["ArrayCore", "contiguous_host"]
 
@@ -116,8 +117,10 @@ class ArrayCore(GPUArray):
         shape: tuple[int, ...],
         queue: Any = None,
         wait_for: Sequence[Any] | None = None,
+        call: remember.Call | None = None,
     ) -> Any:
-        """Launch an elementwise operation after the operands' events; returns its event."""
+        """Launch an elementwise operation after the operands' events; returns its event. call: what
+        was called, to be remembered for the next time."""
         read: list[Any] = [a for a in operands if isinstance(a, GPUArray)]
         if not all(a._is_aligned for a in (*outs, *read)):
             return self._run_aligned(operation, outs, operands, shape, queue, wait_for)
@@ -128,7 +131,11 @@ class ArrayCore(GPUArray):
             table.ordered = queue
         if wait_for:
             waits = [*(waits or ()), *wait_for]
-        event = elementwise.run(self.backend, queue, operation, (*outs, *operands), shape, waits)
+        backend, every = self.backend, (*outs, *operands)
+        launch = elementwise.prepare(backend, operation, every, shape)
+        event = elementwise.start(backend, queue, launch, operation, every, waits)
+        if call is not None and waits is None and queue is self.queue:
+            remember.elementwise_call(backend, call, launch, operation, outs, operands)
         self._after(queue, event, outs, read)
         return event
 
@@ -186,6 +193,8 @@ class ArrayCore(GPUArray):
 
     def _copy_from(self, other: Any, queue: Any = None, wait_for: Any = None) -> Any:
         """Set all items from an array or number that broadcasts to this one, converted."""
+        if queue is None and wait_for is None and _array._call("copy", other, out=self) is not None:
+            return self.events[-1] if self.events else None
         dtype = other.dtype if isinstance(other, GPUArray) else self.dtype
         if not isinstance(other, GPUArray) and not dtypes.is_numeric(dtype):
             other = self._from_host(np.asarray(other, dtype))
@@ -198,7 +207,9 @@ class ArrayCore(GPUArray):
             if same and self._is_aligned and source._is_aligned:
                 if transpose.copy(self, source):
                     return self.events[-1] if self.events else None
-        return self._run(_copy_operation(dtype), [self], [other], self.shape, queue, wait_for)
+        call = remember.Call("copy", (other,), self)
+        operation = _copy_operation(dtype)
+        return self._run(operation, [self], [other], self.shape, queue, wait_for, call)
 
     def _copy(self, queue: Any = None, order: str = "K") -> Any:
         """A copy without gaps, in the order of axes of this one ("K"), or in C or Fortran order."""

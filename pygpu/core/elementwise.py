@@ -18,7 +18,7 @@ from . import dtypes, kernels, layout
 if TYPE_CHECKING:
     from .backend import Backend
 
-__all__ = ["Operation", "run", "text"]
+__all__ = ["Launch", "Operation", "prepare", "run", "start", "text"]
 
 _PLAIN = {"pg_b8": "pg_u8", "pg_f16": "pg_u16"}  # as vectors in memory
 _WIDE = 1 << 31  # beyond this, indices have 64 bits
@@ -210,6 +210,19 @@ def _features(operation: Operation, memory: Sequence[np.dtype[Any] | None]) -> s
     return found | operation.features
 
 
+@dataclass(frozen=True)
+class Launch:
+    """A launch of an elementwise kernel, which takes the operands, then *numbers*. dense: all arrays are contiguous, and the kernel is good for any number of items.
+    memory: as text() has it."""
+
+    kernel: Any
+    groups: int | tuple[int, ...]
+    group_size: int | tuple[int, ...]
+    numbers: tuple[int, ...]
+    memory: tuple[np.dtype[Any] | None, ...]
+    dense: bool
+
+
 def run(
     backend: Backend,
     queue: Any,
@@ -224,17 +237,39 @@ def run(
     shape) and, for inputs, Python or NumPy numbers. Outputs must not share memory with inputs,
     unless item by item. Which events of the operands to wait for is the caller's business.
     """
-    n = prod(shape)
-    memory: list[np.dtype[Any] | None] = []
-    arrays, scalars = [], []
+    launch = prepare(backend, operation, operands, shape)
+    return start(backend, queue, launch, operation, operands, wait_for)
+
+
+def start(
+    backend: Backend,
+    queue: Any,
+    launch: Launch,
+    operation: Operation,
+    operands: Sequence[Any],
+    wait_for: Sequence[Any] | None = None,
+) -> Any:
+    """Launch what was prepared for these operands."""
+    args: list[Any] = []
     loop = (*operation.outputs, *operation.inputs)
-    for operand, computed in zip(operands, loop, strict=True):
-        if hasattr(operand, "base_data"):
-            memory.append(operand.dtype)
-            arrays.append(operand)
+    for operand, stored, computed in zip(operands, launch.memory, loop, strict=True):
+        if stored is None:
+            args.append(as_scalar(operand, computed))
         else:
-            memory.append(None)
-            scalars.append(as_scalar(operand, computed))
+            args += backend.arguments(operand)
+    args += launch.numbers
+    return backend.launch(
+        launch.kernel, queue, launch.groups, launch.group_size, args, wait_for=wait_for
+    )
+
+
+def prepare(
+    backend: Backend, operation: Operation, operands: Sequence[Any], shape: tuple[int, ...]
+) -> Launch:
+    """The kernel for these operands, compiled if need be, and how it is launched."""
+    n = prod(shape)
+    arrays = [operand for operand in operands if hasattr(operand, "base_data")]
+    memory = tuple(x.dtype if hasattr(x, "base_data") else None for x in operands)
     strides = [layout.broadcast_strides(a.shape, a.strides, shape) for a in arrays]
     if operation.index:
         flat_shape, flat = shape or (1,), [s or (0,) for s in strides]
@@ -259,22 +294,16 @@ def run(
             rows = "".join(
                 "c" if s[-1] == a.itemsize else "s" if s[-1] else "b" for s, a in zip(flat, arrays)
             )
-    kernel = get_kernel(backend, operation, tuple(memory), ndim, wide, rows)
-    args: list[Any] = []
-    array, scalar = iter(arrays), iter(scalars)
-    for stored in memory:
-        if stored is None:
-            args.append(next(scalar))
-        else:
-            args += backend.arguments(next(array))
+    kernel = get_kernel(backend, operation, memory, ndim, wide, rows)
+    numbers: list[int] = []
     if ndim:
-        args += flat_shape[1:]
+        numbers += flat_shape[1:]
         for s in flat:
-            args += s
-    args.append(n)
+            numbers += s
+    numbers.append(n)
     per_group, most, size = rule(backend, memory) if ndim == 0 else kernels.rule(backend)
-    groups = min(-(-n // per_group), most)
-    return backend.launch(kernel, queue, groups if n else 0, size, args, wait_for=wait_for)
+    groups = min(-(-n // per_group), most) if n else 0
+    return Launch(kernel, groups, size, tuple(numbers), memory, ndim == 0)
 
 
 def rule(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> tuple[int, int, int]:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import _array
 from .._array import GPUArray
-from . import dtypes, elementwise, layout, ufuncs
+from . import dtypes, elementwise, layout, remember, ufuncs
 from .parts import part
 
 __all__ = [
@@ -38,6 +39,10 @@ def _first_array(*candidates: Any) -> Any:
 
 def binary(name: str, a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
     """A ufunc of two operands, of which one may be a number; of two numbers NumPy's result."""
+    if queue is None:
+        result = remember.known(name, a, b, out=out)
+        if result is not None:
+            return result
     like = _first_array(a, b, out)
     if like is None:
         return getattr(np, name)(a, b)
@@ -74,6 +79,11 @@ def choose(
     positive: bool = False,
 ) -> Any:
     """Items of *then* where the criterion is true (or positive), else of *otherwise*."""
+    name = "if_positive" if positive else "where"
+    if queue is None:
+        result = remember.known(name, criterion, then, otherwise, out=out)
+        if result is not None:
+            return result
     like = _first_array(criterion, then, otherwise, out)
     if like is None:
         return np.where(np.asarray(criterion) > 0 if positive else criterion, then, otherwise)
@@ -86,13 +96,18 @@ def choose(
     dtype = structs[0] if structs else dtypes.result_type(*operands[1:])
     kind = operands[0].dtype if hasattr(operands[0], "dtype") else np.asarray(operands[0]).dtype
     shape = layout.broadcast_shapes(*(a.shape for a in arrays))
+    given = out
     if out is None:
         out = ufuncs.empty_like_operands(arrays[0], arrays, shape, dtype)
     elif layout.broadcast_shapes(shape, out.shape) != out.shape:
         raise ValueError(f"{call}: out has shape {out.shape}, and {shape} is needed")
-    operands = [ufuncs.disjoint(x, [out]) for x in operands]
+    apart = [ufuncs.disjoint(x, [out]) for x in operands]
+    call_made = None
+    if given is None or all(x is y for x, y in zip(apart, operands, strict=True)):
+        call_made = remember.Call(name, tuple(operands), given)
     if out.size:
-        out._run(_choose_operation(kind, dtype, positive), [out], operands, out.shape, queue)
+        operation = _choose_operation(kind, dtype, positive)
+        out._run(operation, [out], apart, out.shape, queue, call=call_made)
     return out
 
 
@@ -225,8 +240,11 @@ def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
 def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = False) -> Any:
     """numpy.dot (numpy.vdot with conjugate): sums over the last axis of *a* and the last but one of
     *b*; numbers multiply."""
+    if dtype is None and out is None:
+        known = _array._reduce("vdot" if conjugate else "dot", None, False, a, b)
+        if known is not None:
+            return known
     reduce = part("reduce")
-
     like = _first_array(a, b, out)
     a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
     if a is NotImplemented or b is NotImplemented:

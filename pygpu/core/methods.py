@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import _array
 from . import operators  # noqa: F401 - gives the C slots their work
 from .parts import part
 from .shaping import Shaping
@@ -100,7 +101,8 @@ class ArrayBase(Shaping):
     def __format__(self, spec: str) -> str:
         return format(self.item() if spec and self.ndim == 0 else str(self), spec)
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def _array_ufunc(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """What the fast path of __array_ufunc__ leaves."""
         from . import protocols
 
         return protocols.array_ufunc(self, ufunc, method, inputs, kwargs)
@@ -146,10 +148,35 @@ class ArrayBase(Shaping):
 
     # ---- reductions: reduce.py
 
-    def _reduce(self, kind: str, axis: Any, **options: Any) -> Any:
+    def _reduce(
+        self,
+        kind: str,
+        axis: Any,
+        *,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+        ddof: float = 0,
+    ) -> Any:
+        if dtype is None and out is None and initial is None and where is None and ddof == 0:
+            known = _array._reduce(kind, axis, keepdims, self)
+            if known is not None:
+                return known
         reduce = part("reduce")
 
-        return reduce.reduce(kind, self, axis, **options)
+        return reduce.reduce(
+            kind,
+            self,
+            axis,
+            dtype=dtype,
+            out=out,
+            keepdims=keepdims,
+            initial=initial,
+            where=where,
+            ddof=ddof,
+        )
 
     def sum(
         self,

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import dtypes, kernels, layout, work
+from .. import _array
+from . import dtypes, kernels, layout, remember, work
 from .reduce_ops import Operation, operation
 from .shells import reduce_text
 from .shells.reduce_text import GROUP, Form
@@ -114,6 +115,7 @@ def reduce(
     array or a bool, that is broadcast to the array's shape. Raises ValueError for what needs at
     least one item, np.exceptions.AxisError, TypeError for dtypes that cannot be reduced so.
     """
+    given, axis_given, out_given = dtype, axis, out
     a = a._aligned()
     shape: tuple[int, ...] = a.shape
     ndim = len(shape)
@@ -140,6 +142,9 @@ def reduce(
     if kind in ("min", "max") and dtype is not None and number != a.dtype:
         a = work.astype(a, number)
     operands = [a]
+    call = None
+    if given is None and out_given is None and initial is None and where is None and ddof == 0:
+        call = kind, _array._axes(axis_given, keepdims)
     if where is not None:
         mask = work.as_array(a, where, np.bool_, kind)
         if mask.dtype != np.bool_:
@@ -161,6 +166,7 @@ def reduce(
         where is not None,
         initial,
         ddof,
+        call,
     )
     return out
 
@@ -204,8 +210,10 @@ def _run(
     masked: bool,
     initial: Any,
     ddof: float,
+    call: tuple[str, int] | None = None,
 ) -> Any:
-    """Launch for operands that are broadcast to *shape*."""
+    """Launch for operands that are broadcast to *shape*. call: (name, extra) by which C may remember
+    what is launched."""
     a = operands[0]
     backend: Backend = a.backend
     strides = tuple(layout.broadcast_strides(x.shape, x.strides, shape) for x in operands)
@@ -241,11 +249,40 @@ def _run(
     work.launch(
         a, plan.kernel, plan.groups, plan.group_size, operands, [target], [*plan.numbers, *finish]
     )
+    size = 1 if backend.limits.is_cpu else GROUP
     if plan.final is not None:
         numbers = [*plan.final_numbers, *finish]
-        size = 1 if backend.limits.is_cpu else GROUP
         work.launch(a, plan.final, plan.final_groups, size, [target], [out], numbers)
+    if call is not None and call[1] >= 0 and not any(plan.flips):
+        _tell(backend, call, plan, operands, out, finish, size)
     return out
+
+
+def _tell(
+    backend: Backend,
+    call: tuple[str, int],
+    plan: _Plan,
+    operands: list[Any],
+    out: Any,
+    finish: list[Any],
+    size: int,
+) -> None:
+    """Let C launch the same without asking."""
+    name, extra = call
+    n = len(operands)
+    target = -2 if plan.parts_bytes else -1
+    numbers = [*plan.numbers, *finish]
+    places = [*range(n), target]
+    steps = [
+        remember.step(backend, plan.kernel, plan.groups, plan.group_size, places, numbers)
+    ]
+    if plan.final is not None:
+        numbers = [*plan.final_numbers, *finish]
+        steps.append(
+            remember.step(backend, plan.final, plan.final_groups, size, [target, -1], numbers)
+        )
+    scratch = ((np.dtype(np.uint8), plan.parts_bytes),) if plan.parts_bytes else ()
+    backend.table.plans.add(name, extra, tuple(operands), None, out, tuple(steps), scratch)
 
 
 def _remember(backend: Backend, key: Any, plan: _Plan) -> None:
@@ -464,6 +501,7 @@ def _cpu_geometry(
 
 def dot(kind: str, a: Any, b: Any, axis: int, dtype: np.dtype[Any], out: Any = None) -> Any:
     """Sums over *axis* of a * b in one pass, of shapes that broadcast; "vdot": conj(a) * b."""
+    given = out
     shape = layout.broadcast_shapes(a.shape, b.shape)
     axis = layout.normalize_axis(axis, len(shape))
     kept = shape[:axis] + shape[axis + 1 :]
@@ -478,4 +516,8 @@ def dot(kind: str, a: Any, b: Any, axis: int, dtype: np.dtype[Any], out: Any = N
         work.fill(out, 0)
         return out
     operands = [a._aligned(), b._aligned()]
-    return _run(kind, operands, shape, (axis,), dtype, out, out.strides, False, None, 0)
+    call = None
+    plain = given is None and dtype == np.result_type(a.dtype, b.dtype)
+    if plain and len(shape) == 1 and a.ndim == b.ndim == 1:
+        call = kind, _array._axes(None, False)
+    return _run(kind, operands, shape, (axis,), dtype, out, out.strides, False, None, 0, call)

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _array
 from . import dtypes, kernels, layout, work
 from .reduce import _check_out, _result_dtypes
 from .reduce_ops import _number_of_acc, _size, _sum_like
+from .remember import step
 from .shells import scan_text
 
 if TYPE_CHECKING:
@@ -59,6 +61,12 @@ def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: 
     dtype as for reductions: small integers become int64 or uint64. Raises np.exceptions.AxisError,
     ValueError for an out of another shape, TypeError for one that cannot take the result.
     """
+    if dtype is None and out is None:
+        known = _array._reduce(kind, axis, False, a)
+        if known is not None:
+            return known
+    plain = dtype is None and out is None and a._is_aligned and (axis is not None or a.ndim == 1)
+    extra = _array._axes(axis, False) if plain else -1
     a = a._aligned()
     call, kind = kind, kind.removeprefix("cum")
     number, result_dtype = _result_dtypes(kind, a, dtype, out)
@@ -82,11 +90,14 @@ def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: 
         (a.offset, a.shape, a.strides), (out.offset, out.shape, out.strides)
     ):
         a = a.copy()
-    _run(kind, a, axis, number, out)
+    steps, scratch = _run(kind, a, axis, number, out)
+    if extra >= 0 and steps:
+        a.backend.table.plans.add(call, extra, (a,), None, out, steps, scratch)
     return out
 
 
-def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> None:
+def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, Any]:
+    """Launch. Returns what Plans.add() takes to do it again, empty if it cannot."""
     backend: Backend = a.backend
     n = a.shape[axis]
     kept_shape, (x_kept, y_kept) = layout.collapse(
@@ -117,7 +128,7 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> None:
         cleared = 16 + (8 * total if size == 4 else 4 * total)
         backend.fill(a.queue, state.base_data, 0, cleared)
         work.launch(a, kernel, total, scan_text.GROUP, [a], [out, state], [rows, n, tiles, *place])
-        return
+        return (), ()
     lanes = cpu or n <= 64 or (not dense and rows > 1)
     if cpu:
         workers = max(min(units * 4, rows * n >> 15), 1)
@@ -147,7 +158,12 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> None:
     numbers = [rows, n, segments, *place]
     if not sums:
         work.launch(a, make(name), groups, group_size, [a], [out], numbers)
-        return
+        return (step(backend, make(name), groups, group_size, [0, -1], numbers),), ()
     parts = work.scratch(a, size * rows * segments)
     work.launch(a, make("scan_sums"), groups, group_size, [a, out], [parts], numbers)
     work.launch(a, make(name), groups, group_size, [a], [out, parts], numbers)
+    steps = (
+        step(backend, make("scan_sums"), groups, group_size, [0, -1, -2], numbers),
+        step(backend, make(name), groups, group_size, [0, -1, -2], numbers),
+    )
+    return steps, ((np.dtype(np.uint8), size * rows * segments),)

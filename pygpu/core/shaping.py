@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, elementwise, layout, ufuncs
+from . import dtypes, elementwise, layout, remember, ufuncs
 from .indexing import Indexing
 
 __all__ = ["Flags", "Shaping"]
@@ -264,15 +264,23 @@ class Shaping(Indexing):
         self, selffac: Any, other: Any, otherfac: Any, queue: Any = None, out: Any = None
     ) -> Any:
         """``selffac * self + otherfac * other``, in one launch."""
+        if queue is None:
+            known = remember.known("mul_add", self, other, selffac, otherfac, out=out)
+            if known is not None:
+                return known
         loop = np.result_type(
             *(x.dtype if hasattr(x, "dtype") else x for x in (self, other, selffac, otherfac))
         )
         operation = _mul_add_operation(loop)
         shape = layout.broadcast_shapes(self.shape, other.shape)
+        given = out
         if out is None:
             out = ufuncs.empty_like_operands(self, [self, other], shape, loop)
         operands = [ufuncs.disjoint(a, [out]) for a in (self, other)]
-        self._run(operation, [out], [*operands, selffac, otherfac], shape, queue)
+        call = None
+        if operands[0] is self and operands[1] is other:
+            call = remember.Call("mul_add", (self, other, selffac, otherfac), given)
+        self._run(operation, [out], [*operands, selffac, otherfac], shape, queue, call=call)
         return out
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from pygpu.core.backend import Backend
+from pygpu.core.remember import step
 
 from .language import Language, split_options
 from .reduction import macro_body
@@ -441,6 +442,11 @@ typedef {index} index_type;
     ) -> Any:
         """Scan. Returns an event, None on CUDA."""
         snippet = self.snippet
+        simple = queue is wait_for is size is allocator is None
+        if simple and not self.elsewhere:
+            known = snippet.plans.run("", *args)
+            if known is not None:
+                return known[0]
         backend, queue, numbers, _, n, _ = snippet.prepare(args, None, None, queue)
         if size is not None:
             if not 0 <= size <= n:
@@ -472,8 +478,22 @@ typedef {index} index_type;
         if stored:
             values = self._scratch(like, backend, queue, n, self.dtype)
             starts = self._scratch(like, backend, queue, n, np.dtype(np.uint8))
+        twice = intervals > 1 or stored or self.needs_last
+        if simple and not self.elsewhere:
+            places = [*range(len(args)), -2, -3, *((-4, -5) if stored else (-2, -3))]
+            literal = [*numbers[len(args) :], n, interval]
+            steps = [
+                step(backend, kernel, intervals, group, places, literal, True)
+                for kernel in ((reduce, output) if twice else (output,))
+            ]
+            byte = np.dtype(np.uint8)
+            scratch = ((self.dtype, intervals), (byte, intervals), (self.dtype, n), (byte, n))
+            scratch = scratch if stored else scratch[:2]
+            snippet.remember(
+                backend, queue, args, numbers, steps, scratch=scratch, written=self.written
+            )
         numbers += (sums, flags, values, starts, n, interval)
-        if intervals > 1 or stored or self.needs_last:
+        if twice:
             event = self._launch(reduce, queue, intervals, group, numbers, events)
             events = event and [event]
         event = self._launch(output, queue, intervals, group, numbers, events)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pygpu._array import Plans
 from pygpu.core import layout
 from pygpu.core.backend import Backend, backend_of
 
@@ -122,6 +123,7 @@ class Snippet:
         self._queue: Any = self  # the last one, and whether it keeps the order
         self._ordered = True
         self._layouts: dict[Any, Any] = {}
+        self.plans = Plans()
 
     # ---- what the text does
 
@@ -195,6 +197,29 @@ class Snippet:
             lines += [f"  pg_{name}_at += pg_c * pg_{name}_s{axis};" for name in names]
             lines.append("}")
         return "\n".join(lines) + "\n"
+
+    # ---- calls that C repeats
+
+    def remember(
+        self,
+        backend: Backend,
+        queue: Any,
+        args: tuple[Any, ...],
+        numbers: Sequence[Any],
+        steps: Sequence[tuple[Any, ...]],
+        result: Any = None,
+        scratch: tuple[tuple[Any, int], ...] = (),
+        written: Sequence[int] = (),
+    ) -> None:
+        """Let ``self.plans.run("", *args)`` launch the same. numbers: what prepare() made of the
+        arguments."""
+        if any(x is not y for x, y in zip(args, numbers)):
+            return  # a number that was converted
+        if not backend.is_ordered(queue):
+            return
+        if not self.is_cuda:
+            backend.table.ordered = queue
+        self.plans.add("", 0, args, None, result, tuple(steps), scratch, tuple(written))
 
     # ---- arguments of a call
 

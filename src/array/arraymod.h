@@ -18,7 +18,10 @@ typedef enum {
 } Op;
 
 typedef struct {
-    PyTypeObject *GPUArrayType, *KernelTableType;
+    PyTypeObject *GPUArrayType, *KernelTableType, *PlanType, *PlansType;
+    PyObject *ids;              /* dict: the number of an operation by its name, or by NumPy's ufunc */
+    PyObject *array_ufunc;      /* "_array_ufunc", interned: what the fast path leaves of NumPy's ufuncs */
+    PyObject *call_word, *out_word; /* "__call__" and "out", interned */
     PyObject *table;            /* "table", interned */
     PyObject *comparison_dtype; /* "_comparison_dtype", interned: what a class answers that keeps another system's comparisons */
     PyObject *operate;          /* operate(name, out or None, *operands): what the fast path leaves; see pygpu/core/operators.py */
@@ -27,13 +30,15 @@ typedef struct {
 
 extern State *arr_state; /* of the one interpreter */
 extern PyModuleDef arr_module;
-extern PyType_Spec arr_GPUArray_spec, arr_KernelTable_spec;
+extern PyType_Spec arr_GPUArray_spec, arr_KernelTable_spec, arr_Plan_spec, arr_Plans_spec;
 
 static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr_state->GPUArrayType); }
 
 /* gpuarray.c */
 /* A new array beside another one: same type, backend, queue, allocator; in the shape and order of that one. Takes data over. */
 PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data);
+/* The same in another layout: shape and strides [bytes]. */
+PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides);
 int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides); /* strides NULL: C order */
 
 int arr_set_event(GPUArray *self, PyObject *event); /* Py_None: none */

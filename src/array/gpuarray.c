@@ -1,5 +1,5 @@
 /* gpuarray.c - GPUArray: shape, strides, dtype and memory of an array on a device; the base of the arrays of both backends. */
-#include "arraymod.h"
+#include "call.h"
 
 /* ---- layout ------------------------------------------------------------------------------------------------------------------ */
 
@@ -199,7 +199,7 @@ static void GPUArray_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data) {
+PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides) {
     GPUArray *self = (GPUArray *)PG_NEW(Py_TYPE(like));
     if (self == NULL) {
         Py_DECREF(data);
@@ -212,20 +212,24 @@ PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data) {
     self->base_data = data;
     self->allocator = Py_NewRef(like->allocator);
     self->dtype = (PyArray_Descr *)Py_NewRef((PyObject *)dtype);
+    if (arr_set_layout(self, ndim, shape, strides) < 0) {
+        Py_DECREF((PyObject *)self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data) {
     Py_ssize_t strides[ARRAY_MAX_DIMS], *as_given = NULL;
     if (!(like->flags & ARRAY_C)) { /* Fortran order */
-        Py_ssize_t step = ARRAY_ITEMSIZE(self);
+        Py_ssize_t step = (Py_ssize_t)PyDataType_ELSIZE(dtype);
         for (int axis = 0; axis < like->ndim; axis++) {
             strides[axis] = step;
             step *= ARRAY_SHAPE(like)[axis] > 0 ? ARRAY_SHAPE(like)[axis] : 1;
         }
         as_given = strides;
     }
-    if (arr_set_layout(self, like->ndim, ARRAY_SHAPE(like), as_given) < 0) {
-        Py_DECREF((PyObject *)self);
-        return NULL;
-    }
-    return (PyObject *)self;
+    return arr_new_beside(like, dtype, data, like->ndim, ARRAY_SHAPE(like), as_given);
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------------------ */
@@ -385,6 +389,7 @@ static PyMethodDef GPUArray_methods[] = {
     {"_init", FAST(GPUArray_init), GPUArray_init__doc__},
     {"_view", FAST(GPUArray_view), GPUArray_view__doc__},
     {"_set_event", GPUArray_set_event, METH_O, set_event_doc},
+    {"__array_ufunc__", FAST(arr_array_ufunc), arr_array_ufunc_doc},
     {NULL, NULL, 0, NULL},
 };
 

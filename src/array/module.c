@@ -1,6 +1,6 @@
 /* module.c - the extension module pygpu._array: the header of arrays and its operators. */
 #define PG_IMPORT_NUMPY
-#include "arraymod.h"
+#include "call.h"
 
 State *arr_state; /* one interpreter: see module_exec() */
 
@@ -32,20 +32,33 @@ static int module_exec(PyObject *module) {
     import_array1(-1);
     State *state = PyModule_GetState(module);
     arr_state = state;
+    state->ids = PyDict_New();
     for (int i = 0; i < OP_COUNT; i++) {
         state->names[i] = PyUnicode_InternFromString(names[i]);
-        if (state->names[i] == NULL) {
+        PyObject *id = PyLong_FromLong(i);
+        int failed = state->ids == NULL || state->names[i] == NULL || id == NULL || PyDict_SetItem(state->ids, state->names[i], id) < 0;
+        Py_XDECREF(id);
+        if (failed) {
             return -1;
         }
     }
+    state->array_ufunc = PyUnicode_InternFromString("_array_ufunc");
+    state->call_word = PyUnicode_InternFromString("__call__");
+    state->out_word = PyUnicode_InternFromString("out");
     state->table = PyUnicode_InternFromString("table");
     state->comparison_dtype = PyUnicode_InternFromString("_comparison_dtype");
     state->GPUArrayType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_GPUArray_spec, NULL);
     state->KernelTableType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelTable_spec, NULL);
+    state->PlanType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plan_spec, NULL);
+    state->PlansType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plans_spec, NULL);
+    if (state->PlanType == NULL || state->PlansType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
+        return -1;
+    }
     if (state->table == NULL || state->comparison_dtype == NULL || state->GPUArrayType == NULL || state->KernelTableType == NULL) {
         return -1;
     }
-    return PyModule_AddType(module, state->GPUArrayType) < 0 || PyModule_AddType(module, state->KernelTableType) < 0 ? -1 : 0;
+    return PyModule_AddFunctions(module, arr_call_functions) < 0 || PyModule_AddType(module, state->PlansType) < 0 ||
+                   PyModule_AddType(module, state->GPUArrayType) < 0 || PyModule_AddType(module, state->KernelTableType) < 0 ? -1 : 0;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
@@ -53,6 +66,9 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->GPUArrayType);
     Py_VISIT(state->KernelTableType);
     Py_VISIT(state->operate);
+    Py_VISIT(state->PlanType);
+    Py_VISIT(state->PlansType);
+    Py_VISIT(state->ids);
     return 0;
 }
 
@@ -70,6 +86,12 @@ static void module_free(void *op) {
     module_clear((PyObject *)op);
     Py_CLEAR(state->GPUArrayType);
     Py_CLEAR(state->KernelTableType);
+    Py_CLEAR(state->PlanType);
+    Py_CLEAR(state->PlansType);
+    Py_CLEAR(state->ids);
+    Py_CLEAR(state->array_ufunc);
+    Py_CLEAR(state->call_word);
+    Py_CLEAR(state->out_word);
     Py_CLEAR(state->table);
     for (int i = 0; i < OP_COUNT; i++) {
         Py_CLEAR(state->names[i]);

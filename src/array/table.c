@@ -1,5 +1,5 @@
-/* table.c - KernelTable: the kernels that operators launch without asking Python, by operator and kinds of operands. */
-#include "table.h"
+/* table.c - KernelTable: the kernels that operators and functions launch without asking Python, by name and kinds of operands. */
+#include "call.h"
 
 static PyObject *grid_names; /* ("block", "grid", "stream"), for the life of the process */
 
@@ -24,6 +24,10 @@ static PyObject *Table_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         self->allocate = Py_NewRef(a[1]);
         self->local = Py_NewRef(a[2]);
         self->ordered = cuda ? Py_NewRef(Py_None) : NULL;
+        self->plans = PyObject_CallNoArgs((PyObject *)arr_state->PlansType);
+        if (self->plans == NULL) {
+            Py_CLEAR(self);
+        }
     }
     return (PyObject *)self;
 }
@@ -34,6 +38,7 @@ static int Table_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(self->allocate);
     Py_VISIT(self->ordered);
     Py_VISIT(self->local);
+    Py_VISIT(self->plans);
     for (size_t i = 0; i < self->room; i++) {
         Py_VISIT(self->entries[i].kernel);
     }
@@ -58,7 +63,7 @@ static int Table_clear(PyObject *op) {
     self->room = self->used = 0;
     entries_free(entries, room);
     Py_CLEAR(self->ordered);
-    return 0;
+    return 0; /* plans stay: a launch may be using one */
 }
 
 static void Table_dealloc(PyObject *op) {
@@ -68,14 +73,15 @@ static void Table_dealloc(PyObject *op) {
     Table_clear(op);
     Py_XDECREF(self->allocate);
     Py_XDECREF(self->local);
+    Py_XDECREF(self->plans);
     type->tp_free(op);
     Py_DECREF(type);
 }
 
 /* ---- adding -------------------------------------------------------------------------------------------------------------- */
 
-static Entry *place(Entry *entries, size_t room, uint32_t key) {
-    size_t at = key * 2654435761u;
+static Entry *place(Entry *entries, size_t room, uint64_t key) {
+    size_t at = table_place(key);
     while (entries[at & (room - 1)].key != 0 && entries[at & (room - 1)].key != key) {
         at++;
     }
@@ -100,48 +106,58 @@ static int grow(Table *self) {
     return 0;
 }
 
-static int operator_named(PyObject *name) {
-    for (int op = 0; op < OP_COUNT; op++) {
-        if (PyUnicode_Compare(arr_state->names[op], name) == 0) {
-            return op;
-        }
-    }
-    PyErr_Format(PyExc_ValueError, "KernelTable.add: there is no operator %R", name);
-    return -1;
-}
-
-PG_DOC(Table_add__doc__, "add", "$self, /, name, a, b, kernel, dtype, per_group, max_groups, group_size",
-       "(name: str, a: int, b: int, kernel: Any, dtype: np.dtype[Any], per_group: int, max_groups: int, group_size: int) -> None",
-       "Launch *kernel* for operator *name* on contiguous operands of kinds a and b: NumPy's type number of an array, 32 for an int, 33 for a "
-       "float, 63 for none. Its parameters: the result, the operands, the number of items. Groups do per_group items each, at most max_groups.");
+PG_DOC(Table_add__doc__, "add", "$self, /, name, kinds, kernel, dtype, per_group, max_groups, group_size",
+       "(name: Any, kinds: tuple[int, ...], kernel: Any, dtype: np.dtype[Any], per_group: int, max_groups: int, group_size: int) -> None",
+       "Launch *kernel* for the operation *name* on contiguous operands of these kinds: NumPy's type number of an array, 32 for an int, 33 for "
+       "a float, 34 + type number for a NumPy number. Its parameters: the result, the operands, the number of items. Groups do per_group items "
+       "each, at most max_groups.");
 static ArgSpec Table_add_args = PG_ARGSPEC(Table_add__doc__);
+
+static int read_kinds(PyObject *obj, int *kinds) {
+    Py_ssize_t n = PyTuple_Check(obj) ? PyTuple_GET_SIZE(obj) : -1;
+    if (n < 1 || n > CALL_MAX) {
+        PyErr_Format(PyExc_TypeError, "KernelTable.add: kinds must be a tuple of 1 to %d ints", CALL_MAX);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        uint32_t kind;
+        if (pg_as_u32(PyTuple_GET_ITEM(obj, i), "KernelTable.add", "kinds", &kind) < 0) {
+            return -1;
+        }
+        if (kind >= KIND_NONE) {
+            PyErr_SetString(PyExc_ValueError, "KernelTable.add: kinds are below 63");
+            return -1;
+        }
+        kinds[i] = (int)kind;
+    }
+    return (int)n;
+}
 
 static PyObject *Table_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     Table *self = (Table *)op;
-    PyObject *a[8];
-    uint32_t kinds[2];
+    PyObject *a[7];
+    int kinds[CALL_MAX], n;
     size_t sizes[3];
     const char *call = "KernelTable.add";
-    if (pg_args(&Table_add_args, args, nargs, kwnames, a) < 0 || pg_as_u32(a[1], call, "a", &kinds[0]) < 0 || pg_as_u32(a[2], call, "b", &kinds[1]) < 0 ||
-        pg_as_size(a[5], call, "per_group", &sizes[0]) < 0 || pg_as_size(a[6], call, "max_groups", &sizes[1]) < 0 ||
-        pg_as_size(a[7], call, "group_size", &sizes[2]) < 0) {
+    if (pg_args(&Table_add_args, args, nargs, kwnames, a) < 0 || (n = read_kinds(a[1], kinds)) < 0 ||
+        pg_as_size(a[4], call, "per_group", &sizes[0]) < 0 || pg_as_size(a[5], call, "max_groups", &sizes[1]) < 0 ||
+        pg_as_size(a[6], call, "group_size", &sizes[2]) < 0) {
         return NULL;
     }
-    if (!PyUnicode_Check(a[0]) || !PyArray_DescrCheck(a[4]) || kinds[0] > 63 || kinds[1] > 63 || sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0) {
-        PyErr_SetString(PyExc_TypeError, "KernelTable.add: name must be a str, dtype a numpy.dtype, kinds below 64, sizes positive");
+    if (!PyArray_DescrCheck(a[3]) || sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0) {
+        PyErr_SetString(PyExc_TypeError, "KernelTable.add: dtype must be a numpy.dtype, sizes positive");
         return NULL;
     }
-    int operator= operator_named(a[0]);
-    if (operator< 0 || (2 * self->used >= self->room && grow(self) < 0)) {
+    Py_ssize_t id = arr_id(a[0], 1);
+    if (id < 0 || (2 * self->used >= self->room && grow(self) < 0)) {
         return NULL;
     }
-    uint32_t key = TABLE_KEY(operator, kinds[0], kinds[1]);
+    uint64_t key = table_key((int)id, kinds, n);
     Entry *entry = place(self->entries, self->room, key), old = *entry;
     self->used += entry->key == 0;
     *entry = (Entry){.key = key,
-                     .kernel = Py_NewRef(a[3]),
-                     .dtype = (PyArray_Descr *)Py_NewRef(a[4]),
-                     .numbers = (kinds[0] >= KIND_INT && kinds[0] != KIND_NONE) + (kinds[1] >= KIND_INT && kinds[1] != KIND_NONE),
+                     .kernel = Py_NewRef(a[2]),
+                     .dtype = (PyArray_Descr *)Py_NewRef(a[3]),
                      .per_group = (Py_ssize_t)sizes[0],
                      .max_groups = (Py_ssize_t)sizes[1],
                      .group_size = (Py_ssize_t)sizes[2],
@@ -154,6 +170,24 @@ static PyObject *Table_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs
 }
 
 /* ---- launching ------------------------------------------------------------------------------------------------------------- */
+
+int args_array(Args *args, PyObject *memory, Py_ssize_t offset) {
+    PyObject *number = PyLong_FromSsize_t(offset);
+    if (number == NULL) {
+        return -1;
+    }
+    args->owned[args->n_owned++] = number;
+    args_put(args, memory);
+    args_put(args, number);
+    return 0;
+}
+
+void args_clear(Args *args) {
+    for (int i = 0; i < args->n_owned; i++) {
+        Py_DECREF(args->owned[i]);
+    }
+    args->n = args->n_owned = 0;
+}
 
 PyObject *table_allocate(const Table *self, PyObject *allocator, Py_ssize_t nbytes) {
     PyObject *size = PyLong_FromSsize_t(nbytes);
@@ -181,30 +215,29 @@ static int set_count(const Table *self, Entry *entry, Py_ssize_t n) {
     return 0;
 }
 
-PyObject *table_launch(Table *self, Entry *entry, PyObject *queue, Args *args, Py_ssize_t n) {
-    PyObject *values[20];
-    int k = 0;
+PyObject *table_launch(const Table *self, PyObject *kernel, PyObject *queue, PyObject *sizes, PyObject *local, Args *args) {
+    PyObject **slots = args->slots;
+    size_t n = (size_t)args->n;
+    if (self->cuda) {
+        slots[3 + n] = local;
+        slots[4 + n] = sizes;
+        slots[5 + n] = queue;
+        return PyObject_Vectorcall(kernel, slots + 3, n, grid_names);
+    }
+    slots[0] = queue;
+    slots[1] = sizes;
+    slots[2] = local;
+    return PyObject_Vectorcall(kernel, slots, n + 3, NULL);
+}
+
+PyObject *table_launch_entry(Table *self, Entry *entry, PyObject *queue, Args *args, Py_ssize_t n) {
     if (entry->n != n && set_count(self, entry, n) < 0) {
         return NULL;
     }
     /* Another thread may change the entry while a launch gives up the GIL. */
-    PyObject *kernel = Py_NewRef(entry->kernel), *count = Py_NewRef(entry->n_object), *sizes = Py_NewRef(entry->sizes), *result;
-    if (!self->cuda) {
-        values[k++] = queue;
-        values[k++] = sizes;
-        values[k++] = self->local;
-    }
-    memcpy(values + k, args->values, (size_t)args->n * sizeof *values);
-    k += args->n;
-    values[k++] = count;
-    if (self->cuda) {
-        values[k] = self->local;
-        values[k + 1] = sizes;
-        values[k + 2] = queue;
-        result = PyObject_Vectorcall(kernel, values, (size_t)k, grid_names);
-    } else {
-        result = PyObject_Vectorcall(kernel, values, (size_t)k, NULL);
-    }
+    PyObject *kernel = Py_NewRef(entry->kernel), *count = Py_NewRef(entry->n_object), *sizes = Py_NewRef(entry->sizes);
+    args_put(args, count);
+    PyObject *result = table_launch(self, kernel, queue, sizes, self->local, args);
     Py_DECREF(kernel);
     Py_DECREF(count);
     Py_DECREF(sizes);
@@ -224,6 +257,10 @@ static int Table_set_ordered(PyObject *op, PyObject *value, void *Py_UNUSED(clos
     return 0;
 }
 
+static PyMemberDef Table_members[] = {
+    {"plans", T_OBJECT_EX, offsetof(Table, plans), READONLY, "Plans: What is remembered by shapes and strides."},
+    {NULL, 0, 0, 0, NULL},
+};
 static PyMethodDef Table_methods[] = {{"add", FAST(Table_add), Table_add__doc__}, {NULL, NULL, 0, NULL}};
 static PyGetSetDef Table_getset[] = {
     {"ordered", Table_get_ordered, Table_set_ordered, "Any: The queue, known to run in order, whose arrays may use the table.", NULL},
@@ -236,6 +273,7 @@ static PyType_Slot Table_slots[] = {
     {Py_tp_clear, (void *)Table_clear},
     {Py_tp_dealloc, (void *)Table_dealloc},
     {Py_tp_methods, Table_methods},
+    {Py_tp_members, Table_members},
     {Py_tp_getset, Table_getset},
     {0, NULL},
 };
