@@ -179,9 +179,7 @@ class ArrayCore(GPUArray):
         wait_for: Sequence[Any] | None,
     ) -> Any:
         """_run() by way of copies."""
-        inputs = [
-            a._aligned(queue, wait_for) if isinstance(a, ArrayCore) else a for a in operands
-        ]
+        inputs = [a._aligned(queue, wait_for) if isinstance(a, ArrayCore) else a for a in operands]
         places = [a if a._is_aligned else a._new(a.shape, a.dtype, None, queue) for a in outs]
         event = self._run(operation, places, inputs, shape, queue, wait_for)
         for out, place in zip(outs, places):

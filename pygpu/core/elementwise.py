@@ -212,8 +212,11 @@ def _features(operation: Operation, memory: Sequence[np.dtype[Any] | None]) -> s
 
 @dataclass(frozen=True)
 class Launch:
-    """A launch of an elementwise kernel, which takes the operands, then *numbers*. dense: all arrays are contiguous, and the kernel is good for any number of items.
-    memory: as text() has it."""
+    """A launch of an elementwise kernel, which takes the operands, then *numbers*.
+
+    dense: all arrays are contiguous, and the kernel is good for any number of items. memory: as
+    text() has it.
+    """
 
     kernel: Any
     groups: int | tuple[int, ...]

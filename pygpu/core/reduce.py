@@ -212,8 +212,8 @@ def _run(
     ddof: float,
     call: tuple[str, int] | None = None,
 ) -> Any:
-    """Launch for operands that are broadcast to *shape*. call: (name, extra) by which C may remember
-    what is launched."""
+    """Launch for operands that are broadcast to *shape*. call: (name, extra) by which C may
+    remember what is launched."""
     a = operands[0]
     backend: Backend = a.backend
     strides = tuple(layout.broadcast_strides(x.shape, x.strides, shape) for x in operands)
@@ -273,9 +273,7 @@ def _tell(
     target = -2 if plan.parts_bytes else -1
     numbers = [*plan.numbers, *finish]
     places = [*range(n), target]
-    steps = [
-        remember.step(backend, plan.kernel, plan.groups, plan.group_size, places, numbers)
-    ]
+    steps = [remember.step(backend, plan.kernel, plan.groups, plan.group_size, places, numbers)]
     if plan.final is not None:
         numbers = [*plan.final_numbers, *finish]
         steps.append(

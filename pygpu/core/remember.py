@@ -89,14 +89,17 @@ def elementwise_call(
     out = outs[0]
     arrays = [x for x in call.operands if isinstance(x, _array.GPUArray)]
     kinds = [_kind(x) for x in call.operands]
-    if len(outs) != 1 or not (arrays or call.out is not None) or None in kinds or len(kinds) > _MOST:
+    if (
+        len(outs) != 1
+        or not (arrays or call.out is not None)
+        or None in kinds
+        or len(kinds) > _MOST
+    ):
         return
     if not _numbers_pass(call, operation) or out.dtype.kind not in "biufc":
         return
     table = backend.table
-    dense = launch.dense and all(
-        x._c_contiguous and x.shape == out.shape for x in (*arrays, out)
-    )
+    dense = launch.dense and all(x._c_contiguous and x.shape == out.shape for x in (*arrays, out))
     if dense and out.dtype == operation.outputs[0]:
         key = ("call", call.name, *kinds)
         if key in backend.kernels:
@@ -108,7 +111,9 @@ def elementwise_call(
         return
     n = len(call.operands)
     places = [n if call.out is not None else -1, *range(n)]
-    steps = (step(backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers),)
+    steps = (
+        step(backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers),
+    )
     result = None if call.out is not None else out
     for name in _names(call):
         table.plans.add(name, 0, call.operands, call.out, result, steps)

@@ -487,10 +487,10 @@ typedef {index} index_type;
                 for kernel in ((reduce, output) if twice else (output,))
             ]
             byte = np.dtype(np.uint8)
-            scratch = ((self.dtype, intervals), (byte, intervals), (self.dtype, n), (byte, n))
-            scratch = scratch if stored else scratch[:2]
+            own = (self.dtype, intervals), (byte, intervals)
+            whole = ((self.dtype, n), (byte, n)) if stored else ()
             snippet.remember(
-                backend, queue, args, numbers, steps, scratch=scratch, written=self.written
+                backend, queue, args, numbers, steps, None, (*own, *whole), self.written
             )
         numbers += (sums, flags, values, starts, n, interval)
         if twice:

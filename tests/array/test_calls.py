@@ -1,4 +1,4 @@
-"""Calls that are launched without Python: what they ask of the driver, and when they must not be taken.
+"""Calls that are launched without Python: what they ask of the driver, when they must not be taken.
 
 Results of operations are tested elsewhere; here each is called again and again, with operands that
 the first call was not remembered for.
@@ -39,7 +39,8 @@ def calls_of(make: Any, work: Callable[[], Any]) -> tuple[int, list[str]]:
 def operations(make: Any) -> dict[str, tuple[Callable[[], Any], int]]:
     """(call, launches at most) by name."""
     a, b, double = make(A), make(A[::-1].copy()), make(A.astype("f8"))
-    out, mask, column, big = make(A), make(A > 0), make(A[:, :1].copy()), make(np.ones(100000, "f4"))
+    out, mask, column = make(A), make(A > 0), make(A[:, :1].copy())
+    big = make(np.ones(100000, np.float32))
     return {
         "add": (lambda: a + b, 1),
         "in place": (lambda: a.__iadd__(1), 1),
