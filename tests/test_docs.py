@@ -31,7 +31,13 @@ def blocks_in_place(text: str) -> str:
     return "\n".join(lines)
 
 
-WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
+# Pages that compile so many kernels that they take 10 s or more where nothing is cached yet.
+SLOW = ("algorithms", "array_algorithms", "functions", "random", "reduction", "scan")
+WITH_CODE = [
+    pytest.param(page, marks=[pytest.mark.slow] if page.stem in SLOW else [])
+    for page in PAGES
+    if BLOCK.search(page.read_text())
+]
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)

@@ -50,6 +50,15 @@ def allocations() -> int:
     return _opencl._handle_counts()["svm"]
 
 
+def allocations_at_rest() -> int:
+    """How many there are once the memory of earlier commands has come back."""
+    while True:
+        before = allocations()
+        time.sleep(0.05)
+        if (now := allocations()) == before:
+            return now
+
+
 def becomes(condition: Callable[[], bool], seconds: float = 30) -> bool:
     """Whether *condition* gets true in time: memory comes back in a thread of its own."""
     end = time.monotonic() + seconds
@@ -66,10 +75,10 @@ def all_freed() -> Iterator[None]:
     before = _opencl._handle_counts()
     yield
     gc.collect()
-    assert becomes(lambda: _opencl._handle_counts()["svm"] == before["svm"]), (
+    assert becomes(lambda: _opencl._handle_counts()["svm"] <= before["svm"]), (
         "shared memory was left behind"
     )
-    assert becomes(lambda: _opencl._handle_counts()["event"] == before["event"]), (
+    assert becomes(lambda: _opencl._handle_counts()["event"] <= before["event"]), (
         "events were left behind"
     )
 
@@ -321,7 +330,7 @@ def test_as_buffer(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program) -> 
     assert np.array_equal(read(queue, buffer), np.arange(8) + 3)
     with pytest.raises(ValueError):
         svm.as_buffer(ctx, size=33)
-    before = allocations()
+    before = allocations_at_rest()
     del svm
     assert allocations() == before, "the buffer lost its memory"
 
@@ -573,7 +582,7 @@ def test_use_after_release(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Prog
 
 
 def test_a_released_allocation_is_freed_with_its_last_array(ctx: cl.Context) -> None:
-    before = allocations()
+    before = allocations_at_rest()
     array = cl.csvm_empty(ctx, 4, np.int32)
     view = array[1:].view(np.uint8)
     array.base.release()
@@ -595,7 +604,7 @@ def test_memory_stays_while_a_kernel_runs(ctx: cl.Context, prg: cl.Program) -> N
     for properties in ([0], [out_of_order], [0, 0], [0, out_of_order]):
         queues = [cl.CommandQueue(ctx, properties=p) for p in properties]
         out = cl.SVM(cl.csvm_empty(ctx, 64, np.int32))
-        before, gate = allocations(), cl.UserEvent(ctx)
+        before, gate = allocations_at_rest(), cl.UserEvent(ctx)
         source = filled(ctx, queues[0], np.arange(64, dtype=np.int32))
         done = [
             cl.Kernel(prg, "copy")(queue, (64,), None, source, out, wait_for=[gate])
@@ -608,11 +617,11 @@ def test_memory_stays_while_a_kernel_runs(ctx: cl.Context, prg: cl.Program) -> N
         cl.wait_for_events(done)
         assert np.array_equal(read(queues[0], out), np.arange(64))
         del others
-        assert becomes(lambda: allocations() == before)  # noqa: B023
+        assert becomes(lambda: allocations() <= before)  # noqa: B023
 
 
 def test_enqueue_release(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program) -> None:
-    before, gate = allocations(), cl.UserEvent(ctx)
+    before, gate = allocations_at_rest(), cl.UserEvent(ctx)
     allocation = cl.SVMAllocation(ctx, 64, 0, COARSE)
     with pytest.raises(cl.LogicError, match="bound to none"):
         allocation.enqueue_release()
@@ -625,11 +634,11 @@ def test_enqueue_release(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Progra
         allocation.enqueue_release()
     gate.set_status(0)
     event.wait()
-    assert becomes(lambda: allocations() == before)
+    assert becomes(lambda: allocations() <= before)
 
 
 def test_enqueue_release_after_a_failed_command(ctx: cl.Context) -> None:
-    before, gate, queue = allocations(), cl.UserEvent(ctx), cl.CommandQueue(ctx)
+    before, gate, queue = allocations_at_rest(), cl.UserEvent(ctx), cl.CommandQueue(ctx)
     event = cl.SVMAllocation(ctx, 64, 0, COARSE).enqueue_release(queue, [gate])
     del gate  # fails what waits for it
     assert becomes(
@@ -639,11 +648,11 @@ def test_enqueue_release_after_a_failed_command(ctx: cl.Context) -> None:
     cl.SVMAllocation(
         ctx, 64, 0, COARSE
     )  # a driver that does not tell of failures is asked at the next one
-    assert becomes(lambda: allocations() == before)
+    assert becomes(lambda: allocations() <= before)
 
 
 def test_memory_of_failed_commands_is_freed(ctx: cl.Context, prg: cl.Program) -> None:
-    before, gate, queue = allocations(), cl.UserEvent(ctx), cl.CommandQueue(ctx)
+    before, gate, queue = allocations_at_rest(), cl.UserEvent(ctx), cl.CommandQueue(ctx)
     for _ in range(5):
         cl.Kernel(prg, "add")(
             queue,
@@ -657,7 +666,7 @@ def test_memory_of_failed_commands_is_freed(ctx: cl.Context, prg: cl.Program) ->
     gate.set_status(-5)
     time.sleep(0.05)
     cl.SVMAllocation(ctx, 64, 0, COARSE)
-    assert becomes(lambda: allocations() == before)
+    assert becomes(lambda: allocations() <= before)
 
 
 def test_bind_and_unbind(ctx: cl.Context, queue: cl.CommandQueue) -> None:
@@ -685,12 +694,12 @@ def test_cycles_are_collected(device: cl.Device) -> None:
 
 
 def test_many_short_lives(ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program) -> None:
-    before, add = allocations(), cl.Kernel(prg, "add")
+    before, add = allocations_at_rest(), cl.Kernel(prg, "add")
     for i in range(300):
         add(queue, (16,), None, cl.SVM(cl.csvm_empty(ctx, 16, np.int32)), np.int32(i))
     del add
     queue.finish()
-    assert becomes(lambda: allocations() == before)
+    assert becomes(lambda: allocations() <= before)
 
 
 def test_release_while_another_thread_copies(ctx: cl.Context) -> None:
@@ -776,7 +785,7 @@ def test_lack_of_memory_is_tried_twice(ctx: cl.Context, fault: Callable) -> None
 def test_memory_is_freed_even_if_the_driver_refuses(
     ctx: cl.Context, prg: cl.Program, fault: Callable, routine: str
 ) -> None:
-    before, queue = allocations(), cl.CommandQueue(ctx)
+    before, queue = allocations_at_rest(), cl.CommandQueue(ctx)
     cl.Kernel(prg, "add")(
         queue, (16,), None, svm := filled(ctx, queue, np.arange(16, dtype=np.int32)), np.int32(1)
     )
@@ -784,4 +793,4 @@ def test_memory_is_freed_even_if_the_driver_refuses(
     del svm
     fault(None, 0)
     queue.finish()
-    assert becomes(lambda: allocations() == before)
+    assert becomes(lambda: allocations() <= before)

@@ -97,6 +97,7 @@ def test_kernel(driver, case):
     run(driver, case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_kernel_is_valid_cuda(nvrtc, case):
     """NVIDIA's compiler takes the same text."""
