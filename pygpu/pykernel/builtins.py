@@ -76,9 +76,10 @@ def find(obj: Any) -> Handler | None:
     if isinstance(obj, np.ufunc) and obj.__name__ in ufunc_table.NAMES:
         name = obj.__name__
         return lambda fc, node, args, kwargs: _ufunc(fc, node, name, args, kwargs)
-    if isinstance(obj, type) and issubclass(obj, np.generic) or isinstance(obj, np.dtype):
+    is_class = isinstance(obj, type) and issubclass(obj, np.generic)
+    if is_class or isinstance(getattr(obj, "dtype", obj), np.dtype):
         try:
-            dtype = np.dtype(obj)
+            dtype = np.dtype(obj if is_class else getattr(obj, "dtype", obj))
         except TypeError:
             return None
         return lambda fc, node, args, kwargs: _scalar_type(fc, node, dtype, args, kwargs)

@@ -51,9 +51,16 @@ class Unit:
     options: what the walkers ask for: fp64, whether the device has it; dialect, its name.
     """
 
-    def __init__(self, dialect: str = "cuda", fp64: bool = True, prefix: str = "pgf") -> None:
+    def __init__(
+        self,
+        dialect: str = "cuda",
+        fp64: bool = True,
+        prefix: str = "pgf",
+        int64_atomics: bool = True,
+    ) -> None:
         self.dialect = dialect
         self.fp64 = fp64
+        self.int64_atomics = int64_atomics
         self.prefix = prefix
         self.texts: dict[Any, str] = {}  # in the order in which they are needed
         self.features: set[str] = set()

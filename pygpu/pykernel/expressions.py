@@ -90,6 +90,7 @@ class Expressions(Indexing):
         self.conditional = 0  # inside of an expression that may not be evaluated
         self.flags = [""]
         self.const_locals: dict[str, Value] = {}
+        self.assigned: set[str] = set()
 
     def emit(self, line: str) -> None:
         self.lines.append("    " * self.indent + line)
@@ -264,6 +265,10 @@ class Expressions(Indexing):
                 raise NotYet(
                     self.source.error(f"{name} is used before anything is assigned to it", node)
                 )
+            if name not in self.assigned and name not in self.parameters:
+                if name not in self.used_before:  # in a loop, before the line that sets it
+                    self.used_before.add(name)
+                    self.changed = True
             return self._variable_value(v.type, v.cname, v.nonneg)
         found, value, place = self.source.resolve(name)
         if not found:

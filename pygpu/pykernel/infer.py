@@ -76,6 +76,7 @@ class FunctionCompiler(Expressions):
         self.kernel = kernel
         self.vars: dict[str, Variable] = {}
         self.result: Type | None = None
+        self.used_before: set[str] = set()  # names that are read before, in the text, they are set
         self.implicit: dict[str, None] = {}
         node = source.node
         a = node.args
@@ -215,15 +216,23 @@ class FunctionCompiler(Expressions):
         """``name = value``."""
         if value.type == VOID:
             raise self.source.error(f"{name} would be None: the function returns nothing", node)
+        self.assigned.add(name)
         v = self.vars.get(name)
         if v is None:
             v = self.vars[name] = Variable(f"v_{c_name(name)}")
-        if self.stores.get(name) == 1 and name not in self.parameters and _is_known(value):
+        if self.stores.get(name) == 1 and name not in self.parameters and (
+            _is_known(value) and (name not in self.used_before or value.is_object)
+        ):
             if v.type != value.type:
                 self.changed = self.changed or v.type is None
                 v.type = value.type
             self.const_locals[name] = value
             return
+        if self.stores.get(name) == 1 and name not in self.parameters and _is_place(value):
+            v.type = value.type  # memory of the kernel's own: the name is another one for it
+            if name not in self.used_before:
+                self.const_locals[name] = value
+                return
         if value.is_object:
             what = value.const
             raise self.source.error(f"{what!r} cannot be kept in a variable that changes", node)
@@ -310,9 +319,10 @@ class FunctionCompiler(Expressions):
         if isinstance(node.value, ast.Constant):
             return  # a docstring, ...
         value = self.expr(node.value)
-        if value.is_scalar and not value.is_const and "(" in value.text:
-            self.emit(f"(void){value.text};")
-        elif value.text and not value.is_array and not value.is_const:
+        if value.is_scalar and not value.is_const:
+            if "(" in value.text:
+                self.emit(f"(void){value.text};")
+        elif value.type == VOID and value.text:
             self.emit(f"{value.text};")
 
     def do_Assign(self, node: ast.Assign) -> None:
@@ -526,6 +536,16 @@ def _is_known(value: Value) -> bool:
     if value.is_tuple:
         return all(map(_is_known, value.items))
     return value.is_const
+
+
+def _is_place(value: Value) -> bool:
+    """Whether it is an array of constant shape that is declared by its name."""
+    return (
+        value.is_array
+        and value.strides is None
+        and value.text.isidentifier()
+        and all(n.isdigit() for n in value.shape)
+    )
 
 
 def _has_break(body: Sequence[ast.stmt]) -> bool:

@@ -149,7 +149,7 @@ def as_type(obj: Any) -> Type:
 def as_dtype(obj: Any) -> np.dtype[Any]:
     """The dtype that a program names: numpy's, its name, a type of a signature, bool, int, float,
     complex. Raises TypeError if devices do not compute with it."""
-    found = getattr(obj, "dtype", obj)
+    found = obj if isinstance(obj, type) else getattr(obj, "dtype", obj)
     dtype = np.dtype(found) if found is not None else None
     if dtype is None or not dtype.isnative or dtype.hasobject or not dtypes.is_numeric(dtype):
         raise TypeError(f"{obj!r} is no dtype that kernels compute with")

@@ -1,0 +1,430 @@
+"""Devices, streams, events and device arrays under the names of ``numba.cuda``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pygpu import _cuda
+from pygpu.core import layout
+from pygpu.core.backend import backend_of
+
+from . import driver
+from .gpuarray import GPUArray
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+__all__ = [
+    "DeviceNDArray",
+    "Event",
+    "Stream",
+    "as_cuda_array",
+    "close",
+    "current_context",
+    "default_stream",
+    "detect",
+    "device_array",
+    "device_array_like",
+    "event",
+    "event_elapsed_time",
+    "get_current_device",
+    "gpus",
+    "is_available",
+    "is_cuda_array",
+    "list_devices",
+    "managed_array",
+    "mapped_array",
+    "pinned",
+    "pinned_array",
+    "select_device",
+    "stream",
+    "synchronize",
+    "to_device",
+]
+
+
+def _stream(given: Any) -> Any:
+    """A Stream, or None for Numba's 0."""
+    return None if given is None or (isinstance(given, int) and given == 0) else given
+
+
+class DeviceNDArray(GPUArray):
+    """A device array as ``numba.cuda`` has them: a GPUArray with copy_to_host() and
+    copy_to_device(), whose single items are host numbers."""
+
+    def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
+        """The contents as a host array, *ary* or a new one. With a stream it does not wait."""
+        stream = _stream(stream)
+        if ary is not None and ary.shape != self.shape:
+            raise ValueError(f"copy_to_host: incompatible shape: {ary.shape} for {self.shape}")
+        if ary is not None and not ary.flags.writeable:
+            raise ValueError("copy_to_host: the array is not writable")
+        return self._get(ary, stream, stream is None, "copy_to_host")[0]
+
+    def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
+        """Set the contents from a host or device array of the same shape."""
+        stream = _stream(stream)
+        if isinstance(ary, GPUArray):
+            if ary.shape != self.shape:  # type: ignore[attr-defined]
+                raise ValueError(f"copy_to_device: incompatible shape: {ary.shape}")  # type: ignore[attr-defined]
+            self._copy_from(ary, stream)
+            return
+        host = np.asarray(ary)
+        if host.shape != self.shape:
+            raise ValueError(f"copy_to_device: incompatible shape: {host.shape} for {self.shape}")
+        host = np.asarray(host, self.dtype)
+        self._set(host, stream, stream is None, "copy_to_device")
+
+    def is_c_contiguous(self) -> bool:
+        """Whether the items lie in C order without gaps."""
+        return bool(self._c_contiguous)
+
+    def is_f_contiguous(self) -> bool:
+        """Whether the items lie in Fortran order without gaps."""
+        return bool(self._f_contiguous)
+
+    @property
+    def alloc_size(self) -> int:
+        """The bytes of the array."""
+        return int(self.nbytes)
+
+    def getitem(self, item: Any, stream: Any = 0) -> Any:
+        """``array[item]``"""
+        return self[item]
+
+    def setitem(self, item: Any, value: Any, stream: Any = 0) -> None:
+        """``array[item] = value``"""
+        self[item] = value
+
+    def __getitem__(self, item: Any) -> Any:
+        found = super().__getitem__(item)
+        if getattr(found, "shape", None) == ():
+            return found.get()[()]
+        return found
+
+    def split(self, section: int, stream: Any = 0) -> Iterator[Any]:
+        """Views of *section* items each along the only axis."""
+        if self.ndim != 1:
+            raise ValueError("split: arrays of one dimension only")
+        for begin in range(0, self.size, section):
+            yield self[begin : begin + section]
+
+
+def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
+    """A copy of a host array on the device. stream: does not wait then. copy=False: memory without
+    contents. to: a device array to copy to."""
+    if isinstance(obj, GPUArray) and to is None:
+        return obj
+    host = np.asarray(obj)
+    if to is None:
+        order = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"
+        to = DeviceNDArray(host.shape, host.dtype, order=order)
+        if not copy:
+            return to
+    if host.size:
+        to._set(host, _stream(stream), _stream(stream) is None, "to_device")
+    return to
+
+
+def device_array(
+    shape: Any,
+    dtype: DTypeLike = np.float64,
+    strides: Sequence[int] | None = None,
+    order: str = "C",
+    stream: Any = 0,
+) -> DeviceNDArray:
+    """A new device array without contents."""
+    return DeviceNDArray(shape, getattr(dtype, "dtype", dtype), strides=strides, order=order)
+
+
+def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
+    """A new device array of the shape, dtype and order of *ary*."""
+    strides = ary.strides
+    dense = prod(ary.shape) == 0 or 0 in strides
+    flags = layout.flags(ary.shape, strides, ary.dtype.itemsize)
+    order = "F" if not dense and flags[1] and not flags[0] else "C"
+    return DeviceNDArray(ary.shape, ary.dtype, order=order)
+
+
+def pinned_array(
+    shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C"
+) -> np.ndarray:
+    """A host array in page-locked memory."""
+    backend_of(None)
+    found: np.ndarray = driver.pagelocked_empty(shape, np.dtype(getattr(dtype, "dtype", dtype)), order)
+    return found
+
+
+def mapped_array(
+    shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", **unused: Any
+) -> np.ndarray:
+    """A host array that kernels can use; here page-locked, and copied to the device and back."""
+    return pinned_array(shape, dtype, strides, order)
+
+
+managed_array = mapped_array
+
+
+@contextmanager
+def pinned(*arys: np.ndarray) -> Iterator[None]:
+    """The arrays' memory is page-locked inside of the with block."""
+    backend_of(None)
+    held = [driver.register_host_memory(a) for a in arys]
+    try:
+        yield
+    finally:
+        for one in held:
+            one.base.unregister()
+
+
+def is_cuda_array(obj: Any) -> bool:
+    """Whether it has __cuda_array_interface__."""
+    return hasattr(obj, "__cuda_array_interface__")
+
+
+def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
+    """An array of another library as one of ours, on the same memory."""
+    if not is_cuda_array(obj):
+        raise TypeError("as_cuda_array: the object has no __cuda_array_interface__")
+    interface = obj.__cuda_array_interface__
+    return DeviceNDArray(
+        interface["shape"],
+        np.dtype(interface["typestr"]),
+        gpudata=interface["data"][0],
+        strides=interface.get("strides"),
+        base=obj,
+    )
+
+
+# ---- streams and events
+
+
+class Stream(driver.Stream):
+    """A stream with Numba's auto_synchronize()."""
+
+    @contextmanager
+    def auto_synchronize(self) -> Iterator[Stream]:
+        """Wait for the stream at the end of the with block."""
+        yield self
+        self.synchronize()
+
+
+def stream() -> Stream:
+    """A new stream."""
+    backend_of(None)
+    return Stream()
+
+
+def default_stream() -> None:
+    """The default stream, which is None here."""
+    return None
+
+
+class Event(driver.Event):
+    """An event with Numba's names."""
+
+    def wait(self, stream: Any = 0) -> None:
+        """Later work of the stream comes after the event."""
+        stream = _stream(stream)
+        if stream is None:
+            self.synchronize()
+        else:
+            stream.wait_for_event(self)
+
+    def record(self, stream: Any = 0) -> Any:
+        """Put the event into a stream."""
+        return super().record(_stream(stream))
+
+    def elapsed_time(self, evtend: Any) -> float:
+        """Milliseconds from this event to another one."""
+        return float(self.time_till(evtend))
+
+
+def event(timing: bool = True) -> Event:
+    """A new event."""
+    backend_of(None)
+    return Event(0 if timing else driver.event_flags.DISABLE_TIMING)
+
+
+def event_elapsed_time(evtstart: Any, evtend: Any) -> float:
+    """Milliseconds from one event to another."""
+    return float(evtstart.time_till(evtend))
+
+
+def synchronize() -> None:
+    """Wait for all work of the context."""
+    backend_of(None)
+    _cuda.Context.synchronize()
+
+
+# ---- devices
+
+
+class DeviceInfo:
+    """A device with Numba's names: id, name, compute_capability, uuid and the attributes of the
+    driver in capitals. As a context manager it is the current device."""
+
+    def __init__(self, number: int) -> None:
+        self.id = number
+        self._device = driver.Device(number)
+
+    @property
+    def name(self) -> str:
+        return str(self._device.name())
+
+    @property
+    def compute_capability(self) -> tuple[int, int]:
+        return tuple(self._device.compute_capability())  # type: ignore[return-value]
+
+    @property
+    def uuid(self) -> str:
+        h = self._device.uuid().hex()
+        return f"GPU-{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.isupper():
+            attribute = getattr(driver.device_attribute, name, None)
+            if attribute is not None:
+                return self._device.get_attribute(attribute)
+        raise AttributeError(f"a device has no attribute {name!r}")
+
+    def reset(self) -> None:
+        """Wait for the device; its context belongs to all libraries of the process, and stays."""
+        synchronize()
+
+    @property
+    def primary_context(self) -> Any:
+        return self._device.retain_primary_context()
+
+    def __enter__(self) -> DeviceInfo:
+        self._device.retain_primary_context().push()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _cuda.Context.pop()
+
+    def __repr__(self) -> str:
+        return f"<CUDA device {self.id} {self.name!r}>"
+
+
+class _Devices(Sequence[DeviceInfo]):
+    """All devices."""
+
+    @property
+    def lst(self) -> list[DeviceInfo]:
+        driver.init()
+        return [DeviceInfo(i) for i in range(driver.Device.count())]
+
+    def __len__(self) -> int:
+        driver.init()
+        return int(driver.Device.count())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.lst[index]
+
+    @property
+    def current(self) -> DeviceInfo | None:
+        """The device of the current context."""
+        return None if _cuda.Context.get_current() is None else get_current_device()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} CUDA devices>"
+
+
+gpus = _Devices()
+
+
+def list_devices() -> list[DeviceInfo]:
+    """All devices."""
+    return gpus.lst
+
+
+def select_device(device_id: int) -> DeviceInfo:
+    """Make a device's primary context the current one of this thread."""
+    driver.init()
+    made = DeviceInfo(device_id)
+    context = made.primary_context
+    current = _cuda.Context.get_current()
+    if current != context:
+        if current is not None:
+            _cuda.Context.pop()
+        context.push()
+    return made
+
+
+def get_current_device() -> DeviceInfo:
+    """The device of the current context."""
+    backend_of(None)
+    return DeviceInfo(int(_cuda.Context.get_device()))
+
+
+def close() -> None:
+    """Take the current context off this thread."""
+    if _cuda.Context.get_current() is not None:
+        _cuda.Context.pop()
+
+
+class ContextInfo:
+    """The current context with Numba's names."""
+
+    @property
+    def device(self) -> DeviceInfo:
+        return get_current_device()
+
+    def get_memory_info(self) -> Any:
+        """The free and all memory of the device [bytes], .free and .total."""
+        from collections import namedtuple
+
+        made: Callable[..., Any] = namedtuple("MemoryInfo", "free total")
+        return made(*driver.mem_get_info())
+
+    def synchronize(self) -> None:
+        synchronize()
+
+    def reset(self) -> None:
+        synchronize()
+
+
+def current_context(devnum: int | None = None) -> ContextInfo:
+    """The current context; made current, that of device *devnum*."""
+    if devnum is None:
+        backend_of(None)
+    else:
+        select_device(devnum)
+    return ContextInfo()
+
+
+def is_available() -> bool:
+    """Whether there is a CUDA device (or the simulator)."""
+    try:
+        driver.init()
+        return int(driver.Device.count()) > 0
+    except Exception:
+        return False
+
+
+def detect() -> bool:
+    """Print all devices. Returns whether there is one."""
+    found = list_devices()
+    print(f"Found {len(found)} CUDA devices")
+    for device in found:
+        print(f"id {device.id:<4d} {device.name!r:>20s} {'[SUPPORTED]':>40s}")
+        major, minor = device.compute_capability
+        rows = [
+            ("Compute Capability", f"{major}.{minor}"),
+            ("PCI Device ID", device.PCI_DEVICE_ID),
+            ("PCI Bus ID", device.PCI_BUS_ID),
+            ("UUID", device.uuid),
+            ("Watchdog", "Enabled" if device.KERNEL_EXEC_TIMEOUT else "Disabled"),
+            ("FP32/FP64 Performance Ratio", device.SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO),
+        ]
+        for name, value in rows:
+            print(f"{name:>40s}: {value}")
+    print("Summary:")
+    print(f"\t{len(found)}/{len(found)} devices are supported")
+    return len(found) > 0

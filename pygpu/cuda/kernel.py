@@ -1,0 +1,110 @@
+"""``pygpu.cuda.jit``, and the names that kernels use: Numba's, for CUDA.
+
+>>> import numpy as np
+>>> from pygpu import cuda
+>>> @cuda.jit
+... def twice(a):
+...     i = cuda.grid(1)
+...     if i < a.size:
+...         a[i] *= 2
+>>> a = cuda.to_device(np.arange(4.0))
+>>> twice[1, 32](a)
+>>> a.copy_to_host().tolist()
+[0.0, 2.0, 4.0, 6.0]
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from ..pykernel import intrinsics
+from ..pykernel.intrinsics import *  # noqa: F403
+from ..pykernel.jit import DeviceFunction
+from ..pykernel.kernel import Kernel
+from ..pykernel.source import KernelError, python_function
+
+__all__ = [*intrinsics.__all__, "jit"]
+
+
+def jit(
+    func_or_sig: Any = None,
+    device: bool = False,
+    inline: Any = None,
+    link: Any = (),
+    debug: Any = None,
+    opt: Any = None,
+    lineinfo: bool = False,
+    cache: bool = False,
+    *,
+    fastmath: bool = False,
+    max_registers: int | None = None,
+    exact: bool = False,
+    src: str | None = None,
+    **unused: Any,
+) -> Any:
+    """A decorator that makes a CUDA kernel of a Python function, or with ``device=True`` a function
+    that kernels call.
+
+    func_or_sig: the function, or its signature ("void(float32[:], int32)"), or a list of them.
+    fastmath: the compiler may be inexact. exact: no fused multiply-add. max_registers: of a thread.
+    debug, lineinfo: for debuggers and profilers. Other options of Numba are accepted and have no
+    effect (compiled code is always cached on disk). Raises KernelError for what cannot be compiled,
+    at the first call.
+    """
+    function = python_function(func_or_sig)
+    options: list[str] = []
+    if debug:
+        options.append("-G")
+    if lineinfo and not debug:
+        options.append("-lineinfo")
+    if max_registers is not None:
+        options.append(f"--maxrregcount={int(max_registers)}")
+    if link:
+        raise KernelError("cuda.jit: link= is not supported; write a SourceModule")
+    if function is None:
+        signatures = _signatures(func_or_sig)
+        return functools.partial(
+            _decorate,
+            device=device,
+            signatures=signatures,
+            options=options,
+            fastmath=fastmath,
+            exact=exact,
+            src=src,
+        )
+    return _decorate(function, device, (), options, fastmath, exact, src)
+
+
+def _signatures(given: Any) -> list[Any]:
+    from ..pykernel import signature
+
+    if given is None:
+        return []
+    found = given if isinstance(given, list) else [given]
+    return [tuple(signature.parse(one).args) for one in found]
+
+
+def _decorate(
+    function: Any,
+    device: bool,
+    signatures: Any,
+    options: list[str],
+    fastmath: bool,
+    exact: bool,
+    src: str | None,
+) -> Any:
+    inner = python_function(function)
+    if inner is None:
+        raise KernelError(f"cuda.jit: {function!r} is no Python function")
+    if device:
+        return DeviceFunction(inner, src)
+    return Kernel(
+        inner,
+        backend="cuda",
+        src=src,
+        signatures=signatures,
+        exact=exact,
+        options=options,
+        fastmath=fastmath,
+    )

@@ -1,0 +1,594 @@
+"""``pygpu.kernel`` and ``pygpu.cuda.jit``: a Python function as an entry point of a device.
+
+A :class:`Kernel` keeps one compiled kernel for each set of argument types and each device
+(:class:`Specialization`). A call finds it by the types, lays the arguments out as the C kernel
+takes them, and launches.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._array import GPUArray
+from ..core import dtypes
+from ..core.backend import Backend, backend_of
+from . import emit
+from .compiler import guards_hold, source_of
+from .infer import FunctionCompiler, c_name
+from .source import KernelError, python_function
+from .types import ArrayType, ObjectType, Scalar, TupleType, Type, as_type, weak
+
+__all__ = ["Kernel", "Specialization", "kernel"]
+
+_PYTHON = (bool, int, float, complex)
+
+
+class Specialization:
+    """A kernel compiled for one set of argument types on one device.
+
+    arg_types: types of the parameters. text: the C source without the dialect's prefix. plan: for
+    each C parameter (index of the argument, what of it, axis).
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        source: Any,
+        arg_types: Sequence[Type],
+        at_start: bool,
+        options: Sequence[str],
+        exact: bool,
+    ) -> None:
+        limits = backend.limits
+        unit = emit.Unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
+        for t in arg_types:
+            _check_fp64(t, backend, source.name)
+        unit.stack.append(source.function)
+        walker = FunctionCompiler(unit, source, arg_types, kernel=True)
+        lines, _ = walker.compile()
+        self.arg_types = tuple(arg_types)
+        self.backend = backend
+        self.guards = tuple(unit.guards.values())
+        self.asserts = {number: text for text, number in unit.asserts.items()}
+        self.dynamic = "pg_dynamic" in walker.implicit
+        self.at_start = at_start
+        self.name = f"pgk_{c_name(source.name)}"
+        starts: list[str] = []
+        declared: list[str] = []
+        self.plan: list[tuple[int, str, int]] = []
+        body = "\n".join(lines)
+        used = set(re.findall(r"\w+", body))
+        for i, (t, name) in enumerate(zip(arg_types, walker.parameter_names())):
+            self._declare(t, name, (i,), used, declared, starts)
+        locals_: list[str] = []
+        for name in walker.implicit:
+            parameter, local = unit.implicit[name]
+            if local == "dynamic":
+                if name == "pg_dynamic" and backend.name == "cuda":
+                    locals_.append("extern __shared__ __align__(16) char pg_dynamic[];")
+                    continue
+                declared.append(parameter)
+                self.plan.append((-1, name, 0))
+            elif local:
+                locals_.append(local)
+            else:
+                declared.append(parameter)
+                self.plan.append((-1, name, 0))
+        head = "".join(f"    {line}\n" for line in (*starts, *locals_))
+        for t in arg_types:
+            unit.need(*_dtypes_of(t))
+        root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
+        self.text = unit.text(root)
+        self.features = frozenset(unit.features)
+        full = backend.dialect.prefix(self.features) + self.text
+        if exact:
+            options = [*options, *backend.dialect.exact]
+        self.kernel = backend.compile(full, options).kernel(self.name)
+
+    def _declare(
+        self,
+        t: Type,
+        name: str,
+        path: tuple[int, ...],
+        used: set[str],
+        declared: list[str],
+        starts: list[str],
+    ) -> None:
+        """The C parameters of one argument, without those that nothing reads."""
+        where: Any = path[0] if len(path) == 1 else path
+        if isinstance(t, Scalar):
+            declared.append(f"{emit.c_type(t)} {name}")
+            code = dtypes.code(t.dtype)
+            what = {"f16": "half", "b8": "bool", "c64": "c64", "c128": "c128"}.get(code, "number")
+            self.plan.append((where, what, 0))
+        elif isinstance(t, ArrayType):
+            storage = dtypes.storage_type(t.dtype)
+            if self.at_start:
+                declared.append(f"PG_GLOBAL {storage} *{name}")
+                self.plan.append((where, "memory", 0))
+            else:
+                declared.append(f"PG_ARRAY({storage}, {name})")
+                starts.append(f"PG_START({storage}, {name});")
+                self.plan += [(where, "memory", 0), (where, "offset", 0)]
+            for what, letter in (("shape", "n"), ("strides", "s")):
+                for axis in range(t.ndim):
+                    if f"{name}_{letter}{axis}" in used:
+                        declared.append(f"pg_i64 {name}_{letter}{axis}")
+                        self.plan.append((where, what, axis))
+        elif isinstance(t, TupleType):
+            for i, item in enumerate(t.items):
+                self._declare(item, f"{name}_{i}", (*path, i), used, declared, starts)
+
+    def flat(self, args: Sequence[Any], shared: int, error: Any) -> list[Any]:
+        """The arguments of the C kernel."""
+        found: list[Any] = []
+        for where, what, axis in self.plan:
+            if where.__class__ is tuple:
+                arg: Any = args
+                for i in where:  # type: ignore[attr-defined]
+                    arg = arg[i]
+            elif where >= 0:
+                arg = args[where]
+            if what == "memory":
+                found.append(arg.base_data)
+            elif what == "number":
+                found.append(arg)
+            elif what == "shape":
+                found.append(arg.shape[axis])
+            elif what == "strides":
+                found.append(arg.strides[axis])
+            elif what == "offset":
+                found.append(arg.offset)
+            elif what == "bool":
+                found.append(1 if arg else 0)
+            elif what == "half":
+                found.append(float(np.float16(arg)))
+            elif what == "c64":
+                found.append(np.complex64(arg))
+            elif what == "c128":
+                found.append(np.complex128(arg))
+            elif what == "pg_error":
+                found.append(error)
+            elif what == "pg_dynamic":
+                import pygpu as cl
+
+                found.append(cl.LocalMemory(max(shared, 1)))
+            else:
+                found.append(shared)
+        return found
+
+
+def _dtypes_of(t: Type) -> list[np.dtype[Any]]:
+    if isinstance(t, TupleType):
+        return [d for item in t.items for d in _dtypes_of(item)]
+    return [t.dtype] if isinstance(t, (Scalar, ArrayType)) else []
+
+
+def _check_fp64(t: Type, backend: Backend, name: str) -> None:
+    if not backend.limits.fp64:
+        found = [d for d in _dtypes_of(t) if dtypes.needs_fp64(d)]
+        if found:
+            raise KernelError(
+                f"{name}: an argument is {found[0]}, and {backend!r} has no double precision; pass "
+                "numpy.float32"
+            )
+
+
+class Kernel:
+    """What :func:`kernel` makes of a function.
+
+    ``k[blocks, threads, stream, shared](*args)`` launches it, or
+    ``k(*args, grid=blocks, block=threads, stream=None, shared=0)``: blocks and threads are ints or
+    tuples of up to three, stream a CommandQueue or Stream, shared the bytes of dynamic shared
+    memory. py_func: the function.
+    """
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        *,
+        backend: str | None = None,
+        src: str | None = None,
+        signatures: Sequence[Any] = (),
+        exact: bool = False,
+        options: Sequence[str] = (),
+        fastmath: bool = False,
+    ) -> None:
+        self.py_func = function
+        self.src = src
+        self.exact = exact
+        self.fastmath = fastmath
+        self.options = list(options)
+        self._backend_name = backend
+        self._declared = [tuple(as_type_of_signature(a) for a in s) for s in signatures]
+        self._known: dict[Any, Specialization] = {}
+        self._source = source_of(function, src)
+        self._signature = inspect.signature(function)
+        self._count = len(self._signature.parameters)
+        functools.update_wrapper(self, function)
+
+    def __repr__(self) -> str:
+        return f"<pygpu kernel {self.py_func.__qualname__}>"
+
+    def __getitem__(self, config: Any) -> Launcher:
+        """``k[blocks, threads]``, ``k[blocks, threads, stream]``,
+        ``k[blocks, threads, stream, shared]``."""
+        if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
+            raise ValueError(
+                f"{self.__name__}[...]: blocks and threads are needed, then a stream and bytes of "
+                f"shared memory may follow, not {config!r}"
+            )
+        return Launcher(self, *config)
+
+    def forall(self, n: int, tpb: int = 0, stream: Any = None, shared: int = 0) -> Launcher:
+        """A launch of at least *n* threads in one dimension, *tpb* to a block (256 if 0)."""
+        threads = tpb or 256
+        return Launcher(self, max(-(-n // threads), 1), threads, stream, shared)
+
+    configure = property(lambda self: lambda *config: self[config])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        grid, block = kwargs.pop("grid", None), kwargs.pop("block", None)
+        stream = kwargs.pop("stream", None)
+        queue = kwargs.pop("queue", None)
+        shared = kwargs.pop("shared", 0)
+        if grid is None or block is None:
+            raise ValueError(
+                f"{self.__name__}: how many threads? {self.__name__}[blocks, threads](...), or "
+                "grid= and block="
+            )
+        return Launcher(self, grid, block, queue if stream is None else stream, shared)(
+            *args, **kwargs
+        )
+
+    # ---- types
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments in the order of the parameters, with defaults."""
+        if not kwargs and len(args) == self._count:
+            return args
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}(): {error}") from None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def _type_of(self, arg: Any, position: int) -> Type:
+        """The type of an argument, device arrays in the place of host arrays."""
+        kind = type(arg)
+        if kind in _PYTHON:
+            return weak(kind)
+        if isinstance(arg, GPUArray):
+            dtype: Any = arg.dtype
+            if not dtypes.is_numeric(dtype):
+                raise KernelError(f"{self._where(position)}: kernels have no arrays of {dtype}")
+            if not arg._is_aligned:  # type: ignore[attr-defined]
+                raise ValueError(
+                    f"{self._where(position)}: items begin at addresses that are no multiple of "
+                    f"{dtypes.alignment(dtype)} bytes: make a copy of the array first"
+                )
+            return ArrayType(dtype, arg.ndim, arg._c_contiguous)
+        if isinstance(arg, np.generic):
+            if not dtypes.is_numeric(arg.dtype):
+                raise KernelError(f"{self._where(position)}: kernels have no {arg.dtype}")
+            return Scalar(arg.dtype)
+        if kind is tuple:
+            return TupleType(tuple(self._type_of(a, position) for a in arg))
+        if arg is None:
+            return ObjectType(None)
+        for python in _PYTHON:
+            if isinstance(arg, python):
+                return weak(python)
+        raise TypeError(
+            f"{self._where(position)}: a {type(arg).__name__} is no argument of a kernel; arrays, "
+            "numbers and tuples of them are"
+        )
+
+    def _where(self, position: int) -> str:
+        name = list(self._signature.parameters)[position]
+        return f"{self.__name__}: argument {name}"
+
+    def _match(self, found: tuple[Type, ...]) -> tuple[Type, ...]:
+        """The types by the signatures that were declared: numbers take the declared type."""
+        for declared in self._declared:
+            if len(declared) != len(found):
+                continue
+            result: list[Type] = []
+            for want, have in zip(declared, found):
+                if isinstance(want, ArrayType) and isinstance(have, ArrayType):
+                    if (want.dtype, want.ndim) != (have.dtype, have.ndim):
+                        break
+                    result.append(have)
+                elif isinstance(want, Scalar) and isinstance(have, Scalar):
+                    if not np.can_cast(have.dtype, want.dtype, "same_kind"):
+                        break
+                    result.append(want)
+                elif want == have:
+                    result.append(have)
+                else:
+                    break
+            else:
+                return tuple(result)
+        wanted = " or ".join("(" + ", ".join(map(str, d)) + ")" for d in self._declared)
+        raise TypeError(
+            f"{self.__name__}: the arguments are ({', '.join(map(str, found))}), and the signature "
+            f"says {wanted}"
+        )
+
+    def specialize(self, backend: Backend, args: Sequence[Any]) -> Specialization:
+        """The kernel for these arguments, compiled if need be."""
+        key: list[Any] = [backend]
+        at_start = True
+        for arg in args:
+            if isinstance(arg, GPUArray):
+                at_start = at_start and arg.offset == 0
+                key.append((arg.dtype, arg.ndim, arg._c_contiguous, arg._is_aligned))  # type: ignore[attr-defined]
+            elif isinstance(arg, np.generic):
+                key.append(arg.dtype)
+            elif arg.__class__ is tuple:
+                at_start = at_start and all(
+                    not isinstance(a, GPUArray) or a.offset == 0 for a in arg
+                )
+                key.append(tuple(self._type_of(a, 0) for a in arg))
+            else:
+                key.append(arg.__class__)
+        key.append(at_start)
+        whole = tuple(key)
+        found = self._known.get(whole)
+        if found is None or not guards_hold(found.guards):
+            kinds = tuple(self._type_of(a, i) for i, a in enumerate(args))
+            if self._declared:
+                kinds = self._match(kinds)
+            found = self._compile(backend, kinds, at_start)
+            self._known[whole] = found
+        return found
+
+    def _compile(self, backend: Backend, kinds: Sequence[Type], at_start: bool) -> Specialization:
+        options = list(self.options)
+        if self.fastmath:
+            options.append(
+                "--use_fast_math" if backend.name == "cuda" else "-cl-fast-relaxed-math"
+            )
+        return Specialization(backend, self._source, kinds, at_start, options, self.exact)
+
+    # ---- what was compiled
+
+    @property
+    def signatures(self) -> list[tuple[Type, ...]]:
+        """The argument types that there is a compiled kernel for."""
+        return list(dict.fromkeys(s.arg_types for s in self._known.values()))
+
+    def inspect_source(self, *arg_types: Any, backend: Any = None) -> Any:
+        """The generated C for these argument types: dtypes, int and float for Python's numbers,
+        ArrayType(dtype, ndim), or text such as "float32[:]". Without types, a dictionary of what
+        was compiled so far."""
+        if not arg_types:
+            return {s.arg_types: s.text for s in self._known.values()}
+        if len(arg_types) == 1 and isinstance(arg_types[0], (tuple, list)):
+            arg_types = tuple(arg_types[0])
+        kinds = [as_type_of_signature(t) for t in arg_types]
+        target = _default_backend(self._backend_name) if backend is None else backend_of(backend)
+        return self._compile(target, kinds, True).text
+
+    # ---- launching
+
+    def _backend_for(self, args: Sequence[Any], queue: Any) -> Backend:
+        for arg in args:
+            if isinstance(arg, GPUArray):
+                found: Backend = arg.backend
+                if self._backend_name not in (None, found.name):
+                    raise TypeError(
+                        f"{self.__name__} is a kernel of {self._backend_name}, and an argument is "
+                        f"an array of {found.name}"
+                    )
+                return found
+        if queue is not None:
+            return backend_of(queue)
+        return _default_backend(self._backend_name)
+
+    def _to_device(self, arg: Any, backend: Backend, queue: Any, back: list[Any]) -> Any:
+        """A host array as a device array; what is to be copied back is noted."""
+        if isinstance(arg, np.ndarray):
+            dtypes.native(arg.dtype, self.__name__)
+            made = _copy_of(backend, queue, arg)
+            if arg.flags.writeable:
+                back.append((arg, made))
+            return made
+        if type(arg) is tuple:
+            return tuple(self._to_device(a, backend, queue, back) for a in arg)
+        interface = getattr(arg, "__cuda_array_interface__", None)
+        if interface is not None and backend.name == "cuda":
+            return _view_of(interface, arg)
+        return arg
+
+    def launch(
+        self,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        queue: Any,
+        shared: int,
+        args: tuple[Any, ...],
+    ) -> Any:
+        """Launch with normalized sizes. Returns an Event of OpenCL, None for CUDA."""
+        backend = self._backend_for(args, queue)
+        back: list[Any] = []
+        foreign = [a for a in args if not isinstance(a, (GPUArray, int, float, np.generic))]
+        if foreign:
+            target = queue if queue is not None else _queue_of(backend, args)
+            args = tuple(self._to_device(a, backend, target, back) for a in args)
+        made = self.specialize(backend, args)
+        arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)]
+        for array in arrays:
+            if array.backend is not backend:
+                raise ValueError(
+                    f"{self.__name__}: the arrays are on different devices or in different contexts"
+                )
+        error = None
+        if made.asserts:
+            error = backend.allocate(4, None, queue)
+            target = queue if queue is not None else _queue_of(backend, args)
+            backend.fill(target, error, 0, 4)
+        flat = made.flat(args, shared, error)
+        event = None
+        if backend.name == "cuda":
+            if all(grid):
+                made.kernel(*flat, grid=grid, block=block, stream=queue, shared=shared)
+        else:
+            queue = queue if queue is not None else _queue_of(backend, args)
+            waits: list[Any] = []
+            ordered = backend.is_ordered(queue)
+            for array in arrays:
+                if array._foreign or not ordered or array.queue is not queue:
+                    waits += array.events
+            size = max(len(grid), len(block))
+            grid = grid + (1,) * (size - len(grid))
+            block = block + (1,) * (size - len(block))
+            event = made.kernel(
+                queue,
+                tuple(g * b for g, b in zip(grid, block)),
+                block,
+                *flat,
+                wait_for=waits or None,
+                allow_empty_ndrange=True,
+            )
+            for array in arrays:
+                if ordered and array.queue is queue:
+                    array._set_event(event)
+                else:
+                    array._add_event(event)  # type: ignore[attr-defined]
+        if error is not None:
+            self._check_asserts(made, backend, queue, error)
+        for host, array in back:
+            host[...] = array.get()
+        return event
+
+    def _check_asserts(self, made: Specialization, backend: Backend, queue: Any, error: Any) -> None:
+        number = np.zeros(1, np.int32)
+        backend.to_host(queue, number, error, 0)
+        if number[0]:
+            raise AssertionError(made.asserts[int(number[0])])
+
+
+class Launcher:
+    """A kernel with the size of its launch: ``k[blocks, threads]``."""
+
+    __slots__ = ("block", "grid", "kernel", "queue", "shared")
+
+    def __init__(
+        self, kernel: Kernel, grid: Any, block: Any, queue: Any = None, shared: int = 0
+    ) -> None:
+        self.kernel = kernel
+        self.grid = _size(kernel, "blocks", grid)
+        self.block = _size(kernel, "threads", block)
+        if 0 in self.block:
+            raise ValueError(f"{kernel.__name__}: a block has at least one thread, not {block!r}")
+        if queue is not None and not queue and isinstance(queue, int):
+            queue = None  # Numba's default stream
+        self.queue = queue
+        self.shared = int(shared)
+        if self.shared < 0:
+            raise ValueError(f"{kernel.__name__}: shared memory of {shared} bytes")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        kernel = self.kernel
+        if kwargs or len(args) != kernel._count:
+            args = kernel._bind(args, kwargs)
+        return kernel.launch(self.grid, self.block, self.queue, self.shared, args)
+
+
+def _size(kernel: Kernel, what: str, value: Any) -> tuple[int, ...]:
+    """Blocks or threads as a tuple of ints."""
+    items = value if isinstance(value, (tuple, list)) else (value,)
+    try:
+        found = tuple(n.__index__() for n in items)
+    except AttributeError:
+        found = (-1,)
+    if not 1 <= len(found) <= 3 or min(found) < 0:
+        raise ValueError(
+            f"{kernel.__name__}: {what} must be a number or up to three of them, not {value!r}"
+        )
+    return found
+
+
+def _leaves(args: Sequence[Any]) -> list[Any]:
+    found: list[Any] = []
+    for arg in args:
+        found += _leaves(arg) if type(arg) is tuple else [arg]
+    return found
+
+
+def _queue_of(backend: Backend, args: Sequence[Any]) -> Any:
+    """The queue of the first array; the backend's own if there is none."""
+    for arg in _leaves(args):
+        if isinstance(arg, GPUArray) and arg.queue is not None:
+            return arg.queue
+    return getattr(backend, "default_queue", None)
+
+
+def _default_backend(name: str | None) -> Backend:
+    """Where kernels run that are given nothing on a device."""
+    if name == "cuda":
+        return backend_of(None)
+    from .place import place
+
+    return place(name).backend
+
+
+def _copy_of(backend: Backend, queue: Any, host: np.ndarray) -> Any:
+    if backend.name == "cuda":
+        from pygpu.cuda import gpuarray
+
+        return gpuarray.to_gpu_async(host, stream=queue) if queue is not None else gpuarray.to_gpu(host)
+    import pygpu.array
+
+    return pygpu.array.to_device(queue, host)
+
+
+def _view_of(interface: dict[str, Any], owner: Any) -> Any:
+    """Another library's array as one of ours, on the same memory."""
+    from pygpu.cuda.gpuarray import GPUArray as CudaArray
+
+    return CudaArray(
+        interface["shape"],
+        np.dtype(interface["typestr"]),
+        gpudata=interface["data"][0],
+        strides=interface.get("strides"),
+        base=owner,
+    )
+
+
+def as_type_of_signature(obj: Any) -> Type:
+    """A type of a signature: float32[:], "float32[:]", a dtype, int, ArrayType(...)."""
+    from . import signature
+
+    if isinstance(obj, str):
+        obj = signature.as_type(obj)
+    if isinstance(obj, signature.ArrayType):
+        return ArrayType(np.dtype(obj.dtype), obj.ndim, obj.layout == "C")
+    return as_type(obj)
+
+
+def kernel(function: Any = None, /, **options: Any) -> Any:
+    """A decorator that makes a kernel of a Python function, for OpenCL and CUDA.
+
+    It takes options as well, ``@kernel(exact=True)``: *exact*: no fused multiply-add, every
+    operation rounded as NumPy does; *fastmath*: the compiler may be inexact; *options*: for the
+    device's compiler; *backend*: "opencl" or "cuda" to refuse arrays of the other; *signatures*:
+    types of the arguments; *src*: the text of the function. Raises KernelError for what is no
+    function; the rest is found at the first call.
+    """
+    if function is None:
+        return functools.partial(kernel, **options)
+    inner = python_function(function)
+    if inner is None:
+        raise KernelError(f"pygpu.kernel: {function!r} is no Python function")
+    return Kernel(inner, **options)
+

@@ -1,0 +1,376 @@
+"""The language of kernels: each construct as Python runs it, on OpenCL and on CUDA."""
+
+from __future__ import annotations
+
+import cmath
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pygpu
+from pygpu import cuda
+
+SCALE = 2.5
+TABLE = (3, 1, 4, 1, 5)
+PAIRS = ((1, 2.5), (2, 0.5))
+LOOKUP = np.array([2.0, 3.0, 5.0, 7.0])
+
+
+def square(x):
+    return x * x
+
+
+@pygpu.jit
+def both(x, y=2):
+    return x + y, x * y
+
+
+def nothing(x):
+    pass
+
+
+# ---- of two numbers of any real type, y never zero
+
+
+def arithmetic(x, y):
+    return (x + y) * x - y / 4
+
+
+def floor_division(x, y):
+    return x // y + (x % y) * 3
+
+
+def divisions(x, y):
+    q, r = divmod(x, y)
+    return q * 1000 + r
+
+
+def powers(x, y):
+    return x**2 + x**3 - y**4 + 2**3
+
+
+def conditional(x, y):
+    return x if x > y else y if y > 0 else -y
+
+
+def branches(x, y):
+    if x > y:
+        z = 1
+    elif x == y:
+        z = 2.5
+    else:
+        z = y
+    return z
+
+
+def chained(x, y):
+    return (0 < x < y) + 2 * (x != y != 3) + 4 * (x < y > 1 < 2)
+
+
+def logic(x, y):
+    if x > 0 and y > 0 or not x:
+        return 1
+    return (x or y) + (x and y)
+
+
+def loops(x, y):
+    total = 0
+    for i in range(5):
+        if i == 3:
+            continue
+        total += x * i
+    for i in range(10, 2, -3):
+        total -= i
+    for i in range(3):
+        if x > 100:
+            break
+    else:
+        total += 7
+    n = 0
+    while n < 4:
+        n += 1
+        if n == 3:
+            break
+    else:
+        total += 1000
+    return total + n
+
+
+def steps(x, y):
+    total = 0
+    for i in range(0, 20, 7):
+        for j in range(i):
+            if j % 2:
+                continue
+            if j > 8:
+                break
+            total = total + i * j + x
+    return total
+
+
+def tuples(x, y):
+    a, b = y, x
+    a, b = b, a
+    p = (a, b, 3)
+    (c, d), e = (p[0], p[1]), p[-1]
+    return c * 10 + d + e + len(p) + sum(p)
+
+
+def over_tuples(x, y):
+    total = 0
+    for v in (x, y, 2):
+        total += v
+    for i, (a, b) in enumerate(PAIRS):
+        total += a * b * i
+    for u, w in zip((1, 2, 3), TABLE):
+        total += u * w
+    return total + TABLE[1]
+
+
+def calls(x, y):
+    nothing(x)
+    s, p = both(x)
+    t, q = both(y=y, x=x)
+    return square(s) + p - t * q
+
+
+def extremes(x, y):
+    return min(x, y) + 2 * max(x, y, 1) + abs(x - y)
+
+
+def conversions(x, y):
+    return int(x) + float(y) * 2 + bool(x) + round(x / 4) + np.float32(2)
+
+
+def augmented(x, y):
+    z = x
+    z += y
+    z -= 1
+    z *= 2
+    z /= 4
+    z //= 1
+    return z
+
+
+def walrus(x, y):
+    if (n := x + y) > 3:
+        return n
+    return n * 2
+
+
+def closures(x, y):
+    k = 10
+    return x * SCALE + TABLE[2] + k
+
+
+def members(x, y):
+    return (x in (1, 2, 3)) + (y not in TABLE) * 2
+
+
+def widening(x, y):
+    z = 0
+    for i in range(3):
+        z = z + x / 2 if i else z
+    return z
+
+
+def lookup(x, y):
+    total = 0.0
+    for i in range(len(LOOKUP)):
+        total += LOOKUP[i] * x
+    return total + LOOKUP[-1]
+
+
+def shadows(x, y):
+    x = x + 1
+    for x in range(3):
+        y = y + x
+    return x + y
+
+
+REAL = (
+    arithmetic,
+    floor_division,
+    divisions,
+    powers,
+    conditional,
+    branches,
+    chained,
+    logic,
+    loops,
+    steps,
+    tuples,
+    over_tuples,
+    calls,
+    extremes,
+    conversions,
+    augmented,
+    walrus,
+    closures,
+    members,
+    widening,
+    lookup,
+    shadows,
+)
+
+
+# ---- of two integers
+
+
+def bits(x, y):
+    return ((x & y) | (x ^ 5)) + (~x) + (x << 2) + (x >> 1)
+
+
+def integer_power(x, y):
+    return x**2 + 3 ** (y & 3)
+
+
+def collatz(x, y):
+    n = abs(int(x)) + 1
+    count = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        count += 1
+    return count
+
+
+def gcd(x, y):
+    a, b = abs(x), abs(y)
+    while b:
+        a, b = b, a % b
+    return a + math.gcd(x, y)
+
+
+INTEGER = (bits, integer_power, collatz, gcd)
+
+
+# ---- of two real numbers, x in (-1, 1), y > 0
+
+
+def trigonometry(x, y):
+    return math.sin(x) + math.cos(y) * math.tan(x) - math.atan2(x, y) + math.asin(x)
+
+
+def exponentials(x, y):
+    return math.exp(x) + math.log(y) + math.log(y, 2) - math.log1p(y) + math.expm1(x)
+
+
+def roots(x, y):
+    return math.sqrt(y) + np.cbrt(x) + math.hypot(x, y) + y**0.5 + math.pow(y, x)
+
+
+def rounding(x, y):
+    return math.floor(x) + math.ceil(y) * 2 + math.trunc(float(y)) * 3 + round(x * 4) + np.rint(x * 3)
+
+
+def predicates(x, y):
+    z = x / (y - y) if x > 5 else x
+    return math.isnan(z) + 2 * math.isinf(y) + 4 * np.isfinite(x) + np.sign(x)
+
+
+def special(x, y):
+    return math.erf(x) + math.gamma(y) + math.copysign(y, x) + math.fmod(y, 0.7) + np.where(x > 0, x, y)
+
+
+def digits(x, y):
+    return round(x * 100, 1) + np.clip(x, -0.5, 0.5) + np.maximum(x, y)
+
+
+def constants(x, y):
+    return math.pi * x + np.e * y + (1 / 3) + float("inf") * 0 if x > 9 else math.tau
+
+
+def complexes(x, y):
+    z = complex(x, y)
+    w = z * z + 1j / (z + 2) - z.conjugate()
+    w = cmath.exp(w) + cmath.sqrt(z) + z**2
+    return abs(w) + w.real * 2 + w.imag + cmath.phase(z)
+
+
+FLOAT = (
+    trigonometry,
+    exponentials,
+    roots,
+    rounding,
+    predicates,
+    special,
+    digits,
+    constants,
+    complexes,
+)
+
+
+def mandelbrot(x, y):
+    c = complex(x, y)
+    z = 0j
+    for i in range(50):
+        z = z * z + c
+        if z.real * z.real + z.imag * z.imag >= 4:
+            return i
+    return 50
+
+
+def apply_all(make: Any, several: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """A row of results of each function, from one kernel."""
+    lines = [f"    out[{k}, i] = f{k}(x[i], y[i])" for k in range(len(several))]
+    text = "def rows(x, y, out):\n    i = cuda.grid(1)\n    if i >= x.size:\n        return\n"
+    text += "\n".join(lines) + "\n"
+    names = {f"f{k}": f for k, f in enumerate(several)}
+    exec(text, space := {"cuda": cuda, **names})
+    rows = pygpu.kernel(space["rows"], src=text, exact=True)
+    out = make(np.zeros((len(several), len(x))))
+    rows[1, 32](make(x), make(y), out)
+    return out.get()
+
+
+def plain(several: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return np.array([[float(f(a, b)) for a, b in zip(x, y)] for f in several])
+
+
+def compare(several: Any, got: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
+    wrong = [
+        (f.__name__, mine.tolist(), right.tolist())
+        for f, mine, right in zip(several, got, expected)
+        if not np.allclose(mine, right, tolerance, tolerance, equal_nan=True)
+    ]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+X = [-9, -4, -3, -1, 0, 1, 2, 3, 4, 7, 10, 100]
+Y = [4, -3, 2, -1, 5, 1, -2, 3, 7, -7, 3, 9]
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f8"])
+def test_real(make: Any, dtype: str) -> None:
+    x, y = np.array(X, dtype), np.array(Y, dtype)
+    if dtype == "f8":
+        x, y = x + 0.25, y + 0.5
+    several = REAL + (INTEGER if dtype == "i8" else ())
+    got = apply_all(make, several, x, y)
+    compare(several, got, plain(several, x, y), 1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "u1", "u2", "u4", "u8", "f2", "f4"])
+def test_real_of_any_dtype(make: Any, dtype: str) -> None:
+    x, y = np.array(X[5:10]).astype(dtype), np.abs(Y[5:10]).astype(dtype)
+    several = [f for f in REAL if f not in (loops, divisions)]
+    if dtype[0] != "f":
+        several += INTEGER
+        several.remove(integer_power)
+    got = apply_all(make, several, x, y)
+    compare(several, got, plain(several, x, y), 2e-2 if dtype == "f2" else 1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_float(make: Any, dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.uniform(-1, 1, 12).astype(dtype), rng.uniform(0.1, 4, 12).astype(dtype)
+    several = (*FLOAT, mandelbrot)
+    got = apply_all(make, several, x, y)
+    compare(several, got, plain(several, x, y), 1e-12 if dtype == "f8" else 2e-5)
