@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -70,8 +70,8 @@ class DeviceNDArray(GPUArray):
         """Set the contents from a host or device array of the same shape."""
         stream = _stream(stream)
         if isinstance(ary, GPUArray):
-            if ary.shape != self.shape:  # type: ignore[attr-defined]
-                raise ValueError(f"copy_to_device: incompatible shape: {ary.shape}")  # type: ignore[attr-defined]
+            if ary.shape != self.shape:
+                raise ValueError(f"copy_to_device: incompatible shape: {ary.shape}")
             self._copy_from(ary, stream)
             return
         host = np.asarray(ary)
@@ -96,10 +96,6 @@ class DeviceNDArray(GPUArray):
     def getitem(self, item: Any, stream: Any = 0) -> Any:
         """``array[item]``"""
         return self[item]
-
-    def setitem(self, item: Any, value: Any, stream: Any = 0) -> None:
-        """``array[item] = value``"""
-        self[item] = value
 
     def __getitem__(self, item: Any) -> Any:
         found = super().__getitem__(item)
@@ -156,7 +152,9 @@ def pinned_array(
 ) -> np.ndarray:
     """A host array in page-locked memory."""
     backend_of(None)
-    found: np.ndarray = driver.pagelocked_empty(shape, np.dtype(getattr(dtype, "dtype", dtype)), order)
+    found: np.ndarray = driver.pagelocked_empty(
+        shape, np.dtype(getattr(dtype, "dtype", dtype)), order
+    )
     return found
 
 
@@ -179,7 +177,7 @@ def pinned(*arys: np.ndarray) -> Iterator[None]:
         yield
     finally:
         for one in held:
-            one.base.unregister()
+            one.base.unregister()  # type: ignore[union-attr]
 
 
 def is_cuda_array(obj: Any) -> bool:
@@ -369,6 +367,11 @@ def close() -> None:
         _cuda.Context.pop()
 
 
+class _MemoryInfo(NamedTuple):
+    free: int
+    total: int
+
+
 class ContextInfo:
     """The current context with Numba's names."""
 
@@ -378,10 +381,7 @@ class ContextInfo:
 
     def get_memory_info(self) -> Any:
         """The free and all memory of the device [bytes], .free and .total."""
-        from collections import namedtuple
-
-        made: Callable[..., Any] = namedtuple("MemoryInfo", "free total")
-        return made(*driver.mem_get_info())
+        return _MemoryInfo(*driver.mem_get_info())
 
     def synchronize(self) -> None:
         synchronize()

@@ -42,7 +42,8 @@ C parameters, in order:
 - a tuple: those of its items;
 - the implicit ones;
 - for a function that returns a tuple, a private pointer ``pg_T *`` for each number in it, and the C
-  function returns void. A function that returns one number returns it; one without a result is void.
+  function returns void. A function that returns one number returns it;
+  one without a result is void.
 
 ``emit.parameters(type, name)`` gives these declarations, and ``types.as_type`` makes a type of what
 callers give. A function that writes through its array parameters needs nothing else: parameters

@@ -112,7 +112,7 @@ def cast(fc: Any, node: ast.AST, value: Value, dtype: np.dtype[Any], call: ast.A
     if value.is_const:
         try:
             with np.errstate(all="ignore"):
-                return fc.constant(dtype.type(value.const), node)  # type: ignore[no-any-return]
+                return fc.constant(dtype.type(value.const), node)
         except (OverflowError, TypeError) as error:
             raise _WrongCall(str(error)) from None
     text = emit.convert(value, t)
@@ -130,7 +130,9 @@ def _scalar_type(
     return cast(fc, node, args[0], dtype, node)
 
 
-def _ufunc(fc: Any, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _ufunc(
+    fc: Any, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     ufunc = getattr(np, name)
     count(f"numpy.{name}", args, kwargs, ufunc.nin, ufunc.nin)
     found = fc.ufunc(node, name, args, strong=True)
@@ -147,7 +149,7 @@ def _in_float(fc: Any, node: ast.AST, value: Value) -> Value:
     if value.type.dtype.kind in "biu":  # type: ignore[union-attr]
         fc.need_dtype(np.dtype("f8"), node)
         if value.is_const:
-            return fc.constant(float(value.const), node)  # type: ignore[no-any-return]
+            return fc.constant(float(value.const), node)
         return Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
     if value.type.dtype.kind == "c":  # type: ignore[union-attr]
         raise _WrongCall("a real number is needed; cmath has the functions of complex ones")
@@ -163,10 +165,10 @@ def _math_handler(name: str, function: Any) -> Handler:
         args = [_in_float(fc, node, a) for a in args]
         if all(a.is_const for a in args):
             try:
-                return fc.constant(function(*(a.const for a in args)), node)  # type: ignore[no-any-return]
+                return fc.constant(function(*(a.const for a in args)), node)
             except (ArithmeticError, ValueError) as error:
                 raise _WrongCall(f"math.{name}: {error}") from None
-        return fc.ufunc(node, ufunc, args)[0]  # type: ignore[no-any-return]
+        return fc.ufunc(node, ufunc, args)[0]
 
     return handler
 
@@ -180,7 +182,7 @@ for _name in _MATH:
 def _cmath_handler(ufunc: str) -> Handler:
     def handler(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
         count(f"cmath.{node.func}", args, kwargs, 1, 1)
-        return fc.ufunc(node, ufunc, [_in_complex(fc, node, args[0])])[0]  # type: ignore[no-any-return]
+        return fc.ufunc(node, ufunc, [_in_complex(fc, node, args[0])])[0]
 
     return handler
 
@@ -206,8 +208,8 @@ def _log(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -
     args = [(_in_complex if is_complex else _in_float)(fc, node, a) for a in args]
     logs = [fc.ufunc(node, "log", [a])[0] for a in args]
     if len(logs) == 1:
-        return logs[0]  # type: ignore[no-any-return]
-    return fc.binary(node, ast.Div(), *logs)  # type: ignore[no-any-return]
+        return logs[0]
+    return fc.binary(node, ast.Div(), *logs)
 
 
 def _rounded(name: str) -> Handler:
@@ -232,7 +234,7 @@ def _predicate(name: str) -> Handler:
         count(name, args, kwargs, 1, 1)
         value = fc.as_number(args[0], node)
         if value.type.dtype.kind in "biu":
-            return fc.constant(name == "isfinite", node)  # type: ignore[no-any-return]
+            return fc.constant(name == "isfinite", node)
         found = fc.ufunc(node, name, [value])[0]
         return Value(WEAK_BOOL, found.text)
 
@@ -246,7 +248,7 @@ for _name in ("isnan", "isinf", "isfinite"):
 @handles(math.hypot)
 def _hypot(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("math.hypot", args, kwargs, 2, 2)
-    return fc.ufunc(node, "hypot", [_in_float(fc, node, a) for a in args])[0]  # type: ignore[no-any-return]
+    return fc.ufunc(node, "hypot", [_in_float(fc, node, a) for a in args])[0]
 
 
 def _c_function(name: str) -> Handler:
@@ -285,7 +287,7 @@ def _gcd(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -
     count("math.gcd", args, kwargs, 2, 2)
     found = fc.ufunc(node, "gcd", args)[0]
     found.nonneg = True
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 @handles(math.modf, math.frexp)
@@ -299,7 +301,7 @@ def _parts(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
 @handles(math.ldexp)
 def _ldexp(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("math.ldexp", args, kwargs, 2, 2)
-    return fc.ufunc(node, "ldexp", [_in_float(fc, node, args[0]), args[1]])[0]  # type: ignore[no-any-return]
+    return fc.ufunc(node, "ldexp", [_in_float(fc, node, args[0]), args[1]])[0]
 
 
 @handles(cmath.phase, np.angle)
@@ -309,7 +311,9 @@ def _phase(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
     assert isinstance(z.type, Scalar)
     name = dtypes.code(z.type.dtype)
     fc.unit.need(z.type.dtype)
-    return Value(Scalar(np.dtype("f4" if name == "c64" else "f8"), z.is_weak), f"pg_{name}_arg({z.text})")
+    return Value(
+        Scalar(np.dtype("f4" if name == "c64" else "f8"), z.is_weak), f"pg_{name}_arg({z.text})"
+    )
 
 
 # ---- Python's own
@@ -319,13 +323,13 @@ def _phase(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
 def _int(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("int", args, kwargs, 0, 1)
     if not args:
-        return fc.constant(0, node)  # type: ignore[no-any-return]
+        return fc.constant(0, node)
     value = fc.as_number(args[0], node)
     if value.type.dtype.kind == "c":
         raise _WrongCall("int() of a complex number")
     if value.is_const:
         try:
-            return fc.constant(int(value.const), node)  # type: ignore[no-any-return]
+            return fc.constant(int(value.const), node)
         except (ValueError, OverflowError) as error:
             raise _WrongCall(str(error)) from None
     return Value(WEAK_INT, emit.convert(value, WEAK_INT), nonneg=value.nonneg)
@@ -335,17 +339,17 @@ def _int(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -
 def _float(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("float", args, kwargs, 0, 1)
     if not args:
-        return fc.constant(0.0, node)  # type: ignore[no-any-return]
+        return fc.constant(0.0, node)
     if args[0].is_object and isinstance(args[0].const, str):
         try:
-            return fc.constant(float(args[0].const), node)  # type: ignore[no-any-return]
+            return fc.constant(float(args[0].const), node)
         except ValueError as error:
             raise _WrongCall(str(error)) from None
     value = fc.as_number(args[0], node)
     if value.type.dtype.kind == "c":
         raise _WrongCall("float() of a complex number")
     if value.is_const:
-        return fc.constant(float(value.const), node)  # type: ignore[no-any-return]
+        return fc.constant(float(value.const), node)
     if not fc.unit.fp64:
         return Value(value.type, value.text)
     return Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
@@ -356,7 +360,7 @@ def _bool(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) 
     count("bool", args, kwargs, 1, 1)
     value = fc.as_number(args[0], node)
     if value.is_const:
-        return fc.constant(bool(value.const), node)  # type: ignore[no-any-return]
+        return fc.constant(bool(value.const), node)
     return Value(WEAK_BOOL, emit.truth(value))
 
 
@@ -364,7 +368,7 @@ def _bool(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) 
 def _complex(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("complex", args, kwargs, 1, 2)
     if all(a.is_const for a in args):
-        return fc.constant(complex(*(a.const for a in args)), node)  # type: ignore[no-any-return]
+        return fc.constant(complex(*(a.const for a in args)), node)
     strong = [a.type.dtype for a in args if a.is_scalar and not a.is_weak]  # type: ignore[union-attr]
     t = WEAK_COMPLEX
     if strong and all(d.itemsize <= 4 and d.kind == "f" or d == "c8" for d in strong):
@@ -389,12 +393,12 @@ def _abs(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -
     count("abs", args, kwargs, 1, 1)
     value = fc.as_number(args[0], node)
     if value.is_const:
-        return fc.constant(abs(value.const), node)  # type: ignore[no-any-return]
+        return fc.constant(abs(value.const), node)
     if value.type == WEAK_BOOL:
         value = Value(WEAK_INT, emit.convert(value, WEAK_INT))
     found = fc.ufunc(node, "absolute", [value])[0]
     found.nonneg = found.type == WEAK_INT or found.nonneg
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _extreme(name: str) -> Handler:
@@ -418,7 +422,8 @@ def _extreme(name: str) -> Handler:
             kind = emit.c_type(t)
             fc.unit.texts.setdefault(
                 full,
-                f"PG_INLINE {kind} {full}({kind} x0, {kind} x1) {{ return x1 {sign} x0 ? x1 : x0; }}\n",
+                f"PG_INLINE {kind} {full}({kind} x0, {kind} x1) "
+                f"{{ return x1 {sign} x0 ? x1 : x0; }}\n",
             )
             both = best.nonneg and other.nonneg
             one = best.nonneg or other.nonneg
@@ -438,7 +443,7 @@ def _round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
     count("round", args, kwargs, 1, 2)
     value = fc.as_number(args[0], node)
     if all(a.is_const for a in args):
-        return fc.constant(round(*(a.const for a in args)), node)  # type: ignore[no-any-return]
+        return fc.constant(round(*(a.const for a in args)), node)
     if len(args) == 1 or (args[1].is_object and args[1].const is None):
         if value.type.dtype.kind in "biu":
             return _int(fc, node, [value], {})
@@ -452,7 +457,7 @@ def _round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
     scale = fc.constant(float(10.0 ** abs(int(digits.const))), node)
     up, down = (ast.Mult(), ast.Div()) if digits.const >= 0 else (ast.Div(), ast.Mult())
     scaled = fc.binary(node, up, value, scale)
-    return fc.binary(node, down, fc.ufunc(node, "rint", [scaled])[0], scale)  # type: ignore[no-any-return]
+    return fc.binary(node, down, fc.ufunc(node, "rint", [scaled])[0], scale)
 
 
 @handles(builtins.divmod)
@@ -465,7 +470,7 @@ def _divmod(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
 @handles(builtins.pow)
 def _pow(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("pow", args, kwargs, 2, 2)
-    return fc.binary(node, ast.Pow(), *args)  # type: ignore[no-any-return]
+    return fc.binary(node, ast.Pow(), *args)
 
 
 @handles(builtins.len)
@@ -473,9 +478,9 @@ def _len(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -
     count("len", args, kwargs, 1, 1)
     value = args[0]
     if value.is_tuple:
-        return fc.constant(len(value.items), node)  # type: ignore[no-any-return]
+        return fc.constant(len(value.items), node)
     if value.is_array and value.shape:
-        return fc.length(value.shape[0])  # type: ignore[no-any-return]
+        return fc.length(value.shape[0])
     raise _WrongCall(f"len() of {value.type}")
 
 
@@ -527,7 +532,7 @@ def _print(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
 
     formats = [add(value) for value in args]
     line = _c_string(sep).join(formats) + _c_string(end)
-    fc.emit(f'printf({", ".join([_quote(line), *texts])});')
+    fc.emit(f"printf({', '.join([_quote(line), *texts])});")
     return Value(VOID)
 
 
@@ -560,14 +565,14 @@ def _where(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
     test = fc.as_number(args[0], node)
     if test.is_const:
         return args[1] if test.const else args[2]
-    return fc.choose(node, emit.truth(test), args[1], args[2])  # type: ignore[no-any-return]
+    return fc.choose(node, emit.truth(test), args[1], args[2])
 
 
 @handles(np.clip)
 def _clip(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("numpy.clip", args, kwargs, 3, 3)
     low = fc.ufunc(node, "maximum", [args[0], args[1]], strong=True)[0]
-    return fc.ufunc(node, "minimum", [low, args[2]], strong=True)[0]  # type: ignore[no-any-return]
+    return fc.ufunc(node, "minimum", [low, args[2]], strong=True)[0]
 
 
 @handles(np.round, np.around)
@@ -575,9 +580,9 @@ def _np_round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Valu
     count("numpy.round", args, kwargs, 1, 2)
     value = fc.as_number(args[0], node)
     if value.type.dtype.kind in "iu":
-        return value  # type: ignore[no-any-return]
+        return value
     if len(args) == 1 or (args[1].is_const and args[1].const == 0):
-        return fc.ufunc(node, "rint", [value], strong=True)[0]  # type: ignore[no-any-return]
+        return fc.ufunc(node, "rint", [value], strong=True)[0]
     return _round(fc, node, args, kwargs)
 
 

@@ -79,7 +79,9 @@ def device_function(
     finally:
         unit.stack.pop()
     codes = "_".join(t.code for t in arg_types)
-    name = unit.unique(f"{unit.prefix}_{c_name(source.name).replace('<lambda>', 'lambda')}__{codes}")
+    name = unit.unique(
+        f"{unit.prefix}_{c_name(source.name).replace('<lambda>', 'lambda')}__{codes}"
+    )
     declared: list[str] = []
     for t, c in zip(arg_types, walker.parameter_names()):
         declared += emit.parameters(t, c)
@@ -90,10 +92,8 @@ def device_function(
     elif isinstance(result, TupleType):
         declared += [f"{emit.c_type(t)} *r_{i}" for i, t in enumerate(flat_types(result))]
     body = "\n".join(lines)
-    unit.texts[name] = (
-        f"PG_INLINE {kind} {name}({', '.join(declared) or 'void'})\n{{\n{body}\n}}\n"
-    )
-    made = Function(name, result, walker.implicit)
+    unit.texts[name] = f"PG_INLINE {kind} {name}({', '.join(declared) or 'void'})\n{{\n{body}\n}}\n"
+    made = Function(name, result, tuple(walker.implicit))
     unit.functions[key] = made
     return made
 
@@ -145,7 +145,7 @@ def compile_function(
     if known is not None:
         made = known.get(key)
         if made is not None and guards_hold(made.guards):
-            return made  # type: ignore[no-any-return]
+            return made
     with _lock:
         unit = emit.Unit(str(name), fp64, prefix)
         inner = device_function(unit, function, types, src or getattr(func, "src", None))
@@ -164,4 +164,3 @@ def compile_function(
         )
         _compiled.setdefault(function, {})[key] = result
     return result
-

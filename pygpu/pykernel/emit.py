@@ -24,7 +24,12 @@ _SIMPLE = re.compile(r"\w+|\w*\([\w.]*\)|-?[\d.]+f?")
 _WORD = re.compile(r"\w+")
 _DEFINED = re.compile(r"^(?:PG_INLINE [^(]*?|PG_TABLE [^\[]*?)(\w+)[(\[]", re.M)
 _OPERAND = re.compile(r"\bx([01])\b")
-_SPACE = {"global": "PG_GLOBAL ", "local": "PG_LOCAL_PTR ", "private": "", "constant": "PG_CONSTANT "}
+_SPACE = {
+    "global": "PG_GLOBAL ",
+    "local": "PG_LOCAL_PTR ",
+    "private": "",
+    "constant": "PG_CONSTANT ",
+}
 
 _HELPERS = {
     "pg_wrap": "PG_INLINE pg_i64 pg_wrap(pg_i64 i, pg_i64 n) { return i < 0 ? i + n : i; }\n",
@@ -254,9 +259,7 @@ def operate(unit: Unit, name: str, values: Sequence[Value], loop: Sequence[Any])
     for k, out in enumerate(outs):
         full = f"pgu_{name}_{'_'.join(codes)}{f'_{k}' if k else ''}"
         if full not in unit.texts:
-            declared = ", ".join(
-                f"{dtypes.compute_type(d)} x{i}" for i, d in enumerate(loop[:nin])
-            )
+            declared = ", ".join(f"{dtypes.compute_type(d)} x{i}" for i, d in enumerate(loop[:nin]))
             ys = " ".join(f"{dtypes.compute_type(d)} y{i};" for i, d in enumerate(outs))
             kind = dtypes.compute_type(out)
             unused = " ".join(f"(void)y{i};" for i in range(len(outs)) if i != k)

@@ -81,6 +81,15 @@ class NotYet(Exception):
 class Expressions(Indexing):
     WEAK_INT = WEAK_INT
 
+    # What FunctionCompiler has.
+    implicit: dict[str, None]
+    vars: dict[str, Any]
+    stores: dict[str, int]
+    parameters: list[str]
+    used_before: set[str]
+    changed: bool
+    _variable_value: Callable[..., Value]
+
     def begin_walk(self) -> None:
         """Forget the text of the last walk."""
         self.lines: list[str] = []
@@ -157,7 +166,7 @@ class Expressions(Indexing):
     def test(self, node: ast.expr) -> Value:
         """The truth of an expression, as a bool."""
         if isinstance(node, ast.BoolOp):
-            texts = []
+            texts: list[str] = []
             is_and = isinstance(node.op, ast.And)
             self_conditional = 0
             for part in node.values:
@@ -206,7 +215,7 @@ class Expressions(Indexing):
         if isinstance(obj, np.generic) and dtypes.is_numeric(obj.dtype):
             self.need_dtype(obj.dtype, node)
             text = emit.literal(obj, obj.dtype)
-            nonneg = obj.dtype.kind in "biu" and bool(obj >= 0)
+            nonneg = obj.dtype.kind in "biu" and bool(obj >= 0)  # type: ignore[operator]
             return Value(Scalar(obj.dtype), text, const=obj, nonneg=nonneg)
         if isinstance(obj, tuple):
             items = [self.constant(item, node) for item in obj]
@@ -273,7 +282,9 @@ class Expressions(Indexing):
         found, value, place = self.source.resolve(name)
         if not found:
             raise self.source.error(f"name {name!r} is not defined", node)
-        if place is not None and not isinstance(value, (types.ModuleType, types.BuiltinFunctionType)):
+        if place is not None and not isinstance(
+            value, (types.ModuleType, types.BuiltinFunctionType)
+        ):
             self.unit.guards[id(place), name] = place, name, value
         return self.constant(value, node)
 
@@ -450,7 +461,9 @@ class Expressions(Indexing):
         )
         return Value(x.type, f"{name}({name}({x.text}))")
 
-    def ufunc(self, node: ast.AST, name: str, values: Sequence[Value], strong: bool = False) -> list[Value]:
+    def ufunc(
+        self, node: ast.AST, name: str, values: Sequence[Value], strong: bool = False
+    ) -> list[Value]:
         """NumPy's ufunc of numbers. strong: results of Python numbers are NumPy's."""
         values = [self.as_number(v, node) for v in values]
         try:
@@ -481,7 +494,11 @@ class Expressions(Indexing):
         value = self.number(node.operand)
         assert isinstance(value.type, Scalar)
         if value.is_const:
-            python = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+            python: dict[Any, Any] = {
+                ast.USub: operator.neg,
+                ast.UAdd: operator.pos,
+                ast.Invert: operator.invert,
+            }
             try:
                 return self.constant(python[type(node.op)](value.const), node)
             except TypeError as error:
@@ -572,8 +589,8 @@ class Expressions(Indexing):
         if a.is_weak and b.is_weak:
             t = join(a.type, b.type)
             if t.dtype.kind != "c":
-                x, y = emit.convert(a, t), emit.convert(b, t)
-                return Value(WEAK_BOOL, f"({x} {sign} {y})")
+                one, two = emit.convert(a, t), emit.convert(b, t)
+                return Value(WEAK_BOOL, f"({one} {sign} {two})")
         kinds = {a.type.dtype.kind, b.type.dtype.kind}
         if "c" in kinds and name not in ("equal", "not_equal"):
             raise self.source.error(f"{sign} is not defined for complex numbers", node)
@@ -616,7 +633,7 @@ class Expressions(Indexing):
                 first = Value(t, f"({first.text} {sign} {emit.convert(second, BOOL)})")
                 continue
             self.need_dtype(t.dtype, node)
-            temp = self.temp(f"{emit.c_type(first.type)} ")
+            temp = self.temp(f"{emit.c_type(first.type)} ")  # type: ignore[arg-type]
             kept = Value(first.type, temp)
             truth = emit.truth(Value(first.type, f"({temp} = {first.text})"))
             one, two = emit.convert(second, t), emit.convert(kept, t)
@@ -694,9 +711,7 @@ class Expressions(Indexing):
             return result
         inner = python_function(target)
         if inner is None:
-            raise self.source.error(
-                f"{_describe(target)} cannot be called in a kernel", node.func
-            )
+            raise self.source.error(f"{_describe(target)} cannot be called in a kernel", node.func)
         return self.call_function(node, inner, args, kwargs, getattr(target, "src", None))
 
     def call_function(
@@ -764,11 +779,13 @@ class Expressions(Indexing):
             return self.ufunc(node, "conjugate", [value])[0]
         if method.name == "item":
             assert isinstance(value.type, Scalar)
-            kind = weak({"b": bool, "i": int, "u": int, "f": float, "c": complex}[value.type.dtype.kind])
+            kind = weak(
+                {"b": bool, "i": int, "u": int, "f": float, "c": complex}[value.type.dtype.kind]
+            )
             return Value(kind, emit.convert(value, kind), nonneg=value.nonneg)
         from .builtins import cast
 
-        return cast(self, node, value, self.dtype_of(self.expr(node.args[0]), node))
+        return cast(self, node, value, self.dtype_of(self.expr(node.args[0]), node), node)
 
     def dtype_of(self, value: Value, node: ast.AST) -> np.dtype[Any]:
         """The dtype that an argument names."""
@@ -822,4 +839,3 @@ def _rebuild(t: Any, parts: Any) -> Value:
         return Value(t, items=[_rebuild(item, parts) for item in t.items])
     found: Value = next(parts)
     return found
-

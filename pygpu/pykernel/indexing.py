@@ -1,4 +1,4 @@
-"""Arrays in kernels: attributes, items, slices, loops over them. A part of the function compiler."""
+"""Arrays in kernels: attributes, items, slices, loops over them."""
 
 from __future__ import annotations
 
@@ -154,7 +154,9 @@ class Indexing:
                 given += item.items
             else:
                 given.append(item)
-        axes = sum(not (isinstance(g, Value) and g.is_object and g.const in (None, ...)) for g in given)
+        axes = sum(
+            not (isinstance(g, Value) and g.is_object and g.const in (None, ...)) for g in given
+        )
         ndim = value.type.ndim
         if axes > ndim:
             raise self.source.error(f"{axes} indices for an array of {ndim} dimensions", node)
@@ -238,7 +240,7 @@ class Indexing:
             if value is not None and value.is_object and value.const is None:
                 value = None
             if value is not None:
-                self.as_number(value, part, "an end of a slice")  # type: ignore[arg-type]
+                self.as_number(value, part, "an end of a slice")
                 if value.type.dtype.kind not in "iub":  # type: ignore[union-attr]
                     raise self.source.error("ends of slices must be integers", part)
             ends.append(value)
@@ -250,7 +252,9 @@ class Indexing:
         if by == 1 and lower is None and upper is None:
             return "0", n, "1"
         if by is not None and by > 0:
-            start = "0" if lower is None else f"{clip}({emit.convert(lower, WEAK_INT)}, {n}, 0, {n})"
+            start = (
+                "0" if lower is None else f"{clip}({emit.convert(lower, WEAK_INT)}, {n}, 0, {n})"
+            )
             if lower is not None and lower.is_const and lower.const == 0:
                 start = "0"
             stop = n if upper is None else f"{clip}({emit.convert(upper, WEAK_INT)}, {n}, 0, {n})"
@@ -262,7 +266,9 @@ class Indexing:
                 else f"{clip}({emit.convert(lower, WEAK_INT)}, {n}, -1, {last})"
             )
             stop = (
-                "-1" if upper is None else f"{clip}({emit.convert(upper, WEAK_INT)}, {n}, -1, {last})"
+                "-1"
+                if upper is None
+                else f"{clip}({emit.convert(upper, WEAK_INT)}, {n}, -1, {last})"
             )
         else:
             assert step is not None
@@ -334,15 +340,16 @@ class Indexing:
         self.writable(array, target)
         found = self.view(array, target)
         if isinstance(found, Value):
-            self.loop_over(
-                self.keep(found),
-                lambda place, at: self.store(
-                    place,
-                    *at([]),
-                    self.binary(node, node.op, self.load(place, *at([])), self.item_of(node.value, at)),
-                    node,
-                ),
-            )
+            other = self.keep(self.expr(node.value))
+
+            def change(place: Value, at: Any) -> None:
+                pointer, index = at([])
+                item = self.load(other, *at([other])) if other.is_array else other
+                new = self.binary(node, node.op, self.load(place, pointer, index), item)
+                self.store(place, pointer, index, new, node)
+
+            self.same_ndim(found, other, target)
+            self.loop_over(self.keep(found), change)
             return
         pointer, index = found
         value = self.expr(node.value)
@@ -352,23 +359,23 @@ class Indexing:
         old = self.load(array, place, "0")
         self.store(array, place, "0", self.binary(node, node.op, old, value), node)
 
-    def item_of(self, node: ast.expr, at: Any) -> Value:
-        value = self.expr(node)
-        return self.load(value, *at([value])) if value.is_array else value
-
-    def fill(self, view: Value, value: Value, node: ast.AST) -> None:
-        """All items of a view: a number, or the items of another array of the same shape."""
-        view = self.keep(view)
+    def same_ndim(self, view: Value, value: Value, node: ast.AST) -> None:
         if value.is_scalar:
-            value = self.keep(value)
-            self.loop_over(view, lambda place, at: self.store(place, *at([]), value, node))
             return
         if not value.is_array or value.type.ndim != view.type.ndim:  # type: ignore[union-attr]
             raise self.source.error(f"{value.type} cannot be assigned to {view.type}", node)
+
+    def fill(self, view: Value, value: Value, node: ast.AST) -> None:
+        """All items of a view: a number, or the items of another array of the same shape."""
+        self.same_ndim(view, value, node)
         other = self.keep(value)
-        self.loop_over(
-            view, lambda place, at: self.store(place, *at([]), self.load(other, *at([other])), node)
-        )
+
+        def set_item(place: Value, at: Any) -> None:
+            pointer, index = at([])
+            item = self.load(other, *at([other])) if other.is_array else other
+            self.store(place, pointer, index, item, node)
+
+        self.loop_over(self.keep(view), set_item)
 
     def loop_over(self, view: Value, body: Callable[[Value, Any], None]) -> None:
         """Loops over all items of a view; body gets the view and a function for places in it, or

@@ -88,7 +88,9 @@ class FunctionCompiler(Expressions):
                 f"{source.name} takes {len(self.parameters)} arguments, {len(arg_types)} given"
             )
         self.arg_types = tuple(arg_types)
-        body = node.body if isinstance(node, ast.FunctionDef) else [ast.Return(node.body)]
+        body: list[Any] = (
+            node.body if isinstance(node, ast.FunctionDef) else [ast.Return(node.body)]
+        )
         if isinstance(node, ast.Lambda):
             ast.copy_location(body[0], node.body)
         self.body: list[ast.stmt] = body
@@ -220,8 +222,10 @@ class FunctionCompiler(Expressions):
         v = self.vars.get(name)
         if v is None:
             v = self.vars[name] = Variable(f"v_{c_name(name)}")
-        if self.stores.get(name) == 1 and name not in self.parameters and (
-            _is_known(value) and (name not in self.used_before or value.is_object)
+        if (
+            self.stores.get(name) == 1
+            and name not in self.parameters
+            and (_is_known(value) and (name not in self.used_before or value.is_object))
         ):
             if v.type != value.type:
                 self.changed = self.changed or v.type is None
@@ -347,9 +351,7 @@ class FunctionCompiler(Expressions):
                 raise self.source.error("starred assignment is not supported", target)
             items = self.unpack(value, target)
             if len(items) != len(target.elts):
-                raise self.source.error(
-                    f"{len(items)} values for {len(target.elts)} names", target
-                )
+                raise self.source.error(f"{len(items)} values for {len(target.elts)} names", target)
             if any(not isinstance(t, ast.Name) for t in target.elts) or any(
                 self._mentions(item, t.id)
                 for i, t in enumerate(target.elts)
@@ -486,9 +488,7 @@ class FunctionCompiler(Expressions):
             value = Value(VOID)
         if self.kernel:
             if value.type != VOID:
-                raise self.source.error(
-                    "a kernel returns nothing; write results to an array", node
-                )
+                raise self.source.error("a kernel returns nothing; write results to an array", node)
             self.emit("return;")
             return
         new = value.type if self.result is None else join(self.result, value.type)
@@ -599,4 +599,3 @@ def bare(text: str) -> str:
                 return text
         return text[1:-1]
     return text
-

@@ -1,4 +1,4 @@
-"""What kernels have that Python has not: thread indices, barriers, shared memory, atomics, shuffles.
+"""What only kernels have: thread indices, barriers, shared memory, atomics, shuffles.
 
 Each name here is an object that means something only inside of a kernel; the compiler asks it for
 its text (``emit_call``, ``emit_value``). Names and arguments are those of ``numba.cuda``.
@@ -289,7 +289,9 @@ def _bits(name: str, cuda32: str, cuda64: str, opencl: str, doc: str) -> Any:
         bits = 64 if wide else 32
         if fc.unit.dialect == "cuda":
             return Value(_I32, f"{(cuda64 if wide else cuda32)}({text})", nonneg=True)
-        return Value(_I32, f"((pg_i32){opencl.format(x=text, n=bits, t=f'pg_u{bits}')})", nonneg=True)
+        return Value(
+            _I32, f"((pg_i32){opencl.format(x=text, n=bits, t=f'pg_u{bits}')})", nonneg=True
+        )
 
     return Intrinsic(name, emitter, doc)
 
@@ -325,7 +327,9 @@ def brev(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -
 def fma(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("fma", args, kwargs, 3, 3)
     kinds = [fc.as_number(a, node) for a in args]
-    t = Scalar(dtypes.result_type(*(a.type.dtype for a in kinds if not a.is_weak) or (np.dtype("f8"),)))
+    t = Scalar(
+        dtypes.result_type(*(a.type.dtype for a in kinds if not a.is_weak) or (np.dtype("f8"),))
+    )
     if t.dtype.kind != "f" or t.dtype.itemsize == 2:
         raise _WrongCall("fma() takes float32 or float64")
     fc.need_dtype(t.dtype, node)
@@ -335,7 +339,7 @@ def fma(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) ->
 @intrinsic("selp(test, a, b): a if test else b, both evaluated.")
 def selp(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("selp", args, kwargs, 3, 3)
-    return fc.choose(node, emit.truth(fc.as_number(args[0], node)), args[1], args[2])  # type: ignore[no-any-return]
+    return fc.choose(node, emit.truth(fc.as_number(args[0], node)), args[1], args[2])
 
 
 def kept(fc: Any, value: Value) -> Value:
@@ -491,9 +495,8 @@ def _atomic_function(fc: Any, op: str, t: ArrayType, node: ast.AST) -> str:
         cas = f"pg_{space}atomic_cas_{bits}"
         cell = f"(volatile {word} pg_{bits} *)p" if unit.dialect == "opencl" else f"(pg_{bits} *)p"
         if op == "cas":
-            body = (
-                f"return PG_FROM_BITS_{upper}({cas}({cell}, PG_BITS_{upper}(e), PG_BITS_{upper}(x)));"
-            )
+            seen = f"{cas}({cell}, PG_BITS_{upper}(e), PG_BITS_{upper}(x))"
+            body = f"return PG_FROM_BITS_{upper}({seen});"
             declared = f"volatile {word} {kind} *p, {kind} e, {kind} x"
         else:
             body = (
@@ -508,9 +511,12 @@ def _atomic_function(fc: Any, op: str, t: ArrayType, node: ast.AST) -> str:
         wanted = _WANTED[op]
         if op in ("inc", "dec") and code[0] == "i":  # compared as unsigned numbers, as CUDA does
             u = f"(pg_u{code[1:]})"
-            wanted = wanted.replace("was >= x", f"{u}was >= {u}x").replace("was > x", f"{u}was > {u}x")
+            wanted = wanted.replace("was >= x", f"{u}was >= {u}x").replace(
+                "was > x", f"{u}was > {u}x"
+            )
         body = (
-            f"{kind} was = *p, seen; while ((seen = {cas}({cell}, was, ({kind})({wanted}))) != was) "
+            f"{kind} was = *p, seen; "
+            f"while ((seen = {cas}({cell}, was, ({kind})({wanted}))) != was) "
             "was = seen; return was;"
         )
         declared = f"volatile {word} {kind} *p, {kind} x"
@@ -537,9 +543,7 @@ def _atomic(op: str, doc: str) -> Any:
     return Intrinsic(f"atomic.{op}", emitter, doc)
 
 
-def _call(
-    fc: Any, node: ast.Call, op: str, t: ArrayType, place: str, values: list[Value]
-) -> Value:
+def _call(fc: Any, node: ast.Call, op: str, t: ArrayType, place: str, values: list[Value]) -> Value:
     item = Scalar(t.dtype)
     fc.need_dtype(t.dtype, node)
     values = [fc.as_number(v, node) for v in values]

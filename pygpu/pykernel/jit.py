@@ -36,9 +36,7 @@ class DeviceFunction:
         return compile_function(self.py_func, arg_types, dialect, src=self.src).text
 
 
-def jit(
-    function: Any = None, /, *, src: str | None = None, **options: Any
-) -> Any:
+def jit(function: Any = None, /, *, src: str | None = None, **options: Any) -> Any:
     """A decorator for functions that kernels call; also usable with options, ``@jit(...)``.
 
     Called from the host it is the plain function. Functions without it can be called from kernels

@@ -132,7 +132,7 @@ class Specialization:
         for where, what, axis in self.plan:
             if where.__class__ is tuple:
                 arg: Any = args
-                for i in where:  # type: ignore[attr-defined]
+                for i in where:
                     arg = arg[i]
             elif where >= 0:
                 arg = args[where]
@@ -189,6 +189,8 @@ class Kernel:
     tuples of up to three, stream a CommandQueue or Stream, shared the bytes of dynamic shared
     memory. py_func: the function.
     """
+
+    __name__: str
 
     def __init__(
         self,
@@ -354,9 +356,7 @@ class Kernel:
     def _compile(self, backend: Backend, kinds: Sequence[Type], at_start: bool) -> Specialization:
         options = list(self.options)
         if self.fastmath:
-            options.append(
-                "--use_fast_math" if backend.name == "cuda" else "-cl-fast-relaxed-math"
-            )
+            options.append("--use_fast_math" if backend.name == "cuda" else "-cl-fast-relaxed-math")
         return Specialization(backend, self._source, kinds, at_start, options, self.exact)
 
     # ---- what was compiled
@@ -470,7 +470,9 @@ class Kernel:
             host[...] = array.get()
         return event
 
-    def _check_asserts(self, made: Specialization, backend: Backend, queue: Any, error: Any) -> None:
+    def _check_asserts(
+        self, made: Specialization, backend: Backend, queue: Any, error: Any
+    ) -> None:
         number = np.zeros(1, np.int32)
         backend.to_host(queue, number, error, 0)
         if number[0]:
@@ -546,7 +548,11 @@ def _copy_of(backend: Backend, queue: Any, host: np.ndarray) -> Any:
     if backend.name == "cuda":
         from pygpu.cuda import gpuarray
 
-        return gpuarray.to_gpu_async(host, stream=queue) if queue is not None else gpuarray.to_gpu(host)
+        return (
+            gpuarray.to_gpu_async(host, stream=queue)
+            if queue is not None
+            else gpuarray.to_gpu(host)
+        )
     import pygpu.array
 
     return pygpu.array.to_device(queue, host)
@@ -591,4 +597,3 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
     if inner is None:
         raise KernelError(f"pygpu.kernel: {function!r} is no Python function")
     return Kernel(inner, **options)
-

@@ -58,7 +58,7 @@ class Source:
         end = len(text.encode()[:end].decode(errors="ignore"))
         mark = " " * begin + "^" * max(end - begin, 1)
         error = KernelError(
-            f"{message}\n  File \"{self.filename}\", line {line + self.first}, in {self.name}\n"
+            f'{message}\n  File "{self.filename}", line {line + self.first}, in {self.name}\n'
             f"    {text}\n    {mark}"
         )
         error.filename, error.lineno = self.filename, line + self.first

@@ -9,7 +9,7 @@ its strides in bytes. :func:`join` is the type of a variable that is assigned bo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
@@ -120,7 +120,7 @@ class ObjectType:
         return repr(self.value)[:60]
 
 
-Type = Union[Scalar, ArrayType, TupleType, Void, ObjectType]
+Type = Scalar | ArrayType | TupleType | Void | ObjectType
 
 BOOL = Scalar(np.dtype(bool))
 WEAK_BOOL, WEAK_INT, WEAK_FLOAT, WEAK_COMPLEX = (Scalar(d, True) for d in _WEAK.values())
@@ -157,8 +157,7 @@ def as_dtype(obj: Any) -> np.dtype[Any]:
 
 
 def join(a: Any, b: Any) -> Any:
-    """The type of a variable that is assigned values of types *a* and *b*; None if there is none.
-    """
+    """The type of a variable that is assigned both types; None if there is none."""
     if a == b:
         return a
     if isinstance(a, Scalar) and isinstance(b, Scalar):

@@ -84,7 +84,7 @@ def loops(x, y):
         total += x * i
     for i in range(10, 2, -3):
         total -= i
-    for i in range(3):
+    for _ in range(3):
         if x > 100:
             break
     else:
@@ -263,7 +263,9 @@ def roots(x, y):
 
 
 def rounding(x, y):
-    return math.floor(x) + math.ceil(y) * 2 + math.trunc(float(y)) * 3 + round(x * 4) + np.rint(x * 3)
+    return (
+        math.floor(x) + math.ceil(y) * 2 + math.trunc(float(y)) * 3 + round(x * 4) + np.rint(x * 3)
+    )
 
 
 def predicates(x, y):
@@ -272,7 +274,13 @@ def predicates(x, y):
 
 
 def special(x, y):
-    return math.erf(x) + math.gamma(y) + math.copysign(y, x) + math.fmod(y, 0.7) + np.where(x > 0, x, y)
+    return (
+        math.erf(x)
+        + math.gamma(y)
+        + math.copysign(y, x)
+        + math.fmod(y, 0.7)
+        + np.where(x > 0, x, y)
+    )
 
 
 def digits(x, y):
