@@ -10,6 +10,7 @@ from . import (
     compat as compat,
     errors as errors,
     ipython_ext as ipython_ext,
+    pykernel as pykernel,
     tools as tools,
     version as version,
     xp as xp,
@@ -175,6 +176,15 @@ from .image import (
 from .program import (
     program_kind as program_kind,
 )
+from .pykernel.jit import (
+    jit as jit,
+)
+from .pykernel.kernel import (
+    kernel as kernel,
+)
+from .pykernel.source import (
+    KernelError as KernelError,
+)
 from .svm import (
     SVMMap as SVMMap,
     csvm_empty as csvm_empty,
@@ -331,6 +341,9 @@ __all__ = [
     "get_cl_header_version",
     "have_gl",
     "image_from_array",
+    "jit",
+    "kernel",
+    "KernelError",
     "program_kind",
     "svm_empty",
     "svm_empty_like",
