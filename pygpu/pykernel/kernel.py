@@ -104,9 +104,15 @@ class Specialization:
         """The C parameters of one argument, without those that nothing reads."""
         where: Any = path[0] if len(path) == 1 else path
         if isinstance(t, Scalar):
-            declared.append(f"{emit.c_type(t)} {name}")
             code = dtypes.code(t.dtype)
-            what = {"f16": "half", "b8": "bool", "c64": "c64", "c128": "c128"}.get(code, "number")
+            if code[0] == "c":  # as two numbers: PoCL misplaces structs among the arguments
+                part = "pg_f32" if code == "c64" else "pg_f64"
+                declared += [f"{part} {name}_re", f"{part} {name}_im"]
+                starts.append(f"pg_{code} {name} = pg_{code}_make({name}_re, {name}_im);")
+                self.plan += [(where, "real", 0), (where, "imag", 0)]
+                return
+            declared.append(f"{emit.c_type(t)} {name}")
+            what = {"f16": "half", "b8": "bool"}.get(code, "number")
             self.plan.append((where, what, 0))
         elif isinstance(t, ArrayType):
             storage = dtypes.storage_type(t.dtype)
@@ -150,10 +156,10 @@ class Specialization:
                 found.append(1 if arg else 0)
             elif what == "half":
                 found.append(float(np.float16(arg)))
-            elif what == "c64":
-                found.append(np.complex64(arg))
-            elif what == "c128":
-                found.append(np.complex128(arg))
+            elif what == "real":
+                found.append(arg.real)
+            elif what == "imag":
+                found.append(arg.imag)
             elif what == "pg_error":
                 found.append(error)
             elif what == "pg_dynamic":

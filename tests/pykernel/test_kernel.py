@@ -1,0 +1,362 @@
+"""Whole kernels: arrays, shared memory, atomics, launches, arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pygpu
+from pygpu import cuda
+
+SIZE = 16
+WEIGHTS = np.array([0.25, 0.5, 0.25], np.float32)
+
+
+@pygpu.kernel
+def views(a, out):
+    """Slices and negative indices of an array with two axes."""
+    if cuda.grid(1) > 0:
+        return
+    row = a[-2]
+    out[0] = row[1] + a[-1, -1]
+    part = a[1:, ::2]
+    out[1] = part.shape[0] * 100 + part.shape[1]
+    out[2] = part[0, 1] + part[-1, -1]
+    back = row[::-1]
+    out[3] = back[0] * 10 + len(back)
+    column = a[:, 1]
+    total = 0.0
+    for x in column:
+        total += x
+    out[4] = total
+    for r in a[:2]:
+        out[5] += r[0] + r.size
+    out[6:8] = 7
+    out[-2:] = a[0, :2]
+    n = 3
+    step = -2
+    out[8] = row[n:0:step][0] + len(row[n:0:step]) + len(row[5:2]) + len(row[-100:100])
+    out[9] = a.T[1, 2] + a.T.shape[0] + a.ndim + a.size + a[..., 0][1] + a[None, 1][0, 0]
+    row = row[1:]
+    row = row[1:]
+    out[10] = row[0]
+    out[11:13] += 5
+    tail = out[13:15]
+    tail[0], tail[1] = tail[1] + 1, tail[0] + 2
+
+
+def test_views(make: Any) -> None:
+    a = np.arange(20.0).reshape(4, 5)
+    for host in (a, np.asfortranarray(a), np.arange(160.0).reshape(8, 20)[::2, 10::2][:, :5]):
+        out = make(np.zeros(18))
+        views[1, 2](make(host) if host.flags.forc else _strided(make, host), out)
+        b = host
+        row = b[-2]
+        expected = np.zeros(18)
+        expected[0] = row[1] + b[-1, -1]
+        expected[1] = 303
+        expected[2] = b[1, 2] + b[-1, 4]
+        expected[3] = row[-1] * 10 + 5
+        expected[4] = b[:, 1].sum()
+        expected[5] = b[0, 0] + b[1, 0] + 10
+        expected[6:8] = 7
+        expected[-2:] = b[0, :2]
+        expected[8] = row[3] + 2 + 0 + 5
+        expected[9] = b[2, 1] + 5 + 2 + 20 + b[1, 0] * 2
+        expected[10] = row[2]
+        expected[11:13] = 5
+        expected[13:15] = 1, 2
+        assert out.get().tolist() == expected.tolist()
+
+
+def _strided(make: Any, host: np.ndarray) -> Any:
+    """A device array with the strides of a view."""
+    whole = np.zeros((8, 20))
+    whole[::2, 10::2] = np.pad(host, ((0, 0), (0, 0)))
+    return make(whole)[::2, 10::2]
+
+
+@pygpu.jit
+def add_to(a, i, x=1):
+    a[i] += x
+    return a[i], i
+
+
+@pygpu.kernel
+def shared_sum(a, sums, dynamic):
+    """A tree in shared memory of both kinds, a barrier that counts, local memory."""
+    fixed = cuda.shared.array(SIZE, np.float64)
+    more = cuda.shared.array(0, dtype=np.int32)
+    own = cuda.local.array((2, 2), np.float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    own[0, 0] = a[i]
+    own[1, 1] = own[0, 0] * 2
+    fixed[t] = own[1, 1]
+    more[t] = t
+    cuda.syncthreads()
+    half = SIZE // 2
+    while half > 0:
+        if t < half:
+            fixed[t] += fixed[t + half]
+        cuda.syncthreads()
+        half //= 2
+    n = cuda.syncthreads_count(a[i] > 2)
+    large, positive = cuda.syncthreads_or(a[i] > 1000), cuda.syncthreads_and(a[i] >= 0)
+    if large or not positive:
+        n += 100000
+    if t == 0:
+        sums[cuda.blockIdx.x] = fixed[0] + n * 1000
+        value, where = add_to(sums, cuda.blockIdx.x)
+        add_to(sums, where, x=value - value)
+        dynamic[cuda.blockIdx.x] = more[cuda.blockDim.x - 1] + len(more)
+
+
+def test_shared(make: Any) -> None:
+    a = np.arange(4 * SIZE, dtype=np.float32) % 7
+    sums, dynamic = make(np.zeros(4)), make(np.zeros(4, np.int64))
+    shared_sum[4, SIZE, None, 4 * SIZE](make(a), sums, dynamic)
+    blocks = a.reshape(4, SIZE)
+    expected = 2 * blocks.sum(1) + (blocks > 2).sum(1) * 1000 + 1
+    assert sums.get().tolist() == expected.tolist()
+    assert dynamic.get().tolist() == [SIZE - 1 + SIZE] * 4
+
+
+@pygpu.kernel
+def atomics(ints, floats, x):
+    i = cuda.grid(1)
+    n = x.size
+    if i < n:
+        cuda.atomic.add(ints, 0, x[i])
+        cuda.atomic.sub(ints, 1, x[i])
+        cuda.atomic.max(ints, 2, x[i])
+        cuda.atomic.min(ints, 3, x[i])
+        cuda.atomic.and_(ints, 4, x[i] | 8)
+        cuda.atomic.or_(ints, 5, x[i])
+        cuda.atomic.xor(ints, 6, x[i])
+        cuda.atomic.inc(ints, 7, 6)
+        cuda.atomic.dec(ints, 8, 6)
+        old = cuda.atomic.exch(ints, 9, i)
+        if old == -5:
+            cuda.atomic.add(ints, 10, 1)
+        if cuda.atomic.cas(ints, 11, 3, i) == 3:
+            cuda.atomic.add(ints, 12, 1)
+        cuda.atomic.add(floats, (0, 0), x[i] / 2)
+        cuda.atomic.max(floats, (0, 1), x[i])
+        cuda.atomic.min(floats, (1, 0), x[i])
+        cuda.atomic.exch(floats, (1, 1), 3.0)
+
+
+@pytest.mark.parametrize("dtype", ["i4", pytest.param("i8", marks=pytest.mark.slow), "u8"])
+def test_atomics(make: Any, dtype: str) -> None:
+    x = (np.arange(40) * 7 % 31).astype(dtype)
+    start = np.array([0, 10**6, 0, 99, 15, 0, 0, 0, 5, 250, 0, 3, 0], dtype)
+    floats = np.array([[0, -1], [99, 0]], "f4" if dtype == "i4" else "f8")
+    ints, f = make(start), make(floats)
+    atomics[2, 32](ints, f, make(x))
+    got = ints.get().tolist()
+    assert got[:7] == [
+        x.sum(),
+        10**6 - x.sum(),
+        x.max(),
+        0,
+        np.bitwise_and.reduce(x | 8) & 15,
+        np.bitwise_or.reduce(x),
+        np.bitwise_xor.reduce(x),
+    ]
+    assert got[7] == 40 % 7
+    down = 5
+    for _ in range(40):
+        down = 6 if down == 0 or down > 6 else down - 1
+    assert got[8] == down
+    assert 0 <= got[9] < 40 and got[10] == 0 and got[12] == 1
+    assert f.get().tolist() == [[x.sum() / 2, x.max()], [0, 3]]
+
+
+@pygpu.kernel
+def indices(out):
+    x, y, z = cuda.grid(3)
+    sx, sy, sz = cuda.gridsize(3)
+    value = x + 10 * y + 100 * z + 1000 * cuda.threadIdx.y + 10000 * cuda.blockIdx.z
+    out[z, y, x] = value + sx * sy * sz * 100000 + cuda.blockDim.x * cuda.gridDim.y
+
+
+def test_indices(make: Any) -> None:
+    out = make(np.zeros((2, 4, 6), np.int64))
+    indices[(3, 2, 2), (2, 2, 1)](out)
+    z, y, x = np.indices((2, 4, 6))
+    expected = x + 10 * y + 100 * z + 1000 * (y % 2) + 10000 * z + 48 * 100000 + 4
+    assert (out.get() == expected).all()
+
+
+@pygpu.kernel
+def stencil(a, out):
+    i = cuda.grid(1)
+    w = cuda.const.array_like(WEIGHTS)
+    if 0 < i < len(a) - 1:
+        total = np.float32(0)
+        for k in range(3):
+            total += w[k] * a[i + k - 1]
+        out[i] = total
+    elif i < len(a):
+        out[i] = a[i]
+
+
+def test_stencil(make: Any) -> None:
+    a = np.random.default_rng(1).random(100).astype("f4")
+    out = make(np.zeros(100, "f4"))
+    stencil.forall(100)(make(a), out)
+    expected = a.copy()
+    expected[1:-1] = np.convolve(a, WEIGHTS, "valid")
+    assert np.allclose(out.get(), expected)
+
+
+@pygpu.kernel
+def arguments(out, pair, flag, z, nothing=None, k=3):
+    first, second = pair
+    out[0] = first + second[0]
+    out[1] = 1 if flag else 2
+    out[2] = z.real + z.imag
+    out[3] = 5 if nothing is None else nothing
+    out[4] = k
+
+
+def test_arguments(make: Any) -> None:
+    out = make(np.zeros(5))
+    inner = make(np.array([4.0, 5.0]))
+    arguments[1, 1](out, (2, inner[1:]), True, 1 + 2j)
+    assert out.get().tolist() == [7, 1, 3, 5, 3]
+    arguments(out, (np.int8(2), inner), np.bool_(False), np.complex64(2j), k=9, nothing=8, grid=1, block=1)
+    assert out.get().tolist() == [6, 2, 2, 8, 9]
+    with pytest.raises(TypeError, match="missing a required argument"):
+        arguments[1, 1](out)
+    with pytest.raises(TypeError, match="argument flag: a str is no argument"):
+        arguments[1, 1](out, (1, inner), "x", 1j)
+    with pytest.raises(ValueError, match="how many threads"):
+        arguments(out, (1, inner), True, 1j)
+    for config in ((1,), 5, (1, 2, None, 0, 0)):
+        with pytest.raises(ValueError, match="blocks and threads"):
+            arguments[config]
+    with pytest.raises(ValueError, match="at least one thread"):
+        arguments[1, 0]
+    with pytest.raises(ValueError, match="must be a number"):
+        arguments[1.5, 1]
+
+
+@pygpu.kernel
+def checked(a, limit):
+    i = cuda.grid(1)
+    assert a[i] < limit, "too large"
+    a[i] += 1
+
+
+def test_assert(make: Any) -> None:
+    a = make(np.arange(8))
+    checked[1, 8](a, 100)
+    with pytest.raises(AssertionError, match=r"a\[i\] < limit: too large \(checked, .*:\d+\)"):
+        checked[1, 8](a, 5)
+    checked[1, 8](a, 100)
+    assert a.get().tolist() == [i + 3 for i in range(8)]
+
+
+@pygpu.kernel
+def scale(a, k):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] *= k
+
+
+def test_any_dtype_and_size(make: Any) -> None:
+    for dtype in ("i4", "f4"):
+        for n in (0, 1, 1000):
+            host = np.arange(n).astype(dtype)
+            a = make(host)
+            scale[4, 256](a, 3)
+            assert (a.get() == host * 3).all() and a.dtype == host.dtype
+    assert len(scale.signatures) >= 2
+    scale[0, 256](a, 3)  # nothing to do
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "u4", "i8", "u8", "f2", "f8", "c8", "c16"])
+def test_every_dtype(make: Any, dtype: str) -> None:
+    host = np.arange(10).astype(dtype)
+    a = make(host)
+    scale[1, 16](a, True if dtype == "?" else 3)
+    assert (a.get() == host * np.array(3, dtype)).all()
+
+
+def test_host_arrays() -> None:
+    a = np.arange(10.0)
+    scale[1, 16](a[::2], 10)
+    assert a.tolist() == [0, 1, 20, 3, 40, 5, 60, 7, 80, 9]
+    fixed = np.arange(3.0)
+    fixed.flags.writeable = False
+    scale[1, 4](fixed, 2)
+    assert fixed.tolist() == [0, 1, 2]
+
+
+def test_numba_names(cuda_context: Any) -> None:
+    cuda_context.push()
+    try:
+
+        @cuda.jit("void(float32[:], int32)")
+        def add(a, n):
+            i = cuda.grid(1)
+            if i < a.size:
+                a[i] += n
+
+        stream = cuda.stream()
+        d = cuda.to_device(np.zeros(5, np.float32), stream)
+        add[1, 32, stream](d, 2)
+        stream.synchronize()
+        assert d.copy_to_host().tolist() == [2] * 5
+        assert "pg_i32 v_n" in add.inspect_source("float32[:]", "int32")
+        with pytest.raises(TypeError, match="the signature says"):
+            add[1, 32](cuda.to_device(np.zeros(5)), 2)
+        assert d[2] == 2 and isinstance(d[2], np.float32)
+        other = cuda.device_array_like(d)
+        other.copy_to_device(d)
+        assert other.copy_to_host(np.empty(5, np.float32)).tolist() == [2] * 5
+        begin, end = cuda.event(), cuda.event()
+        begin.record()
+        end.record()
+        end.synchronize()
+        assert cuda.event_elapsed_time(begin, end) >= 0
+        assert len(cuda.gpus) >= 1 and cuda.is_available()
+        assert cuda.current_context().get_memory_info().total > 0
+        with cuda.pinned(np.zeros(1000)):
+            pass
+
+        @cuda.jit
+        def shuffles(out):
+            lane = cuda.laneid
+            out[0, lane] = cuda.shfl_sync(-1, lane * 2, 3)
+            out[1, lane] = cuda.shfl_down_sync(0xFFFFFFFF, np.float64(lane), 1)
+            out[2, lane] = cuda.shfl_xor_sync(-1, np.int32(lane), 1)
+            out[3, lane] = cuda.popc(cuda.ballot_sync(-1, lane % 3 == 0)) + cuda.warpsize
+            out[4, lane] = cuda.any_sync(-1, lane == 5) + 2 * cuda.all_sync(-1, lane < 31)
+            cuda.syncwarp()
+            out[5, lane] = cuda.clz(np.int32(lane)) + cuda.ffs(lane) + cuda.brev(np.uint32(1 << 31))
+
+        d = cuda.to_device(np.zeros((6, 32)))
+        shuffles[1, 32](d)
+        got = d.copy_to_host()
+        lanes = np.arange(32)
+        assert (got[0] == 6).all() and (got[2] == lanes ^ 1).all()
+        assert (got[1] == np.minimum(lanes + 1, 31)).all()
+        assert (got[3] == 43).all() and (got[4] == 1).all()
+        bits = [32 - int(i).bit_length() + (int(i) & -int(i)).bit_length() + 1 for i in lanes]
+        assert got[5].tolist() == bits
+    finally:
+        type(cuda_context).pop()
+
+
+def test_detect(cuda_context: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cuda.detect()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("Found ") and lines[0].endswith(" CUDA devices")
+    assert lines[1].startswith("id 0 ") and lines[1].endswith("[SUPPORTED]")
+    assert lines[-1] == f"\t{len(cuda.gpus)}/{len(cuda.gpus)} devices are supported"

@@ -1,0 +1,318 @@
+"""Where functions come from, what is kept, and what is refused and how."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pygpu
+from pygpu import cuda
+from pygpu.pykernel import ArrayType, KernelError, compile_function
+
+F4, F8, I4, U1 = (np.dtype(c) for c in ("f4", "f8", "i4", "u1"))
+
+
+def test_types() -> None:
+    """Results have the types of NumPy's promotion; numbers of Python are weak."""
+
+    def result(f: Any, *types: Any) -> Any:
+        return compile_function(f, types).return_types
+
+    assert result(lambda x: x * 2 + 1.5, F4) == (F4,)
+    assert result(lambda x, y: x + y, F4, I4) == (F8,)
+    assert result(lambda x: x / 2, I4) == (F8,)
+    assert result(lambda x, y: x + y, I4, int) == (I4,)
+    assert result(lambda x, y: x * y, int, float) == (F8,)
+    assert result(lambda x: x > 0, U1) == (np.dtype(bool),)
+    assert result(lambda x: (x, 1, x + 1j), F4) == (F4, np.dtype("i8"), np.dtype("c8"))
+    assert result(lambda x: math.sin(x), F4) == (F4,)
+    assert result(lambda x: np.sqrt(x), I4) == (F8,)
+    assert result(lambda x: np.float64(x) + 1, F4) == (F8,)
+    assert result(lambda a: a[0] + a.shape[0], ArrayType(F4, 1)) == (F4,)
+    assert result(lambda x: True if x else False, F4) == (np.dtype(bool),)
+    assert result(lambda a: None, F4) == ()
+    assert result(lambda x: -x + 200, U1) == (U1,)
+    with pytest.raises(KernelError, match="out of bounds for uint8"):
+        result(lambda x: x + 300, U1)
+
+
+def test_kept() -> None:
+    """One object for the same function, types and dialect, and values of names from outside."""
+    k = 2
+
+    def f(x):
+        return x * k
+
+    first = compile_function(f, [F4])
+    assert compile_function(f, ["float32"]) is first
+    assert compile_function(f, [F8]) is not first
+    assert compile_function(f, [F4], "opencl") is not first
+    assert "2.0f" in first.text
+    k = 3
+    second = compile_function(f, [F4])
+    assert "3.0f" in second.text and second is not first
+
+
+def test_names_from_outside_change(make: Any) -> None:
+    factor = 2
+
+    @pygpu.kernel
+    def scaled(a):
+        a[cuda.grid(1)] *= factor
+
+    a = make(np.ones(4))
+    scaled[1, 4](a)
+    factor = 5
+    scaled[1, 4](a)
+    assert a.get().tolist() == [10] * 4
+
+
+def decorated(function: Any) -> Any:
+    @functools.wraps(function)
+    def inner(*args: Any) -> Any:
+        return function(*args)
+
+    return inner
+
+
+def test_sources() -> None:
+    """Functions made by exec, in notebooks, by decorators, nested, lambdas."""
+    text = "def f(x):\n    return x + 41\n"
+    exec(text, space := {})
+    assert "41" in compile_function(space["f"], [I4]).text
+
+    cell = "def g(x):\n    return x + 42\n"
+    name = "<ipython-input-7-abc>"
+    linecache.cache[name] = (len(cell), None, cell.splitlines(True), name)
+    exec(compile(cell, name, "exec"), space)
+    assert "42" in compile_function(space["g"], [I4]).text
+
+    exec("".join(["def h(x):\n", "    return x + 43\n"]), space)
+    with pytest.raises(KernelError, match=r"its source is not known .* src="):
+        compile_function(space["h"], [I4])
+    assert "44" in compile_function(space["h"], [I4], src="def h(x): return x + 44").text
+
+    pair = (lambda x: x + 45, lambda x, y: x - 46)
+    assert "45" in compile_function(pair[0], [I4]).text
+    assert "46" in compile_function(pair[1], [I4, I4]).text
+    with pytest.raises(KernelError, match="no Python function"):
+        compile_function(math.sin, [F4])
+    with pytest.raises(KernelError, match="no Python function"):
+        pygpu.kernel(len)
+
+
+def recursive(x):
+    return recursive(x - 1) if x > 0 else x
+
+
+def even(x):
+    return True if x == 0 else odd(x - 1)
+
+
+def odd(x):
+    return False if x == 0 else even(x - 1)
+
+
+def a_list(x):
+    return [x][0]
+
+
+def a_dict(x):
+    y = {1: x}
+    return y
+
+
+def a_string(x):
+    return x + "a"
+
+
+def a_raise(x):
+    raise ValueError(x)
+
+
+def a_try(x):
+    try:
+        return x
+    except ValueError:
+        return 0
+
+
+def a_with(x):
+    with x:
+        return 1
+
+
+def a_comprehension(x):
+    return sum(i for i in range(x))
+
+
+def a_function(x):
+    def inner():
+        return x
+
+    return inner()
+
+
+def a_global(x):
+    global F4
+    F4 = x
+
+
+def unknown_name(x):
+    return x + not_there  # noqa: F821
+
+
+def before_assignment(x):
+    y = z + 1  # noqa: F821
+    z = x
+    return y
+
+
+def two_types(x):
+    if x > 0:
+        y = 1
+    else:
+        y = (1, 2)
+    return y
+
+
+def no_return(x):
+    if x > 0:
+        return x
+
+
+def not_callable(x):
+    return np.linalg.norm(x)
+
+
+def wrong_count(x):
+    return math.atan2(x)
+
+
+def wrong_arguments(x):
+    return a_list(x, x, x)
+
+
+def an_attribute(x):
+    x.value = 1
+
+
+def array_sum(a):
+    return a + 1
+
+
+def too_many_indices(a):
+    return a[0, 0]
+
+
+def float_index(a):
+    return a[0.5]
+
+
+def a_method(a):
+    return a.sum()
+
+
+def constant_shape(n):
+    a = cuda.shared.array(n, F4)
+    a[0] = n
+
+
+def a_keyword(x):
+    return max(x, key=abs)
+
+
+def unpacked(x):
+    a, b = x
+    return a
+
+
+def stars(*args):
+    return args[0]
+
+
+def negative_power(x):
+    return x**-1
+
+
+def power_of_two_strings(x):
+    return "a" < x
+
+
+REFUSED = [
+    (recursive, I4, "calls itself", "recursive(x - 1)"),
+    (even, I4, "calls itself", "even(x - 1)"),
+    (a_list, I4, "lists are not supported", "[x]"),
+    (a_dict, I4, "dictionaries are not supported", "{1: x}"),
+    (a_string, I4, "strings are only supported in print", "x + "),
+    (a_raise, I4, "exceptions are not supported", "raise ValueError(x)"),
+    (a_try, I4, "exceptions are not supported", "try:"),
+    (a_with, I4, "with is not supported", "with x:"),
+    (a_comprehension, I4, "generators are not supported", "i for i in range(x)"),
+    (a_function, I4, "define it outside", "def inner():"),
+    (a_global, I4, "global variables cannot be assigned", "global F4"),
+    (unknown_name, I4, "name 'not_there' is not defined", "not_there"),
+    (before_assignment, I4, "used before anything is assigned", "z"),
+    (two_types, I4, "was int before, and would become (int, int)", "y"),
+    (no_return, I4, "may end without return", None),
+    (not_callable, I4, "numpy.linalg.norm cannot be called", "np.linalg.norm"),
+    (wrong_count, F4, "takes 2 arguments, 1 given", "math.atan2(x)"),
+    (wrong_arguments, F4, "too many positional arguments", "a_list(x, x, x)"),
+    (an_attribute, F4, "attributes cannot be assigned", "x.value"),
+    (array_sum, ArrayType(F4, 1), "arithmetic is on items", "a + 1"),
+    (too_many_indices, ArrayType(F4, 1), "2 indices for an array of 1", "a[0, 0]"),
+    (float_index, ArrayType(F4, 1), "must be an integer, not float", "a[0.5]"),
+    (a_method, ArrayType(F4, 1), "write a loop over its items", "a.sum"),
+    (constant_shape, int, "must be constant", "cuda.shared.array(n, F4)"),
+    (a_keyword, I4, "no keyword arguments", "max(x, key=abs)"),
+    (unpacked, I4, "cannot be unpacked", "a, b"),
+    (stars, I4, "*args and **kwargs are not supported", None),
+    (negative_power, I4, "negative integer powers", "x**-1"),
+    (power_of_two_strings, I4, "a number is needed", '"a" < x'),
+]
+
+
+@pytest.mark.parametrize("function, kind, message, marked", REFUSED, ids=lambda x: getattr(x, "__name__", ""))
+def test_refused(function: Any, kind: Any, message: str, marked: str | None) -> None:
+    with pytest.raises(KernelError) as caught:
+        compile_function(function, [kind])
+    error = caught.value
+    text = str(error)
+    assert message in text
+    assert error.filename == __file__
+    if marked is not None:
+        line, mark = text.splitlines()[-2:]
+        begin, end = mark.index("^"), mark.rindex("^") + 1
+        assert line[begin:end].startswith(marked)
+        found = linecache.getline(__file__, error.lineno or 0).strip()
+        assert found == line.strip() and f'line {error.lineno}, in ' in text
+
+
+def test_refused_in_kernels(make: Any) -> None:
+    @pygpu.kernel
+    def returns(a):
+        return a[0]
+
+    with pytest.raises(KernelError, match="a kernel returns nothing"):
+        returns[1, 1](make(np.zeros(3)))
+    a = make(np.zeros(3, [("x", "f4")]))
+    with pytest.raises(KernelError, match="kernels have no arrays of"):
+        returns[1, 1](a)
+    with pytest.raises(TypeError, match="can only be called in a kernel"):
+        cuda.grid(1)
+
+
+def test_host_calls() -> None:
+    @pygpu.jit
+    def twice(x):
+        return 2 * x
+
+    assert twice(4) == 8 and twice.py_func(4) == 8
+    assert "2.0f" in twice.inspect_source("float32")
+    assert pygpu.jit(twice) is twice
+    assert pygpu.jit()(twice.py_func)(3) == 6
