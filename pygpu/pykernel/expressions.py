@@ -270,11 +270,13 @@ class Expressions(Indexing):
         if v is not None or name in self.stores:
             if name in self.const_locals:
                 return self.const_locals[name]
-            if v is None or v.type is None:
-                raise NotYet(
-                    self.source.error(f"{name} is used before anything is assigned to it", node)
+            early = name not in self.assigned and name not in self.parameters
+            if v is None or v.type is None or (early and len(self.flags) == 1):
+                error = self.source.error(
+                    f"{name} is used before anything is assigned to it", node
                 )
-            if name not in self.assigned and name not in self.parameters:
+                raise NotYet(error) if len(self.flags) > 1 else error
+            if early:
                 if name not in self.used_before:  # in a loop, before the line that sets it
                     self.used_before.add(name)
                     self.changed = True

@@ -7,6 +7,7 @@ compiles to the very code of the function.
 
 from __future__ import annotations
 
+import __future__
 import ast
 import builtins
 import inspect
@@ -17,6 +18,11 @@ import types
 from typing import Any
 
 __all__ = ["KernelError", "Source", "get", "python_function"]
+
+
+_FUTURES = 0
+for _name in __future__.all_feature_names:
+    _FUTURES |= getattr(__future__, _name).compiler_flag
 
 
 class KernelError(TypeError):
@@ -209,7 +215,8 @@ def _from_frames(code: types.CodeType) -> str | None:
 
 def _contains(text: str, code: types.CodeType) -> bool:
     try:
-        todo = [compile(text, code.co_filename, "exec", dont_inherit=True)]
+        flags = code.co_flags & _FUTURES
+        todo = [compile(text, code.co_filename, "exec", flags, dont_inherit=True)]
     except (SyntaxError, ValueError):
         return False
     while todo:
