@@ -130,14 +130,17 @@ _LAZY = {
     "fsvm_empty_like": "svm",
     "get_apple_cgl_share_group": "gl",
     "get_cl_header_version": "extras",
+    "guvectorize": "pykernel.guvectorize",
     "have_gl": "gl",
     "image_from_array": "image",
     "jit": "pykernel.jit",
     "kernel": "pykernel.kernel",
     "KernelError": "pykernel.source",
     "program_kind": "program",
+    "reduce": "pykernel.reduce",
     "svm_empty": "svm",
     "svm_empty_like": "svm",
+    "vectorize": "pykernel.vectorize",
 }
 _SUBMODULES = {
     "array",

@@ -185,6 +185,15 @@ from .pykernel.kernel import (
 from .pykernel.source import (
     KernelError as KernelError,
 )
+from .pykernel.guvectorize import (
+    guvectorize as guvectorize,
+)
+from .pykernel.reduce import (
+    reduce as reduce,
+)
+from .pykernel.vectorize import (
+    vectorize as vectorize,
+)
 from .svm import (
     SVMMap as SVMMap,
     csvm_empty as csvm_empty,
@@ -339,12 +348,15 @@ __all__ = [
     "fsvm_empty_like",
     "get_apple_cgl_share_group",
     "get_cl_header_version",
+    "guvectorize",
     "have_gl",
     "image_from_array",
     "jit",
     "kernel",
     "KernelError",
     "program_kind",
+    "reduce",
     "svm_empty",
     "svm_empty_like",
+    "vectorize",
 ]

@@ -18,6 +18,7 @@ from .parts import part
 from .ufunc_table import expression
 
 __all__ = [
+    "apply",
     "call",
     "disjoint",
     "empty_like_operands",
@@ -193,6 +194,34 @@ def call(
     loop_in, loop_out = loop[: len(inputs)], loop[len(inputs) :]
     backend = first.backend
     dtypes.require(backend, name, *loop)
+    if name == "power" and loop_in[0].kind in "iu" and isinstance(inputs[1], int) and inputs[1] < 0:
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    plain = mask is None and dtype is None and casting == "same_kind" and len(outs) == 1
+    remembered = None
+    if plain and name == asked:
+        remembered = remember.Call(name, tuple(inputs), outs[0], ufunc)
+    operation = operation_for(name, loop_in, loop_out)
+    results = apply(operation, inputs, outs, mask, queue, remembered)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def apply(
+    operation: elementwise.Operation,
+    inputs: Sequence[Any],
+    outs: Sequence[Any],
+    mask: Any = None,
+    queue: Any = None,
+    call: Any = None,
+) -> list[Any]:
+    """Run an operation for all items of its operands' broadcast shape; returns the outputs.
+
+    inputs: device arrays and numbers; outs: device arrays to write to, None for new ones; mask:
+    None, or a device array of bools, where items keep their value. There is at least one array,
+    and all are on one device. call: what C may remember the launch by, if no operand is copied.
+    """
+    arrays = [a for a in inputs if isinstance(a, GPUArray)]
+    given = [o for o in outs if o is not None]
+    first: Any = (arrays or given or [mask])[0]
     shape = layout.broadcast_shapes(
         *(a.shape for a in (arrays if mask is None else [*arrays, mask]))
     )
@@ -203,24 +232,18 @@ def call(
                 f"broadcast shape {shape}"
             )
         shape = o.shape
-    if name == "power" and loop_in[0].kind in "iu" and isinstance(inputs[1], int) and inputs[1] < 0:
-        raise ValueError("Integers to negative integer powers are not allowed.")
-    operation = operation_for(name, loop_in, loop_out)
     operands = [disjoint(a, given) for a in inputs]
     results = [
         empty_like_operands(first, arrays, shape, d) if o is None else o
-        for o, d in zip(outs, loop_out, strict=True)
+        for o, d in zip(outs, operation.outputs, strict=True)
     ]
     if mask is not None:
         operation = _masked(operation)
         operands += [disjoint(mask, given), *results]
     if 0 not in shape:
-        plain = mask is None and dtype is None and casting == "same_kind" and len(outs) == 1
-        call = None
-        if plain and name == asked and all(x is y for x, y in zip(operands, inputs, strict=True)):
-            call = remember.Call(name, tuple(inputs), outs[0], ufunc)
-        first._run(operation, results, operands, shape, queue, call=call)
-    return results[0] if len(results) == 1 else tuple(results)
+        same = call is not None and all(x is y for x, y in zip(operands, inputs, strict=True))
+        first._run(operation, results, operands, shape, queue, call=call if same else None)
+    return results
 
 
 def matmul(a: Any, b: Any, out: Any = None) -> Any:
@@ -245,4 +268,6 @@ def _masked(operation: elementwise.Operation) -> elementwise.Operation:
         operation.outputs,
         f"if (x{n}) {{ {operation.body} }} else {{ {keep} }}",
         operation.helpers,
+        operation.features,
+        key=operation.key,
     )

@@ -51,13 +51,14 @@ _LAZY = {
         "stream synchronize to_device".split(),
         "devices",
     ),
+    **dict.fromkeys(("Reduce", "reduce"), ".pykernel.cuda_reduce"),
 }
 __all__ += list(_LAZY)
 
 
 def __getattr__(name: str) -> _Any:
     if name in _LAZY:
-        value = getattr(_import_module(f"{__name__}.{_LAZY[name]}"), name)
+        value = getattr(_import_module(f".{_LAZY[name]}", __name__), name)
         globals()[name] = value
         return value
     if name in _SUBMODULES:
