@@ -15,13 +15,14 @@ neighbours.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu.core import dtypes, elementwise, layout, ufuncs, work
+from pygpu.core import dtypes, elementwise, layout, remember, ufuncs, work
 from pygpu.core.ufuncs import is_array
 
 from . import binary, device, loops
@@ -32,6 +33,7 @@ from .signature import signatures
 __all__ = ["UFunc", "vectorize"]
 
 DType = np.dtype[Any]
+_count = itertools.count()
 _IGNORED = ("nopython", "cache", "fastmath", "forceobj", "looplift", "writable_args")
 
 
@@ -62,7 +64,9 @@ class UFunc:
         self._name = getattr(function, "__name__", "ufunc")
         functools.update_wrapper(self, function, updated=())
         self._loops: list[Loop] = []
-        self._cache: dict[Any, tuple[Loop, elementwise.Operation, Any]] = {}
+        self._cache: dict[Any, tuple[Loop, elementwise.Operation]] = {}
+        self._used: list[device.DeviceText] = []  # those that use names from outside
+        self._key = f"{self._name} {next(_count)}"  # by which calls are remembered
         self._binaries: dict[Any, Any] = {}
         self.nin = device.parameter_count(function, "vectorize")
         self._nout = 0
@@ -152,8 +156,8 @@ class UFunc:
     ) -> tuple[Loop, elementwise.Operation]:
         key = (tuple(kinds), None if wanted is None else tuple(wanted), casting, backend)
         found = self._cache.get(key)
-        if found is not None and device.holds(found[2]):
-            return found[:2]
+        if found is not None:
+            return found
         if self._is_typed:
             loop = loops.find(self._name, self._loops, kinds, casting, wanted)
             function = self._inferred(loop.inputs, backend)
@@ -198,7 +202,9 @@ class UFunc:
             key=(function.key, loop.outputs),
         )
         dtypes.require(backend, self._name, *loop.inputs, *loop.outputs)
-        self._cache[key] = loop, operation, function
+        self._cache[key] = loop, operation
+        if function.guards:
+            self._used.append(function)
         return loop, operation
 
     def _wanted(self, dtype: Any, signature: Any) -> list[Any] | None:
@@ -240,6 +246,12 @@ class UFunc:
     ) -> Any:
         """The function of all items; see the class. Raises TypeError for arguments of no loop,
         ValueError for shapes that do not fit."""
+        if where is True and dtype is None and len(args) == self.nin and self._held():
+            plain = signature is None and sig is None and queue is None and stream is None
+            if plain and casting == "same_kind" and not isinstance(out, tuple):
+                known = remember.known(self._key, *args, out=out)
+                if known is not None:
+                    return known
         name = self._name
         if len(args) < self.nin:
             raise TypeError(f"{name}() takes {self.nin} arguments, and {len(args)} were given")
@@ -259,7 +271,10 @@ class UFunc:
                 )
         queue = _stream(queue, stream)
         if here is None:
-            results = self._on_device(operation, inputs, outs, mask, queue)
+            call = None
+            if mask is None and wanted is None and queue is None and casting == "same_kind":
+                call = remember.Call(self._key, tuple(args[: self.nin]), outs[0])
+            results = self._on_device(operation, inputs, outs, mask, queue, call)
         else:
             results = self._on_host(operation, inputs, outs, mask, queue, here)
         return results[0] if len(results) == 1 else tuple(results)
@@ -285,10 +300,20 @@ class UFunc:
                 raise ValueError(f"{self._name}: an output array is read-only")
         return found
 
+    def _held(self) -> bool:
+        """Whether names from outside still mean what they meant; else all is compiled anew."""
+        if all(map(device.holds, self._used)):
+            return True
+        self._used.clear()
+        self._cache.clear()
+        self._binaries.clear()
+        self._key = f"{self._name} {next(_count)}"
+        return False
+
     def _on_device(
-        self, operation: Any, inputs: list[Any], outs: list[Any], mask: Any, queue: Any
+        self, operation: Any, inputs: list[Any], outs: list[Any], mask: Any, queue: Any, call: Any
     ) -> list[Any]:
-        """A call with arrays on a device."""
+        """A call with arrays on a device. call: for remember."""
         arrays: list[Any] = [a for a in (*inputs, *outs, mask) if is_array(a)]
         ufuncs.same_device(self._name, arrays)
         first = arrays[0]
@@ -302,7 +327,7 @@ class UFunc:
         operands = _numbers(operands, operation)
         if not any(is_array(a) for a in operands) and any(o is None for o in outs):
             operands[0] = first._from_host(np.asarray(operands[0]))
-        return ufuncs.apply(operation, operands, outs, mask, queue)
+        return ufuncs.apply(operation, operands, outs, mask, queue, call)
 
     def _on_host(
         self,
@@ -393,6 +418,9 @@ class UFunc:
         else:
             number = binary.closure(self.py_func, number, backend)
         found = self._binaries[key] = binary.function(self.py_func, number, backend)
+        text = device.compile(self.py_func, (number, number), backend)
+        if text.guards:
+            self._used.append(text)
         return found
 
     def reduce(
@@ -414,6 +442,7 @@ class UFunc:
         Raises ValueError for no items without `initial` or an identity, np.exceptions.AxisError.
         """
         self._two("reduce")
+        self._held()
         if where is not True:
             if initial is None and self.identity is None:
                 raise ValueError(f"{self._name}.reduce: where needs initial= or an identity")
@@ -444,6 +473,7 @@ class UFunc:
         """The results so far along an axis: r[0] = a[0], r[i] = f(r[i - 1], a[i]); the function is
         taken to be associative."""
         self._two("accumulate")
+        self._held()
         return binary.accumulate(
             self._name,
             lambda d, backend: self._binary(d, dtype, backend),
