@@ -176,20 +176,20 @@ from .image import (
 from .program import (
     program_kind as program_kind,
 )
+from .pykernel.guvectorize import (
+    guvectorize as guvectorize,
+)
 from .pykernel.jit import (
     jit as jit,
 )
 from .pykernel.kernel import (
     kernel as kernel,
 )
-from .pykernel.source import (
-    KernelError as KernelError,
-)
-from .pykernel.guvectorize import (
-    guvectorize as guvectorize,
-)
 from .pykernel.reduce import (
     reduce as reduce,
+)
+from .pykernel.source import (
+    KernelError as KernelError,
 )
 from .pykernel.vectorize import (
     vectorize as vectorize,

@@ -201,7 +201,7 @@ def call(
     if plain and name == asked:
         remembered = remember.Call(name, tuple(inputs), outs[0], ufunc)
     operation = operation_for(name, loop_in, loop_out)
-    results = apply(operation, inputs, outs, mask, queue, remembered)
+    results = apply(operation, inputs, outs, mask, queue, remembered, arrays)
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -212,16 +212,19 @@ def apply(
     mask: Any = None,
     queue: Any = None,
     call: Any = None,
+    arrays: Sequence[Any] | None = None,
 ) -> list[Any]:
     """Run an operation for all items of its operands' broadcast shape; returns the outputs.
 
     inputs: device arrays and numbers; outs: device arrays to write to, None for new ones; mask:
     None, or a device array of bools, where items keep their value. There is at least one array,
     and all are on one device. call: what C may remember the launch by, if no operand is copied.
+    arrays: those that give the shape, if not the inputs.
     """
-    arrays = [a for a in inputs if isinstance(a, GPUArray)]
+    if arrays is None:
+        arrays = [a for a in inputs if isinstance(a, GPUArray)]
     given = [o for o in outs if o is not None]
-    first: Any = (arrays or given or [mask])[0]
+    first: Any = [*arrays, *given, mask][0]
     shape = layout.broadcast_shapes(
         *(a.shape for a in (arrays if mask is None else [*arrays, mask]))
     )

@@ -7,12 +7,12 @@ from typing import Any
 
 from pygpu.core.ufuncs import is_array
 
-from . import reduce as pykernel_reduce
+from .reduce import Reduce as _Reduce
 
 __all__ = ["Reduce", "reduce"]
 
 
-class Reduce(pykernel_reduce.Reduce):
+class Reduce(_Reduce):
     """Numba's form of it, `numba.cuda.reduce`: the result has the dtype of the items, begins with
     *init*, by default 0, and is a NumPy number even for arrays on the device."""
 
