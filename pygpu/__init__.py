@@ -128,6 +128,7 @@ _LAZY = {
     "enqueue_fill": "copy",
     "fsvm_empty": "svm",
     "fsvm_empty_like": "svm",
+    "from_dlpack": "xp",
     "get_apple_cgl_share_group": "gl",
     "get_cl_header_version": "extras",
     "guvectorize": "pykernel.guvectorize",

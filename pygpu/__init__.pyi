@@ -208,6 +208,9 @@ from .version import (
     VERSION_STATUS as VERSION_STATUS,
     VERSION_TEXT as VERSION_TEXT,
 )
+from .xp import (
+    from_dlpack as from_dlpack,
+)
 
 _Image = Image
 _Program = Program
@@ -346,6 +349,7 @@ __all__ = [
     "enqueue_fill",
     "fsvm_empty",
     "fsvm_empty_like",
+    "from_dlpack",
     "get_apple_cgl_share_group",
     "get_cl_header_version",
     "guvectorize",

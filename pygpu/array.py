@@ -334,12 +334,14 @@ class Array(ArrayBase):
 
 
 def _unpickle(cls: Any, host: np.ndarray, with_queue: bool) -> Any:
-    """In :func:`queue_for_pickle`'s queue."""
-    if _pickle_queue is None:
-        raise RuntimeError(
-            "an array is unpickled inside `with pygpu.array.queue_for_pickle(queue):`"
-        )
-    array: Any = to_device(_pickle_queue, host)
+    """In :func:`queue_for_pickle`'s queue, or a default one."""
+    queue = _pickle_queue
+    if queue is None:
+        from .core.device import as_device, default_device
+
+        device = default_device()
+        queue = (device if device.kind == "opencl" else as_device("opencl")).queue
+    array: Any = to_device(queue, host)
     if type(array) is not cls:
         array = array._view(array.shape, array.strides, 0, None, cls)
     return array if with_queue else array.with_queue(None)
@@ -349,7 +351,8 @@ _pickle_queue: Any = None
 
 
 class queue_for_pickle:
-    """Context manager: arrays that are unpickled inside go to this queue's device."""
+    """Context manager: arrays that are unpickled inside go to this queue's device; elsewhere, to
+    pygpu.xp's default device, or OpenCL's first if that is none of OpenCL's."""
 
     def __init__(self, queue: Any) -> None:
         self.queue = queue

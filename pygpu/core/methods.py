@@ -146,6 +146,37 @@ class ArrayBase(Shaping):
             return self
         return where.put(self._get(None, None, True)[0])
 
+    # ---- memory for other libraries: interchange.py
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The memory as a DLPack capsule, as the array API standard says.
+
+        stream: handle of the CUDA stream that will use it, which is made to wait for the array's;
+        None is the default stream, -1 asks for no waiting. dl_device: (1, 0) for a copy on the
+        host. Raises BufferError for what cannot be given."""
+        interchange = part("interchange")
+
+        return interchange.dlpack(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """DLPack's kind of device (2 CUDA, 4 OpenCL, 13 CUDA's managed memory) and its number."""
+        interchange = part("interchange")
+
+        return interchange.dlpack_device(self)
+
+    def __dask_tokenize__(self) -> Any:
+        """What Dask knows equal contents by; copies them to the host."""
+        interchange = part("interchange")
+
+        return interchange.token(self)
+
     # ---- reductions: reduce.py
 
     def _reduce(

@@ -81,7 +81,10 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         hasattr(obj, "__cuda_array_interface__") or hasattr(obj, "__dlpack__")
     )
     if foreign:
-        array = from_dlpack(obj, device=device, copy=copy)
+        take = from_dlpack
+        if hasattr(obj, "__cuda_array_interface__"):
+            take = _from_cuda_array
+        array = take(obj, device=device, copy=copy)
         return array if dtype is None else asarray(array, dtype=dtype, copy=copy)
     if copy is False:
         raise ValueError("asarray: what is on the host is copied to the device, and copy=False")
@@ -129,9 +132,13 @@ def _fetched(obj: Any) -> Any:
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """An array over (or, where that cannot be, of) another library's memory."""
-    return interchange.from_dlpack(
-        x, device=None if device is None else as_device(device), copy=copy
-    )
+    where = None if device is None else as_device(device)
+    return interchange.from_dlpack(x, device=where, copy=copy)
+
+
+def _from_cuda_array(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    where = None if device is None else as_device(device)
+    return interchange.from_cuda_array(x, device=where, copy=copy)
 
 
 # ---- of a shape

@@ -18,7 +18,7 @@ typedef enum {
 } Op;
 
 typedef struct {
-    PyTypeObject *GPUArrayType, *KernelTableType, *PlanType, *PlansType;
+    PyTypeObject *GPUArrayType, *KernelTableType, *PlanType, *PlansType, *TensorType;
     PyObject *ids;              /* dict: the number of an operation by its name, or by NumPy's ufunc */
     PyObject *array_ufunc;      /* "_array_ufunc", interned: what the fast path leaves of NumPy's ufuncs */
     PyObject *call_word, *out_word; /* "__call__" and "out", interned */
@@ -30,7 +30,7 @@ typedef struct {
 
 extern State *arr_state; /* of the one interpreter */
 extern PyModuleDef arr_module;
-extern PyType_Spec arr_GPUArray_spec, arr_KernelTable_spec, arr_Plan_spec, arr_Plans_spec;
+extern PyType_Spec arr_GPUArray_spec, arr_KernelTable_spec, arr_Plan_spec, arr_Plans_spec, arr_Tensor_spec;
 
 static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr_state->GPUArrayType); }
 
@@ -42,6 +42,11 @@ PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, i
 int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides); /* strides NULL: C order */
 
 int arr_set_event(GPUArray *self, PyObject *event); /* Py_None: none */
+
+/* dlpack.c */
+extern const char arr_dlpack_export__doc__[];
+PyObject *arr_dlpack_export(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *arr_dlpack_import(PyObject *module, PyObject *capsule);
 
 /* operators.c */
 extern PyType_Slot arr_operator_slots[];

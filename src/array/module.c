@@ -13,7 +13,15 @@ static PyObject *set_operate(PyObject *module, PyObject *operate) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {{"_set_operate", set_operate, METH_O, set_operate_doc}, {NULL, NULL, 0, NULL}};
+static const char dlpack_import_doc[] =
+    "_dlpack_import(capsule, /)\n--\n\n(capsule: Any, /) -> DLPackTensor\n\nTake over what a DLPack capsule holds. Raises BufferError, ValueError, TypeError.";
+
+static PyMethodDef functions[] = {
+    {"_set_operate", set_operate, METH_O, set_operate_doc},
+    {"_dlpack_export", FAST(arr_dlpack_export), arr_dlpack_export__doc__},
+    {"_dlpack_import", arr_dlpack_import, METH_O, dlpack_import_doc},
+    {NULL, NULL, 0, NULL},
+};
 
 static int module_exec(PyObject *module) {
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
@@ -49,6 +57,10 @@ static int module_exec(PyObject *module) {
     state->comparison_dtype = PyUnicode_InternFromString("_comparison_dtype");
     state->GPUArrayType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_GPUArray_spec, NULL);
     state->KernelTableType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelTable_spec, NULL);
+    state->TensorType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Tensor_spec, NULL);
+    if (state->TensorType == NULL || PyModule_AddType(module, state->TensorType) < 0) {
+        return -1;
+    }
     state->PlanType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plan_spec, NULL);
     state->PlansType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plans_spec, NULL);
     if (state->PlanType == NULL || state->PlansType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
@@ -65,6 +77,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     State *state = PyModule_GetState(module);
     Py_VISIT(state->GPUArrayType);
     Py_VISIT(state->KernelTableType);
+    Py_VISIT(state->TensorType);
     Py_VISIT(state->operate);
     Py_VISIT(state->PlanType);
     Py_VISIT(state->PlansType);
@@ -92,6 +105,7 @@ static void module_free(void *op) {
     Py_CLEAR(state->array_ufunc);
     Py_CLEAR(state->call_word);
     Py_CLEAR(state->out_word);
+    Py_CLEAR(state->TensorType);
     Py_CLEAR(state->table);
     for (int i = 0; i < OP_COUNT; i++) {
         Py_CLEAR(state->names[i]);

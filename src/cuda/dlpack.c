@@ -1,35 +1,9 @@
 /* dlpack.c - allocations for other libraries: DLPack and __cuda_array_interface__, as one dimension of bytes.
  *
- * The structures are those of DLPack's specification (version 1.0). A consumer may drop what it got in any thread, also after the
+ * A consumer may drop what it got in any thread, also after the
  * interpreter has gone. */
+#include "common/dlpack.h"
 #include "memory.h"
-
-enum { DL_CUDA = 2, DL_CUDA_MANAGED = 13, DL_UINT = 1 };
-
-typedef struct { int32_t type, id; } DLDevice;
-typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
-typedef struct {
-    void *data;
-    DLDevice device;
-    int32_t ndim;
-    DLDataType dtype;
-    int64_t *shape, *strides;
-    uint64_t byte_offset;
-} DLTensor;
-
-typedef struct DLManagedTensor {
-    DLTensor tensor;
-    void *manager;
-    void (*deleter)(struct DLManagedTensor *);
-} DLManagedTensor;
-
-typedef struct DLManagedTensorVersioned {
-    struct { uint32_t major, minor; } version;
-    void *manager;
-    void (*deleter)(struct DLManagedTensorVersioned *);
-    uint64_t flags;
-    DLTensor tensor;
-} DLManagedTensorVersioned;
 
 typedef struct {
     union {
@@ -54,10 +28,10 @@ static void delete_plain(DLManagedTensor *tensor) { export_end(tensor->manager);
 static void delete_versioned(DLManagedTensorVersioned *tensor) { export_end(tensor->manager); }
 
 static void drop_capsule(PyObject *capsule) { /* a consumer renames what it has taken over */
-    if (PyCapsule_IsValid(capsule, "dltensor")) {
-        export_end(((DLManagedTensor *)PyCapsule_GetPointer(capsule, "dltensor"))->manager);
-    } else if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-        export_end(((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, "dltensor_versioned"))->manager);
+    if (PyCapsule_IsValid(capsule, DL_PLAIN)) {
+        export_end(((DLManagedTensor *)PyCapsule_GetPointer(capsule, DL_PLAIN))->manager);
+    } else if (PyCapsule_IsValid(capsule, DL_VERSIONED)) {
+        export_end(((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, DL_VERSIONED))->manager);
     }
 }
 
@@ -165,13 +139,13 @@ PyObject *cud_dlpack(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyOb
         made->manager = export;
         made->deleter = delete_versioned;
         made->tensor = tensor;
-        capsule = PyCapsule_New(made, "dltensor_versioned", drop_capsule);
+        capsule = PyCapsule_New(made, DL_VERSIONED, drop_capsule);
     } else {
         DLManagedTensor *made = &export->as.plain;
         made->tensor = tensor;
         made->manager = export;
         made->deleter = delete_plain;
-        capsule = PyCapsule_New(made, "dltensor", drop_capsule);
+        capsule = PyCapsule_New(made, DL_PLAIN, drop_capsule);
     }
     if (capsule == NULL) {
         cud_unpin(self);

@@ -1,0 +1,361 @@
+/* dlpack.c - DLPack's capsules: made over an array's memory, and taken over from other libraries.
+ *
+ * Which memory, which device and which stream is decided in pygpu/core/interchange.py. A consumer may drop what it got in any thread,
+ * with or without the GIL, also after the interpreter has gone. */
+#include "common/dlpack.h"
+#include "arraymod.h"
+
+/* ---- export ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    union {
+        DLManagedTensor plain;
+        DLManagedTensorVersioned versioned;
+    } as;
+    PyObject *owner; /* what keeps the memory */
+    int64_t dims[2 * ARRAY_MAX_DIMS];
+} Export;
+
+static void export_end(Export *self) {
+    if (Py_IsInitialized()) {
+        PyGILState_STATE gil = PyGILState_Ensure();
+        PyObject *type, *value, *traceback; /* an error of the caller's is not ours to lose */
+        PyErr_Fetch(&type, &value, &traceback);
+        Py_DECREF(self->owner);
+        PyErr_Restore(type, value, traceback);
+        PyGILState_Release(gil);
+    }
+    PyMem_RawFree(self);
+}
+
+static void delete_plain(DLManagedTensor *tensor) { export_end(tensor->manager); }
+static void delete_versioned(DLManagedTensorVersioned *tensor) { export_end(tensor->manager); }
+
+static void drop_capsule(PyObject *capsule) { /* a consumer renames what it has taken over */
+    if (PyCapsule_IsValid(capsule, DL_PLAIN)) {
+        export_end(((DLManagedTensor *)PyCapsule_GetPointer(capsule, DL_PLAIN))->manager);
+    } else if (PyCapsule_IsValid(capsule, DL_VERSIONED)) {
+        export_end(((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, DL_VERSIONED))->manager);
+    }
+}
+
+static int type_of(PyArray_Descr *dtype, DLDataType *out) {
+    switch (dtype->kind) {
+    case 'b': out->code = DL_BOOL; break;
+    case 'i': out->code = DL_INT; break;
+    case 'u': out->code = DL_UINT; break;
+    case 'f': out->code = DL_FLOAT; break;
+    case 'c': out->code = DL_COMPLEX; break;
+    default:
+        PyErr_Format(PyExc_BufferError, "__dlpack__: DLPack has no type for dtype %R", (PyObject *)dtype);
+        return -1;
+    }
+    out->bits = (uint8_t)(8 * PyDataType_ELSIZE(dtype));
+    out->lanes = 1;
+    return 0;
+}
+
+static int read_dims(Export *self, PyObject *shape, PyObject *strides, Py_ssize_t itemsize) {
+    if (!PyTuple_Check(shape) || !PyTuple_Check(strides) || PyTuple_GET_SIZE(shape) != PyTuple_GET_SIZE(strides) ||
+        PyTuple_GET_SIZE(shape) > ARRAY_MAX_DIMS) {
+        PyErr_SetString(PyExc_TypeError, "_dlpack_export: shape and strides must be tuples of one length, at most 32");
+        return -1;
+    }
+    int n = (int)PyTuple_GET_SIZE(shape);
+    for (int axis = 0; axis < n; axis++) {
+        Py_ssize_t length = PyNumber_AsSsize_t(PyTuple_GET_ITEM(shape, axis), PyExc_OverflowError);
+        Py_ssize_t stride = PyNumber_AsSsize_t(PyTuple_GET_ITEM(strides, axis), PyExc_OverflowError);
+        if ((length == -1 || stride == -1) && PyErr_Occurred()) {
+            return -1;
+        }
+        if (itemsize == 0 || stride % itemsize != 0) {
+            PyErr_Format(PyExc_BufferError, "__dlpack__: items %zd bytes apart, of %zd bytes each, are not for DLPack: make a copy of the array first", stride,
+                         itemsize);
+            return -1;
+        }
+        self->dims[axis] = length;
+        self->dims[ARRAY_MAX_DIMS + axis] = stride / itemsize;
+    }
+    return n;
+}
+
+const char arr_dlpack_export__doc__[] =
+    "_dlpack_export(owner, address, device, shape, strides, dtype, offset, versioned, flags)\n--\n\n"
+    "(owner: Any, address: int, device: tuple[int, int], shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any], offset: int, "
+    "versioned: bool, flags: int) -> Any\n\n"
+    "A DLPack capsule that keeps *owner*. address: a pointer, or a cl_mem; strides and offset in bytes. Raises BufferError.";
+static ArgSpec export_args = PG_ARGSPEC(arr_dlpack_export__doc__);
+
+PyObject *arr_dlpack_export(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    const char *call = "_dlpack_export";
+    PyObject *a[9];
+    uint64_t address, offset, flags;
+    size_t device[2];
+    int versioned;
+    if (pg_args(&export_args, args, nargs, kwnames, a) < 0 || pg_as_u64(a[1], call, "address", &address) < 0 ||
+        pg_as_u64(a[6], call, "offset", &offset) < 0 || (versioned = pg_as_bool(a[7], 0)) < 0 || pg_as_u64(a[8], call, "flags", &flags) < 0) {
+        return NULL;
+    }
+    int n = pg_as_sizes(a[2], call, "device", device, 2);
+    if (n != 2 || !PyArray_DescrCheck(a[5])) {
+        return n < 0 ? NULL : PyErr_Format(PyExc_TypeError, "%s: device must be two ints and dtype a numpy.dtype", call);
+    }
+    PyArray_Descr *dtype = (PyArray_Descr *)a[5];
+    Export *self = PyMem_RawCalloc(1, sizeof *self);
+    if (self == NULL) {
+        return PyErr_NoMemory();
+    }
+    DLTensor tensor = {.data = (void *)(uintptr_t)address, .device = {(int32_t)device[0], (int32_t)device[1]}, .byte_offset = offset};
+    PyObject *capsule = NULL;
+    if (type_of(dtype, &tensor.dtype) < 0 || (tensor.ndim = read_dims(self, a[3], a[4], (Py_ssize_t)PyDataType_ELSIZE(dtype))) < 0) {
+        goto done;
+    }
+    tensor.shape = self->dims;
+    tensor.strides = self->dims + ARRAY_MAX_DIMS;
+    if (versioned) {
+        DLManagedTensorVersioned *made = &self->as.versioned;
+        made->version.major = DL_MAJOR;
+        made->version.minor = DL_MINOR;
+        made->manager = self;
+        made->deleter = delete_versioned;
+        made->flags = flags;
+        made->tensor = tensor;
+        capsule = PyCapsule_New(made, DL_VERSIONED, drop_capsule);
+    } else {
+        DLManagedTensor *made = &self->as.plain;
+        made->tensor = tensor;
+        made->manager = self;
+        made->deleter = delete_plain;
+        capsule = PyCapsule_New(made, DL_PLAIN, drop_capsule);
+    }
+done:
+    if (capsule == NULL) {
+        PyMem_RawFree(self);
+    } else {
+        self->owner = Py_NewRef(a[0]);
+    }
+    return capsule;
+}
+
+/* ---- import ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    PyObject_HEAD
+    DLManagedTensor *plain;              /* one of these, once it is ours */
+    DLManagedTensorVersioned *versioned;
+    PyArray_Descr *dtype;
+    uint64_t address, offset;
+    DLDevice device;
+    uint64_t flags;
+    int ndim;
+    Py_ssize_t shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS]; /* [bytes] */
+} Tensor;
+
+static int refuse(const char *why) {
+    PyErr_Format(PyExc_BufferError, "from_dlpack: %s", why);
+    return -1;
+}
+
+static int numpy_type(DLDataType type) {
+    static const struct { uint8_t code, bits; int num; } known[] = {
+        {DL_BOOL, 8, NPY_BOOL},     {DL_INT, 8, NPY_INT8},      {DL_INT, 16, NPY_INT16},     {DL_INT, 32, NPY_INT32},
+        {DL_INT, 64, NPY_INT64},    {DL_UINT, 8, NPY_UINT8},    {DL_UINT, 16, NPY_UINT16},   {DL_UINT, 32, NPY_UINT32},
+        {DL_UINT, 64, NPY_UINT64},  {DL_FLOAT, 16, NPY_HALF},   {DL_FLOAT, 32, NPY_FLOAT},   {DL_FLOAT, 64, NPY_DOUBLE},
+        {DL_COMPLEX, 64, NPY_CFLOAT}, {DL_COMPLEX, 128, NPY_CDOUBLE},
+    };
+    for (size_t i = 0; type.lanes == 1 && i < sizeof known / sizeof *known; i++) {
+        if (known[i].code == type.code && known[i].bits == type.bits) {
+            return known[i].num;
+        }
+    }
+    PyErr_Format(PyExc_BufferError, "from_dlpack: NumPy has no dtype for DLPack's type (code %d, %d bits, %d lanes)%s", type.code, type.bits, type.lanes,
+                 type.code == DL_BFLOAT ? ", bfloat16: convert it to float32 first" : "");
+    return -1;
+}
+
+/* Copies what the header says, once it has been found to make sense. */
+static int read_header(Tensor *self, const DLTensor *tensor) {
+    int num = numpy_type(tensor->dtype);
+    if (num < 0) {
+        return -1;
+    }
+    int n = tensor->ndim;
+    if (n < 0 || n > ARRAY_MAX_DIMS || (n > 0 && tensor->shape == NULL)) {
+        return refuse("the number of axes is not between 0 and 32, or the shape is missing");
+    }
+    self->dtype = PyArray_DescrFromType(num);
+    if (self->dtype == NULL) {
+        return -1;
+    }
+    int64_t itemsize = (int64_t)PyDataType_ELSIZE(self->dtype), step = itemsize, most = INT64_MAX / 2, reach = 0;
+    int empty = 0;
+    for (int axis = n - 1; axis >= 0; axis--) {
+        int64_t length = tensor->shape[axis];
+        if (length < 0 || (length > 0 && step > most / length)) {
+            return refuse("a length is negative, or the array is larger than memory can be");
+        }
+        empty |= length == 0;
+        int64_t stride = step;
+        if (tensor->strides != NULL && tensor->strides[axis] != step / itemsize) {
+            int64_t items = tensor->strides[axis];
+            if (items > most / itemsize || items < -(most / itemsize)) {
+                return refuse("a stride is larger than memory can be");
+            }
+            stride = items * itemsize;
+        }
+        int64_t size = stride < 0 ? -stride : stride;
+        if (length > 1) {
+            if (size > (most - reach) / (length - 1)) {
+                return refuse("items lie farther apart than memory can be large");
+            }
+            reach += size * (length - 1);
+        }
+        self->shape[axis] = (Py_ssize_t)length;
+        self->strides[axis] = (Py_ssize_t)stride;
+        step *= length > 0 ? length : 1;
+    }
+    if (tensor->data == NULL && !empty) {
+        return refuse("there are items, and no memory");
+    }
+    if (tensor->byte_offset > (uint64_t)most) {
+        return refuse("the offset is larger than memory can be");
+    }
+    self->ndim = n;
+    self->device = tensor->device;
+    self->address = (uint64_t)(uintptr_t)tensor->data;
+    self->offset = tensor->byte_offset;
+    return 0;
+}
+
+PyObject *arr_dlpack_import(PyObject *Py_UNUSED(module), PyObject *capsule) {
+    int plain = PyCapsule_IsValid(capsule, DL_PLAIN);
+    if (!plain && !PyCapsule_IsValid(capsule, DL_VERSIONED)) {
+        const char *name = PyCapsule_CheckExact(capsule) ? PyCapsule_GetName(capsule) : NULL;
+        int used = name != NULL && strncmp(name, "used_", 5) == 0;
+        PyErr_Clear();
+        return PyErr_Format(used ? PyExc_ValueError : PyExc_TypeError,
+                            used ? "from_dlpack: the capsule was taken over before, and can be only once"
+                                 : "from_dlpack: a capsule named dltensor or dltensor_versioned is needed, not %s",
+                            pg_type_name(capsule));
+    }
+    Tensor *self = (Tensor *)PG_NEW(arr_state->TensorType);
+    if (self == NULL) {
+        return NULL;
+    }
+    /* Whatever fails from here on, the capsule still owns its tensor, and ends it. */
+    if (plain) {
+        DLManagedTensor *managed = PyCapsule_GetPointer(capsule, DL_PLAIN);
+        if (managed == NULL || read_header(self, &managed->tensor) < 0 || PyCapsule_SetName(capsule, DL_USED_PLAIN) < 0) {
+            goto fail;
+        }
+        self->plain = managed;
+    } else {
+        DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, DL_VERSIONED);
+        if (managed == NULL) {
+            goto fail;
+        }
+        if (managed->version.major != DL_MAJOR) {
+            PyErr_Format(PyExc_BufferError, "from_dlpack: version %u.%u of DLPack is not known here, 1.x is", managed->version.major, managed->version.minor);
+            goto fail;
+        }
+        if (read_header(self, &managed->tensor) < 0 || PyCapsule_SetName(capsule, DL_USED_VERSIONED) < 0) {
+            goto fail;
+        }
+        self->flags = managed->flags;
+        self->versioned = managed;
+    }
+    return (PyObject *)self;
+fail:
+    Py_DECREF(self);
+    return NULL;
+}
+
+static void Tensor_dealloc(PyObject *op) {
+    Tensor *self = (Tensor *)op;
+    PyTypeObject *tp = Py_TYPE(op);
+    PyObject *type, *value, *traceback; /* a deleter may run Python code */
+    PyErr_Fetch(&type, &value, &traceback);
+    if (self->plain != NULL && self->plain->deleter != NULL) {
+        self->plain->deleter(self->plain);
+    }
+    if (self->versioned != NULL && self->versioned->deleter != NULL) {
+        self->versioned->deleter(self->versioned);
+    }
+    PyErr_Restore(type, value, traceback);
+    Py_XDECREF((PyObject *)self->dtype);
+    tp->tp_free(op);
+    Py_DECREF(tp);
+}
+
+static PyObject *tuple_of(const Py_ssize_t *values, int n) {
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple != NULL && i < n; i++) {
+        PyObject *number = PyLong_FromSsize_t(values[i]);
+        if (number == NULL) {
+            Py_CLEAR(tuple);
+        } else {
+            PyTuple_SET_ITEM(tuple, i, number);
+        }
+    }
+    return tuple;
+}
+
+static PyObject *Tensor_get_shape(PyObject *op, void *Py_UNUSED(closure)) { return tuple_of(((Tensor *)op)->shape, ((Tensor *)op)->ndim); }
+static PyObject *Tensor_get_strides(PyObject *op, void *Py_UNUSED(closure)) { return tuple_of(((Tensor *)op)->strides, ((Tensor *)op)->ndim); }
+static PyObject *Tensor_get_dtype(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef((PyObject *)((Tensor *)op)->dtype); }
+static PyObject *Tensor_get_address(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromUnsignedLongLong(((Tensor *)op)->address); }
+static PyObject *Tensor_get_offset(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromUnsignedLongLong(((Tensor *)op)->offset); }
+static PyObject *Tensor_get_read_only(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((Tensor *)op)->flags & DL_READ_ONLY); }
+static PyObject *Tensor_get_device(PyObject *op, void *Py_UNUSED(closure)) {
+    return Py_BuildValue("(ii)", (int)((Tensor *)op)->device.type, (int)((Tensor *)op)->device.id);
+}
+
+/* So that NumPy sees memory of the host; it keeps the tensor. */
+static PyObject *Tensor_get_interface(PyObject *op, void *Py_UNUSED(closure)) {
+    Tensor *self = (Tensor *)op;
+    int32_t kind = self->device.type;
+    if (kind != DL_CPU && kind != DL_CUDA_HOST && kind != DL_ROCM_HOST) {
+        PyErr_SetString(PyExc_AttributeError, "__array_interface__: the memory is not the host's");
+        return NULL;
+    }
+    PyObject *shape = Tensor_get_shape(op, NULL), *strides = Tensor_get_strides(op, NULL);
+    PyObject *name = PyObject_GetAttrString((PyObject *)self->dtype, "str");
+    PyObject *read_only = self->flags & DL_READ_ONLY ? Py_True : Py_False;
+    PyObject *result = NULL;
+    if (shape != NULL && strides != NULL && name != NULL) {
+        result = Py_BuildValue("{sOsOsOs(KO)si}", "shape", shape, "strides", strides, "typestr", name, "data",
+                               (unsigned long long)(self->address + self->offset), read_only, "version", 3);
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    Py_XDECREF(name);
+    return result;
+}
+
+static PyGetSetDef Tensor_getset[] = {
+    {"shape", Tensor_get_shape, NULL, "tuple[int, ...]: Length of each axis.", NULL},
+    {"strides", Tensor_get_strides, NULL, "tuple[int, ...]: Distance of neighbours along each axis [bytes].", NULL},
+    {"dtype", Tensor_get_dtype, NULL, "np.dtype[Any]: Type of the items.", NULL},
+    {"address", Tensor_get_address, NULL, "int: The memory: a pointer, or a cl_mem.", NULL},
+    {"offset", Tensor_get_offset, NULL, "int: Where the first item lies in it [bytes].", NULL},
+    {"device", Tensor_get_device, NULL, "tuple[int, int]: DLPack's kind of device, and the device's number.", NULL},
+    {"read_only", Tensor_get_read_only, NULL, "bool: Whether the memory must not be written to.", NULL},
+    {"__array_interface__", Tensor_get_interface, NULL, "dict[str, Any]: NumPy's protocol, of memory of the host.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static const char Tensor__doc__[] = "DLPackTensor()\n--\n\n()\n\nMemory taken over from another library, which gets it back when this goes. Made by _dlpack_import().";
+
+static PyType_Slot Tensor_slots[] = {
+    {Py_tp_doc, (void *)Tensor__doc__},
+    {Py_tp_dealloc, (void *)Tensor_dealloc},
+    {Py_tp_getset, Tensor_getset},
+    {0, NULL},
+};
+
+PyType_Spec arr_Tensor_spec = {
+    .name = "pygpu._array.DLPackTensor",
+    .basicsize = sizeof(Tensor),
+    .slots = Tensor_slots,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+};

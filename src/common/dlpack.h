@@ -1,0 +1,44 @@
+/* dlpack.h - the structures of DLPack's specification, version 1.0, and its plain ones from before. */
+#ifndef PG_DLPACK_H
+#define PG_DLPACK_H
+
+#include <stdint.h>
+
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_OPENCL = 4, DL_ROCM_HOST = 11, DL_CUDA_MANAGED = 13 };
+enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
+enum { DL_READ_ONLY = 1, DL_IS_COPIED = 2 };
+#define DL_MAJOR 1
+#define DL_MINOR 0
+
+typedef struct { int32_t type, id; } DLDevice;
+typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
+typedef struct {
+    void *data;
+    DLDevice device;
+    int32_t ndim;
+    DLDataType dtype;
+    int64_t *shape, *strides; /* strides in items; NULL: C order */
+    uint64_t byte_offset;
+} DLTensor;
+
+typedef struct DLManagedTensor {
+    DLTensor tensor;
+    void *manager;
+    void (*deleter)(struct DLManagedTensor *);
+} DLManagedTensor;
+
+typedef struct DLManagedTensorVersioned {
+    struct { uint32_t major, minor; } version;
+    void *manager;
+    void (*deleter)(struct DLManagedTensorVersioned *);
+    uint64_t flags;
+    DLTensor tensor;
+} DLManagedTensorVersioned;
+
+/* Names of capsules: of those that nobody has taken over yet, and of those that somebody has. */
+#define DL_PLAIN "dltensor"
+#define DL_VERSIONED "dltensor_versioned"
+#define DL_USED_PLAIN "used_dltensor"
+#define DL_USED_VERSIONED "used_dltensor_versioned"
+
+#endif
