@@ -85,7 +85,7 @@ def dlpack(
     dl_device: Any = None,
     copy: bool | None = None,
 ) -> Any:
-    """``__dlpack__`` of an array: a capsule over its memory or over a copy, there or on the host."""
+    """``__dlpack__`` of an array: a capsule over its memory, or a copy, there or on the host."""
     own = dlpack_device(array)
     versioned = max_version is not None and int(tuple(max_version)[0]) >= 1
     wanted = own if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
