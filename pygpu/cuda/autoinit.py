@@ -7,8 +7,6 @@ to be undone at exit.
 
 from __future__ import annotations
 
-import atexit
-
 from . import driver as cuda
 
 __all__ = ["context", "device"]
@@ -29,12 +27,3 @@ def _start() -> cuda.Context:
 
 context = _start()
 device = cuda.Context.get_device()
-
-
-def _finish_up() -> None:
-    from .tools import clear_context_caches
-
-    clear_context_caches()  # the context stays current: what kernels print is still awaited
-
-
-atexit.register(_finish_up)

@@ -120,6 +120,14 @@ void pg_collect(void);
 
 int pg_is_main_thread(void);
 double pg_seconds(void);      /* monotonic */
+/* The interpreter is being taken apart: atexit's functions have run, objects are dropped in any order. */
+static inline int pg_is_ending(void) {
+#if PY_VERSION_HEX >= 0x030D0000
+    return Py_IsFinalizing();
+#else
+    return _Py_IsFinalizing();
+#endif
+}
 void pg_sleep_us(long us);
 void pg_yield_cpu(void);
 

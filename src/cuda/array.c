@@ -182,7 +182,7 @@ static void destroy(ArrayObject *self) {
         return;
     }
     cud_live[LIVE_ARRAY]--;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
+    if (cud_context_enter_free(self->context, &guard, &status) == 0) {
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuArrayDestroy, handle); /* waits for work that uses it */
         Py_END_ALLOW_THREADS

@@ -182,7 +182,7 @@ void cud_capture_abandon(Stream *stream) {
     ContextGuard guard;
     if (stream->capturing == CAPTURE_BEGUN) {
         cud_capturing--;
-        if (cud_context_enter(stream->context, &guard, &status) == 0) {
+        if (cud_context_enter_free(stream->context, &guard, &status) == 0) {
             CU_BESIDE(status, cuStreamEndCapture, stream->handle, &graph);
             if (status == CUDA_SUCCESS && graph != NULL) {
                 CU_BESIDE(status, cuGraphDestroy, graph);

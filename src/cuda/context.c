@@ -28,7 +28,10 @@ static Context *find_context(State *state, CUcontext handle) {
 
 static void context_destroy(Context *self) {
     CUresult status = CUDA_SUCCESS; /* it has nobody to go to */
-    self->alive = 0;
+    self->alive = self->leaving = 0;
+    if (pg_is_ending()) {
+        return;
+    }
     if (self->kind == CONTEXT_MADE) { /* waits for all that runs in it */
         cud_live[LIVE_CONTEXT]--;
         Py_BEGIN_ALLOW_THREADS
@@ -153,35 +156,16 @@ Context *cud_context_peek(State *state) {
         return NULL;
     }
     Context *self = find_context(state, handle);
-    return self != NULL ? (Context *)Py_NewRef((PyObject *)self) : wrap_foreign(state, handle);
-}
-
-/* The device whose primary context a first use takes: pygpu.cuda.tools.get_default_device() says which. */
-static int default_device(State *state, CUdevice *device) {
-    PyObject *loader = PyImport_ImportModule("pygpu.cuda.loader");
-    PyObject *number = loader != NULL ? PyObject_CallMethod(loader, "default_device", NULL) : NULL;
-    Py_XDECREF(loader);
-    int64_t ordinal;
-    if (number == NULL || pg_as_i64(number, "default_device", "CUDA_DEVICE", &ordinal) < 0) {
-        Py_XDECREF(number);
-        return -1;
+    if (self != NULL) {
+        return (Context *)Py_NewRef((PyObject *)self);
     }
-    Py_DECREF(number);
-    int count = 0;
-    CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuDeviceGetCount, &count);
-    if (status == CUDA_SUCCESS && (ordinal < 0 || ordinal >= count)) {
-        cud_reject(state, "cuDeviceGet", count == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_INVALID_DEVICE, "device %lld was asked for, and there are %d", (long long)ordinal, count);
-        return -1;
+    for (self = state->contexts; self != NULL; self = self->next) {
+        if (self->leaving && self->handle == handle) {
+            cud_raise_with(state, "cuCtxGetCurrent", CUDA_ERROR_CONTEXT_IS_DESTROYED, "it was detached");
+            return NULL;
+        }
     }
-    if (status == CUDA_SUCCESS) {
-        CU_CALL(status, cuDeviceGet, device, (int)ordinal);
-    }
-    if (status != CUDA_SUCCESS) {
-        cud_raise(state, "cuDeviceGet", status);
-        return -1;
-    }
-    return 0;
+    return wrap_foreign(state, handle);
 }
 
 Context *cud_context_current(State *state) {
@@ -191,7 +175,7 @@ Context *cud_context_current(State *state) {
     }
     if (state->default_context == NULL) {
         CUdevice device = 0;
-        PyObject *made = default_device(state, &device) < 0 ? NULL : cud_context_wrap_primary(state, device);
+        PyObject *made = cud_device_default(state, &device) < 0 ? NULL : cud_context_wrap_primary(state, device);
         if (made == NULL) {
             return NULL;
         }
@@ -216,14 +200,9 @@ int cud_context_check(Context *context, const char *routine) {
     return 0;
 }
 
-int cud_context_enter(Context *context, ContextGuard *guard, CUresult *status) {
+static int enter(Context *context, ContextGuard *guard, CUresult *status) {
     CUcontext current = NULL;
-    guard->pushed = 0;
     *status = CUDA_SUCCESS;
-    if (!context->alive) {
-        *status = CUDA_ERROR_INVALID_CONTEXT;
-        return -1;
-    }
     CU_CALL(*status, cuCtxGetCurrent, &current);
     if (*status == CUDA_SUCCESS && current != context->handle) {
         CU_CALL(*status, cuCtxPushCurrent, context->handle);
@@ -232,12 +211,57 @@ int cud_context_enter(Context *context, ContextGuard *guard, CUresult *status) {
     return *status == CUDA_SUCCESS ? 0 : -1;
 }
 
+int cud_context_enter(Context *context, ContextGuard *guard, CUresult *status) {
+    guard->pushed = 0;
+    *status = CUDA_ERROR_INVALID_CONTEXT;
+    return context->alive ? enter(context, guard, status) : -1;
+}
+
+int cud_context_enter_free(Context *context, ContextGuard *guard, CUresult *status) {
+    guard->pushed = 0;
+    *status = CUDA_ERROR_INVALID_CONTEXT;
+    return (context->alive || context->leaving) && !pg_is_ending() ? enter(context, guard, status) : -1;
+}
+
 void cud_context_leave(ContextGuard *guard) {
     if (guard->pushed) {
         CUcontext popped;
         CUresult status = CUDA_SUCCESS;
         CU_CALL(status, cuCtxPopCurrent, &popped);
         (void)status;
+    }
+}
+
+void cud_context_returned(Context *context) {
+    if (--context->host_memories == 0 && context->leaving) {
+        context_destroy(context);
+    }
+}
+
+/* What detach() does while arrays lie in host memory of the context: the driver would take the memory away under them. So all work
+ * is waited for, the context leaves the top of this thread's stack, and nothing but memory's end is done in it any more. */
+static void context_leave(Context *self) {
+    ContextGuard guard;
+    CUresult status = CUDA_SUCCESS;
+    CUcontext current = NULL;
+    if (cud_context_enter(self, &guard, &status) == 0) {
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuCtxSynchronize);
+        Py_END_ALLOW_THREADS
+        cud_context_leave(&guard);
+    }
+    status = CUDA_SUCCESS; /* a kernel may have failed */
+    CU_CALL(status, cuCtxGetCurrent, &current);
+    while (status == CUDA_SUCCESS && current == self->handle) {
+        CU_CALL(status, cuCtxPopCurrent, &current);
+        CU_CALL(status, cuCtxGetCurrent, &current);
+    }
+    if (self->alive) { /* no other thread was faster */
+        self->leaving = 1;
+        self->alive = 0;
+    }
+    if (self->leaving && self->host_memories == 0) { /* given back meanwhile */
+        context_destroy(self);
     }
 }
 
@@ -302,7 +326,14 @@ static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(self->state, "cuCtxPopCurrent", status);
     }
     cud_hold_forget(self->state, self);
-    context_destroy(self); /* the driver takes it off this thread's stack, and with it all that lives in it */
+    if (self->host_memories > 0) {
+        cud_pools_trim(self);
+    }
+    if (self->host_memories > 0) {
+        context_leave(self);
+    } else {
+        context_destroy(self); /* the driver takes it off this thread's stack, and with it all that lives in it */
+    }
     long references = self->pushed;
     self->pushed = 0;
     while (references-- > 0) {
@@ -518,7 +549,8 @@ static PyMethodDef Context_methods[] = {
     {"push", Context_push, METH_NOARGS, "push($self, /)\n--\n\n() -> None\n\nMake the context current in this thread, above the one that is current now."},
     STATIC_NOARGS(pop, "None", "Take the current context off this thread's stack; the one below it is current then."),
     {"detach", Context_detach, METH_NOARGS,
-     "detach($self, /)\n--\n\n() -> None\n\nDestroy the context and all that lives in it; a primary context only leaves this thread."},
+     "detach($self, /)\n--\n\n() -> None\n\nDestroy the context and all that lives in it, but for arrays in its host memory, which stay valid (and the driver's\n"
+     "context with them); a primary context only leaves this thread."},
     STATIC_NOARGS(get_current, "Context | None", "The context that is current in this thread, None if there is none."),
     STATIC_NOARGS(get_device, "Device", "The device of the current context."),
     STATIC_NOARGS(synchronize, "None", "Wait for all work of the current context. Raises what a kernel did wrong."),

@@ -131,8 +131,8 @@ PyObject *cud_reject_type(State *state, const char *routine, const char *format,
 /* After an allocating call failed: 1 if memory was freed (garbage collected, pools trimmed) and the call should be repeated.
  * *tries starts at 0. -1 with an exception. */
 int cud_retry(State *state, CUresult status, int *tries);
-/* Frees what all pools hold. */
-void cud_pools_trim(State *state);
+/* Frees what all pools hold, or those of one context. */
+void cud_pools_trim(Context *of);
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
 
@@ -157,8 +157,10 @@ struct Context {
     CUcontext handle;
     CUdevice device;
     int kind;
-    int alive;          /* 0 after detach() destroyed it */
+    int alive;          /* 0 after detach() */
+    int leaving;        /* detached, and kept by the driver for its host memory */
     int retained;       /* PRIMARY: owns one retain of the device's primary context */
+    long host_memories; /* pieces of memory that the host uses, and that the driver would unmap with the context */
     long pushed;        /* references that the threads' stacks hold to this object */
     Context *next;      /* State.contexts */
 };
@@ -168,13 +170,20 @@ Context *cud_context_current(State *state);
 /* The same without making one: a new reference, or NULL without an exception if none is current, with one on errors. */
 Context *cud_context_peek(State *state);
 PyObject *cud_device_wrap(State *state, CUdevice device);
+/* The device whose primary context a first use takes: pygpu.cuda.tools.get_default_device() says which. -1 with an exception. */
+int cud_device_default(State *state, CUdevice *device);
 PyObject *cud_context_wrap_primary(State *state, CUdevice device);
 PyObject *cud_context_make(State *state, CUdevice device, unsigned int flags); /* new, and current */
 /* Around driver calls that need an object's own context: enter makes it current and returns 0, or -1 if it is dead or the driver
  * refuses (without an exception: for deallocs; *status says why); leave restores. Touch no Python object. */
 typedef struct { int pushed; } ContextGuard;
 int cud_context_enter(Context *context, ContextGuard *guard, CUresult *status);
+int cud_context_enter_free(Context *context, ContextGuard *guard, CUresult *status); /* to give something back: also if it is leaving, but not when the interpreter ends, as the driver might wait for a kernel that does not */
 void cud_context_leave(ContextGuard *guard);
+/* Host memory is about to be made in the context, and is gone again (outside of enter and leave): the last one takes along a context
+ * that was detached meanwhile. */
+static inline void cud_context_lend(Context *context) { context->host_memories++; }
+void cud_context_returned(Context *context);
 /* -1 with a LogicError if the context was destroyed. */
 int cud_context_check(Context *context, const char *routine);
 

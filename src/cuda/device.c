@@ -10,6 +10,33 @@ PyObject *cud_device_wrap(State *state, CUdevice device) {
     return (PyObject *)self;
 }
 
+int cud_device_default(State *state, CUdevice *device) {
+    PyObject *loader = PyImport_ImportModule("pygpu.cuda.loader");
+    PyObject *number = loader != NULL ? PyObject_CallMethod(loader, "default_device", NULL) : NULL;
+    Py_XDECREF(loader);
+    int64_t ordinal;
+    if (number == NULL || pg_as_i64(number, "default_device", "CUDA_DEVICE", &ordinal) < 0) {
+        Py_XDECREF(number);
+        return -1;
+    }
+    Py_DECREF(number);
+    int count = 0;
+    CUresult status = CUDA_SUCCESS;
+    CU_CALL(status, cuDeviceGetCount, &count);
+    if (status == CUDA_SUCCESS && (ordinal < 0 || ordinal >= count)) {
+        cud_reject(state, "cuDeviceGet", count == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_INVALID_DEVICE, "device %lld was asked for, and there are %d", (long long)ordinal, count);
+        return -1;
+    }
+    if (status == CUDA_SUCCESS) {
+        CU_CALL(status, cuDeviceGet, device, (int)ordinal);
+    }
+    if (status != CUDA_SUCCESS) {
+        cud_raise(state, "cuDeviceGet", status);
+        return -1;
+    }
+    return 0;
+}
+
 PG_DOC(Device__doc__, "Device", "ordinal", "(ordinal: int | str)",
        "The device of a number (0 <= ordinal < Device.count()) or of a PCI address such as '0000:3b:00.0'.");
 static ArgSpec Device_args = PG_ARGSPEC(Device__doc__);

@@ -54,7 +54,7 @@ static void Event_dealloc(PyObject *op) {
     if (self->owned) {
         ContextGuard guard;
         CUresult status;
-        if (cud_context_enter(self->context, &guard, &status) == 0) {
+        if (cud_context_enter_free(self->context, &guard, &status) == 0) {
             CU_BESIDE(status, cuEventDestroy, self->handle);
             cud_context_leave(&guard);
         }

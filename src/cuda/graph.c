@@ -8,7 +8,7 @@
 static void destroy_graph(CUgraph handle, Context *context) {
     ContextGuard guard;
     CUresult status;
-    if (cud_context_enter(context, &guard, &status) == 0) {
+    if (cud_context_enter_free(context, &guard, &status) == 0) {
         CU_BESIDE(status, cuGraphDestroy, handle);
         cud_context_leave(&guard);
     }
@@ -218,7 +218,7 @@ static int GraphExec_traverse(PyObject *op, visitproc visit, void *arg) {
 static void release_used(GraphExec *self, PyObject *owned) {
     ContextGuard guard;
     CUresult status;
-    if (self->n_used > 0 && cud_context_enter(self->context, &guard, &status) == 0) {
+    if (self->n_used > 0 && cud_context_enter_free(self->context, &guard, &status) == 0) {
         for (int i = 0; i < self->n_used; i++) {
             cud_hold(self->state, self->context, self->used[i].handle, self->used[i].stream, owned);
         }

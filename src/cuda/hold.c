@@ -48,7 +48,7 @@ static CUresult get_event(Context *context, Hold **out) {
 static void destroy(Hold *hold) {
     ContextGuard guard;
     CUresult status;
-    if (cud_context_enter(hold->context, &guard, &status) == 0) {
+    if (cud_context_enter_free(hold->context, &guard, &status) == 0) {
         CU_BESIDE(status, cuEventDestroy, hold->event);
         cud_context_leave(&guard);
     }

@@ -19,15 +19,13 @@ static void release(HostMemory *self) {
         return;
     }
     cud_live[LIVE_HOST]--;
-    if (cud_context_enter(self->context, &guard, &status) < 0) {
-        return;
-    }
-    if (self->kind == HOST_PAGELOCKED) {
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemFreeHost, data);
-        Py_END_ALLOW_THREADS
-    } else {
-        for (int tries = 0; tries < 2; tries++) { /* left locked, the memory could never be locked again */
+    if (cud_context_enter_free(self->context, &guard, &status) == 0) {
+        if (self->kind == HOST_PAGELOCKED) {
+            Py_BEGIN_ALLOW_THREADS
+            CU_CALL(status, cuMemFreeHost, data);
+            Py_END_ALLOW_THREADS
+        }
+        for (int tries = 0; self->kind == HOST_REGISTERED && tries < 2; tries++) { /* left locked, the memory could never be locked again */
             Py_BEGIN_ALLOW_THREADS
             CU_CALL(status, cuMemHostUnregister, data);
             Py_END_ALLOW_THREADS
@@ -35,8 +33,11 @@ static void release(HostMemory *self) {
                 break;
             }
         }
+        cud_context_leave(&guard);
     }
-    cud_context_leave(&guard);
+    if (self->kind == HOST_PAGELOCKED) {
+        cud_context_returned(self->context);
+    }
 }
 
 static int HostPointer_traverse(PyObject *op, visitproc visit, void *arg) {
@@ -220,7 +221,7 @@ static PyObject *new_pagelocked(State *state, ArrayLayout *layout, PyObject *fla
     Context *context = flags_arg != NULL && pg_as_u32(flags_arg, call, "mem_flags", &flags) < 0 ? NULL : cud_context_current(state);
     HostMemory *self = context != NULL ? cud_host_memory_new(state, state->PagelockedHostAllocationType, HOST_PAGELOCKED, context) : NULL;
     Py_XDECREF((PyObject *)context);
-    if (self == NULL || (self->data = cud_host_alloc(state, layout->size, flags)) == NULL) {
+    if (self == NULL || (self->data = cud_host_alloc(context, layout->size, flags)) == NULL) {
         Py_XDECREF((PyObject *)self);
         Py_CLEAR(layout->dtype);
         return NULL;
@@ -228,8 +229,10 @@ static PyObject *new_pagelocked(State *state, ArrayLayout *layout, PyObject *fla
     return over(self, layout);
 }
 
-void *cud_host_alloc(State *state, size_t size, unsigned int flags) {
+void *cud_host_alloc(Context *context, size_t size, unsigned int flags) {
+    State *state = context->state;
     void *data = NULL;
+    cud_context_lend(context);
     CUresult status;
     int tries = 0, again;
     do {
@@ -243,6 +246,7 @@ void *cud_host_alloc(State *state, size_t size, unsigned int flags) {
         if (again == 0) {
             cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes", size);
         }
+        cud_context_returned(context);
         return NULL;
     }
     cud_live[LIVE_HOST]++;

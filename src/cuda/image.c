@@ -166,7 +166,7 @@ static void unload(CUmodule handle, Context *context) {
     ContextGuard guard;
     CUresult status = CUDA_SUCCESS;
     Py_BEGIN_ALLOW_THREADS /* the driver may wait for kernels of the module */
-    if (cud_context_enter(context, &guard, &status) == 0) {
+    if (cud_context_enter_free(context, &guard, &status) == 0) {
         CU_CALL(status, cuModuleUnload, handle);
         cud_context_leave(&guard);
     }

@@ -54,7 +54,7 @@ void cud_ipc_close(Allocation *self) {
     ContextGuard guard;
     CUresult status;
     cud_live[LIVE_MEM]--;
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
+    if (cud_context_enter_free(self->context, &guard, &status) == 0) {
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuIpcCloseMemHandle, self->ptr);
         Py_END_ALLOW_THREADS

@@ -79,7 +79,7 @@ static void close_link(Linker *self) {
         CUresult status;
         CUlinkState handle = self->handle;
         self->handle = NULL;
-        if (cud_context_enter(self->context, &guard, &status) == 0) {
+        if (cud_context_enter_free(self->context, &guard, &status) == 0) {
             CU_BESIDE(status, cuLinkDestroy, handle);
             cud_context_leave(&guard);
         }

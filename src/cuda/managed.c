@@ -66,6 +66,7 @@ PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg
         goto done;
     }
     flags = flags != 0 ? flags : CU_MEM_ATTACH_GLOBAL;
+    cud_context_lend(context);
     size_t size = layout->size > 0 ? layout->size : 1; /* an empty array has an address too */
     int tries = 0, again;
     do {
@@ -79,12 +80,14 @@ PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg
         if (again == 0) {
             cud_raise_with(state, "cuMemAllocManaged", status, "asked for %zu bytes with mem_flags = %u", layout->size, flags);
         }
+        cud_context_returned(context);
         goto done;
     }
     cud_live[LIVE_MEM]++;
     self = (CudManaged *)cud_allocation_new(state, state->ManagedAllocationType, context, ptr, layout->size, MEMORY_MANAGED);
     if (self == NULL) {
         cud_memory_free(context, ptr);
+        cud_context_returned(context);
         goto done;
     }
     array = cud_array_over((PyObject *)self, layout, (void *)(uintptr_t)ptr, &self->array);

@@ -29,7 +29,7 @@ void cud_memory_free(Context *context, CUdeviceptr ptr) {
     ContextGuard guard;
     CUresult status;
     cud_live[LIVE_MEM]--;
-    if (cud_context_enter(context, &guard, &status) == 0) {
+    if (cud_context_enter_free(context, &guard, &status) == 0) {
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuMemFree, ptr); /* its status has nobody to go to */
         Py_END_ALLOW_THREADS
@@ -66,6 +66,10 @@ static void give_back(Allocation *self) {
         self->ptr = ptr;
         cud_ipc_close(self);
         self->ptr = 0;
+        break;
+    case MEMORY_MANAGED:
+        cud_memory_free(self->context, ptr);
+        cud_context_returned(self->context);
         break;
     default:
         cud_memory_free(self->context, ptr);

@@ -106,7 +106,7 @@ typedef struct {
 HostMemory *cud_host_memory_new(State *state, PyTypeObject *type, int kind, Context *context); /* context may be NULL */
 void cud_host_memory_dealloc(PyObject *op);
 PyObject *cud_host_memory_free(PyObject *op, PyObject *ignored);
-void *cud_host_alloc(State *state, size_t size, unsigned int flags); /* cuMemHostAlloc; NULL with an exception */
+void *cud_host_alloc(Context *context, size_t size, unsigned int flags); /* cuMemHostAlloc; NULL with an exception */
 void cud_host_block_return(HostMemory *self, void *data);           /* pool_host.c */
 
 #define CUD_MAX_DIMS 32

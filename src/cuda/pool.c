@@ -31,12 +31,13 @@ static void Block_free(Block *block) {
         ContextGuard guard;
         CUresult status;
         cud_live[LIVE_HOST]--;
-        if (cud_context_enter(context, &guard, &status) == 0) {
+        if (cud_context_enter_free(context, &guard, &status) == 0) {
             Py_BEGIN_ALLOW_THREADS
             CU_CALL(status, cuMemFreeHost, data);
             Py_END_ALLOW_THREADS
             cud_context_leave(&guard);
         }
+        cud_context_returned(context);
     }
     cud_usage_clear(&usage);
     Py_DECREF((PyObject *)context);
@@ -74,7 +75,7 @@ static int Block_fill(Pool *self, Block *block, const char *call) {
         return -1;
     }
     if (self->host) {
-        block->data = cud_host_alloc(self->state, block->size, self->flags);
+        block->data = cud_host_alloc(self->context, block->size, self->flags);
     } else {
         block->ptr = cud_memory_alloc(self->state, block->size);
     }
@@ -158,11 +159,13 @@ static void free_held(Pool *self) {
     }
 }
 
-void cud_pools_trim(State *Py_UNUSED(state)) {
+void cud_pools_trim(Context *of) {
     Pool *pool = pools, *next;
     Py_XINCREF((PyObject *)pool);
     for (; pool != NULL; pool = next) {
-        free_held(pool);
+        if (of == NULL || pool->context == of) {
+            free_held(pool);
+        }
         for (next = pool->next; next != NULL && Py_REFCNT((PyObject *)next) == 0; next = next->next) { /* it is being deallocated */
         }
         Py_XINCREF((PyObject *)next);

@@ -89,7 +89,7 @@ static void Stream_dealloc(PyObject *op) {
     if (self->owned) {
         ContextGuard guard;
         CUresult status;
-        if (cud_context_enter(self->context, &guard, &status) == 0) {
+        if (cud_context_enter_free(self->context, &guard, &status) == 0) {
             CU_BESIDE(status, cuStreamDestroy, self->handle); /* does not wait: the driver does it when the work is done */
             cud_context_leave(&guard);
         }

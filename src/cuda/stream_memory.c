@@ -32,7 +32,7 @@ void cud_ordered_free(Allocation *self) {
     CUresult status;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    if (cud_context_enter(self->context, &guard, &status) == 0) {
+    if (cud_context_enter_free(self->context, &guard, &status) == 0) {
         cud_usage_join(self->state, &order->usage, self->context, order->handle, order->stream);
         free_on(self, order->handle);
         cud_context_leave(&guard);

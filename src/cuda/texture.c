@@ -32,7 +32,7 @@ static void Texture_dealloc(PyObject *op) {
     }
     if (self->handle != 0) {
         cud_live[LIVE_TEXTURE]--;
-        if (cud_context_enter(self->context, &guard, &status) == 0) {
+        if (cud_context_enter_free(self->context, &guard, &status) == 0) {
             if (self->surface) {
                 CU_BESIDE(status, cuSurfObjectDestroy, self->handle);
             } else {

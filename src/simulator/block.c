@@ -230,11 +230,17 @@ bool blocks_run(Worker *worker, unsigned long long first, unsigned long long cou
     worker->where = WHERE_BLOCKS;
     fiber_run(worker);
     worker->where = WHERE_OUTSIDE;
-    if (SIM_LIKELY(!worker->failed)) return true;
+    if (SIM_LIKELY(!worker->failed)) {
+        if (SIM_UNLIKELY(worker->held.used > 0)) runtime_held(worker, true);
+        return true;
+    }
     const unsigned long long number =
         worker->c.block.x + (unsigned long long)worker->job->launch->grid.x *
                                 (worker->c.block.y + (unsigned long long)worker->job->launch->grid.y * worker->c.block.z);
-    if (worker->fault.signal == SIM_FAULT_TIMEOUT || block_run(worker, number)) {
+    const SimTriple block = worker->c.block, held = worker->held.block;
+    const bool again = worker->fault.signal != SIM_FAULT_TIMEOUT;
+    runtime_held(worker, !again || block.x != held.x || block.y != held.y || block.z != held.z); /* the block that failed prints again */
+    if (!again || block_run(worker, number)) {
         worker->failed = 1;
         worker->c.linear = SIM_MAX_THREADS; /* unknown */
         diag_explain(worker);

@@ -223,7 +223,6 @@ void diag_explain(Worker *worker) {
                      worker->stack_size);
             error->code = CUDA_ERROR_LAUNCH_FAILED;
         } else if (!worker->fault.known) {
-            error->code = CUDA_ERROR_INVALID_ADDRESS_SPACE;
             error->code = CUDA_ERROR_ILLEGAL_ADDRESS;
             snprintf(what, sizeof what, "access through a pointer that is no address at all (an uninitialized one?)");
         } else {

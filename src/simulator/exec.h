@@ -83,6 +83,7 @@ typedef struct Worker {
     struct { int signal; uintptr_t address, pc, stack; bool write, known; } fault;
     struct Check *check;  /* of check.c; NULL: nothing is checked */
     struct Worker *next;  /* in the list of idle regions */
+    struct { char *text; size_t used, room; SimTriple block; } held; /* printed by the block that runs in loops; runtime.c */
     double started;       /* when this launch was, for watch.c */
     struct Worker *watched_next;
     pthread_t thread;
@@ -177,6 +178,7 @@ SIM_HIDDEN void runtime_access(SimContext *c, const void *pointer, unsigned long
 SIM_HIDDEN void place_describe(const SimModule *module, uintptr_t pc, char *text, size_t size); /* " at kernel.cu:4", "" */
 
 /* runtime.c: what device code calls */
+SIM_HIDDEN void runtime_held(Worker *worker, bool print); /* what a block in loops has printed goes out, or is forgotten */
 SIM_HIDDEN int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values);
 SIM_HIDDEN void runtime_assertion(SimContext *c, const char *text, const char *file, unsigned line, const char *function);
 SIM_HIDDEN unsigned long long runtime_nanoseconds(void);

@@ -242,7 +242,7 @@ static CUresult alloc(CUcontext context, CUdevice device, size_t size, SimKind k
     if (is_charged(kind)) {
         SIM_TRY(charge(device, rounded));
     }
-    void *base = sim_pages_alloc(size);
+    void *base = sim_pages_alloc(size, kind == SIM_HOST || kind == SIM_MANAGED);
     SimBlockInfo info = {.block = {.base = (uintptr_t)base, .size = size, .kind = kind, .context = context, .flags = flags}};
     info.pool = pool;
     info.pool_handle = pool != NULL ? pool->object.handle : 0;

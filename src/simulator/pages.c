@@ -3,7 +3,8 @@
  * Large blocks (and all in checked mode) are mappings of their own with a guard page on both sides and their end at the guard, so that a
  * kernel that runs past them is stopped; once freed, their addresses stay reserved for a while, so that its next use of them is stopped
  * too. Small ones are carved out of one region by size class: the system allows a process only 65530 mappings. For the same reason
- * blocks beyond the first 15000 go there too, without guards, up to 64 MiB. */
+ * blocks beyond the first 15000 go there too, without guards, up to 64 MiB. Small memory that the host uses has mappings of its own as well:
+ * when it is freed, with its context for instance, the host finds nothing at its address, as with a GPU's driver. */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -130,8 +131,8 @@ static void *guarded_alloc(size_t size) {
     return start + page + (inside - round_up(size, ALIGNMENT));
 }
 
-void *sim_pages_alloc(size_t size) {
-    if (is_small(size)) {
+void *sim_pages_alloc(size_t size, bool apart) {
+    if (is_small(size) && !apart) {
         return class_alloc(size);
     }
     void *base = atomic_fetch_add(&n_guarded, 1) < MAX_GUARDED || size > LARGEST_CLASS ? guarded_alloc(size) : NULL;

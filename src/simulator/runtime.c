@@ -10,6 +10,7 @@
 /* ---- output -------------------------------------------------------------------------------------------------------- */
 
 #define MOST_OUTPUT ((size_t)64 << 20) /* kept for a reader who does not come */
+#define MOST_HELD ((size_t)1 << 20)    /* of one block */
 
 static pthread_mutex_t output_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *output;
@@ -56,6 +57,38 @@ size_t pygpuSimReadOutput(char *buffer, size_t size) {
     return n;
 }
 
+/* What a block prints that would run a second time if it failed (block.c) is held back until another one prints, or all are done.
+ * false: it is too much for that, and what was held is out. */
+static bool hold_back(Worker *worker, const char *text, size_t size) {
+    const SimTriple now = worker->c.block, then = worker->held.block;
+    if (now.x != then.x || now.y != then.y || now.z != then.z || worker->held.used + size > MOST_HELD) runtime_held(worker, true);
+    if (worker->held.used + size > worker->held.room && worker->held.used + size <= MOST_HELD) {
+        const size_t room = 2 * (worker->held.used + size) + 1024;
+        char *more = realloc(worker->held.text, room);
+        if (more != NULL) {
+            worker->held.text = more;
+            worker->held.room = room;
+        }
+    }
+    if (worker->held.used + size > worker->held.room) {
+        runtime_held(worker, true);
+        return false;
+    }
+    memcpy(worker->held.text + worker->held.used, text, size);
+    worker->held.used += size;
+    worker->held.block = now;
+    return true;
+}
+
+void runtime_held(Worker *worker, bool print) {
+    if (print && worker->held.used > 0) {
+        pthread_mutex_lock(&output_lock);
+        output_write(worker->held.text, worker->held.used);
+        pthread_mutex_unlock(&output_lock);
+    }
+    worker->held.used = 0;
+}
+
 /* Formats on the fiber's stack; longer texts in memory of the C library. Returns what printf in device code does: the number of
  * values, which nobody can count here, so the number of characters. */
 int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values) {
@@ -72,9 +105,11 @@ int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values)
     if (n < 0 || text == NULL) return -1;
     const int where = worker->where;
     worker->where = WHERE_RUNTIME;
-    pthread_mutex_lock(&output_lock);
-    output_write(text, (size_t)n);
-    pthread_mutex_unlock(&output_lock);
+    if (where != WHERE_BLOCKS || !hold_back(worker, text, (size_t)n)) {
+        pthread_mutex_lock(&output_lock);
+        output_write(text, (size_t)n);
+        pthread_mutex_unlock(&output_lock);
+    }
     if (text != small) free(text);
     worker->where = where;
     return n;

@@ -7,10 +7,12 @@ import sys
 import threading
 import weakref
 
+import numpy as np
 import pytest
 
 import pygpu.cuda.driver as cuda
 from pygpu import _cuda
+from pygpu.cuda import tools
 
 Context = cuda.Context
 
@@ -104,6 +106,36 @@ def test_detach_destroys(gpu, balance):
         other.wait_for_event(event)
     with pytest.raises(cuda.LogicError, match="destroyed"):
         cuda.Event().record(stream)
+
+
+def test_detach_leaves_arrays_in_host_memory(gpu, balance):
+    """The driver's context goes with the last of them, and nothing can be made in it meanwhile."""
+    before = _cuda._handle_counts()
+    made = gpu.make_context()
+    pool = tools.PageLockedMemoryPool()
+    arrays = {
+        "page-locked": cuda.pagelocked_zeros(70, np.float32),
+        "managed": cuda.managed_zeros((), np.float32, mem_flags=1),
+        "pooled": pool.allocate((1 << 17,), np.float32),
+    }
+    pool.allocate(5, np.int8)  # held by the pool
+    memory = cuda.mem_alloc(1 << 20)
+    views = {name: array[...] for name, array in arrays.items()}
+    for number, view in enumerate(views.values()):
+        view[...] = number
+    del view
+    made.detach()
+    assert not made.is_alive and _cuda._handle_counts()["context"] == before["context"] + 1
+    with pytest.raises(cuda.LogicError, match="destroyed by detach"):
+        pool.allocate(5, np.int8)
+    with pytest.raises(cuda.LogicError, match="destroyed by detach"):
+        cuda.memset_d8(memory, 0, 4)
+    for number, name in enumerate(list(arrays)):
+        assert _cuda._handle_counts()["context"] == before["context"] + 1
+        assert (arrays.pop(name) == number).all() and (views[name] == number).all()
+        del views[name]
+    assert _cuda._handle_counts()["context"] == before["context"]
+    del memory
 
 
 def test_detach_of_the_primary_context_leaves_it_alive(context):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from typing import Any
 
 import numpy as np
@@ -68,16 +69,22 @@ def uses(env: Env, old: dict[str, Any]) -> dict[str, Any]:
         "array": old["array"].get_descriptor,
         "new texture": lambda: cuda.TextureObject(old["array"]),
         "linker": lambda: old["linker"].add_data(b"x", cuda.jit_input_type.PTX),
-        "locked": lambda: old["locked"].base.get_device_pointer(),
         "free async": lambda: cuda.mem_free_async(old["ordered"]),
     }
+    if "locked" in old:
+        found["locked"] = lambda: old["locked"].base.get_device_pointer()
     return found
 
 
-@case(limit=60)
-def everything_after_detach(env: Env) -> None:
+def after_detach(env: Env, *leave_out: str) -> None:
+    """Everything is made in a context, and used when that is gone; host memory keeps its content."""
     made = env.device.make_context()
     old = everything(env)
+    for name in leave_out:
+        del old[name]
+    for name in ("locked", "managed"):
+        if name in old:
+            old[name][:] = np.arange(4)
     made.detach()
     check(not made.is_alive, "the context says that it is alive")
     check(cuda.Context.get_current() == env.context, "another context is current")
@@ -89,9 +96,72 @@ def everything_after_detach(env: Env) -> None:
         with expect(cuda.LogicError):
             use()
     repr(old), repr(made), hash(made)
-    old["locked"][:] = 1 if old["locked"].size else 0
+    for name in ("locked", "managed"):
+        if name in old:
+            view = old[name][1:]
+            check(np.array_equal(old.pop(name), np.arange(4)), f"{name}: other numbers")
+            view[:] = 7  # keeps the memory alone
+            check((view == 7).all(), f"{name}: the view lost its memory")
     old.clear()
     gc.collect()
+
+
+@case(limit=60)
+def everything_after_detach(env: Env) -> None:
+    after_detach(env)
+
+
+@case(limit=60)
+def everything_after_detach_without_host_memory(env: Env) -> None:
+    after_detach(env, "locked", "managed")
+
+
+@case(limit=30)
+def host_memory_of_a_detached_context(env: Env) -> None:
+    """Arrays stay, whoever has them; pools give their memory up; other threads find that it is gone."""
+    made = env.device.make_context()
+    pool = cuda.PageLockedMemoryPool()
+    arrays = [
+        cuda.pagelocked_zeros((), np.float32),
+        cuda.pagelocked_zeros(1 << 17, np.float32),
+        cuda.managed_zeros(5, np.float32, mem_flags=1),
+        cuda.register_host_memory(cuda.aligned_zeros(4096, np.uint8)),
+        pool.allocate(64, np.float32),
+    ]
+    del pool
+    inside, go = threading.Event(), threading.Event()
+    found: list[str] = []
+
+    def other() -> None:
+        made.push()
+        inside.set()
+        go.wait(20)
+        for use in (env.memory, cuda.Stream, cuda.Context.synchronize, cuda.Context.get_device):
+            try:
+                use()
+            except cuda.Error as error:
+                found.append(str(error))
+        cuda.Context.pop()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    inside.wait(20)
+    spin, out = SourceModule(SOURCE).get_function("spin"), cuda.mem_alloc(4)
+    spin(np.int32(3000), out, block=ONE)
+    made.detach()
+    go.set()
+    thread.join()
+    check(len(found) == 4, f"only {found} in a thread whose context is gone")
+    check(cuda.Context.get_current() == env.context, "another context is current")
+    env.healthy()
+    while arrays:
+        array = arrays.pop()
+        array[...] = 3
+        check((array == 3).all(), "other numbers")
+        array.base.free() if hasattr(array.base, "free") else None
+        del array
+        gc.collect()
+    env.healthy()
 
 
 @case(limit=60)

@@ -13,6 +13,9 @@ import numpy as np
 from cuda_env import Env, cuda
 from harness import case
 
+from pygpu import _cuda
+from pygpu.cuda.compiler import SourceModule
+
 KEPT: list[Any] = []
 
 
@@ -21,6 +24,25 @@ def work_pending(env: Env) -> None:
     KEPT.append(env.spin(env.stream, 30000))
     memory = env.memory()
     cuda.memcpy_dtoh_async(np.zeros(64, np.float32), memory, env.stream)
+
+
+@case(alone=True, limit=20)
+def kernels_that_never_end(env: Env) -> None:
+    """Whatever would wait for them when it is dropped: memory, modules, contexts."""
+    if not _cuda._is_simulator():
+        return  # what a GPU does with such a kernel is not for a test to find out
+    for barrier in ("", "__syncthreads();"):
+        if barrier:
+            KEPT.append(env.device.make_context())
+        source = f"__global__ void k(volatile int *a) {{ while (!a[0]) {{ {barrier} }} }}"
+        module, stream, pool = SourceModule(source), cuda.Stream(), cuda.PageLockedMemoryPool()
+        array = cuda.matrix_to_array(env.host.reshape(8, 8), "C")
+        a, locked = cuda.to_device(np.zeros(1, np.int32)), pool.allocate(1, np.int32)
+        kernel = module.get_function("k")
+        KEPT.extend([module, stream, pool, array, a, locked, cuda.pagelocked_zeros(64, np.float32)])
+        KEPT.append(cuda.mem_alloc_async(64, stream))
+        atexit.register(cuda.memcpy_htod_async, a, locked)
+        atexit.register(kernel, a, block=(32, 1, 1), stream=stream)
 
 
 @case(alone=True, limit=10)
