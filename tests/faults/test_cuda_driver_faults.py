@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,7 @@ from supervise import supervise  # noqa: E402
 
 LIMIT = 60.0
 
-JOBS = 2
+JOBS = int(os.environ.get("PYGPU_TEST_JOBS", "2"))
 
 UNREACHED = {
     "cuDriverGetVersion": "called past the traps, to decide which functions there are",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from supervise import supervise  # noqa: E402
 
 LIMIT = 60.0
 """Seconds for one allocation; what lingers is waited for."""
-JOBS = 2
+JOBS = int(os.environ.get("PYGPU_TEST_JOBS", "2"))
 
 
 class Walk:

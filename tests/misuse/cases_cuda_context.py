@@ -77,7 +77,7 @@ def uses(env: Env, old: dict[str, Any]) -> dict[str, Any]:
 
 
 def after_detach(env: Env, *leave_out: str) -> None:
-    """Everything is made in a context, and used when that is gone; host memory keeps its content."""
+    """Everything made in a context, used when that is gone; host memory keeps its content."""
     made = env.device.make_context()
     old = everything(env)
     for name in leave_out:
@@ -118,7 +118,7 @@ def everything_after_detach_without_host_memory(env: Env) -> None:
 
 @case(limit=30)
 def host_memory_of_a_detached_context(env: Env) -> None:
-    """Arrays stay, whoever has them; pools give their memory up; other threads find that it is gone."""
+    """Arrays stay, whoever has them; other threads find that the context is gone."""
     made = env.device.make_context()
     pool = cuda.PageLockedMemoryPool()
     arrays = [

@@ -32,7 +32,7 @@ DRIVER_NOISE = re.compile(
 )
 """What PoCL's compiler prints, whoever calls it, and AddressSanitizer when a huge size is
 refused."""
-JOBS = 2
+JOBS = int(os.environ.get("PYGPU_TEST_JOBS", "2"))
 
 
 @dataclass
