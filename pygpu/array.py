@@ -143,7 +143,14 @@ class Array(ArrayBase):
                 raise ValueError("Array: offset must not be negative")
             data = backend.allocate(nbytes + offset, allocator, queue)
         else:
-            _check_memory(data, offset, shape, strides, dtype)
+            layout.check_memory(
+                "Array",
+                data,
+                offset,
+                shape,
+                layout.c_strides(shape, dtype.itemsize) if strides is None else strides,
+                dtype.itemsize,
+            )
         self._init(backend, queue, data, offset, shape, strides, dtype, allocator)
         if events:
             self.events = events
@@ -366,20 +373,6 @@ class queue_for_pickle:
         _pickle_queue = self.before
 
 
-def _check_memory(data: Any, offset: int, shape: Any, strides: Any, dtype: Any) -> None:
-    """Whether all items lie inside the memory, where its size is known."""
-    size = getattr(data, "size", None)
-    if strides is None:
-        strides = layout.c_strides(shape, dtype.itemsize)
-    low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
-    if offset < 0 or (low != high and offset + low < 0):
-        raise ValueError("Array: items lie before the start of the memory")
-    if isinstance(size, int) and low != high and offset + high > size:
-        raise ValueError(
-            f"Array: items lie up to byte {offset + high} of the memory, which has {size}"
-        )
-
-
 # ---- making arrays
 
 
@@ -469,7 +462,9 @@ def as_strided(ary: Any, shape: Any = None, strides: Any = None) -> Any:
     """A view with any shape and strides (bytes). Raises ValueError if it leaves the memory."""
     shape = ary.shape if shape is None else layout.as_shape(shape, "as_strided")
     strides = ary.strides if strides is None else tuple(strides)
-    _check_memory(ary.base_data, ary.offset, shape, strides, ary.dtype)
+    layout.check_memory(
+        "as_strided", ary.base_data, ary.offset, shape, strides, ary.dtype.itemsize
+    )
     return ary._view(shape, strides, ary.offset)
 
 

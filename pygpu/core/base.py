@@ -3,6 +3,7 @@ array, launches with the right order of commands, copies and transfers."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
@@ -55,6 +56,14 @@ class ArrayCore(GPUArray):
         array = self._new(host.shape, host.dtype, strides)
         array._set_event(self.backend.to_device(array._queue(), array.base_data, 0, host))
         return array
+
+    def _place_in(self, data: Any, offset: Any) -> None:
+        """Let the array lie in other memory, or elsewhere in it: what assigning to base_data and
+        offset does. Raises ValueError if items would lie outside."""
+        offset = operator.index(offset)
+        shape, strides, dtype = self.shape, self.strides, self.dtype
+        layout.check_memory(type(self).__name__, data, offset, shape, strides, dtype.itemsize)
+        self._init(self.backend, self.queue, data, offset, shape, strides, dtype, self.allocator)
 
     def _shares_memory(self, other: Any) -> bool:
         """Whether both lie in one memory. Sub-buffers of one buffer are not seen."""
@@ -228,7 +237,7 @@ class ArrayCore(GPUArray):
                 0,
                 self.base_data,
                 self.offset,
-                self.nbytes,
+                self.size * dtype.itemsize,
                 wait_for=self._wait_list(queue, [self]),
             )
             self._after(queue, event, [new], [self])

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _array
 from .._array import GPUArray
-from . import dtypes, elementwise, layout, remember, ufuncs
+from . import dtypes, elementwise, layout, remember, ufuncs, work
 from .parts import part
 
 __all__ = [
@@ -98,7 +98,7 @@ def choose(
     shape = layout.broadcast_shapes(*(a.shape for a in arrays))
     given = out
     if out is None:
-        out = ufuncs.empty_like_operands(arrays[0], arrays, shape, dtype)
+        out = ufuncs.empty_like_operands(arrays[0], arrays, shape, dtype, queue)
     elif layout.broadcast_shapes(shape, out.shape) != out.shape:
         raise ValueError(f"{call}: out has shape {out.shape}, and {shape} is needed")
     apart = [ufuncs.disjoint(x, [out]) for x in operands]
@@ -250,7 +250,7 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
     if a is NotImplemented or b is NotImplemented:
         raise TypeError("dot: operands must be arrays or numbers")
     if conjugate:
-        a, b = a.ravel(), b.ravel()
+        a, b = work.flat(a), work.flat(b)
         if a.size != b.size:
             raise ValueError("cannot reshape: vdot needs as many items in both arrays")
     if getattr(a, "ndim", 0) == 0 or getattr(b, "ndim", 0) == 0:

@@ -14,11 +14,13 @@ import numpy as np
 __all__ = [
     "MAX_DIMS",
     "Index",
+    "ShapeError",
     "as_shape",
     "broadcast_shapes",
     "broadcast_strides",
     "byte_bounds",
     "c_strides",
+    "check_memory",
     "collapse",
     "f_strides",
     "flags",
@@ -36,6 +38,10 @@ Shape = tuple[int, ...]
 MAX_DIMS = 32  # NumPy 1 has 32, NumPy 2 has 64
 
 
+class ShapeError(TypeError, ValueError):
+    """A shape that is none: a TypeError for NumPy, a ValueError for PyOpenCL."""
+
+
 def as_shape(shape: Any, call: str = "array") -> Shape:
     """A shape given as an int or a sequence of ints. Raises TypeError, ValueError."""
     try:
@@ -44,7 +50,7 @@ def as_shape(shape: Any, call: str = "array") -> Shape:
         try:
             result = tuple(operator.index(n) for n in shape)
         except TypeError:
-            raise TypeError(
+            raise ShapeError(
                 f"{call}: a shape is an int or a sequence of ints, not {shape!r}"
             ) from None
     if any(n < 0 for n in result):
@@ -169,6 +175,21 @@ def byte_bounds(shape: Shape, strides: Shape, itemsize: int) -> tuple[int, int]:
     low = sum((n - 1) * s for n, s in zip(shape, strides) if s < 0)
     high = sum((n - 1) * s for n, s in zip(shape, strides) if s > 0)
     return low, high + itemsize
+
+
+def check_memory(
+    call: str, data: Any, offset: int, shape: Shape, strides: Shape, itemsize: int
+) -> None:
+    """Raises ValueError if items at *offset* [bytes] of a memory lie outside it, where its size is
+    known."""
+    low, high = byte_bounds(shape, strides, itemsize)
+    size = getattr(data, "size", None)
+    if offset < 0 or (low != high and offset + low < 0):
+        raise ValueError(f"{call}: items lie before the start of the memory")
+    if isinstance(size, int) and low != high and offset + high > size:
+        raise ValueError(
+            f"{call}: items lie up to byte {offset + high} of the memory, which has {size}"
+        )
 
 
 def may_overlap(a: tuple[int, Shape, Shape, int], b: tuple[int, Shape, Shape, int]) -> bool:

@@ -107,9 +107,12 @@ class Shaping(Indexing):
             tuple(shape[k] for k in kept), tuple(strides[k] for k in kept), self.offset
         )
 
-    def transpose(self, *axes: Any) -> Any:
-        """A view with the axes in another order, by default the reverse."""
-        order = _sequence(axes) if axes else None
+    def transpose(self, *order: Any, axes: Any = None) -> Any:
+        """A view with the axes in another order, by default the reverse. axes: the same by name, as
+        in PyCUDA."""
+        if order and axes is not None:
+            raise TypeError("transpose: the order of axes was given twice")
+        order = _sequence(order) if order else axes
         if order is None:
             order = tuple(reversed(range(self.ndim)))
         elif not hasattr(order, "__iter__"):
@@ -251,7 +254,7 @@ class Shaping(Indexing):
                 queue,
                 self.base_data,
                 self.offset,
-                self.nbytes,
+                self.size * self.itemsize,
                 0,
                 wait_for=self._wait_list(queue, [self]),
             )
@@ -275,7 +278,7 @@ class Shaping(Indexing):
         shape = layout.broadcast_shapes(self.shape, other.shape)
         given = out
         if out is None:
-            out = ufuncs.empty_like_operands(self, [self, other], shape, loop)
+            out = ufuncs.empty_like_operands(self, [self, other], shape, loop, queue)
         operands = [ufuncs.disjoint(a, [out]) for a in (self, other)]
         call = None
         if operands[0] is self and operands[1] is other:

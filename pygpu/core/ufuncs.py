@@ -104,9 +104,16 @@ def same_device(name: str, arrays: Sequence[Any]) -> None:
 
 
 def empty_like_operands(
-    first: Any, arrays: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any]
+    first: Any,
+    arrays: Sequence[Any],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    queue: Any = None,
 ) -> Any:
-    """A new array for a result: its axes lie in memory in the order of the operands' axes."""
+    """A new array for a result: its axes lie in memory in the order of the operands' axes. queue:
+    of the command, which is the result's if the operands have none."""
+    if queue is not None and first.queue is None and first.backend.name == "opencl":
+        first = first.with_queue(queue)
     if len(shape) < 2 or all(a._c_contiguous for a in arrays if a.shape == shape):
         return first._new(shape, dtype)
     full = [a for a in arrays if a.shape == shape]
@@ -237,7 +244,7 @@ def apply(
         shape = o.shape
     operands = [disjoint(a, given) for a in inputs]
     results = [
-        empty_like_operands(first, arrays, shape, d) if o is None else o
+        empty_like_operands(first, arrays, shape, d, queue) if o is None else o
         for o, d in zip(outs, operation.outputs, strict=True)
     ]
     if mask is not None:

@@ -572,19 +572,28 @@ def logical_not(x: Any, /, out: Any = None, *, allocator: Any = None) -> Any:
 # ---- reductions
 
 
+def _placed(result: Any, allocator: Any) -> Any:
+    """The result, in memory of an allocator if one was given."""
+    if allocator is None:
+        return result
+    placed = GPUArray(result.shape, result.dtype, allocator)
+    placed._copy_from(result)
+    return placed
+
+
 def sum(a: Any, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None) -> Any:
     """The sum, as numpy.sum."""
-    return a._reduce("sum", None, dtype=dtype)
+    return _placed(a._reduce("sum", None, dtype=dtype), allocator)
 
 
 def any(a: Any, stream: Any = None, allocator: Any = None) -> Any:
     """Whether any item is not zero."""
-    return a._reduce("any", None)
+    return _placed(a._reduce("any", None), allocator)
 
 
 def all(a: Any, stream: Any = None, allocator: Any = None) -> Any:
     """Whether all items are not zero."""
-    return a._reduce("all", None)
+    return _placed(a._reduce("all", None), allocator)
 
 
 def min(a: Any, stream: Any = None) -> Any:
@@ -601,14 +610,14 @@ def dot(
     a: Any, b: Any, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
 ) -> Any:
     """numpy.dot."""
-    return functions.dot(a, b, dtype)
+    return _placed(functions.dot(a, b, dtype), allocator)
 
 
 def subset_sum(
     subset: Any, a: Any, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
 ) -> Any:
     """The sum of the items that *subset*, an array of indices, names."""
-    return functions.subset("sum", subset, a, dtype=dtype)
+    return _placed(functions.subset("sum", subset, a, dtype=dtype), allocator)
 
 
 def subset_dot(
@@ -620,7 +629,7 @@ def subset_dot(
     allocator: Any = None,
 ) -> Any:
     """dot() of the items that *subset* names."""
-    return functions.subset("dot", subset, a, b, dtype=dtype)
+    return _placed(functions.subset("dot", subset, a, b, dtype=dtype), allocator)
 
 
 def subset_min(subset: Any, a: Any, stream: Any = None) -> Any:

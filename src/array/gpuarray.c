@@ -358,7 +358,40 @@ static int GPUArray_set_queue(PyObject *op, PyObject *value, void *Py_UNUSED(clo
     return 0;
 }
 
+static PyObject *GPUArray_get_base_data(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef(((GPUArray *)op)->base_data); }
+static PyObject *GPUArray_get_offset(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromSsize_t(((GPUArray *)op)->offset); }
+
+/* Other memory for the same header, once _place_in() of the class has checked it. */
+static int place_in(PyObject *op, PyObject *data, PyObject *offset) {
+    PyObject *done = PyObject_CallMethod(op, "_place_in", "OO", data, offset);
+    Py_XDECREF(done);
+    return done != NULL ? 0 : -1;
+}
+
+static int GPUArray_set_base_data(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    PyObject *offset = value != NULL ? GPUArray_get_offset(op, NULL) : NULL;
+    if (value == NULL) {
+        PyErr_SetString(PyExc_TypeError, "base_data cannot be deleted");
+    }
+    int failed = offset == NULL || place_in(op, value, offset) < 0;
+    Py_XDECREF(offset);
+    return failed ? -1 : 0;
+}
+
+static int GPUArray_set_offset(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    if (value == NULL) {
+        PyErr_SetString(PyExc_TypeError, "offset cannot be deleted");
+        return -1;
+    }
+    PyObject *data = GPUArray_get_base_data(op, NULL);
+    int failed = place_in(op, data, value) < 0;
+    Py_DECREF(data);
+    return failed ? -1 : 0;
+}
+
 static PyGetSetDef GPUArray_getset[] = {
+    {"base_data", GPUArray_get_base_data, GPUArray_set_base_data, "Any: The memory that the array lies in, at offset.", NULL},
+    {"offset", GPUArray_get_offset, GPUArray_set_offset, "int: Where the first item lies in base_data [bytes].", NULL},
     {"queue", GPUArray_get_queue, GPUArray_set_queue, "Any: CommandQueue or Stream of the array's commands; None is CUDA's default stream.", NULL},
     {"shape", GPUArray_get_shape, NULL, "tuple[int, ...]: Length of each axis.", NULL},
     {"strides", GPUArray_get_strides, NULL, "tuple[int, ...]: Distance of neighbours along each axis [bytes].", NULL},
@@ -374,10 +407,8 @@ static PyGetSetDef GPUArray_getset[] = {
 static PyMemberDef GPUArray_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(GPUArray, weakrefs), READONLY, NULL},
     {"backend", T_OBJECT, offsetof(GPUArray, backend), READONLY, "Any: What runs the array's kernels."},
-    {"base_data", T_OBJECT, offsetof(GPUArray, base_data), READONLY, "Any: The memory that the array lies in, at offset."},
     {"allocator", T_OBJECT, offsetof(GPUArray, allocator), 0, "Any: What new memory comes from; None is the backend's pool."},
     {"_foreign", T_BOOL, offsetof(GPUArray, foreign), 0, "bool: Whether events may be of other queues than the array's."},
-    {"offset", T_PYSSIZET, offsetof(GPUArray, offset), READONLY, "int: Where the first item lies in base_data [bytes]."},
     {"size", T_PYSSIZET, offsetof(GPUArray, size), READONLY, "int: Number of items."},
     {"ndim", T_INT, offsetof(GPUArray, ndim), READONLY, "int: Number of axes."},
     {NULL, 0, 0, 0, NULL},
