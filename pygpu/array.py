@@ -205,9 +205,12 @@ class Array(ArrayBase):
 
     # ---- transfers
 
-    def get(self, queue: Any = None, ary: np.ndarray | None = None) -> np.ndarray:
-        """The contents as a host array: *ary* (same dtype and size) or a new one; waits."""
-        return self._get(ary, queue, True)[0]
+    def get(
+        self, queue: Any = None, ary: np.ndarray | None = None, async_: bool | None = None
+    ) -> np.ndarray:
+        """The contents as a host array: *ary* (same dtype and size) or a new one; waits. async_: an
+        old name for get_async(), whose event is then one of the array's."""
+        return self._get(ary, queue, not async_)[0]
 
     def get_async(self, queue: Any = None, ary: np.ndarray | None = None) -> tuple[np.ndarray, Any]:
         """(host array, event): the array is complete when the event is."""
@@ -462,9 +465,7 @@ def as_strided(ary: Any, shape: Any = None, strides: Any = None) -> Any:
     """A view with any shape and strides (bytes). Raises ValueError if it leaves the memory."""
     shape = ary.shape if shape is None else layout.as_shape(shape, "as_strided")
     strides = ary.strides if strides is None else tuple(strides)
-    layout.check_memory(
-        "as_strided", ary.base_data, ary.offset, shape, strides, ary.dtype.itemsize
-    )
+    layout.check_memory("as_strided", ary.base_data, ary.offset, shape, strides, ary.dtype.itemsize)
     return ary._view(shape, strides, ary.offset)
 
 

@@ -6,7 +6,7 @@
 - ``real`` and ``imag`` of complex arrays are copies without gaps, as such programs hand them to
   kernels of their own,
 - PyCUDA's ``reshape(order=)`` says in which order the memory is from then on,
-- attributes can be assigned to, and results are made by ``_new_like_me`` in a class that defines it.
+- attributes can be assigned to; a class that defines ``_new_like_me`` has its results made by it.
 
 isinstance() holds for all arrays of the backend, as some functions of pygpu make plain ones.
 """
@@ -58,7 +58,8 @@ class _Old:
         if "_new_like_me" in cls.__dict__ and "_stands_for" not in cls.__dict__:
             cls._own_results = True
             if "__iter__" not in cls.__dict__:
-                cls.__iter__ = None  # PyOpenCL's arrays are no collections.abc.Iterable
+                own: Any = cls
+                own.__iter__ = None  # PyOpenCL's arrays are no collections.abc.Iterable
             _use_python_operators(cls)
 
     def _new(self: Any, shape: Any, dtype: Any, strides: Any = None, queue: Any = None) -> Any:
@@ -184,7 +185,9 @@ def _making(function: Callable[..., Any], alias: Any) -> Callable[..., Any]:
     return make
 
 
-def _names(module: ModuleType, cls: str, makers: str, comparisons: Any, old: type) -> dict[str, Any]:
+def _names(
+    module: ModuleType, cls: str, makers: str, comparisons: Any, old: type
+) -> dict[str, Any]:
     alias = _alias(getattr(module, cls), comparisons, old)
     names = {cls: alias, "empty": alias}
     for name in makers.split():

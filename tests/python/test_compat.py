@@ -410,3 +410,89 @@ print(type(b).__module__, cl.VERSION[0])
         pytest.skip(f"no OpenCL device on this machine: {done.stderr}")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["pygpu", "2026"]
+
+
+def test_arrays_as_their_programs_know_them():
+    check("""
+        import collections.abc
+        import numpy as np
+        import pyopencl as cl, pyopencl.array as cl_array, pyopencl.clrandom as clrandom
+
+        context = cl.create_some_context(interactive=False)
+        queue = cl.CommandQueue(context)
+        host = np.arange(6, dtype=np.complex64).reshape(2, 3) * (1 - 1j)
+        z = cl_array.to_device(queue, host)
+        assert z.real.flags.c_contiguous and (z.imag.get() == host.imag).all()
+        z.imag = 5
+        assert (z.get() == host.real + 5j).all()
+        assert type(z) is cl_array.Array and (z.real > 2).dtype == np.int8
+        assert (clrandom.rand(queue, 9, np.float32) < 2).dtype == np.int8
+        normal = clrandom.PhiloxGenerator(context).normal(queue, 9, np.float32)
+        assert (normal < 99).dtype == np.int8
+        assert cl_array._get_common_dtype(1, z.real, queue) == np.float32
+        lonely = z.with_queue(None)
+        assert (cl_array.if_positive(z.real, lonely, lonely, queue=queue).get() == z.get()).all()
+
+        buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
+        x = cl_array.zeros(queue, 8, np.float32)
+        x.base_data = buffer
+        x.fill(3)
+        back = np.empty(16, np.float32)
+        cl.enqueue_copy(queue, back, buffer)
+        assert (back[:8] == 3).all()
+        x.offset = 32
+        with pytest.raises(ValueError, match="up to byte 68"):
+            x.offset = 36
+        with pytest.raises(ValueError, match="before the start"):
+            x.offset = -4
+        with pytest.raises(TypeError):
+            del x.base_data
+        assert x.offset == 32 and x.base_data is buffer
+
+        class Mine(cl_array.Array):
+            def __init__(self, queue, shape, dtype, mark):
+                super().__init__(queue, shape, dtype)
+                self.mark, self.nbytes = mark, 1000
+
+            def _new_like_me(self, dtype=None, queue=None):
+                return Mine(self.queue, self.shape, dtype or self.dtype, self.mark)
+
+        mine = Mine(queue, 4, np.float32, "here")
+        mine.set(np.arange(4, dtype=np.float32))
+        for result in (mine + mine, 2 * mine, -mine, mine[1:], mine[::2] + 1, mine.copy()):
+            assert type(result) is Mine and result.mark == "here"
+        assert ((mine * mine).get() == [0, 1, 4, 9]).all() and mine.nbytes == 1000
+        assert not isinstance(mine, collections.abc.Iterable)
+        """)
+
+
+def test_cuda_arrays_as_their_programs_know_them():
+    check("""
+        import os
+        os.environ["PYGPU_CUDA"] = "simulator"
+        import numpy as np
+        import pycuda.autoinit
+        from pycuda import curandom, gpuarray
+
+        host = np.arange(12, dtype=np.float32).reshape(3, 4)
+        a = gpuarray.to_gpu(host)
+        turned = a.reshape(3, 4, order="F")
+        assert turned.flags.f_contiguous
+        assert (turned.get() == host.reshape(-1).reshape(3, 4, order="F")).all()
+        assert (turned.reshape(2, -1).get() == host.reshape(2, 6)).all()
+        assert a.transpose(axes=(1, 0)).shape == (4, 3)
+        with pytest.raises(ValueError):
+            a.reshape(5, -1)
+        assert (curandom.rand((9,)) < 2).dtype == np.float32
+        sizes = []
+        def allocate(n):
+            sizes.append(n)
+            return pycuda.driver.mem_alloc(n)
+        chosen = gpuarray.to_gpu(np.array([1, 3], np.int32))
+        assert gpuarray.subset_sum(chosen, a, allocator=allocate).get() == 4 and sizes == [4]
+        assert gpuarray.sum(a, allocator=allocate).get() == 66 and sizes == [4, 4]
+        other = pycuda.driver.mem_alloc(a.nbytes)
+        a.gpudata = other
+        a.fill(2)
+        assert a.gpudata is other and a.get().sum() == 24
+        """)
