@@ -94,4 +94,34 @@ def _pycuda() -> Peer:
     )
 
 
-PEERS: dict[str, Peer] = {peer.name: peer for peer in [_pyopencl(), _pycuda()]}
+def _numba() -> Peer:
+    version = (0, 61, 2)
+    text = ".".join(map(str, version))
+    values: dict[tuple[str, str], Any] = {
+        ("", "__version__"): text,
+        ("", "version_info"): version,
+    }
+    names = ("pygpu.compat.numba",)
+    return Peer(
+        name="numba",
+        target="pygpu.compat",  # no module of it has a name of Numba's
+        version=version,
+        modules=frozenset(
+            "core core.errors core.types cuda cuda.cudadrv cuda.cudadrv.driver cuda.libdevice "
+            "cuda.random errors experimental extending np np.ufunc np.ufunc.vectorize np.types "
+            "parfors stencils typed types".split()
+        ),
+        elsewhere={
+            "": names,
+            "types": names,
+            "errors": names,
+            "core": names,
+            "core.errors": names,
+            "core.types": names,
+            "cuda": ("pygpu.cuda",),
+        },
+        values=values,
+    )
+
+
+PEERS: dict[str, Peer] = {peer.name: peer for peer in [_pyopencl(), _pycuda(), _numba()]}

@@ -80,6 +80,13 @@ class DeviceNDArray(GPUArray):
         host = np.asarray(host, self.dtype)
         self._set(host, stream, stream is None, "copy_to_device")
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """A copy on the host, as Numba's arrays give it to NumPy."""
+        if copy is False:
+            raise ValueError("an array on a device cannot be seen by NumPy without a copy")
+        host = self._get(None, None, True)[0]
+        return host if dtype is None else host.astype(dtype, copy=False)
+
     def is_c_contiguous(self) -> bool:
         """Whether the items lie in C order without gaps."""
         return bool(self._c_contiguous)

@@ -169,6 +169,8 @@ class GUFunc:
                     f"{casting!r}"
                 )
         outer, sizes = self._shapes(inputs, outs)
+        given = outs
+        outs = [self._led_by_ones(o, outer, core) for o, core in zip(outs, self._out)]
         shapes = [(*outer, *(_size(k, sizes) for k in core)) for core in self._out]
         for o, shape, core in zip(outs, shapes, self._out):
             if o is not None and o.shape != shape:
@@ -178,13 +180,27 @@ class GUFunc:
                 )
         queue = _stream(queue, stream)
         results = self._run(loop, inputs, outs, shapes, outer, sizes, here, queue)
+        for k, (o, view) in enumerate(zip(given, outs)):
+            if o is not view:
+                work.changed(o, view) if is_array(o) else None
+                results[k] = o
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _led_by_ones(self, out: Any, outer: tuple[int, ...], core: Sequence[Any]) -> Any:
+        """An output as a view with the leading axes of length 1 that the inputs have more."""
+        missing = 0 if out is None else len(outer) + len(core) - out.ndim
+        if missing <= 0 or any(n != 1 for n in outer[:missing]):
+            return out
+        shape = (1,) * missing + out.shape
+        if is_array(out):
+            return out._view(shape, (0,) * missing + out.strides, out.offset)
+        return out[(None,) * missing]
 
     def _outs(self, args: tuple[Any, ...], out: Any) -> list[Any]:
         more = list(args[self.nin :])
         if out is not None:
             if more:
-                raise TypeError(f"{self._name}: outputs given by position and as 'out'")
+                raise ValueError("cannot specify 'out' as both a positional and keyword argument")
             more = list(out) if isinstance(out, tuple) else [out]
             if len(more) != self.nout:
                 raise ValueError(f"{self._name}: 'out' must be {self.nout} arrays")
@@ -197,7 +213,13 @@ class GUFunc:
     def _find(self, inputs: list[Any], outs: list[Any], dtype: Any) -> Loop:
         kinds = [loops.kind_of(a) for a in inputs]
         if self._is_typed:
-            return loops.find(self._name, self._loops, kinds)
+            try:
+                return loops.find(self._name, self._loops, kinds)
+            except TypeError:
+                loose = [_python_kind(a, k) for a, k in zip(inputs, kinds)]
+                if loose == kinds:
+                    raise
+                return loops.find(self._name, self._loops, loose)
         found, _ = loops.infer_inputs(kinds)
         results = tuple(
             o.dtype if o is not None else None if dtype is None else np.dtype(dtype) for o in outs
@@ -438,6 +460,13 @@ class GUFunc:
 
 def _is_host(obj: Any) -> bool:
     return isinstance(obj, np.ndarray)
+
+
+def _python_kind(operand: Any, kind: Any) -> Any:
+    """The kind of a NumPy number as that of a Python number."""
+    if isinstance(operand, np.generic) and kind.kind in "iufc":
+        return {"i": int, "u": int, "f": float, "c": complex}[kind.kind]
+    return kind
 
 
 def _size(key: Any, sizes: dict[Any, int]) -> int:

@@ -72,19 +72,21 @@ def find(
 ) -> Loop:
     """The loop of a call. wanted: a dtype or None for each input and output, which the loop must
     have there. Raises TypeError if there is none."""
+    weak = list(kinds)
     kinds = promoted(kinds)
     rule: Any = "safe" if wanted is None else casting
-    for loop in loops:
-        if wanted is not None and any(
-            w is not None and w != d for w, d in zip(wanted, loop.inputs + loop.outputs)
-        ):
-            continue
-        if all(_fits(k, d, rule) for k, d in zip(kinds, loop.inputs)):
-            return loop
-    given = ", ".join(str(k) if isinstance(k, np.dtype) else k.__name__ for k in kinds)
+    for given in (kinds, weak):  # numbers alone: as NumPy takes them, else as they fit
+        for loop in loops:
+            if wanted is not None and any(
+                w is not None and w != d for w, d in zip(wanted, loop.inputs + loop.outputs)
+            ):
+                continue
+            if all(_fits(k, d, rule) for k, d in zip(given, loop.inputs)):
+                return loop
+    told = ", ".join(str(k) if isinstance(k, np.dtype) else k.__name__ for k in kinds)
     has = ", ".join(types_text(loop.inputs, loop.outputs) for loop in loops)
     raise TypeError(
-        f"{name}: no loop for arguments ({given}) with casting rule {rule!r}: its signatures are "
+        f"{name}: no loop for arguments ({told}) with casting rule {rule!r}: its signatures are "
         f"{has}"
     )
 

@@ -283,7 +283,7 @@ class UFunc:
         """The outputs that a call gives; an empty list if it gives none."""
         more = list(args[self.nin :])
         if more and out is not None:
-            raise TypeError(f"{self._name}: outputs given by position and as 'out'")
+            raise TypeError("cannot specify 'out' as both a positional and keyword argument")
         if out is not None:
             more = list(out) if isinstance(out, tuple) else [out]
         if not more:
