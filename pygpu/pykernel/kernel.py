@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import re
 import types
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import GPUArray
+from .._array import GPUArray, KernelBase, Launcher
 from ..core import dtypes
 from ..core.backend import Backend, backend_of
 from . import emit
@@ -81,6 +82,12 @@ class Specialization:
             else:
                 declared.append(parameter)
                 self.plan.append((-1, name, 0))
+        codes = ("number", "memory", "offset", "shape", "strides")  # as kernel.c has them
+        self.steps: tuple[int, ...] | None = None
+        if all(what in codes and isinstance(where, int) for where, what, _ in self.plan):
+            self.steps = tuple(
+                n for where, what, axis in self.plan for n in (codes.index(what), where, axis)
+            )
         head = "".join(f"    {line}\n" for line in (*starts, *locals_))
         for t in arg_types:
             unit.need(*_dtypes_of(t))
@@ -187,7 +194,7 @@ def _check_fp64(t: Type, backend: Backend, name: str) -> None:
             )
 
 
-class Kernel:
+class Kernel(KernelBase):
     """What :func:`kernel` makes of a function.
 
     ``k[blocks, threads, stream, shared](*args)`` launches it, or
@@ -225,20 +232,33 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<pygpu kernel {self.py_func.__qualname__}>"
 
-    def __getitem__(self, config: Any) -> Launcher:
-        """``k[blocks, threads]``, ``k[blocks, threads, stream]``,
-        ``k[blocks, threads, stream, shared]``."""
+    def _configure(self, config: Any) -> Launcher:
+        """``kernel[config]``; those of blocks and threads are kept."""
         if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
             raise ValueError(
                 f"{self.__name__}[...]: blocks and threads are needed, then a stream and bytes of "
                 f"shared memory may follow, not {config!r}"
             )
-        return Launcher(self, *config)
+        return self._launcher(*config)
+
+    def _launcher(self, blocks: Any, threads: Any, queue: Any = None, shared: int = 0) -> Launcher:
+        grid, block = _size(self, "blocks", blocks), _size(self, "threads", threads)
+        if 0 in block:
+            raise ValueError(f"{self.__name__}: a block has at least one thread, not {threads!r}")
+        if isinstance(queue, int) and queue == 0:
+            queue = None  # Numba's default stream
+        shared = int(shared)
+        if shared < 0:
+            raise ValueError(f"{self.__name__}: shared memory of {shared} bytes")
+        n = max(len(grid), len(block))
+        grid, block = grid + (1,) * (n - len(grid)), block + (1,) * (n - len(block))
+        size = tuple(g * b for g, b in zip(grid, block))
+        return Launcher(self, grid, block, queue, shared, size)
 
     def forall(self, n: int, tpb: int = 0, stream: Any = None, shared: int = 0) -> Launcher:
         """A launch of at least *n* threads in one dimension, *tpb* to a block (256 if 0)."""
         threads = tpb or 256
-        return Launcher(self, max(-(-n // threads), 1), threads, stream, shared)
+        return self._launcher(max(-(-n // threads), 1), threads, stream, shared)
 
     configure = property(lambda self: lambda *config: self[config])
 
@@ -252,9 +272,8 @@ class Kernel:
                 f"{self.__name__}: how many threads? {self.__name__}[blocks, threads](...), or "
                 "grid= and block="
             )
-        return Launcher(self, grid, block, queue if stream is None else stream, shared)(
-            *args, **kwargs
-        )
+        made: Any = self._launcher(grid, block, queue if stream is None else stream, shared)
+        return made(*args, **kwargs)
 
     # ---- types
 
@@ -402,6 +421,8 @@ class Kernel:
 
     def _to_device(self, arg: Any, backend: Backend, queue: Any, back: list[Any]) -> Any:
         """A host array as a device array; what is to be copied back is noted."""
+        if isinstance(arg, (GPUArray, int, float)):
+            return arg
         if isinstance(arg, np.ndarray):
             dtypes.native(arg.dtype, self.__name__)
             made = _copy_of(backend, queue, arg)
@@ -415,21 +436,17 @@ class Kernel:
             return _view_of(interface, arg)
         return arg
 
-    def launch(
-        self,
-        grid: tuple[int, ...],
-        block: tuple[int, ...],
-        queue: Any,
-        shared: int,
-        args: tuple[Any, ...],
-    ) -> Any:
-        """Launch with normalized sizes. Returns an Event of OpenCL, None for CUDA."""
+    def _launch(self, launcher: Launcher, /, *args: Any, **kwargs: Any) -> Any:
+        """What a call of a Launcher does that was not remembered. Returns an Event of OpenCL, None
+        for CUDA."""
+        if kwargs or len(args) != self._count:
+            args = self._bind(args, kwargs)
+        given, queue, shared = args, launcher.queue, launcher.shared
         backend = self._backend_for(args, queue)
+        if queue is None:
+            queue = _queue_of(backend, args)
         back: list[Any] = []
-        foreign = [a for a in args if not isinstance(a, (GPUArray, int, float, np.generic))]
-        if foreign:
-            target = queue if queue is not None else _queue_of(backend, args)
-            args = tuple(self._to_device(a, backend, target, back) for a in args)
+        args = tuple(self._to_device(a, backend, queue, back) for a in args)
         made = self.specialize(backend, args)
         arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)]
         for array in arrays:
@@ -440,27 +457,24 @@ class Kernel:
         error = None
         if made.asserts:
             error = backend.allocate(4, None, queue)
-            target = queue if queue is not None else _queue_of(backend, args)
-            backend.fill(target, error, 0, 4)
+            backend.fill(queue, error, 0, 4)
         flat = made.flat(args, shared, error)
-        event = None
+        event, ordered = None, True
         if backend.name == "cuda":
-            if all(grid):
-                made.kernel(*flat, grid=grid, block=block, stream=queue, shared=shared)
+            if all(launcher.grid):
+                made.kernel(
+                    *flat, grid=launcher.grid, block=launcher.block, stream=queue, shared=shared
+                )
         else:
-            queue = queue if queue is not None else _queue_of(backend, args)
             waits: list[Any] = []
             ordered = backend.is_ordered(queue)
             for array in arrays:
                 if array._foreign or not ordered or array.queue is not queue:
                     waits += array.events
-            size = max(len(grid), len(block))
-            grid = grid + (1,) * (size - len(grid))
-            block = block + (1,) * (size - len(block))
             event = made.kernel(
                 queue,
-                tuple(g * b for g, b in zip(grid, block)),
-                block,
+                tuple(g * b for g, b in zip(launcher.grid, launcher.block)),
+                launcher.block,
                 *flat,
                 wait_for=waits or None,
                 allow_empty_ndrange=True,
@@ -474,6 +488,9 @@ class Kernel:
             self._check_asserts(made, backend, queue, error)
         for host, array in back:
             host[...] = array.get()
+        if made.steps is not None and ordered and all(map(operator.is_, given, args)):
+            cuda = backend.name == "cuda"
+            self._remember(args, made.kernel, made.steps, made.guards, queue, cuda)
         return event
 
     def _check_asserts(
@@ -483,33 +500,6 @@ class Kernel:
         backend.to_host(queue, number, error, 0)
         if number[0]:
             raise AssertionError(made.asserts[int(number[0])])
-
-
-class Launcher:
-    """A kernel with the size of its launch: ``k[blocks, threads]``."""
-
-    __slots__ = ("block", "grid", "kernel", "queue", "shared")
-
-    def __init__(
-        self, kernel: Kernel, grid: Any, block: Any, queue: Any = None, shared: int = 0
-    ) -> None:
-        self.kernel = kernel
-        self.grid = _size(kernel, "blocks", grid)
-        self.block = _size(kernel, "threads", block)
-        if 0 in self.block:
-            raise ValueError(f"{kernel.__name__}: a block has at least one thread, not {block!r}")
-        if queue is not None and not queue and isinstance(queue, int):
-            queue = None  # Numba's default stream
-        self.queue = queue
-        self.shared = int(shared)
-        if self.shared < 0:
-            raise ValueError(f"{kernel.__name__}: shared memory of {shared} bytes")
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        kernel = self.kernel
-        if kwargs or len(args) != kernel._count:
-            args = kernel._bind(args, kwargs)
-        return kernel.launch(self.grid, self.block, self.queue, self.shared, args)
 
 
 def _size(kernel: Kernel, what: str, value: Any) -> tuple[int, ...]:

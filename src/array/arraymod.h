@@ -18,7 +18,7 @@ typedef enum {
 } Op;
 
 typedef struct {
-    PyTypeObject *GPUArrayType, *KernelTableType, *PlanType, *PlansType, *TensorType;
+    PyTypeObject *GPUArrayType, *KernelTableType, *PlanType, *PlansType, *TensorType, *KernelBaseType, *LauncherType;
     PyObject *ids;              /* dict: the number of an operation by its name, or by NumPy's ufunc */
     PyObject *array_ufunc;      /* "_array_ufunc", interned: what the fast path leaves of NumPy's ufuncs */
     PyObject *call_word, *out_word; /* "__call__" and "out", interned */
@@ -31,6 +31,7 @@ typedef struct {
 extern State *arr_state; /* of the one interpreter */
 extern PyModuleDef arr_module;
 extern PyType_Spec arr_GPUArray_spec, arr_KernelTable_spec, arr_Plan_spec, arr_Plans_spec, arr_Tensor_spec;
+extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec;
 
 static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr_state->GPUArrayType); }
 

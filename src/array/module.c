@@ -63,13 +63,16 @@ static int module_exec(PyObject *module) {
     }
     state->PlanType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plan_spec, NULL);
     state->PlansType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plans_spec, NULL);
-    if (state->PlanType == NULL || state->PlansType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
+    state->KernelBaseType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelBase_spec, NULL);
+    state->LauncherType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Launcher_spec, NULL);
+    if (state->KernelBaseType == NULL || state->LauncherType == NULL || state->PlanType == NULL || state->PlansType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
         return -1;
     }
     if (state->table == NULL || state->comparison_dtype == NULL || state->GPUArrayType == NULL || state->KernelTableType == NULL) {
         return -1;
     }
     return PyModule_AddFunctions(module, arr_call_functions) < 0 || PyModule_AddType(module, state->PlansType) < 0 ||
+                   PyModule_AddType(module, state->KernelBaseType) < 0 || PyModule_AddType(module, state->LauncherType) < 0 ||
                    PyModule_AddType(module, state->GPUArrayType) < 0 || PyModule_AddType(module, state->KernelTableType) < 0 ? -1 : 0;
 }
 
@@ -81,6 +84,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->operate);
     Py_VISIT(state->PlanType);
     Py_VISIT(state->PlansType);
+    Py_VISIT(state->KernelBaseType);
+    Py_VISIT(state->LauncherType);
     Py_VISIT(state->ids);
     return 0;
 }
@@ -101,6 +106,8 @@ static void module_free(void *op) {
     Py_CLEAR(state->KernelTableType);
     Py_CLEAR(state->PlanType);
     Py_CLEAR(state->PlansType);
+    Py_CLEAR(state->KernelBaseType);
+    Py_CLEAR(state->LauncherType);
     Py_CLEAR(state->ids);
     Py_CLEAR(state->array_ufunc);
     Py_CLEAR(state->call_word);
