@@ -147,6 +147,19 @@ class GPUArray:
     @property
     def strides(self) -> tuple[int, ...]: ...
 
+@disjoint_base
+class KernelBase:
+    def __getitem__(self, config: Any, /) -> Launcher: ...
+    def _remember(
+        self,
+        args: tuple[Any, ...],
+        kernel: Any,
+        steps: tuple[int, ...],
+        guards: tuple[Any, ...],
+        queue: Any,
+        cuda: bool,
+    ) -> None: ...
+
 @final
 class KernelTable:
     def __new__(
@@ -171,6 +184,29 @@ class KernelTable:
     def ordered(self, value: Any, /) -> None: ...
     @property
     def plans(self) -> Plans: ...
+
+@final
+class Launcher:
+    def __new__(
+        cls,
+        kernel: KernelBase,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        queue: Any,
+        shared: int,
+        global_size: tuple[int, ...],
+    ) -> Self: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    @property
+    def block(self) -> Any: ...
+    @property
+    def grid(self) -> Any: ...
+    @property
+    def kernel(self) -> Any: ...
+    @property
+    def queue(self) -> Any: ...
+    @property
+    def shared(self) -> Any: ...
 
 @final
 class Plans:

@@ -57,6 +57,8 @@ SLOTS = {
     "local_size: int | Sequence[int] | None, *args: Any, "
     "global_offset: int | Sequence[int] | None = ..., g_times_l: bool = ..., "
     "allow_empty_ndrange: bool = ..., wait_for: Sequence[Event] | None = ...) -> Event",
+    "KernelBase.__getitem__": "(self, config: Any, /) -> Launcher",
+    "Launcher.__call__": "(self, *args: Any, **kwargs: Any) -> Any",
     "Memcpy2D.__call__": "(self, aligned: bool | Stream | None = ..., "
     "stream: object = ...) -> None",
     "Memcpy3D.__call__": "(self, stream: object = ...) -> None",

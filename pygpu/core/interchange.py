@@ -179,7 +179,7 @@ class _Imported:
 
 @cache
 def _pointer_class() -> Any:
-    class ImportedPointer(_Imported, _cuda().PointerHolderBase):  # type: ignore[misc,name-defined]
+    class ImportedPointer(_Imported, _cuda().PointerHolderBase):
         """An address of another library's."""
 
         def __init__(self, owner: Any, address: int, size: int, kind: tuple[int, int]) -> None:

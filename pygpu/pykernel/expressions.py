@@ -272,9 +272,7 @@ class Expressions(Indexing):
                 return self.const_locals[name]
             early = name not in self.assigned and name not in self.parameters
             if v is None or v.type is None or (early and len(self.flags) == 1):
-                error = self.source.error(
-                    f"{name} is used before anything is assigned to it", node
-                )
+                error = self.source.error(f"{name} is used before anything is assigned to it", node)
                 raise NotYet(error) if len(self.flags) > 1 else error
             if early:
                 if name not in self.used_before:  # in a loop, before the line that sets it

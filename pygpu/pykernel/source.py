@@ -6,8 +6,8 @@ compiles to the very code of the function.
 """
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import builtins
 import inspect

@@ -228,7 +228,9 @@ def test_arguments(make: Any) -> None:
     inner = make(np.array([4.0, 5.0]))
     arguments[1, 1](out, (2, inner[1:]), True, 1 + 2j)
     assert out.get().tolist() == [7, 1, 3, 5, 3]
-    arguments(out, (np.int8(2), inner), np.bool_(False), np.complex64(2j), k=9, nothing=8, grid=1, block=1)
+    arguments(
+        out, (np.int8(2), inner), np.bool_(False), np.complex64(2j), k=9, nothing=8, grid=1, block=1
+    )
     assert out.get().tolist() == [6, 2, 2, 8, 9]
     with pytest.raises(TypeError, match="missing a required argument"):
         arguments[1, 1](out)
@@ -280,7 +282,9 @@ def test_any_dtype_and_size(make: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "u4", "i8", "u8", "f2", "f8", "c8", "c16"])
+@pytest.mark.parametrize(
+    "dtype", ["?", "i1", "u1", "i2", "u2", "u4", "i8", "u8", "f2", "f8", "c8", "c16"]
+)
 def test_every_dtype(make: Any, dtype: str) -> None:
     host = np.arange(10).astype(dtype)
     a = make(host)

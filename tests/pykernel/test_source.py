@@ -169,7 +169,7 @@ def unknown_name(x):
 
 def before_assignment(x):
     y = z + 1  # noqa: F821
-    z = x
+    z = x  # noqa: F841
     return y
 
 
@@ -291,7 +291,7 @@ def test_refused(case: Any) -> None:
         begin, end = mark.index("^"), mark.rindex("^") + 1
         assert line[begin:end].startswith(marked)
         found = linecache.getline(__file__, error.lineno or 0).strip()
-        assert found == line.strip() and f'line {error.lineno}, in ' in text
+        assert found == line.strip() and f"line {error.lineno}, in " in text
 
 
 def test_refused_in_kernels(make: Any) -> None:
