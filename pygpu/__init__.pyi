@@ -9,6 +9,7 @@ from . import (
     cltypes as cltypes,
     compat as compat,
     errors as errors,
+    fusion as fusion,
     ipython_ext as ipython_ext,
     pykernel as pykernel,
     tools as tools,
@@ -147,6 +148,9 @@ from .constants import (
 from .copy import (
     enqueue_fill as enqueue_fill,
 )
+from .core.memory import (
+    memory_info as memory_info,
+)
 from .errors import (
     CommandQueueUsedAfterExit as CommandQueueUsedAfterExit,
     CompilerWarning as CompilerWarning,
@@ -163,6 +167,9 @@ from .extras import (
     DeviceTopologyAmd as DeviceTopologyAmd,
     enable_debugging as enable_debugging,
     get_cl_header_version as get_cl_header_version,
+)
+from .fusion import (
+    fuse as fuse,
 )
 from .gl import (
     get_apple_cgl_share_group as get_apple_cgl_share_group,
@@ -350,6 +357,7 @@ __all__ = [
     "fsvm_empty",
     "fsvm_empty_like",
     "from_dlpack",
+    "fuse",
     "get_apple_cgl_share_group",
     "get_cl_header_version",
     "guvectorize",
@@ -358,6 +366,7 @@ __all__ = [
     "jit",
     "kernel",
     "KernelError",
+    "memory_info",
     "program_kind",
     "reduce",
     "svm_empty",

@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _array
-from . import dtypes, kernels, layout, remember, work
+from . import dtypes, elementwise, kernels, layout, remember, work
 from .reduce_ops import Operation, operation
+from .reduce_ops import fused as fuse_operation
 from .shells import reduce_text
 from .shells.reduce_text import GROUP, Form
 
 if TYPE_CHECKING:
     from .backend import Backend
 
-__all__ = ["dot", "reduce"]
+__all__ = ["dot", "fused", "reduce"]
 
 _ORDERED = ("argmin", "argmax")  # the index of an item counts
 _NAMES = {"min": "minimum", "max": "maximum"}
@@ -211,15 +212,17 @@ def _run(
     initial: Any,
     ddof: float,
     call: tuple[str, int] | None = None,
+    op: Operation | None = None,
+    scalars: Sequence[Any] = (),
 ) -> Any:
     """Launch for operands that are broadcast to *shape*. call: (name, extra) by which C may
-    remember what is launched."""
+    remember what is launched. op, scalars: what is computed, if not *kind* alone; its numbers."""
     a = operands[0]
     backend: Backend = a.backend
     strides = tuple(layout.broadcast_strides(x.shape, x.strides, shape) for x in operands)
     key = (
         "reduce",
-        kind,
+        kind if op is None else op.key,
         tuple(x.dtype for x in operands),
         number,
         out.dtype,
@@ -234,12 +237,24 @@ def _run(
     plan: _Plan | None = backend.kernels.get(key)
     if plan is None:
         plan = _make_plan(
-            backend, kind, operands, shape, strides, axes, number, out, out_strides, masked, initial
+            backend,
+            kind,
+            operands,
+            shape,
+            strides,
+            axes,
+            number,
+            out,
+            out_strides,
+            masked,
+            initial,
+            op,
         )
         _remember(backend, key, plan)
     finish = [-1 if masked else prod(shape[k] for k in axes), float(ddof)]
     if initial is not None:
         finish += _initial(initial, number)
+    finish += scalars
     if any(plan.flips):
         operands = [
             x._view(x.shape, x.strides, x.offset + flip) if flip else x
@@ -301,9 +316,7 @@ def _initial(value: Any, number: np.dtype[Any]) -> list[Any]:
         part = np.float32 if number.itemsize == 8 else np.float64
         z = complex(value)
         return [part(z.real), part(z.imag)]
-    from .elementwise import as_scalar
-
-    return [as_scalar(value, number)]
+    return [elementwise.as_scalar(value, number)]
 
 
 def _make_plan(
@@ -318,6 +331,7 @@ def _make_plan(
     out_strides: tuple[int, ...],
     masked: bool,
     initial: Any,
+    op: Operation | None = None,
 ) -> _Plan:
     keep = [k for k in range(len(shape)) if k not in axes]
     kept_shape, kept = layout.collapse(
@@ -331,9 +345,9 @@ def _make_plan(
     else:
         reduced_shape, reduced, flips = _unordered(shape, strides, axes)
     n_out, n_red = prod(kept_shape), prod(reduced_shape)
-    op = operation(
-        kind, tuple(x.dtype for x in operands[: len(operands) - masked]), number, out.dtype, masked
-    )
+    if op is None:
+        inputs = tuple(x.dtype for x in operands[: len(operands) - masked])
+        op = operation(kind, inputs, number, out.dtype, masked)
     sizes = [x.dtype.itemsize for x in operands]
     cpu = backend.limits.is_cpu
     form, lanes, groups, segments = _geometry(
@@ -519,3 +533,53 @@ def dot(kind: str, a: Any, b: Any, axis: int, dtype: np.dtype[Any], out: Any = N
     if plain and len(shape) == 1 and a.ndim == b.ndim == 1:
         call = kind, _array._axes(None, False)
     return _run(kind, operands, shape, (axis,), dtype, out, out.strides, False, None, 0, call)
+
+
+def fused(
+    step: elementwise.Operation,
+    name: str,
+    kind: str,
+    operands: Sequence[Any],
+    axis: Any,
+    dtype: Any,
+    keepdims: bool,
+    ddof: float,
+) -> Any:
+    """reduce() of what an elementwise Operation computes from its operands, arrays and numbers, in
+    one pass. name: of the call, to be remembered. There must be items."""
+    arrays = [x._aligned() for x in operands if work.is_array(x)]
+    backend = arrays[0].backend
+    shape = layout.broadcast_shapes(*(x.shape for x in arrays))
+    ndim = len(shape)
+    item = _Item(step.outputs[0])
+    extra = _array._axes(axis, keepdims)
+    if kind in _ORDERED and axis is not None:
+        axis = (layout.normalize_axis(axis, ndim),)
+    axes = layout.normalize_axes(axis, ndim)
+    number, result_dtype = _result_dtypes(kind, item, dtype, None)
+    _check(kind, item, number, None, None)
+    dtypes.require(backend, kind, *step.inputs, *step.outputs, number)
+    if kind in ("min", "max") and number != item.dtype:
+        raise TypeError(f"fuse: {kind} with another dtype; convert by .astype() before")
+    kept = tuple(n for k, n in enumerate(shape) if k not in axes)
+    full = tuple(1 if k in axes else n for k, n in enumerate(shape))
+    out = work.empty(arrays[0], full if keepdims else kept, result_dtype)
+    strides = tuple(s for k, s in enumerate(out.strides) if not keepdims or k not in axes)
+    are_arrays = tuple(work.is_array(x) for x in operands)
+    scalars = [
+        elementwise.as_scalar(x, d)
+        for x, d, array in zip(operands, step.inputs, are_arrays, strict=True)
+        if not array
+    ]
+    op = fuse_operation(operation(kind, (item.dtype,), number, result_dtype), step, are_arrays)
+    call = (name, extra) if not scalars and all(x is y for x, y in zip(arrays, operands)) else None
+    return _run(
+        kind, arrays, shape, axes, number, out, strides, False, None, ddof, call, op, scalars
+    )
+
+
+@dataclass(frozen=True)
+class _Item:
+    """What is reduced, if it is no array."""
+
+    dtype: np.dtype[Any]

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import dtypes
 
-__all__ = ["Operation", "operation"]
+__all__ = ["Operation", "fused", "operation"]
 
 DType = np.dtype[Any]
 
@@ -45,6 +45,7 @@ class Operation:
     features: frozenset[str]
     plain: bool
     block: str
+    scalars: tuple[str, ...] = ()  # types of further parameters of red_item()
 
 
 _LIMITS: dict[str, tuple[str, str]] = {  # lowest, highest
@@ -501,6 +502,39 @@ def _block(kind: str, x: DType, number: DType) -> str:
         index, _, rest = rest.partition(")")
         text = f"{before}({load.replace('@', index)}){rest}"
     return text
+
+
+def fused(base: Operation, step: Any, arrays: tuple[bool, ...]) -> Operation:
+    """A reduction of what an elementwise Operation computes from several operands, each an array or
+    (where *arrays* says so) a number."""
+    kinds = [dtypes.compute_type(d) for d in step.inputs]
+    given = [f"{k} in{i}" for i, (k, array) in enumerate(zip(kinds, arrays)) if array]
+    numbers = [f"{k} in{i}" for i, (k, array) in enumerate(zip(kinds, arrays)) if not array]
+    start = " ".join(f"const {k} x{i} = in{i};" for i, k in enumerate(kinds))
+    text = base.text.replace("red_item(", "red_item_of(")
+    text += f"""\
+{step.helpers}PG_INLINE red_acc red_item({", ".join(["red_acc a", *given, "pg_i64 i", *numbers])})
+{{
+    {start}
+    {dtypes.compute_type(step.outputs[0])} y0;
+    {step.body}
+    return red_item_of(a, y0, i);
+}}
+"""
+    inputs = tuple(d for d, array in zip(step.inputs, arrays) if array)
+    scalars = tuple(k for k, array in zip(kinds, arrays) if not array)
+    return Operation(
+        ("fused", step.key, *base.key),
+        text,
+        base.acc_bytes,
+        inputs,
+        base.out,
+        base.number,
+        base.features | step.features | frozenset(dtypes.features(*step.inputs)),
+        base.plain,
+        "",
+        scalars,
+    )
 
 
 @cache

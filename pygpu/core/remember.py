@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "elementwise_call", "known", "step"]
 
-_MOST = 4  # operands of a call
+_MOST = 8  # operands of a call
 
 
 class Call(NamedTuple):

@@ -152,6 +152,9 @@ static PyObject *Table_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs
     if (id < 0 || (2 * self->used >= self->room && grow(self) < 0)) {
         return NULL;
     }
+    if (id > ID_MOST) {
+        Py_RETURN_NONE;
+    }
     uint64_t key = table_key((int)id, kinds, n);
     Entry *entry = place(self->entries, self->room, key), old = *entry;
     self->used += entry->key == 0;

@@ -4,7 +4,7 @@
 
 #include "arraymod.h"
 
-#define CALL_MAX 4 /* operands of a call that may have an entry */
+#define CALL_MAX 8 /* operands of a call that may have an entry */
 
 /* What an operand is, for the key of a kernel: an array of a NumPy type number, a Python number, or a NumPy one of a type number. */
 enum { KIND_INT = 32, KIND_FLOAT = 33, KIND_SCALAR = 34, KIND_NONE = 63 };
@@ -30,6 +30,8 @@ struct Table {
     size_t used, room;   /* room: a power of two */
     Entry *entries;
 };
+
+#define ID_MOST 60000 /* ids of operations that have entries: what is left of a key */
 
 static inline uint64_t table_key(int id, const int *kinds, int n) {
     uint64_t key = (uint64_t)id + 1;

@@ -33,6 +33,25 @@ class Maker:
 
         return backend_of(self.queue)
 
+    def calls(self, work: Callable[[], Any]) -> tuple[int, list[str]]:
+        """(launches, names of driver calls that copy) of what *work* asks for."""
+        if self.name == "opencl":
+            from pygpu import _opencl as module
+        else:
+            from pygpu import _cuda as module  # type: ignore[no-redef]
+        module._call_counts(True)
+        try:
+            work()
+            calls = module._call_counts(False)
+        finally:
+            module._call_counts(False)
+        launches = sum(n for name, n in calls.items() if name in _LAUNCHES)
+        return launches, [name for name in calls if any(word in name for word in _COPIES)]
+
+
+_COPIES = ("Read", "Write", "Map", "HtoD", "DtoH", "Copy", "Memcpy")
+_LAUNCHES = ("clEnqueueNDRangeKernel", "cuLaunchKernel", "cuLaunchKernelEx")
+
 
 def _opencl() -> Maker:
     try:

@@ -48,10 +48,13 @@ class Form:
     small: bool
 
 
+def _names(op: Operation) -> list[str]:
+    return ["x", "y", *(f"x{k}" for k in range(2, len(op.inputs)))][: len(op.inputs)]
+
+
 def _operands(op: Operation, form: Form) -> list[tuple[str, str]]:
     """(name, storage type) of what is read."""
-    names = ["x", "y"][: len(op.inputs)]
-    found = [(n, dtypes.storage_type(d)) for n, d in zip(names, op.inputs, strict=True)]
+    found = [(n, dtypes.storage_type(d)) for n, d in zip(_names(op), op.inputs, strict=True)]
     return [*found, ("w", "pg_b8")] if form.masked else found
 
 
@@ -81,7 +84,7 @@ def _finish_parameters(op: Operation, initial: bool) -> list[str]:
             if part
             else f"{dtypes.compute_type(op.number)} initial"
         )
-    return lines
+    return lines + [f"{t} {n}" for t, n in zip(op.scalars, _scalars(op), strict=True)]
 
 
 def _out(op: Operation) -> str:
@@ -120,7 +123,7 @@ def _reduced_axes(form: Form) -> int:
 
 
 def _load(op: Operation, name: str, pointer: str, index: str = "0") -> str:
-    dtype = op.inputs["xy".index(name)]
+    dtype = op.inputs[_names(op).index(name)]
     return dtypes.load(dtype, pointer, index)
 
 
@@ -128,10 +131,15 @@ def _pointer(name: str, type_: str, offset: str) -> str:
     return f"((PG_GLOBAL const {type_} *)((PG_GLOBAL const char *){name} + ({offset})))"
 
 
+def _scalars(op: Operation) -> list[str]:
+    """The names of the operation's own parameters."""
+    return [f"scalar{k}" for k in range(len(op.scalars))]
+
+
 def _item(op: Operation, form: Form, acc: str, loads: dict[str, str], index: str) -> str:
     """The statement that takes one item in; *loads* are expressions by operand."""
-    args = ", ".join(loads[n] for n in ("x", "y")[: len(op.inputs)])
-    statement = f"{acc} = red_item({acc}, {args}, {index});"
+    args = ", ".join([*(loads[n] for n in _names(op)), index, *_scalars(op)])
+    statement = f"{acc} = red_item({acc}, {args});"
     return f"if ({loads['w']}) {statement}" if form.masked else statement
 
 
@@ -158,9 +166,10 @@ def _at_macros(op: Operation, form: Form) -> str:
     params = ", ".join(f"PG_GLOBAL const {t} *{n}_row" for n, t in operands)
     strides = "".join(f", pg_i64 {n}_r{k}" for n in names for k in range(form.reduced))
     axes = "".join(f", pg_i64 reduced{k}" for k in range(1, form.reduced))
+    scalars = "".join(f", {t} {n}" for t, n in zip(op.scalars, _scalars(op), strict=True))
     body = "\n".join(lines)
     return f"""\
-PG_INLINE red_acc red_take(red_acc acc, pg_i64 r, {params}{strides}{axes})
+PG_INLINE red_acc red_take(red_acc acc, pg_i64 r, {params}{strides}{axes}{scalars})
 {{
 {body}
     return acc;
@@ -173,7 +182,8 @@ def _take(op: Operation, form: Form, acc: str, index: str) -> str:
     rows = ", ".join(f"{n}_row" for n in names)
     strides = "".join(f", {n}_r{k}" for n in names for k in range(form.reduced))
     axes = "".join(f", reduced{k}" for k in range(1, form.reduced))
-    return f"{acc} = red_take({acc}, {index}, {rows}{strides}{axes});"
+    scalars = "".join(f", {n}" for n in _scalars(op))
+    return f"{acc} = red_take({acc}, {index}, {rows}{strides}{axes}{scalars});"
 
 
 def _start(op: Operation, form: Form) -> str:
@@ -215,7 +225,7 @@ def _vector_loads(op: Operation, form: Form, index: str, v: str, item: str) -> d
     loads = {}
     for n, _ in _operands(op, form):
         element = f"{n}_v{v}.item[{item}]"
-        if n != "w" and dtypes.code(op.inputs["xy".index(n)]) == "f16":
+        if n != "w" and dtypes.code(op.inputs[_names(op).index(n)]) == "f16":
             element = f"RED_HALF({element})"
         loads[n] = element
     return loads
