@@ -217,14 +217,14 @@ class GUFunc:
                 return loops.find(self._name, self._loops, kinds)
             except TypeError:
                 loose = [_python_kind(a, k) for a, k in zip(inputs, kinds)]
-                if loose == kinds:
+                if all(a is b for a, b in zip(loose, kinds)):
                     raise
                 return loops.find(self._name, self._loops, loose)
         found, _ = loops.infer_inputs(kinds)
         results = tuple(
             o.dtype if o is not None else None if dtype is None else np.dtype(dtype) for o in outs
         )
-        if None in results:
+        if any(d is None for d in results):
             raise TypeError(
                 f"{self._name}: without signatures the dtypes of new outputs are not known: give "
                 "the outputs, or dtype="

@@ -1,0 +1,166 @@
+"""pygpu.guvectorize: NumPy's generalized ufuncs' broadcasting, layouts, types, arguments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pygpu as cl
+from pygpu.pykernel.signature import float32, float64, int64, layout_of, void
+
+
+def matmulcore(A, B, C):
+    m, n = A.shape
+    n, p = B.shape
+    for i in range(m):
+        for j in range(p):
+            C[i, j] = 0
+            for k in range(n):
+                C[i, j] += A[i, k] * B[k, j]
+
+
+def _host(x):
+    return x.get() if hasattr(x, "get") else x
+
+
+def test_matrix_product(make):
+    """Numba's example, for all ways in which stacks may lie and broadcast."""
+    types = [
+        "void(float32[:,:], float32[:,:], float32[:,:])",
+        void(float64[:, :], float64[:, :], float64[:, :]),
+    ]
+    product = cl.guvectorize(types, "(m,n),(n,p)->(m,p)", target=make.name)(matmulcore)
+    rng = np.random.default_rng(0)
+    a = rng.integers(-5, 6, (3, 1, 4, 5)).astype("f4")
+    b = rng.integers(-5, 6, (7, 5, 6)).astype("f4")
+    turned = np.ascontiguousarray(a.swapaxes(-1, -2)).swapaxes(-1, -2)
+    for x, y in ((a, b), (a[0, 0], b[0]), (a[::-1], b[..., ::-2]), (turned, b[2:3]), (a[:0], b)):
+        got = product(x, y)
+        assert got.dtype == np.float32 and np.array_equal(got, x @ y)
+    da, db = make(a), make(b)
+    assert np.array_equal(product(da[::-1], db[:, :, ::2]).get(), a[::-1] @ b[:, :, ::2])
+    assert np.array_equal(product(da, b).get(), a @ b)  # the others are copied to the device
+    wide = product(a.astype("i4"), b)
+    assert wide.dtype == np.float64 and np.array_equal(wide, a @ b)
+    for out in (np.zeros((3, 7, 4, 6)), np.zeros((3, 7, 6, 4), "f4").swapaxes(-1, -2)):
+        assert product(a, b, out) is out and np.array_equal(out, a @ b)
+    out = make(np.zeros((3, 7, 4, 6)))
+    assert product(da, db, out=out) is out and np.array_equal(out.get(), a @ b)
+    square = make(a[0, 0, :, :4].copy())
+    product(square, square, out=square)  # as if the inputs were copied
+    assert np.array_equal(square.get(), a[0, 0, :, :4] @ a[0, 0, :, :4])
+    assert product.types == ["ff->f", "dd->d"] and product.signature == "(m,n),(n,p)->(m,p)"
+    for bad in (
+        lambda: product(a, a),
+        lambda: product(a[0, 0, 0], b),
+        lambda: product(a[:2], np.zeros((3, 1, 5, 2), "f4")),
+        lambda: product(a, b, np.zeros((3, 7, 4, 5))),
+        lambda: product(a, b, out, out=out),
+    ):
+        with pytest.raises(ValueError):
+            bad()
+    for bad in (
+        lambda: product(a),
+        lambda: product(a, b, a, a),
+        lambda: product(a.astype("c8"), b),
+        lambda: product(a, b, np.zeros((3, 7, 4, 6), "i4")),
+        lambda: product(da, b, np.zeros((3, 7, 4, 6), "f4")),
+        lambda: product(a, "text"),
+    ):
+        with pytest.raises(TypeError):
+            bad()
+
+
+def test_numbers_and_several_outputs(make):
+    @cl.guvectorize([(int64[:], int64, int64[:])], "(n),()->(n)", target=make.name)
+    def shift(x, by, result):
+        for i in range(x.shape[0]):
+            result[i] = x[i] + by
+
+    x = np.arange(6).reshape(2, 3)
+    for a in (x, make(x)):
+        assert np.array_equal(_host(shift(a, 10)), x + 10)
+        assert np.array_equal(_host(shift(a, np.array([10, 20]))), x + [[10], [20]])
+        assert np.array_equal(_host(shift(a[:, ::-1], np.int64(1))), x[:, ::-1] + 1)
+
+    @cl.guvectorize("(f8[:], f8[:], f8[:], i8[:])", "(n),()->(),()", target=make.name)
+    def largest(x, start, value, place):  # a number given as an array of one item
+        value[0] = start[0]
+        place[0] = -1
+        for i in range(len(x)):
+            if x[i] > value[0]:
+                value[0] = x[i]
+                place[0] = i
+
+    values = np.random.default_rng(1).random((4, 5, 6))
+    for a in (values, make(values)):
+        value, place = map(_host, largest(a, -1.0))
+        assert np.array_equal(value, values.max(-1)) and np.array_equal(place, values.argmax(-1))
+        assert place.dtype == np.int64
+    value, place = largest(values[0, 0], 5.0)
+    assert type(value) is np.float64 and (value, place) == (5, -1)
+    value, place = largest(np.zeros((2, 0)), 3.0)  # no items, but the function runs
+    assert value.tolist() == [3, 3] and place.tolist() == [-1, -1]
+
+
+def test_inference_and_lengths(make):
+    @cl.guvectorize("(n),(3)->(n)", target=make.name)
+    def dot3(x, w, r):
+        for i in range(x.shape[0]):
+            r[i] = x[i] * (w[0] + w[1] + w[2])
+
+    x, w = np.arange(4, dtype="f4"), np.arange(3)
+    out = np.zeros(4, "f8")
+    assert dot3(x, w, out) is out and out.tolist() == [0, 3, 6, 9]
+    assert dot3(x, w, dtype="f4").dtype == np.float32
+    assert dot3(x, w, np.zeros((1, 4))).shape == (1, 4)
+    with pytest.raises(TypeError, match="give the outputs"):
+        dot3(x, w)
+    with pytest.raises(ValueError, match="mismatch in its core dimension 3"):
+        dot3(x, np.arange(4), dtype="f4")
+
+    @cl.guvectorize("(f4[:], f4[:])", "(n)->(m)", target=make.name)
+    def head(x, r):
+        for i in range(r.shape[0]):
+            r[i] = x[i]
+
+    assert head(x, np.zeros(2, "f4")).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="in no input"):
+        head(x)
+
+
+def test_layouts_of_text():
+    assert layout_of("(m, n),(n,p)->(m,p)") == ([("m", "n"), ("n", "p")], [("m", "p")])
+    assert layout_of("(),(3)->(),(n)") == ([(), (3,)], [(), ("n",)])
+    for wrong in ("(n)", "(n)->", "n->(n)", "(n)->(n)->(n)", "(n;m)->()", "(0)->()", "(n)(m)->()"):
+        with pytest.raises(ValueError, match="layout"):
+            layout_of(wrong)
+
+
+@pytest.mark.parametrize(
+    ("types", "layout", "error"),
+    [
+        ("(f8[:], f8)", "(n)->()", TypeError),
+        ("(f8[:], f8[:,:])", "(n)->(n)", TypeError),
+        ("(f8, f8[:])", "(n)->(n)", TypeError),
+        ("f8(f8[:], f8[:])", "(n)->(n)", TypeError),
+        ("(f8[:], f8[:], f8[:])", "(n)->(n)", TypeError),
+        ("(f8[:], f8[:])", "(n)", ValueError),
+        ("(f8[:], f8[:])", "(n),(n)->(n)", TypeError),
+    ],
+)
+def test_refused(types, layout, error):
+    with pytest.raises(error):
+        cl.guvectorize(types, layout)(lambda x, r: None)
+    with pytest.raises(TypeError):
+        cl.guvectorize(types, "(n)->(n)", warp=3)
+    with pytest.raises(ValueError):
+        cl.guvectorize(types, "(n)->(n)", target="tpu")
+
+
+def test_results_are_written(make):
+    wrong = cl.guvectorize([(float32[:], float32[:])], "(n)->(n)", target=make.name)(
+        lambda x, r: x[0]
+    )
+    with pytest.raises(TypeError, match="returns nothing"):
+        wrong(np.zeros(3, "f4"))
