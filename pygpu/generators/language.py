@@ -306,8 +306,8 @@ def to_number(value: Any, parameter: Parameter, call: str) -> Any:
     integer does not fit.
     """
     dtype = parameter.dtype
-    if dtype is None:
-        return value
+    if dtype is None or (type(value) is dtype.type and dtype.kind in "iufbc"):
+        return value  # itself, so that the call can be remembered
     if getattr(value, "backend", None) is not None:
         raise TypeError(
             f"{call}: argument '{parameter.name}' is a number (declared "
