@@ -1,24 +1,18 @@
 """NumPy's functions called with device arrays: ``np.sort(a)``, ``np.linalg.solve(a, b)``.
 
-Functions in the table run on the device. Those of numpy.linalg and numpy.fft that are not there are
-computed by NumPy on the host, for which each warns once; all others are a TypeError.
+Functions in the tables are computed on the device, but for some of numpy.linalg and numpy.fft (see
+docs/linalg_fft.md); all others are a TypeError.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from .._array import GPUArray
-
 __all__ = ["array_function"]
-
-_warned: set[Any] = set()
-
 
 def _reduction(kind: str) -> Callable[..., Any]:
     def call(a: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
@@ -87,7 +81,7 @@ def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 
 @cache
 def _table() -> dict[Any, Callable[..., Any]]:
-    from . import array_table, functions, index, matmul, scan, sort
+    from . import array_table, fft, functions, index, linalg, matmul, scan, sort
 
     table: dict[Any, Callable[..., Any]] = {
         getattr(np, kind): _reduction(kind)
@@ -139,41 +133,10 @@ def _table() -> dict[Any, Callable[..., Any]]:
         np.ndim: lambda a: a.ndim,
         np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
     }
-    return table | array_table.table()
-
-
-def _to_host(value: Any) -> Any:
-    if isinstance(value, GPUArray):
-        return value.get()  # type: ignore[attr-defined]
-    if isinstance(value, (list, tuple)):
-        return type(value)(_to_host(v) for v in value)
-    return value
-
-
-def _to_device(like: Any, value: Any) -> Any:
-    if isinstance(value, (np.ndarray, np.generic)):
-        return like._from_host(np.asarray(value))
-    if isinstance(value, tuple):
-        parts = [_to_device(like, v) for v in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return value
+    return table | array_table.table() | linalg.table() | fft.table()
 
 
 def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
     """``__array_function__`` of an array."""
     known = _table().get(function)
-    if known is not None:
-        return known(*args, **kwargs)
-    module = getattr(function, "__module__", "") or ""
-    if not module.startswith(("numpy.linalg", "numpy.fft")):
-        return NotImplemented
-    if function not in _warned:
-        _warned.add(function)
-        warnings.warn(
-            f"{module}.{function.__name__} is computed by NumPy on the host: its arrays are copied "
-            "there and back",
-            UserWarning,
-            stacklevel=3,
-        )
-    host = function(*_to_host(tuple(args)), **{k: _to_host(v) for k, v in kwargs.items()})
-    return _to_device(like, host)
+    return NotImplemented if known is None else known(*args, **kwargs)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..libraries.layouts import layout_of
 from . import dtypes, kernels, layout, ufuncs, work
 from .reduce import reduce
 from .shells import matmul_text
@@ -85,6 +86,8 @@ def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> None:
     if k == 0:
         work.fill(out, 0)
         return
+    if _by_library(a, b, number, out):
+        return
     stack = out.shape[:-2]
     batch, (a_batch, b_batch, out_batch) = layout.collapse(
         stack,
@@ -122,6 +125,41 @@ def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> None:
     else:
         groups, size = min(total, 1 << 20), matmul_text.GROUP
     work.launch(a, kernel, groups, size, [a, b], [out], numbers)
+
+
+_FEW = 1 << 15  # multiplications, for which calling a library costs more than it saves
+
+
+def _by_library(a: Any, b: Any, number: np.dtype[Any], out: Any) -> bool:
+    """The product by cuBLAS or CLBlast, if they are there and can do it."""
+    backend = out.backend
+    if out.dtype != number or number.kind not in "fc" or out.size * a.shape[-1] < _FEW:
+        return False
+    lib: Any
+    if backend.name == "cuda":
+        from ..libraries import cublas as lib
+    else:
+        from ..libraries import clblast as lib
+
+        if number.char not in "fd" or not lib.usable(backend):
+            return False
+    if not lib.LIBRARY.available():
+        return False
+    operands = []
+    for x in (a, b):
+        x = work.astype(x, number)
+        if layout_of(x.shape[-2:], x.strides[-2:], x.itemsize) is None:
+            x = work.c_order(x)
+        operands.append(x)
+    a, b = operands
+    stack = out.shape[:-2]
+    batch, steps = layout.collapse(
+        stack,
+        layout.broadcast_strides(a.shape[:-2], a.strides[:-2], stack),
+        layout.broadcast_strides(b.shape[:-2], b.strides[:-2], stack),
+        out.strides[:-2],
+    )
+    return bool(lib.product(a, b, out, batch, steps))
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:

@@ -36,22 +36,31 @@ def test_on_the_device(make):
     assert np.shape(device) == a.shape and np.size(device, 0) == 40
 
 
-def test_on_the_host_with_one_warning(make):
-    from pygpu.core import array_function
+def test_on_the_host_with_one_warning(make, monkeypatch):
+    from pygpu.core import host as on_host
+    from pygpu.libraries import loading
 
+    for name in ("CUFFT", "CUSOLVER"):
+        monkeypatch.setenv(f"PYGPU_{name}_LIBRARY", "none")
+    loading.forget()
+    monkeypatch.setattr(on_host, "_warned", False)
     a = host("f8", (5, 5)) + 5 * np.eye(5)
     b = host("f8", 5)
-    array_function._warned.discard(np.linalg.solve)
-    with pytest.warns(UserWarning, match="numpy.linalg.solve is computed by NumPy on the host"):
+    with pytest.warns(UserWarning, match="numpy.linalg.solve is computed by NumPy on the") as seen:
         same(np.linalg.solve(make(a), make(b)), np.linalg.solve(a, b))
+    assert seen[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         same(np.linalg.solve(make(a), b), np.linalg.solve(a, b))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
         q, r = np.linalg.qr(make(a))
         same(np.dot(q, r), a)
         same(np.fft.fft(make(b)), np.fft.fft(b))
+        out = make(np.zeros(5, np.complex128))
+        assert np.fft.ifft(make(b), out=out) is out
+        same(out, np.fft.ifft(b))
+        same(np.linalg.eig(make(a + a.T)).eigenvalues, np.linalg.eig(a + a.T).eigenvalues)
+    monkeypatch.undo()
+    loading.forget()
 
 
 def test_what_there_is_not(make):

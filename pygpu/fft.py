@@ -1,0 +1,9 @@
+"""numpy.fft for arrays on a device: the same names, signatures and results.
+
+cuFFT computes them on CUDA where it is installed, else NumPy on the host: docs/linalg_fft.md.
+"""
+
+from __future__ import annotations
+
+from .core.fft import *  # noqa: F403
+from .core.fft import __all__ as __all__

@@ -1,0 +1,10 @@
+"""numpy.linalg for arrays on a device: the same names, signatures and results.
+
+cuSOLVER and cuBLAS compute them on CUDA where they are installed, else kernels of pygpu or NumPy on
+the host: docs/linalg_fft.md.
+"""
+
+from __future__ import annotations
+
+from .core.linalg import *  # noqa: F403
+from .core.linalg import __all__ as __all__
