@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes, kernels, layout
+from .shells import tiles_text
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -22,6 +23,7 @@ __all__ = ["Launch", "Operation", "prepare", "run", "start", "text"]
 
 _PLAIN = {"pg_b8": "pg_u8", "pg_f16": "pg_u16"}  # as vectors in memory
 _WIDE = 1 << 31  # beyond this, indices have 64 bits
+TILES = True  # whether GPUs do rows by a kernel of their own
 
 
 @dataclass(frozen=True)
@@ -297,6 +299,10 @@ def prepare(
             rows = "".join(
                 "c" if s[-1] == a.itemsize else "s" if s[-1] else "b" for s, a in zip(flat, arrays)
             )
+    if TILES and ndim > 1 and not backend.limits.is_cpu and not operation.index:
+        tiled = _tiles(backend, operation, memory, flat_shape, flat, arrays, wide)
+        if tiled is not None:
+            return tiled
     kernel = get_kernel(backend, operation, memory, ndim, wide, rows)
     numbers: list[int] = []
     if ndim:
@@ -307,6 +313,52 @@ def prepare(
     per_group, most, size = rule(backend, memory) if ndim == 0 else kernels.rule(backend)
     groups = min(-(-n // per_group), most) if n else 0
     return Launch(kernel, groups, size, tuple(numbers), memory, ndim == 0)
+
+
+def _tiles(
+    backend: Backend,
+    operation: Operation,
+    memory: tuple[np.dtype[Any] | None, ...],
+    shape: tuple[int, ...],
+    strides: Sequence[tuple[int, ...]],
+    arrays: Sequence[Any],
+    wide: bool,
+) -> Launch | None:
+    """The launch of the kernel over rows, if the last axis suits it."""
+    length = shape[-1]
+    letters = "".join(
+        "c" if s[-1] == a.itemsize else "s" if s[-1] else "b" for s, a in zip(strides, arrays)
+    )
+    outs = len(operation.outputs)
+    if length < 32 or "s" in letters or "b" in letters[:outs]:
+        return None
+    if not all(a is None or dtypes.is_numeric(a) for a in memory):
+        return None
+    vector = max(16 // max(a.itemsize for a, c in zip(arrays, letters) if c == "c"), 1)
+    ndim = len(shape)
+    name = _kernel_name(operation)
+    kernel = kernels.get(
+        backend,
+        ("tiles", *_key(operation, memory), ndim, wide, letters, vector),
+        lambda: (
+            tiles_text.source(operation, memory, ndim, wide, letters, vector, name),
+            name,
+        ),
+        _features(operation, memory),
+    )
+    rows = prod(shape[:-1])
+    groups, size = tiles_text.shape_of_group(rows, length, vector)
+    numbers = [*shape[1:], *(step for s in strides for step in s), rows]
+    return Launch(kernel, groups, size, tuple(numbers), memory, False)
+
+
+def _key(operation: Operation, memory: tuple[np.dtype[Any] | None, ...]) -> tuple[Any, ...]:
+    return (
+        operation.name,
+        operation.key,
+        tuple(map(dtypes.code, operation.outputs + operation.inputs)),
+        tuple(None if d is None else dtypes.code(d) for d in memory),
+    )
 
 
 def rule(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> tuple[int, int, int]:
@@ -326,10 +378,7 @@ def get_kernel(
     wide = wide and ndim > 0  # contiguous loops always count in 64 bits
     key = (
         "elementwise",
-        operation.name,
-        operation.key,
-        tuple(map(dtypes.code, operation.outputs + operation.inputs)),
-        tuple(None if d is None else dtypes.code(d) for d in memory),
+        *_key(operation, memory),
         ndim,
         wide,
         rows,

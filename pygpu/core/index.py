@@ -280,8 +280,8 @@ def _set_where(a: Any, mask: Any, value: Any) -> None:
     a._run(operation, [a], [mask, value, a], a.shape)
 
 
-def _tiles_of(mask: Any) -> tuple[Any, int, int]:
-    """(ends of the tiles' true items, tiles, number of true items) of a mask in C order."""
+def _tiles_of(mask: Any) -> tuple[Any, int]:
+    """(ends of the tiles' true items, tiles) of a mask in C order."""
     backend = mask.backend
     cpu = backend.limits.is_cpu
     tiles = -(-mask.size // (index_text.CPU_TILE if cpu else index_text.TILE))
@@ -298,32 +298,24 @@ def _tiles_of(mask: Any) -> tuple[Any, int, int]:
         else (min(tiles, 1 << 20), index_text.GROUP)
     )
     work.launch(mask, kernel, groups, size, [mask], [counts], [mask.size, tiles])
-    ends = scan("cumsum", counts, 0) if tiles > 1 else counts
+    return scan("cumsum", counts, 0) if tiles > 1 else counts, tiles
+
+
+def _last(ends: Any) -> int:
+    """The last item: the only one that the host reads."""
     found = np.empty(1, np.int64)
-    backend.to_host(
-        mask.queue,
-        found,
-        ends.base_data,
-        ends.offset + 8 * (tiles - 1),
-        wait_for=ends.events or None,
-    )
-    return ends, tiles, int(found[0])
+    place = ends.offset + 8 * (ends.size - 1)
+    ends.backend.to_host(ends.queue, found, ends.base_data, place, wait_for=ends.events or None)
+    return int(found[0])
 
 
 def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
     """x's items where the mask is true, or the indices (one row an axis) for x None."""
     backend = mask.backend
     cpu = backend.limits.is_cpu
-    ends, tiles, found = _tiles_of(mask)
+    ends, tiles = _tiles_of(mask)
     ndim = 1 if x is not None else max(len(shape), 1)
-    if x is None:
-        out = work.empty(mask, (ndim, found), np.int64)
-        items = None
-    else:
-        out = work.empty(x, (found,), x.dtype)
-        items = _moved(x.dtype, x.dtype)[0]
-    if found == 0:
-        return out, found
+    items = None if x is None else _moved(x.dtype, x.dtype)[0]
     local = index_text.TILE * (items.itemsize if items is not None else 0) + 2048
     staged = not cpu and items is not None and items.itemsize <= 8
     staged = staged and local <= backend.limits.local_bytes
@@ -339,6 +331,14 @@ def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
         else (min(tiles, 1 << 20), index_text.GROUP)
     )
     reads = [mask, ends] if x is None else [mask, ends, x]
+    # all is ready: the device has nothing to do from here to the launch
+    found = _last(ends)
+    if x is None:
+        out = work.empty(mask, (ndim, found), np.int64)
+    else:
+        out = work.empty(x, (found,), x.dtype)
+    if found == 0:
+        return out, found
     work.launch(
         mask,
         kernel,

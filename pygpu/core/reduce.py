@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["dot", "fused", "reduce"]
 
+RESIDENT = 6  # groups that a unit runs at once
 _ORDERED = ("argmin", "argmax")  # the index of an item counts
 _NAMES = {"min": "minimum", "max": "maximum"}
 
@@ -491,7 +492,7 @@ def _gpu_geometry(
         across = -(-n_out // (GROUP // lanes))
         tiles = n_red // (lanes * vector * 4)
     # as many groups as are on the device at once, by what registers they take
-    resident = units * (6 if op.plain and vector <= 4 else 3)
+    resident = units * (RESIDENT if op.plain and vector <= 4 else RESIDENT // 2)
     segments = 1
     if across < resident:
         segments = max(min(resident // across, tiles // 2), 1)

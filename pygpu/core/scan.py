@@ -118,7 +118,7 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
         tiles = -(-n // tile)
         kernel = kernels.get(
             backend,
-            ("scan_lookback", *key),
+            ("scan_lookback", scan_text.LOOKBACK_VECTORS, *key),
             lambda: (text + scan_text.lookback_source(kept, size, vector, real), "scan_lookback"),
             features,
         )

@@ -351,6 +351,8 @@ typedef struct PG_ALIGN(sizeof(Y) * {vector}) {{ Y item[{vector}]; }} scan_out;
         if (lane == 0)
             before[j] = scan_none();
     }}
+    if (id >= {8 * many} && id < 64)
+        sums[id] = scan_none();
     __syncthreads();
     if (warp == 0) {{
         scan_t low = sums[2 * lane], sum = scan_join(low, sums[2 * lane + 1]);
