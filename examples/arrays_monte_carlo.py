@@ -44,8 +44,9 @@ deviation = volatility * math.sqrt(years)
 drift = rate * years - deviation**2 / 2
 value = math.exp(-rate * years) * float(payoff(normal, price, drift, deviation, strike, N).get())
 d1 = (math.log(price / strike) + rate * years) / deviation + deviation / 2
-exact = price * (1 + math.erf(d1 / math.sqrt(2))) / 2 - strike * math.exp(-rate * years) * (
-    1 + math.erf((d1 - deviation) / math.sqrt(2))
-) / 2
+exact = (
+    price * (1 + math.erf(d1 / math.sqrt(2))) / 2
+    - strike * math.exp(-rate * years) * (1 + math.erf((d1 - deviation) / math.sqrt(2))) / 2
+)
 print(f"the option is worth about {value:.3f}; exactly {exact:.3f}")
 assert abs(value - exact) < 0.1

@@ -43,15 +43,12 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-@pytest.mark.skipif(not SCRIPTS, reason="no examples beside the tests")
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
-def test_example(path: Path, tmp_path: Path):
+def run(path: Path, folder: Path, around: dict[str, str], *options: str) -> None:
     for name in imported(path) - {"pygpu"}:
         pytest.importorskip(name, reason=f"{name} is not installed")
-    around = environment(path)
     done = subprocess.run(
-        [sys.executable, "-P", path],
-        cwd=tmp_path,
+        [sys.executable, "-P", path, *options],
+        cwd=folder,
         env={**os.environ, "MPLBACKEND": "Agg", **around},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -61,6 +58,19 @@ def test_example(path: Path, tmp_path: Path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.strip(), "an example prints what it found"
     assert not done.stderr.strip(), done.stderr
+
+
+@pytest.mark.skipif(not SCRIPTS, reason="no examples beside the tests")
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_example(path: Path, tmp_path: Path):
+    run(path, tmp_path, environment(path))
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in SCRIPTS if "--backend" in p.read_text("utf-8")], ids=lambda path: path.stem
+)
+def test_example_on_cuda(path: Path, tmp_path: Path):
+    run(path, tmp_path, environment(Path("cuda_")), "--backend", "cuda")
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
@@ -73,9 +83,17 @@ def test_example_is_short_and_checks_itself(path: Path):
 
 
 @pytest.mark.skipif(not NOTEBOOKS, reason="no notebooks beside the tests")
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * ("arrays" in path.stem))
+        for path in NOTEBOOKS
+    ],
+)
 def test_notebook(path: Path, tmp_path: Path):
     environment(path)
+    if "import matplotlib" in path.read_text("utf-8"):
+        pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
