@@ -202,14 +202,33 @@ static void block_begin(Worker *worker, unsigned long long number) {
     if (SIM_UNLIKELY(worker->check != NULL)) check_block(worker);
 }
 
+/* The threads of a kernel that runs in loops, one by one: what `threads` of sim_launch.h does for others. */
+static void threads_singly(SimContext *c, const SimEntry *entry) {
+    for (; c->next < c->threads; c->alive--) {
+        c->thread = c->cursor;
+        c->linear = c->next++;
+        if (++c->cursor.x == c->block_size.x) {
+            c->cursor.x = 0;
+            if (++c->cursor.y == c->block_size.y) {
+                c->cursor.y = 0;
+                ++c->cursor.z;
+            }
+        }
+        entry->blocks(c, 0, 0);
+    }
+}
+
 /* What a fresh fiber runs: threads until none is left to start. */
 void block_main(Worker *worker) {
+    SimContext *c = &worker->c;
+    const SimEntry *entry = worker->job->kernel->entry;
     if (SIM_LIKELY(worker->where == WHERE_THREADS)) {
-        worker->job->kernel->entry->threads(&worker->c);
+        if (entry->threads != NULL) entry->threads(c);
+        else threads_singly(c, entry);
         if (SIM_UNLIKELY(worker->check != NULL)) check_event(worker);
     } else {
-        worker->job->kernel->entry->blocks(&worker->c, worker->first, worker->count);
-        worker->c.alive = 0;
+        entry->blocks(c, worker->first, worker->count);
+        c->alive = 0;
     }
 }
 

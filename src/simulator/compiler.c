@@ -168,11 +168,27 @@ static void key_add_text(Key *key, const char *text, const char *folder) {
     key_add(key, text, strlen(text));
 }
 
+/* An object that uses nothing of the C library, as most small kernels do, needs no search for that: a third of the time. */
+static bool link_alone(const CxxCompiler *cxx, const char *folder) {
+    static const char *const linker[] = {"ld", "-shared", "-Bsymbolic", "-z", "defs", "--hash-style=gnu", "--eh-frame-hdr"};
+    Words words = {0};
+    Text out = {0}, error = {0};
+    if (cxx->command.n > 1) return false; /* zig has its own, and may be all there is */
+    bool good = true;
+    for (size_t i = 0; i < sizeof linker / sizeof linker[0]; i++) good = words_add(&words, "%s", linker[i]) && good;
+    good = words_add(&words, "-o") && words_add(&words, "%s/image.so", folder) && words_add(&words, "%s/0.o", folder) && good;
+    good = good && spawn(&words, NULL, &out, &error) == 0;
+    words_free(&words);
+    text_free(&out);
+    text_free(&error);
+    return good;
+}
+
 static bool compile(const CxxCompiler *cxx, const Options *options, const char *folder, Text *error) {
     Words words = {0};
     Text out = {0};
     common_words(&words, cxx, options);
-    static const char *const always[] = {"-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-Bsymbolic", "-fno-strict-aliasing", "-fno-math-errno", "-fno-delete-null-pointer-checks",
+    static const char *const always[] = {"-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-fno-math-errno", "-fno-delete-null-pointer-checks",
                                          "-fno-trapping-math", "-ffp-contract=fast", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-pipe"};
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) words_add(&words, "%s", always[i]);
     const bool zig = cxx->command.n > 1;
@@ -206,22 +222,15 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
         }
     }
     for (size_t i = 0; i < options->compile.n; i++) words_add(&words, "%s", options->compile.words[i]);
-    if (options->relocatable) words_add(&words, "-c");
+    words_add(&words, "-c");
     words_add(&words, "-o");
-    words_add(&words, options->relocatable ? "%s/0.o" : "%s/image.so", folder);
+    words_add(&words, "%s/0.o", folder);
     words_add(&words, "%s/program.ii", folder);
-    if (zig) {
-        words_add(&words, "-Wl,--no-gc-sections");
-    } else {
-        words_add(&words, "-nostdlib");
-        words_add(&words, "-lm");
-        words_add(&words, "-lc");
-        words_add(&words, "-lgcc");
-    }
     const int status = spawn(&words, NULL, &out, error);
     words_free(&words);
     text_free(&out);
-    return status == 0 && (!options->relocatable || relocatable_link(cxx, folder, 1, false, error));
+    if (status != 0) return false;
+    return options->relocatable ? relocatable_link(cxx, folder, 1, false, error) : link_alone(cxx, folder) || relocatable_link(cxx, folder, 1, false, error);
 }
 
 static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, const Options *options, const char *folder, Key key, Text *image, Text *log) {

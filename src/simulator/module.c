@@ -55,7 +55,7 @@ static void module_free(SimModule *module) {
 }
 
 static bool ours(const char *name) {
-    return strncmp(name, "sim_", 4) == 0 || strncmp(name, "_ZL4sim_", 8) == 0 || strstr(name, "SimKernel") != NULL || name[0] == '.' ||
+    return strncmp(name, "sim_", 4) == 0 || strncmp(name, "_ZL4sim_", 8) == 0 || strstr(name, "SimKernel") != NULL || strstr(name, "SimLoops") != NULL || name[0] == '.' ||
            strncmp(name, "_ZTV", 4) == 0 || strncmp(name, "_ZTI", 4) == 0 || strncmp(name, "_ZTS", 4) == 0 || strncmp(name, "_ZZ", 3) == 0 ||
            strncmp(name, "_ZGV", 4) == 0 || strncmp(name, "_DYNAMIC", 8) == 0 || strncmp(name, "_GLOBAL_", 8) == 0;
 }

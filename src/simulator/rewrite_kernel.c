@@ -107,7 +107,7 @@ static bool independent(const Rewriter *r, unsigned first, unsigned end) {
 
 /* The template of sim_launch.h that runs a kernel, and what the function that it calls takes before the kernel's own parameters. */
 static const char *template_of(Form form) {
-    return form == FORM_REGIONS ? "SimRegions" : "SimKernel";
+    return form == FORM_REGIONS ? "SimRegions" : form == FORM_LOOPS ? "SimLoops" : "SimKernel";
 }
 
 static const char *builtins_of(Form form) {
@@ -123,18 +123,22 @@ static void entry(Rewriter *r, const Kernel *k, Form form, bool blocks) {
     text_puts(&own_name, "sim_v_");
     text_puts(&own_name, name.data + 1); /* a space is before it */
     rewrite_flat(r, &types, k->params, k->params_end, false);
+    if (!blocks && form != FORM_REGIONS) form = FORM_FIBERS;
     const char *p = types.data != NULL ? types.data : "", *comma = k->params < k->params_end ? "," : "";
     text_printf(r->out,
                 " typedef %s<void (*)(%s), &%s, void (*)(%s%s%s), &%s> __simL_%u;"
-                " static const SimEntry __simE_%u = {(void *)static_cast<void (*)(%s)>(&%s), &__simL_%u::threads, ",
-                template_of(form), p, name.data, builtins_of(form), comma, p, own_name.data, n, n, p, name.data, n);
-    if (!blocks || form == FORM_FIBERS) {
-        text_puts(r->out, "0");
+                " static const SimEntry __simE_%u = {(void *)static_cast<void (*)(%s)>(&%s), ",
+                template_of(form), p, name.data, builtins_of(form), comma, p, own_name.data, n, n, p, name.data);
+    if (form == FORM_LOOPS) {
+        text_printf(r->out, "0, &__simL_%u::blocks", n);
+    } else if (!blocks || form == FORM_FIBERS) {
+        text_printf(r->out, "&__simL_%u::threads, 0", n);
     } else if (form == FORM_STRIDES) {
+        text_printf(r->out, "&__simL_%u::threads, ", n);
         text_printf(r->out, "&SimStride<void (*)(%s), &%s, bool (*)(const uint3, const uint3, const dim3, const dim3, const unsigned long long, const bool%s%s), &sim_w_%s>::blocks", p,
                     name.data, comma, p, name.data + 1);
     } else {
-        text_printf(r->out, "&__simL_%u::blocks", n);
+        text_printf(r->out, "&__simL_%u::threads, &__simL_%u::blocks", n, n);
     }
     text_printf(r->out, ", __simL_%u::sizes, __simL_%u::count, (unsigned)(", n, n);
     if (k->bounds != 0) rewrite_flat(r, r->out, k->bounds, k->bounds_end, true);
@@ -268,14 +272,18 @@ void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names) {
                 Text own = {0};
                 Text loops = {0};
                 text_printf(&own, "%.*ssim_v_%s", (int)at, text, text + at);
-                if (kernel->form == FORM_FIBERS || !names_are_independent(r, text)) text_puts(&loops, "0");
-                else if (kernel->form != FORM_STRIDES) text_printf(&loops, "&__simM_%zu::blocks", i);
-                else text_printf(&loops, "&SimStride<decltype(&%s), &%s, decltype(&%.*ssim_w_%s), &%.*ssim_w_%s>::blocks", text, text, (int)at, text, text + at, (int)at, text, text + at);
+                const bool blocks = kernel->form != FORM_FIBERS && names_are_independent(r, text);
+                const Form form = blocks || kernel->form == FORM_REGIONS ? kernel->form : FORM_FIBERS;
+                if (form == FORM_LOOPS) text_printf(&loops, "0, &__simM_%zu::blocks", i);
+                else text_printf(&loops, "&__simM_%zu::threads, ", i);
+                if (form != FORM_LOOPS && !blocks) text_puts(&loops, "0");
+                else if (form == FORM_REGIONS) text_printf(&loops, "&__simM_%zu::blocks", i);
+                else if (form == FORM_STRIDES) text_printf(&loops, "&SimStride<decltype(&%s), &%s, decltype(&%.*ssim_w_%s), &%.*ssim_w_%s>::blocks", text, text, (int)at, text, text + at, (int)at, text, text + at);
                 text_printf(r->out,
                             " typedef %s<decltype(&%s), &%s, decltype(&%s), &%s> __simM_%zu; static const SimEntry __simF_%zu = {(void *)static_cast<decltype(&%s)>(&%s), "
-                            "&__simM_%zu::threads, %s, __simM_%zu::sizes, __simM_%zu::count, 0, %d}; static const SimEntry *const __simG_%zu "
+                            "%s, __simM_%zu::sizes, __simM_%zu::count, 0, %d}; static const SimEntry *const __simG_%zu "
                             "__attribute__((used, section(\"sim_kernels\"))) = &__simF_%zu;",
-                            template_of(kernel->form), text, text, own.data, own.data, i, i, text, text, i, loops.data, i, i, kernel->form == FORM_REGIONS, i, i);
+                            template_of(form), text, text, own.data, own.data, i, i, text, text, loops.data, i, i, kernel->form == FORM_REGIONS, i, i);
                 text_free(&loops);
                 text_free(&own);
             }

@@ -87,21 +87,23 @@ static void run_blocks(Worker *worker, Job *job) {
     const SimEntry *entry = job->kernel->entry;
     unsigned long long seed;
     const SimOrder order = sim_order(&seed);
-    /* Code in regions counts on numbers of threads that fit into an int. */
-    const bool loops = entry->blocks != NULL && !(entry->regions && (unsigned long long)job->launch->grid.x * job->launch->block.x > 0x7fffffffull - 1024);
+    const bool loops = entry->blocks != NULL, in_strides = loops && entry->threads != NULL && !entry->regions;
+    const unsigned long long width = job->launch->grid.x, most = (0x7fffffffull - 1024) / job->launch->block.x;
+    /* But for strides, loops count on indices along x that fit into an int; the blocks beyond run thread by thread. */
+    const bool wide = !in_strides && width - 1 > most;
     while (!atomic_load_explicit(&job->stop, memory_order_relaxed)) {
         const unsigned long long first = atomic_fetch_add_explicit(&job->next, job->chunk, memory_order_relaxed);
         if (first >= job->blocks) return;
         const unsigned long long count = first + job->chunk > job->blocks ? job->blocks - first : job->chunk;
         bool good = true;
-        if (loops && order == SIM_FORWARD) {
+        if (loops && order == SIM_FORWARD && !wide) {
             good = blocks_run(worker, first, count);
         } else {
             for (unsigned long long i = first; good && i < first + count; i++) {
                 const unsigned long long number = order == SIM_FORWARD   ? i
                                                   : order == SIM_REVERSE ? job->blocks - 1 - i
                                                                          : shuffled(i, job->blocks, seed);
-                good = loops ? blocks_run(worker, number, 1) : block_run(worker, number);
+                good = loops && (!wide || number % width <= most) ? blocks_run(worker, number, 1) : block_run(worker, number);
             }
         }
         if (!good) {

@@ -428,6 +428,19 @@ STRIDED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
+def test_indices_that_do_not_fit_into_an_int(simulator):
+    """Blocks beyond them run thread by thread: what the loops assume does not hold there."""
+    source = """
+    extern "C" __global__ void k(unsigned long long *out) {
+        unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i >= 0x7fffff00u) out[i - 0x7fffff00u] = i;
+    }"""
+    blocks, out = (1 << 21) + 1, np.zeros(256 + 1024, np.uint64)
+    simulator.run(source, blocks, 1024, out)
+    assert (out == 0x7FFFFF00 + np.arange(out.size, dtype=np.uint64)).all()
+
+
 @pytest.mark.parametrize("text", STRIDED, ids=range(len(STRIDED)))
 @pytest.mark.parametrize("n, grid, block", [(0, 1, 32), (1, 3, 64), (1000, 3, 64), (5000, 2, 33)])
 def test_loops_in_strides_of_the_grid(simulator, make_simulator, text, n, grid, block):

@@ -7,7 +7,7 @@
 #ifndef PYGPU_SIM_ABI_H
 #define PYGPU_SIM_ABI_H
 
-#define SIM_ABI 5
+#define SIM_ABI 6
 #define SIM_REGION 0x10000000ul /* 256 MiB of addresses, of which only what is touched exists */
 #define SIM_WARP 32u
 
@@ -74,9 +74,11 @@ struct SimContext {
 /* How a kernel is run: section "sim_kernels" has the address of one for each. */
 typedef struct {
     void *function;                 /* the kernel's symbol, for its name */
-    /* Starts threads of the context's block until none is left; several stacks may be inside. */
+    /* Starts threads of the context's block until none is left; several stacks may be inside. NULL: `blocks` does it, one by one. */
     void (*threads)(SimContext *);
-    /* Runs all threads of blocks first .. first + count - 1 in loops; NULL where threads may have to wait or be identified. */
+    /* Runs all threads of blocks first .. first + count - 1 in loops; NULL where threads may have to wait or be identified. Without `threads`
+     * their indices along x in the grid fit into an int, and a count of 0 asks for the context's thread of its block alone: so there is one
+     * function to compile, not two. */
     void (*blocks)(SimContext *, unsigned long long first, unsigned long long count);
     const unsigned *sizes;          /* sizes and alignments of the parameters, in turn [bytes] */
     unsigned n_params;

@@ -142,15 +142,23 @@ template <class... P, void (*function)(P...), class B, B body> struct SimKernel<
             if (SIM_UNLIKELY(c->waiting)) c->runtime->thread_end(c);
         }
     }
+    template <unsigned... I> static SIM_INLINE void start_with(SimContext *c, SimIndices<I...>) { start(c, *(P *)c->params[I]...); }
+    static void threads(SimContext *c) { start_with(c, typename SimCount<sizeof...(P)>::Type()); }
+};
+
+/* ---- kernels whose threads never wait --------------------------------------------------------------------------------------------------- */
+
+template <class F, F function, class B, B body> struct SimLoops;
+
+template <class... P, void (*function)(P...), class B, B body> struct SimLoops<void (*)(P...), function, B, body> {
+    static constexpr unsigned count = sizeof...(P);
+    static constexpr unsigned sizes[2 * sizeof...(P) + 2] = {(unsigned)sizeof(P)..., 0, (unsigned)alignof(P)..., 0};
+
     /* A row of threads along x. What the optimizer is told about ranges lets it see that blockIdx.x * blockDim.x + threadIdx.x does
      * not overflow, in whatever type, and so that neighbours access neighbouring memory. Threads of a block depend on each other
      * through barriers only, and there are none here. */
     static SIM_INLINE void row(uint3 block, dim3 block_size, dim3 grid_size, unsigned y, unsigned z, P... p) {
         const int n = (int)block_size.x;
-        if (SIM_UNLIKELY((unsigned long long)block.x * block_size.x > 0x7fffffff - 1024)) {
-            for (int x = 0; x < n; x++) body(uint3{(unsigned)x, y, z}, block, block_size, grid_size, p...);
-            return;
-        }
         if (block.x * block_size.x > 0x7fffffff - 1024) __builtin_unreachable();
 #if defined(__clang__)
 #pragma clang loop vectorize(assume_safety)
@@ -162,9 +170,13 @@ template <class... P, void (*function)(P...), class B, B body> struct SimKernel<
             body(uint3{(unsigned)x, y, z}, block, block_size, grid_size, p...);
         }
     }
-    static SIM_INLINE void loop(SimContext *c, unsigned long long first, unsigned long long count, P... p) {
+    static SIM_INLINE void loop(SimContext *c, unsigned long long first, unsigned long long many, P... p) {
         const dim3 block_size = sim_triple(c->block_size), grid_size = sim_triple(c->grid_size);
-        for (unsigned long long number = first; number < first + count; number++) {
+        if (SIM_UNLIKELY(many == 0)) {
+            body(sim_triple(c->thread), sim_triple(c->block), block_size, grid_size, p...);
+            return;
+        }
+        for (unsigned long long number = first; number < first + many; number++) {
             const unsigned long long rest = number / grid_size.x;
             const uint3 block{(unsigned)(number % grid_size.x), (unsigned)(rest % grid_size.y), (unsigned)(rest / grid_size.y)};
             c->block = SimTriple{block.x, block.y, block.z};
@@ -172,14 +184,12 @@ template <class... P, void (*function)(P...), class B, B body> struct SimKernel<
                 for (unsigned y = 0; y < block_size.y; y++) row(block, block_size, grid_size, y, z, p...);
         }
     }
-    template <unsigned... I> static SIM_INLINE void start_with(SimContext *c, SimIndices<I...>) { start(c, *(P *)c->params[I]...); }
     template <unsigned... I>
-    static SIM_INLINE void loop_with(SimContext *c, unsigned long long first, unsigned long long count, SimIndices<I...>) {
-        loop(c, first, count, *(P *)c->params[I]...);
+    static SIM_INLINE void loop_with(SimContext *c, unsigned long long first, unsigned long long many, SimIndices<I...>) {
+        loop(c, first, many, *(P *)c->params[I]...);
     }
-    static void threads(SimContext *c) { start_with(c, typename SimCount<sizeof...(P)>::Type()); }
-    static void blocks(SimContext *c, unsigned long long first, unsigned long long count) {
-        loop_with(c, first, count, typename SimCount<sizeof...(P)>::Type());
+    static void blocks(SimContext *c, unsigned long long first, unsigned long long many) {
+        loop_with(c, first, many, typename SimCount<sizeof...(P)>::Type());
     }
 };
 
