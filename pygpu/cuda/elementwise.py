@@ -227,6 +227,22 @@ get_where_kernel = _simple(
     "result[i] = crit[i] != 0 ? then_[i] : else_[i]",
 )
 get_logical_not_kernel = _simple("logical_not", "{x} *x, {out} *out", "out[i] = x[i] == 0")
+get_fmod_kernel = _simple(
+    "fmod_kernel", "float *arg, float *mod, float *z", "z[i] = fmodf(arg[i], mod[i])"
+)
+get_modf_kernel = _simple(
+    "modf_kernel",
+    "float *x, float *intpart, float *fracpart",
+    "fracpart[i] = modff(x[i], &intpart[i])",
+)
+get_frexp_kernel = _simple(
+    "frexp_kernel",
+    "float *x, float *significand, float *exponent",
+    "int power; significand[i] = frexpf(x[i], &power); exponent[i] = power",
+)
+get_ldexp_kernel = _simple(
+    "ldexp_kernel", "float *sig, float *expt, float *z", "z[i] = ldexpf(sig[i], (int)expt[i])"
+)
 
 
 def _of_type(name: str, source: Any, target: Any) -> str:
@@ -299,6 +315,15 @@ def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z
     """z = func(x, y) with one number y; arguments x, y, z, n."""
     tx, ty, tz = (dtype_to_ctype(d) for d in (dtype_x, dtype_y, dtype_z))
     return get_elwise_kernel(f"{tx} *x, {ty} y, {tz} *z", f"z[i] = {func}(x[i], y)", _name(func))
+
+
+def get_binary_minmax_kernel(
+    func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any, use_scalar: bool
+) -> Any:
+    """z = func(x, y), where func is "min" or "max"; use_scalar: y is one number."""
+    make = get_binary_func_scalar_kernel if use_scalar else get_binary_func_kernel
+    floats = any(np.dtype(dtype).kind == "f" for dtype in (dtype_x, dtype_y, dtype_z))
+    return make("f" + func if floats else func, dtype_x, dtype_y, dtype_z)
 
 
 @context_dependent_memoize

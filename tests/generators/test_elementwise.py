@@ -393,6 +393,29 @@ def test_getters_of_cuda(cuda):
     assert np.array_equal(z.get(), 2.0 * x.get() + 1)
 
 
+def test_getters_of_cudas_functions(cuda):
+    import pygpu.cuda.elementwise as elementwise
+
+    f4 = np.dtype(np.float32)
+    hx, hy = (8 * numbers(100)).astype(f4), (numbers(100, seed=1) + 3).astype(f4)
+    x, y = cuda.array(hx), cuda.array(hy)
+    z, w = cuda.array(np.zeros(100, f4)), cuda.array(np.zeros(100, f4))
+
+    def run(kernel, *arrays):
+        kernel.prepared_call((1, 1), (64, 1, 1), *(a.gpudata for a in arrays), 100)
+
+    run(elementwise.get_fmod_kernel(), x, y, z)
+    assert np.array_equal(z.get(), np.fmod(hx, hy))
+    run(elementwise.get_modf_kernel(), x, z, w)
+    assert np.array_equal(w.get(), np.modf(hx)[0]) and np.array_equal(z.get(), np.modf(hx)[1])
+    run(elementwise.get_frexp_kernel(), x, z, w)
+    assert np.array_equal(z.get(), np.frexp(hx)[0]) and np.array_equal(w.get(), np.frexp(hx)[1])
+    run(elementwise.get_ldexp_kernel(), z, w, z)
+    assert np.array_equal(z.get(), hx)
+    run(elementwise.get_binary_minmax_kernel("max", f4, f4, f4, False), x, y, z)
+    assert np.array_equal(z.get(), np.maximum(hx, hy))
+
+
 def test_getters_of_opencl(opencl):
     from pygpu.elementwise import get_elwise_kernel, get_elwise_program, get_fill_kernel
 
