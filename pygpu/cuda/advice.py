@@ -25,15 +25,15 @@ def source_text(call: str, source: object) -> str:
 
 # What compilers say of habits that no longer work, or only without extern "C" { }.
 _ADVICE = {
-    r"\btexture\b.*(not name a type|not a template|undefined)": (
+    r"\btexture\b.*(not name a type|not a template|undefined)|no template named 'texture'": (
         "CUDA 12 removed texture references: pass a cudaTextureObject_t, from "
         "pygpu.cuda.driver.TextureObject"
     ),
-    r"\bsurface\b.*(not name a type|not a template|undefined)": (
+    r"\bsurface\b.*(not name a type|not a template|undefined)|no template named 'surface'": (
         "CUDA 12 removed surface references: pass a cudaSurfaceObject_t, from "
         "pygpu.cuda.driver.SurfaceObject"
     ),
-    r"template.* C linkage|may not have extern \"C\" linkage": (
+    r"template.* C(\+\+)? linkage|may not have extern \"C\" linkage": (
         'templates cannot be in extern "C": give no_extern_c=True, and extern "C" to the kernels'
     ),
 }

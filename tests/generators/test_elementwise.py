@@ -397,7 +397,7 @@ def test_getters_of_cudas_functions(cuda):
     import pygpu.cuda.elementwise as elementwise
 
     f4 = np.dtype(np.float32)
-    hx, hy = (8 * numbers(100)).astype(f4), (numbers(100, seed=1) + 3).astype(f4)
+    hx, hy = (8 * numbers(100)).astype(f4), (numbers(100, seed=1) + 0.5).astype(f4)
     x, y = cuda.array(hx), cuda.array(hy)
     z, w = cuda.array(np.zeros(100, f4)), cuda.array(np.zeros(100, f4))
 
