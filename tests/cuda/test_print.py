@@ -190,21 +190,23 @@ def test_a_launch_as_the_last_call(begin):
 
 
 @simulator
-def test_a_block_that_fails_prints_once(context):
-    """It runs again thread by thread, to find the thread that failed."""
+@pytest.mark.parametrize("barrier", ["", "__syncthreads();"])
+def test_a_block_that_fails_prints_once(context, barrier):
+    """It may run again thread by thread, to find the thread that failed."""
     made = cuda.Device(0).make_context()
     out = io.StringIO()
     try:
         module = SourceModule("""
         __global__ void f(int *a, int n) {
             printf("%d.%d ", blockIdx.x, threadIdx.x);
-            a[blockIdx.x == 2 && threadIdx.x == 1 ? n : 0] = 1;
-        }""")
+            BARRIER
+            a[blockIdx.x == 2 && threadIdx.x == 2 ? n : 0] = 1;
+        }""".replace("BARRIER", barrier))
         with contextlib.redirect_stdout(out):
             module.get_function("f")(
                 cuda.mem_alloc(4), np.int32(1 << 30), block=(3, 1, 1), grid=(3, 1)
             )
-            with pytest.raises(cuda.Error, match=r"block \(2,0,0\), thread \(1,0,0\)"):
+            with pytest.raises(cuda.Error, match=r"block \(2,0,0\), thread \(2,0,0\)"):
                 cuda.Context.synchronize()
             context.push()
             cuda.Context.synchronize()
@@ -212,4 +214,4 @@ def test_a_block_that_fails_prints_once(context):
     finally:
         made.pop()
         made.detach()
-    assert out.getvalue().split() == "0.0 0.1 0.2 1.0 1.1 1.2 2.0 2.1".split()
+    assert out.getvalue().split() == "0.0 0.1 0.2 1.0 1.1 1.2 2.0 2.1 2.2".split()
