@@ -1,7 +1,7 @@
 """Names of Numba: its decorators for functions of arrays, and its types.
 
-``jit`` and ``njit`` leave a function the plain Python function that it is, which kernels can call: pygpu
-compiles for devices, not for the host.
+``jit`` and ``njit`` leave a function the plain Python function that it is, which kernels can call:
+pygpu compiles for devices, not for the host.
 """
 
 from __future__ import annotations
@@ -80,5 +80,3 @@ def set_num_threads(count: int) -> None:
 def get_num_threads() -> int:
     """1; see set_num_threads."""
     return 1
-
-

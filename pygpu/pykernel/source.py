@@ -203,7 +203,7 @@ def _from_frames(code: types.CodeType) -> str | None:
     while frame is not None and depth < 40:
         for space in (frame.f_locals, frame.f_globals):
             for value in list(space.values()):
-                if type(value) is not str or id(value) in seen or code.co_name not in value:
+                if type(value) is not str or id(value) in seen or code.co_name.strip("<>") not in value:
                     continue
                 seen.add(id(value))
                 if len(value) < 1 << 20 and _contains(value, code):

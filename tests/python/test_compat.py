@@ -496,3 +496,23 @@ def test_cuda_arrays_as_their_programs_know_them():
         a.fill(2)
         assert a.gpudata is other and a.get().sum() == 24
         """)
+
+
+def test_numba():
+    check("""
+        compat.install("numba")
+        import numba, numpy as np
+        from numba import cuda, float32, guvectorize, njit, prange, types, vectorize, void
+        from numba.core import types as core_types
+        assert numba.__version__ == "0.61.2" and types.float32 is float32 is core_types.float32
+        assert vectorize is pygpu.vectorize and cuda.reduce is pygpu.cuda.reduce
+        assert repr(void(float32[:, ::1])) == "none(array(float32, 2d, C))"
+        assert njit(lambda x: x + 1)(2) == 3 and prange is range
+        assert numba.typeof(np.zeros(3)).ndim == 1
+        try:
+            import numba.typed
+        except ImportError as error:
+            assert "no counterpart" in str(error)
+        else:
+            raise AssertionError
+        """)
