@@ -1,8 +1,13 @@
 """Python functions as kernels run on both backends; the fixtures are those of the arrays."""
 
+import ctypes
+import ctypes.util
 import importlib.util
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 # Several test folders have a conftest.py, so this one is loaded by its path.
 _spec = importlib.util.spec_from_file_location(
@@ -19,3 +24,46 @@ Maker = _module.Maker
 cuda_context = _module.cuda_context
 make = _module.make
 opencl_maker = _module.opencl_maker
+
+
+@pytest.fixture(scope="session")
+def nvrtc() -> Any:
+    """Compiles a text of the common language by NVIDIA's compiler, for sm_90; fails with its log."""
+    from pygpu.cuda import nvrtc as ours
+
+    library: Any = None
+    names = [ctypes.util.find_library("nvrtc"), "libnvrtc.so.13", "libnvrtc.so.12"]
+    for folder in ours._library_folders():
+        names += sorted(map(str, Path(folder).glob("libnvrtc.so.1[23]")))
+    for name in filter(None, names):
+        try:
+            library = ctypes.CDLL(name)
+            break
+        except OSError:
+            continue
+    if library is None:
+        pytest.skip("no NVRTC")
+    bases = [*ours._pip_folders(), *ours._toolkits(), "/usr"]
+    folders = [f"{base}/include" for base in bases]
+    folders = [f for f in folders if (Path(f) / "cuda_fp16.h").exists()][:1]
+    if not folders:
+        pytest.skip("no cuda_fp16.h")
+
+    def run(backend: Any, text: str) -> None:
+        features = {"complex", "atomics", "half"}
+        source = backend.dialect.prefix(features) + text
+        options = ["--gpu-architecture=sm_90", *(f"-I{f}" for f in folders)]
+        program = ctypes.c_void_p()
+        words = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
+        library.nvrtcCreateProgram(
+            ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None
+        )
+        status = library.nvrtcCompileProgram(program, len(options), words)
+        size = ctypes.c_size_t()
+        library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+        log = ctypes.create_string_buffer(size.value)
+        library.nvrtcGetProgramLog(program, log)
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+        assert status == 0, log.value.decode() + "\n" + text
+
+    return run

@@ -9,6 +9,8 @@ import pytest
 
 import pygpu
 from pygpu import cuda
+from pygpu.core.backend import backend_of
+from pygpu.pykernel import ArrayType
 
 SIZE = 16
 WEIGHTS = np.array([0.25, 0.5, 0.25], np.float32)
@@ -364,3 +366,31 @@ def test_detect(cuda_context: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[0].startswith("Found ") and lines[0].endswith(" CUDA devices")
     assert lines[1].startswith("id 0 ") and lines[1].endswith("[SUPPORTED]")
     assert lines[-1] == f"\t{len(cuda.gpus)}/{len(cuda.gpus)} devices are supported"
+
+
+@pytest.mark.slow
+def test_nvrtc(cuda_context: Any, nvrtc: Any) -> None:
+    """NVIDIA's compiler takes the texts, also where the simulator runs them."""
+
+    def array(dtype: str, ndim: int = 1, contiguous: bool = True) -> ArrayType:
+        return ArrayType(np.dtype(dtype), ndim, contiguous)
+
+    cases = [
+        (views, [array("f8", 2, False), array("f8")]),
+        (shared_sum, [array("f4"), array("f8"), array("i8")]),
+        (atomics, [array("i4"), array("f4", 2), array("i4")]),
+        (atomics, [array("i8"), array("f8", 2), array("i8")]),
+        (atomics, [array("u8"), array("f8", 2), array("u8")]),
+        (indices, [array("i8", 3)]),
+        (stencil, [array("f4"), array("f4")]),
+        (checked, [array("i8"), int]),
+        (scale, [array("f2"), float]),
+        (scale, [array("c8"), complex]),
+    ]
+    cuda_context.push()
+    try:
+        backend = backend_of(cuda_context)
+        for function, types in cases:
+            nvrtc(backend, function.inspect_source(*types, backend=cuda_context))
+    finally:
+        type(cuda_context).pop()

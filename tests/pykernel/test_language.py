@@ -12,6 +12,8 @@ import pytest
 
 import pygpu
 from pygpu import cuda
+from pygpu.core.backend import backend_of
+from pygpu.pykernel import ArrayType
 
 SCALE = 2.5
 TABLE = (3, 1, 4, 1, 5)
@@ -321,14 +323,19 @@ def mandelbrot(x, y):
     return 50
 
 
-def apply_all(make: Any, several: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """A row of results of each function, from one kernel."""
+def rows_of(several: Any) -> Any:
+    """A kernel that makes a row of results of each function."""
     lines = [f"    out[{k}, i] = f{k}(x[i], y[i])" for k in range(len(several))]
     text = "def rows(x, y, out):\n    i = cuda.grid(1)\n    if i >= x.size:\n        return\n"
     text += "\n".join(lines) + "\n"
     names = {f"f{k}": f for k, f in enumerate(several)}
     exec(text, space := {"cuda": cuda, **names})
-    rows = pygpu.kernel(space["rows"], src=text, exact=True)
+    return pygpu.kernel(space["rows"], src=text, exact=True)
+
+
+def apply_all(make: Any, several: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """A row of results of each function, from one kernel."""
+    rows = rows_of(several)
     out = make(np.zeros((len(several), len(x))))
     rows[1, 32](make(x), make(y), out)
     return out.get()
@@ -382,3 +389,17 @@ def test_float(make: Any, dtype: str) -> None:
     several = (*FLOAT, mandelbrot)
     got = apply_all(make, several, x, y)
     compare(several, got, plain(several, x, y), 1e-12 if dtype == "f8" else 2e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["i4", "f4", "f8"])
+def test_nvrtc(cuda_context: Any, nvrtc: Any, dtype: str) -> None:
+    """NVIDIA's compiler takes the texts, also where the simulator runs them."""
+    several = REAL + (INTEGER if dtype == "i4" else (*FLOAT, mandelbrot))
+    one, two = ArrayType(np.dtype(dtype), 1), ArrayType(np.dtype("f8"), 2)
+    cuda_context.push()
+    try:
+        text = rows_of(several).inspect_source(one, one, two, backend=cuda_context)
+        nvrtc(backend_of(cuda_context), text)
+    finally:
+        type(cuda_context).pop()
