@@ -449,11 +449,13 @@ def _round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
             return _int(fc, node, [value], {})
         text = fc.ufunc(node, "rint", [value])[0].text
         return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
-    if value.type.dtype.kind in "biu":
-        raise _WrongCall("round() of an integer to digits is not supported")
     digits = args[1]
     if not digits.is_const:
         raise _WrongCall("the number of digits must be a constant")
+    if value.type.dtype.kind in "biu":
+        if digits.const < 0:
+            raise _WrongCall("round() of an integer to tens is not supported")
+        return _int(fc, node, [value], {}) if value.type.dtype.kind == "b" else value
     scale = fc.constant(float(10.0 ** abs(int(digits.const))), node)
     up, down = (ast.Mult(), ast.Div()) if digits.const >= 0 else (ast.Div(), ast.Mult())
     scaled = fc.binary(node, up, value, scale)

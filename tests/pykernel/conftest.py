@@ -28,7 +28,7 @@ opencl_maker = _module.opencl_maker
 
 @pytest.fixture(scope="session")
 def nvrtc() -> Any:
-    """Compiles a text of the common language by NVIDIA's compiler, for sm_90; fails with its log."""
+    """Compiles a text of the common language by NVIDIA's compiler for sm_90."""
     from pygpu.cuda import nvrtc as ours
 
     library: Any = None
