@@ -200,10 +200,11 @@ def _from_frames(code: types.CodeType) -> str | None:
     frame = sys._getframe(1)
     seen = set()
     depth = 0
+    word = code.co_name.strip("<>")
     while frame is not None and depth < 40:
         for space in (frame.f_locals, frame.f_globals):
             for value in list(space.values()):
-                if type(value) is not str or id(value) in seen or code.co_name.strip("<>") not in value:
+                if type(value) is not str or id(value) in seen or word not in value:
                     continue
                 seen.add(id(value))
                 if len(value) < 1 << 20 and _contains(value, code):
