@@ -138,5 +138,9 @@ def _table() -> dict[Any, Callable[..., Any]]:
 
 def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
     """``__array_function__`` of an array."""
+    from . import array_table
+
     known = _table().get(function)
+    if known is None:
+        known = array_table.makers(like).get(function)
     return NotImplemented if known is None else known(*args, **kwargs)

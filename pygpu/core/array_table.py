@@ -9,10 +9,30 @@ from typing import Any
 import numpy as np
 
 from .._array import GPUArray
-from . import functions, layout, manipulate, named, sets, sort, ufuncs, work
+from . import (
+    functions,
+    index,
+    layout,
+    manipulate,
+    matmul,
+    named,
+    quantiles,
+    sets,
+    sort,
+    ufuncs,
+    work,
+)
 from .scan import scan
 
-__all__ = ["cumulative_prod", "cumulative_sum", "diff", "table", "unique_parts", "vecdot"]
+__all__ = [
+    "cumulative_prod",
+    "cumulative_sum",
+    "diff",
+    "makers",
+    "table",
+    "unique_parts",
+    "vecdot",
+]
 
 _NoValue: Any = getattr(np, "_NoValue", None)
 
@@ -193,8 +213,63 @@ def vecdot(a: Any, b: Any, /, *, axis: int = -1) -> Any:
     return product._reduce("sum", axis, dtype=dtype)
 
 
+def _einsum(
+    subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, order: str = "K",
+    casting: str = "safe", optimize: Any = False,
+) -> Any:  # fmt: skip
+    if dtype is not None:
+        operands = tuple(x.astype(dtype, copy=False) for x in operands)
+    return matmul.einsum(subscripts, *operands, out=out, optimize=optimize)
+
+
+def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    """The modes that repeat items take them by indices that NumPy pads."""
+    if array.ndim == 0:
+        return array._copy()
+    widths = np.broadcast_to(np.asarray(pad_width, np.int64), (array.ndim, 2))
+    if (widths < 0).any():
+        raise ValueError("index can't contain negative values")
+    if mode == "constant":
+        ends = np.broadcast_to(np.asarray(options.pop("constant_values", 0)), (array.ndim, 2))
+        for axis, ((before, after), (first, last)) in enumerate(zip(widths, ends)):
+            shape = list(array.shape)
+            shape[axis] += int(before) + int(after)
+            wide = work.empty(array, tuple(shape), array.dtype)
+            lead = (slice(None),) * axis
+            stop = shape[axis] - int(after)
+            for part, value in (
+                (slice(None, int(before)), array.dtype.type(first)),
+                (slice(stop, None), array.dtype.type(last)),
+                (slice(int(before), stop), array),
+            ):
+                wide[(*lead, part)] = value
+            array = wide
+        return array
+    if mode not in ("edge", "reflect", "symmetric", "wrap"):
+        raise TypeError(f"pad: mode {mode!r} is not there for an array on a device")
+    for axis, width in enumerate(widths):
+        places = np.pad(np.arange(array.shape[axis]), tuple(width), mode, **options)
+        array = index.take(array, places, axis)
+    return array
+
+
 def _plain(value: Any) -> Any:
     return value.dtype if isinstance(value, GPUArray) else value
+
+
+def _quantile(scale: int) -> Callable[..., Any]:
+    """numpy.quantile (1) or percentile (100)."""
+
+    def call(
+        a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+        method: str = "linear", keepdims: Any = False, **options: Any,
+    ) -> Any:  # fmt: skip
+        if options.get("weights") is not None:
+            raise TypeError("quantile: weights are not supported for an array on a device")
+        shares = np.asarray(q.get() if isinstance(q, GPUArray) else q, np.float64) / scale  # type: ignore[attr-defined]
+        return quantiles.quantile(a, shares, axis, out, method=method, keepdims=bool(keepdims))
+
+    return call
 
 
 def _unique(*wanted: str) -> Callable[..., Any]:
@@ -228,12 +303,16 @@ def table() -> dict[Any, Callable[..., Any]]:
         ),
         "append": lambda arr, values, axis=None: m.concat([arr, work.as_array(arr, values)], axis),
         "array_equal": _array_equal,
+        "argpartition": lambda a, kth, axis=-1, **options: quantiles.partition(a, kth, axis, True),
         "array_split": lambda a, parts, axis=0: m.split(a, parts, axis),
         "astype": lambda x, dtype, /, *, copy=True, device=None: x.astype(dtype, copy=copy),
         "atleast_1d": lambda *arrays: m.atleast(1, arrays),
         "atleast_2d": lambda *arrays: m.atleast(2, arrays),
         "atleast_3d": lambda *arrays: m.atleast(3, arrays),
         "average": _average,
+        "bincount": lambda x, /, weights=None, minlength=0: quantiles.bincount(
+            x, weights, minlength
+        ),
         "broadcast_arrays": lambda *arrays, subok=False: m.broadcast_arrays(*arrays),
         "broadcast_to": lambda a, shape, subok=False: m.broadcast_to(a, shape),
         "can_cast": lambda a, to, casting="safe": np.can_cast(_plain(a), _plain(to), casting),
@@ -243,13 +322,16 @@ def table() -> dict[Any, Callable[..., Any]]:
         "cumulative_prod": cumulative_prod,
         "cumulative_sum": cumulative_sum,
         "diff": diff,
+        "digitize": quantiles.digitize,
         "dstack": lambda arrays: m.join(arrays, "dstack"),
+        "einsum": _einsum,
         "empty_like": _like(None),
         "expand_dims": m.expand_dims,
         "flip": m.flip,
         "fliplr": lambda a: m.flip(a, 1),
         "flipud": lambda a: m.flip(a, 0),
         "full_like": _full_like,
+        "histogram": quantiles.histogram,
         "hsplit": lambda a, parts: m.split(a, parts, 1 if a.ndim > 1 else 0, False),
         "hstack": lambda arrays, **options: m.join(arrays, "hstack"),
         "imag": lambda a: a.imag,
@@ -261,6 +343,9 @@ def table() -> dict[Any, Callable[..., Any]]:
         ),
         "isrealobj": lambda a: a.dtype.kind != "c",
         "matrix_transpose": lambda a, /: a.mT,
+        "median": lambda a, axis=None, out=None, overwrite_input=False, keepdims=False: (
+            quantiles.median(a, axis, out, keepdims=bool(keepdims))
+        ),
         "meshgrid": lambda *arrays, copy=True, sparse=False, indexing="xy": m.meshgrid(
             arrays, indexing, copy
         ),
@@ -271,6 +356,10 @@ def table() -> dict[Any, Callable[..., Any]]:
         "nanprod": _nan_reduction("prod", 1),
         "nansum": _nan_reduction("sum", 0),
         "ones_like": _like(1),
+        "pad": _pad,
+        "partition": lambda a, kth, axis=-1, **options: quantiles.partition(a, kth, axis),
+        "percentile": _quantile(100),
+        "quantile": _quantile(1),
         "real": lambda a: a.real,
         "repeat": m.repeat,
         "result_type": lambda *args: np.result_type(*map(_plain, args)),
@@ -318,3 +407,56 @@ def _nan_reduction(kind: str, instead: Any) -> Callable[..., Any]:
         return a._reduce(kind, axis, **options)
 
     return call
+
+
+# ---- with like=
+
+
+def _as_array(like: Any, a: Any, dtype: Any = None, copy: bool = False) -> Any:
+    if isinstance(a, GPUArray):
+        array: Any = a
+        return array.astype(array.dtype if dtype is None else dtype, copy=copy)
+    return like._from_host(np.asarray(a, dtype))
+
+
+def makers(like: Any) -> dict[Any, Callable[..., Any]]:
+    """NumPy's functions that make arrays, called with ``like=`` a device array."""
+
+    def asarray(a: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
+        return _as_array(like, a, dtype, options.get("copy", False) is True)
+
+    def array(a: Any, dtype: Any = None, *, copy: Any = True, **options: Any) -> Any:
+        return _as_array(like, a, dtype, bool(copy))
+
+    def filled(value: Any) -> Callable[..., Any]:
+        def make(shape: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+            kind = np.dtype(float if dtype is None else dtype)
+            new = work.empty(like, layout.as_shape(shape), kind)
+            return new if value is None else new.fill(value)
+
+        return make
+
+    def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Any:
+        kind = np.asarray(fill_value).dtype if dtype is None else np.dtype(dtype)
+        return work.empty(like, layout.as_shape(shape), kind).fill(fill_value)
+
+    def arange(*args: Any, **options: Any) -> Any:
+        start, step, n, dtype, _ = functions.arange_plan("arange", args, options)
+        return functions.arange_into(work.empty(like, (n,), dtype), start, step)
+
+    def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float, order: str = "C") -> Any:
+        shape = N, N if M is None else M
+        return manipulate.eye_into(work.empty(like, shape, dtype), k)
+
+    return {
+        np.asarray: asarray,
+        np.asanyarray: asarray,
+        np.ascontiguousarray: asarray,
+        np.array: array,
+        np.empty: filled(None),
+        np.zeros: filled(0),
+        np.ones: filled(1),
+        np.full: full,
+        np.arange: arange,
+        np.eye: eye,
+    }

@@ -160,6 +160,9 @@ def split(a: Any, parts: Any, axis: int = 0, uneven: bool = True) -> list[Any]:
 def concat(arrays: Sequence[Any], axis: int | None = 0) -> Any:
     """numpy.concatenate; axis None: of the flat arrays."""
     arrays = list(arrays)
+    like = next((a for a in arrays if isinstance(a, GPUArray)), None)
+    if like is not None:  # arrays of the host beside it are copied
+        arrays = [work.as_array(like, a, call="concatenate") for a in arrays]
     if axis is None:
         arrays, axis = [work.flat(a) for a in arrays], 0
     return functions.concatenate(arrays, axis)

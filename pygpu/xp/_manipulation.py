@@ -64,7 +64,7 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Any:
     return manipulate.concat(_together("concat", arrays), axis)
 
 
-def expand_dims(x: Any, /, *, axis: int | tuple[int, ...] = 0) -> Any:
+def expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
     """A view with new axes of length 1."""
     return manipulate.expand_dims(x, axis)
 

@@ -444,6 +444,49 @@ def test_numpys_functions(on):
 
 
 @pytest.mark.slow
+def test_statistics_by_sorting(on):
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=(5, 4, 6)).astype("f4")
+    a[2, 1, 3] = np.nan
+    x = xp.asarray(a)
+    whole = rng.integers(0, 9, (7, 3))
+    y = xp.asarray(whole)
+    for axis in (None, 0, (0, 2), -1):
+        same(np.median(x, axis=axis), np.median(a, axis=axis))
+        same(np.median(y, axis=axis if axis != (0, 2) else (0, 1)), np.median(
+            whole, axis=axis if axis != (0, 2) else (0, 1)))  # fmt: skip
+        for q in (0.3, [0, 0.5, 1], [[0.25, 0.8]]):
+            got, want = np.quantile(x, q, axis=axis), np.quantile(a, q, axis=axis)
+            np.testing.assert_allclose(got.get(), want, rtol=1e-5)
+            assert got.shape == want.shape
+    same(np.percentile(y, 40, axis=0, keepdims=True), np.percentile(whole, 40, 0, keepdims=True))
+    with pytest.raises(ValueError, match="range"):
+        np.quantile(x, 1.5)
+    flat = a[0].ravel()
+    for bins, limits in ((5, None), (4, (-1, 1)), ([-1, 0, 0.5, 3], None)):
+        got, want = np.histogram(x[0], bins, limits), np.histogram(flat, bins, limits)
+        assert (got[0].get() == want[0]).all()
+        np.testing.assert_allclose(got[1].get(), want[1], rtol=1e-6)
+    same(np.bincount(y[:, 0], minlength=4), np.bincount(whole[:, 0], minlength=4))
+    for edges in ([1, 3, 5], [5, 3, 1]):
+        for right in (False, True):
+            same(np.digitize(y, edges, right), np.digitize(whole, edges, right))
+    same(np.partition(y[:, 0], 2)[2], np.partition(whole[:, 0], 2)[2])
+    for mode in ("edge", "reflect", "symmetric", "wrap"):
+        same(np.pad(y, ((1, 2), (0, 2)), mode), np.pad(whole, ((1, 2), (0, 2)), mode))
+    same(np.pad(y, 1, constant_values=7), np.pad(whole, 1, constant_values=7))
+    for got, want in (
+        (np.asarray([1.5, 2], like=x), np.array([1.5, 2])),
+        (np.array(y, like=x), whole),
+        (np.full((2, 2), 3, like=x), np.full((2, 2), 3)),
+        (np.arange(1, 7, 2, like=x), np.arange(1, 7, 2)),
+        (np.eye(2, 3, like=x), np.eye(2, 3)),
+        (np.concatenate([y[0], whole[0]]), np.concatenate([whole[0], whole[0]])),
+    ):
+        same(got, want)
+
+
+@pytest.mark.slow
 def test_dtypes_crossed(on):
     """Results and their dtypes of the functions of two operands, beside NumPy's."""
     rng = np.random.default_rng(0)
