@@ -436,15 +436,18 @@ def makers(like: Any) -> dict[Any, Callable[..., Any]]:
 
         return make
 
-    def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Any:
+    def full(
+        shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any
+    ) -> Any:
         kind = np.asarray(fill_value).dtype if dtype is None else np.dtype(dtype)
         return work.empty(like, layout.as_shape(shape), kind).fill(fill_value)
 
     def arange(*args: Any, **options: Any) -> Any:
+        options.pop("device", None)
         start, step, n, dtype, _ = functions.arange_plan("arange", args, options)
         return functions.arange_into(work.empty(like, (n,), dtype), start, step)
 
-    def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float, order: str = "C") -> Any:
+    def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float, **options: Any) -> Any:
         shape = N, N if M is None else M
         return manipulate.eye_into(work.empty(like, shape, dtype), k)
 

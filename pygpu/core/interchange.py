@@ -325,7 +325,7 @@ def _take_cuda(x: Any, kind: tuple[int, int], device: Device | None, copy: bool 
 
 
 def _take_opencl(x: Any, device: Device | None, copy: bool | None) -> Any:
-    from pygpu import array as arrays
+    arrays: Any = importlib.import_module("pygpu.array")
 
     tensor = _array._dlpack_import(_capsule(x))
     memory = _buffer_class().from_int_ptr(tensor.address, True)
@@ -339,7 +339,8 @@ def _take_opencl(x: Any, device: Device | None, copy: bool | None) -> Any:
     if where is None:
         where = as_device(memory.context)
     arrays._check_memory(memory, tensor.offset, tensor.shape, tensor.strides, tensor.dtype)
-    array = arrays.Array.__new__(arrays.Array)
+    cls: Any = arrays.Array
+    array = cls.__new__(cls)
     array._init(
         where.backend,
         where.queue,

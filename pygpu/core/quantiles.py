@@ -109,7 +109,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     if not (steps <= 0).all():
         raise ValueError("bins must be monotonically increasing or decreasing")
     turned = manipulate.flip(edges)._copy(order="C")
-    return host.size - sort.searchsorted(turned, x, "right" if right else "left")
+    return host.size - sort.searchsorted(turned, x, side)
 
 
 def histogram(

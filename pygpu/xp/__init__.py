@@ -14,20 +14,14 @@ simulator.
 import math as _math
 
 from ..core.device import Device, as_device, default_device, set_default_device
-from . import fft, linalg
+from . import _creation, _dtypes, _elementwise, _linear, _manipulation, _statistics, fft, linalg
 from ._creation import *  # noqa: F403
-from ._creation import __all__ as _creation_names
 from ._dtypes import *  # noqa: F403
-from ._dtypes import __all__ as _dtypes_names
 from ._elementwise import *  # noqa: F403
-from ._elementwise import __all__ as _elementwise_names
 from ._info import __array_namespace_info__
 from ._linear import *  # noqa: F403
-from ._linear import __all__ as _linear_names
 from ._manipulation import *  # noqa: F403
-from ._manipulation import __all__ as _manipulation_names
 from ._statistics import *  # noqa: F403
-from ._statistics import __all__ as _statistics_names
 
 __array_api_version__ = "2024.12"
 
@@ -51,10 +45,10 @@ __all__ = [
     "newaxis",
     "pi",
     "set_default_device",
-    *_creation_names,
-    *_dtypes_names,
-    *_elementwise_names,
-    *_linear_names,
-    *_manipulation_names,
-    *_statistics_names,
 ]
+__all__ += _creation.__all__
+__all__ += _dtypes.__all__
+__all__ += _elementwise.__all__
+__all__ += _linear.__all__
+__all__ += _manipulation.__all__
+__all__ += _statistics.__all__

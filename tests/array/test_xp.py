@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import math
 import warnings
 
@@ -484,19 +483,3 @@ def test_statistics_by_sorting(on):
         (np.concatenate([y[0], whole[0]]), np.concatenate([whole[0], whole[0]])),
     ):
         same(got, want)
-
-
-@pytest.mark.slow
-def test_dtypes_crossed(on):
-    """Results and their dtypes of the functions of two operands, beside NumPy's."""
-    rng = np.random.default_rng(0)
-    names = "add subtract multiply maximum less equal bitwise_and floor_divide remainder".split()
-    dtypes = [xp.bool, xp.int8, xp.int64, xp.uint16, xp.float32, xp.float64, xp.complex64]
-    for name, one, two in itertools.product(names, dtypes, dtypes):
-        a = rng.integers(1, 6, 7).astype(one)
-        b = rng.integers(1, 6, 7).astype(two)
-        try:
-            want = getattr(np, name)(a, b)
-        except TypeError:
-            continue
-        same(getattr(xp, name)(xp.asarray(a), xp.asarray(b)), want)
