@@ -338,7 +338,9 @@ def _take_opencl(x: Any, device: Device | None, copy: bool | None) -> Any:
                 break
     if where is None:
         where = as_device(memory.context)
-    arrays._check_memory(memory, tensor.offset, tensor.shape, tensor.strides, tensor.dtype)
+    layout.check_memory(
+        "from_dlpack", memory, tensor.offset, tensor.shape, tensor.strides, tensor.dtype.itemsize
+    )
     cls: Any = arrays.Array
     array = cls.__new__(cls)
     array._init(
