@@ -16,13 +16,14 @@ NAMES = (
     "launch",
     "transfer",
     "build",
+    "arrays",
     "import",
     "cuda_launch",
     "cuda_memory",
     "cuda_compile",
     "simulator",
 )
-WITHOUT_OPENCL = NAMES[3:]  # which know nothing of its platforms and devices
+WITHOUT_OPENCL = NAMES[4:]  # which know nothing of its platforms and devices
 
 
 def written(text: str, name: str, output: str) -> str:

@@ -1,6 +1,7 @@
 """Operations on arrays: pygpu on CUDA and OpenCL beside CuPy, PyTorch, PyCUDA, PyOpenCL and NumPy.
 
-python benchmarks/arrays.py [--size N] [--seconds S] [--only SYSTEM ...] [--json FILE]
+python benchmarks/arrays.py [--size N] [--seconds S] [--only SYSTEM ...] [--json FILE] [--quick]
+    [--platform P] [--device D]
 
 For large arrays the useful bytes of an operation (what a user sees read and written) are divided
 by its time, and by the rate of a copy on the device in the same run, which counts a byte read and a
@@ -28,6 +29,7 @@ BYTES = {
     "copy": 8,
     "a + b": 12,
     "2*a + b": 12,
+    "2*a + b fused": 12,
     "exp(a)": 8,
     "where(c, a, b)": 13,
     "rows + column": 8,
@@ -65,9 +67,13 @@ def pygpu_operations(
     m = a.reshape(square(host.size))
     column = to_device(np.arange(m.shape[0], dtype=np.float32)[:, None])
     c = a > b
+    import pygpu
+
+    fused = pygpu.fuse(lambda a, b: 2 * a + b)
     operations: Operations = {
         "a + b": lambda: a + b,
         "2*a + b": lambda: 2 * a + b,
+        "2*a + b fused": lambda: fused(a, b),
         "where(c, a, b)": lambda: module.where(c, a, b),
         "rows + column": lambda: m + column,
         "sum": lambda: a.sum(),
@@ -108,12 +114,26 @@ def pygpu_cuda(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
     return operations, driver.Context.synchronize
 
 
+WANTED = {"platform": "", "device": ""}  # parts of names
+
+
 def opencl_device(cl: Any) -> Any:
-    """The device that PYOPENCL_CTX names, else a GPU if there is one."""
-    if "PYOPENCL_CTX" in os.environ:
+    """The device that is asked for: a GPU if there are several. Both libraries, pygpu and PyOpenCL,
+    list devices in the loader's order, so they take the same."""
+    if not any(WANTED.values()) and "PYOPENCL_CTX" in os.environ:
         return cl.create_some_context(interactive=False).devices[0]
-    devices = [d for p in cl.get_platforms() for d in p.get_devices()]
-    return next((d for d in devices if d.type & cl.device_type.GPU), devices[0])
+    devices = [
+        d
+        for p in cl.get_platforms()
+        if WANTED["platform"].lower() in p.name.lower()
+        for d in p.get_devices()
+        if WANTED["device"].lower() in d.name.lower()
+    ]
+    if not devices:
+        raise ImportError(f"no OpenCL device with {WANTED} in its name")
+    found = next((d for d in devices if d.type & cl.device_type.GPU), devices[0])
+    print(f"{cl.__name__}: {found.platform.name}, {found.name}", file=sys.stderr)
+    return found
 
 
 def pygpu_opencl(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
@@ -301,8 +321,17 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=0, help="items; default 64 Mi, on CPUs 16 Mi")
     parser.add_argument("--seconds", type=float, default=0.1, help="for each operation")
     parser.add_argument("--only", nargs="*", default=list(SYSTEMS), choices=list(SYSTEMS))
+    parser.add_argument("--platform", default="", help="of OpenCL: a part of its name")
+    parser.add_argument("--device", default="", help="of OpenCL: a part of its name")
+    parser.add_argument("--quick", action="store_true", help="small arrays, little time")
+    parser.add_argument("--repeats", type=int, default=0, help="tenths of a second for each")
     parser.add_argument("--json", help="write the times there, in seconds")
     options = parser.parse_args()
+    WANTED.update(platform=options.platform, device=options.device)
+    if options.repeats:
+        options.seconds = options.repeats / 10
+    if options.quick:
+        options.size, options.seconds = options.size or 1 << 20, 0.02
     size = options.size or (1 << 24 if os.environ.get("PYGPU_CUDA") == "simulator" else 1 << 26)
     large: dict[str, dict[str, float]] = {}
     small: dict[str, dict[str, float]] = {}

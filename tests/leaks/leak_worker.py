@@ -61,6 +61,7 @@ REPEATS = {
     "profiling": 10_000,
     "from_int_ptr": 50_000,
     "exceptions_kept": 10_000,
+    **({} if PEER else {"arrays": 10_000, "fused": 2_000}),
 }
 
 
@@ -213,7 +214,38 @@ def uses() -> dict[str, Callable[[int], Any]]:
         if i % 50 == 0:
             kept.clear()
 
+    def arrays(i: int) -> None:
+        """Known and ever new layouts, kernels of users, failures; plans are forgotten meanwhile."""
+        part = vector[: 2 + i % 3000]
+        (part + part).sum()
+        np.exp(part, out=other[: part.size])
+        matrix + matrix[:, :1]
+        doubled(part, other[: part.size])
+        refused(lambda: part + "no number")
+        refused(lambda: np.add(part, part, out=other[:1]))
+        if i % 100 == 0:
+            queue.finish()
+            vector.backend.pool.free_held()
+
+    def fused_(i: int) -> None:
+        pygpu.fuse(lambda a, s: a * s + 1)(vector[:64], i)
+        refused(lambda: pygpu.fuse(lambda a: a if a > 0 else -a)(vector))
+        if i % 100 == 0:
+            queue.finish()
+            vector.backend.pool.free_held()
+
+    if not PEER:
+        import pygpu
+        from pygpu.array import to_device
+        from pygpu.elementwise import ElementwiseKernel
+
+        vector, other = (to_device(queue, np.ones(4000, np.float32)) for _ in range(2))
+        matrix = to_device(queue, np.ones((16, 16), np.float32))
+        doubled = ElementwiseKernel(ctx, "float *x, float *y", "y[i] = 2 * x[i]")
+
     return {
+        "arrays": arrays,
+        "fused": fused_,
         "buffers": lambda i: cl.Buffer(ctx, MF.READ_WRITE, 4096),
         "sub_buffers": lambda i: one.get_sub_region(0, 64),
         "failing_calls": failing,
