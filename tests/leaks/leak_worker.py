@@ -223,14 +223,14 @@ def uses() -> dict[str, Callable[[int], Any]]:
         doubled(part, other[: part.size])
         refused(lambda: part + "no number")
         refused(lambda: np.add(part, part, out=other[:1]))
-        if i % 100 == 0:
+        if i % 100 == 99:
             queue.finish()
             vector.backend.pool.free_held()
 
     def fused_(i: int) -> None:
         pygpu.fuse(lambda a, s: a * s + 1)(vector[:64], i)
         refused(lambda: pygpu.fuse(lambda a: a if a > 0 else -a)(vector))
-        if i % 100 == 0:
+        if i % 100 == 99:
             queue.finish()
             vector.backend.pool.free_held()
 
