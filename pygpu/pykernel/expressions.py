@@ -303,10 +303,13 @@ class Expressions(Indexing):
                 items.append(self.expr(element))
         return Value(TupleType(tuple(v.type for v in items)), items=items)
 
-    def unpack(self, value: Value, node: ast.AST) -> list[Value]:
-        """The items of a tuple (or of a short array's first axis)."""
+    def unpack(self, value: Value, node: ast.AST, count: int | None = None) -> list[Value]:
+        """The items of a tuple, or the first *count* of an array with one axis."""
         if value.is_tuple:
             return list(value.items)
+        if value.is_array and count is not None and len(value.shape) == 1:
+            places = [self.constant(i, node) for i in range(count)]
+            return [self.load(value, *self.item_place(value, [i], node)) for i in places]
         raise self.source.error(f"{value.type} cannot be unpacked", node)
 
     # ---- attributes

@@ -349,7 +349,7 @@ class FunctionCompiler(Expressions):
         elif isinstance(target, (ast.Tuple, ast.List)):
             if any(isinstance(t, ast.Starred) for t in target.elts):
                 raise self.source.error("starred assignment is not supported", target)
-            items = self.unpack(value, target)
+            items = self.unpack(value, target, len(target.elts))
             if len(items) != len(target.elts):
                 raise self.source.error(f"{len(items)} values for {len(target.elts)} names", target)
             if any(not isinstance(t, ast.Name) for t in target.elts) or any(

@@ -255,10 +255,19 @@ class Kernel(KernelBase):
         size = tuple(g * b for g, b in zip(grid, block))
         return Launcher(self, grid, block, queue, shared, size)
 
-    def forall(self, n: int, tpb: int = 0, stream: Any = None, shared: int = 0) -> Launcher:
-        """A launch of at least *n* threads in one dimension, *tpb* to a block (256 if 0)."""
-        threads = tpb or 256
-        return self._launcher(max(-(-n // threads), 1), threads, stream, shared)
+    def forall(self, n: int, tpb: int = 0, stream: Any = None, shared: int = 0) -> ForAll:
+        """A launch of at least *n* threads in one dimension, *tpb* to a block; 0: as many as fit on
+        CUDA, at most 256 on OpenCL."""
+        return ForAll(self, n, tpb, stream, shared)
+
+    def _threads(self, args: tuple[Any, ...], queue: Any) -> int:
+        """How many threads a block of forall() has."""
+        backend = self._backend_for(args, queue)
+        most = min(backend.limits.group_size, 256)
+        if backend.name == "cuda" and not any(isinstance(a, np.ndarray) for a in args):
+            made = self.specialize(backend, args)
+            most = max(made.kernel.max_threads_per_block // 32 * 32, 32)
+        return most
 
     configure = property(lambda self: lambda *config: self[config])
 
@@ -500,6 +509,21 @@ class Kernel(KernelBase):
         backend.to_host(queue, number, error, 0)
         if number[0]:
             raise AssertionError(made.asserts[int(number[0])])
+
+
+class ForAll:
+    """``kernel.forall(n)``."""
+
+    def __init__(self, kernel: Kernel, n: int, tpb: int, stream: Any, shared: int) -> None:
+        self.kernel, self.n, self.tpb, self.stream, self.shared = kernel, n, tpb, stream, shared
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        kernel = self.kernel
+        bound = kernel._bind(args, kwargs)
+        threads = self.tpb or kernel._threads(bound, self.stream or None)
+        blocks = max(-(-self.n // threads), 1)
+        launch: Any = kernel._launcher(blocks, threads, self.stream, self.shared)
+        return launch(*bound)
 
 
 def _size(kernel: Kernel, what: str, value: Any) -> tuple[int, ...]:

@@ -250,6 +250,19 @@ def test_arguments(make: Any) -> None:
 
 
 @pygpu.kernel
+def unpacks(shape, out):
+    height, width = shape
+    out[cuda.grid(1)] = height * 10 + width
+
+
+def test_unpacked_array(make: Any) -> None:
+    out = make(np.zeros(3, np.int32))
+    unpacks.forall(1, tpb=3)(make(np.array([4, 7])), out)
+    assert out.get().tolist() == [47] * 3
+    unpacks.forall(3)(make(np.array([1, 2])), make(np.zeros(1024, np.int32)))
+
+
+@pygpu.kernel
 def checked(a, limit):
     i = cuda.grid(1)
     assert a[i] < limit, "too large"
