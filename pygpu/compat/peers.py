@@ -37,6 +37,8 @@ def _pyopencl() -> Peer:
         values[module, "VERSION"] = version
         values[module, "VERSION_STATUS"] = ""
         values[module, "VERSION_TEXT"] = text
+    # What generated invokers hand over as numbers, instead of bytes.
+    values["invoker", "BUF_PACK_TYPECHARS"] = list("cbBhHiIlLfd")
     return Peer(
         name="pyopencl",
         target="pygpu",
@@ -52,6 +54,7 @@ def _pyopencl() -> Peer:
             "_cl": ("pygpu._opencl", "pygpu", "pygpu.tools", "pygpu.compat.names"),
             "array": ("pygpu.compat.opencl_array", "pygpu.array"),
             "clrandom": ("pygpu.compat.opencl_clrandom", "pygpu.clrandom"),
+            "invoker": (),
             "typing": ("pygpu.compat.names",),
             "compyte": (),
             "compyte.dtypes": ("pygpu.dtypes", "pygpu.tools"),

@@ -418,6 +418,25 @@ static PyObject *Kernel_set_args(PyObject *op, PyObject *const *args, Py_ssize_t
     return set_arguments(self, 0, args, self->n_given) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
+/* What invokers that other packages generate for PyOpenCL call: (index, value, index, value, ...), or (index, type's letter, value, ...). */
+static PyObject *set_groups(PyObject *op, PyObject *groups, Py_ssize_t each, const char *call) {
+    if (!PyTuple_Check(groups) || PyTuple_GET_SIZE(groups) % each != 0) {
+        return PyErr_Format(PyExc_TypeError, "Kernel.%s: takes a tuple of %zd items for each argument", call, each);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(groups); i += each) {
+        PyObject *pair[] = {PyTuple_GET_ITEM(groups, i), PyTuple_GET_ITEM(groups, i + each - 1)};
+        PyObject *done = Kernel_set_arg(op, pair, 2);
+        if (done == NULL) {
+            return NULL;
+        }
+        Py_DECREF(done);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *Kernel_set_arg_multi(PyObject *op, PyObject *groups) { return set_groups(op, groups, 2, "_set_arg_multi"); }
+static PyObject *Kernel_set_arg_buf_pack_multi(PyObject *op, PyObject *groups) { return set_groups(op, groups, 3, "_set_arg_buf_pack_multi"); }
+
 static PyObject *Kernel_set_scalar_arg_dtypes(PyObject *op, PyObject *dtypes) {
     return kernel_declare((Kernel *)op, dtypes) < 0 ? NULL : Py_NewRef(Py_None);
 }
@@ -500,6 +519,12 @@ static PyMethodDef Kernel_methods[] = {
      "set_arg($self, index, arg, /)\n--\n\n(index: int, arg: object, /) -> None\n\nSet one argument, counted from 0, for enqueue_nd_range_kernel. It is kept alive."},
     {"set_args", (PyCFunction)(void (*)(void))Kernel_set_args, METH_FASTCALL,
      "set_args($self, /, *args)\n--\n\n(*args: object) -> None\n\nSet all arguments for enqueue_nd_range_kernel. They are kept alive."},
+    {"_set_arg_multi", Kernel_set_arg_multi, METH_O,
+     "_set_arg_multi($self, pairs, /)\n--\n\n(pairs: tuple[object, ...], /) -> None\n\nset_arg() for each index and value of a tuple."},
+    {"_set_arg_buf_multi", Kernel_set_arg_multi, METH_O,
+     "_set_arg_buf_multi($self, pairs, /)\n--\n\n(pairs: tuple[object, ...], /) -> None\n\nThe same, of values as bytes."},
+    {"_set_arg_buf_pack_multi", Kernel_set_arg_buf_pack_multi, METH_O,
+     "_set_arg_buf_pack_multi($self, groups, /)\n--\n\n(groups: tuple[object, ...], /) -> None\n\nset_arg() for each index, letter of a type, and number."},
     {"set_scalar_arg_dtypes", Kernel_set_scalar_arg_dtypes, METH_O,
      "set_scalar_arg_dtypes($self, arg_dtypes, /)\n--\n\n(arg_dtypes: Sequence[object], /) -> None\n\nDeclare the arguments' types: a dtype for a number or "
      "struct, None for anything else, a VectorArg for an array. Seldom needed: the types are read from the kernel."},

@@ -466,6 +466,34 @@ def test_arrays_as_their_programs_know_them():
         """)
 
 
+def test_what_generated_invokers_call():
+    check("""
+        import struct
+        import numpy as np
+        import pyopencl as cl
+        from pyopencl.invoker import BUF_PACK_TYPECHARS
+
+        assert "f" in BUF_PACK_TYPECHARS
+        context = cl.create_some_context(interactive=False)
+        queue = cl.CommandQueue(context)
+        kernel = cl.Program(context, "kernel void f(global float *x, int n, float2 v)"
+                                     "{ x[0] = n * v.x; x[1] = v.y; }").build().f
+        x = cl.Buffer(context, cl.mem_flags.READ_WRITE, 8)
+        kernel._set_arg_multi((0, x))
+        kernel._set_arg_buf_pack_multi((1, b"i", 3))
+        kernel._set_arg_buf_multi((2, struct.pack("ff", 1.5, 7)))
+        cl.enqueue_nd_range_kernel(queue, kernel, (1,), None)
+        back = np.empty(2, np.float32)
+        cl.enqueue_copy(queue, back, x)
+        assert back.tolist() == [4.5, 7]
+        for wrong in ([0, x], (0,), (9, x), (1, b"i")):
+            with pytest.raises((TypeError, cl.LogicError)):
+                kernel._set_arg_multi(wrong)
+        with pytest.raises(TypeError):
+            kernel._set_arg_buf_pack_multi((1, 3))
+        """)
+
+
 def test_cuda_arrays_as_their_programs_know_them():
     check("""
         import os
