@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import pygpu.cuda.autoinit  # noqa: F401
 from pygpu import cuda
 
 BINS = 32
