@@ -15,6 +15,14 @@ import pytest
 import pygpu as cl
 from pygpu import _opencl
 
+try:
+    from hypothesis import HealthCheck, settings
+except ImportError:
+    pass  # the tests that need it skip, or say so
+else:  # on a busy machine making inputs takes its time
+    settings.register_profile("pygpu", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+    settings.load_profile("pygpu")
+
 if os.environ.get("PYGPU_TEST_AS") == "nvidia":
     _opencl._as_nvidia(True)
 
