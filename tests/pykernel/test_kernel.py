@@ -407,3 +407,26 @@ def test_nvrtc(cuda_context: Any, nvrtc: Any) -> None:
             nvrtc(backend, function.inspect_source(*types, backend=cuda_context))
     finally:
         type(cuda_context).pop()
+
+
+@pygpu.jit
+def nested(x):
+    return (x, (x + 1, x * 2.5)), 7
+
+
+@pygpu.kernel
+def prints(a, z):
+    i = cuda.grid(1)
+    (p, (q, r)), s = nested(a[i])
+    if i == 0:
+        print("100%", i, a[i], z, (p, q), a.size > 1, sep=" | ", end=' "end"\n')
+    a[i] = p + q + r + s
+
+
+def test_print_and_nested_results(make: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    a = make(np.arange(4.0))
+    prints[1, 4](a, 1 + 2j)
+    assert a.get().tolist() == [x + x + 1 + x * 2.5 + 7 for x in range(4)]
+    if make.name == "cuda":
+        cuda.synchronize()
+    assert capfd.readouterr().out == '100% | 0 | 0 | (1+2j) | (0, 1) | 1 "end"\n'
