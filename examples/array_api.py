@@ -6,7 +6,7 @@ pygpu.xp for those on a device.
 
 import numpy as np
 
-from pygpu import xp
+import pygpu.xp as xp
 
 
 def fit(x, y, degree, steps=200):
