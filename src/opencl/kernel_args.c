@@ -513,12 +513,20 @@ static int convert_vector(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
 
 /* An array with its offset in bytes, for a VectorArg(with_offset=True). */
 static int convert_with_offset(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
-    PyObject *base = PyObject_GetAttrString(arg, "base_data"), *offset = base != NULL ? PyObject_GetAttrString(arg, "offset") : NULL;
+    PyTypeObject *ours = (PyTypeObject *)self->state->array_type;
+    PyObject *base, *offset;
     int result = -1;
-    if (offset == NULL) {
+    if (ours != NULL && PyObject_TypeCheck(arg, ours)) {
+        base = Py_NewRef(((GPUArray *)arg)->base_data);
+        offset = PyLong_FromSsize_t(((GPUArray *)arg)->offset);
+    } else {
+        base = PyObject_GetAttrString(arg, "base_data");
+        offset = base != NULL ? PyObject_GetAttrString(arg, "offset") : NULL;
+    }
+    if (offset == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
         refuse(self, i, "an Array is wanted here (declared as VectorArg), not %s", pg_type_name(arg));
-    } else if (convert_global(self, i, base, out) == 0) {
+    } else if (offset != NULL && convert_global(self, i, base, out) == 0) {
         if (out->hold == base) {
             out->hold = Py_NewRef(base);
             out->owns_hold = 1;

@@ -27,7 +27,7 @@ SECONDS = 7.0
 """Then the points get sparse: one scenario must not cost the suite more."""
 
 
-def prepare(base: Base) -> dict[str, Callable[[], Any]]:
+def prepare(base: Base, name: str = "") -> dict[str, Callable[[], Any]]:
     """The scenarios, with all they need made before: only pygpu's own work is left to fail."""
     buffer, other, host, got = base.buffer(), base.buffer(), base.host, np.zeros_like(base.host)
     kernel, axpy, scalar = base.prg.add1, base.prg.axpy, np.float32(1)
@@ -93,6 +93,29 @@ def prepare(base: Base) -> dict[str, Callable[[], Any]]:
                 base.queue, np.zeros(64, np.float32), made, origin=(0, 0), region=(4, 4)
             )
 
+    def arrays() -> None:
+        """Operations that were seen before: nothing but C runs."""
+        vector + other_vector
+        np.exp(vector, out=other_vector)
+        matrix + column
+        matrix.sum(0)
+        doubled(vector, other_vector)
+
+    def plans() -> None:
+        """What is launched is remembered anew."""
+        vector.backend.table.plans.clear()
+        step = (None, (1,), (1,), (0, -1), (5,), False)
+        vector.backend.table.plans.add("some", 0, (vector,), None, vector, (step,))
+
+    if name in ("arrays", "plans"):
+        from pygpu.array import to_device
+        from pygpu.elementwise import ElementwiseKernel
+
+        vector, other_vector = (to_device(base.queue, np.ones(64, np.float32)) for _ in range(2))
+        matrix = to_device(base.queue, np.ones((8, 8), np.float32))
+        column = matrix[:, :1]
+        doubled = ElementwiseKernel(base.ctx, "float *x, float *y", "y[i] = 2 * x[i]")
+
     def information() -> None:
         _ = (
             base.dev.name,
@@ -126,6 +149,8 @@ def prepare(base: Base) -> dict[str, Callable[[], Any]]:
         "shared_memory": shared,
         "image": image,
         "information": information,
+        "arrays": arrays,
+        "plans": plans,
         "context": lambda: cl.CommandQueue(cl.Context([base.dev])).finish(),
         "program": lambda: cl.Kernel(cl.Program(base.ctx, source).build(cache_dir=False), "add1"),
     }
@@ -134,7 +159,7 @@ def prepare(base: Base) -> dict[str, Callable[[], Any]]:
 NAMES = ("buffer", "blocking_copy", "pending_copy", "device_copy", "launch", "kernel", "map",
          "callback", "user_event",
          "user_event_dropped", "refusals", "pool", "shared_memory", "image", "information",
-         "context", "program")  # fmt: skip
+         "arrays", "plans", "context", "program")  # fmt: skip
 
 
 def tell(stream: TextIO, **row: Any) -> None:
@@ -176,7 +201,7 @@ def run(stream: TextIO, name: str, start: int) -> None:
 
     tell(stream, step="start")
     base = Base()
-    action = prepare(base)[name]
+    action = prepare(base, name)[name]
     for _ in range(3):
         action()
     base.queue.finish()
