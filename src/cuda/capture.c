@@ -51,8 +51,8 @@ static PyObject *kept_for(State *state, PyObject *owner) {
 }
 
 /* Every capture under way keeps the object. */
-static void keep_everywhere(State *state, PyObject *owner) {
-    for (Stream *stream = state->streams; stream != NULL; stream = stream->next) {
+static void keep_everywhere(PyObject *owner) {
+    for (Stream *stream = cud_streams; stream != NULL; stream = stream->next) {
         if (stream->capturing == CAPTURE_BEGUN && stream->captured != NULL && PyList_Append(stream->captured, owner) < 0) {
             PyErr_Clear();
             Py_INCREF(owner); /* a graph will use it for ever: losing the memory is what is left */
@@ -60,7 +60,7 @@ static void keep_everywhere(State *state, PyObject *owner) {
     }
 }
 
-static int keep(State *state, CUstream handle, Stream *stream, PyObject *owner) {
+static int keep(CUstream handle, Stream *stream, PyObject *owner) {
     if (stream != NULL && stream->capturing != CAPTURE_NONE && stream->captured != NULL) {
         if (PyList_Append(stream->captured, owner) < 0) {
             PyErr_Clear();
@@ -69,7 +69,7 @@ static int keep(State *state, CUstream handle, Stream *stream, PyObject *owner) 
         return 1;
     }
     if (cud_capturing > 0 && handle != NULL && handle != CU_STREAM_LEGACY && in_capture(handle)) {
-        keep_everywhere(state, owner);
+        keep_everywhere(owner);
         return 1;
     }
     return 0;
@@ -81,7 +81,7 @@ int cud_capture_keep(State *state, CUstream handle, Stream *stream, PyObject *ow
         PyErr_Clear();
         kept = Py_NewRef(owner);
     }
-    int result = keep(state, handle, stream, kept);
+    int result = keep(handle, stream, kept);
     Py_DECREF(kept);
     return result;
 }
@@ -97,7 +97,7 @@ void cud_capture_join(Stream *stream) {
     }
     stream->capturing = CAPTURE_JOINED;
     Py_XSETREF(stream->captured, list);
-    keep_everywhere(stream->state, list);
+    keep_everywhere(list);
 }
 
 PG_DOC_SHARED(Stream_begin_capture__doc__, "begin_capture", "$self, /, mode=2", "(mode: int = 2) -> None",
@@ -160,7 +160,7 @@ PyObject *Stream_end_capture(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     self->captured = NULL;
     self->capturing = CAPTURE_NONE;
     cud_capturing--;
-    for (Stream *stream = self->state->streams; stream != NULL; stream = stream->next) {
+    for (Stream *stream = cud_streams; stream != NULL; stream = stream->next) {
         if (stream->capturing == CAPTURE_JOINED && !in_capture(stream->handle)) {
             stream->capturing = CAPTURE_NONE;
             Py_CLEAR(stream->captured); /* the graph has it too */

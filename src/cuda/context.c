@@ -4,6 +4,8 @@
  * thread's stack through make_context() or push(), the stack owns a reference to its object. */
 #include "cuda.h"
 
+Context *cud_contexts;
+
 static Context *context_new(State *state, CUcontext handle, CUdevice device, int kind) {
     Context *self = (Context *)PG_NEW(state->ContextType);
     if (self != NULL) {
@@ -12,15 +14,15 @@ static Context *context_new(State *state, CUcontext handle, CUdevice device, int
         self->device = device;
         self->kind = kind;
         self->alive = 1;
-        self->next = state->contexts;
-        state->contexts = self;
+        self->next = cud_contexts;
+        cud_contexts = self;
     }
     return self;
 }
 
 static Context *find_context(State *state, CUcontext handle) {
-    Context *self = state->contexts;
-    while (self != NULL && !(self->handle == handle && self->alive)) {
+    Context *self = cud_contexts;
+    while (self != NULL && !(self->handle == handle && self->alive && self->state == state)) {
         self = self->next;
     }
     return self;
@@ -54,7 +56,7 @@ static void Context_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     if (self->state != NULL) {
-        for (Context **link = &self->state->contexts; *link != NULL; link = &(*link)->next) {
+        for (Context **link = &cud_contexts; *link != NULL; link = &(*link)->next) {
             if (*link == self) {
                 *link = self->next;
                 break;
@@ -159,7 +161,7 @@ Context *cud_context_peek(State *state) {
     if (self != NULL) {
         return (Context *)Py_NewRef((PyObject *)self);
     }
-    for (self = state->contexts; self != NULL; self = self->next) {
+    for (self = cud_contexts; self != NULL; self = self->next) {
         if (self->leaving && self->handle == handle) {
             cud_raise_with(state, "cuCtxGetCurrent", CUDA_ERROR_CONTEXT_IS_DESTROYED, "it was detached");
             return NULL;

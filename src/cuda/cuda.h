@@ -95,12 +95,13 @@ typedef struct {
     CUD_OBJECTS(X)
 #undef X
     PyObject *module;            /* borrowed: the module owns its state */
-    Context *contexts;           /* all live Context objects, borrowed */
-    Stream *streams;             /* all live Stream objects, borrowed */
     unsigned int last_grid[3], last_block[3];
 } State;
 
 extern PyModuleDef cud_module;
+/* All live objects, borrowed, of whatever copy of the module. Not in its state: at the interpreter's end that may be freed before them. */
+extern Context *cud_contexts;
+extern Stream *cud_streams;
 State *cud_state_of(PyTypeObject *type); /* also for subclasses made in Python; NULL with an exception */
 
 /* Loads the driver and initializes it if that has not been done; -1 with an exception that lists what was tried. */
@@ -162,7 +163,7 @@ struct Context {
     int retained;       /* PRIMARY: owns one retain of the device's primary context */
     long host_memories; /* pieces of memory that the host uses, and that the driver would unmap with the context */
     long pushed;        /* references that the threads' stacks hold to this object */
-    Context *next;      /* State.contexts */
+    Context *next;      /* cud_contexts */
 };
 
 /* The calling thread's context, a new reference; made and set current if there is none. NULL with an exception. */

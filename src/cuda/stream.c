@@ -1,6 +1,8 @@
 /* stream.c - Stream: a queue of work that runs in order, beside that of other streams. */
 #include "graph.h"
 
+Stream *cud_streams;
+
 static Stream *stream_new(State *state, PyTypeObject *type, Context *context, CUstream handle, int owned) {
     Stream *self = (Stream *)PG_NEW(type);
     if (self != NULL) {
@@ -8,8 +10,8 @@ static Stream *stream_new(State *state, PyTypeObject *type, Context *context, CU
         self->context = (Context *)Py_NewRef((PyObject *)context);
         self->handle = handle;
         self->owned = owned;
-        self->next = state->streams;
-        state->streams = self;
+        self->next = cud_streams;
+        cud_streams = self;
         cud_live[LIVE_STREAM] += owned;
     }
     return self;
@@ -76,7 +78,7 @@ static void Stream_dealloc(PyObject *op) {
         PyObject_ClearWeakRefs(op);
     }
     if (self->state != NULL) {
-        for (Stream **link = &self->state->streams; *link != NULL; link = &(*link)->next) {
+        for (Stream **link = &cud_streams; *link != NULL; link = &(*link)->next) {
             if (*link == self) {
                 *link = self->next;
                 break;

@@ -100,14 +100,14 @@ int cud_wait_context(State *state, const char *routine) {
     CUcontext current = NULL;
     CU_CALL(status, cuCtxGetCurrent, &current);
     int capturing = 0;
-    for (Stream *stream = state->streams; stream != NULL; stream = stream->next) {
+    for (Stream *stream = cud_streams; stream != NULL; stream = stream->next) {
         capturing |= stream->capturing; /* a query would spoil the capture; the driver refuses the wait by itself */
     }
     if (pg_is_main_thread() && !capturing) { /* first what can be interrupted; what is left then is what other libraries queued */
         if (poll(WAIT_STREAM, NULL, &status) < 0) {
             return -1;
         }
-        Stream *stream = (Stream *)Py_XNewRef((PyObject *)state->streams);
+        Stream *stream = (Stream *)Py_XNewRef((PyObject *)cud_streams);
         while (stream != NULL && status == CUDA_SUCCESS) { /* each is kept meanwhile: other threads may drop it */
             int failed = stream->context->handle == current && poll(WAIT_STREAM, stream->handle, &status) < 0;
             Stream *next = (Stream *)Py_XNewRef((PyObject *)stream->next);
