@@ -179,7 +179,9 @@ class _Imported:
 
 @cache
 def _pointer_class() -> Any:
-    class ImportedPointer(_Imported, _cuda().PointerHolderBase):
+    holder: Any = _cuda().PointerHolderBase
+
+    class ImportedPointer(_Imported, holder):
         """An address of another library's."""
 
         def __init__(self, owner: Any, address: int, size: int, kind: tuple[int, int]) -> None:
