@@ -7,7 +7,7 @@ import builtins
 import cmath
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from .types import (
 __all__ = ["cast", "find"]
 
 Handler = Callable[[Any, ast.Call, list[Value], dict[str, Value]], Value]
+_H = TypeVar("_H", bound=Handler)
 _HANDLERS: dict[Any, Handler] = {}
 
 _MATH = {
@@ -86,8 +87,8 @@ def find(obj: Any) -> Handler | None:
     return None
 
 
-def handles(*objects: Any) -> Callable[[Handler], Handler]:
-    def keep(handler: Handler) -> Handler:
+def handles(*objects: Any) -> Callable[[_H], _H]:
+    def keep(handler: _H) -> _H:
         for obj in objects:
             _HANDLERS[obj] = handler
         return handler

@@ -12,7 +12,7 @@ import inspect
 import operator
 import re
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -269,7 +269,10 @@ class Kernel(KernelBase):
             most = max(made.kernel.max_threads_per_block // 32 * 32, 32)
         return most
 
-    configure = property(lambda self: lambda *config: self[config])
+    @property
+    def configure(self) -> Callable[..., Any]:
+        """``k.configure(blocks, threads)`` is ``k[blocks, threads]``."""
+        return lambda *config: self[config]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         grid, block = kwargs.pop("grid", None), kwargs.pop("block", None)
