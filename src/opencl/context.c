@@ -51,6 +51,9 @@ static int Context_fill(Context *self) {
         ocl_raise(self->state, "clGetContextInfo", status);
         return -1;
     }
+    if (self->n_devices > 0) {
+        ocl_standstill_note(self);
+    }
     return 0;
 }
 

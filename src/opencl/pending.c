@@ -493,6 +493,7 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
     exiting = 1;
     ocl_no_entry = ocl_events_keep_context; /* Intel's runtime is in use */
     ocl_abandon_user_events();
+    ocl_standstill_at_exit();
     double end = pg_seconds() + EXIT_SECONDS;
     Py_BEGIN_ALLOW_THREADS
     pthread_mutex_lock(&lock);

@@ -12,9 +12,12 @@
  */
 #include "opencl.h"
 
+#include <stdlib.h>
+
 #include "pthread_compat.h"
 
 #define SLICE_MS 20
+#define EXIT_SECONDS 2
 #define GIVE_UP_SECONDS 30 /* how long a thread of PoCL waits for the others, and for the GIL to be had */
 
 typedef struct {
@@ -191,4 +194,44 @@ void ocl_standstill_end(void) {
     self->over = 1;
     pthread_cond_broadcast(&changed);
     leave(self);
+}
+
+/* ---- the end of the process -------------------------------------------------------------------------------------------------- */
+
+/* PoCL compiles a kernel in one of its threads when it first runs, and nobody waits for that at exit: LLVM is taken apart under it.
+ * So the threads are called together for ever before that, once they are done with what they are at. */
+static cl_device_id last_device; /* GIL held */
+
+void ocl_standstill_note(Context *context) {
+    if (last_device == NULL) {
+        last_device = ocl_standstill_device(context);
+    }
+}
+
+static void stand_for_ever(void) { /* Python is gone */
+    Gathering *self = current == NULL && available() && prepare_place(last_device) ? PyMem_RawCalloc(1, sizeof *self) : NULL;
+    if (self == NULL) {
+        return;
+    }
+    self->users = 1;
+    self->begun = 1; /* nobody is to give up */
+    self->caller = PyThread_get_thread_ident();
+    double end = pg_seconds() + EXIT_SECONDS;
+    int waiting = call_together(self);
+    while (waiting && pg_seconds() < end) {
+        await_arrivals(self);
+        pthread_mutex_lock(&lock);
+        waiting = self->arrived < n_threads;
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+void ocl_standstill_at_exit(void) {
+    if (last_device == NULL) {
+        return;
+    }
+    if (ocl_standstill_begin(last_device, EXIT_SECONDS, 0) > 0) { /* what is being compiled is done; the rest of Python's exit may need PoCL */
+        ocl_standstill_end();
+    }
+    (void)atexit(stand_for_ever); /* called before what the driver's libraries have registered up to now */
 }
