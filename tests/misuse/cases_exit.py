@@ -49,6 +49,32 @@ def long_chain_outstanding(env: Env) -> None:
         KEPT.append(env.kernel("add1")(env.queue, (64,), None, env.buffer(), wait_for=[KEPT[-1]]))
 
 
+def first_launch(env: Env) -> None:
+    """Of a kernel that no cache has: PoCL compiles it in a thread of its own."""
+    source = f"kernel void f(global float *a) {{ a[get_global_id(0)] *= {time.time_ns()}.0f; }}"
+    KEPT.append(cl.Program(env.ctx, source).build(cache_dir=False))
+    KEPT[-1].f(env.queue, (64,), None, env.buffer())
+
+
+@case(alone=True, limit=10)
+def kernel_being_compiled(env: Env) -> None:
+    first_launch(env)  # the moment has to be hit: each try alone ended one process in ten
+
+
+@case(alone=True, limit=10)
+def kernel_being_compiled_soon(env: Env) -> None:
+    first_launch(env)
+    time.sleep(0.01)
+
+
+@case(alone=True, limit=10)
+def kernels_being_compiled_for_a_queue_that_went(env: Env) -> None:
+    env.queue = cl.CommandQueue(env.ctx)
+    first_launch(env)
+    first_launch(env)
+    del env.queue
+
+
 @case(alone=True, limit=10)
 def kernel_running(env: Env) -> None:
     KEPT.append(env.kernel("spin")(env.queue, (1,), None, np.int32(500_000), env.out()))
