@@ -35,5 +35,6 @@ try:
     fill.wait()
 except cl.RuntimeError as error:
     print(f"{queue.device.name}: the copy came after the change; the fill did not: {error}")
-else:
-    raise AssertionError("a command ran although what it waited for had failed")
+else:  # Intel's CPU runtime cannot let commands fail, so pygpu has it run them
+    assert "Intel" in queue.device.platform.name, "it ran although what it waited for had failed"
+    print(f"{queue.device.name}: the copy came after the change; the fill ran all the same")

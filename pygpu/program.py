@@ -205,7 +205,7 @@ def _chatter() -> re.Pattern[str]:
 
     return re.compile(
         r"Compilation (started|done)|Linking (started|done)|Device build (started|done)"
-        r"|Options used by backend compiler:.*|remark: <unknown>:0:0: .*"
+        r"|Options used by backend compiler:.*|(remark|warning): <unknown>:0:0: .*"
         r"|Kernel \S+ was (not vectorized|successfully vectorized \(\d+\))|Done\.?"
         r"|Reload Program Binary Object\.|\s*"
         # NVIDIA's, about every kernel
