@@ -399,6 +399,31 @@ static PyObject *Program_compile(PyObject *op, PyObject *const *args, Py_ssize_t
     return Py_NewRef(op);
 }
 
+/* Whether the program's SPIR-V has a specialization constant of that number (SPIR-V 1.6, sections 2.3, 3.20 and 3.52.3); also if that cannot
+ * be told. Intel's CPU runtime ends the process for another one. -1 with an exception. */
+static int has_constant(const Program *self, uint32_t id) {
+    enum { MAGIC = 0x07230203, HEADER = 5, OP_DECORATE = 71, SPEC_ID = 1 };
+    size_t size = 0;
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetProgramInfo, self->program, CL_PROGRAM_IL, 0, NULL, &size);
+    if (status != CL_SUCCESS || size < HEADER * sizeof(uint32_t)) {
+        return 1;
+    }
+    uint32_t *words = PyMem_Calloc(1, size);
+    if (words == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    CL_CALL(status, clGetProgramInfo, self->program, CL_PROGRAM_IL, size, words, NULL);
+    size_t n = size / sizeof *words, at = HEADER, length;
+    int found = status != CL_SUCCESS || words[0] != MAGIC; /* of the other byte order, or no SPIR-V */
+    for (; !found && at < n && (length = words[at] >> 16) > 0 && length <= n - at; at += length) {
+        found = (words[at] & 0xFFFF) == OP_DECORATE && length >= 4 && words[at + 2] == SPEC_ID && words[at + 3] == id;
+    }
+    PyMem_Free(words);
+    return found;
+}
+
 PG_DOC(Program_set_constant__doc__, "set_specialization_constant", "$self, spec_id, buffer", "(spec_id: int, buffer: HostBuffer) -> None",
        "Set the specialization constant *spec_id* of a SPIR-V program to the bytes of *buffer*, before it is built (OpenCL 2.2).");
 static ArgSpec Program_set_constant_args = PG_ARGSPEC(Program_set_constant__doc__);
@@ -415,8 +440,14 @@ static PyObject *Program_set_constant(PyObject *op, PyObject *const *args, Py_ss
     if (self->kind == PROGRAM_SOURCE || self->kind == PROGRAM_BINARY) {
         return ocl_reject(self->state, call, CL_INVALID_PROGRAM, "only programs made from SPIR-V have specialization constants");
     }
-    if (ocl_program_handle(self) == NULL || ocl_need_version(self->state, call, self->context->version, 220) < 0 ||
-        pg_get_buffer(a[1], call, "buffer", 0, &view) < 0) {
+    if (ocl_program_handle(self) == NULL || ocl_need_version(self->state, call, self->context->version, 220) < 0) {
+        return NULL;
+    }
+    int known = has_constant(self, id);
+    if (known == 0) {
+        return ocl_reject(self->state, call, CL_INVALID_SPEC_ID, "the program has no specialization constant %u", id);
+    }
+    if (known < 0 || pg_get_buffer(a[1], call, "buffer", 0, &view) < 0) {
         return NULL;
     }
     cl_int status = CL_SUCCESS;

@@ -474,6 +474,8 @@ def test_specialization_constant(ctx, queue, device):
             cl.Program(ctx, FILL).set_specialization_constant(7, np.uint32(9))
         return
     built = cl.Program(ctx, spirv())
+    with pytest.raises(cl.LogicError, match="no specialization constant 8"):
+        built.set_specialization_constant(8, np.uint32(9))
     built.set_specialization_constant(7, np.uint32(9))
     assert run(queue, built.build().f)[0] == 9
 
