@@ -318,13 +318,17 @@ def binaries(b: Base) -> None:
 
 @scenario
 def intermediate_language(b: Base) -> None:
-    # A SPIR-V module of a specialization constant: valid where IL is known, refused elsewhere; both
-    # ways through the driver.
-    words = [0x07230203, 0x00010000, 0, 3, 0, 2 << 16 | 17, 4, 2 << 16 | 17, 6, 3 << 16 | 14, 2, 2]
-    words += [4 << 16 | 71, 2, 1, 0, 4 << 16 | 21, 1, 32, 0, 4 << 16 | 50, 1, 2, 5]
+    # The SPIR-V of a kernel that stores specialization constant 7: valid where IL is known, refused
+    # elsewhere; both ways through the driver.
+    words = (
+        0x7230203, 0x10000, 0, 9, 0, 0x20011, 4, 0x20011, 5, 0x20011, 6, 0x3000e, 2, 2, 0x4000f,
+        6, 5, 102, 0x40047, 8, 1, 7, 0x20013, 1, 0x40015, 2, 32, 0, 0x40020, 3, 5, 2, 0x40021, 4,
+        1, 3, 0x40032, 2, 8, 5, 0x50036, 1, 5, 0, 4, 0x30037, 3, 6, 0x200f8, 7, 0x5003e, 6, 8, 2,
+        4, 0x100fd, 0x10038,
+    )  # fmt: skip
     try:
         prg = cl.Program(b.ctx, np.array(words, np.uint32).tobytes())
-        prg.set_specialization_constant(0, np.int32(1))
+        prg.set_specialization_constant(7, np.int32(1))
         prg.build()
     except (cl.Error, AttributeError):
         pass
