@@ -396,8 +396,7 @@ cl_device_id ocl_standstill_device(Context *context);
 /* Stops them, with the GIL released while it waits. 1: they stand, and the GIL must not be released before _end(), which must be
  * called; 0: not needed, not possible, or not within the seconds; -1: a signal handler raised, if interruptible. */
 int ocl_standstill_begin(cl_device_id device, double seconds, int interruptible);
-/* note: that PoCL is in use; at_exit: hold its threads still when the process ends. */
-void ocl_standstill_end(void), ocl_standstill_note(Context *context), ocl_standstill_at_exit(void);
+void ocl_standstill_end(void), ocl_standstill_note(Context *context), ocl_standstill_at_exit(void); /* PoCL is in use; the process ends */
 
 /* ---- memory.c, buffer.c ----------------------------------------------------------------------------------------------- */
 
