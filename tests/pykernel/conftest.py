@@ -42,12 +42,12 @@ def nvrtc() -> Any:
         except OSError:
             continue
     if library is None:
-        pytest.skip("no NVRTC")
+        pytest.skip("NVRTC (the package nvidia-cuda-nvrtc, or a toolkit) is not installed")
     bases = [*ours._pip_folders(), *ours._toolkits(), "/usr"]
     folders = [f"{base}/include" for base in bases]
     folders = [f for f in folders if (Path(f) / "cuda_fp16.h").exists()][:1]
     if not folders:
-        pytest.skip("no cuda_fp16.h")
+        pytest.skip("cuda_fp16.h (the package nvidia-cuda-runtime, or a toolkit) is not installed")
 
     def run(backend: Any, text: str) -> None:
         features = {"complex", "atomics", "half"}

@@ -237,32 +237,32 @@ class TestPrimary:
         fails(INVALID_CONTEXT, driver.cuCtxDestroy, context)
         driver.cuDevicePrimaryCtxRelease(0)
 
-    @pytest.fixture
-    def unused(self, driver):
-        """Objects of pygpu.cuda that other tests keep do not know of a reset."""
-        if self.state(driver) != (0, 0):
-            pytest.skip("a primary context that no other test of this process keeps")
+    # In processes of their own: what pygpu.cuda keeps of the primary context is not to see these.
 
-    def test_reset_ends_it(self, driver, unused):
-        context = driver.get("cuDevicePrimaryCtxRetain", 0)
-        driver.cuCtxPushCurrent(context)
-        address = driver.alloc(100)
-        driver.cuDevicePrimaryCtxReset(0)
-        assert self.state(driver) == (0, 0)
-        fails(CONTEXT_IS_DESTROYED, driver.cuMemFree, address)
-        driver.cuCtxPopCurrent(None)
-        driver.cuDevicePrimaryCtxReset(0)  # nothing to do
-
-    def test_flags(self, driver, unused):
-        driver.cuDevicePrimaryCtxSetFlags(0, 4)
-        assert self.state(driver) == (4, 0)
-        context = driver.get("cuDevicePrimaryCtxRetain", 0)
-        driver.cuCtxPushCurrent(context)
-        assert driver.get("cuCtxGetFlags", kind=ctypes.c_uint) == 4
-        driver.cuCtxPopCurrent(None)
-        driver.cuDevicePrimaryCtxRelease(0)
-        driver.cuDevicePrimaryCtxSetFlags(0, 0)
-        fails(INVALID_VALUE, driver.cuDevicePrimaryCtxSetFlags, 0, 7)
+    def test_reset_ends_it_and_flags_begin_it(self):
+        assert run_script(
+            """
+            d.cuInit(0)
+            def state():
+                flags, active = ctypes.c_uint(), ctypes.c_int()
+                d.cuDevicePrimaryCtxGetState(0, byref(flags), byref(active))
+                return flags.value, active.value
+            d.cuCtxPushCurrent(d.get("cuDevicePrimaryCtxRetain", 0))
+            address = d.alloc(100)
+            d.cuDevicePrimaryCtxReset(0)
+            print(*state(), d.status("cuMemFree", address) == CONTEXT_IS_DESTROYED)
+            d.cuCtxPopCurrent(None)
+            d.cuDevicePrimaryCtxReset(0)  # nothing to do
+            d.cuDevicePrimaryCtxSetFlags(0, 4)
+            print(*state())
+            d.cuCtxPushCurrent(d.get("cuDevicePrimaryCtxRetain", 0))
+            print(d.get("cuCtxGetFlags", kind=ctypes.c_uint))
+            d.cuCtxPopCurrent(None)
+            d.cuDevicePrimaryCtxRelease(0)
+            d.cuDevicePrimaryCtxSetFlags(0, 0)
+            print(*state(), d.status("cuDevicePrimaryCtxSetFlags", 0, 7) == INVALID_VALUE)
+            """
+        ).splitlines() == ["0 0 True", "4 0", "4", "0 0 True"]
 
 
 class TestFailedKernel:
