@@ -6,7 +6,7 @@
 
 Context *cud_contexts;
 
-static Context *context_new(State *state, CUcontext handle, CUdevice device, int kind) {
+Context *cud_context_new(State *state, CUcontext handle, CUdevice device, int kind) {
     Context *self = (Context *)PG_NEW(state->ContextType);
     if (self != NULL) {
         self->state = state;
@@ -20,7 +20,7 @@ static Context *context_new(State *state, CUcontext handle, CUdevice device, int
     return self;
 }
 
-static Context *find_context(State *state, CUcontext handle) {
+Context *cud_context_find(State *state, CUcontext handle) {
     Context *self = cud_contexts;
     while (self != NULL && !(self->handle == handle && self->alive && self->state == state)) {
         self = self->next;
@@ -77,7 +77,7 @@ static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
 }
 
 PyObject *cud_context_make(State *state, CUdevice device, unsigned int flags) {
-    Context *self = context_new(state, NULL, device, CONTEXT_MADE);
+    Context *self = cud_context_new(state, NULL, device, CONTEXT_MADE);
     if (self == NULL) {
         return NULL;
     }
@@ -94,30 +94,6 @@ PyObject *cud_context_make(State *state, CUdevice device, unsigned int flags) {
     cud_live[LIVE_CONTEXT]++;
     self->pushed = 1; /* a new context is current, and on top of the thread's stack */
     Py_INCREF(self);
-    return (PyObject *)self;
-}
-
-PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
-    CUcontext handle = NULL;
-    CUresult status = CUDA_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuDevicePrimaryCtxRetain, &handle, device);
-    Py_END_ALLOW_THREADS
-    if (status != CUDA_SUCCESS) {
-        return cud_raise(state, "cuDevicePrimaryCtxRetain", status);
-    }
-    Context *self = find_context(state, handle);
-    if (self != NULL && self->retained) { /* one retain for each object */
-        CU_BESIDE(status, cuDevicePrimaryCtxRelease, device);
-        return Py_NewRef((PyObject *)self);
-    }
-    self = context_new(state, handle, device, CONTEXT_PRIMARY);
-    if (self == NULL) {
-        CU_BESIDE(status, cuDevicePrimaryCtxRelease, device);
-        return NULL;
-    }
-    self->retained = 1;
-    cud_live[LIVE_CONTEXT]++;
     return (PyObject *)self;
 }
 
@@ -140,7 +116,7 @@ static Context *wrap_foreign(State *state, CUcontext handle) {
         }
         Py_DECREF(primary);
     }
-    return context_new(state, handle, device, CONTEXT_FOREIGN);
+    return cud_context_new(state, handle, device, CONTEXT_FOREIGN);
 }
 
 Context *cud_context_peek(State *state) {
@@ -157,7 +133,7 @@ Context *cud_context_peek(State *state) {
     if (handle == NULL) {
         return NULL;
     }
-    Context *self = find_context(state, handle);
+    Context *self = cud_context_find(state, handle);
     if (self != NULL) {
         return (Context *)Py_NewRef((PyObject *)self);
     }
@@ -168,30 +144,6 @@ Context *cud_context_peek(State *state) {
         }
     }
     return wrap_foreign(state, handle);
-}
-
-Context *cud_context_current(State *state) {
-    Context *self = cud_context_peek(state);
-    if (self != NULL || PyErr_Occurred()) {
-        return self;
-    }
-    if (state->default_context == NULL) {
-        CUdevice device = 0;
-        PyObject *made = cud_device_default(state, &device) < 0 ? NULL : cud_context_wrap_primary(state, device);
-        if (made == NULL) {
-            return NULL;
-        }
-        Py_XSETREF(state->default_context, made); /* another thread may have been here meanwhile */
-    }
-    self = (Context *)Py_NewRef(state->default_context);
-    CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuCtxSetCurrent, self->handle);
-    if (status != CUDA_SUCCESS) {
-        Py_DECREF(self);
-        cud_raise(state, "cuCtxSetCurrent", status);
-        return NULL;
-    }
-    return self;
 }
 
 int cud_context_check(Context *context, const char *routine) {
@@ -306,7 +258,7 @@ static PyObject *Context_pop(PyObject *type, PyObject *Py_UNUSED(ignored)) {
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuCtxPopCurrent", status);
     }
-    unpush(find_context(state, popped));
+    unpush(cud_context_find(state, popped));
     Py_RETURN_NONE;
 }
 

@@ -6,10 +6,12 @@ import subprocess
 import sys
 import threading
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import pygpu
 import pygpu.cuda.driver as cuda
 from pygpu import _cuda
 from pygpu.cuda import tools
@@ -308,3 +310,36 @@ def test_settings_are_members(context):
     mode = cuda.Device(0).get_attribute(cuda.device_attribute.COMPUTE_MODE)
     assert isinstance(mode, cuda.compute_mode) and mode == cuda.Device(0).compute_mode
     assert repr(cuda.func_cache(77)) == "pygpu.cuda.driver.func_cache(77)"
+
+
+RESET = """
+import ctypes, sys, threading
+import pygpu.cuda.driver as cuda
+def first_use():
+    try:
+        cuda.Stream().synchronize()
+        print(cuda.Context.get_current().get_device() == cuda.Device(0))
+    except cuda.Error as error:
+        print(error)
+def in_thread():
+    thread = threading.Thread(target=first_use)
+    thread.start()
+    thread.join()
+in_thread()
+kept = cuda.mem_alloc(100)  # of the context that goes
+print(ctypes.CDLL(sys.argv[1]).cuDevicePrimaryCtxReset_v2(0))
+in_thread()
+del kept
+in_thread()
+"""
+
+
+@pytest.mark.simulator
+def test_a_reset_by_another_library_is_survived():
+    library = Path(pygpu.__file__).parent / "cuda" / "simulator" / "libpygpu_cudasim.so"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", RESET, str(library)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout.split() == ["True", "0", "True", "True"]
+    assert (done.returncode, done.stderr) == (0, "")
