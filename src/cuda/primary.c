@@ -8,6 +8,7 @@ static void forget(Context *self) {
     if (self->retained) {
         self->retained = self->alive = 0;
         cud_live[LIVE_CONTEXT]--;
+        cud_hold_context_gone(self); /* frees the records alone: their events went with the context */
     }
 }
 
@@ -25,7 +26,9 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
     CUresult status = CUDA_SUCCESS;
     unsigned int flags = 0;
     int active = 1;
+    Py_BEGIN_ALLOW_THREADS
     CU_CALL(status, cuDevicePrimaryCtxGetState, device, &flags, &active);
+    Py_END_ALLOW_THREADS
     if (status == CUDA_SUCCESS && !active) { /* before the next line makes it active, perhaps at the same address */
         forget_others(state, device, NULL);
     }
