@@ -53,6 +53,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="is about the CPU simulator"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _kept_primary():
+    """Keeps the primary context: without it each test makes one, which takes a driver, busy with
+    other processes, up to seconds."""
+    yield _cuda.Device(0).retain_primary_context() if not _missing else None
+
+
 @pytest.fixture
 def context():
     """The primary context of the first device, current during the test."""

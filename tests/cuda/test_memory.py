@@ -99,9 +99,14 @@ def test_free_and_total_memory(balance):
     free, total = cuda.mem_get_info()
     assert 0 < free <= total
     assert total == cuda.Device(0).total_memory()
-    memory = cuda.mem_alloc(64 << 20)
-    assert cuda.mem_get_info()[0] <= free - (60 << 20)
-    del memory
+    for _ in range(50):  # other processes may give memory back meanwhile
+        free = cuda.mem_get_info()[0]
+        memory = cuda.mem_alloc(64 << 20)
+        less = free - cuda.mem_get_info()[0]
+        del memory
+        if less >= 60 << 20:
+            break
+    assert less >= 60 << 20
 
 
 def test_address_range(balance):
@@ -140,10 +145,11 @@ def test_use_after_free(balance):
 
 
 def test_dropping_gives_the_memory_back(balance):
-    free = cuda.mem_get_info()[0]
+    _cuda._call_counts(reset=True)
     for _ in range(50):
         cuda.mem_alloc(32 << 20)
-    assert cuda.mem_get_info()[0] >= free - (32 << 20)
+    counts = _cuda._call_counts(reset=True)
+    assert counts["cuMemAlloc"] == counts["cuMemFree"] == 50
 
 
 def test_dropped_in_another_thread(balance):
@@ -360,15 +366,15 @@ def test_as_buffer(balance):
 def test_a_buffer_keeps_its_memory(balance):
     memory = cuda.mem_alloc(1 << 20)
     view = memory.as_buffer(10)
-    free = cuda.mem_get_info()[0]
+    _cuda._call_counts(reset=True)
     memory.free()  # takes effect when the view is gone
     with pytest.raises(cuda.LogicError):
         int(memory)
     del memory
-    assert cuda.mem_get_info()[0] == free
+    assert "cuMemFree" not in _cuda._call_counts()
     view.release()
     del view
-    assert cuda.mem_get_info()[0] > free
+    assert _cuda._call_counts(reset=True)["cuMemFree"] == 1
 
 
 # ---- PointerHolderBase ---------------------------------------------------------------------------
@@ -496,13 +502,14 @@ def test_stream_ordered_memory(balance):
 
 def test_stream_ordered_memory_comes_back(balance):
     stream = cuda.Stream()
-    free = cuda.mem_get_info()[0]
+    _cuda._call_counts(reset=True)
     for n in range(20):
         memory = cuda.mem_alloc_async(8 << 20, stream)
         cuda.memset_d32_async(memory, n, 2 << 20, stream)
     del memory
     stream.synchronize()
-    assert cuda.mem_get_info()[0] >= free - (64 << 20)
+    counts = _cuda._call_counts(reset=True)
+    assert counts["cuMemAllocAsync"] == counts["cuMemFreeAsync"] == 20
 
 
 def test_another_stream_comes_after_the_allocation_and_before_the_free(balance):

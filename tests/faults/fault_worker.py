@@ -1,7 +1,8 @@
-"""Fail every driver call of one scenario in turn: fault_worker.py RESULTS SCENARIO [FROM]
+"""Fail every driver call of one scenario in turn: fault_worker.py RESULTS SCENARIO [FROM ["count"]]
 
 Writes JSON lines: what is about to be tried, and what was wrong with it. FROM skips that many
-trials, so that a supervisor can go on behind one that crashed.
+trials, so that a supervisor can go on behind one that crashed; "count" tries none, and tells only
+which calls there are.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def main() -> None:
     path, name = sys.argv[1:3]
     skipped = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     with open(path, "a") as stream:
-        run(stream, name, skipped)
+        run(stream, name, skipped, count=sys.argv[4:] == ["count"])
 
 
 def tell(stream: TextIO, **row: Any) -> None:
@@ -122,7 +123,7 @@ def again(base: Base, name: str, baseline: dict[str, int]) -> list[str]:
     return [] if after == baseline else [f"no fault: handles before {baseline}, after {after}"]
 
 
-def run(stream: TextIO, name: str, skipped: int) -> None:
+def run(stream: TextIO, name: str, skipped: int, count: bool = False) -> None:
     tell(stream, step="start")
     base = Base()
     gc.collect()
@@ -133,7 +134,7 @@ def run(stream: TextIO, name: str, skipped: int) -> None:
     SCENARIOS[name](base)
     counts = hooks._call_counts(reset=True)
     tell(stream, step="counts", counts=counts, problems=problems)
-    todo = trials(counts)
+    todo = [] if count else trials(counts)
     for number, trial in enumerate(todo[skipped:], skipped):
         tell(stream, step="try", number=number, trial=trial)
         wrong = attempt(base, name, trial, baseline)

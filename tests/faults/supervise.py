@@ -20,10 +20,10 @@ START_LIMIT = 60.0
 
 
 def environment() -> dict[str, str]:
-    """The worker's environment: ours, and the pygpu that we import."""
+    """The worker's environment: ours, the pygpu that we import, and the modules beside this one."""
     env = dict(os.environ, PYTHONFAULTHANDLER="1", PYTHONDONTWRITEBYTECODE="1")
-    package = str(Path(pygpu.__file__).parent.parent)
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, [package, env.get("PYTHONPATH", "")]))
+    paths = [str(Path(pygpu.__file__).parent.parent), str(HERE), env.get("PYTHONPATH", "")]
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     return env
 
 

@@ -7,6 +7,7 @@ import concurrent.futures
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +50,13 @@ def unreachable_here() -> dict[str, str]:
 class Walk:
     """One scenario's walk: how often each function was called, and what was wrong."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *options: str) -> None:
         self.counts: dict[str, int] = {}
         self.problems: list[str] = []
         self.tried = 0
         start = 0
         for _ in range(20):  # a crash each, at most
-            ended = supervise("cuda_fault_worker.py", [name, str(start)], self.take, LIMIT)
+            ended = supervise("cuda_fault_worker.py", [name, str(start), *options], self.take, LIMIT)
             if ended is None:
                 return
             row, how = ended
@@ -77,10 +78,39 @@ class Walk:
             self.problems += [f"{function} call {nth} fails with {code}: {w}" for w in row["wrong"]]
 
 
+class Walks:
+    """The walks of scenarios, each made once, JOBS at a time. Of a run by several processes (xdist)
+    each walks only what it tests."""
+
+    def __init__(self, selected: list[str]) -> None:
+        self.made: dict[str, Walk] = {}
+        self.selected = [] if "PYTEST_XDIST_WORKER" in os.environ else selected
+
+    def make(self, names: list[str], *options: str) -> dict[str, Walk]:
+        def walk(name: str) -> Walk:
+            start = time.monotonic()
+            made = Walk(name, *options)
+            spent = time.monotonic() - start
+            print(f"{spent:6.1f} s  {name}, {made.tried} trials", file=sys.stderr, flush=True)
+            return made
+
+        missing = [name for name in names if name not in self.made]
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            return dict(zip(missing, pool.map(walk, missing)))
+
+    def __getitem__(self, name: str) -> Walk:
+        self.made |= self.make(self.selected or [name])
+        return self.made[name]
+
+    def counted(self) -> set[str]:
+        """The functions that any scenario calls."""
+        self.made |= self.make(self.selected)
+        found = self.make(list(SCENARIOS), "count") | self.made
+        return {function for walk in found.values() for function in walk.counts}
+
+
 @pytest.fixture(scope="module")
-def walks(request: pytest.FixtureRequest) -> dict[str, Walk]:
-    """The walks of all selected scenarios (all of them where the coverage test is selected), two
-    at a time."""
+def walks(request: pytest.FixtureRequest) -> Walks:
     try:
         _cuda.init()
     except Exception as error:
@@ -92,17 +122,13 @@ def walks(request: pytest.FixtureRequest) -> dict[str, Walk]:
     request.addfinalizer(patch.undo)
     items = [i for i in request.session.items if i.path.name == Path(__file__).name]
     names = {i.callspec.params["name"] for i in items if hasattr(i, "callspec")}
-    if any(i.name == "test_every_function_is_reached" for i in items):
-        names = set(SCENARIOS)
-    chosen = [n for n in SCENARIOS if n in names]
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        return dict(zip(chosen, pool.map(Walk, chosen)))
+    return Walks([name for name in SCENARIOS if name in names])
 
 
 @pytest.mark.timeout(1200)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_each_call_fails_once(name: str, walks: dict[str, Walk]) -> None:
+def test_each_call_fails_once(name: str, walks: Walks) -> None:
     walk = walks[name]
     counted = collections.Counter(walk.problems)
     text = "\n".join(f"{n} x {p}" if n > 1 else p for p, n in counted.items())
@@ -140,8 +166,8 @@ def test_the_first_call_fails() -> None:
 
 @pytest.mark.timeout(1200)
 @pytest.mark.filterwarnings("ignore")
-def test_every_function_is_reached(walks: dict[str, Walk]) -> None:
-    reached = {function for walk in walks.values() for function in walk.counts}
+def test_every_function_is_reached(walks: Walks) -> None:
+    reached = walks.counted()
     known = {name for name, _ in _cuda._functions()}
     missing = known - reached - set(UNREACHED) - set(unreachable_here())
     assert not missing, f"no scenario calls {sorted(missing)}"

@@ -32,12 +32,6 @@ def nasty(env: Env) -> list[Any]:
     freed, closed = env.memory(), memoryview(bytearray(8))
     freed.free()
     closed.release()
-    made = env.device.make_context()
-    dead, dead_stream = env.memory(), cuda.Stream()
-    made.detach()
-    other = env.device.make_context()
-    foreign, foreign_stream = env.memory(), cuda.Stream()
-    cuda.Context.pop()
     return [
         None, True, 0, -1, 1, 3, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63,
         2**64 - 1, 2**64, -(2**63), 10**100, 0.5, float("nan"), float("inf"), 1j, "", "x", "\0",
@@ -49,10 +43,10 @@ def nasty(env: Env) -> list[Any]:
         Liar(index=Boom("index")), Liar(index="x"), Liar(len=Boom("len")),
         Liar(len=lambda: 2**40), Liar(len=lambda: 3, getitem=lambda: 1), Liar(iter=Boom("iter")),
         Liar(float=Boom("float"), index=Boom("index")), Liar(buffer=Boom("buffer")),
-        env.context, env.device, env.stream, env.module, env.add1, env.memory(1), freed, dead,
-        dead_stream, foreign, foreign_stream, made, other, cuda.Event(), cuda.Stream, cuda.Event,
-        cuda.Graph(), cuda.In(env.host), cuda.DeviceMemoryPool(), cuda.Memcpy2D(),
-        cuda.ArrayDescriptor(), cuda.pagelocked_empty(4, np.float32), [freed], [env.stream],
+        env.context, env.device, env.stream, env.module, env.add1, env.memory(1), freed,
+        *env.strangers(), cuda.Event(), cuda.Stream, cuda.Event, cuda.Graph(), cuda.In(env.host),
+        cuda.DeviceMemoryPool(), cuda.Memcpy2D(), cuda.ArrayDescriptor(),
+        cuda.pagelocked_empty(4, np.float32), [freed], [env.stream],
     ]  # fmt: skip
 
 

@@ -53,6 +53,7 @@ class Env:
         self.stream = cuda.Stream()
         self._health = cuda.mem_alloc(self.host.nbytes)
         self.add1 = self.module.get_function("add1")
+        self._strangers: list[Any] = []
         self.healthy()
 
     def kernel(self, name: str) -> Any:
@@ -73,8 +74,20 @@ class Env:
         self.kernel("spin")(np.int32(n), out, block=(1, 1, 1), stream=stream)
         return out
 
+    def strangers(self) -> list[Any]:
+        """A context that is gone, memory and a stream of it, and the same of one that is alive but
+        not current; made once for a case, as making a context takes a driver up to a second."""
+        if not self._strangers:
+            gone = self.device.make_context()
+            self._strangers += [gone, self.memory(), cuda.Stream()]
+            gone.detach()
+            self._strangers += [self.device.make_context(), self.memory(), cuda.Stream()]
+            cuda.Context.pop()
+        return self._strangers
+
     def forget(self) -> None:
-        """Wait for the device and drop what is kept for it."""
+        """Wait for the device and drop what is kept for it and for the case."""
+        self._strangers.clear()
         if cuda.Context.get_current() != self.context:
             self.context.push()
         with contextlib.suppress(cuda.Error):  # of a kernel that failed, after which nothing works

@@ -2,8 +2,8 @@
 
 Cases that need a process of their own get one. The others of a file share one process; when it
 crashes, hangs or ends badly, the culprit is known from the last line it wrote, and the rest goes
-on in a new process. As a program: supervisor.py [PATTERN ...] prints a table of all cases that
-did not end as wanted.
+on in a new process. As a program: supervisor.py [PATTERN ...] prints how long each process took,
+and a table of all cases that did not end as wanted.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ DRIVER_NOISE = re.compile(
 """What PoCL's compiler prints, whoever calls it, and AddressSanitizer when a huge size is
 refused."""
 JOBS = int(os.environ.get("PYGPU_TEST_JOBS", "2"))
+PART_LIMIT = 600.0 if JOBS > 4 else float("inf")
+"""Seconds that the limits of the cases of one process may sum up to. With few processes at a time
+a new one costs more than it saves."""
 
 
 @dataclass
@@ -44,11 +47,13 @@ class Outcome:
 
 
 def environment() -> dict[str, str]:
-    """The worker's environment: ours, with the pygpu that we import and a faulthandler."""
+    """The worker's environment: ours, with the pygpu that we import, the modules beside this one
+    and a faulthandler."""
     env = dict(os.environ)
     package = sys.modules["pygpu"].__file__ or ""
     paths = [str(Path(package).parent.parent)] if not PEER else []
-    env["PYTHONPATH"] = os.pathsep.join([*paths, *filter(None, [env.get("PYTHONPATH", "")])])
+    paths += [str(HERE), env.get("PYTHONPATH", "")]
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     env["PYTHONFAULTHANDLER"] = "1"
     env["PYTHONDONTWRITEBYTECODE"] = "1"
     env["PYOPENCL_COMPILER_OUTPUT"] = "0"
@@ -171,14 +176,37 @@ def run_group(names: list[str]) -> dict[str, Outcome]:
     return outcomes
 
 
-def run_cases(names: list[str]) -> dict[str, Outcome]:
-    """Run *names* on JOBS processes at a time."""
-    groups: dict[str, list[str]] = collections.defaultdict(list)
+def seconds_allowed(names: list[str]) -> float:
+    """What the limits of *names* sum up to."""
+    return sum(CASES[name].limit for name in names)
+
+
+def in_groups(names: list[str]) -> list[list[str]]:
+    """What shares a process, the longest first. Cases that may take long are not many to one."""
+    groups: dict[str, list[list[str]]] = collections.defaultdict(list)
     for name in names:
-        groups[name if CASES[name].alone else CASES[name].group].append(name)
+        parts = groups[name if CASES[name].alone else CASES[name].group]
+        if not parts or seconds_allowed([*parts[-1], name]) > PART_LIMIT:
+            parts.append([])
+        parts[-1].append(name)
+    found = [part for parts in groups.values() for part in parts]
+    return sorted(found, key=seconds_allowed, reverse=True)
+
+
+def run_cases(names: list[str], progress: bool = False) -> dict[str, Outcome]:
+    """Run *names* on JOBS processes at a time; *progress*: say what is done."""
+
+    def run(part: list[str]) -> dict[str, Outcome]:
+        start = time.monotonic()
+        done = run_group(part)
+        if progress:
+            spent = time.monotonic() - start
+            print(f"{spent:6.1f} s  {part[0]}" + f" and {len(part) - 1} more" * (len(part) > 1))
+        return done
+
     outcomes: dict[str, Outcome] = {}
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        for done in pool.map(run_group, sorted(groups.values(), key=len, reverse=True)):
+        for done in pool.map(run, in_groups(names)):
             outcomes.update(done)
     return outcomes
 
@@ -188,7 +216,7 @@ def main() -> int:
     load_cases(CASE_FILES + CUDA_FILES)
     names = [n for n in CASES if any(p.search(n) for p in patterns)]
     start = time.monotonic()
-    outcomes = run_cases(names)
+    outcomes = run_cases(names, progress=True)
     for name in names:
         if outcomes[name].kind != "ok":
             text = outcomes[name].text.strip().replace("\n", "\n    ")
