@@ -73,6 +73,7 @@ def _limits(device: Any) -> Limits:
         int64_atomics=True,
         is_cpu=False,
         align=256,
+        warps=True,
     )
 
 

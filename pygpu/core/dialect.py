@@ -213,12 +213,12 @@ class Dialect:
         """The text before a kernel's own.
 
         features: "half" for float16 items in memory, "complex" for the functions of complex_text,
-        "atomics" for pg_atomic_*.
+        "atomics" for pg_atomic_*, "warps" for what :mod:`warp_text` has.
         """
         key = frozenset(features)
         text = self._prefixes.get(key)
         if text is None:
-            unknown = key - {"half", "complex", "atomics"}
+            unknown = key - {"half", "complex", "atomics", "warps"}
             if unknown:
                 raise ValueError(f"Dialect.prefix: unknown features {sorted(unknown)}")
             text = self._prefixes.setdefault(key, self._make_prefix(key))
@@ -227,8 +227,10 @@ class Dialect:
     def _make_prefix(self, features: frozenset[str]) -> str:
         raise NotImplementedError
 
-    def _rest(self, features: frozenset[str], atomics: str) -> str:
+    def _rest(self, features: frozenset[str], atomics: str, warps: str) -> str:
         text = _COMMON
+        if "warps" in features:
+            text += warps
         if "atomics" in features:
             text += atomics
         if "complex" in features:
@@ -256,8 +258,9 @@ class OpenCLDialect(Dialect):
             lines.append("#define PG_INT64_ATOMICS 1")
             lines.append("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable")
         from .atomics_text import OPENCL_ATOMICS
+        from .warp_text import OPENCL_WARPS
 
-        return "\n".join(lines) + "\n" + _OPENCL + self._rest(features, OPENCL_ATOMICS)
+        return "\n".join(lines) + "\n" + _OPENCL + self._rest(features, OPENCL_ATOMICS, OPENCL_WARPS)
 
 
 class CUDADialect(Dialect):
@@ -273,7 +276,7 @@ class CUDADialect(Dialect):
         if not heads:
             return None
         text = "}\n".join(heads) + "}\n"
-        text = text.replace("PG_KERNEL", "__global__")
+        text = text.replace("PG_KERNEL", "__global__").replace("PG_BOUNDS", "__launch_bounds__")
         text = re.sub(
             r"PG_ARRAY(?:_IN)?\(\s*([^,()]+),\s*(\w+)\s*\)",
             r"\1 *\2_base, long long \2_offset",
@@ -286,6 +289,7 @@ class CUDADialect(Dialect):
 
     def _make_prefix(self, features: frozenset[str]) -> str:
         from .atomics_text import CUDA_ATOMICS
+        from .warp_text import CUDA_WARPS
 
         half = "#include <cuda_fp16.h>\n" if "half" in features else ""
-        return "#define PG_FP64 1\n" + half + _CUDA + self._rest(features, CUDA_ATOMICS)
+        return "#define PG_FP64 1\n" + half + _CUDA + self._rest(features, CUDA_ATOMICS, CUDA_WARPS)

@@ -49,9 +49,8 @@ class _Program(Compiled):
 def _limits(device: cl.Device) -> Limits:
     extensions = device.extensions.split()
     is_cpu = bool(device.type & cl.device_type.CPU)
-    warp = (
-        getattr(device, "warp_size_nv", 32) if "cl_nv_device_attribute_query" in extensions else 32
-    )
+    nvidia = "cl_nv_device_attribute_query" in extensions
+    warp = getattr(device, "warp_size_nv", 32) if nvidia else 32
     return Limits(
         group_size=device.max_work_group_size,
         local_bytes=device.local_mem_size,
@@ -62,6 +61,7 @@ def _limits(device: cl.Device) -> Limits:
         int64_atomics="cl_khr_int64_base_atomics" in extensions,
         is_cpu=is_cpu,
         align=max(device.mem_base_addr_align // 8, 1),
+        warps=nvidia and warp == 32 and device.compute_capability_major_nv >= 7,
     )
 
 

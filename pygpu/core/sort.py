@@ -14,7 +14,7 @@ import numpy as np
 from . import dtypes, elementwise, kernels, layout, work
 from .index import nonzero, take, take_along_axis
 from .scan import scan
-from .shells import sort_text
+from .shells import sort_text, sweep_text
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -94,7 +94,7 @@ def _sort_rows(x: Any, out: Any, rows: int, n: int, positions: bool) -> None:
         size = work.power_of_two(n)
         group = max(min(size // 2, sort_text.GROUP), 32)
         work.launch(x, kernel, min(rows, 1 << 20), group, [x], [out], [rows, n, size])
-    elif backend.name == "cuda" and n < 1 << _SMALL_KEYS and rows <= 8 and n >= 1 << 14:
+    elif backend.limits.warps and n < 1 << _SMALL_KEYS and rows <= 8 and n >= 1 << 14:
         for row in range(rows):
             x_row = x._view((n,), None, x.offset + row * n * x.itemsize)
             out_row = out._view((n,), None, out.offset + row * n * out.itemsize)
@@ -107,7 +107,13 @@ def _sort_rows(x: Any, out: Any, rows: int, n: int, positions: bool) -> None:
 
 
 def _kernel(
-    backend: Backend, dtype: Any, positions: bool, name: str, key: tuple[Any, ...], text: Any
+    backend: Backend,
+    dtype: Any,
+    positions: bool,
+    name: str,
+    key: tuple[Any, ...],
+    text: Any,
+    features: tuple[str, ...] = (),
 ) -> Any:
     """The kernel *name* for keys of a dtype, in a text that *key* tells apart."""
     kind = "u" if dtype.kind == "b" else dtype.kind
@@ -115,6 +121,7 @@ def _kernel(
         backend,
         ("sort", name, kind, dtype.itemsize, positions, key),
         lambda: (sort_text.keys_text(dtype, positions) + text(), name),
+        features,
     )
 
 
@@ -159,9 +166,9 @@ def _radix(backend: Backend, x: Any, out: Any, rows: int, n: int, positions: boo
 
 
 def _onesweep(backend: Backend, x: Any, out: Any, n: int, positions: bool) -> None:
-    size, group = x.itemsize, sort_text.GROUP
-    each = (16 if positions else 18) if size <= 4 else 9
-    tiles = -(-n // (each * group))
+    size, group = x.itemsize, sweep_text.COUNT_GROUP
+    shape = sweep_text.shape_of(size, positions)
+    tiles = -(-n // (shape.each * shape.group))
 
     def make(name: str, first: bool, last: bool) -> Any:
         return _kernel(
@@ -169,21 +176,23 @@ def _onesweep(backend: Backend, x: Any, out: Any, n: int, positions: bool) -> No
             x.dtype,
             positions,
             name,
-            ("onesweep", first, last),
-            lambda: sort_text.onesweep_source(positions, first, last, size),
+            (shape, first, last),
+            lambda: sweep_text.source(positions, first, last, size, shape),
+            ("atomics", "warps"),
         )
 
     sums = work.scratch(x, size * 256 * 4)
-    backend.fill(x.queue, sums.base_data, 0, size * 256 * 4)
+    sums._set_event(backend.fill(x.queue, sums.base_data, 0, size * 256 * 4))
     blocks = min(-(-n // (group * 16)), backend.limits.units * 8)
     only = size == 1
     work.launch(x, make("histogram", True, only), blocks, group, [x], [sums], [n])
     work.launch(x, make("starts", True, only), size, group, [], [sums])
-    state = work.scratch(x, 16 + tiles * 1024)
     for p, (reads, writes, first, last) in enumerate(_passes(x, out, n, size, positions)):
-        backend.fill(x.queue, state.base_data, 0, 16 + tiles * 1024)
+        state = work.scratch(x, 16 + tiles * 1024)
+        state._set_event(backend.fill(x.queue, state.base_data, 0, 16 + tiles * 1024))
         sweep = make("sweep", first, last)
-        work.launch(x, sweep, tiles, group, [*reads, sums], [*writes, state], [n, 8 * p])
+        numbers = [n, 8 * p]
+        work.launch(x, sweep, tiles, shape.group, [*reads, sums], [*writes, state], numbers)
 
 
 def _part(a: Any, name: str) -> Any:

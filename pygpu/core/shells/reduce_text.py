@@ -21,6 +21,7 @@ from ..reduce_ops import Operation
 __all__ = ["GROUP", "Form", "cpu_columns", "final_source", "source"]
 
 GROUP = 256  # work-items of a group on a GPU
+UNROLL = 4  # vectors that a work-item of a GPU has on their way
 CPU_LANES = 16  # accumulators side by side, for the compiler to make vectors of
 CPU_BLOCK = 128  # items for each of them before they are joined
 CPU_COLUMNS = 16384  # bytes of accumulators at a time: the longer the stretches, the faster
@@ -233,7 +234,7 @@ def _vector_loads(op: Operation, form: Form, index: str, v: str, item: str) -> d
 
 def _gpu_rows(op: Operation, form: Form) -> str:
     operands = _operands(op, form)
-    v, unroll = form.vector, 4
+    v, unroll = form.vector, UNROLL
     sums = min(v, 4)
     main = ""
     if v > 1:

@@ -13,8 +13,9 @@ import numpy as np
 __all__ = [
     "GROUP",
     "SMALL",
+    "pass_arrays",
+    "pass_ends",
     "keys_text",
-    "onesweep_source",
     "radix_source",
     "search_source",
     "small_source",
@@ -93,7 +94,7 @@ PG_KERNEL void small(PG_ARRAY_IN(X, x), PG_ARRAY({out}, out), pg_i64 rows, pg_i6
 """
 
 
-def _ends(positions: bool, first: bool, last: bool) -> tuple[str, str, str, str, str]:
+def pass_ends(positions: bool, first: bool, last: bool) -> tuple[str, str, str, str, str]:
     """(type in, type out, expression of a key read, of an index read, statement of a write)."""
     in_type, out_type = ("X" if first else "K"), ("X" if last and not positions else "K")
     key = "sort_key(keys_in[@])" if first else "keys_in[@]"
@@ -107,9 +108,9 @@ def _ends(positions: bool, first: bool, last: bool) -> tuple[str, str, str, str,
     return in_type, out_type, key, index, put
 
 
-def _arrays(positions: bool, first: bool, last: bool) -> tuple[str, str]:
+def pass_arrays(positions: bool, first: bool, last: bool) -> tuple[str, str]:
     """(parameters, statements that start them), of what passes from one pass to the next."""
-    in_type, out_type, *_ = _ends(positions, first, last)
+    in_type, out_type, *_ = pass_ends(positions, first, last)
     arrays = [("_IN", in_type, "keys_in")]
     if positions and not first:
         arrays.append(("_IN", "pg_u32", "index_in"))
@@ -136,9 +137,9 @@ def radix_source(positions: bool, first: bool, last: bool, cpu: bool) -> str:
     """``count`` and ``scatter`` of one digit, of 8 bits on a CPU and 4 elsewhere: counts[(row, digit,
     tile)], then their running sums within a row."""
     bins, tile = (256 if cpu else 16), tile_items(cpu)
-    _, _, key, index, put = _ends(positions, first, last)
+    _, _, key, index, put = pass_ends(positions, first, last)
     in_type = "X" if first else "K"
-    parameters, starts = _arrays(positions, first, last)
+    parameters, starts = pass_arrays(positions, first, last)
     numbers = "pg_i64 rows, pg_i64 n, pg_i64 tiles, pg_i32 shift"
     count_head = f"""\
 PG_KERNEL void count(PG_ARRAY_IN({in_type}, keys_in), PG_ARRAY(pg_u32, counts), {numbers})
@@ -259,178 +260,6 @@ pg_i64 slot = (row * {bins} + DIGIT) * tiles + tile;
             }}
         }}
         PG_BARRIER;
-    }}
-}}
-"""
-
-
-def onesweep_source(positions: bool, first: bool, last: bool, size: int) -> str:
-    """CUDA, one row: ``histogram`` counts all digits of all keys at once, ``starts`` sums them up, and
-    ``sweep`` moves the keys by one digit of 8 bits, each tile finding where its digits begin by
-    looking back at the tiles before it (Adinets and Merrill, "Onesweep", 2022).
-
-    state: first a ticket and 3 words unused, then 256 words for each tile: two bits of what is known
-    (1 the tile's own count, 2 the sum up to its end), 30 of number. So n < 2**30.
-    """
-    each = (16 if positions else 18) if size <= 4 else 9
-    tile, passes = GROUP * each, size
-    _, _, key, index, put = _ends(positions, first, last)
-    in_type = "X" if first else "K"
-    parameters, starts = _arrays(positions, first, last)
-    index = index.replace(" - start", "")
-    return f"""\
-#define SWEEP_TILE {tile}
-PG_KERNEL void histogram(PG_ARRAY_IN({in_type}, keys_in), PG_ARRAY(pg_u32, sums), pg_i64 n)
-{{
-    __shared__ pg_u32 found[{passes * 256}];
-    PG_START_IN({in_type}, keys_in); PG_START(pg_u32, sums);
-    for (int i = threadIdx.x; i < {passes * 256}; i += {GROUP})
-        found[i] = 0;
-    __syncthreads();
-    pg_i64 step = (pg_i64)gridDim.x * {GROUP} * 4;
-    for (pg_i64 i = ((pg_i64)blockIdx.x * {GROUP} + threadIdx.x) * 4; i < n; i += step)
-        PG_UNROLL for (int k = 0; k < 4; k++)
-            if (i + k < n) {{
-                K key = {key.replace("@", "i + k")};
-                PG_UNROLL for (int p = 0; p < {passes}; p++)
-                    atomicAdd(&found[p * 256 + (int)((key >> (8 * p)) & 255)], 1u);
-            }}
-    __syncthreads();
-    for (int i = threadIdx.x; i < {passes * 256}; i += {GROUP})
-        if (found[i])
-            atomicAdd(&sums[i], found[i]);
-}}
-PG_KERNEL void starts(PG_ARRAY(pg_u32, sums))
-{{
-    __shared__ pg_u32 scanned[256];
-    PG_START(pg_u32, sums);
-    int id = threadIdx.x;
-    pg_u32 mine = sums[blockIdx.x * 256 + id], sum = mine;
-    scanned[id] = mine;
-    for (int d = 1; d < 256; d <<= 1) {{
-        __syncthreads();
-        pg_u32 left = id >= d ? scanned[id - d] : 0;
-        __syncthreads();
-        sum += left;
-        scanned[id] = sum;
-    }}
-    sums[blockIdx.x * 256 + id] = sum - mine;
-}}
-PG_KERNEL void __launch_bounds__({GROUP}, 3) sweep({parameters.replace("@", "PG_ARRAY_IN(pg_u32, sums)")}, PG_ARRAY(pg_u32, state), pg_i64 n, pg_i32 shift)
-{{
-    __shared__ pg_u32 ticket;
-    __shared__ pg_u32 found[8 * 256]; /* by warp and digit */
-    __shared__ pg_u32 begin[256]; /* of a digit, in the tile */
-    __shared__ pg_i64 target[256]; /* of a digit, in all, less begin */
-    __shared__ K keys[{tile}];
-    {f"__shared__ pg_u32 places[{tile}];" if positions else ""}
-    PG_START_IN(pg_u32, sums); PG_START(pg_u32, state); {starts}
-    int id = threadIdx.x, lane = id & 31, warp = id >> 5;
-    if (id == 0)
-        ticket = atomicAdd(state, 1u);
-    PG_UNROLL for (int w = 0; w < 8; w++)
-        found[w * 256 + id] = 0;
-    __syncthreads();
-    pg_i64 tile = ticket, from = tile * {tile};
-    int many = (int)(n - from < {tile} ? n - from : {tile});
-    K mine[{each}];
-    {f"pg_u32 index[{each}];" if positions else ""}
-    pg_u32 rank[{each}];
-    PG_UNROLL for (int k = 0; k < {each}; k++) {{
-        int at = warp * {each * 32} + k * 32 + lane;
-        mine[k] = (K)~(K)0;
-        {"index[k] = 0;" if positions else ""}
-        if (at < many) {{
-            mine[k] = {key.replace("@", "from + at")};
-            {f"index[k] = {index.replace('@', '(from + at)')};" if positions else ""}
-        }}
-    }}
-    volatile pg_u32 *row = found + warp * 256;
-    PG_UNROLL for (int k = 0; k < {each}; k++) {{
-        int at = warp * {each * 32} + k * 32 + lane;
-        pg_u32 digit = (pg_u32)(mine[k] >> shift) & 255u;
-        /* what lies beyond the end has digits of its own, which nobody counts */
-        pg_u32 same = 0xffffffffu;
-        PG_UNROLL for (int bit = 0; bit < 8; bit++) {{
-            pg_u32 ones = __ballot_sync(0xffffffffu, (digit >> bit) & 1u);
-            same &= (digit >> bit) & 1u ? ones : ~ones;
-        }}
-        same &= __ballot_sync(0xffffffffu, at < many);
-        pg_u32 before = same & ((1u << lane) - 1u);
-        pg_u32 old = row[digit];
-        __syncwarp();
-        rank[k] = old + (pg_u32)__popc((int)before);
-        if (at < many && before == 0)
-            row[digit] = old + (pg_u32)__popc((int)same);
-        __syncwarp();
-    }}
-    __syncthreads();
-    pg_u32 count = 0;
-    PG_UNROLL for (int w = 0; w < 8; w++) {{
-        pg_u32 part = found[w * 256 + id];
-        found[w * 256 + id] = count;
-        count += part;
-    }}
-    volatile pg_u32 *known = state + 4;
-    known[tile * 256 + id] = (tile == 0 ? 2u : 1u) << 30 | count;
-    pg_u32 sum = count;
-    PG_UNROLL for (int d = 1; d < 32; d <<= 1) {{
-        pg_u32 left = __shfl_up_sync(0xffffffffu, sum, d);
-        if (lane >= d)
-            sum += left;
-    }}
-    __shared__ pg_u32 warps[8];
-    if (lane == 31)
-        warps[warp] = sum;
-    __syncthreads();
-    pg_u32 lower = sum - count;
-    PG_UNROLL for (int w = 0; w < 8; w++)
-        if (w < warp)
-            lower += warps[w];
-    begin[id] = lower;
-    __syncthreads();
-    PG_UNROLL for (int k = 0; k < {each}; k++) {{
-        int at = warp * {each * 32} + k * 32 + lane;
-        if (at < many) {{
-            pg_u32 digit = (pg_u32)(mine[k] >> shift) & 255u;
-            pg_u32 place = begin[digit] + found[warp * 256 + digit] + rank[k];
-            keys[place] = mine[k];
-            {"places[place] = index[k];" if positions else ""}
-        }}
-    }}
-    pg_u32 others = 0;
-    for (pg_i64 t = tile - 1; t >= 0;) {{
-        pg_u32 word[4];
-        PG_UNROLL for (int k = 0; k < 4; k++)
-            word[k] = t - k >= 0 ? known[(t - k) * 256 + id] : 2u << 30;
-        int done = 0;
-        PG_UNROLL for (int k = 0; k < 4; k++) {{
-            if (done == 0) {{
-                if (word[k] >> 30 == 0u) {{
-                    done = 1; /* look again */
-                }} else {{
-                    others += word[k] & 0x3fffffffu;
-                    t--;
-                    if (word[k] >> 30 == 2u)
-                        done = 2;
-                }}
-            }}
-        }}
-        if (done == 2)
-            break;
-    }}
-    if (tile > 0)
-        known[tile * 256 + id] = 2u << 30 | (others + count);
-    target[id] = (pg_i64)sums[(shift >> 3) * 256 + id] + others - lower;
-    __syncthreads();
-    PG_UNROLL for (int k = 0; k < {each}; k++) {{
-        int i = k * {GROUP} + id;
-        if (i < many) {{
-            K key = keys[i];
-            {"pg_u32 index = places[i];" if positions else ""}
-            pg_i64 at = target[(pg_u32)(key >> shift) & 255u] + i;
-            {put}
-        }}
     }}
 }}
 """

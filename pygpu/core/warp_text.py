@@ -1,0 +1,56 @@
+"""Functions of the common language for kernels whose work-items talk within a warp of 32.
+
+Where they are there (:attr:`Limits.warps`: CUDA, and NVIDIA's OpenCL, which takes inline PTX), a
+group that runs also goes on while another waits for it, so groups may wait for those that began
+before them. All 32 work-items must come to each of these:
+
+* pg_warp_up(x, d), pg_warp_down(x, d): the pg_u32 x of the work-item d places before, or after;
+* pg_warp_vote(p): a bit for each work-item, set where the int p is not 0;
+* pg_warp_sync(): what they wrote before is seen by the others after.
+
+PG_DEVICE_FENCE orders a work-item's accesses to global memory as other groups see them; pg_popc(x)
+and pg_ffs(x) count the bits of a pg_u32, and find the lowest (from 1). PG_BOUNDS(size, groups) comes
+before a kernel's name: how many work-items a group has, and how many groups a unit should hold.
+"""
+
+from __future__ import annotations
+
+__all__ = ["CUDA_WARPS", "OPENCL_WARPS"]
+
+CUDA_WARPS = """\
+#define PG_BOUNDS(size, groups) __launch_bounds__(size, groups)
+#define PG_DEVICE_FENCE __threadfence()
+#define pg_warp_up(x, d) __shfl_up_sync(0xffffffffu, x, d)
+#define pg_warp_down(x, d) __shfl_down_sync(0xffffffffu, x, d)
+#define pg_warp_vote(p) __ballot_sync(0xffffffffu, p)
+#define pg_warp_sync() __syncwarp()
+#define pg_popc(x) __popc((int)(x))
+#define pg_ffs(x) __ffs((int)(x))
+"""
+
+OPENCL_WARPS = """\
+#define PG_BOUNDS(size, groups) __attribute__((reqd_work_group_size(size, 1, 1)))
+#define PG_DEVICE_FENCE __asm__ volatile("membar.gl;" : : : "memory")
+PG_INLINE uint pg_warp_up(uint x, uint d)
+{
+    uint r;
+    __asm__ volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;" : "=r"(r) : "r"(x), "r"(d));
+    return r;
+}
+PG_INLINE uint pg_warp_down(uint x, uint d)
+{
+    uint r;
+    __asm__ volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(x), "r"(d));
+    return r;
+}
+PG_INLINE uint pg_warp_vote(int p)
+{
+    uint r;
+    __asm__ volatile("{ .reg .pred q; setp.ne.s32 q, %1, 0; vote.sync.ballot.b32 %0, q, 0xffffffff; }"
+                     : "=r"(r) : "r"(p));
+    return r;
+}
+#define pg_warp_sync() __asm__ volatile("bar.warp.sync 0xffffffff;" : : : "memory")
+#define pg_popc(x) ((int)popcount((uint)(x)))
+#define pg_ffs(x) ((x) == 0 ? 0 : 32 - (int)clz((uint)(x) & -(uint)(x)))
+"""
