@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pygpu.compat import numba_config as config
 from pygpu.pykernel.guvectorize import guvectorize
 from pygpu.pykernel.jit import jit
 from pygpu.pykernel.signature import TYPES, Tuple, UniTuple
@@ -21,6 +22,8 @@ __all__ = [
     "Tuple",
     "TypingError",
     "UniTuple",
+    "config",
+    "from_dtype",
     "guvectorize",
     "jit",
     "njit",
@@ -47,14 +50,14 @@ class NumbaDeprecationWarning(NumbaWarning, DeprecationWarning):
     """For programs that filter it; never given."""
 
 
-class config:
-    """Settings that programs assign to; they have no effect."""
+def from_dtype(dtype: Any) -> Any:
+    """The type of a NumPy dtype: of numbers as signatures write it, of records the dtype itself."""
+    import numpy as np
 
-    CUDA_LOW_OCCUPANCY_WARNINGS = 0
-    CUDA_WARN_ON_IMPLICIT_COPY = 0
-    ENABLE_CUDASIM = 0
-    NUMBA_NUM_THREADS = 1
-    THREADING_LAYER = "default"
+    from pygpu.pykernel.signature import as_type
+
+    found = np.dtype(dtype)
+    return found if found.names else as_type(found)
 
 
 def typeof(value: Any) -> Any:

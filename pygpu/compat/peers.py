@@ -110,8 +110,9 @@ def _numba() -> Peer:
         target="pygpu.compat",  # no module of it has a name of Numba's
         version=version,
         modules=frozenset(
-            "core core.errors core.types cuda cuda.cudadrv cuda.cudadrv.driver cuda.libdevice "
-            "cuda.random errors experimental extending np np.ufunc np.ufunc.vectorize np.types "
+            "core core.config core.errors core.types cuda cuda.cg cuda.core cuda.core.config "
+            "cuda.cudadrv cuda.cudadrv.driver cuda.libdevice cuda.random cuda.types errors "
+            "experimental extending np np.numpy_support np.types np.ufunc np.ufunc.vectorize "
             "parfors stencils typed types".split()
         ),
         elsewhere={
@@ -121,7 +122,15 @@ def _numba() -> Peer:
             "core": names,
             "core.errors": names,
             "core.types": names,
-            "cuda": ("pygpu.cuda",),
+            "core.config": ("pygpu.compat.numba_config",),
+            "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda"),
+            "cuda.cg": ("pygpu.cuda.cg",),
+            "cuda.core": (),
+            "cuda.core.config": ("pygpu.compat.numba_config",),
+            "cuda.random": ("pygpu.cuda.random",),
+            "cuda.types": names,
+            "np": (),
+            "np.numpy_support": names,
         },
         values=values,
     )

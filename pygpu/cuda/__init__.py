@@ -40,6 +40,9 @@ if _TYPE_CHECKING:
         default_stream as default_stream,
     )
     from .devices import (
+        defer_cleanup as defer_cleanup,
+    )
+    from .devices import (
         detect as detect,
     )
     from .devices import (
@@ -55,6 +58,9 @@ if _TYPE_CHECKING:
         event_elapsed_time as event_elapsed_time,
     )
     from .devices import (
+        external_stream as external_stream,
+    )
+    from .devices import (
         get_current_device as get_current_device,
     )
     from .devices import (
@@ -67,6 +73,9 @@ if _TYPE_CHECKING:
         is_cuda_array as is_cuda_array,
     )
     from .devices import (
+        legacy_default_stream as legacy_default_stream,
+    )
+    from .devices import (
         list_devices as list_devices,
     )
     from .devices import (
@@ -74,6 +83,9 @@ if _TYPE_CHECKING:
     )
     from .devices import (
         mapped_array as mapped_array,
+    )
+    from .devices import (
+        per_thread_default_stream as per_thread_default_stream,
     )
     from .devices import (
         pinned as pinned,
@@ -118,6 +130,9 @@ if _TYPE_CHECKING:
         brev as brev,
     )
     from .kernel import (
+        cbrt as cbrt,
+    )
+    from .kernel import (
         clz as clz,
     )
     from .kernel import (
@@ -145,7 +160,19 @@ if _TYPE_CHECKING:
         laneid as laneid,
     )
     from .kernel import (
+        lanemask_lt as lanemask_lt,
+    )
+    from .kernel import (
         local as local,
+    )
+    from .kernel import (
+        match_all_sync as match_all_sync,
+    )
+    from .kernel import (
+        match_any_sync as match_any_sync,
+    )
+    from .kernel import (
+        nanosleep as nanosleep,
     )
     from .kernel import (
         popc as popc,
@@ -214,16 +241,19 @@ __all__ = [
     "blockDim",
     "blockIdx",
     "brev",
+    "cbrt",
     "close",
     "clz",
     "const",
     "current_context",
     "default_stream",
+    "defer_cleanup",
     "detect",
     "device_array",
     "device_array_like",
     "event",
     "event_elapsed_time",
+    "external_stream",
     "ffs",
     "fma",
     "get_current_device",
@@ -233,12 +263,18 @@ __all__ = [
     "gridsize",
     "is_available",
     "is_cuda_array",
+    "legacy_default_stream",
     "jit",
     "laneid",
+    "lanemask_lt",
     "list_devices",
     "local",
+    "match_all_sync",
+    "match_any_sync",
+    "nanosleep",
     "managed_array",
     "mapped_array",
+    "per_thread_default_stream",
     "pinned",
     "pinned_array",
     "popc",
@@ -268,6 +304,7 @@ __all__ = [
 _SUBMODULES = {
     "autoinit",
     "autoprimaryctx",
+    "cg",
     "characterize",
     "compiler",
     "debug",
@@ -279,23 +316,26 @@ _SUBMODULES = {
     "loader",
     "kernel",
     "nvrtc",
+    "random",
     "tools",
 }
 
 # Numba's names, and the modules that have them.
 _LAZY = {
     **dict.fromkeys(
-        "activemask all_sync any_sync atomic ballot_sync blockDim blockIdx brev clz const ffs fma "
-        "grid gridDim gridsize jit laneid local popc selp shared shfl_down_sync shfl_sync "
-        "shfl_up_sync shfl_xor_sync syncthreads syncthreads_and syncthreads_count syncthreads_or "
-        "syncwarp threadIdx threadfence threadfence_block threadfence_system warpsize".split(),
+        "activemask all_sync any_sync atomic ballot_sync blockDim blockIdx brev cbrt clz "
+        "const ffs fma grid gridDim gridsize jit laneid lanemask_lt local match_all_sync "
+        "match_any_sync nanosleep popc selp shared shfl_down_sync shfl_sync shfl_up_sync "
+        "shfl_xor_sync syncthreads syncthreads_and syncthreads_count syncthreads_or syncwarp "
+        "threadfence threadfence_block threadfence_system threadIdx warpsize".split(),
         "kernel",
     ),
     **dict.fromkeys(
-        "DeviceNDArray as_cuda_array close current_context default_stream detect device_array "
-        "device_array_like event event_elapsed_time get_current_device gpus is_available "
-        "is_cuda_array list_devices managed_array mapped_array pinned pinned_array select_device "
-        "stream synchronize to_device".split(),
+        "as_cuda_array close current_context default_stream defer_cleanup detect device_array "
+        "device_array_like DeviceNDArray event event_elapsed_time external_stream "
+        "get_current_device gpus is_available is_cuda_array legacy_default_stream "
+        "list_devices managed_array mapped_array per_thread_default_stream pinned "
+        "pinned_array select_device stream synchronize to_device".split(),
         "devices",
     ),
     **dict.fromkeys(("Reduce", "reduce"), ".pykernel.cuda_reduce"),

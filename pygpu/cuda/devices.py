@@ -27,18 +27,22 @@ __all__ = [
     "close",
     "current_context",
     "default_stream",
+    "defer_cleanup",
     "detect",
     "device_array",
     "device_array_like",
     "event",
     "event_elapsed_time",
+    "external_stream",
     "get_current_device",
     "gpus",
     "is_available",
     "is_cuda_array",
+    "legacy_default_stream",
     "list_devices",
     "managed_array",
     "mapped_array",
+    "per_thread_default_stream",
     "pinned",
     "pinned_array",
     "select_device",
@@ -51,6 +55,11 @@ __all__ = [
 def _stream(given: Any) -> Any:
     """A Stream, or None for Numba's 0."""
     return None if given is None or (isinstance(given, int) and given == 0) else given
+
+
+def _dtype(given: Any) -> np.dtype[Any]:
+    """A dtype, NumPy's scalar type, its name, or a type of a signature such as float32."""
+    return np.dtype(given if isinstance(given, type) else getattr(given, "dtype", given))
 
 
 class DeviceNDArray(GPUArray):
@@ -142,7 +151,7 @@ def device_array(
     stream: Any = 0,
 ) -> DeviceNDArray:
     """A new device array without contents."""
-    return DeviceNDArray(shape, getattr(dtype, "dtype", dtype), strides=strides, order=order)
+    return DeviceNDArray(shape, _dtype(dtype), strides=strides, order=order)
 
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
@@ -159,9 +168,7 @@ def pinned_array(
 ) -> np.ndarray:
     """A host array in page-locked memory."""
     backend_of(None)
-    found: np.ndarray = driver.pagelocked_empty(
-        shape, np.dtype(getattr(dtype, "dtype", dtype)), order
-    )
+    found: np.ndarray = driver.pagelocked_empty(shape, _dtype(dtype), order)
     return found
 
 
@@ -225,9 +232,29 @@ def stream() -> Stream:
     return Stream()
 
 
-def default_stream() -> None:
-    """The default stream, which is None here."""
-    return None
+def external_stream(ptr: int) -> Stream:
+    """A stream that another library made, by its handle; it must live as long as it is used."""
+    backend_of(None)
+    return Stream.from_handle(ptr)  # type: ignore[return-value]
+
+
+def default_stream() -> Stream:
+    """The default stream."""
+    return external_stream(1)
+
+
+legacy_default_stream = default_stream
+
+
+def per_thread_default_stream() -> Stream:
+    """The default stream of this thread, which does not wait for the other threads' ones."""
+    return external_stream(2)
+
+
+@contextmanager
+def defer_cleanup() -> Iterator[None]:
+    """Has no effect: memory goes back to a pool, which waits for nothing."""
+    yield
 
 
 class Event(driver.Event):
@@ -379,8 +406,20 @@ class _MemoryInfo(NamedTuple):
     total: int
 
 
+class _Deallocations:
+    """Memory that waits to be freed: none does, it goes back to a pool."""
+
+    def clear(self) -> None:
+        """Has no effect."""
+
+    def __len__(self) -> int:
+        return 0
+
+
 class ContextInfo:
     """The current context with Numba's names."""
+
+    deallocations = _Deallocations()
 
     @property
     def device(self) -> DeviceInfo:

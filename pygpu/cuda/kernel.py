@@ -19,12 +19,13 @@ import functools
 from typing import Any
 
 from ..pykernel import intrinsics
+from ..pykernel.atomics import atomic
 from ..pykernel.intrinsics import *  # noqa: F403
 from ..pykernel.jit import DeviceFunction
 from ..pykernel.kernel import Kernel
 from ..pykernel.source import KernelError, python_function
 
-__all__ = [*intrinsics.__all__, "jit"]
+__all__ = [*intrinsics.__all__, "atomic", "jit"]
 
 
 def jit(

@@ -135,6 +135,12 @@ def _ufunc(
     fc: Any, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]
 ) -> Value:
     ufunc = getattr(np, name)
+    if "out" in kwargs and len(args) == ufunc.nin:
+        args = [*args, *(kwargs["out"].items if kwargs["out"].is_tuple else [kwargs["out"]])]
+        kwargs = {k: v for k, v in kwargs.items() if k != "out"}
+    if len(args) == ufunc.nin + ufunc.nout and not kwargs:
+        fc.ufunc_of_arrays(node, name, args[: ufunc.nin], args[ufunc.nin :])
+        return args[ufunc.nin]
     count(f"numpy.{name}", args, kwargs, ufunc.nin, ufunc.nin)
     found = fc.ufunc(node, name, args, strong=True)
     if len(found) == 1:

@@ -16,13 +16,15 @@ import numpy as np
 from ..core import dtypes, ufuncs
 from ..core.ufunc_table import expression
 from .ir import Value
-from .types import ArrayType, Scalar, Type
+from .types import ArrayType, RecordType, Scalar, Type
 
 __all__ = ["Unit", "c_type", "convert", "literal", "operate", "parameters", "pointer_type"]
 
 _SIMPLE = re.compile(r"\w+|\w*\([\w.]*\)|-?[\d.]+f?")
 _WORD = re.compile(r"\w+")
-_DEFINED = re.compile(r"^(?:PG_INLINE [^(]*?|PG_TABLE [^\[]*?)(\w+)[(\[]", re.M)
+_DEFINED = re.compile(
+    r"^(?:PG_INLINE [^(]*?|PG_TABLE [^\[]*?|typedef [^}]*\} |#include <)(\w+)[(\[;.]", re.M
+)
 _OPERAND = re.compile(r"\bx([01])\b")
 _SPACE = {
     "global": "PG_GLOBAL ",
@@ -68,7 +70,9 @@ class Unit:
         self.int64_atomics = int64_atomics
         self.prefix = prefix
         self.texts: dict[Any, str] = {}  # in the order in which they are needed
+        self.types: dict[str, str] = {}  # what stands before the texts
         self.features: set[str] = set()
+        self.cooperative = False  # whether all blocks must run at once
         self.functions: dict[Any, Any] = {}
         self.names: dict[str, int] = {}
         self.stack: list[Any] = []  # functions that are being compiled
@@ -93,12 +97,15 @@ class Unit:
     def need(self, *found: np.dtype[Any]) -> None:
         """Note what these dtypes need of the prefix."""
         self.features |= dtypes.features(*found)
+        for dtype in found:
+            if not dtypes.is_numeric(dtype):
+                self.types.setdefault(dtypes.storage_type(dtype), dtypes.declare(dtype))
 
     def text(self, root: str) -> str:
         """*root* behind what it uses: not what was made on the way to the final types."""
         used = set(_WORD.findall(root))
         kept = [root]
-        for text in reversed(self.texts.values()):
+        for text in reversed([*self.types.values(), *self.texts.values()]):
             if not used.isdisjoint(_DEFINED.findall(text)):
                 kept.append(text)
                 used.update(_WORD.findall(text))
@@ -110,8 +117,10 @@ def c_type(t: Scalar) -> str:
     return dtypes.compute_type(t.dtype)
 
 
-def pointer_type(t: ArrayType) -> str:
-    """The C type of a pointer to items of the array: "PG_GLOBAL pg_f32 *"."""
+def pointer_type(t: ArrayType | RecordType) -> str:
+    """The C type of a pointer to items of the array: "PG_GLOBAL pg_f32 *"; of records, bytes."""
+    if isinstance(t, RecordType):
+        return f"{_SPACE[t.space]}char *"
     return f"{_SPACE[t.space]}{dtypes.storage_type(t.dtype)} *"
 
 
@@ -124,6 +133,8 @@ def parameters(t: Type, name: str) -> list[str]:
         if not t.contiguous:
             found += [f"pg_i64 {name}_s{i}" for i in range(t.ndim)]
         return found
+    if isinstance(t, RecordType):
+        return [f"{pointer_type(t)}{name}"]
     found = []
     for i, item in enumerate(getattr(t, "items", ())):
         found += parameters(item, f"{name}_{i}")
@@ -149,6 +160,8 @@ def arguments(value: Value, t: Type) -> list[str]:
     if isinstance(t, ArrayType):
         found = [value.text, *value.shape]
         return found if t.contiguous else [*found, *strides_of(value)]
+    if isinstance(t, RecordType):
+        return [value.text]
     found = []
     for item, kind in zip(value.items, getattr(t, "items", ())):
         found += arguments(item, kind)

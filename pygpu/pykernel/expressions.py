@@ -13,8 +13,8 @@ import numpy as np
 
 from ..core import dtypes
 from . import emit
-from .indexing import Indexing
 from .ir import Value
+from .records import Records
 from .source import KernelError, python_function
 from .types import (
     BOOL,
@@ -24,6 +24,7 @@ from .types import (
     WEAK_INT,
     ArrayType,
     ObjectType,
+    RecordType,
     Scalar,
     TupleType,
     join,
@@ -78,7 +79,7 @@ class NotYet(Exception):
         self.error = error
 
 
-class Expressions(Indexing):
+class Expressions(Records):
     WEAK_INT = WEAK_INT
 
     # What FunctionCompiler has.
@@ -219,7 +220,8 @@ class Expressions(Indexing):
             return Value(Scalar(obj.dtype), text, const=obj, nonneg=nonneg)
         if isinstance(obj, tuple):
             items = [self.constant(item, node) for item in obj]
-            return Value(TupleType(tuple(v.type for v in items)), items=items)
+            names = getattr(obj, "_fields", ())
+            return Value(TupleType(tuple(v.type for v in items), names), items=items)
         if isinstance(obj, np.ndarray):
             return self.table(obj, node)
         return Value(ObjectType(obj), const=obj)
@@ -327,8 +329,12 @@ class Expressions(Indexing):
                 result: Value = emitter(self, node)
                 return result
             return self.constant(found, node)
+        if value.is_record or (value.is_array and name in (value.type.dtype.names or ())):  # type: ignore[union-attr]
+            return self.field(value, name, node)
         if value.is_array:
             return self.array_attribute(value, name, node)
+        if isinstance(value.type, TupleType) and name in value.type.names:
+            return value.items[value.type.names.index(name)]
         if value.is_scalar:
             assert isinstance(value.type, Scalar)
             if name == "dtype":
@@ -665,6 +671,8 @@ class Expressions(Indexing):
             self.need_dtype(t.dtype, node)
             text = f"({test} ? {emit.convert(a, t)} : {emit.convert(b, t)})"
             return Value(t, text, nonneg=a.nonneg and b.nonneg)
+        if isinstance(t, RecordType):
+            return Value(t, f"({test} ? {a.text} : {b.text})")
         if isinstance(t, TupleType):
             items = [self.choose(node, test, x, y) for x, y in zip(a.items, b.items)]
             return Value(t, items=items)
@@ -789,6 +797,16 @@ class Expressions(Indexing):
         from .builtins import cast
 
         return cast(self, node, value, self.dtype_of(self.expr(node.args[0]), node), node)
+
+    def item_type(self, value: Value, node: ast.AST) -> np.dtype[Any]:
+        """The dtype of the items of a kernel's own array: of numbers or of records."""
+        named = getattr(value.const, "dtype", value.const) if value.is_object else None
+        if isinstance(named, np.dtype) and named.names and not named.hasobject:
+            self.unit.need(named)
+            return named
+        dtype = self.dtype_of(value, node)
+        self.need_dtype(dtype, node)
+        return dtype
 
     def dtype_of(self, value: Value, node: ast.AST) -> np.dtype[Any]:
         """The dtype that an argument names."""

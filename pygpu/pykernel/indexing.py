@@ -34,6 +34,11 @@ class Indexing:
     binary: Callable[..., Value]
     counter: Callable[[], str]
     as_number: Callable[..., Value]
+    field: Callable[..., Value]
+    field_name: Callable[..., str | None]
+    record_at: Callable[..., Value]
+    store_field: Callable[..., None]
+    store_record: Callable[..., None]
 
     def array_attribute(self, value: Value, name: str, node: ast.AST) -> Value:
         assert isinstance(value.type, ArrayType)
@@ -92,6 +97,9 @@ class Indexing:
         value = self.expr(node.value)
         if value.is_tuple:
             return self.tuple_item(value, node)
+        name = self.field_name(value, node.slice)
+        if name is not None:
+            return self.field(value, name, node)
         if value.is_object:
             index = self.expr(node.slice)
             try:
@@ -111,6 +119,8 @@ class Indexing:
         assert isinstance(value.type, ArrayType)
         dtype = value.type.dtype
         self.unit.need(dtype)
+        if not dtypes.is_numeric(dtype):
+            return self.record_at(value.type, pointer, index)
         text = dtypes.load(dtype, pointer, index)
         return Value(Scalar(dtype), text, nonneg=dtype.kind in "bu")
 
@@ -298,6 +308,10 @@ class Indexing:
     def store_item(self, target: ast.Subscript, value: Value) -> None:
         """``array[...] = value``."""
         array = self.expr(target.value)
+        name = self.field_name(array, target.slice)
+        if name is not None:
+            self.store_field(target, array, name, value)
+            return
         if not array.is_array:
             raise self.source.error(f"items of {array.type} cannot be assigned", target)
         self.writable(array, target)
@@ -315,6 +329,9 @@ class Indexing:
         assert isinstance(array.type, ArrayType)
         if value.type == VOID:
             raise self.source.error("None cannot be stored: the function returns nothing", node)
+        if not dtypes.is_numeric(array.type.dtype):
+            self.store_record(array.type, pointer, index, value, node)
+            return
         value = self.as_number(value, node, "a number")
         assert isinstance(value.type, Scalar)
         dtype, of = array.type.dtype, value.type.dtype
@@ -335,6 +352,13 @@ class Indexing:
         target = node.target
         assert isinstance(target, ast.Subscript)
         array = self.expr(target.value)
+        name = self.field_name(array, target.slice)
+        if name is not None:
+            array = self.keep(array)
+            old = self.field(array, name, target)
+            new = self.binary(node, node.op, old, self.expr(node.value))
+            self.store_field(target, array, name, new)
+            return
         if not array.is_array:
             raise self.source.error(f"items of {array.type} cannot be assigned", target)
         self.writable(array, target)
@@ -376,6 +400,26 @@ class Indexing:
             self.store(place, pointer, index, item, node)
 
         self.loop_over(self.keep(view), set_item)
+
+    def ufunc_of_arrays(
+        self, node: ast.AST, name: str, inputs: list[Value], outs: list[Value]
+    ) -> None:
+        """NumPy's ufunc of arrays with outputs: ``np.sin(a, b)`` sets all items of b."""
+        if not all(v.is_array for v in outs):
+            raise self.source.error(f"the outputs of numpy.{name}() must be arrays", node)
+        for out in outs:
+            self.writable(out, node)
+            for value in (*inputs, *outs):
+                self.same_ndim(out, value, node)
+        kept = [self.keep(v) for v in (*inputs, *outs)]
+
+        def body(view: Value, at: Any) -> None:
+            items = [self.load(v, *at([v])) if v.is_array else v for v in kept[: len(inputs)]]
+            found = self.ufunc(node, name, items)  # type: ignore[attr-defined]
+            for out, value in zip(kept[len(inputs) :], map(self.keep, found)):
+                self.store(out, *at([out]), value, node)
+
+        self.loop_over(kept[len(inputs)], body)
 
     def loop_over(self, view: Value, body: Callable[[Value, Any], None]) -> None:
         """Loops over all items of a view; body gets the view and a function for places in it, or

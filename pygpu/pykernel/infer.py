@@ -15,7 +15,7 @@ from . import emit
 from .expressions import Expressions, NotYet
 from .ir import Value
 from .source import Source
-from .types import VOID, ArrayType, ObjectType, Scalar, TupleType, Type, Void, join
+from .types import VOID, ArrayType, ObjectType, RecordType, Scalar, TupleType, Type, Void, join
 
 __all__ = ["Function", "FunctionCompiler"]
 
@@ -154,6 +154,8 @@ class FunctionCompiler(Expressions):
         if isinstance(t, Scalar):
             zero = "" if t.dtype.kind == "c" else " = 0"
             return [f"{emit.c_type(t)} {name}{zero};"]
+        if isinstance(t, RecordType):
+            return [f"{emit.pointer_type(t)}{name} = 0;"]
         if isinstance(t, ArrayType):
             lines = [f"{emit.pointer_type(t)}{name} = 0;"]
             lines += [f"pg_i64 {name}_n{i} = 0;" for i in range(t.ndim)]
@@ -195,13 +197,15 @@ class FunctionCompiler(Expressions):
             return Value(t, items=items)
         if isinstance(t, ObjectType):
             return Value(t, const=t.value)
-        return Value(t)
+        return Value(t, name) if isinstance(t, RecordType) else Value(t)
 
     def _store_variable(self, t: Type, name: str, value: Value) -> list[str]:
         """Statements that set a C variable of type *t*."""
         if isinstance(t, Scalar):
             text = emit.convert(value, t)
             return [] if text == name else [f"{name} = {text};"]
+        if isinstance(t, RecordType):
+            return [f"{name} = {value.text};"]
         if isinstance(t, ArrayType):
             lines = [f"{name} = {value.text};"]
             lines += [f"{name}_n{i} = {n};" for i, n in enumerate(value.shape)]
@@ -276,6 +280,10 @@ class FunctionCompiler(Expressions):
         """The value, computed now: a copy in temporary variables, unless it cannot change."""
         if isinstance(value.type, TupleType):
             return Value(value.type, items=[self.keep(item) for item in value.items])
+        if value.is_record:
+            temp = self.temp(emit.pointer_type(value.type))  # type: ignore[arg-type]
+            self.emit(f"{temp} = {value.text};")
+            return Value(value.type, temp)
         if value.is_const or not (value.is_scalar or value.is_array):
             return value
         if value.is_scalar:
@@ -363,8 +371,10 @@ class FunctionCompiler(Expressions):
                 self.assign(t, item)
         elif isinstance(target, ast.Subscript):
             self.store_item(target, value)
+        elif isinstance(target, ast.Attribute):
+            self.store_field(target, self.expr(target.value), target.attr, value)
         else:
-            raise self.source.error("attributes cannot be assigned in kernels", target)
+            raise self.source.error("starred assignment is not supported", target)
 
     def _mentions(self, value: Value, name: str) -> bool:
         """Whether the text of a value reads a variable (or memory, which might be written)."""
@@ -383,8 +393,13 @@ class FunctionCompiler(Expressions):
         if isinstance(node.target, ast.Subscript):
             self.augment_item(node)
             return
-        if not isinstance(node.target, ast.Name):
-            raise self.source.error("attributes cannot be assigned in kernels", node.target)
+        if isinstance(node.target, ast.Attribute):
+            record = self.keep(self.expr(node.target.value))
+            old = self.field(record, node.target.attr, node.target)
+            new = self.binary(node, node.op, old, self.expr(node.value))
+            self.store_field(node.target, record, node.target.attr, new)
+            return
+        assert isinstance(node.target, ast.Name)
         load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         value = self.binary(node, node.op, self.expr(load), self.expr(node.value))
         self.assign_name(node.target.id, value, node)

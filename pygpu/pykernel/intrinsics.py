@@ -1,4 +1,4 @@
-"""What only kernels have: thread indices, barriers, shared memory, atomics, shuffles.
+"""What only kernels have: thread indices, barriers, shared memory, shuffles, bits.
 
 Each name here is an object that means something only inside of a kernel; the compiler asks it for
 its text (``emit_call``, ``emit_value``). Names and arguments are those of ``numba.cuda``.
@@ -23,11 +23,11 @@ __all__ = [
     "activemask",
     "all_sync",
     "any_sync",
-    "atomic",
     "ballot_sync",
     "blockDim",
     "blockIdx",
     "brev",
+    "cbrt",
     "clz",
     "const",
     "ffs",
@@ -36,7 +36,11 @@ __all__ = [
     "gridDim",
     "gridsize",
     "laneid",
+    "lanemask_lt",
     "local",
+    "match_all_sync",
+    "match_any_sync",
+    "nanosleep",
     "popc",
     "selp",
     "shared",
@@ -56,7 +60,7 @@ __all__ = [
     "warpsize",
 ]
 
-_I32, _U32, _I64 = (Scalar(np.dtype(c)) for c in ("i4", "u4", "i8"))
+_I32, _U32 = Scalar(np.dtype("i4")), Scalar(np.dtype("u4"))
 Emitter = Callable[[Any, ast.Call, list[Value], dict[str, Value]], Value]
 
 
@@ -275,6 +279,48 @@ def activemask(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Val
     return kept(fc, Value(_U32, "__activemask()", nonneg=True))
 
 
+@intrinsic("The lanes below this one, as bits.")
+def lanemask_lt(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("lanemask_lt", args, kwargs, 0, 0)
+    _warps(fc, node, "lanemask_lt")
+    return Value(_U32, f"((1u << ({_FLAT} % 32)) - 1u)", nonneg=True)
+
+
+def _match(name: str, doc: str) -> Any:
+    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        count(name, args, kwargs, 2, 2)
+        _warps(fc, node, name)
+        value = fc.as_number(args[1], node)
+        if value.type.dtype.kind == "c" or value.type.dtype.itemsize < 4:
+            raise _WrongCall(f"{name}() of {value.type}")
+        text = emit.convert(value, Scalar(value.type.dtype))
+        if name == "match_any_sync":
+            return kept(fc, Value(_U32, f"__{name}({_mask(args[0])}, {text})", nonneg=True))
+        fc.statement_only(node, f"{name}()")
+        same = fc.temp("int ")
+        mask = fc.keep(Value(_U32, f"__{name}({_mask(args[0])}, {text}, &{same})", nonneg=True))
+        items = [mask, Value(BOOL, f"((pg_b8)({same} != 0))")]
+        return Value(TupleType((_U32, BOOL)), items=items)
+
+    return Intrinsic(name, emitter, doc)
+
+
+match_any_sync = _match("match_any_sync", "match_any_sync(mask, value): lanes with the same value.")
+match_all_sync = _match(
+    "match_all_sync",
+    "match_all_sync(mask, value): the mask if all lanes have the same value, else 0; and whether.",
+)
+
+
+@intrinsic("nanosleep(ns): suspend the thread for about so many nanoseconds.")
+def nanosleep(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("nanosleep", args, kwargs, 1, 1)
+    _warps(fc, node, "nanosleep")
+    fc.statement_only(node, "nanosleep()")
+    fc.emit(f"__nanosleep({emit.convert(fc.as_number(args[0], node), _U32)});")
+    return Value(VOID)
+
+
 # ---- bits
 
 
@@ -334,6 +380,13 @@ def fma(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) ->
         raise _WrongCall("fma() takes float32 or float64")
     fc.need_dtype(t.dtype, node)
     return Value(t, f"fma({', '.join(emit.convert(a, t) for a in args)})")
+
+
+@intrinsic("cbrt(x): the cube root of a float32 or float64.")
+def cbrt(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("cbrt", args, kwargs, 1, 1)
+    result: Value = fc.ufunc(node, "cbrt", args)[0]
+    return result
 
 
 @intrinsic("selp(test, a, b): a if test else b, both evaluated.")
@@ -397,8 +450,7 @@ def _product(shape: tuple[int, ...]) -> int:
 def _shared_array(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     fc.statement_only(node, "shared.array()")
     shape, named = _shape(fc, args, kwargs, "shared.array")
-    dtype = fc.dtype_of(named, node)
-    fc.need_dtype(dtype, node)
+    dtype = fc.item_type(named, node)
     storage = dtypes.storage_type(dtype)
     t = ArrayType(dtype, len(shape), True, "local")
     size = _product(shape)
@@ -419,8 +471,7 @@ def _shared_array(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, 
 
 def _local_array(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     shape, named = _shape(fc, args, kwargs, "local.array")
-    dtype = fc.dtype_of(named, node)
-    fc.need_dtype(dtype, node)
+    dtype = fc.item_type(named, node)
     size = _product(shape)
     if size == 0:
         raise _WrongCall("local.array() with no items")
@@ -450,153 +501,3 @@ class _Const:
 
 
 const = _Const()
-
-
-# ---- atomics
-
-_NATIVE_32 = {"exch": ("atomicExch", "atomic_xchg"), "and": ("atomicAnd", "atomic_and")}
-_NATIVE_32 |= {"or": ("atomicOr", "atomic_or"), "xor": ("atomicXor", "atomic_xor")}
-_WANTED = {
-    "exch": "x",
-    "and": "was & x",
-    "or": "was | x",
-    "xor": "was ^ x",
-    "inc": "was >= x ? 0 : was + 1",
-    "dec": "was == 0 || was > x ? x : was - 1",
-}
-
-
-def _atomic_function(fc: Any, op: str, t: ArrayType, node: ast.AST) -> str:
-    """The name of the C function for an operation on items of an array."""
-    code = dtypes.code(t.dtype)
-    if code not in ("i32", "u32", "i64", "u64", "f32", "f64"):
-        raise _WrongCall(f"atomic operations work on 32 and 64 bit numbers, not on {t.dtype}")
-    if code[0] == "f" and op in ("and", "or", "xor", "inc", "dec"):
-        raise _WrongCall(f"atomic.{op} works on integers, not on {t.dtype}")
-    unit = fc.unit
-    if t.dtype.itemsize == 8 and not unit.int64_atomics:
-        raise fc.source.error("the device has no 64-bit atomic functions", node)
-    if t.space not in ("global", "local"):
-        raise _WrongCall("atomic operations work on global and shared arrays")
-    unit.features.add("atomics")
-    space = "local_" if t.space == "local" else ""
-    if op in ("add", "min", "max") or (op == "cas" and code[0] in "iu"):
-        return f"pg_{space}atomic_{op}_{code}"
-    word = "PG_LOCAL_PTR" if t.space == "local" else "PG_GLOBAL"
-    if op in _NATIVE_32 and code in ("i32", "u32"):
-        return _NATIVE_32[op][unit.dialect == "opencl"]
-    name = f"pgu_{space}atomic_{op}_{code}"
-    if name in unit.texts:
-        return name
-    kind = f"pg_{code}"
-    if code[0] == "f":  # by their bits
-        bits = "u" + code[1:]
-        upper = code.upper()
-        cas = f"pg_{space}atomic_cas_{bits}"
-        cell = f"(volatile {word} pg_{bits} *)p" if unit.dialect == "opencl" else f"(pg_{bits} *)p"
-        if op == "cas":
-            seen = f"{cas}({cell}, PG_BITS_{upper}(e), PG_BITS_{upper}(x))"
-            body = f"return PG_FROM_BITS_{upper}({seen});"
-            declared = f"volatile {word} {kind} *p, {kind} e, {kind} x"
-        else:
-            body = (
-                f"pg_{bits} was = PG_BITS_{upper}(*p), seen; "
-                f"while ((seen = {cas}({cell}, was, PG_BITS_{upper}(x))) != was) was = seen; "
-                f"return PG_FROM_BITS_{upper}(was);"
-            )
-            declared = f"volatile {word} {kind} *p, {kind} x"
-    else:
-        cas = f"pg_{space}atomic_cas_{code}"
-        cell = "p" if unit.dialect == "opencl" else f"({kind} *)p"
-        wanted = _WANTED[op]
-        if op in ("inc", "dec") and code[0] == "i":  # compared as unsigned numbers, as CUDA does
-            u = f"(pg_u{code[1:]})"
-            wanted = wanted.replace("was >= x", f"{u}was >= {u}x").replace(
-                "was > x", f"{u}was > {u}x"
-            )
-        body = (
-            f"{kind} was = *p, seen; "
-            f"while ((seen = {cas}({cell}, was, ({kind})({wanted}))) != was) "
-            "was = seen; return was;"
-        )
-        declared = f"volatile {word} {kind} *p, {kind} x"
-    unit.texts[name] = f"PG_INLINE {kind} {name}({declared}) {{ {body} }}\n"
-    return name
-
-
-def _atomic(op: str, doc: str) -> Any:
-    nargs = 4 if op == "cas" else 3
-
-    def emitter(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        count(f"atomic.{op}", args, kwargs, nargs, nargs)
-        array = args[0]
-        if not array.is_array:
-            raise _WrongCall(f"atomic.{op}() takes an array, an index and a number")
-        t = array.type
-        assert isinstance(t, ArrayType)
-        index = list(args[1].items) if args[1].is_tuple else [args[1]]
-        if len(index) != t.ndim:
-            raise _WrongCall(f"{len(index)} indices for an array of {t.ndim} dimensions")
-        pointer, i = fc.item_place(array, index, node)
-        return _call(fc, node, op, t, f"{pointer} + {i}" if i != "0" else pointer, args[2:])
-
-    return Intrinsic(f"atomic.{op}", emitter, doc)
-
-
-def _call(fc: Any, node: ast.Call, op: str, t: ArrayType, place: str, values: list[Value]) -> Value:
-    item = Scalar(t.dtype)
-    fc.need_dtype(t.dtype, node)
-    values = [fc.as_number(v, node) for v in values]
-    if op == "sub":
-        negative = fc.ufunc(node, "negative", [Value(item, emit.convert(values[0], item))])
-        op, values = "add", negative
-    function = _atomic_function(fc, op, t, node)
-    texts = ", ".join(emit.convert(v, item) for v in values)
-    if function.startswith("atomicM") or function.startswith("pg_"):
-        result = f"{function}({place}, {texts})"
-    else:
-        result = f"{function}({place}, {texts})"
-    return kept(fc, Value(item, result))
-
-
-class _Atomic:
-    """Operations on items of arrays that other threads see whole; each returns what was there.
-
-    ``atomic.add(array, index, value)``; index is a number, or a tuple.
-    """
-
-    add = _atomic("add", "array[index] += value")
-    sub = _atomic("sub", "array[index] -= value")
-    max = _atomic("max", "array[index] = max(array[index], value); NaN is ignored")
-    min = _atomic("min", "array[index] = min(array[index], value); NaN is ignored")
-    nanmax = max
-    nanmin = min
-    exch = _atomic("exch", "array[index] = value")
-    and_ = _atomic("and", "array[index] &= value")
-    or_ = _atomic("or", "array[index] |= value")
-    xor = _atomic("xor", "array[index] ^= value")
-    inc = _atomic("inc", "array[index] = 0 if array[index] >= value else array[index] + 1")
-    dec = _atomic("dec", "array[index] -= 1, from 0 or above value to value")
-    cas = _atomic("cas", "cas(array, index, old, value): set it if it is old")
-
-    @staticmethod
-    def _compare_and_swap(
-        fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
-        count("atomic.compare_and_swap", args, kwargs, 3, 3)
-        if not args[0].is_array:
-            raise _WrongCall("atomic.compare_and_swap() takes an array")
-        t = args[0].type
-        assert isinstance(t, ArrayType)
-        return _call(fc, node, "cas", t, args[0].text, args[1:])
-
-    def __init__(self) -> None:
-        self.compare_and_swap = Intrinsic(
-            "atomic.compare_and_swap",
-            self._compare_and_swap,
-            "compare_and_swap(array, old, value): of the first item",
-        )
-
-
-atomic = _Atomic()
-_ = _I64

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .types import ArrayType, ObjectType, Scalar, TupleType, Type
+from .types import ArrayType, ObjectType, RecordType, Scalar, TupleType, Type
 
 __all__ = ["MISSING", "Value"]
 
@@ -54,6 +54,10 @@ class Value:
     @property
     def is_array(self) -> bool:
         return isinstance(self.type, ArrayType)
+
+    @property
+    def is_record(self) -> bool:
+        return isinstance(self.type, RecordType)
 
     @property
     def is_tuple(self) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import re
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,178 +19,14 @@ import numpy as np
 from .._array import GPUArray, KernelBase, Launcher
 from ..core import dtypes
 from ..core.backend import Backend, backend_of
-from . import emit
 from .compiler import guards_hold, source_of
-from .infer import FunctionCompiler, c_name
 from .source import KernelError, python_function
+from .specialization import Specialization
 from .types import ArrayType, ObjectType, Scalar, TupleType, Type, as_type, weak
 
 __all__ = ["Kernel", "Specialization", "kernel"]
 
 _PYTHON = (bool, int, float, complex)
-
-
-class Specialization:
-    """A kernel compiled for one set of argument types on one device.
-
-    arg_types: types of the parameters. text: the C source without the dialect's prefix. plan: for
-    each C parameter (index of the argument, what of it, axis).
-    """
-
-    def __init__(
-        self,
-        backend: Backend,
-        source: Any,
-        arg_types: Sequence[Type],
-        at_start: bool,
-        options: Sequence[str],
-        exact: bool,
-    ) -> None:
-        limits = backend.limits
-        unit = emit.Unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
-        for t in arg_types:
-            _check_fp64(t, backend, source.name)
-        unit.stack.append(source.function)
-        walker = FunctionCompiler(unit, source, arg_types, kernel=True)
-        lines, _ = walker.compile()
-        self.arg_types = tuple(arg_types)
-        self.backend = backend
-        self.guards = tuple(unit.guards.values())
-        self.asserts = {number: text for text, number in unit.asserts.items()}
-        self.dynamic = "pg_dynamic" in walker.implicit
-        self.at_start = at_start
-        self.name = f"pgk_{c_name(source.name)}"
-        starts: list[str] = []
-        declared: list[str] = []
-        self.plan: list[tuple[int, str, int]] = []
-        body = "\n".join(lines)
-        used = set(re.findall(r"\w+", body))
-        for i, (t, name) in enumerate(zip(arg_types, walker.parameter_names())):
-            self._declare(t, name, (i,), used, declared, starts)
-        locals_: list[str] = []
-        for name in walker.implicit:
-            parameter, local = unit.implicit[name]
-            if local == "dynamic":
-                if name == "pg_dynamic" and backend.name == "cuda":
-                    locals_.append("extern __shared__ __align__(16) char pg_dynamic[];")
-                    continue
-                declared.append(parameter)
-                self.plan.append((-1, name, 0))
-            elif local:
-                locals_.append(local)
-            else:
-                declared.append(parameter)
-                self.plan.append((-1, name, 0))
-        codes = ("number", "memory", "offset", "shape", "strides")  # as kernel.c has them
-        self.steps: tuple[int, ...] | None = None
-        if all(what in codes and isinstance(where, int) for where, what, _ in self.plan):
-            self.steps = tuple(
-                n for where, what, axis in self.plan for n in (codes.index(what), where, axis)
-            )
-        head = "".join(f"    {line}\n" for line in (*starts, *locals_))
-        for t in arg_types:
-            unit.need(*_dtypes_of(t))
-        root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
-        self.text = unit.text(root)
-        self.features = frozenset(unit.features)
-        full = backend.dialect.prefix(self.features) + self.text
-        if exact:
-            options = [*options, *backend.dialect.exact]
-        self.kernel = backend.compile(full, options).kernel(self.name)
-
-    def _declare(
-        self,
-        t: Type,
-        name: str,
-        path: tuple[int, ...],
-        used: set[str],
-        declared: list[str],
-        starts: list[str],
-    ) -> None:
-        """The C parameters of one argument, without those that nothing reads."""
-        where: Any = path[0] if len(path) == 1 else path
-        if isinstance(t, Scalar):
-            code = dtypes.code(t.dtype)
-            if code[0] == "c":  # as two numbers: PoCL misplaces structs among the arguments
-                part = "pg_f32" if code == "c64" else "pg_f64"
-                declared += [f"{part} {name}_re", f"{part} {name}_im"]
-                starts.append(f"pg_{code} {name} = pg_{code}_make({name}_re, {name}_im);")
-                self.plan += [(where, "real", 0), (where, "imag", 0)]
-                return
-            declared.append(f"{emit.c_type(t)} {name}")
-            what = {"f16": "half", "b8": "bool"}.get(code, "number")
-            self.plan.append((where, what, 0))
-        elif isinstance(t, ArrayType):
-            storage = dtypes.storage_type(t.dtype)
-            if self.at_start:
-                declared.append(f"PG_GLOBAL {storage} *{name}")
-                self.plan.append((where, "memory", 0))
-            else:
-                declared.append(f"PG_ARRAY({storage}, {name})")
-                starts.append(f"PG_START({storage}, {name});")
-                self.plan += [(where, "memory", 0), (where, "offset", 0)]
-            for what, letter in (("shape", "n"), ("strides", "s")):
-                for axis in range(t.ndim):
-                    if f"{name}_{letter}{axis}" in used:
-                        declared.append(f"pg_i64 {name}_{letter}{axis}")
-                        self.plan.append((where, what, axis))
-        elif isinstance(t, TupleType):
-            for i, item in enumerate(t.items):
-                self._declare(item, f"{name}_{i}", (*path, i), used, declared, starts)
-
-    def flat(self, args: Sequence[Any], shared: int, error: Any) -> list[Any]:
-        """The arguments of the C kernel."""
-        found: list[Any] = []
-        for where, what, axis in self.plan:
-            if where.__class__ is tuple:
-                arg: Any = args
-                for i in where:
-                    arg = arg[i]
-            elif where >= 0:
-                arg = args[where]
-            if what == "memory":
-                found.append(arg.base_data)
-            elif what == "number":
-                found.append(arg)
-            elif what == "shape":
-                found.append(arg.shape[axis])
-            elif what == "strides":
-                found.append(arg.strides[axis])
-            elif what == "offset":
-                found.append(arg.offset)
-            elif what == "bool":
-                found.append(1 if arg else 0)
-            elif what == "half":
-                found.append(float(np.float16(arg)))
-            elif what == "real":
-                found.append(arg.real)
-            elif what == "imag":
-                found.append(arg.imag)
-            elif what == "pg_error":
-                found.append(error)
-            elif what == "pg_dynamic":
-                import pygpu as cl
-
-                found.append(cl.LocalMemory(max(shared, 1)))
-            else:
-                found.append(shared)
-        return found
-
-
-def _dtypes_of(t: Type) -> list[np.dtype[Any]]:
-    if isinstance(t, TupleType):
-        return [d for item in t.items for d in _dtypes_of(item)]
-    return [t.dtype] if isinstance(t, (Scalar, ArrayType)) else []
-
-
-def _check_fp64(t: Type, backend: Backend, name: str) -> None:
-    if not backend.limits.fp64:
-        found = [d for d in _dtypes_of(t) if dtypes.needs_fp64(d)]
-        if found:
-            raise KernelError(
-                f"{name}: an argument is {found[0]}, and {backend!r} has no double precision; pass "
-                "numpy.float32"
-            )
 
 
 class Kernel(KernelBase):
@@ -265,7 +100,7 @@ class Kernel(KernelBase):
         backend = self._backend_for(args, queue)
         most = min(backend.limits.group_size, 256)
         if backend.name == "cuda" and not any(isinstance(a, np.ndarray) for a in args):
-            made = self.specialize(backend, args)
+            made = self._specialized(backend, args)
             most = max(made.kernel.max_threads_per_block // 32 * 32, 32)
         return most
 
@@ -307,7 +142,7 @@ class Kernel(KernelBase):
             return weak(kind)
         if isinstance(arg, GPUArray):
             dtype: Any = arg.dtype
-            if not dtypes.is_numeric(dtype):
+            if not dtypes.is_numeric(dtype) and not dtype.names:
                 raise KernelError(f"{self._where(position)}: kernels have no arrays of {dtype}")
             if not arg._is_aligned:  # type: ignore[attr-defined]
                 raise ValueError(
@@ -319,8 +154,9 @@ class Kernel(KernelBase):
             if not dtypes.is_numeric(arg.dtype):
                 raise KernelError(f"{self._where(position)}: kernels have no {arg.dtype}")
             return Scalar(arg.dtype)
-        if kind is tuple:
-            return TupleType(tuple(self._type_of(a, position) for a in arg))
+        if isinstance(arg, tuple):
+            items = tuple(self._type_of(a, position) for a in arg)
+            return TupleType(items, getattr(arg, "_fields", ()))
         if arg is None:
             return ObjectType(None)
         for python in _PYTHON:
@@ -347,7 +183,8 @@ class Kernel(KernelBase):
                         break
                     result.append(have)
                 elif isinstance(want, Scalar) and isinstance(have, Scalar):
-                    if not np.can_cast(have.dtype, want.dtype, "same_kind"):
+                    fits = np.can_cast(have.dtype, want.dtype, "same_kind")
+                    if not fits and not (have.weak and have.dtype.kind in "bi"):
                         break
                     result.append(want)
                 elif want == have:
@@ -362,7 +199,7 @@ class Kernel(KernelBase):
             f"says {wanted}"
         )
 
-    def specialize(self, backend: Backend, args: Sequence[Any]) -> Specialization:
+    def _specialized(self, backend: Backend, args: Sequence[Any]) -> Specialization:
         """The kernel for these arguments, compiled if need be."""
         key: list[Any] = [backend]
         at_start = True
@@ -372,11 +209,11 @@ class Kernel(KernelBase):
                 key.append((arg.dtype, arg.ndim, arg._c_contiguous, arg._is_aligned))  # type: ignore[attr-defined]
             elif isinstance(arg, np.generic):
                 key.append(arg.dtype)
-            elif arg.__class__ is tuple:
+            elif isinstance(arg, tuple):
                 at_start = at_start and all(
                     not isinstance(a, GPUArray) or a.offset == 0 for a in arg
                 )
-                key.append(tuple(self._type_of(a, 0) for a in arg))
+                key.append(self._type_of(arg, 0))
             else:
                 key.append(arg.__class__)
         key.append(at_start)
@@ -402,6 +239,38 @@ class Kernel(KernelBase):
     def signatures(self) -> list[tuple[Type, ...]]:
         """The argument types that there is a compiled kernel for."""
         return list(dict.fromkeys(s.arg_types for s in self._known.values()))
+
+    @property
+    def overloads(self) -> dict[Any, Specialization]:
+        """The compiled kernels by their argument types, under Numba's name."""
+        return _Overloads(self, {s.arg_types: s for s in self._known.values()})
+
+    def _attributes(self, name: str, signature: Any) -> Any:
+        """An attribute of the compiled kernel for a signature; of all of them without one."""
+        found = {types: getattr(made.kernel, name) for types, made in self.overloads.items()}
+        if signature is None:
+            return found
+        return getattr(self.overloads[signature].kernel, name)
+
+    def get_regs_per_thread(self, signature: Any = None) -> Any:
+        """Registers of a thread (CUDA): of one signature, else a dictionary of all."""
+        return self._attributes("num_regs", signature)
+
+    def get_shared_mem_per_block(self, signature: Any = None) -> Any:
+        """Bytes of shared memory that the kernel itself declares (CUDA)."""
+        return self._attributes("shared_size_bytes", signature)
+
+    def get_local_mem_per_thread(self, signature: Any = None) -> Any:
+        """Bytes of local memory of a thread (CUDA)."""
+        return self._attributes("local_size_bytes", signature)
+
+    def get_const_mem_size(self, signature: Any = None) -> Any:
+        """Bytes of constant memory (CUDA)."""
+        return self._attributes("const_size_bytes", signature)
+
+    def get_max_threads_per_block(self, signature: Any = None) -> Any:
+        """The largest block that the kernel can have (CUDA)."""
+        return self._attributes("max_threads_per_block", signature)
 
     def inspect_source(self, *arg_types: Any, backend: Any = None) -> Any:
         """The generated C for these argument types: dtypes, int and float for Python's numbers,
@@ -441,8 +310,14 @@ class Kernel(KernelBase):
             if arg.flags.writeable:
                 back.append((arg, made))
             return made
-        if type(arg) is tuple:
-            return tuple(self._to_device(a, backend, queue, back) for a in arg)
+        if isinstance(arg, tuple):
+            found = [self._to_device(a, backend, queue, back) for a in arg]
+            make: Any = getattr(type(arg), "_make", tuple)  # of a namedtuple
+            return make(found)
+        if isinstance(arg, np.void) and arg.dtype.names:
+            made = _copy_of(backend, queue, np.asarray(arg))
+            back.append((arg, made))
+            return made
         interface = getattr(arg, "__cuda_array_interface__", None)
         if interface is not None and backend.name == "cuda":
             return _view_of(interface, arg)
@@ -459,7 +334,7 @@ class Kernel(KernelBase):
             queue = _queue_of(backend, args)
         back: list[Any] = []
         args = tuple(self._to_device(a, backend, queue, back) for a in args)
-        made = self.specialize(backend, args)
+        made = self._specialized(backend, args)
         arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)]
         for array in arrays:
             if array.backend is not backend:
@@ -474,8 +349,14 @@ class Kernel(KernelBase):
         event, ordered = None, True
         if backend.name == "cuda":
             if all(launcher.grid):
+                more = {"cooperative": True} if made.cooperative else {}
                 made.kernel(
-                    *flat, grid=launcher.grid, block=launcher.block, stream=queue, shared=shared
+                    *flat,
+                    grid=launcher.grid,
+                    block=launcher.block,
+                    stream=queue,
+                    shared=shared,
+                    **more,
                 )
         else:
             waits: list[Any] = []
@@ -499,7 +380,12 @@ class Kernel(KernelBase):
         if error is not None:
             self._check_asserts(made, backend, queue, error)
         for host, array in back:
-            host[...] = array.get()
+            if isinstance(host, np.void):
+                found = array.get()[()]
+                for name in host.dtype.names or ():
+                    host[name] = found[name]
+            else:
+                host[...] = array.get()
         if made.steps is not None and ordered and all(map(operator.is_, given, args)):
             cuda = backend.name == "cuda"
             self._remember(args, made.kernel, made.steps, made.guards, queue, cuda)
@@ -512,6 +398,38 @@ class Kernel(KernelBase):
         backend.to_host(queue, number, error, 0)
         if number[0]:
             raise AssertionError(made.asserts[int(number[0])])
+
+
+class _Overloads(dict[Any, Specialization]):
+    """Compiled kernels by argument types, also by those that signatures are written with; a
+    signature that was declared is compiled when it is asked for."""
+
+    def __init__(self, kernel: Kernel, known: dict[Any, Specialization]) -> None:
+        super().__init__(known)
+        self.kernel = kernel
+
+    def __missing__(self, key: Any) -> Specialization:
+        given = getattr(key, "args", key)
+        items = given if isinstance(given, (tuple, list)) else (given,)
+        wanted = tuple(map(as_type_of_signature, items))
+        for kinds, made in self.items():
+            if _loosely(kinds) == _loosely(wanted):
+                return made
+        for kinds in self.kernel._declared:
+            if _loosely(kinds) == _loosely(wanted):
+                made = self.kernel._compile(
+                    _default_backend(self.kernel._backend_name), kinds, True
+                )
+                return self.kernel._known.setdefault(kinds, made)
+        raise KeyError(key)
+
+
+def _loosely(kinds: Sequence[Type]) -> list[Any]:
+    """Types without the layout of arrays, and Python's numbers as their dtypes."""
+    return [
+        (k.dtype, getattr(k, "ndim", None)) if isinstance(k, (Scalar, ArrayType)) else k
+        for k in kinds
+    ]
 
 
 class ForAll:
@@ -546,7 +464,7 @@ def _size(kernel: Kernel, what: str, value: Any) -> tuple[int, ...]:
 def _leaves(args: Sequence[Any]) -> list[Any]:
     found: list[Any] = []
     for arg in args:
-        found += _leaves(arg) if type(arg) is tuple else [arg]
+        found += _leaves(arg) if isinstance(arg, tuple) else [arg]
     return found
 
 

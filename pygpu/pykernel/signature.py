@@ -98,6 +98,9 @@ class ArrayType:
         self.dtype: np.dtype[Any] = np.dtype(getattr(dtype, "dtype", dtype))
         self.ndim, self.layout = ndim, layout
 
+    def __call__(self, *args: Any) -> Signature:
+        return Signature(self, tuple(map(as_type, args)))
+
     def __repr__(self) -> str:
         return f"array({self.dtype}, {self.ndim}d, {self.layout})"
 

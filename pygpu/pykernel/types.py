@@ -8,6 +8,7 @@ its strides in bytes. :func:`join` is the type of a variable that is assigned bo
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,17 @@ import numpy as np
 
 from ..core import dtypes
 
-__all__ = ["ArrayType", "ObjectType", "Scalar", "TupleType", "Type", "VOID", "as_type", "join"]
+__all__ = [
+    "ArrayType",
+    "ObjectType",
+    "RecordType",
+    "Scalar",
+    "TupleType",
+    "Type",
+    "VOID",
+    "as_type",
+    "join",
+]
 
 _SPACES = {"global": "g", "local": "l", "private": "p", "constant": "k"}
 _WEAK = {bool: np.dtype(bool), int: np.dtype("i8"), float: np.dtype("f8"), complex: np.dtype("c16")}
@@ -63,7 +74,10 @@ class ArrayType:
     @property
     def code(self) -> str:
         letter = "c" if self.contiguous else "s"
-        return f"{_SPACES[self.space]}{self.ndim}{letter}{dtypes.code(self.dtype)}"
+        code = dtypes.code(self.dtype)
+        if self.dtype.names:  # structs of one size differ
+            code += f"_{zlib.crc32(repr(self.dtype).encode()):x}"
+        return f"{_SPACES[self.space]}{self.ndim}{letter}{code}"
 
     def __str__(self) -> str:
         place = "" if self.space == "global" else f"{self.space} "
@@ -72,10 +86,29 @@ class ArrayType:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordType:
+    """An item of an array of structs; in C a pointer to its first byte, so that a name for it sees
+    what is written to the array. space: as of arrays. align: what its address is a multiple of."""
+
+    dtype: np.dtype[Any]
+    space: str = "global"
+    align: int = 1
+
+    @property
+    def code(self) -> str:
+        fields = zlib.crc32(repr(self.dtype).encode())
+        return f"{_SPACES[self.space]}r{self.align}_{self.dtype.itemsize}_{fields:x}"
+
+    def __str__(self) -> str:
+        return f"record({', '.join(self.dtype.names or ())})"
+
+
+@dataclass(frozen=True, slots=True)
 class TupleType:
-    """A tuple; in C, a variable for each item."""
+    """A tuple; in C, a variable for each item. names: of the items, if it is a namedtuple."""
 
     items: tuple[Any, ...]
+    names: tuple[str, ...] = ()
 
     @property
     def code(self) -> str:
@@ -120,7 +153,7 @@ class ObjectType:
         return repr(self.value)[:60]
 
 
-Type = Scalar | ArrayType | TupleType | Void | ObjectType
+Type = Scalar | ArrayType | RecordType | TupleType | Void | ObjectType
 
 BOOL = Scalar(np.dtype(bool))
 WEAK_BOOL, WEAK_INT, WEAK_FLOAT, WEAK_COMPLEX = (Scalar(d, True) for d in _WEAK.values())
@@ -135,7 +168,7 @@ def weak(kind: type) -> Scalar:
 def as_type(obj: Any) -> Type:
     """A type as callers may give it: one of this module's, bool, int, float or complex for a Python
     number, a tuple of types, or anything that numpy.dtype takes. Raises TypeError."""
-    if isinstance(obj, (Scalar, ArrayType, TupleType, ObjectType, Void)):
+    if isinstance(obj, (Scalar, ArrayType, RecordType, TupleType, ObjectType, Void)):
         return obj
     if isinstance(obj, type) and obj in _BY_CLASS:
         return _BY_CLASS[obj]
@@ -171,9 +204,13 @@ def join(a: Any, b: Any) -> Any:
         if (a.dtype, a.ndim, a.space) != (b.dtype, b.ndim, b.space):
             return None
         return ArrayType(a.dtype, a.ndim, False, a.space)
+    if isinstance(a, RecordType) and isinstance(b, RecordType):
+        if (a.dtype, a.space) != (b.dtype, b.space):
+            return None
+        return RecordType(a.dtype, a.space, min(a.align, b.align))
     if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
         items = tuple(map(join, a.items, b.items))
-        return None if None in items else TupleType(items)
+        return None if None in items else TupleType(items, a.names if a.names == b.names else ())
     return None
 
 

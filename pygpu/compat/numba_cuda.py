@@ -1,0 +1,29 @@
+"""Names of ``numba.cuda`` that pygpu.cuda has no use for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pygpu.compat import numba_config as config
+
+__all__ = ["config", "declare_device", "get_supported_ccs", "is_supported_version"]
+
+
+def declare_device(name: str, sig: Any, **unused: Any) -> Any:
+    """Refused: functions of other compilers are not linked. Raises NotImplementedError."""
+    raise NotImplementedError(
+        f"cuda.declare_device({name!r}): functions in CUDA C are not linked to kernels in Python; "
+        "write the function in Python, or the kernel in C (pygpu.cuda.compiler.SourceModule)"
+    )
+
+
+def get_supported_ccs() -> tuple[tuple[int, int], ...]:
+    """The compute capability of the current device: the compiler is the driver's own."""
+    from pygpu.cuda import get_current_device
+
+    return (get_current_device().compute_capability,)
+
+
+def is_supported_version() -> bool:
+    """True."""
+    return True

@@ -1,0 +1,66 @@
+"""Cooperative groups of kernels under the names of ``numba.cuda.cg``: the grid.
+
+>>> from pygpu import cuda
+>>> @cuda.jit
+... def steps(a):
+...     grid = cuda.cg.this_grid()
+...     i = cuda.grid(1)
+...     for _ in range(3):
+...         neighbour = a[(i + 1) % a.size]
+...         grid.sync()
+...         a[i] = neighbour
+...         grid.sync()
+>>> a = cuda.to_device([0, 1, 2, 3, 4, 5, 6, 7])
+>>> steps[2, 4](a)
+>>> a.copy_to_host().tolist()
+[3, 4, 5, 6, 7, 0, 1, 2]
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ..pykernel.builtins import count
+from ..pykernel.intrinsics import Intrinsic
+from ..pykernel.ir import Value
+from ..pykernel.types import WEAK_INT, ObjectType
+
+__all__ = ["this_grid"]
+
+
+def _sync(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("sync", args, kwargs, 0, 0)
+    fc.statement_only(node, "sync()")
+    fc.unit.cooperative = True
+    fc.unit.types["cooperative_groups"] = "#include <cooperative_groups.h>\n"
+    fc.emit("cooperative_groups::this_grid().sync();")
+    # A number, as Numba's sync() gives one.
+    return Value(WEAK_INT, "0", const=0, nonneg=True)
+
+
+class _Grid:
+    """All threads of a launch. sync(): wait for all of them."""
+
+    sync = Intrinsic("sync", _sync, "Wait for all threads of the grid, and for their writes.")
+
+    def __repr__(self) -> str:
+        return "<grid of kernels>"
+
+
+_GRID = _Grid()
+
+
+def _this_grid(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("this_grid", args, kwargs, 0, 0)
+    if fc.unit.dialect != "cuda":
+        raise fc.source.error("OpenCL has no barrier of all groups; launch two kernels", node)
+    return Value(ObjectType(_GRID), const=_GRID)
+
+
+this_grid = Intrinsic(
+    "this_grid",
+    _this_grid,
+    "The grid, whose sync() waits for all threads; all blocks must run at once, see "
+    "max_cooperative_grid_blocks().",
+)

@@ -1,0 +1,195 @@
+"""A kernel compiled for one set of argument types on one device."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.backend import Backend
+from . import emit
+from .infer import FunctionCompiler, c_name
+from .source import KernelError
+from .types import ArrayType, Scalar, TupleType, Type
+
+__all__ = ["Specialization"]
+
+
+class Specialization:
+    """A kernel compiled for one set of argument types on one device.
+
+    arg_types: types of the parameters. text: the C source without the dialect's prefix. plan: for
+    each C parameter (index of the argument, what of it, axis).
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        source: Any,
+        arg_types: Sequence[Type],
+        at_start: bool,
+        options: Sequence[str],
+        exact: bool,
+    ) -> None:
+        limits = backend.limits
+        unit = emit.Unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
+        for t in arg_types:
+            _check_fp64(t, backend, source.name)
+        unit.stack.append(source.function)
+        walker = FunctionCompiler(unit, source, arg_types, kernel=True)
+        lines, _ = walker.compile()
+        self.arg_types = tuple(arg_types)
+        self.backend = backend
+        self.guards = tuple(unit.guards.values())
+        self.asserts = {number: text for text, number in unit.asserts.items()}
+        self.dynamic = "pg_dynamic" in walker.implicit
+        self.cooperative = unit.cooperative
+        self.at_start = at_start
+        self.name = f"pgk_{c_name(source.name)}"
+        starts: list[str] = []
+        declared: list[str] = []
+        self.plan: list[tuple[int, str, int]] = []
+        body = "\n".join(lines)
+        used = set(re.findall(r"\w+", body))
+        for i, (t, name) in enumerate(zip(arg_types, walker.parameter_names())):
+            self._declare(t, name, (i,), used, declared, starts)
+        locals_: list[str] = []
+        for name in walker.implicit:
+            parameter, local = unit.implicit[name]
+            if local == "dynamic":
+                if name == "pg_dynamic" and backend.name == "cuda":
+                    locals_.append("extern __shared__ __align__(16) char pg_dynamic[];")
+                    continue
+                declared.append(parameter)
+                self.plan.append((-1, name, 0))
+            elif local:
+                locals_.append(local)
+            else:
+                declared.append(parameter)
+                self.plan.append((-1, name, 0))
+        codes = ("number", "memory", "offset", "shape", "strides")  # as kernel.c has them
+        self.steps: tuple[int, ...] | None = None
+        if not self.cooperative and all(
+            what in codes and isinstance(where, int) for where, what, _ in self.plan
+        ):
+            self.steps = tuple(
+                n for where, what, axis in self.plan for n in (codes.index(what), where, axis)
+            )
+        head = "".join(f"    {line}\n" for line in (*starts, *locals_))
+        for t in arg_types:
+            unit.need(*_dtypes_of(t))
+        root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
+        self.text = unit.text(root)
+        self.features = frozenset(unit.features)
+        full = backend.dialect.prefix(self.features) + self.text
+        if exact:
+            options = [*options, *backend.dialect.exact]
+        self.kernel = backend.compile(full, options).kernel(self.name)
+
+    def _declare(
+        self,
+        t: Type,
+        name: str,
+        path: tuple[int, ...],
+        used: set[str],
+        declared: list[str],
+        starts: list[str],
+    ) -> None:
+        """The C parameters of one argument, without those that nothing reads."""
+        where: Any = path[0] if len(path) == 1 else path
+        if isinstance(t, Scalar):
+            code = dtypes.code(t.dtype)
+            if code[0] == "c":  # as two numbers: PoCL misplaces structs among the arguments
+                part = "pg_f32" if code == "c64" else "pg_f64"
+                declared += [f"{part} {name}_re", f"{part} {name}_im"]
+                starts.append(f"pg_{code} {name} = pg_{code}_make({name}_re, {name}_im);")
+                self.plan += [(where, "real", 0), (where, "imag", 0)]
+                return
+            declared.append(f"{emit.c_type(t)} {name}")
+            what = {"f16": "half", "b8": "bool"}.get(code, "number")
+            self.plan.append((where, what, 0))
+        elif isinstance(t, ArrayType):
+            storage = dtypes.storage_type(t.dtype)
+            if self.at_start:
+                declared.append(f"PG_GLOBAL {storage} *{name}")
+                self.plan.append((where, "memory", 0))
+            else:
+                declared.append(f"PG_ARRAY({storage}, {name})")
+                starts.append(f"PG_START({storage}, {name});")
+                self.plan += [(where, "memory", 0), (where, "offset", 0)]
+            for what, letter in (("shape", "n"), ("strides", "s")):
+                for axis in range(t.ndim):
+                    if f"{name}_{letter}{axis}" in used:
+                        declared.append(f"pg_i64 {name}_{letter}{axis}")
+                        self.plan.append((where, what, axis))
+        elif isinstance(t, TupleType):
+            for i, item in enumerate(t.items):
+                self._declare(item, f"{name}_{i}", (*path, i), used, declared, starts)
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """The most blocks of a launch whose blocks wait for each other (CUDA)."""
+        from pygpu.cuda import driver
+
+        threads = math.prod(blockdim) if isinstance(blockdim, tuple) else int(blockdim)
+        blocks: int = self.kernel.max_active_blocks(threads, int(dynsmemsize))
+        device = driver.Context.get_device()
+        units: int = device.get_attribute(driver.device_attribute.MULTIPROCESSOR_COUNT)
+        return blocks * units
+
+    def flat(self, args: Sequence[Any], shared: int, error: Any) -> list[Any]:
+        """The arguments of the C kernel."""
+        found: list[Any] = []
+        for where, what, axis in self.plan:
+            if where.__class__ is tuple:
+                arg: Any = args
+                for i in where:
+                    arg = arg[i]
+            elif where >= 0:
+                arg = args[where]
+            if what == "memory":
+                found.append(arg.base_data)
+            elif what == "number":
+                found.append(arg)
+            elif what == "shape":
+                found.append(arg.shape[axis])
+            elif what == "strides":
+                found.append(arg.strides[axis])
+            elif what == "offset":
+                found.append(arg.offset)
+            elif what == "bool":
+                found.append(1 if arg else 0)
+            elif what == "half":
+                found.append(float(np.float16(arg)))
+            elif what == "real":
+                found.append(arg.real)
+            elif what == "imag":
+                found.append(arg.imag)
+            elif what == "pg_error":
+                found.append(error)
+            elif what == "pg_dynamic":
+                import pygpu as cl
+
+                found.append(cl.LocalMemory(max(shared, 1)))
+            else:
+                found.append(shared)
+        return found
+
+
+def _dtypes_of(t: Type) -> list[np.dtype[Any]]:
+    if isinstance(t, TupleType):
+        return [d for item in t.items for d in _dtypes_of(item)]
+    return [t.dtype] if isinstance(t, (Scalar, ArrayType)) else []
+
+
+def _check_fp64(t: Type, backend: Backend, name: str) -> None:
+    if not backend.limits.fp64:
+        found = [d for d in _dtypes_of(t) if dtypes.needs_fp64(d)]
+        if found:
+            raise KernelError(
+                f"{name}: an argument is {found[0]}, and {backend!r} has no double precision; pass "
+                "numpy.float32"
+            )

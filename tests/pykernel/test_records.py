@@ -1,0 +1,113 @@
+"""Records: items of arrays of structs, read and written by field."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pygpu
+from pygpu import cuda
+
+ALIGNED = np.dtype([("a", "f4"), ("b", "i8"), ("v", "f8", (3,))], align=True)
+INNER = np.dtype([("x", "i2"), ("y", "c8")])
+PACKED = np.dtype([("c", "i1"), ("d", "f8"), ("h", "f2"), ("n", INNER)])
+FIELD = "d"
+Pair = namedtuple("Pair", ["left", "right"])
+HALVES = Pair(0.5, 2)
+
+
+@pygpu.jit
+def twice(record):
+    record.d *= 2
+    return record.n.x
+
+
+@pygpu.kernel
+def fields(r, p, out):
+    i = cuda.grid(1)
+    if i >= r.size:
+        return
+    one = r[i]
+    one.a = i * HALVES.left
+    one["b"] += 3
+    r[i].v[1] = one.b
+    r.v[i, 2] = 7
+    r["b"][i] += 1
+    p[i].c = -i
+    p[i][FIELD] = i + 0.25
+    p[i].h = 1.5
+    p[i].n.x = 4
+    p[i].n.y = 1 + 2j
+    out[i] = twice(p[i]) + p[i].d + p[i].n.y.imag + r.a[i] + p[i].h
+    other = p[i] if i % 2 else p[i]
+    out[i] += other.n.x
+    own = cuda.local.array(2, ALIGNED)
+    own[1] = r[i]
+    own[1].a += HALVES.right
+    own[1]["a"] += 1
+    r[i] = own[1]
+
+
+@pytest.mark.parametrize("n", [1, 37])
+def test_fields(make: Any, n: int) -> None:
+    r, p, out = make(np.zeros(n, ALIGNED)), make(np.zeros(n, PACKED)), make(np.zeros(n))
+    fields[2, 32](r, p, out)
+    i = np.arange(n)
+    found = r.get()
+    assert (found["a"] == i * 0.5 + 3).all()
+    assert (found["b"] == 4).all()
+    assert (found["v"] == [0, 3, 7]).all()
+    found = p.get()
+    assert (found["c"] == (-i).astype("i1")).all()
+    assert (found["d"] == 2 * i + 0.5).all()
+    assert (found["h"] == 1.5).all()
+    assert (found["n"]["x"] == 4).all()
+    assert (found["n"]["y"] == 1 + 2j).all()
+    assert np.allclose(out.get(), 4 + 2 * i + 0.5 + 2 + 0.5 * i + 1.5 + 4)
+
+
+@pygpu.kernel(backend="cuda")
+def one_record(record, pair, out):
+    record.b = 5
+    record.v[0] = pair.left[0]
+    out[0] = record.a + pair.right
+
+
+def test_arguments(cuda_context: Any) -> None:
+    host = np.array([(1.5, 0, [0, 0, 0])], ALIGNED)[0]
+    out = np.zeros(1)
+    one_record[1, 1](host, Pair(np.array([9.0]), 3), out)
+    assert (host["b"], host["v"][0], out[0]) == (5, 9, 4.5)
+
+
+def _refused(body: str, message: str) -> None:
+    text = f"def f(r, p, a):\n    {body}\n"
+    space: dict[str, Any] = {"HALVES": HALVES, "np": np}
+    exec(text, space)
+    kernel = pygpu.kernel(space["f"], src=text, backend="cuda")
+    with pytest.raises(pygpu.KernelError, match=message) as caught:
+        kernel[1, 1](np.zeros(2, ALIGNED), np.zeros(2, PACKED), np.zeros(2))
+    assert "^" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("r[0].q = 1", "no field 'q'; it has a, b, v"),
+        ("a[0] = r[0].q", "no field 'q'"),
+        ("a[0] = r[0]['q']", "no field 'q'"),
+        ("a[0] = r[0][0]", "indexed by the name of a field"),
+        ("r[0] = p[0]", "cannot be stored as"),
+        ("r[0] = 3", "cannot be stored as"),
+        ("a[0] = r[0]", "a number is needed"),
+        ("a[0] = r[0] + 1", "a number is needed"),
+        ("a[0] = p.d[0]", "align=True"),
+        ("HALVES.left = 2", "attributes cannot be assigned"),
+        ("r.v = a", "cannot be assigned to"),
+    ],
+)
+def test_refused(cuda_context: Any, body: str, message: str) -> None:
+    _refused(body, message)
