@@ -1,7 +1,7 @@
 """Complex arithmetic of the common language: pg_c64_mul(a, b) and so on, as neither language has it.
 
-Products and quotients are those of NumPy (plain product; Smith's quotient). Functions whose value
-lies on a branch cut follow C99's Annex G for the sign of zero.
+Products and quotients are those of NumPy (plain product; Smith's quotient). Functions follow C99's
+Annex G, which the array API standard repeats, for infinities, NaN and the sign of zero on a cut.
 """
 
 from __future__ import annotations
@@ -55,6 +55,19 @@ PG_INLINE pg_C pg_C_exp(pg_C a)
     if (e == (pg_R)0)
         return pg_C_make(copysign((pg_R)0, cos(a.im)), copysign((pg_R)0, sin(a.im)));
     return pg_C_make(e * cos(a.im), e * sin(a.im));
+}
+PG_INLINE pg_C pg_C_expm1(pg_C a)
+{
+    if (a.im == (pg_R)0)
+        return pg_C_make(expm1(a.re), a.im);
+    if (isinf(a.re) && !isfinite(a.im))
+        return a.re < 0 ? pg_C_make((pg_R)-1, (pg_R)0) : pg_C_make(a.re, PG_NAN_X);
+    if (a.re > (pg_R)40) {
+        pg_C e = pg_C_exp(a);
+        return pg_C_make(e.re - (pg_R)1, e.im);
+    }
+    pg_R s = sin(a.im * (pg_R)0.5);
+    return pg_C_make(expm1(a.re) * cos(a.im) - 2 * s * s, exp(a.re) * sin(a.im));
 }
 PG_INLINE pg_R pg_C_logabs(pg_C a) /* log |a| without losing it near 1, or to overflow */
 {
@@ -129,9 +142,12 @@ PG_INLINE pg_C pg_C_cosh(pg_C a)
 }
 PG_INLINE pg_C pg_C_tanh(pg_C a)
 {
-    if (fabs(a.re) > (pg_R)20 && !isnan(a.im)) {
-        pg_R e = exp(-fabs(a.re)), two = isfinite(a.im) ? (pg_R)4 * sin(a.im) * cos(a.im) * e * e : (pg_R)0;
-        return pg_C_make(copysign((pg_R)1, a.re), two);
+    if (!isfinite(a.im))
+        return isinf(a.re) ? pg_C_make(copysign((pg_R)1, a.re), (pg_R)0)
+             : pg_C_make(a.re == (pg_R)0 ? a.re : PG_NAN_X, PG_NAN_X);
+    if (fabs(a.re) > (pg_R)20) {
+        pg_R e = exp(-fabs(a.re));
+        return pg_C_make(copysign((pg_R)1, a.re), (pg_R)4 * sin(a.im) * cos(a.im) * e * e);
     }
     if (a.im == (pg_R)0)
         return pg_C_make(tanh(a.re), a.im);
@@ -149,17 +165,29 @@ PG_INLINE pg_C pg_C_tan(pg_C a) { return pg_C_div_i(pg_C_tanh(pg_C_mul_i(a))); }
 /* Kahan's forms by square roots: exact on the cuts. */
 PG_INLINE pg_C pg_C_asinh(pg_C a)
 {
+    if (isinf(a.re) || isinf(a.im))
+        return pg_C_make(copysign(PG_INF_X, a.re), atan2(a.im, fabs(a.re)));
+    if (isnan(a.re) && a.im == (pg_R)0)
+        return a;
     pg_C p = pg_C_sqrt(pg_C_make((pg_R)1 - a.im, a.re)), m = pg_C_sqrt(pg_C_make((pg_R)1 + a.im, -a.re));
     return pg_C_make(asinh(p.im * m.re - p.re * m.im), atan2(a.im, p.re * m.re - p.im * m.im));
 }
 PG_INLINE pg_C pg_C_asin(pg_C a) { return pg_C_div_i(pg_C_asinh(pg_C_mul_i(a))); }
 PG_INLINE pg_C pg_C_acos(pg_C a)
 {
+    if (isinf(a.re) || isinf(a.im))
+        return pg_C_make(atan2(fabs(a.im), a.re), -copysign(PG_INF_X, a.im));
+    if (a.re == (pg_R)0 && isnan(a.im))
+        return pg_C_make((pg_R)1.57079632679489661923, a.im);
     pg_C m = pg_C_sqrt(pg_C_make((pg_R)1 - a.re, -a.im)), p = pg_C_sqrt(pg_C_make((pg_R)1 + a.re, a.im));
     return pg_C_make(2 * atan2(m.re, p.re), asinh(p.re * m.im - p.im * m.re));
 }
 PG_INLINE pg_C pg_C_acosh(pg_C a)
 {
+    if (isinf(a.re) || isinf(a.im))
+        return pg_C_make(PG_INF_X, atan2(a.im, a.re));
+    if (a.re == (pg_R)0 && isnan(a.im))
+        return pg_C_make(a.im, (pg_R)1.57079632679489661923);
     pg_C m = pg_C_sqrt(pg_C_make(a.re - (pg_R)1, a.im)), p = pg_C_sqrt(pg_C_make(a.re + (pg_R)1, a.im));
     return pg_C_make(asinh(m.re * p.re + m.im * p.im), 2 * atan2(m.im, p.re));
 }
@@ -173,7 +201,8 @@ PG_INLINE pg_C pg_C_atanh(pg_C a)
         ? (pg_R)1.57079632679489661923
         : (pg_R)0.5 * atan2(2 * y, ((pg_R)1 - x) * ((pg_R)1 + x) - y * y);
     if (isnan(x) || isnan(y))
-        re = isinf(y) ? (pg_R)0 : PG_NAN_X, im = isinf(y) ? (pg_R)1.57079632679489661923 : PG_NAN_X;
+        re = isinf(x) || isinf(y) || x == (pg_R)0 ? (pg_R)0 : PG_NAN_X,
+        im = isinf(y) ? (pg_R)1.57079632679489661923 : PG_NAN_X;
     return pg_C_make(copysign(re, a.re), copysign(im, a.im));
 }
 PG_INLINE pg_C pg_C_atan(pg_C a) { return pg_C_div_i(pg_C_atanh(pg_C_mul_i(a))); }

@@ -378,12 +378,12 @@ def _complex(name: str, c: str) -> str | None:
         "logical_not": f"!{true0}",
         "rint": f"{f}_make(rint(x0.re), rint(x0.im))",
         "exp2": f"{f}_exp({f}_scale(x0, ({r}){_LN2}))",
-        "expm1": f"{r} s = sin(x0.im * ({r})0.5); y0 = {f}_make(expm1(x0.re) * cos(x0.im) "
-        f"- 2 * s * s, exp(x0.re) * sin(x0.im));",
+        "expm1": f"{f}_expm1(x0)",
         "log2": f"{f}_scale({f}_log(x0), ({r}){_LOG2E})",
         "log10": f"{f}_scale({f}_log(x0), ({r})(1.0 / {_LN10}))",
         "log1p": f"{f}_make({f}_logabs({f}_make(x0.re + 1, x0.im)), atan2(x0.im, x0.re + 1))",
-        "sign": f"{r} a = {f}_abs(x0); y0 = x0.re == 0 && x0.im == 0 ? x0 : isinf(a) ? "
+        "sign": f"{r} a = {f}_abs(x0); "
+        f"y0 = x0.re == 0 && x0.im == 0 ? {f}_make(({r})0, ({r})0) : isinf(a) ? "
         f"(isinf(x0.re) && isinf(x0.im) ? {f}_make(PG_NAN_{r[3:].upper()}, PG_NAN_{r[3:].upper()}) : "
         f"isinf(x0.re) ? {f}_make(copysign(({r})1, x0.re), ({r})0) : "
         f"{f}_make(({r})0, copysign(({r})1, x0.im))) : {f}_make(x0.re / a, x0.im / a);",

@@ -105,3 +105,13 @@ def make(request: pytest.FixtureRequest) -> Iterator[Maker]:
         yield Maker("cuda", None, to_gpu)
     finally:
         type(context).pop()
+
+
+@pytest.fixture
+def on(make: Maker) -> Iterator[Maker]:
+    """The namespace ``pygpu.xp`` with the maker's device as the default."""
+    from pygpu import xp
+
+    before = xp.set_default_device(make.queue if make.name == "opencl" else make.backend.context)
+    yield make
+    xp.set_default_device(before)

@@ -14,13 +14,6 @@ from pygpu import xp
 A = np.random.default_rng(0).normal(size=(12, 9))
 
 
-@pytest.fixture
-def on(make):
-    before = xp.set_default_device(make.queue if make.name == "opencl" else make.backend.context)
-    yield make
-    xp.set_default_device(before)
-
-
 def test_dask_chunks(opencl_maker):
     dask = pytest.importorskip("dask", reason="the package dask is not installed")
     da = pytest.importorskip("dask.array", reason="dask's arrays are not installed")

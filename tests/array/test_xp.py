@@ -37,14 +37,6 @@ fft ifft fftn ifftn rfft irfft rfftn irfftn hfft ihfft fftfreq rfftfreq fftshift
 """.split()
 
 
-@pytest.fixture
-def on(make):
-    """The namespace, with the maker's device as the default."""
-    before = xp.set_default_device(make.queue if make.name == "opencl" else make.backend.context)
-    yield make
-    xp.set_default_device(before)
-
-
 def same(got, want, rtol=1e-6):
     want = np.asarray(want)
     assert isinstance(got, cl.GPUArray)
