@@ -139,7 +139,8 @@ static bool preprocess(const CxxCompiler *cxx, const Options *options, const cha
     words_add(&words, "%s/program.cu", folder);
     const int status = written ? spawn(&words, NULL, out, error) : -1;
     words_free(&words);
-    return status == 0 && !out->failed;
+    if (status == 0 && out->size == 0) text_puts(error, "nvrtc: error: the C++ compiler wrote nothing when it was to preprocess\n");
+    return status == 0 && !out->failed && out->size > 0;
 }
 
 /* A header of the C++ library was included: then its math functions are used, and ours step back. */
@@ -147,7 +148,8 @@ static bool uses_cxx_library(const char *text) {
     for (const char *at = strstr(text, "\n# 1 \"/"); at != NULL; at = strstr(at + 1, "\n# 1 \"/")) {
         const char *end = strchr(at + 7, '"');
         const char *cxx = strstr(at, "/c++/");
-        if (cxx != NULL && end != NULL && cxx < end) return true;
+        const char *zigs = strstr(at, "/libcxx/");
+        if (end != NULL && ((cxx != NULL && cxx < end) || (zigs != NULL && zigs < end))) return true;
     }
     return false;
 }
@@ -189,7 +191,11 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
     Text out = {0};
     common_words(&words, cxx, options);
     static const char *const always[] = {"-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-fno-math-errno", "-fno-delete-null-pointer-checks",
-                                         "-fno-trapping-math", "-ffp-contract=fast", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-pipe"};
+                                         "-fno-trapping-math", "-ffp-contract=fast", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-pipe",
+#if defined(__x86_64__)
+                                         "-fstack-clash-protection", /* frames of many pages meet the guard below the stack, and nothing beyond */
+#endif
+    };
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) words_add(&words, "%s", always[i]);
     const bool zig = cxx->command.n > 1;
     if (zig) words_add(&words, "-fno-sanitize=undefined"); /* its own default */
@@ -269,7 +275,7 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
         snprintf(path, sizeof path, "%s/program.ii", folder);
         good = text_write_file(path, rewritten.data, rewritten.size) && compile(cxx, options, folder, &messages);
         /* Where the C++ compiler does not like what was made of a kernel: without that; its words about the user's text are the better for it. */
-        again = !good && (n_regions > 0 || strstr(messages.data != NULL ? messages.data : "", REWRITE_STRIDE_FILE) != NULL);
+        again = !good && strstr(messages.data != NULL ? messages.data : "", "PYGPU_SIM_COMPILE_TIMEOUT") == NULL && (n_regions > 0 || strstr(messages.data != NULL ? messages.data : "", REWRITE_STRIDE_FILE) != NULL);
         if (again) {
             forms = n_regions > 0 ? REWRITE_LOOPS : REWRITE_FIBERS;
             if (compiler_keep()) fputs(messages.data != NULL ? messages.data : "", stderr);

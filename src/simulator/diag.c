@@ -219,7 +219,7 @@ void diag_explain(Worker *worker) {
     default:
         error->code = CUDA_ERROR_ILLEGAL_ADDRESS;
         if (worker->fault.known && address - (uintptr_t)worker < SIM_REGION && fiber_of(worker, address, &number, &guard) && guard) {
-            snprintf(what, sizeof what, "stack overflow: more than the limit of %zu bytes a thread (deep recursion, or large local arrays)",
+            snprintf(what, sizeof what, "stack overflow: more than the limit of %zu bytes a thread (deep recursion, or large local arrays; cuCtxSetLimit raises it)",
                      worker->stack_size);
             error->code = CUDA_ERROR_LAUNCH_FAILED;
         } else if (!worker->fault.known) {

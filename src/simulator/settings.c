@@ -8,7 +8,7 @@
 
 static struct {
     int threads, driver_version, architecture, device_count;
-    double timeout;
+    double timeout, compile_timeout;
     bool checked, deferred, fibers;
     size_t device_memory;
 } settings;
@@ -37,6 +37,7 @@ static void read_settings(void) {
     double memory = 4.0 * 1024 * 1024 * 1024, half = pages > 0 && page > 0 ? (double)pages * (double)page / 2 : memory;
     settings.threads = (int)number("PYGPU_SIM_THREADS", 1, 1024, cores > 0 ? (double)cores : 1);
     settings.timeout = number("PYGPU_SIM_TIMEOUT", 0, 1e9, 120);
+    settings.compile_timeout = number("PYGPU_SIM_COMPILE_TIMEOUT", 0, 1e9, 600);
     settings.checked = number("PYGPU_SIM_CHECK", 0, 1, 0) != 0;
     settings.deferred = number("PYGPU_SIM_DEFERRED", 0, 1, 0) != 0;
     settings.fibers = number("PYGPU_SIM_FIBERS", 0, 1, 0) != 0;
@@ -53,6 +54,7 @@ static void read_settings(void) {
     }
 SETTING(int, threads)
 SETTING(double, timeout)
+SETTING(double, compile_timeout)
 SETTING(bool, checked)
 SETTING(bool, deferred)
 SETTING(bool, fibers)

@@ -107,6 +107,7 @@ CUresult sim_kernel_set_attribute(SimKernel *kernel, CUfunction_attribute attrib
 /* ---- settings, read from the environment once ------------------------------------------------------------------- */
 
 int sim_threads(void);              /* PYGPU_SIM_THREADS: workers, at least 1 */
+double sim_compile_timeout(void);   /* PYGPU_SIM_COMPILE_TIMEOUT, 600: seconds that a run of the C++ compiler may take, 0: no limit */
 double sim_timeout(void);           /* PYGPU_SIM_TIMEOUT, 120: seconds that a launch may run, 0: no limit */
 bool sim_checked(void);             /* PYGPU_SIM_CHECK=1 */
 bool sim_fibers(void);              /* PYGPU_SIM_FIBERS=1: kernels are not cut at their barriers */

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "compiler.h"
@@ -40,15 +42,24 @@ void words_free(Words *words) {
     memset(words, 0, sizeof *words);
 }
 
-/* Both streams are read at once, so that neither can fill up and stop the other. */
-static void collect(int out_fd, int error_fd, Text *out, Text *error) {
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Both streams are read at once, so that neither can fill up and stop the other. False: they were still open when the time was over. */
+static bool collect(int out_fd, int error_fd, Text *out, Text *error, double limit) {
     struct pollfd from[2] = {{.fd = out_fd, .events = POLLIN}, {.fd = error_fd, .events = POLLIN}};
     Text *const texts[2] = {out, error};
     char part[65536];
+    const double end = now() + limit;
     for (int open = 2; open > 0;) {
-        if (poll(from, 2, -1) < 0) {
+        const double left = end - now();
+        if (limit > 0 && left <= 0) return false;
+        if (poll(from, 2, limit > 0 ? (int)(1000 * (left < 1000 ? left : 1000)) + 1 : -1) < 0) {
             if (errno == EINTR) continue;
-            return;
+            return true;
         }
         for (int i = 0; i < 2; i++) {
             if (from[i].fd < 0 || from[i].revents == 0) continue;
@@ -62,9 +73,10 @@ static void collect(int out_fd, int error_fd, Text *out, Text *error) {
             }
         }
     }
+    return true;
 }
 
-int spawn(const Words *words, const char *directory, Text *out, Text *error) {
+static int spawn_within(const Words *words, const char *directory, Text *out, Text *error, double limit) {
     int out_pipe[2] = {-1, -1}, error_pipe[2] = {-1, -1}, status = -1;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -93,8 +105,12 @@ int spawn(const Words *words, const char *directory, Text *out, Text *error) {
         text_printf(error, "%s: %s\n", words->words[0], strerror(failure));
         goto close;
     }
-    collect(out_pipe[0], error_pipe[0], out, error);
+    const bool ended = collect(out_pipe[0], error_pipe[0], out, error, limit);
     int how;
+    if (!ended) {
+        kill(child, SIGKILL);
+        text_printf(error, "%s: did not end within %g s (PYGPU_SIM_COMPILE_TIMEOUT) and was stopped\n", words->words[0], limit);
+    }
     while (waitpid(child, &how, 0) < 0) {
         if (errno != EINTR) { /* somebody else waits for all children: its files tell whether it worked */
             how = 0;
@@ -102,12 +118,17 @@ int spawn(const Words *words, const char *directory, Text *out, Text *error) {
         }
     }
     status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+    if (ended && WIFSIGNALED(how)) text_printf(error, "%s: was ended by signal %d (%s)\n", words->words[0], WTERMSIG(how), strsignal(WTERMSIG(how)));
 close:
     for (int i = 0; i < 2; i++) {
         if (out_pipe[i] >= 0) close(out_pipe[i]);
         if (error_pipe[i] >= 0) close(error_pipe[i]);
     }
     return status;
+}
+
+int spawn(const Words *words, const char *directory, Text *out, Text *error) {
+    return spawn_within(words, directory, out, error, sim_compile_timeout());
 }
 
 /* ---- finding a compiler ------------------------------------------------------------------------------------------------------ */
@@ -126,7 +147,8 @@ static bool try_compiler(const char *command) {
     if (words.n == 0) return false;
     const size_t n = words.n;
     words_add(&words, "--version");
-    const bool good = spawn(&words, NULL, &out, &error) == 0 && out.size > 0;
+    const double limit = sim_compile_timeout();
+    const bool good = spawn_within(&words, NULL, &out, &error, limit > 0 && limit < 60 ? limit : 60) == 0 && out.size > 0;
     if (good) {
         free(words.words[n]);
         words.words[n] = NULL;

@@ -1,6 +1,7 @@
 """NVRTC on the CPU: options, logs, names, headers, the cache."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -199,6 +200,39 @@ except Exception as e:
     environment["PYGPU_SIM_CXX"] = "/no/such/compiler"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, env=environment)
     assert b"PYGPU_SIM_CXX names a C++ compiler that does not run: /no/such/comp" in out.stdout
+
+
+@pytest.mark.parametrize(
+    "then, message",
+    [
+        ("kill -SEGV $$", r"was ended by signal 11"),
+        ("exec sleep 100", r"did not end within 0.5 s \(PYGPU_SIM_COMPILE_TIMEOUT\)"),
+        ("exit 0", "wrote nothing when it was to preprocess"),
+        ("head -c 90000 /dev/urandom", "nvrtc: error: "),
+        ("echo no good >&2; exit 3", "no good"),
+    ],
+    ids=["dies", "hangs", "writes nothing", "writes noise", "fails"],
+)
+def test_a_compiler_that_is_none(tmp_path, then, message):
+    wrapper = tmp_path / "cxx"
+    wrapper.write_text(f'#!/bin/sh\nif [ "$1" = --version ]; then echo 1; exit; fi\n{then}\n')
+    wrapper.chmod(0o755)
+    script = f"""
+from simulator.conftest import LIBRARY, Simulator
+try:
+    Simulator(LIBRARY).compile({PLAIN!r}, options=["-DVALUE=1"])
+except Exception as e:
+    print(e.args)
+"""
+    environment = os.environ | {
+        "PYGPU_CACHE_DIR": str(tmp_path / "cache"),
+        "PYGPU_SIM_CXX": str(wrapper),
+        "PYGPU_SIM_COMPILE_TIMEOUT": "0.5",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    command = [sys.executable, "-c", script]
+    out = subprocess.run(command, capture_output=True, env=environment, text=True, timeout=60)
+    assert re.search(message, out.stdout) and out.returncode == 0, out
 
 
 def test_versions_and_architectures(simulator):

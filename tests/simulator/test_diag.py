@@ -26,6 +26,7 @@ __device__ int deep(volatile int *a, int n) {
     return n == 0 ? 0 : deep(a, n - 1) + big[n % 500];
 }
 K overflow(int *a) { a[0] = deep(a, a[1]); }
+K frame(int *a) { volatile int big[1 << 18]; big[a[1]] = 1; a[0] = big[a[1] + 1]; }
 K deadlock(int *a) {
     if (threadIdx.x < 5) __syncthreads();
     else __syncwarp(0xffffffff);
@@ -63,6 +64,7 @@ CASES = [
     ("wild", 1, [], 700, "access through a pointer that is no address at all"),
     ("divide", 64, [], 719, "thread (0,0,0): integer division by zero"),
     ("overflow", 1, [], 719, "thread (0,0,0): stack overflow: more than the limit of "),
+    ("frame", 33, [], 719, "large local arrays; cuCtxSetLimit raises it) at kernel.cu:"),
     ("deadlock", 32, [], 719, "deadlock: 5 of 32 threads wait at __syncthreads at kernel.cu:"),
     ("divergent", 32, [], 719, None),
     (

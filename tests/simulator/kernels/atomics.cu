@@ -85,6 +85,17 @@ extern "C" __global__ void k(unsigned *y, unsigned long long *l) {
     atomicAnd(&l[0], ~((unsigned long long)bit << 32)); atomicOr(&l[1], (unsigned long long)bit << 32); atomicXor(&l[2], (unsigned long long)bit << 16);
 }
 
+//@ case: and_or_xor_of_64_bits
+//@ block: 60
+//@ out s: np.array([-1, 0, -(2**40)], np.int64)
+//@ expect s: [-(2**60), 2**60 - 1, -(2**40) ^ (2**60 - 1)]
+extern "C" __global__ void k(long long *s) {
+    const long long bit = 1ll << threadIdx.x;
+    atomicAnd(&s[0], ~bit);
+    atomicOr_block(&s[1], bit);
+    atomicXor_system(&s[2], bit);
+}
+
 //@ case: exchange
 //@ out y: np.array([100], np.int32)
 //@ out f: np.array([0.5], np.float32)

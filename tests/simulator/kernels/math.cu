@@ -369,3 +369,22 @@ extern "C" __global__ void k(const double *a, double *y) {
 extern "C" __global__ void k(double *y) {
     y[0] = CUDART_PI; y[1] = CUDART_SQRT_TWO; y[2] = CUDART_LN2; y[3] = CUDART_INF > 1e300 && isinf(CUDART_INF_F); y[4] = CUDART_PIO2_F; y[5] = isnan(CUDART_NAN) && isnan(CUDART_NAN_F);
 }
+
+//@ case: types_of_results
+//@ block: 1
+//@ in f: np.float32(0.1)
+//@ in d: np.float64(0.1)
+//@ in i: np.int32(2)
+//@ out y: np.zeros(20, np.int32)
+//@ expect y: [4] * 8 + [8] * 9 + [4] * 3
+extern "C" __global__ void k(float f, double d, int i, int *y) {
+    int n = 0;
+    // A float and a whole number make a float,
+    y[n++] = sizeof(fmax(f, i)); y[n++] = sizeof(fmin(i, f)); y[n++] = sizeof(fmod(f, 2u)); y[n++] = sizeof(pow(f, i));
+    y[n++] = sizeof(pow(i, f)); y[n++] = sizeof(atan2(f, 1ll)); y[n++] = sizeof(hypot(f, i)); y[n++] = sizeof(remainder(i, f));
+    // a double and anything a double; so does what has one form alone.
+    y[n++] = sizeof(fmax(d, i)); y[n++] = sizeof(fmod(i, d)); y[n++] = sizeof(pow(d, i)); y[n++] = sizeof(norm3d(f, f, f));
+    y[n++] = sizeof(rnorm3d(f, d, i)); y[n++] = sizeof(norm4d(f, f, f, f)); y[n++] = sizeof(rnorm4d(i, i, i, i));
+    y[n++] = sizeof(rhypot(f, f)); y[n++] = sizeof(rhypot(3, 4));
+    y[n++] = sizeof(isnan(f)); y[n++] = sizeof(isfinite(d)); y[n++] = sizeof(signbit(d));
+}

@@ -43,12 +43,15 @@ PGS_SCOPES(PGS_FETCH, atomicSub, unsigned, __atomic_fetch_sub)
 PGS_END
 PGS_NAMES(atomicAnd)
 PGS_INTEGERS(PGS_FETCH, atomicAnd, __atomic_fetch_and)
+PGS_SCOPES(PGS_FETCH, atomicAnd, long long, __atomic_fetch_and)
 PGS_END
 PGS_NAMES(atomicOr)
 PGS_INTEGERS(PGS_FETCH, atomicOr, __atomic_fetch_or)
+PGS_SCOPES(PGS_FETCH, atomicOr, long long, __atomic_fetch_or)
 PGS_END
 PGS_NAMES(atomicXor)
 PGS_INTEGERS(PGS_FETCH, atomicXor, __atomic_fetch_xor)
+PGS_SCOPES(PGS_FETCH, atomicXor, long long, __atomic_fetch_xor)
 PGS_END
 #define PGS_ROW(n, op) \
     PGS_NAMES(n) \

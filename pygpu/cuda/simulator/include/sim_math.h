@@ -10,8 +10,10 @@
 
 /* ---- what the C library has --------------------------------------------------------------------------------------- */
 
+/* Two whole numbers, or a double and a float, are taken as double; of a float and a whole number overloading makes floats, as with NVRTC. */
 #define PGS_PAIR(A, B) typename pygpu_sim::enable<pygpu_sim::is_number<A>::value && pygpu_sim::is_number<B>::value && \
-        !pygpu_sim::same<A, B>::value || pygpu_sim::is_integer<A>::value && pygpu_sim::is_integer<B>::value, double>::type
+        pygpu_sim::is_integer<A>::value == pygpu_sim::is_integer<B>::value && \
+        (pygpu_sim::is_integer<A>::value || !pygpu_sim::same<A, B>::value), double>::type
 
 #if !defined(SIM_HOSTED)
 
@@ -108,9 +110,9 @@ namespace std { using ::abs; using ::labs; using ::llabs; }
 PGS_END
 #define PGS_ROW(n, k) \
     PGS_UNIT(n) \
-    PGS_F k bool n(float x) noexcept { return __builtin_##n(x); } \
-    PGS_F k bool n(double x) noexcept { return __builtin_##n(x); } \
-    template <class T> PGS_F k typename pygpu_sim::enable<pygpu_sim::is_integer<T>::value, bool>::type n(T x) noexcept \
+    PGS_F k int n(float x) noexcept { return __builtin_##n(x); } \
+    PGS_F k int n(double x) noexcept { return __builtin_##n(x); } \
+    template <class T> PGS_F k typename pygpu_sim::enable<pygpu_sim::is_integer<T>::value, int>::type n(T x) noexcept \
     { return __builtin_##n((double)x); } \
     namespace std { using ::n; } \
     PGS_END
@@ -354,12 +356,12 @@ PGS_C double rsqrt(double x) noexcept { return 1.0 / __builtin_sqrt(x); }
 PGS_C float rsqrtf(float x) noexcept { return 1.0f / __builtin_sqrtf(x); }
 PGS_I float rsqrt(float x) noexcept { return 1.0f / __builtin_sqrtf(x); }
 PGS_END
-/* One body for double and for float, where the call is made with the numbers u and v or the array p. */
-#define PGS_ROW(n, parameters, call, body) \
+/* One body for double and for float. Only sinpi and cospi are overloaded, as in CUDA. */
+#define PGS_ROW(n, parameters, body, overload) \
     PGS_UNIT(n n##f) \
     PGS_C double n parameters(double) noexcept { body(double) } \
     PGS_C float n##f parameters(float) noexcept { body(float) } \
-    PGS_I float n parameters(float) noexcept { return n##f call; } \
+    overload \
     PGS_END
 #define PGS_P1(T) (T x)
 #define PGS_P2(T) (T x, T y)
@@ -376,15 +378,15 @@ PGS_END
 #define PGS_R4(T) T p[4] = {x, y, z, w}; return (T)(1.0 / pygpu_sim::length(4, p));
 #define PGS_NN(T) return (T)pygpu_sim::length(n, p);
 #define PGS_RN(T) return (T)(1.0 / pygpu_sim::length(n, p));
-PGS_ROW(sinpi, PGS_P1, (x), PGS_S)
-PGS_ROW(cospi, PGS_P1, (x), PGS_V)
-PGS_ROW(rhypot, PGS_P2, (x, y), PGS_R2)
-PGS_ROW(norm3d, PGS_P3, (x, y, z), PGS_N3)
-PGS_ROW(rnorm3d, PGS_P3, (x, y, z), PGS_R3)
-PGS_ROW(norm4d, PGS_P4, (x, y, z, w), PGS_N4)
-PGS_ROW(rnorm4d, PGS_P4, (x, y, z, w), PGS_R4)
-PGS_ROW(norm, PGS_PN, (n, p), PGS_NN)
-PGS_ROW(rnorm, PGS_PN, (n, p), PGS_RN)
+PGS_ROW(sinpi, PGS_P1, PGS_S, PGS_I float sinpi(float x) noexcept { return sinpif(x); })
+PGS_ROW(cospi, PGS_P1, PGS_V, PGS_I float cospi(float x) noexcept { return cospif(x); })
+PGS_ROW(rhypot, PGS_P2, PGS_R2, )
+PGS_ROW(norm3d, PGS_P3, PGS_N3, )
+PGS_ROW(rnorm3d, PGS_P3, PGS_R3, )
+PGS_ROW(norm4d, PGS_P4, PGS_N4, )
+PGS_ROW(rnorm4d, PGS_P4, PGS_R4, )
+PGS_ROW(norm, PGS_PN, PGS_NN, )
+PGS_ROW(rnorm, PGS_PN, PGS_RN, )
 #undef PGS_ROW
 PGS_UNIT(sincospi sincospif)
 PGS_C void sincospi(double x, double *sine, double *cosine) noexcept { PGS_SC(double) }
