@@ -43,7 +43,9 @@ class _Program(Compiled):
         self.program = program
 
     def kernel(self, name: str) -> cl.Kernel:
-        return getattr(self.program, name)
+        kernel: cl.Kernel = getattr(self.program, name)
+        kernel._holds_nothing = True  # or arrays that are gone would leave their memory in use
+        return kernel
 
 
 def _limits(device: cl.Device) -> Limits:

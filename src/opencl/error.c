@@ -80,6 +80,7 @@ int ocl_retry(State *state, cl_int status, int *tries) {
     }
     ++*tries;
     pg_collect(); /* arrays in cycles give their buffers back */
+    ocl_kernels_let_go();
     return ocl_trim_pools(state) < 0 ? -1 : 1;
 }
 

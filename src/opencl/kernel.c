@@ -43,6 +43,7 @@ static PyObject *Kernel_make(State *state, PyTypeObject *type, cl_kernel handle,
     self->state = state;
     self->kernel = handle;
     self->vectorcall = kernel_vectorcall;
+    kernel_list(self);
     self->shared_handle = shared_handle;
     self->program = (Program *)Py_XNewRef(program);
     cl_int status = CL_SUCCESS;
@@ -167,6 +168,7 @@ static void Kernel_dealloc(PyObject *op) {
     Kernel *self = (Kernel *)op;
     PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
+    kernel_unlist(self);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
@@ -377,7 +379,7 @@ static int set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_
         kernel_values_clear(values, at);
         goto done;
     }
-    cl_int status = kernel_set(self, values, first, at, &failed, old, &routine);
+    cl_int status = kernel_set(self, values, first, at, 0, &failed, old, &routine);
     kernel_unlock(self);
     for (cl_uint i = 0; i < at; i++) {
         Py_XDECREF(old[i]);
@@ -464,6 +466,7 @@ static PyObject *Kernel_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (clone != NULL) {
         clone->n_given = self->n_given;
         clone->svm_seen = self->svm_seen;
+        clone->holds_nothing = self->holds_nothing;
     }
     return (PyObject *)clone;
 }
@@ -553,6 +556,8 @@ static PyMemberDef Kernel_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Kernel, vectorcall), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Kernel, weakrefs), READONLY, NULL},
     {"__dictoffset__", T_PYSSIZET, offsetof(Kernel, dict), READONLY, NULL},
+    {"_holds_nothing", T_BOOL, offsetof(Kernel, holds_nothing), 0,
+     "bool: no reference to an argument is kept after a call; for kernels that are only called, such as those of arrays"},
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Kernel_slots[] = {

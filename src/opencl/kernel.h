@@ -35,6 +35,7 @@ typedef struct {
     PyObject *declaration;   /* str "float *a" for messages */
     PyObject *held;          /* what the driver's argument refers to; strong */
     PyTypeObject *exact;     /* what comes almost always: the type whose value is taken without a question, or NULL */
+    int by_call;             /* held was given by a call, which sets it anew; set_arg() did not ask to keep it */
     ArgSet set;              /* what the driver has now ... */
     size_t set_size;
     union {                  /* ... if set_size <= CACHED_BYTES */
@@ -43,7 +44,7 @@ typedef struct {
     } now;
 } ArgSlot;
 
-typedef struct {
+typedef struct Kernel {
     OCL_HEAD
     cl_kernel kernel;
     vectorcallfunc vectorcall;
@@ -58,6 +59,8 @@ typedef struct {
     int shared_handle;       /* somebody else may set arguments: what the driver has is never assumed */
     int svm_seen;            /* an argument of the handle that is launched has been SVM */
     cl_kernel renewed;       /* what is set and launched instead of kernel, see kernel_renew(); NULL: kernel itself */
+    char holds_nothing;      /* _holds_nothing: launched by calls alone, which keep their arguments alive; memory is never held */
+    struct Kernel *next, **link; /* all kernels, for ocl_kernels_let_go() */
     PyObject *dict;
 } Kernel;
 
@@ -92,8 +95,9 @@ static inline int kernel_is_memory(const Kernel *self, PyObject *held) {
 /* kernel_set.c */
 void kernel_values_clear(ArgValue *values, cl_uint n);
 /* Makes the driver's arguments equal to values; lock held. Returns the status; *failed is the index. old receives references to
- * drop after unlocking (n entries). */
-cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_uint *failed, PyObject **old, const char **routine);
+ * drop after unlocking (n entries). by_call: what is held need not be kept for a launch with the arguments as they are. */
+cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int by_call, cl_uint *failed, PyObject **old, const char **routine);
+void kernel_list(Kernel *self), kernel_unlist(Kernel *self); /* among those of ocl_kernels_let_go() */
 /* Another handle to launch, with the arguments of this one; lock held. 1 if there is one now. NVIDIA's driver (580.159) refuses
  * every launch of a handle in which memory of another kind has taken the place of SVM. Values that are not kept are to be set again. */
 int kernel_renew(Kernel *self);

@@ -130,10 +130,13 @@ static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *lo
 
 /* ---- enqueue ------------------------------------------------------------------------------------------------------------- */
 
+/* What an argument refers to; values is NULL for those that are set. */
+static inline PyObject *held_by(const Kernel *self, const ArgValue *values, cl_uint i) { return values != NULL ? values[i].hold : self->slots[i].held; }
+
 /* What the arguments refer to, in use without the GIL: a release() by another thread has to wait. */
-static void pin(Kernel *self, int add) {
+static void pin(Kernel *self, const ArgValue *values, int add) {
     for (cl_uint i = 0; i < self->n_args; i++) {
-        PyObject *held = self->slots[i].held;
+        PyObject *held = held_by(self, values, i);
         if (held == NULL) {
             continue;
         }
@@ -154,17 +157,17 @@ static void pin(Kernel *self, int add) {
 }
 
 /* Lock held, arguments set. */
-static cl_int enqueue(Kernel *self, Queue *queue, const Range *range, const WaitList *list, cl_event *event) {
+static cl_int enqueue(Kernel *self, Queue *queue, const Range *range, const ArgValue *values, const WaitList *list, cl_event *event) {
     cl_int status = CL_SUCCESS;
     const size_t *local = range->has_local ? range->local : NULL, *offset = range->has_offset ? range->offset : NULL;
     if (PG_UNLIKELY(ocl_queue_may_block(queue))) {
-        pin(self, 1);
+        pin(self, values, 1);
         PyThread_acquire_lock(self->lock, WAIT_LOCK); /* at once: a waiter has it for no time, and needs no GIL to let it go */
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self), (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
         Py_END_ALLOW_THREADS
         PyThread_release_lock(self->lock);
-        pin(self, 0);
+        pin(self, values, 0);
     } else {
         CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self), (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
     }
@@ -213,7 +216,7 @@ static int prepare_held(Kernel *self, cl_uint i, PyObject *held, Queue *queue) {
 /* What the arguments refer to, once the lock is held: another thread may have released it while the GIL was. */
 static int check_held(Kernel *self, const ArgValue *values) {
     for (cl_uint i = 0; i < self->n_args; i++) {
-        if (kernel_held_alive(self, i, values != NULL ? values[i].hold : self->slots[i].held) < 0) {
+        if (kernel_held_alive(self, i, held_by(self, values, i)) < 0) {
             return -1;
         }
     }
@@ -230,7 +233,7 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
     }
     int check = 0; /* the GIL may have been released since the arguments were found alive */
     for (cl_uint i = 0; i < self->n_args; i++) { /* may enqueue barriers for pooled memory, so before the lock */
-        PyObject *held = values != NULL ? values[i].hold : self->slots[i].held;
+        PyObject *held = held_by(self, values, i);
         Py_XINCREF(held); /* another thread may set other arguments meanwhile */
         int prepared = held != NULL ? prepare_held(self, i, held, queue) : 0;
         Py_XDECREF(held);
@@ -256,14 +259,14 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
             return NULL;
         }
         if (values != NULL) {
-            status = kernel_set(self, values, 0, self->n_args, &failed, old, &routine);
+            status = kernel_set(self, values, 0, self->n_args, 1, &failed, old, &routine);
             set_failed = status != CL_SUCCESS;
         } else {
             status = CL_SUCCESS;
         }
         if (!set_failed) {
             routine = call;
-            status = enqueue(self, queue, range, &list, &event);
+            status = enqueue(self, queue, range, values, &list, &event);
         }
         int renewed = PG_UNLIKELY(status == CL_INVALID_KERNEL_ARGS) && !set_failed && renewals++ == 0 && kernel_renew(self);
         kernel_unlock(self);
@@ -447,6 +450,7 @@ static PyObject *launch_with_set_arguments(Kernel *self, Queue *queue, Range *ra
             return ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_KERNEL_ARGS, "arg#%u (1-based) of kernel '%U'%s%V%s was not set",
                               (unsigned)(i + 1), self->name, declaration != NULL ? ", '" : "", declaration, "", declaration != NULL ? "'," : "");
         }
+        self->slots[i].by_call = 0; /* they are meant to stay */
     }
     return launch(self, queue, range, wait_for, NULL, NULL);
 }

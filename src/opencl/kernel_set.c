@@ -42,13 +42,14 @@ static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value
     }
 }
 
-cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_uint *failed, PyObject **old, const char **routine) {
+cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int by_call, cl_uint *failed, PyObject **old, const char **routine) {
     cl_kernel handle = kernel_handle(self);
     for (cl_uint k = 0; k < n; k++) {
         ArgSlot *slot = &self->slots[first + k];
         ArgValue *value = &values[k];
         old[k] = NULL;
         if (is_set(self, slot, value)) {
+            slot->by_call &= by_call;
             continue;
         }
         cl_int status = CL_SUCCESS;
@@ -77,12 +78,18 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, cl_u
             }
             return status;
         }
+        self->svm_seen |= value->set == SET_SVM;
         old[k] = slot->held;
+        if (PG_UNLIKELY(self->holds_nothing) && value->hold != NULL) { /* a later object could have its address: set anew by each call */
+            slot->held = NULL;
+            slot->set = SET_NOTHING;
+            continue;
+        }
         slot->held = Py_XNewRef(value->hold);
+        slot->by_call = by_call;
         slot->set = value->set;
         slot->set_size = value->size;
         if (value->set == SET_SVM) {
-            self->svm_seen = 1;
             memcpy(slot->now.bytes, &value->svm, sizeof value->svm);
         } else if (value->set == SET_VALUE && value->size <= sizeof slot->now.word) {
             slot->now.word = value->value.integer;
@@ -149,4 +156,40 @@ int kernel_renew(Kernel *self) {
         self->svm_seen |= self->slots[i].set == SET_SVM;
     }
     return 1;
+}
+
+/* ---- kernels that hold memory which nobody else has -------------------------------------------------------------------- */
+
+static Kernel *kernels; /* all of them; changed with the GIL held */
+
+void kernel_list(Kernel *self) {
+    self->next = kernels;
+    self->link = &kernels;
+    if (kernels != NULL) {
+        kernels->link = &self->next;
+    }
+    kernels = self;
+}
+
+void kernel_unlist(Kernel *self) {
+    if (self->next != NULL) {
+        self->next->link = self->link;
+    }
+    *self->link = self->next;
+}
+
+/* The next call sets these arguments whatever happens here; what set_arg() was given stays. */
+void ocl_kernels_let_go(void) {
+    for (Kernel *self = kernels, *next; self != NULL; self = next) {
+        next = self->next;
+        for (cl_uint i = 0; self->slots != NULL && i < self->n_args && !self->locked; i++) {
+            ArgSlot *slot = &self->slots[i];
+            if (slot->by_call && slot->held != NULL && Py_REFCNT(slot->held) == 1) {
+                slot->set = SET_NOTHING;
+                Py_CLEAR(slot->held);
+                next = kernels; /* that can have run any code, and changed the list */
+                break;
+            }
+        }
+    }
 }

@@ -95,8 +95,8 @@ PyObject *ocl_reject(State *state, const char *routine, cl_int status, const cha
 PyObject *ocl_reject_type(State *state, const char *routine, cl_int status, const char *format, ...);
 const char *ocl_status_name(cl_int status);
 int ocl_is_out_of_memory(cl_int status);
-/* After an allocating call failed: 1 if memory was freed (garbage collected, pools trimmed) and the call should be repeated.
- * *tries starts at 0. -1 with an exception. */
+/* After an allocating call failed: 1 if memory was freed (garbage collected, arguments of kernels dropped, pools trimmed) and the
+ * call should be repeated. *tries starts at 0. -1 with an exception. */
 int ocl_retry(State *state, cl_int status, int *tries);
 
 /* ---- information ------------------------------------------------------------------------------------------------ */
@@ -581,8 +581,8 @@ int ocl_need_gl_platform(State *state, const char *call, cl_platform_id platform
 cl_platform_id ocl_first_gl_platform(State *state);
 
 /* ---- pool.c, pool_svm.c, allocator.c ---------------------------------------------------------------------------------------- */
-
 int ocl_trim_pools(State *state); /* 1 if something was freed, -1 with an exception */
+void ocl_kernels_let_go(void); /* kernel_set.c: of memory that was given to calls and that nobody else has by now */
 
 /* ---- methods of the module, by file ------------------------------------------------------------------------------------- */
 

@@ -108,7 +108,7 @@ PyObject *ocl_svm_allocation_new(State *state, PyTypeObject *type, Context *cont
 
 PG_DOC(SVMAllocation__doc__, "SVMAllocation", "context, size, alignment, flags, *, _interface=None, queue=None",
        "(context: Context, size: int, alignment: int, flags: int, *, _interface: dict | None = None, queue: CommandQueue | None = None)",
-       "Shared virtual memory of *size* > 0 bytes.\n\n"
+       "Shared virtual memory of *size* bytes; 0 is allowed, as for an array without items.\n\n"
        "alignment: bytes, a power of two, or 0 for the driver's choice. flags: svm_mem_flags. queue: the default of\n"
        "enqueue_release(). Dropped or released, the memory is freed when the commands that use it are done, and not before the\n"
        "last array over it has gone.\n\n"
@@ -129,9 +129,6 @@ static PyObject *SVMAllocation_new(PyTypeObject *type, PyObject *args, PyObject 
     }
     if (a[5] != NULL && a[5] != Py_None && (queue = ocl_as_queue(state, a[5], "SVMAllocation")) == NULL) {
         return NULL;
-    }
-    if (size == 0) { /* arrays without items are another matter: numpy has them */
-        return ocl_reject(state, "SVMAllocation", CL_INVALID_BUFFER_SIZE, "size must be positive");
     }
     PyObject *interface = a[4] != NULL && a[4] != Py_None ? a[4] : NULL;
     if (interface != NULL && !PyDict_Check(interface)) {

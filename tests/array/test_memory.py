@@ -41,6 +41,20 @@ def test_temporaries_share_blocks(make):
     assert after.held + after.in_use <= before.held + before.in_use + (1 << 19)
 
 
+def test_arrays_that_are_gone_leave_their_memory(make):
+    """Kernels do not keep what they were called with last."""
+    a = make(np.arange(1 << 16, dtype=np.float32))
+    gc.collect()
+    before = pygpu.memory_info(a).in_use
+    for _ in range(2):  # the second time calls are remembered
+        b = np.sin(a * 2 + 1) + a
+        c = b[::2] + b.reshape(2, -1).sum(0)
+        assert float(c.sum().get()) > 0
+        del b, c
+        gc.collect()
+        assert pygpu.memory_info(a).in_use == before
+
+
 def test_out_of_memory_trims_the_pool_and_tries_again(make):
     a = make(np.ones(1 << 16, np.float32))
     b = a + 1

@@ -165,6 +165,21 @@ def test_accumulators(make):
     assert abs(float(reduce("sum", make(ones)).get()) / float(ones.astype(float).sum()) - 1) < 1e-6
 
 
+def test_long_sums_on_a_cpu(opencl_maker):
+    """Parts are joined in a tree: one after the other, the equal ones would round the same way."""
+    if not opencl_maker.backend.limits.is_cpu:
+        pytest.skip("the OpenCL device is no CPU: there a work-item has few items at this size")
+    a = np.full((1 << 22) + 5, 0.1, np.float32)
+    exact = float(a[0]) * a.size
+    for x in (opencl_maker(a), opencl_maker(a.reshape(7, -1)), opencl_maker(a)[::-1]):
+        assert abs(float(reduce("sum", x).get()) / exact - 1) < 1e-6
+    x = opencl_maker(np.tile(a[: 1 << 20], 2).reshape(2, -1))
+    np.testing.assert_allclose(reduce("sum", x, 1).get(), float(a[0]) * (1 << 20), rtol=1e-6)
+    a[1 << 21] = 5
+    assert int(reduce("argmax", opencl_maker(a)).get()) == 1 << 21
+    np.testing.assert_allclose(reduce("var", opencl_maker(a)).get(), a.var(dtype=float), rtol=1e-5)
+
+
 def test_mask_initial_out_dtype(make):
     a = host("f4", (30, 700))
     device, mask = make(a), make(a > 0)

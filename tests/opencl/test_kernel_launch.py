@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import itertools
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -420,6 +421,42 @@ def test_arguments_dropped_while_the_command_is_pending(ctx, queue, program, cou
     gate.set_status(0)
     cl.wait_for_events(events)
     assert value_of(queue, counter) == 55
+
+
+@pytest.mark.parametrize("keep", ["call", "set_args", "launched again"])
+def test_out_of_memory_drops_what_only_a_kernel_has(ctx, queue, program, counter, keep):
+    """A call's arguments, as the next call sets them anew; not those that are meant to stay."""
+    kernel = cl.Kernel(program, "add")
+    memory = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.zeros(1, np.int32))
+    if keep == "set_args":
+        kernel.set_args(memory, 1)
+    kernel(queue, 1, None, memory, 1)
+    if keep == "launched again":
+        cl.enqueue_nd_range_kernel(queue, kernel, (1,), None)
+    queue.finish()
+    alive = weakref.ref(memory)
+    del memory
+    assert alive() is not None, "the kernel holds its arguments"
+    other = cl.Kernel(program, "add")  # somebody has this one's
+    other(queue, 1, None, counter, 1)
+    _opencl._fault("clCreateBuffer", cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE)
+    try:
+        cl.Buffer(ctx, mf.READ_WRITE, 4)
+        assert _opencl._fault_hits() == 1
+    finally:
+        _opencl._fault(None, 0)
+    assert (alive() is None) == (keep == "call")
+    cl.enqueue_nd_range_kernel(queue, other, (1,), None)
+    if keep == "call":
+        with pytest.raises(cl.LogicError, match="was not set"):
+            cl.enqueue_nd_range_kernel(queue, kernel, (1,), None)
+    else:
+        cl.enqueue_nd_range_kernel(queue, kernel, (1,), None)
+        result = np.empty(1, np.int32)
+        cl.enqueue_copy(queue, result, alive())
+        assert result[0] == (3 if keep == "launched again" else 2)
+    kernel(queue, 1, None, counter, 5)
+    assert value_of(queue, counter) == 7
 
 
 def test_scalars_are_copied_at_the_launch(ctx, queue, program):

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu import _opencl
+from pygpu import _opencl, tools
 
 SOURCE = """
 kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }
@@ -169,12 +169,37 @@ def test_no_room_is_a_memory_error(ctx: cl.Context) -> None:
     assert isinstance(caught.value, cl.MemoryError)
 
 
+def test_allocations_without_bytes(
+    ctx: cl.Context, queue: cl.CommandQueue, prg: cl.Program
+) -> None:
+    """As PyOpenCL has them: they can be made, passed, copied, mapped and released."""
+    pool = tools.SVMPool(tools.SVMAllocator(ctx))
+    makers = (lambda: cl.SVMAllocation(ctx, 0, 0, COARSE), tools.SVMAllocator(ctx), pool)
+    for make in makers:
+        empty = make(0) if make is not makers[0] else make()
+        assert empty.size == 0 and empty.svm_ptr
+        nothing = np.empty(0, np.uint8)
+        cl.enqueue_copy(queue, empty, nothing)
+        cl.enqueue_copy(queue, nothing, empty)
+        cl.enqueue_svm_memfill(queue, empty, np.int32(3)).wait()
+        with empty.map_rw(queue) as mapped:
+            assert mapped.size == 0
+        with pytest.raises(ValueError, match="bytes"):
+            cl.enqueue_copy(queue, empty, np.empty(3, np.uint8))
+        target = cl.svm_empty(ctx, COARSE, 1, np.int32)
+        prg.copy(queue, (0,), None, empty, cl.SVM(target), allow_empty_ndrange=True).wait()
+        empty.release()
+        with pytest.raises(cl.LogicError, match="released"):
+            cl.enqueue_copy(queue, nothing, empty)
+    cl.SVMAllocation(ctx, 0, 0, COARSE, queue=queue).enqueue_release().wait()
+
+
 def test_allocation_without_an_array(ctx: cl.Context, queue: cl.CommandQueue) -> None:
     one = cl.SVMAllocation(ctx, 12, 0, COARSE)
     two = cl.SVMAllocation(ctx, 1, 4, COARSE, queue=queue)
     assert one == one and one != two and len({one, two, one}) == 2
     assert (one.size, two.size) == (12, 1) and one.svm_ptr and two.svm_ptr
-    for size in (0, -1, 2**63, "1", None):
+    for size in (-1, 2**63, "1", None):
         with pytest.raises((ValueError, OverflowError, TypeError)):
             cl.SVMAllocation(ctx, size, 0, COARSE)
     assert one._queue is None and two._queue is queue
