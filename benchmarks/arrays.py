@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+import common
+
 SMALL = 16
 # operation: useful bytes for each item of float32
 BYTES = {
@@ -115,13 +117,16 @@ def pygpu_cuda(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
 
 
 WANTED = {"platform": "", "device": ""}  # parts of names
+DEVICES: dict[str, str] = {}  # of OpenCL, by library
 
 
 def opencl_device(cl: Any) -> Any:
-    """The device that is asked for: a GPU if there are several. Both libraries, pygpu and PyOpenCL,
-    list devices in the loader's order, so they take the same."""
+    """The device that is asked for: a GPU if there are several; the one that the other library,
+    pygpu or PyOpenCL, has taken, if this one sees it."""
     if not any(WANTED.values()) and "PYOPENCL_CTX" in os.environ:
-        return cl.create_some_context(interactive=False).devices[0]
+        found = cl.create_some_context(interactive=False).devices[0]
+        DEVICES[cl.__name__] = f"{found.platform.name}, {found.name}"
+        return found
     devices = [
         d
         for p in cl.get_platforms()
@@ -131,8 +136,10 @@ def opencl_device(cl: Any) -> Any:
     ]
     if not devices:
         raise ImportError(f"no OpenCL device with {WANTED} in its name")
-    found = next((d for d in devices if d.type & cl.device_type.GPU), devices[0])
-    print(f"{cl.__name__}: {found.platform.name}, {found.name}", file=sys.stderr)
+    taken = set(DEVICES.values())
+    same = (d for d in devices if f"{d.platform.name}, {d.name}" in taken)
+    found = next(same, next((d for d in devices if d.type & cl.device_type.GPU), devices[0]))
+    DEVICES[cl.__name__] = f"{found.platform.name}, {found.name}"
     return found
 
 
@@ -224,6 +231,8 @@ def pyopencl(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
     import pyopencl as cl
     from pyopencl import array, clmath, tools
 
+    with common.drivers_in_a_folder():
+        cl.get_platforms()  # its loader looks for drivers once
     queue = cl.CommandQueue(cl.Context([opencl_device(cl)]))
     pool = tools.MemoryPool(tools.ImmediateAllocator(queue))
     a = array.to_device(queue, host, pool)
@@ -356,6 +365,8 @@ def main() -> None:
         share = f" ({useful / (8 * count(system) / copy):.2f})" if copy else ""
         return f"{useful / 1e9:.0f}{share}"
 
+    for library, device in DEVICES.items():
+        print(f"OpenCL of {library}: {device}")
     table(f"Rate at {size} items of float32, GB/s (share of the copy's)", large, rate)
     table(
         f"Time of a call with {SMALL} items, us",

@@ -20,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -202,15 +203,32 @@ def open_queue(cl: Any, wanted: Device) -> tuple[Any, Any]:
     return context, cl.CommandQueue(context)
 
 
+def other_drivers() -> list[str]:
+    """Drivers that PyOpenCL's own loader does not find, but pygpu does: those of OCL_ICD_FILENAMES,
+    and NVIDIA's where no file of the system names it."""
+    named = ENVIRONMENT.get("OCL_ICD_FILENAMES")
+    if named:
+        return named.split(os.pathsep)
+    known = [file.read_text().strip() for file in Path("/etc/OpenCL/vendors").glob("*.icd")]
+    nvidia = "libnvidia-opencl.so.1"
+    if any("nvidia" in name for name in known):
+        return []
+    try:
+        ctypes.CDLL(nvidia)
+    except OSError:
+        return []
+    return [*known, nvidia]
+
+
 @contextmanager
 def drivers_in_a_folder() -> Iterator[None]:
-    """The drivers of OCL_ICD_FILENAMES as OCL_ICD_VENDORS, which PyOpenCL's own loader reads."""
-    named = ENVIRONMENT.get("OCL_ICD_FILENAMES")
-    if not named or "OCL_ICD_VENDORS" in ENVIRONMENT:
+    """These as OCL_ICD_VENDORS, which PyOpenCL's own loader reads when it is first used."""
+    drivers = [] if "OCL_ICD_VENDORS" in ENVIRONMENT else other_drivers()
+    if not drivers:
         yield
         return
     with tempfile.TemporaryDirectory() as folder:
-        for number, driver in enumerate(named.split(os.pathsep)):
+        for number, driver in enumerate(drivers):
             Path(folder, f"{number}.icd").write_text(driver + "\n")
         os.environ["OCL_ICD_VENDORS"] = folder
         try:
@@ -238,12 +256,18 @@ def open_libraries(make: Callable[[Any], Any]) -> dict[str, Any]:
 # ---- rounds and tables ---------------------------------------------------------------------------
 
 
-def rounds(cases: dict[str, Callable[[], float]], repeats: int) -> Series:
-    """Asks each case *repeats* times, interleaved, after one round that is not counted."""
+def rounds(
+    cases: dict[str, Callable[[], float]], repeats: int, seconds: float = float("inf")
+) -> Series:
+    """Asks each case *repeats* times, interleaved, after one round that is not counted; no further
+    than three times once so many seconds are over."""
     series: Series = {name: [] for name in cases}
     order = list(cases)
     shuffle = random.Random(0).shuffle
+    end = time.monotonic() + seconds
     for number in range(repeats + 1):
+        if number > 3 and time.monotonic() > end:
+            break
         shuffle(order)
         for name in order:
             value = cases[name]()

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import arrays
 import numpy as np
 
 import common
@@ -44,6 +45,10 @@ def fresh(number: int, name: str = "f") -> Any:
     return scope[name]
 
 
+def linear(a, b):  # with a name: CuPy and Numba write it into their kernels
+    return 2 * a + b
+
+
 def pygpu_side(n: int, language: str) -> Side:
     import pygpu as cl
 
@@ -56,24 +61,26 @@ def pygpu_side(n: int, language: str) -> Side:
     else:
         import pygpu.array as cla
 
-        queue = cl.CommandQueue(cl.create_some_context(interactive=False))
+        device = arrays.opencl_device(cl)
+        queue = cl.CommandQueue(cl.Context([device]))
+        print(f"pygpu, opencl: {device.platform.name}, {device.name}")
         wait = queue.finish
 
         def to_device(host: Any) -> Any:
             return cla.to_device(queue, host)
 
     side = Side(f"pygpu, {language}", wait)
-    linear = cl.vectorize(["f4(f4, f4)"])(lambda a, b: 2 * a + b)
+    compiled = cl.vectorize(["f4(f4, f4)"])(linear)
     total, largest = cl.reduce(lambda a, b: a + b), cl.reduce(lambda a, b: max(a, b))
     a, b = to_device(np.ones(n, "f4")), to_device(np.zeros(n, "f4"))
     out = to_device(np.zeros(n, "f4"))
     small = [to_device(np.ones(8, "f4")) for _ in range(3)]
     side.cases = {
         "copy": (lambda: out._copy_from(a), 8 * n),
-        "2*a + b": (lambda: linear(a, b, out=out), 12 * n),
+        "2*a + b": (lambda: compiled(a, b, out=out), 12 * n),
         "sum": (lambda: total(a), 4 * n),
         "max": (lambda: largest(a), 4 * n),
-        "call": (lambda: linear(small[0], small[1], out=small[2]), 0),
+        "call": (lambda: compiled(small[0], small[1], out=small[2]), 0),
     }
     if language == "cuda":
         from pygpu import cuda
@@ -93,15 +100,15 @@ def pygpu_side(n: int, language: str) -> Side:
 def cupy_side(n: int) -> Side:
     cupy = importlib.import_module("cupy")
     side = Side("CuPy", cupy.cuda.Device().synchronize)
-    linear = cupy.fuse()(lambda a, b: 2 * a + b)
+    compiled = cupy.fuse()(linear)
     a, b, out = cupy.ones(n, "f4"), cupy.zeros(n, "f4"), cupy.zeros(n, "f4")
     small = [cupy.ones(8, "f4") for _ in range(3)]
     side.cases = {
         "copy": (lambda: cupy.copyto(out, a), 8 * n),
-        "2*a + b": (lambda: linear(a, b), 12 * n),
+        "2*a + b": (lambda: compiled(a, b), 12 * n),
         "sum": (lambda: a.sum(), 4 * n),
         "max": (lambda: a.max(), 4 * n),
-        "call": (lambda: linear(small[0], small[1]), 0),
+        "call": (lambda: compiled(small[0], small[1]), 0),
     }
     try:
         jit = importlib.import_module("cupyx.jit")
@@ -124,7 +131,7 @@ def numba_side(n: int) -> Side:
     numba = importlib.import_module("numba")
     cuda = importlib.import_module("numba.cuda")
     side = Side("numba-cuda", cuda.synchronize)
-    linear = numba.vectorize(["f4(f4, f4)"], target="cuda")(lambda a, b: 2 * a + b)
+    compiled = numba.vectorize(["f4(f4, f4)"], target="cuda")(linear)
     total, largest = cuda.reduce(lambda a, b: a + b), cuda.reduce(lambda a, b: max(a, b))
     a, b = cuda.to_device(np.ones(n, "f4")), cuda.to_device(np.zeros(n, "f4"))
     out, small = cuda.device_array(n, "f4"), [cuda.to_device(np.ones(8, "f4")) for _ in range(3)]
@@ -139,10 +146,10 @@ def numba_side(n: int) -> Side:
     launch = add[1, 32]
     side.cases = {
         "copy": (lambda: out.copy_to_device(a), 8 * n),
-        "2*a + b": (lambda: linear(a, b, out=out), 12 * n),
+        "2*a + b": (lambda: compiled(a, b, out=out), 12 * n),
         "sum": (lambda: total(a, res=res), 4 * n),
         "max": (lambda: largest(a, res=res), 4 * n),
-        "call": (lambda: linear(small[0], small[1], out=small[2]), 0),
+        "call": (lambda: compiled(small[0], small[1], out=small[2]), 0),
         "kernel": (lambda: launch(*small, 8), 0),
     }
     side.compile = lambda number: (
@@ -154,12 +161,12 @@ def numba_side(n: int) -> Side:
 def numba_cpu_side(n: int) -> Side:
     numba = importlib.import_module("numba")
     side = Side("numba, CPU", lambda: None)
-    linear = numba.vectorize(["f4(f4, f4)"], target="parallel")(lambda a, b: 2 * a + b)
+    compiled = numba.vectorize(["f4(f4, f4)"], target="parallel")(linear)
     a, b, out = np.ones(n, "f4"), np.zeros(n, "f4"), np.zeros(n, "f4")
     side.cases = {
         "copy": (lambda: np.copyto(out, a), 8 * n),
-        "2*a + b": (lambda: linear(a, b, out), 12 * n),
-        "call": (lambda: linear(a[:8], b[:8], out[:8]), 0),
+        "2*a + b": (lambda: compiled(a, b, out), 12 * n),
+        "call": (lambda: compiled(a[:8], b[:8], out[:8]), 0),
     }
     return side
 

@@ -19,7 +19,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from itertools import repeat
-from time import perf_counter_ns, sleep, thread_time_ns
+from time import monotonic, perf_counter_ns, sleep, thread_time_ns
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ import common
 COUNTS = (1, 4, 16)
 HOWS = ("constant", "changing")
 PAIRS = 4  # a round: measurements of pygpu and C by turns
+SECONDS = 12.0  # after which there are no more rounds, and no more pairs
 PAUSE = 0.002  # s: the C program has waited for its turn too, which busy schedulers reward
 SETS = 4
 BUFFERS = {1: 1, 4: 2, 16: 4}
@@ -175,7 +176,7 @@ def worker(device: common.Device, null: bool, repeats: int, launches: int) -> di
                 if spec[0] in opened and not (spec[1] == "enqueue" and changing):
                     few = max(4, launches // SLOW.get(name, 1) // 4 * 4)
                     cases[name + end] = opened[spec[0]].case(n_args, spec, changing, few)
-    series = common.rounds(cases, repeats)
+    series = common.rounds(cases, repeats, SECONDS)
     if "pygpu" in opened and not null:
         series |= pairs(cases, PAIRS * repeats)
     program.close()
@@ -186,7 +187,10 @@ def pairs(cases: dict[str, Callable], how_many: int) -> dict[str, list]:
     """pygpu and C by turns with nothing in between, so that a slow phase of the machine meets both:
     "pair|ARGS|constant" -> [[time to enqueue over C's, processor time over C's], ...]."""
     found: dict[str, list] = {}
+    stop = monotonic() + SECONDS
     for number in range(how_many):
+        if number > 3 and monotonic() > stop:
+            break
         for end in [f"|{n_args}|{how}" for n_args in COUNTS for how in HOWS]:
             names = ("C" + end, OURS + end)
             times = {name: cases[name]() for name in (names if number % 2 else names[::-1])}
@@ -305,7 +309,7 @@ def main() -> None:
     null_series = common.in_worker([*words, "--worker=null"], common.null_environment())
     print(
         f"{common.machine(device)}; {options.launches} launches, then one finish; "
-        f"{options.repeats} rounds"
+        f"at most {options.repeats} rounds"
     )
     paired = {name: real_series.pop(name) for name in list(real_series) if name.startswith("pair|")}
     real = show("The driver: time to enqueue", real_series, 0)

@@ -77,6 +77,13 @@ class _Old:
             view.__dict__.update(_carried(self))
         return view
 
+    def __reduce__(self: Any) -> Any:
+        how: Any = super().__reduce__()
+        if "_stands_for" not in type(self).__dict__:
+            return how
+        make, (alias, *rest) = how  # whose name is that of another class
+        return _unpickle, (make, alias._stands_for.__name__, rest)
+
     @property
     def nbytes(self: Any) -> Any:
         """size * itemsize [bytes], or what the program put here."""
@@ -105,6 +112,11 @@ class _Old:
         if self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
         self._part(True)[...] = value
+
+
+def _unpickle(make: Callable[..., Any], name: str, rest: list[Any]) -> Any:
+    names = cuda_names() if name == "GPUArray" else opencl_names()
+    return make(names[name], *rest)
 
 
 def _carried(array: Any) -> dict[str, Any]:

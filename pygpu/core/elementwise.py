@@ -84,7 +84,7 @@ def text(
         kind = dtypes.compute_type(computed)
         if stored is None:
             parameters.append(f"{kind} {name}_")
-            before.append(f"const {kind} {name} = {name}_;")
+            before.append(f"PG_UNUSED const {kind} {name} = {name}_;")
             unpack.append(before[-1])
             continue
         storage = dtypes.storage_type(stored)
@@ -122,12 +122,12 @@ def text(
             stores.append(f"*(PG_GLOBAL {vectors} *)({name}_p + first) = {name}_v;")
         else:
             value = dtypes.cast(dtypes.load(stored, pointer, index), stored, computed)
-            before.append(f"const {kind} {name} = {value};")
+            before.append(f"PG_UNUSED const {kind} {name} = {value};")
             loads.append(
                 f"const {vectors} {name}_v = *(PG_GLOBAL const {vectors} *)({name}_p + first);"
             )
             value = dtypes.cast(dtypes.load(stored, f"{name}_v.item", "k"), stored, computed)
-            unpack.append(f"const {kind} {name} = {value};")
+            unpack.append(f"PG_UNUSED const {kind} {name} = {value};")
     walk: list[str] = []
     integer, unsigned = ("pg_i64", "pg_u64") if wide else ("pg_i32", "pg_u32")
     if ndim:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DeviceNDArray",
-    "Event",
-    "Stream",
     "as_cuda_array",
     "close",
     "current_context",

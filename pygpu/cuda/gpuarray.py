@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,8 @@ from pygpu.core.backend import backend_of
 from pygpu.core.base import contiguous_host
 from pygpu.core.dtypes import native
 from pygpu.core.methods import ArrayBase
-from pygpu.cuda.dtypes import get_or_register_dtype
+from pygpu.cuda.splay import splay
+from pygpu.cuda.vectors import vec
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -71,72 +71,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-
-
-class vec:
-    """CUDA's vector types as structured dtypes (``vec.float3``), and functions that make a value of
-    one (``vec.make_float3(x, y, z)``)."""
-
-
-def _make_vector_types() -> None:
-    def maker(dtype: np.dtype[Any]) -> Callable[..., Any]:
-        def make(*components: Any) -> Any:
-            return np.array(components, dtype=dtype)
-
-        return make
-
-    for base, code, counts in (
-        ("char", "i1", (1, 2, 3, 4)),
-        ("uchar", "u1", (1, 2, 3, 4)),
-        ("short", "i2", (1, 2, 3, 4)),
-        ("ushort", "u2", (1, 2, 3, 4)),
-        ("int", "i4", (1, 2, 3, 4)),
-        ("uint", "u4", (1, 2, 3, 4)),
-        ("long", "i8", (1, 2, 3, 4)),
-        ("ulong", "u8", (1, 2, 3, 4)),
-        ("longlong", "i8", (1, 2)),
-        ("ulonglong", "u8", (1, 2)),
-        ("float", "f4", (1, 2, 3, 4)),
-        ("double", "f8", (1, 2)),
-    ):
-        for count in counts:
-            name = f"{base}{count}"
-            dtype = np.dtype([("xyzw"[k], code) for k in range(count)])
-            get_or_register_dtype(name, dtype)
-            setattr(vec, name, dtype)
-            setattr(vec, f"make_{name}", staticmethod(maker(dtype)))
-
-
-_make_vector_types()
-
-
-@cache
-def _splay(n: int, units: int, warp: int, per_unit: int) -> tuple[Any, Any]:
-    most_blocks, most_threads = 4 * per_unit * units, 128
-    if n < warp:
-        return (1, 1), (warp, 1, 1)
-    if n < most_blocks * warp:
-        return (-(-n // warp), 1), (warp, 1, 1)
-    if n < most_blocks * most_threads:
-        warps = -(-n // warp)
-        return (most_blocks, 1), (-(-warps // most_blocks) * warp, 1, 1)
-    return (most_blocks, 1), (most_threads, 1, 1)
-
-
-def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """A grid and a block for n items; fewer threads than items if there are many, so that a kernel
-    must loop."""
-    if dev is None:
-        limits = backend_of(None).limits
-        return _splay(n, limits.units, limits.warp, 8)
-    from pygpu.cuda.driver import device_attribute as attribute
-
-    return _splay(
-        n,
-        dev.get_attribute(attribute.MULTIPROCESSOR_COUNT),
-        dev.get_attribute(attribute.WARP_SIZE),
-        8,
-    )
 
 
 class GPUArray(ArrayBase):
@@ -223,7 +157,7 @@ class GPUArray(ArrayBase):
         handle = None if self.queue is None else self.queue.handle
         return {
             "shape": self.shape,
-            "strides": None if self._c_contiguous else self.strides,
+            "strides": self.strides,
             "data": (self.ptr if self.size else 0, False),
             "typestr": self.dtype.str,
             "descr": self.dtype.descr,

@@ -210,7 +210,7 @@ typedef {index} index_type;
   int pg_any = 0;
   for ({long} pg_i = pg_first; pg_i < pg_end; pg_i++) {{
     const index_type i = (index_type)pg_i;
-    scan_type pg_v; int pg_f;
+    scan_type pg_v; PG_UNUSED int pg_f;
     {self._read(False, "pg_i == pg_first")}
     {self._store(stored)}
     scan_type pg_r = PG_SCAN(pg_acc, pg_v, pg_f);
@@ -247,7 +247,7 @@ typedef {index} index_type;
   {last}
   for ({long} pg_i = pg_first; pg_i < pg_end; pg_i++) {{
     const index_type i = (index_type)pg_i;
-    scan_type pg_v; int pg_f;
+    scan_type pg_v; PG_UNUSED int pg_f;
     {{ {self._read(stored)} }}
     const scan_type item = PG_SCAN(pg_acc, pg_v, pg_f);
     {self._prev("pg_acc")}
@@ -263,7 +263,7 @@ typedef {index} index_type;
     for (int pg_j = 0; pg_j < PG_EACH; pg_j++) {{
       const int pg_at = pg_j * PG_GROUP + pg_lid;
       const {self.language.long} pg_i = pg_tile + pg_at;
-      scan_type pg_v = {self.neutral}; int pg_f = 0;
+      scan_type pg_v = {self.neutral}; PG_UNUSED int pg_f = 0;
       if (pg_i < pg_end) {{
         const index_type i = (index_type)pg_i;
         {self._read(stored_read, first)}

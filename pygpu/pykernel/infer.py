@@ -140,7 +140,7 @@ class FunctionCompiler(Expressions):
             else:
                 lines += self._declare(v.type, v.cname)
         for name, kind, size in self.temps:
-            lines.append(f"{kind}{name}{size};")
+            lines.append(f"PG_UNUSED {kind}{name}{size};")
         return [f"    {line}" for line in lines]
 
     def parameter_names(self) -> list[str]:
@@ -153,14 +153,14 @@ class FunctionCompiler(Expressions):
     def _declare(self, t: Type, name: str) -> list[str]:
         if isinstance(t, Scalar):
             zero = "" if t.dtype.kind == "c" else " = 0"
-            return [f"{emit.c_type(t)} {name}{zero};"]
+            return [f"PG_UNUSED {emit.c_type(t)} {name}{zero};"]
         if isinstance(t, RecordType):
-            return [f"{emit.pointer_type(t)}{name} = 0;"]
+            return [f"PG_UNUSED {emit.pointer_type(t)}{name} = 0;"]
         if isinstance(t, ArrayType):
-            lines = [f"{emit.pointer_type(t)}{name} = 0;"]
-            lines += [f"pg_i64 {name}_n{i} = 0;" for i in range(t.ndim)]
+            lines = [f"PG_UNUSED {emit.pointer_type(t)}{name} = 0;"]
+            lines += [f"PG_UNUSED pg_i64 {name}_n{i} = 0;" for i in range(t.ndim)]
             if not t.contiguous:
-                lines += [f"pg_i64 {name}_s{i} = 0;" for i in range(t.ndim)]
+                lines += [f"PG_UNUSED pg_i64 {name}_s{i} = 0;" for i in range(t.ndim)]
             return lines
         lines = []
         for i, item in enumerate(getattr(t, "items", ())):

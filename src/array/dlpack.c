@@ -1,43 +1,10 @@
 /* dlpack.c - DLPack's capsules: made over an array's memory, and taken over from other libraries.
  *
- * Which memory, which device and which stream is decided in pygpu/core/interchange.py. A consumer may drop what it got in any thread,
- * with or without the GIL, also after the interpreter has gone. */
+ * Which memory, which device and which stream is decided in pygpu/core/interchange.py. */
 #include "common/dlpack.h"
 #include "arraymod.h"
 
 /* ---- export ------------------------------------------------------------------------------------------------------------------ */
-
-typedef struct {
-    union {
-        DLManagedTensor plain;
-        DLManagedTensorVersioned versioned;
-    } as;
-    PyObject *owner; /* what keeps the memory */
-    int64_t dims[2 * ARRAY_MAX_DIMS];
-} Export;
-
-static void export_end(Export *self) {
-    if (Py_IsInitialized()) {
-        PyGILState_STATE gil = PyGILState_Ensure();
-        PyObject *type, *value, *traceback; /* an error of the caller's is not ours to lose */
-        PyErr_Fetch(&type, &value, &traceback);
-        Py_DECREF(self->owner);
-        PyErr_Restore(type, value, traceback);
-        PyGILState_Release(gil);
-    }
-    PyMem_RawFree(self);
-}
-
-static void delete_plain(DLManagedTensor *tensor) { export_end(tensor->manager); }
-static void delete_versioned(DLManagedTensorVersioned *tensor) { export_end(tensor->manager); }
-
-static void drop_capsule(PyObject *capsule) { /* a consumer renames what it has taken over */
-    if (PyCapsule_IsValid(capsule, DL_PLAIN)) {
-        export_end(((DLManagedTensor *)PyCapsule_GetPointer(capsule, DL_PLAIN))->manager);
-    } else if (PyCapsule_IsValid(capsule, DL_VERSIONED)) {
-        export_end(((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, DL_VERSIONED))->manager);
-    }
-}
 
 static int type_of(PyArray_Descr *dtype, DLDataType *out) {
     switch (dtype->kind) {
@@ -55,7 +22,7 @@ static int type_of(PyArray_Descr *dtype, DLDataType *out) {
     return 0;
 }
 
-static int read_dims(Export *self, PyObject *shape, PyObject *strides, Py_ssize_t itemsize) {
+static int read_dims(DLTensor *tensor, PyObject *shape, PyObject *strides, Py_ssize_t itemsize) {
     if (!PyTuple_Check(shape) || !PyTuple_Check(strides) || PyTuple_GET_SIZE(shape) != PyTuple_GET_SIZE(strides) ||
         PyTuple_GET_SIZE(shape) > ARRAY_MAX_DIMS) {
         PyErr_SetString(PyExc_TypeError, "_dlpack_export: shape and strides must be tuples of one length, at most 32");
@@ -73,10 +40,11 @@ static int read_dims(Export *self, PyObject *shape, PyObject *strides, Py_ssize_
                          itemsize);
             return -1;
         }
-        self->dims[axis] = length;
-        self->dims[ARRAY_MAX_DIMS + axis] = stride / itemsize;
+        tensor->shape[axis] = length;
+        tensor->strides[axis] = stride / itemsize;
     }
-    return n;
+    tensor->ndim = n;
+    return 0;
 }
 
 const char arr_dlpack_export__doc__[] =
@@ -101,40 +69,16 @@ PyObject *arr_dlpack_export(PyObject *Py_UNUSED(module), PyObject *const *args, 
         return n < 0 ? NULL : PyErr_Format(PyExc_TypeError, "%s: device must be two ints and dtype a numpy.dtype", call);
     }
     PyArray_Descr *dtype = (PyArray_Descr *)a[5];
-    Export *self = PyMem_RawCalloc(1, sizeof *self);
-    if (self == NULL) {
-        return PyErr_NoMemory();
+    int64_t lengths[ARRAY_MAX_DIMS], steps[ARRAY_MAX_DIMS];
+    DLTensor tensor = {.data = (void *)(uintptr_t)address,
+                       .device = {(int32_t)device[0], (int32_t)device[1]},
+                       .shape = lengths,
+                       .strides = steps,
+                       .byte_offset = offset};
+    if (type_of(dtype, &tensor.dtype) < 0 || read_dims(&tensor, a[3], a[4], (Py_ssize_t)PyDataType_ELSIZE(dtype)) < 0) {
+        return NULL;
     }
-    DLTensor tensor = {.data = (void *)(uintptr_t)address, .device = {(int32_t)device[0], (int32_t)device[1]}, .byte_offset = offset};
-    PyObject *capsule = NULL;
-    if (type_of(dtype, &tensor.dtype) < 0 || (tensor.ndim = read_dims(self, a[3], a[4], (Py_ssize_t)PyDataType_ELSIZE(dtype))) < 0) {
-        goto done;
-    }
-    tensor.shape = self->dims;
-    tensor.strides = self->dims + ARRAY_MAX_DIMS;
-    if (versioned) {
-        DLManagedTensorVersioned *made = &self->as.versioned;
-        made->version.major = DL_MAJOR;
-        made->version.minor = DL_MINOR;
-        made->manager = self;
-        made->deleter = delete_versioned;
-        made->flags = flags;
-        made->tensor = tensor;
-        capsule = PyCapsule_New(made, DL_VERSIONED, drop_capsule);
-    } else {
-        DLManagedTensor *made = &self->as.plain;
-        made->tensor = tensor;
-        made->manager = self;
-        made->deleter = delete_plain;
-        capsule = PyCapsule_New(made, DL_PLAIN, drop_capsule);
-    }
-done:
-    if (capsule == NULL) {
-        PyMem_RawFree(self);
-    } else {
-        self->owner = Py_NewRef(a[0]);
-    }
-    return capsule;
+    return pg_dlpack_capsule(&tensor, a[0], NULL, versioned, flags);
 }
 
 /* ---- import ------------------------------------------------------------------------------------------------------------------ */
@@ -287,21 +231,8 @@ static void Tensor_dealloc(PyObject *op) {
     Py_DECREF(tp);
 }
 
-static PyObject *tuple_of(const Py_ssize_t *values, int n) {
-    PyObject *tuple = PyTuple_New(n);
-    for (int i = 0; tuple != NULL && i < n; i++) {
-        PyObject *number = PyLong_FromSsize_t(values[i]);
-        if (number == NULL) {
-            Py_CLEAR(tuple);
-        } else {
-            PyTuple_SET_ITEM(tuple, i, number);
-        }
-    }
-    return tuple;
-}
-
-static PyObject *Tensor_get_shape(PyObject *op, void *Py_UNUSED(closure)) { return tuple_of(((Tensor *)op)->shape, ((Tensor *)op)->ndim); }
-static PyObject *Tensor_get_strides(PyObject *op, void *Py_UNUSED(closure)) { return tuple_of(((Tensor *)op)->strides, ((Tensor *)op)->ndim); }
+static PyObject *Tensor_get_shape(PyObject *op, void *Py_UNUSED(closure)) { return pg_tuple_of(((Tensor *)op)->shape, ((Tensor *)op)->ndim); }
+static PyObject *Tensor_get_strides(PyObject *op, void *Py_UNUSED(closure)) { return pg_tuple_of(((Tensor *)op)->strides, ((Tensor *)op)->ndim); }
 static PyObject *Tensor_get_dtype(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef((PyObject *)((Tensor *)op)->dtype); }
 static PyObject *Tensor_get_address(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromUnsignedLongLong(((Tensor *)op)->address); }
 static PyObject *Tensor_get_offset(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromUnsignedLongLong(((Tensor *)op)->offset); }

@@ -322,21 +322,8 @@ static PyObject *GPUArray_set_event(PyObject *op, PyObject *event) {
 
 /* ---- attributes -------------------------------------------------------------------------------------------------------------- */
 
-static PyObject *tuple_of(const Py_ssize_t *values, int n) {
-    PyObject *tuple = PyTuple_New(n);
-    for (int i = 0; tuple != NULL && i < n; i++) {
-        PyObject *number = PyLong_FromSsize_t(values[i]);
-        if (number == NULL) {
-            Py_CLEAR(tuple);
-        } else {
-            PyTuple_SET_ITEM(tuple, i, number);
-        }
-    }
-    return tuple;
-}
-
-static PyObject *GPUArray_get_shape(PyObject *op, void *Py_UNUSED(closure)) { return tuple_of(ARRAY_SHAPE((GPUArray *)op), ((GPUArray *)op)->ndim); }
-static PyObject *GPUArray_get_strides(PyObject *op, void *Py_UNUSED(closure)) { return tuple_of(ARRAY_STRIDES((GPUArray *)op), ((GPUArray *)op)->ndim); }
+static PyObject *GPUArray_get_shape(PyObject *op, void *Py_UNUSED(closure)) { return pg_tuple_of(ARRAY_SHAPE((GPUArray *)op), ((GPUArray *)op)->ndim); }
+static PyObject *GPUArray_get_strides(PyObject *op, void *Py_UNUSED(closure)) { return pg_tuple_of(ARRAY_STRIDES((GPUArray *)op), ((GPUArray *)op)->ndim); }
 static PyObject *GPUArray_get_dtype(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef((PyObject *)((GPUArray *)op)->dtype); }
 static PyObject *GPUArray_get_nbytes(PyObject *op, void *Py_UNUSED(closure)) {
     GPUArray *self = (GPUArray *)op;

@@ -148,6 +148,19 @@ PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char
     return tuple;
 }
 
+PyObject *pg_tuple_of(const Py_ssize_t *values, int n) {
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple != NULL && i < n; i++) {
+        PyObject *number = PyLong_FromSsize_t(values[i]);
+        if (number == NULL) {
+            Py_CLEAR(tuple);
+        } else {
+            PyTuple_SET_ITEM(tuple, i, number);
+        }
+    }
+    return tuple;
+}
+
 int pg_mul(size_t a, size_t b, size_t *out) {
     if (b != 0 && a > SIZE_MAX / b) {
         return -1;

@@ -1,8 +1,8 @@
-/* dlpack.h - the structures of DLPack's specification, version 1.0, and its plain ones from before. */
+/* dlpack.h - the structures of DLPack's specification, version 1.0, and its plain ones from before; capsules of them. */
 #ifndef PG_DLPACK_H
 #define PG_DLPACK_H
 
-#include <stdint.h>
+#include "pg.h"
 
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_OPENCL = 4, DL_ROCM_HOST = 11, DL_CUDA_MANAGED = 13 };
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
@@ -40,5 +40,8 @@ typedef struct DLManagedTensorVersioned {
 #define DL_VERSIONED "dltensor_versioned"
 #define DL_USED_PLAIN "used_dltensor"
 #define DL_USED_VERSIONED "used_dltensor_versioned"
+
+/* A capsule that keeps *owner*; shape and strides are copied. let_go: called before the owner is dropped, with the GIL; NULL: nothing. */
+PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*let_go)(PyObject *owner), int versioned, uint64_t flags);
 
 #endif

@@ -68,6 +68,7 @@ int pg_as_bool(PyObject *obj, int otherwise);                                   
 int pg_as_sizes(PyObject *obj, const char *call, const char *name, size_t *out, int max);
 /* The items of any iterable but str and bytes, at most max of them, so that one without an end is an error too. */
 PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char *of, Py_ssize_t max);
+PyObject *pg_tuple_of(const Py_ssize_t *values, int n);
 /* Overflow-safe a * b and a + b; return -1 without an exception if the result does not fit. */
 int pg_mul(size_t a, size_t b, size_t *out);
 int pg_add(size_t a, size_t b, size_t *out);

@@ -1,39 +1,8 @@
-/* dlpack.c - allocations for other libraries: DLPack and __cuda_array_interface__, as one dimension of bytes.
- *
- * A consumer may drop what it got in any thread, also after the
- * interpreter has gone. */
+/* dlpack.c - allocations for other libraries: DLPack and __cuda_array_interface__, as one dimension of bytes. */
 #include "common/dlpack.h"
 #include "memory.h"
 
-typedef struct {
-    union {
-        DLManagedTensor plain;
-        DLManagedTensorVersioned versioned;
-    } as;
-    int64_t shape[1], strides[1];
-    Allocation *allocation;
-} Export;
-
-static void export_end(Export *self) {
-    if (Py_IsInitialized()) {
-        PyGILState_STATE gil = PyGILState_Ensure();
-        cud_unpin(self->allocation);
-        Py_DECREF((PyObject *)self->allocation);
-        PyGILState_Release(gil);
-    }
-    PyMem_RawFree(self);
-}
-
-static void delete_plain(DLManagedTensor *tensor) { export_end(tensor->manager); }
-static void delete_versioned(DLManagedTensorVersioned *tensor) { export_end(tensor->manager); }
-
-static void drop_capsule(PyObject *capsule) { /* a consumer renames what it has taken over */
-    if (PyCapsule_IsValid(capsule, DL_PLAIN)) {
-        export_end(((DLManagedTensor *)PyCapsule_GetPointer(capsule, DL_PLAIN))->manager);
-    } else if (PyCapsule_IsValid(capsule, DL_VERSIONED)) {
-        export_end(((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, DL_VERSIONED))->manager);
-    }
-}
+static void unpin(PyObject *op) { cud_unpin((Allocation *)op); }
 
 static DLDevice device_of(const Allocation *self) {
     return (DLDevice){self->kind == MEMORY_MANAGED ? DL_CUDA_MANAGED : DL_CUDA, self->context->device};
@@ -123,34 +92,12 @@ PyObject *cud_dlpack(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyOb
     if (order_consumer(self, call, a[0]) < 0) {
         return NULL;
     }
-    Export *export = PyMem_RawCalloc(1, sizeof *export);
-    if (export == NULL) {
-        return PyErr_NoMemory();
-    }
-    export->shape[0] = (int64_t)self->size;
-    export->strides[0] = 1;
-    export->allocation = (Allocation *)Py_NewRef(op);
+    int64_t shape[1] = {(int64_t)self->size}, strides[1] = {1};
+    DLTensor tensor = {(void *)(uintptr_t)self->ptr, device, 1, {DL_UINT, 8, 1}, shape, strides, 0};
     cud_pin(self);
-    DLTensor tensor = {(void *)(uintptr_t)self->ptr, device, 1, {DL_UINT, 8, 1}, export->shape, export->strides, 0};
-    PyObject *capsule;
-    if (version[0] >= 1) {
-        DLManagedTensorVersioned *made = &export->as.versioned;
-        made->version.major = 1;
-        made->manager = export;
-        made->deleter = delete_versioned;
-        made->tensor = tensor;
-        capsule = PyCapsule_New(made, DL_VERSIONED, drop_capsule);
-    } else {
-        DLManagedTensor *made = &export->as.plain;
-        made->tensor = tensor;
-        made->manager = export;
-        made->deleter = delete_plain;
-        capsule = PyCapsule_New(made, DL_PLAIN, drop_capsule);
-    }
+    PyObject *capsule = pg_dlpack_capsule(&tensor, op, unpin, version[0] >= 1, 0);
     if (capsule == NULL) {
         cud_unpin(self);
-        Py_DECREF(op);
-        PyMem_RawFree(export);
     }
     return capsule;
 }

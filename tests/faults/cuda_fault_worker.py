@@ -1,4 +1,6 @@
-"""Fail every CUDA driver call of one scenario in turn: cuda_fault_worker.py RESULTS SCENARIO [FROM ["count"]]
+"""Fail every CUDA driver call of one scenario in turn.
+
+cuda_fault_worker.py RESULTS SCENARIO [FROM ["count"]]
 
 The walk is fault_worker's, with CUDA's scenarios and codes.
 """

@@ -1,4 +1,6 @@
-"""Fail every driver call of one scenario in turn: fault_worker.py RESULTS SCENARIO [FROM ["count"]]
+"""Fail every driver call of one scenario in turn.
+
+fault_worker.py RESULTS SCENARIO [FROM ["count"]]
 
 Writes JSON lines: what is about to be tried, and what was wrong with it. FROM skips that many
 trials, so that a supervisor can go on behind one that crashed; "count" tries none, and tells only

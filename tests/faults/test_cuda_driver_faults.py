@@ -56,7 +56,8 @@ class Walk:
         self.tried = 0
         start = 0
         for _ in range(20):  # a crash each, at most
-            ended = supervise("cuda_fault_worker.py", [name, str(start), *options], self.take, LIMIT)
+            arguments = [name, str(start), *options]
+            ended = supervise("cuda_fault_worker.py", arguments, self.take, LIMIT)
             if ended is None:
                 return
             row, how = ended

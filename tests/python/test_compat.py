@@ -523,6 +523,10 @@ def test_cuda_arrays_as_their_programs_know_them():
         a.gpudata = other
         a.fill(2)
         assert a.gpudata is other and a.get().sum() == 24
+        import pickle
+        b = pickle.loads(pickle.dumps(a))
+        assert type(b) is gpuarray.GPUArray and b.get().sum() == 24 and (b > 1).dtype == b.dtype
+        assert b.__cuda_array_interface__["strides"] == b.strides
         """)
 
 

@@ -118,8 +118,9 @@ class Nvrtc:
             lib.nvrtcGetProgramLogSize(program, ctypes.byref(size))
             log = ctypes.create_string_buffer(size.value)
             lib.nvrtcGetProgramLog(program, log)
+            self.log = log.value.decode()
             if status:
-                raise CompileError(log.value.decode())
+                raise CompileError(self.log)
             getattr(lib, f"nvrtcGet{kind}Size")(program, ctypes.byref(size))
             image = ctypes.create_string_buffer(size.value)
             getattr(lib, f"nvrtcGet{kind}")(program, image)

@@ -388,11 +388,8 @@ PG_INLINE PG_VECTOR({t}, {v}) red_fetch_{n}(PG_GLOBAL const {t} *row, pg_i64 at,
     return r;
 }}
 """
-    aligned = (
-        " && ".join(f"PG_ALIGNED({n}, sizeof(PG_VECTOR({t}, {v})))" for n, t in operands)
-        if v > 1
-        else "1"
-    )
+    pieces = " && ".join(f"PG_ALIGNED({n}, sizeof(PG_VECTOR({t}, {v})))" for n, t in operands)
+    aligned = f"    int aligned = {pieces};\n" if v > 1 else ""
     offsets = " ".join(f"pg_i64 {n}_at = 0;" for n in names)
     unravel = _unravel(names, "reduced", form.reduced, "r", index)
     taken = _item(
@@ -407,8 +404,7 @@ PG_INLINE PG_VECTOR({t}, {v}) red_fetch_{n}(PG_GLOBAL const {t} *row, pg_i64 at,
     pg_i32 id = (pg_i32)PG_LOCAL_ID(0), x_lane = id & (lanes - 1), deep_id = id / lanes, deep = {GROUP} / lanes;
     pg_i64 width = (pg_i64)lanes * {v}, tile = (pg_i64)deep * {unroll}, step = tile * segments;
     pg_i64 total = ((n_out + width - 1) / width) * segments;
-    int aligned = {aligned};
-    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {{
+{aligned}    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {{
         pg_i64 segment = g / ((n_out + width - 1) / width);
         pg_i64 o = (g % ((n_out + width - 1) / width)) * width + x_lane * {v};
         red_acc accs[{v}];

@@ -59,7 +59,7 @@ def source(
         if stored is None:
             parameters.append(f"{kind} {operand}_")
             once.append(f"const {kind} {operand}_v = {operand}_;")
-            unpack.append(f"const {kind} {operand} = {operand}_v;")
+            unpack.append(f"PG_UNUSED const {kind} {operand} = {operand}_v;")
             one.append(unpack[-1])
             continue
         letter = letters[len(arrays)]
@@ -76,7 +76,7 @@ def source(
         if letter == "b":
             value = dtypes.cast(dtypes.load(stored, f"{operand}_r", "0"), stored, computed)
             rows.append(f"const {kind} {operand}_v = {value};")
-            unpack.append(f"const {kind} {operand} = {operand}_v;")
+            unpack.append(f"PG_UNUSED const {kind} {operand} = {operand}_v;")
             one.append(unpack[-1])
             continue
         vectors = f"PG_VECTOR({_PLAIN.get(storage, storage)}, {vector})"
@@ -95,9 +95,9 @@ def source(
                 f"const {vectors} {operand}_w = *(PG_GLOBAL const {vectors} *)({operand}_r + k);"
             )
             value = dtypes.cast(dtypes.load(stored, f"{operand}_w.item", "u"), stored, computed)
-            unpack.append(f"const {kind} {operand} = {value};")
+            unpack.append(f"PG_UNUSED const {kind} {operand} = {value};")
             value = dtypes.cast(dtypes.load(stored, f"{operand}_r", "k"), stored, computed)
-            one.append(f"const {kind} {operand} = {value};")
+            one.append(f"PG_UNUSED const {kind} {operand} = {value};")
     parameters += [f"pg_i64 n{axis}" for axis in range(1, ndim)]
     parameters += [f"pg_i64 {operand}_s{axis}" for operand in arrays for axis in range(ndim)]
     parameters.append("pg_i64 rows")

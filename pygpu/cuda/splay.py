@@ -1,0 +1,39 @@
+"""How many threads work on n items of an array."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from pygpu.core.backend import backend_of
+
+__all__ = ["splay"]
+
+
+@cache
+def _splay(n: int, units: int, warp: int, per_unit: int) -> tuple[Any, Any]:
+    most_blocks, most_threads = 4 * per_unit * units, 128
+    if n < warp:
+        return (1, 1), (warp, 1, 1)
+    if n < most_blocks * warp:
+        return (-(-n // warp), 1), (warp, 1, 1)
+    if n < most_blocks * most_threads:
+        warps = -(-n // warp)
+        return (most_blocks, 1), (-(-warps // most_blocks) * warp, 1, 1)
+    return (most_blocks, 1), (most_threads, 1, 1)
+
+
+def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
+    """A grid and a block for n items; fewer threads than items if there are many, so that a kernel
+    must loop."""
+    if dev is None:
+        limits = backend_of(None).limits
+        return _splay(n, limits.units, limits.warp, 8)
+    from pygpu.cuda.driver import device_attribute as attribute
+
+    return _splay(
+        n,
+        dev.get_attribute(attribute.MULTIPROCESSOR_COUNT),
+        dev.get_attribute(attribute.WARP_SIZE),
+        8,
+    )

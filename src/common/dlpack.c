@@ -1,0 +1,79 @@
+/* dlpack.c - capsules of DLPack over memory of ours.
+ *
+ * A consumer may drop what it got in any thread, with or without the GIL, also after the interpreter has gone. */
+#include "dlpack.h"
+
+typedef struct {
+    union {
+        DLManagedTensor plain;
+        DLManagedTensorVersioned versioned;
+    } as;
+    PyObject *owner; /* what keeps the memory */
+    void (*let_go)(PyObject *owner);
+    int64_t dims[];
+} Export;
+
+static void export_end(Export *self) {
+    if (Py_IsInitialized()) {
+        PyGILState_STATE gil = PyGILState_Ensure();
+        PyObject *type, *value, *traceback; /* an error of the caller's is not ours to lose */
+        PyErr_Fetch(&type, &value, &traceback);
+        if (self->let_go != NULL) {
+            self->let_go(self->owner);
+        }
+        Py_DECREF(self->owner);
+        PyErr_Restore(type, value, traceback);
+        PyGILState_Release(gil);
+    }
+    PyMem_RawFree(self);
+}
+
+static void delete_plain(DLManagedTensor *tensor) { export_end(tensor->manager); }
+static void delete_versioned(DLManagedTensorVersioned *tensor) { export_end(tensor->manager); }
+
+static void drop_capsule(PyObject *capsule) { /* a consumer renames what it has taken over */
+    if (PyCapsule_IsValid(capsule, DL_PLAIN)) {
+        export_end(((DLManagedTensor *)PyCapsule_GetPointer(capsule, DL_PLAIN))->manager);
+    } else if (PyCapsule_IsValid(capsule, DL_VERSIONED)) {
+        export_end(((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, DL_VERSIONED))->manager);
+    }
+}
+
+PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*let_go)(PyObject *), int versioned, uint64_t flags) {
+    size_t n = (size_t)tensor->ndim;
+    Export *self = PyMem_RawCalloc(1, sizeof *self + 2 * n * sizeof self->dims[0]);
+    if (self == NULL) {
+        return PyErr_NoMemory();
+    }
+    DLTensor own = *tensor;
+    own.shape = self->dims;
+    own.strides = self->dims + n;
+    for (size_t axis = 0; axis < n; axis++) {
+        own.shape[axis] = tensor->shape[axis];
+        own.strides[axis] = tensor->strides[axis];
+    }
+    PyObject *capsule;
+    if (versioned) {
+        DLManagedTensorVersioned *made = &self->as.versioned;
+        made->version.major = DL_MAJOR;
+        made->version.minor = DL_MINOR;
+        made->manager = self;
+        made->deleter = delete_versioned;
+        made->flags = flags;
+        made->tensor = own;
+        capsule = PyCapsule_New(made, DL_VERSIONED, drop_capsule);
+    } else {
+        DLManagedTensor *made = &self->as.plain;
+        made->tensor = own;
+        made->manager = self;
+        made->deleter = delete_plain;
+        capsule = PyCapsule_New(made, DL_PLAIN, drop_capsule);
+    }
+    if (capsule == NULL) {
+        PyMem_RawFree(self);
+        return NULL;
+    }
+    self->owner = Py_NewRef(owner);
+    self->let_go = let_go;
+    return capsule;
+}
