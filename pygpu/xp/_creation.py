@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, isfinite
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from .._array import GPUArray
 from ..core import dtypes as core_dtypes
 from ..core import functions, interchange, layout, manipulate
 from ..core.device import Device, as_device
+from ._arguments import need_arrays
 from ._dtypes import default_dtype
 
 __all__ = [
@@ -173,9 +174,8 @@ def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
     return where.empty(layout.as_shape(shape, "ones"), kind).fill(1)
 
 
-def _beside(x: Any, dtype: Any, device: Any) -> Any:
-    if not isinstance(x, GPUArray):
-        raise TypeError(f"x must be an array on a device, not {type(x).__name__}")
+def _beside(call: str, x: Any, dtype: Any, device: Any) -> Any:
+    need_arrays(call, x)
     array: Any = x
     where = array.device if device is None else as_device(device)
     return where.empty(array.shape, array.dtype if dtype is None else core_dtypes.native(dtype))
@@ -183,24 +183,24 @@ def _beside(x: Any, dtype: Any, device: Any) -> Any:
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array without contents, of the shape and dtype of x."""
-    return _beside(x, dtype, device)
+    return _beside("empty_like", x, dtype, device)
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array of one value, of the shape and dtype of x."""
-    array = _beside(x, dtype, device)
+    array = _beside("full_like", x, dtype, device)
     array[...] = fill_value
     return array
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array of zeros, of the shape and dtype of x."""
-    return _beside(x, dtype, device).fill(0)
+    return _beside("zeros_like", x, dtype, device).fill(0)
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array of ones, of the shape and dtype of x."""
-    return _beside(x, dtype, device).fill(1)
+    return _beside("ones_like", x, dtype, device).fill(1)
 
 
 def eye(
@@ -234,14 +234,23 @@ def arange(
     where = as_device(device)
     if stop is None:
         start, stop = 0, start
+    for x in (start, stop, step):
+        if not isinstance(x, (int, float, np.integer, np.floating)):
+            raise TypeError(f"arange: real numbers are needed, not {type(x).__name__}")
     if step == 0:
         raise ValueError("arange: step must not be 0")
+    whole = all(isinstance(x, (int, np.integer)) for x in (start, stop, step))
     if dtype is None:
-        whole = all(isinstance(x, (int, np.integer)) for x in (start, stop, step))
         kind = default_dtype("integral" if whole else "real floating", where)
     else:
         kind = core_dtypes.native(dtype)
-    n = max(ceil((stop - start) / step), 0)
+    if whole:  # exactly: the quotient of large integers would be rounded
+        n = len(range(int(start), int(stop), int(step)))
+    else:
+        steps = (stop - start) / step
+        if not isfinite(steps):
+            raise ValueError(f"arange: from {start} to {stop} by {step} there is no end")
+        n = max(ceil(steps), 0)
     return functions.arange_into(where.empty((n,), kind), start, step)
 
 
@@ -275,6 +284,7 @@ def linspace(
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
     """Coordinates of a grid, from those along each axis."""
+    need_arrays("meshgrid", *arrays)
     if len({a.dtype for a in arrays}) > 1:
         raise ValueError("meshgrid: the arrays must have one dtype")
     return manipulate.meshgrid(arrays, indexing)
@@ -282,9 +292,11 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
 
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """Zeros above diagonal k of the last two axes."""
+    need_arrays("tril", x)
     return manipulate.triangle(x, k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """Zeros below diagonal k of the last two axes."""
+    need_arrays("triu", x)
     return manipulate.triangle(x, k, True)

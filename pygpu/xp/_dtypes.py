@@ -8,6 +8,7 @@ import numpy as np
 
 from .._array import GPUArray
 from ..core.device import Device, as_device
+from ._arguments import need_arrays
 
 __all__ = [
     "astype",
@@ -175,6 +176,7 @@ def can_cast(from_: Any, to: Any, /) -> _bool:
 
 def astype(x: Any, dtype: Any, /, *, copy: _bool = True, device: Any = None) -> Any:
     """A copy converted to another dtype (copy=False: x itself if it has it), and moved."""
+    need_arrays("astype", x)
     if device is not None and as_device(device) != x.device:
         x, copy = x.to_device(as_device(device)), False
     if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":

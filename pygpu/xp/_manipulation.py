@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._array import GPUArray
 from ..core import functions, index, manipulate, ufuncs
+from ._arguments import need_arrays
 
 __all__ = [
     "broadcast_arrays",
@@ -31,12 +31,10 @@ __all__ = [
 
 
 def _together(call: str, arrays: Sequence[Any]) -> list[Any]:
+    if not isinstance(arrays, (list, tuple)):
+        raise TypeError(f"{call}: a sequence of arrays is needed, not {type(arrays).__name__}")
     arrays = list(arrays)
-    for a in arrays:
-        if not isinstance(a, GPUArray):
-            raise TypeError(
-                f"{call}: {type(a).__name__} is no array on a device; see pygpu.xp.asarray()"
-            )
+    need_arrays(call, *arrays)
     if arrays:
         ufuncs.same_device(call, arrays)
     return arrays
@@ -56,6 +54,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> Any:
     """A view of another shape, in which items stand at several places."""
+    need_arrays("broadcast_to", x)
     return manipulate.broadcast_to(x, shape)
 
 
@@ -66,37 +65,44 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Any:
 
 def expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
     """A view with new axes of length 1."""
+    need_arrays("expand_dims", x)
     return manipulate.expand_dims(x, axis)
 
 
 def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Any:
     """A view in reverse order along axes, all by default."""
+    need_arrays("flip", x)
     return manipulate.flip(x, axis)
 
 
 def matrix_transpose(x: Any, /) -> Any:
     """A view with the last two axes swapped."""
+    need_arrays("matrix_transpose", x)
     return x.mT
 
 
 def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Any:
     """A view with axes at other places."""
+    need_arrays("moveaxis", x)
     return manipulate.moveaxis(x, source, destination)
 
 
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
     """A view with the axes in another order."""
+    need_arrays("permute_dims", x)
     return x.transpose(tuple(axes))
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
     """Each item (or row along an axis) so many times."""
+    need_arrays("repeat", x)
     return manipulate.repeat(x, repeats, axis)
 
 
 def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Any:
     """The items in another shape: a view where that is possible. copy: True for a copy in any case,
     False to raise ValueError if one is needed."""
+    need_arrays("reshape", x)
     return x.reshape(shape, copy=copy)
 
 
@@ -108,11 +114,13 @@ def roll(
     axis: int | tuple[int, ...] | None = None,
 ) -> Any:
     """Items moved on along axes; those that leave at one end come in at the other."""
+    need_arrays("roll", x)
     return manipulate.roll(x, shift, axis)
 
 
 def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Any:
     """A view without axes of length 1."""
+    need_arrays("squeeze", x)
     return x.squeeze(axis)
 
 
@@ -123,6 +131,7 @@ def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Any:
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     """Items by index along an axis, which may be left out if there is one axis."""
+    need_arrays("take", x)
     if axis is None:
         if x.ndim > 1:
             raise ValueError("take: axis is needed for arrays with more than one axis")
@@ -132,14 +141,17 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """For each position of *indices*, the item of that index on the axis."""
+    need_arrays("take_along_axis", x)
     return index.take_along_axis(x, indices, axis)
 
 
 def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
     """The array as often as said along each axis."""
+    need_arrays("tile", x)
     return manipulate.tile(x, repetitions)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Views without an axis, one for each index along it."""
+    need_arrays("unstack", x)
     return manipulate.unstack(x, axis)

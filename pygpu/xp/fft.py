@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import manipulate
 from ..core.device import as_device
+from ._arguments import need_arrays
 from ._creation import arange, empty
 from ._dtypes import default_dtype
 
@@ -34,6 +35,7 @@ _COMPLEX = {"f": 2, "c": 1}
 
 
 def _check(call: str, x: Any, kinds: str) -> None:
+    need_arrays(call, x)
     if x.dtype.kind not in kinds:
         what = {"f": "real floating", "c": "complex floating"}
         raise TypeError(
@@ -118,11 +120,13 @@ def _axes(x: Any, axes: Any) -> tuple[int, ...]:
 
 def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
     """The frequency zero in the middle."""
+    need_arrays("fftshift", x)
     along = _axes(x, axes)
     return manipulate.roll(x, tuple(x.shape[k] // 2 for k in along), along)
 
 
 def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
     """The inverse of fftshift()."""
+    need_arrays("ifftshift", x)
     along = _axes(x, axes)
     return manipulate.roll(x, tuple(-(x.shape[k] // 2) for k in along), along)

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import matmul as _matmul
 from ..core import ufuncs
 from ..core.reduce import reduce as _reduce
+from ._arguments import need_arrays
 from ._linear import matmul, matrix_transpose, tensordot, vecdot
 
 __all__ = [
@@ -71,6 +72,7 @@ class SVDResult(NamedTuple):
 
 
 def _floating(call: str, x: Any) -> None:
+    need_arrays(call, x)
     if x.dtype.kind not in "fc":
         raise TypeError(f"{call}: a floating dtype is needed, not {x.dtype}")
 
@@ -84,6 +86,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Cross products of vectors of three items along an axis."""
+    need_arrays("cross", x1, x2)
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(f"cross: both must have 3 items along axis {axis}")
     from ._manipulation import broadcast_arrays, stack
@@ -107,6 +110,7 @@ def det(x: Any, /) -> Any:
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """The diagonals of the last two axes, as a view."""
+    need_arrays("diagonal", x)
     return _matmul.diagonal(x, offset, -2, -1)
 
 
@@ -179,6 +183,7 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
 
 def outer(x1: Any, x2: Any, /) -> Any:
     """Products of each item of one vector with each of another."""
+    need_arrays("outer", x1, x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError("outer: both must have one axis")
     return _matmul.outer(x1, x2)
@@ -208,6 +213,7 @@ def slogdet(x: Any, /) -> SlogdetResult:
 
 def solve(x1: Any, x2: Any, /) -> Any:
     """What x1 has to be multiplied by to give x2: a vector (one axis), or matrices."""
+    need_arrays("solve", x1, x2)
     _floating("solve", x1)
     if x2.ndim == 1:
         return np.linalg.solve(x1, x2[:, None])[..., 0]
@@ -228,6 +234,7 @@ def svdvals(x: Any, /) -> Any:
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """Sums of the diagonals of the last two axes."""
+    need_arrays("trace", x)
     return _reduce("sum", diagonal(x, offset=offset), -1, dtype=dtype)
 
 

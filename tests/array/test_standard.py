@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -70,3 +72,36 @@ def test_complex_functions_at_infinity_and_nan(on, dtype):
             np.testing.assert_allclose(ours, theirs, rtol=1e-6, err_msg=f"{name}{z}")
             sure = ~np.isnan(theirs)
             np.testing.assert_array_equal(np.signbit(ours)[sure], np.signbit(theirs)[sure])
+
+
+def test_what_is_no_array_is_refused_by_name():
+    others = {"axes": (0, 1), "shape": (4,), "dtype": xp.float32, "repetitions": (2,)}
+    called = set()
+    for space in (xp, xp.linalg, xp.fft):
+        for name in space.__all__:
+            function = getattr(space, name)
+            if not inspect.isfunction(function):
+                continue
+            given = list(inspect.signature(function).parameters.values())
+            if not given or given[0].name not in ("x", "x1", "arrays", "condition"):
+                continue
+            rest = [others.get(p.name, 1) for p in given[1:] if p.default is p.empty]
+            for wrong in ([1.0, 2.0], np.ones((2, 2)), None):
+                if name == "from_dlpack" and wrong is not None and not isinstance(wrong, list):
+                    continue
+                with pytest.raises(TypeError, match=rf"^{name}: "):
+                    function(wrong, *rest)
+            called.add(name)
+    assert len(called) > 120
+
+
+def test_arange_counts_integers_exactly(on):
+    step = 1080863910568919
+    x = xp.arange(0, 100 * step + 1, step)  # whose quotient is 100.0 in doubles
+    assert x.get().tolist() == list(range(0, 100 * step + 1, step))
+    assert xp.arange(5, 0, -2).get().tolist() == [5, 3, 1] and xp.arange(5, 5).shape == (0,)
+    with pytest.raises(TypeError, match="arange: real numbers are needed, not str"):
+        xp.arange("5")
+    for start, stop in ((0, np.inf), (np.nan, 1), (-1e308, 1e308)):
+        with pytest.raises(ValueError, match="arange: from .* there is no end"):
+            xp.arange(start, stop, 0.5)
