@@ -52,7 +52,7 @@ _NO_BINARIES = ("rusticl",)
 
 def _switched_off() -> bool:
     names = ("PYGPU_NO_CACHE", "PYOPENCL_NO_CACHE")
-    return any(os.environ.get(name, "").lower() not in ("", "0", "false", "no") for name in names)
+    return any([os.environ.get(name, "").lower() not in ("", "0", "false", "no") for name in names])
 
 
 def default_folder() -> Path | None:
@@ -167,7 +167,7 @@ class _Scan:
         self.found.append((name, None))
 
     def scan(self, source: bytes, beside: str = "") -> None:
-        if not any(sign in source for sign in (b"include", b"import", b"__", b"\\\n", b"\\\r")):
+        if not any([sign in source for sign in (b"include", b"import", b"__", b"\\\n", b"\\\r")]):
             return
         from pygpu.signature import without_comments
 
@@ -411,7 +411,7 @@ def prune(folder: str | os.PathLike[str], limit: int) -> None:
             entries.append((found.st_mtime, found.st_size, path))
         elif path.suffix == ".tmp" and now - found.st_mtime > _STALE:
             _remove(path)
-    total = sum(size for _, size, _ in entries)
+    total = sum([size for _, size, _ in entries])
     for _, size, path in sorted(entries, key=lambda entry: entry[0]):
         if total <= limit:
             break

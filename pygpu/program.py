@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import enum
 import os
-import struct
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache as once
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
 # A warm build takes 30 ms, so what only some builds need (shlex, regular expressions, hashlib,
 # json) is imported and compiled where it is used: all of it would add half as much again.
+# any([...]), all([...]): CPython 3.12 and 3.13 end the process without memory for a generator.
 
 __all__ = ["program_kind"]
 
@@ -64,7 +64,7 @@ program_kind.__module__ = "pygpu"
 
 
 def _split(text: str, what: str) -> list[str]:
-    if not any(c in text for c in "'\"\\"):
+    if not any([c in text for c in "'\"\\"]):
         return text.split()
     import shlex
 
@@ -96,7 +96,7 @@ def split_options(options: str | Iterable[str] | None, call: str) -> list[str]:
                 raise TypeError(
                     f"{call}: each of options must be a str, not {type(word).__name__}: {word!r}"
                 )
-    if any("\0" in word for word in words):
+    if any(["\0" in word for word in words]):
         raise ValueError(f"{call}: options must not contain NUL characters")
     return words
 
@@ -218,7 +218,7 @@ def says_nothing(log: str) -> bool:
 
 
 def _flag(*names: str) -> bool:
-    return any(os.environ.get(name, "").lower() not in ("", "0", "false", "no") for name in names)
+    return any([os.environ.get(name, "").lower() not in ("", "0", "false", "no") for name in names])
 
 
 def _read_log(program: Program, device: Device) -> str:
@@ -276,7 +276,7 @@ def _header_text(name: str, folders: Sequence[str]) -> bytes | None:
     """The header's text if the log names one that was on the search path."""
     roots = [os.path.realpath(folder) + os.sep for folder in folders]
     path = os.path.realpath(name)
-    if not any(path.startswith(root) for root in roots):
+    if not any([path.startswith(root) for root in roots]):
         return None
     try:
         with open(path, "rb") as file:
@@ -388,14 +388,14 @@ def _targets(context: Context, devices: Sequence[Device] | None, call: str) -> l
 
 def _takes_arg_info(devices: Sequence[Device]) -> bool:
     """Whether OpenCL 1.2 is there, which knows the option -cl-kernel-arg-info."""
-    return all(not device.version.startswith(("OpenCL 1.0", "OpenCL 1.1")) for device in devices)
+    return all([not device.version.startswith(("OpenCL 1.0", "OpenCL 1.1")) for device in devices])
 
 
 def _is_built_for(program: Program, devices: Sequence[Device], options: _Options) -> bool:
     if program._stage != _BUILT or program._options != options.encoded:
         return False
     try:
-        return all(program.get_build_info(device, _STATUS) == _SUCCESS for device in devices)
+        return all([program.get_build_info(device, _STATUS) == _SUCCESS for device in devices])
     except Error:  # loaded from the cache for others
         return False
 
@@ -466,7 +466,7 @@ def _build(
         raise _refuse_rebuild("clBuildProgram") from None
     logs = _collect_logs(program, targets)
     # NVIDIA's assembler (580.159) stumbles over what it makes of a kernel without arguments.
-    stumbled = any("ptxas" in log for log in logs.values())
+    stumbled = any(["ptxas" in log for log in logs.values()])
     if (first.code in _BAD_OPTIONS or stumbled) and "-cl-kernel-arg-info" not in given:
         try:  # we added the option, so the program must not be worse off for it
             program._build(_Options(given, targets, False).encoded, chosen)
@@ -536,45 +536,6 @@ def link_programs(
 # ---- binaries that users give -------------------------------------------------------------------
 
 
-def _pocl_binary_is_whole(binary: bytes) -> bool:
-    """Whether the parts of PoCL's file format have the sizes that they claim.
-
-    PoCL ends the process where they do not. Only the version of the format that was looked at is
-    checked: 77 bytes of header (name, device, version, number of kernels, flags, hash), the size of
-    the bitcode as a file, then kernels, each with its size, the size of its files and of its
-    arguments in front. A file is a name and a content, each with its length in front.
-    """
-    version, kernels = struct.unpack_from("<II", binary, 16)
-    if version != 9:
-        return True
-
-    def skip_files(start: int, end: int) -> bool:
-        at = start
-        while at < end:
-            for _ in range(2):
-                if at + 4 > end:
-                    return False
-                (length,) = struct.unpack_from("<I", binary, at)
-                at += 4 + length
-                if length == 0 or at > end:
-                    return False
-        return True
-
-    (size,) = struct.unpack_from("<Q", binary, 77)
-    at = 85 + size
-    if at > len(binary) or not skip_files(85, at):
-        return False
-    for _ in range(kernels):
-        if at + 20 > len(binary):
-            return False
-        whole, files, arguments = struct.unpack_from("<QQI", binary, at)
-        end = at + whole
-        if end > len(binary) or 20 + files + arguments > whole or not skip_files(end - files, end):
-            return False
-        at = end
-    return True
-
-
 def check_binaries(context: Context, devices: Any, binaries: Any) -> list[bytes]:
     """Binaries as bytes. Raises LogicError for those that are known to end the process."""
     if isinstance(binaries, (str, bytes, bytearray)) or not isinstance(binaries, Iterable):
@@ -587,12 +548,10 @@ def check_binaries(context: Context, devices: Any, binaries: Any) -> list[bytes]
         if isinstance(binary, (str, int)):
             raise TypeError(f"Program: binary {i} must be bytes, not {type(binary).__name__}")
         checked.append(bytes(binary))
-        if context.devices and is_pocl(context.devices[0]) and checked[-1][:8] == b"poclbin\0":
-            try:
-                whole = _pocl_binary_is_whole(checked[-1])
-            except struct.error:
-                whole = False
-            if not whole:
+        if context.devices and is_pocl(context.devices[0]):
+            from pygpu.pocl_binary import is_whole
+
+            if not is_whole(checked[-1]):
                 what = f"binary {i} is damaged: its parts do not have the sizes that it claims"
                 raise InvalidArgumentError(
                     _ErrorRecord("clCreateProgramWithBinary", -42, "INVALID_BINARY", what)

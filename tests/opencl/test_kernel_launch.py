@@ -22,11 +22,11 @@ SOURCE = """
 #define D(i) (get_work_dim() > i)
 __kernel void where(__global ulong *out, ulong stride1, ulong stride2)
 {
-    ulong g[3], l[3], o[3], n[3];
-    for (uint i = 0; i < 3; i++) {
-        g[i] = get_global_id(i); l[i] = get_local_size(i);
-        o[i] = get_global_offset(i); n[i] = get_num_groups(i);
-    }
+    /* No loop: PoCL 6.0 lacks get_num_groups() of a number known only at run time. */
+    ulong g[3] = {get_global_id(0), get_global_id(1), get_global_id(2)};
+    ulong l[3] = {get_local_size(0), get_local_size(1), get_local_size(2)};
+    ulong o[3] = {get_global_offset(0), get_global_offset(1), get_global_offset(2)};
+    ulong n[3] = {get_num_groups(0), get_num_groups(1), get_num_groups(2)};
     ulong at = (g[0] - o[0]) + (g[1] - o[1]) * stride1 + (g[2] - o[2]) * stride2;
     __global ulong *row = out + 8 * at;
     row[0] = g[0] + 1000 * g[1] + 1000000 * g[2];

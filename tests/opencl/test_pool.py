@@ -606,7 +606,7 @@ def test_a_queue_that_was_dropped(ctx: cl.Context, prg: cl.Program, pool: tools.
     del memory, other, before, after
     pool.free_held()
     gc.collect()
-    assert _opencl._handle_counts()["queue"] == queues
+    assert becomes(lambda: _opencl._handle_counts()["queue"] == queues)  # a marker may hold it
 
 
 def test_dropping_never_waits(ctx: cl.Context, prg: cl.Program, pool: tools.MemoryPool) -> None:
