@@ -331,7 +331,8 @@ class Liar:
             raise TypeError(f"no __{name}__")
         value = self._answers[name]
         if isinstance(value, BaseException):
-            raise value
+            # A new one: its traceback may hold an array that holds self, which nothing collects.
+            raise type(value)(*value.args)
         return value() if callable(value) else value
 
     def __index__(self) -> Any:
