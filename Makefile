@@ -13,7 +13,7 @@ PYTEST = $(PY) -P -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadf
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-intel test-as-nvidia test-simulator build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-intel test-as-nvidia test-simulator test-gpu build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -37,6 +37,11 @@ test-simulator:  ## The CUDA tests under clang++ (CXX2), and every kernel test i
 	for mode in PYGPU_SIM_CHECK=1 PYGPU_SIM_ORDER=reverse PYGPU_SIM_ORDER=shuffle:3 PYGPU_SIM_DEFERRED=1; do \
 	    env PYGPU_CUDA=simulator $$mode $(PYTEST) tests/simulator/test_kernels.py -k "not valid_cuda" $(ARGS) || exit 1; \
 	done
+
+test-gpu:  ## The CUDA tests on an NVIDIA GPU, with its faults and misuse on as many processes as there are cores
+	@$(SETUP) test
+	PYGPU_CUDA=driver PYGPU_TEST_JOBS="$$(nproc)" $(PYTEST) tests/cuda tests/simulator/test_kernels.py \
+	    tests/faults/test_cuda_*.py tests/misuse/test_cuda_misuse.py $(ARGS)
 
 build:  ## Compile what has changed, in place; the environment sees it at once
 	@$(SETUP) test

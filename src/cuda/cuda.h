@@ -202,6 +202,8 @@ struct Stream {
 /* None or left out (NULL): the default stream, *object NULL. A Stream, an int, or anything with __cuda_stream__ or handle.
  * *object is borrowed from obj. -1 with an exception. */
 int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handle, Stream **object);
+/* Work queued on *later* from now on comes after what is queued on *first*; both are of the current context. *routine: what failed. */
+CUresult cud_order_after(CUstream later, CUstream first, const char **routine);
 /* Waits, with the GIL released and interruptibly in Python's main thread, for all work queued so far on the stream (NULL: the
  * default stream). Raises the driver's error. */
 int cud_wait_stream(State *state, const char *routine, CUstream stream);

@@ -23,24 +23,12 @@ static int order_consumer(Allocation *self, const char *call, PyObject *stream) 
     }
     ContextGuard guard;
     CUresult status;
-    CUevent event = NULL;
-    const char *routine = "cuEventCreate";
+    const char *routine;
     if (cud_context_enter(self->context, &guard, &status) < 0) {
         cud_raise(self->state, call, status);
         return -1;
     }
-    CU_BESIDE(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
-    if (status == CUDA_SUCCESS) {
-        routine = "cuEventRecord";
-        CU_QUEUED(status, cuEventRecord, event, NULL);
-        if (status == CUDA_SUCCESS) {
-            routine = "cuStreamWaitEvent";
-            CU_QUEUED(status, cuStreamWaitEvent, (CUstream)(uintptr_t)handle, event, 0);
-        }
-        CUresult ignored = CUDA_SUCCESS;
-        CU_BESIDE(ignored, cuEventDestroy, event);
-        (void)ignored;
-    }
+    status = cud_order_after((CUstream)(uintptr_t)handle, NULL, &routine);
     cud_context_leave(&guard);
     if (status != CUDA_SUCCESS) {
         cud_raise(self->state, routine, status);

@@ -34,10 +34,11 @@ int function_refuse(Function *self, Py_ssize_t i, const char *format, ...) {
 
 int function_refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const char *to) {
     PyErr_Clear();
-    PyObject *text = PyObject_Repr(arg), *place = function_place(self, i);
-    if (text == NULL) {
+    PyObject *text = PyObject_Repr(arg);
+    if (text == NULL) { /* before the next line, whose error must stay */
         PyErr_Clear();
     }
+    PyObject *place = function_place(self, i);
     if (place != NULL) {
         PyErr_Format(PyExc_OverflowError, "%U: %V does not fit into %s", place, text, "the number", to);
     }

@@ -238,22 +238,11 @@ static int count_handlers(Function *self, PyObject *const *args, Py_ssize_t narg
 
 /* What was copied through the default stream comes before the work of the stream, even of one that does not wait for it. */
 static int order_copies(Function *self, const Launch *launch) {
-    CUevent event = NULL;
-    CUresult status = CUDA_SUCCESS, ignored = CUDA_SUCCESS;
-    const char *routine = "cuEventCreate";
+    const char *routine;
     if (launch->stream == NULL) {
         return 0;
     }
-    CU_BESIDE(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
-    if (status == CUDA_SUCCESS) {
-        routine = "cuEventRecord";
-        CU_QUEUED(status, cuEventRecord, event, NULL);
-        if (status == CUDA_SUCCESS) {
-            routine = "cuStreamWaitEvent";
-            CU_QUEUED(status, cuStreamWaitEvent, launch->stream, event, 0);
-        }
-        CU_BESIDE(ignored, cuEventDestroy, event);
-    }
+    CUresult status = cud_order_after(launch->stream, NULL, &routine);
     if (status != CUDA_SUCCESS) {
         cud_raise(self->state, routine, status);
         return -1;

@@ -154,21 +154,8 @@ static int wait_for_producer(Function *self, Py_ssize_t i, PyObject *stream, con
     if (producer == launch->stream || (producer == CU_STREAM_LEGACY && launch->stream == NULL)) {
         return 0;
     }
-    CUevent event = NULL;
-    CUresult status = CUDA_SUCCESS;
-    const char *routine = "cuEventCreate";
-    CU_BESIDE(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
-    if (status == CUDA_SUCCESS) {
-        CUresult ignored = CUDA_SUCCESS;
-        routine = "cuEventRecord";
-        CU_QUEUED(status, cuEventRecord, event, producer);
-        if (status == CUDA_SUCCESS) {
-            routine = "cuStreamWaitEvent";
-            CU_QUEUED(status, cuStreamWaitEvent, launch->stream, event, 0);
-        }
-        CU_BESIDE(ignored, cuEventDestroy, event);
-        (void)ignored;
-    }
+    const char *routine;
+    CUresult status = cud_order_after(launch->stream, producer, &routine);
     if (status != CUDA_SUCCESS) {
         cud_raise_with(self->state, routine, status, "the stream of a __cuda_array_interface__");
         return -1;

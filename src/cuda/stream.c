@@ -1,6 +1,24 @@
 /* stream.c - Stream: a queue of work that runs in order, beside that of other streams. */
 #include "graph.h"
 
+CUresult cud_order_after(CUstream later, CUstream first, const char **routine) {
+    CUevent event = NULL;
+    CUresult status = CUDA_SUCCESS, ignored = CUDA_SUCCESS;
+    *routine = "cuEventCreate";
+    CU_BESIDE(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
+    if (status == CUDA_SUCCESS) {
+        *routine = "cuEventRecord";
+        CU_QUEUED(status, cuEventRecord, event, first);
+        if (status == CUDA_SUCCESS) {
+            *routine = "cuStreamWaitEvent";
+            CU_QUEUED(status, cuStreamWaitEvent, later, event, 0);
+        }
+        CU_BESIDE(ignored, cuEventDestroy, event);
+        (void)ignored;
+    }
+    return status;
+}
+
 Stream *cud_streams;
 
 static Stream *stream_new(State *state, PyTypeObject *type, Context *context, CUstream handle, int owned) {

@@ -281,9 +281,15 @@ def test_a_pointer_that_only_the_argument_keeps_lives_until_the_launch(kernels):
     np.testing.assert_array_equal(out, [2.0] * 4)
 
 
+class Wordless(int):
+    def __repr__(self):
+        raise KeyError("no words")
+
+
 @pytest.mark.parametrize(
     "value, error, words",
     [
+        pytest.param(Wordless(2**64), OverflowError, "the number does not fit", id="wordless"),
         (np.float64(1), TypeError, "numpy.float64 is no pointer to device memory"),
         (np.zeros(1), TypeError, "In, Out or InOut"),
         (np.zeros(1, np.int64), TypeError, "In, Out or InOut"),

@@ -78,6 +78,7 @@ def prepare(base: Base) -> dict[str, Callable[[], Any]]:
     refused = (
         lambda: scale(a, one, block=block),
         lambda: scale(a, "x", n, block=block),
+        lambda: scale(a, one, 2**40, block=block),
         lambda: scale(a, one, n, block=(4096, 1, 1)),
         lambda: scale(a, one, n, block=block, blok=3),
         lambda: cuda.memcpy_htod(int(a) + 8, host),
