@@ -52,7 +52,7 @@ PG_INLINE pg_C pg_C_exp(pg_C a)
     }
     if (isnan(a.re))
         return pg_C_make(a.re, a.re);
-    if (e == (pg_R)0)
+    if (e == (pg_R)0 && isfinite(a.im))
         return pg_C_make(copysign((pg_R)0, cos(a.im)), copysign((pg_R)0, sin(a.im)));
     return pg_C_make(e * cos(a.im), e * sin(a.im));
 }
