@@ -211,6 +211,20 @@ def run_cases(names: list[str], progress: bool = False) -> dict[str, Outcome]:
     return outcomes
 
 
+class Outcomes:
+    """What became of *names*, all run when the first is asked for; of a run by several processes
+    (xdist) each runs what shares a process with a case that it tests."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.parts = in_groups(names) if "PYTEST_XDIST_WORKER" in os.environ else [names]
+        self.done: dict[str, Outcome] = {}
+
+    def __getitem__(self, name: str) -> Outcome:
+        if name not in self.done:
+            self.done |= run_cases(next(part for part in self.parts if name in part))
+        return self.done[name]
+
+
 def main() -> int:
     patterns = [re.compile(p) for p in sys.argv[1:]] or [re.compile("")]
     load_cases(CASE_FILES + CUDA_FILES)

@@ -18,7 +18,7 @@ CASES = harness.load_cases(harness.CUDA_FILES)
 
 
 @pytest.fixture(scope="module")
-def outcomes(request: pytest.FixtureRequest) -> dict[str, supervisor.Outcome]:
+def outcomes(request: pytest.FixtureRequest) -> supervisor.Outcomes:
     """All selected cases, run in subprocesses on the first demand."""
     try:
         cuda.init()
@@ -33,13 +33,13 @@ def outcomes(request: pytest.FixtureRequest) -> dict[str, supervisor.Outcome]:
         if item.path.name == here
         and "name" in getattr(getattr(item, "callspec", None), "params", {})
     ]
-    return supervisor.run_cases(names)
+    return supervisor.Outcomes(names)
 
 
 @pytest.mark.timeout(3600)  # the first test runs all cases; each has a limit of its own
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CASES)
-def test_misuse(name: str, outcomes: dict[str, supervisor.Outcome]) -> None:
+def test_misuse(name: str, outcomes: supervisor.Outcomes) -> None:
     outcome = outcomes[name]
     if outcome.kind == "SKIP":
         pytest.skip(outcome.text)
