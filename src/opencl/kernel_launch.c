@@ -234,9 +234,12 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
     int check = 0; /* the GIL may have been released since the arguments were found alive */
     for (cl_uint i = 0; i < self->n_args; i++) { /* may enqueue barriers for pooled memory, so before the lock */
         PyObject *held = held_by(self, values, i);
-        Py_XINCREF(held); /* another thread may set other arguments meanwhile */
-        int prepared = held != NULL ? prepare_held(self, i, held, queue) : 0;
-        Py_XDECREF(held);
+        if (held == NULL) {
+            continue;
+        }
+        Py_INCREF(held); /* another thread may set other arguments meanwhile */
+        int prepared = prepare_held(self, i, held, queue);
+        Py_DECREF(held);
         if (PG_UNLIKELY(prepared < 0)) {
             ocl_wait_list_clear(&list);
             return NULL;

@@ -42,8 +42,29 @@ static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value
     }
 }
 
+/* What is no value: SVM at the address svm, local memory of size bytes, or NULL for a pointer. */
+static cl_int set_other(cl_kernel handle, cl_uint i, ArgSet set, size_t size, void *svm, const char **routine) {
+    cl_int status = CL_SUCCESS;
+    cl_mem nothing = NULL;
+    switch (set) {
+    case SET_SVM:
+        CL_CALL(status, clSetKernelArgSVMPointer, handle, i, svm);
+        if (status != CL_SUCCESS) {
+            *routine = "clSetKernelArgSVMPointer";
+        }
+        break;
+    case SET_LOCAL:
+        CL_CALL(status, clSetKernelArg, handle, i, size, NULL);
+        break;
+    default:
+        CL_CALL(status, clSetKernelArg, handle, i, sizeof nothing, &nothing);
+    }
+    return status;
+}
+
 cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int by_call, cl_uint *failed, PyObject **old, const char **routine) {
     cl_kernel handle = kernel_handle(self);
+    *routine = "clSetKernelArg";
     for (cl_uint k = 0; k < n; k++) {
         ArgSlot *slot = &self->slots[first + k];
         ArgValue *value = &values[k];
@@ -53,24 +74,13 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int 
             continue;
         }
         cl_int status = CL_SUCCESS;
-        *routine = "clSetKernelArg";
-        switch (value->set) {
-        case SET_SVM:
-            *routine = "clSetKernelArgSVMPointer";
-            CL_CALL(status, clSetKernelArgSVMPointer, handle, first + k, value->svm);
-            break;
-        case SET_LOCAL:
-            CL_CALL(status, clSetKernelArg, handle, first + k, value->size, NULL);
-            break;
-        case SET_NULL: {
-            cl_mem nothing = NULL;
-            CL_CALL(status, clSetKernelArg, handle, first + k, sizeof nothing, &nothing);
-            break;
-        }
-        default:
+        if (PG_UNLIKELY(value->set != SET_VALUE)) {
+            status = set_other(handle, first + k, value->set, value->size, value->svm, routine);
+            self->svm_seen |= value->set == SET_SVM;
+        } else {
             CL_CALL(status, clSetKernelArg, handle, first + k, value->size, value->large != NULL ? value->large : value->value.bytes);
         }
-        if (status != CL_SUCCESS) { /* what the driver has now is not known */
+        if (PG_UNLIKELY(status != CL_SUCCESS)) { /* what the driver has now is not known */
             slot->set = SET_NOTHING;
             *failed = first + k;
             for (cl_uint rest = k + 1; rest < n; rest++) {
@@ -78,7 +88,6 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int 
             }
             return status;
         }
-        self->svm_seen |= value->set == SET_SVM;
         old[k] = slot->held;
         if (PG_UNLIKELY(self->holds_nothing) && value->hold != NULL) { /* a later object could have its address: set anew by each call */
             slot->held = NULL;
@@ -89,11 +98,11 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int 
         slot->by_call = by_call;
         slot->set = value->set;
         slot->set_size = value->size;
-        if (value->set == SET_SVM) {
+        if (PG_UNLIKELY(value->set == SET_SVM)) {
             memcpy(slot->now.bytes, &value->svm, sizeof value->svm);
-        } else if (value->set == SET_VALUE && value->size <= sizeof slot->now.word) {
+        } else if (value->size <= sizeof slot->now.word) { /* of no value, nobody looks at it */
             slot->now.word = value->value.integer;
-        } else if (value->set == SET_VALUE && value->size <= CACHED_BYTES) {
+        } else if (value->size <= CACHED_BYTES) {
             memcpy(slot->now.bytes, value->value.bytes, value->size);
         }
     }
@@ -103,28 +112,17 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int 
 /* Gives a new handle what is known to be set. What is too large to be known counts as not set. */
 static cl_int set_as_known(Kernel *self, cl_kernel handle) {
     cl_int status = CL_SUCCESS;
+    const char *routine; /* a failure here is not raised: the old handle's is */
     for (cl_uint i = 0; i < self->n_args && status == CL_SUCCESS; i++) {
         ArgSlot *slot = &self->slots[i];
-        void *pointer = NULL;
-        switch (slot->set) {
-        case SET_NOTHING:
-            break;
-        case SET_SVM:
-            memcpy(&pointer, slot->now.bytes, sizeof pointer);
-            CL_CALL(status, clSetKernelArgSVMPointer, handle, i, pointer);
-            break;
-        case SET_LOCAL:
-            CL_CALL(status, clSetKernelArg, handle, i, slot->set_size, NULL);
-            break;
-        case SET_NULL:
-            CL_CALL(status, clSetKernelArg, handle, i, sizeof pointer, &pointer);
-            break;
-        default:
-            if (slot->set_size <= CACHED_BYTES) {
-                CL_CALL(status, clSetKernelArg, handle, i, slot->set_size, slot->now.bytes);
-            } else {
-                slot->set = SET_NOTHING;
-            }
+        void *svm;
+        memcpy(&svm, slot->now.bytes, sizeof svm);
+        if (slot->set == SET_VALUE && slot->set_size > CACHED_BYTES) {
+            slot->set = SET_NOTHING;
+        } else if (slot->set == SET_VALUE) {
+            CL_CALL(status, clSetKernelArg, handle, i, slot->set_size, slot->now.bytes);
+        } else if (slot->set != SET_NOTHING) {
+            status = set_other(handle, i, slot->set, slot->set_size, svm, &routine);
         }
     }
     return status;
