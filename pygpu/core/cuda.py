@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from pygpu import _cuda
-from pygpu.cuda import driver
-from pygpu.cuda.compiler import SourceModule
+from pygpu.cuda import compiler, driver
 from pygpu.cuda.tools import DeviceMemoryPool
 from pygpu.memoize import FirstArgCache
 
 from .._array import GPUArray, KernelTable
-from . import kernels
+from . import images, kernels
 from .backend import Backend, Compiled, Limits
 from .dialect import CUDADialect
 
@@ -54,7 +53,7 @@ def _default_context() -> Any:
 
 
 class _Module(Compiled):
-    def __init__(self, module: SourceModule) -> None:
+    def __init__(self, module: Any) -> None:
         self.module = module
 
     def kernel(self, name: str) -> Any:
@@ -172,12 +171,32 @@ class CUDABackend(Backend):
         return None
 
     def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
+        prefix = self.dialect.prefix_of(source)
         with _current(self.context):
-            made = SourceModule(source, options=list(options), no_extern_c=True)
-        declared = self.dialect.declarations(source)
+            store = key = None
+            if prefix is not None:
+                store = compiler._store(None)
+                if store is not None:
+                    key = images.key_of(
+                        prefix,
+                        source[len(prefix) :],
+                        options,
+                        self.device.compute_capability(),
+                    )
+            if store is None or key is None or prefix is None:
+                made = compiler.SourceModule(source, options=list(options), no_extern_c=True)
+                module, declared = made.module, self.dialect.declarations(source)
+            else:
+                module = images.find(store, key)
+                if module is not None:
+                    return _Module(module)
+                result = compiler.compile_generated(source, options)
+                module = compiler._load(result, source)
+                image = result.cubin or result.ptx or b""
+                declared = images.keep(store, key, image, prefix, self.dialect.declarations(source))
         if declared is not None:
-            made.module._set_source(declared)
-        return _Module(made)
+            module._set_source(declared)
+        return _Module(module)
 
     def launch(
         self,

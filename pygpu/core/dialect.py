@@ -51,6 +51,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from .atomics_text import CUDA_ATOMICS, OPENCL_ATOMICS
+from .complex_text import complex_functions
+from .warp_text import CUDA_WARPS, OPENCL_WARPS
+
 if TYPE_CHECKING:
     from .backend import Limits
 
@@ -227,6 +231,11 @@ class Dialect:
             text = self._prefixes.setdefault(key, self._make_prefix(key))
         return text
 
+    def prefix_of(self, source: str) -> str | None:
+        """The prefix that a source begins with, None if it has none of this dialect."""
+        found = [text for text in self._prefixes.values() if source.startswith(text)]
+        return max(found, key=len) if found else None
+
     def _make_prefix(self, features: frozenset[str]) -> str:
         raise NotImplementedError
 
@@ -237,8 +246,6 @@ class Dialect:
         if "atomics" in features:
             text += atomics
         if "complex" in features:
-            from .complex_text import complex_functions
-
             text += complex_functions("c64")
             if self.limits.fp64:
                 text += complex_functions("c128")
@@ -260,9 +267,6 @@ class OpenCLDialect(Dialect):
         if self.limits.int64_atomics and "atomics" in features:
             lines.append("#define PG_INT64_ATOMICS 1")
             lines.append("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable")
-        from .atomics_text import OPENCL_ATOMICS
-        from .warp_text import OPENCL_WARPS
-
         return "\n".join(lines) + "\n" + _OPENCL + self._rest(features, OPENCL_ATOMICS, OPENCL_WARPS)
 
 
@@ -291,8 +295,5 @@ class CUDADialect(Dialect):
         return "".join(re.findall(r"typedef [^{}]*?;\n", _CUDA)) + text
 
     def _make_prefix(self, features: frozenset[str]) -> str:
-        from .atomics_text import CUDA_ATOMICS
-        from .warp_text import CUDA_WARPS
-
         half = "#include <cuda_fp16.h>\n" if "half" in features else ""
         return "#define PG_FP64 1\n" + half + _CUDA + self._rest(features, CUDA_ATOMICS, CUDA_WARPS)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 import pygpu as cl
+import pygpu.cache
+import pygpu.program  # now, not in the first operation
 from pygpu import _opencl
 from pygpu.tools import ImmediateAllocator, MemoryPool
 

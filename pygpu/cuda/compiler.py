@@ -101,6 +101,13 @@ def compile_plain(
     return compile(source, nvcc, options, keep, True, "", None, cache_dir, None, target)
 
 
+def compile_generated(source: str, options: Sequence[str]) -> nvrtc.Compiled:
+    """What SourceModule compiles, for a caller who keeps it himself."""
+    return _compile(
+        "SourceModule", source, "nvcc", options, False, True, None, None, False, None, "cubin"
+    )
+
+
 def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
     """The source with its macros and includes expanded, by nvcc. Raises CompileError."""
     with tempfile.TemporaryDirectory(prefix="pygpu-") as folder:
@@ -555,8 +562,10 @@ def _include_words(words: Sequence[str]) -> list[str]:
 
 def _simulator_version() -> tuple[object, ...]:
     """Which simulator compiles, and its settings; empty if NVRTC does."""
-    if not nvrtc.is_simulated():
-        return ()
+    return _simulator_identity() if nvrtc.is_simulated() else ()
+
+
+def _simulator_identity() -> tuple[object, ...]:
     settings = sorted(item for item in os.environ.items() if item[0].startswith("PYGPU_SIM_"))
     file = simulator_path().stat()  # an image of another build need not be one that this one loads
     return (file.st_size, file.st_mtime_ns, *settings)

@@ -8,11 +8,13 @@ conditional code above all, it leaves alone, and the caller checks each size aga
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 
 from ..signature import without_comments
 
-__all__ = ["kernel_parameters", "parameters_from_ptx", "parameters_from_source"]
+__all__ = ["kernel_parameters", "known", "parameters_from_ptx", "parameters_from_source"]
 
 # A parameter: its kind, size and alignment in bytes (0: not known), its declaration or None. Kinds:
 # P pointer, i and u signed and unsigned integer, I integer of either, B bool, f float, b bfloat16,
@@ -302,8 +304,19 @@ def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
     return found
 
 
+_KNOWN = "// parameters of kernels: "
+
+
+def known(kernels: Mapping[str, list[Parameter] | None]) -> str:
+    """What a module takes in place of its source, if the parameters of its kernels are known."""
+    return _KNOWN + json.dumps(kernels)
+
+
 def kernel_parameters(name: str, source: str | None, ptx: bytes | None) -> list[Parameter] | None:
     """What is known of each parameter of the kernel *name* of a module, None if nothing is."""
+    if source is not None and source.startswith(_KNOWN):
+        rows = json.loads(source[len(_KNOWN) :]).get(name)
+        return None if rows is None else [tuple(row) for row in rows]
     from_ptx = from_source = None
     if ptx is not None and b".entry" in ptx:
         from_ptx = parameters_from_ptx(name, ptx.decode("utf-8", "replace"))
@@ -313,11 +326,11 @@ def kernel_parameters(name: str, source: str | None, ptx: bytes | None) -> list[
         return from_ptx if from_source is None else from_source
     if len(from_ptx) != len(from_source):
         return from_ptx
-    rows = []
+    joined: list[Parameter] = []
     for (kind, size, align, _), (kind_said, size_said, _, declaration) in zip(
         from_ptx, from_source, strict=True
     ):
         if size_said not in (0, size):
             return from_ptx
-        rows.append((kind if kind_said == "?" else kind_said, size, align, declaration))
-    return rows
+        joined.append((kind if kind_said == "?" else kind_said, size, align, declaration))
+    return joined
