@@ -56,6 +56,13 @@ def function(func: Any, number: DType, backend: Any) -> ordered.Function:
     )
 
 
+def _sum_dtype(dtype: DType) -> DType:
+    """What an array's sum() and prod() compute in."""
+    if dtype.kind in "biu" and dtype.itemsize < 8:
+        return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+    return dtype
+
+
 def _known(func: Any) -> str | None:
     if not isinstance(func, FunctionType):
         return None
@@ -88,6 +95,10 @@ def reduce(
     if host:
         given = np.asarray(given)
     axes = layout.normalize_axes(axis, given.ndim, name)
+    if not host and out is None and initial is None and queue is None and given.size:
+        function = function_for(given.dtype, given.backend)
+        if function.known is not None and function.dtype == _sum_dtype(given.dtype):
+            return given._reduce(function.known, axis, keepdims=keepdims)
     kept = tuple(n for k, n in enumerate(given.shape) if k not in axes)
     full = tuple(1 if k in axes else n for k, n in enumerate(given.shape))
     wanted = full if keepdims else kept
