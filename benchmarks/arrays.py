@@ -47,6 +47,7 @@ BYTES = {
     "a[a > .5]": 6,
     "sort": 8,
     "argsort": 12,
+    "uniform random": 4,
 }
 
 Operations = dict[str, Callable[[], Any]]
@@ -112,6 +113,10 @@ def pygpu_cuda(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
     operations = pygpu_operations(gpuarray.to_gpu, gpuarray, optional("pygpu.cuda.cumath"), host)
     source, dest = gpuarray.to_gpu(host), gpuarray.to_gpu(host)
     nbytes = host.nbytes
+    curandom = optional("pygpu.cuda.curandom")
+    if curandom is not None:
+        generator = curandom.XORWOWRandomNumberGenerator()
+        operations["uniform random"] = lambda: generator.fill_uniform(dest)
     operations["copy"] = lambda: driver.memcpy_dtod_async(dest.gpudata, source.gpudata, nbytes)
     return operations, driver.Context.synchronize
 
@@ -153,6 +158,10 @@ def pygpu_opencl(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
     )
     source, dest = array.to_device(queue, host), array.to_device(queue, host)
     operations["copy"] = lambda: cl.enqueue_copy(queue, dest.data, source.data)
+    clrandom = optional("pygpu.clrandom")
+    if clrandom is not None:
+        generator = clrandom.PhiloxGenerator(queue.context)
+        operations["uniform random"] = lambda: generator.fill_uniform(dest)
     return operations, queue.finish
 
 
@@ -186,6 +195,7 @@ def cupy(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
     m = a.reshape(square(host.size))
     operations = numpy_like(cp, a, b, m, cp.arange(m.shape[0], dtype=np.float32)[:, None])
     out = a.copy()
+    operations["uniform random"] = lambda: cp.random.random(host.size, dtype=np.float32)
     operations["copy"] = lambda: out.data.copy_from_device_async(
         a.data, host.nbytes, cp.cuda.get_current_stream()
     )
@@ -202,6 +212,7 @@ def torch(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
     column = t.arange(m.shape[0], dtype=t.float32, device="cuda")[:, None]
     operations = numpy_like(t, a, b, m, column)
     out = t.empty_like(a)
+    operations["uniform random"] = lambda: t.rand(host.size, device="cuda")
     operations["copy"] = lambda: out.copy_(a)
     operations["transposed copy"] = lambda: m.T.contiguous()
     return operations, t.cuda.synchronize
@@ -255,6 +266,8 @@ def numpy(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
     m = a.reshape(square(host.size))
     operations = numpy_like(np, a, b, m, np.arange(m.shape[0], dtype=np.float32)[:, None])
     out = a.copy()
+    generator = np.random.default_rng(1)
+    operations["uniform random"] = lambda: generator.random(host.size, dtype=np.float32)
     operations["copy"] = lambda: np.copyto(out, a)
     return operations, lambda: None
 

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["dot", "fused", "reduce"]
 
-RESIDENT = 8  # groups that a unit runs at once: dot is at 1.03 of an H200's copy rate, 0.95 by 6
+# Groups that a unit runs at once, as shares of an H200's copy rate say:
+RESIDENT = 6  # max 0.95, sum over the first axis 0.93; 0.93 and 0.89 by 8
+RESIDENT_SEVERAL = 8  # of several operands: dot 1.03, 0.95 by 6
+RESIDENT_PAIRS = 4  # of accumulators that are no numbers, and long vectors: argmax 0.89, 0.86 by 3
+RESIDENT_LARGE = 3  # of larger ones: var 0.82, 0.64 by 4
 _ORDERED = ("argmin", "argmax")  # the index of an item counts
 _NAMES = {"min": "minimum", "max": "maximum"}
 
@@ -492,7 +496,13 @@ def _gpu_geometry(
         across = -(-n_out // (GROUP // lanes))
         tiles = n_red // (lanes * vector * 4)
     # as many groups as are on the device at once, by what registers they take
-    resident = units * (RESIDENT if op.plain and vector <= 4 else RESIDENT // 2)
+    if op.acc_bytes > 32:
+        resident = RESIDENT_LARGE
+    elif not op.plain or vector > 4:
+        resident = RESIDENT_PAIRS
+    else:
+        resident = RESIDENT if len(op.inputs) == 1 else RESIDENT_SEVERAL
+    resident *= units
     segments = 1
     if across < resident:
         segments = max(min(resident // across, tiles // 2), 1)

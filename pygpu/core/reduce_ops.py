@@ -33,9 +33,7 @@ class Operation:
     type of items and results in between, of which the parameter ``initial`` is. plain: a red_acc is
     a number. block: if not empty, declares ``red_block(acc, x_row, start, n)`` for CPUs: n items
     more, x_row[start], ..., in a way that a compiler can make vectors of, for operations whose
-    single steps it cannot. many: where RED_MANY, a power of two,
-    and RED_VECTOR are defined, there is also ``red_many(acc, items, i, pitch)``: RED_MANY items at
-    once, with less work than one by one. Those of the k-th RED_VECTOR begin at i + k * pitch.
+    single steps it cannot.
     """
 
     key: tuple[Any, ...]
@@ -48,7 +46,6 @@ class Operation:
     plain: bool
     block: str
     scalars: tuple[str, ...] = ()  # types of further parameters of red_item()
-    many: bool = False
 
 
 _LIMITS: dict[str, tuple[str, str]] = {  # lowest, highest
@@ -324,33 +321,7 @@ PG_INLINE red_acc red_item(red_acc a, X x, pg_i64 i) /* i is above those before 
     return a;
 }}
 """
-    if code[0] != "c":
-        text += _many_positions(first="x[k] < best" if kind == "argmin" else "x[k] > best")
     return text + _store("a.i", np.dtype(np.int64), out), 32
-
-
-def _many_positions(first: str) -> str:
-    """red_many() of argmin and argmax: positions are compared once for all the items."""
-    return f"""\
-#ifdef RED_MANY
-PG_INLINE red_acc red_many(red_acc a, const X *x, pg_i64 i, pg_i64 pitch)
-{{
-    X best = x[0];
-    int at = 0, nan = x[0] != x[0];
-    PG_UNROLL for (int k = 1; k < RED_MANY; k++) {{
-        int sooner = {first};
-        best = sooner ? x[k] : best;
-        at = sooner ? k : at;
-        nan |= x[k] != x[k];
-    }}
-    if (!nan)
-        return red_item(a, best, i + at / RED_VECTOR * pitch + at % RED_VECTOR);
-    PG_UNROLL for (int k = 0; k < RED_MANY; k++)
-        a = red_item(a, x[k], i + k / RED_VECTOR * pitch + k % RED_VECTOR);
-    return a;
-}}
-#endif
-"""
 
 
 def _truth(kind: str, x: DType, out: DType) -> tuple[str, int]:
@@ -417,41 +388,9 @@ PG_INLINE red_acc red_item(red_acc a, X x, pg_i64 i)
     a.n += 1;
 {step}    return a;
 }}
-{_many_items(x, number, real, parts)}"""
+"""
     real_dtype = np.dtype({"c64": "f4", "c128": "f8"}.get(code, number))
     return text + _store(result, real_dtype, out, before), 48
-
-
-def _many_items(x: DType, number: DType, real: str, parts: list[str]) -> str:
-    """red_many() of variances: the mean of the items, then their squares around it, and one join
-    with what came before, in place of a division for each item."""
-    value = dtypes.cast("x[k]", x, number)
-    lines = []
-    for p in parts:
-        item = f"({value}).{p}" if number.kind == "c" else value
-        lines.append(f"""\
-    {real} {p}_first = {item.replace("[k]", "[0]")}, {p}_sum = 0;
-    PG_UNROLL for (int k = 1; k < RED_MANY; k++)
-        {p}_sum += {item} - {p}_first;
-    {real} {p}_mean = {p}_sum * ({real})(1.0f / RED_MANY);
-    PG_UNROLL for (int k = 0; k < RED_MANY; k++) {{
-        {real} d = ({item} - {p}_first) - {p}_mean;
-        b.m2 += d * d;
-    }}
-    b.{p}_zero = {p}_first;
-    b.{p} = {p}_mean;
-""")
-    return f"""\
-#ifdef RED_MANY
-PG_INLINE red_acc red_many(red_acc a, const X *x, pg_i64 i, pg_i64 pitch)
-{{
-    red_acc b;
-    b.n = RED_MANY;
-    b.m2 = 0;
-{"".join(lines)}    return red_join(a, b);
-}}
-#endif
-"""
 
 
 def _dot(kind: str, x: DType, y: DType, number: DType, out: DType) -> tuple[str, int]:
@@ -632,5 +571,4 @@ def operation(
     features = frozenset(dtypes.features(*inputs, number, out))
     block = "" if some else _block(kind, x, number)
     plain = "struct" not in text
-    many = "red_many" in text
-    return Operation(key, text, size, inputs, out, number, features, plain, block, many=many)
+    return Operation(key, text, size, inputs, out, number, features, plain, block)

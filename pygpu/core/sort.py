@@ -167,7 +167,7 @@ def _radix(backend: Backend, x: Any, out: Any, rows: int, n: int, positions: boo
 
 def _onesweep(backend: Backend, x: Any, out: Any, n: int, positions: bool) -> None:
     size, group = x.itemsize, sweep_text.COUNT_GROUP
-    shape = sweep_text.shape_of(size, positions)
+    shape = sweep_text.shape_of(backend.name, size, positions)
     tiles = -(-n // (shape.each * shape.group))
 
     def make(name: str, first: bool, last: bool) -> Any:
@@ -183,7 +183,7 @@ def _onesweep(backend: Backend, x: Any, out: Any, n: int, positions: bool) -> No
 
     sums = work.scratch(x, size * 256 * 4)
     sums._set_event(backend.fill(x.queue, sums.base_data, 0, size * 256 * 4))
-    blocks = min(-(-n // (group * 16)), backend.limits.units * 8)
+    blocks = min(-(-n // (group * 16)), backend.limits.units * 16)
     only = size == 1
     work.launch(x, make("histogram", True, only), blocks, group, [x], [sums], [n])
     work.launch(x, make("starts", True, only), size, group, [], [sums])

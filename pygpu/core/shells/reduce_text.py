@@ -232,17 +232,10 @@ def _vector_loads(op: Operation, form: Form, index: str, v: str, item: str) -> d
     return loads
 
 
-def _many(op: Operation, form: Form) -> int:
-    """How many items red_many() takes at once, 0 if it is not used."""
-    if not op.many or form.masked or form.columns or form.vector == 1:
-        return 0
-    return min(16, form.vector * UNROLL)
-
-
 def _gpu_rows(op: Operation, form: Form) -> str:
     operands = _operands(op, form)
     v, unroll = form.vector, UNROLL
-    sums = 1 if _many(op, form) else min(v, 4)
+    sums = min(v, 4)
     main = ""
     if v > 1:
         aligned = " && ".join(
@@ -262,17 +255,6 @@ def _gpu_rows(op: Operation, form: Form) -> str:
             _vector_loads(op, form, "", "[u]", "k"),
             f"t + (u * lanes + lane) * {v} + k",
         )
-        all_taken = f"""\
-                    PG_UNROLL for (int u = 0; u < {unroll}; u++)
-                        PG_UNROLL for (int k = 0; k < {v}; k++) {{ {taken} }}"""
-        if _many(op, form):
-            loads, each = _vector_loads(op, form, "", "[u]", "k"), _many(op, form)
-            all_taken = f"""\
-                    X items[{v * unroll}];
-                    PG_UNROLL for (int u = 0; u < {unroll}; u++)
-                        PG_UNROLL for (int k = 0; k < {v}; k++) items[u * {v} + k] = {loads["x"]};
-                    PG_UNROLL for (int u = 0; u < {unroll}; u += {each // v})
-                        accs[0] = red_many(accs[0], items + u * {v}, t + (u * lanes + lane) * {v}, lanes * {v});"""
         one_reads = " ".join(
             f"PG_VECTOR({t}, {v}) {n}_v[1]; "
             f"{n}_v[0] = *(PG_GLOBAL const PG_VECTOR({t}, {v}) *)({n}_row + r);"
@@ -286,7 +268,8 @@ def _gpu_rows(op: Operation, form: Form) -> str:
                 for (; t + tile <= n_red; t += step) {{
 {reads}
                     PG_UNROLL for (int u = 0; u < {unroll}; u++) {{ {fetch} }}
-{all_taken}
+                    PG_UNROLL for (int u = 0; u < {unroll}; u++)
+                        PG_UNROLL for (int k = 0; k < {v}; k++) {{ {taken} }}
                 }}
                 if (t < n_red) {{
                     pg_i64 r = t + lane * {v};
@@ -570,9 +553,6 @@ PG_INLINE pg_f32 red_half(pg_f16 bits) { return __half2float(__ushort_as_half(bi
 def source(op: Operation, form: Form, cpu: bool) -> str:
     """The text of the kernel red_rows or red_columns, without the dialect's prefix."""
     text = op.text + _half(op) + (op.block if cpu else "")
-    if not cpu and _many(op, form):
-        many = f"#define RED_MANY {_many(op, form)}\n#define RED_VECTOR {form.vector}\n"
-        text = many + text
     if not form.columns:
         text += _at_macros(op, form)
     if cpu:

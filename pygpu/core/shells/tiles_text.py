@@ -21,6 +21,8 @@ __all__ = ["shape_of_group", "source"]
 
 _PLAIN = {"pg_b8": "pg_u8", "pg_f16": "pg_u16"}  # as vectors in memory
 _GROUP = 256
+_ROWS_EACH = 8  # rows of a work-item: 0.95 of an H200's copy rate, 0.89 with one, 0.91 with 16
+_ENOUGH = 8192  # groups, before any does more than one row
 _ROWS_MOST = 65535  # groups along a grid's second dimension
 
 
@@ -29,7 +31,9 @@ def shape_of_group(rows: int, length: int, vector: int) -> tuple[tuple[int, int]
     x = min(_GROUP, max(8, 1 << (-(-length // vector) - 1).bit_length()))
     y = _GROUP // x
     across = -(-length // (x * vector))
-    return (min(across, 1 << 20), min(-(-rows // y), _ROWS_MOST)), (x, y)
+    down = -(-rows // y)
+    each = max(min(across * down // _ENOUGH, _ROWS_EACH), 1)
+    return (min(across, 1 << 20), min(-(-down // each), _ROWS_MOST)), (x, y)
 
 
 def source(
