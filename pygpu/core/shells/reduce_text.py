@@ -23,7 +23,34 @@ __all__ = ["GROUP", "Form", "cpu_columns", "final_source", "source"]
 GROUP = 256  # work-items of a group on a GPU
 UNROLL = 4  # vectors that a work-item of a GPU has on their way
 CPU_LANES = 16  # accumulators side by side, for the compiler to make vectors of
-CPU_BLOCK = 128  # items for each of them before they are joined
+CPU_BLOCK = 32  # items for each of them before they are joined
+CPU_ITEMS = 2048  # items that red_block() is given at a time
+# Parts are joined as neighbours of equal length, like the digits of a binary number carry: a sum of n
+# parts goes through log2(n) roundings, and not n.
+CPU_SUMS = """\
+#define RED_SUMS 64
+PG_INLINE void red_push(red_acc *sums, pg_i64 pushed, red_acc part)
+{
+    int top = 0;
+    for (pg_i64 bits = pushed; bits != 0; bits &= bits - 1)
+        top++;
+    for (; pushed & 1; pushed >>= 1)
+        part = red_join(sums[--top], part);
+    sums[top] = part;
+}
+PG_INLINE red_acc red_total(red_acc *sums, pg_i64 pushed)
+{
+    int top = 0;
+    for (; pushed != 0; pushed &= pushed - 1)
+        top++;
+    red_acc total = top > 0 ? sums[--top] : red_none();
+    while (top > 0) {
+        top--;
+        total = red_join(sums[top], total);
+    }
+    return total;
+}
+"""
 CPU_COLUMNS = 16384  # bytes of accumulators at a time: the longer the stretches, the faster
 
 
@@ -361,11 +388,8 @@ PG_INLINE PG_VECTOR({t}, {v}) red_fetch_{n}(PG_GLOBAL const {t} *row, pg_i64 at,
     return r;
 }}
 """
-    aligned = (
-        " && ".join(f"PG_ALIGNED({n}, sizeof(PG_VECTOR({t}, {v})))" for n, t in operands)
-        if v > 1
-        else "1"
-    )
+    pieces = " && ".join(f"PG_ALIGNED({n}, sizeof(PG_VECTOR({t}, {v})))" for n, t in operands)
+    aligned = f"    int aligned = {pieces};\n" if v > 1 else ""
     offsets = " ".join(f"pg_i64 {n}_at = 0;" for n in names)
     unravel = _unravel(names, "reduced", form.reduced, "r", index)
     taken = _item(
@@ -380,8 +404,7 @@ PG_INLINE PG_VECTOR({t}, {v}) red_fetch_{n}(PG_GLOBAL const {t} *row, pg_i64 at,
     pg_i32 id = (pg_i32)PG_LOCAL_ID(0), x_lane = id & (lanes - 1), deep_id = id / lanes, deep = {GROUP} / lanes;
     pg_i64 width = (pg_i64)lanes * {v}, tile = (pg_i64)deep * {unroll}, step = tile * segments;
     pg_i64 total = ((n_out + width - 1) / width) * segments;
-    int aligned = {aligned};
-    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {{
+{aligned}    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {{
         pg_i64 segment = g / ((n_out + width - 1) / width);
         pg_i64 o = (g % ((n_out + width - 1) / width)) * width + x_lane * {v};
         red_acc accs[{v}];
@@ -432,10 +455,13 @@ def _cpu_rows(op: Operation, form: Form) -> str:
     """A work-item for each segment of a range of results; lanes is not used."""
     main = ""
     if op.block and form.dense:
+        taken = "red_push(sums, pushed++, red_block(red_none(), x_row, r, (int)n));"
+        if op.key[0] in ("argmin", "argmax"):  # most blocks have nothing better and are left early
+            taken = "sums[0] = red_block(pushed ? sums[0] : red_none(), x_row, r, (int)n); pushed = 1;"
         main = f"""\
-            for (; r < end; r += {CPU_LANES * CPU_BLOCK}) {{
-                pg_i64 n = end - r < {CPU_LANES * CPU_BLOCK} ? end - r : {CPU_LANES * CPU_BLOCK};
-                acc = red_block(acc, x_row, r, (int)n);
+            for (; r < end; r += {CPU_ITEMS}) {{
+                pg_i64 n = end - r < {CPU_ITEMS} ? end - r : {CPU_ITEMS};
+                {taken}
             }}
 """
     elif op.plain and form.dense:
@@ -452,7 +478,7 @@ def _cpu_rows(op: Operation, form: Form) -> str:
                 for (int d = {CPU_LANES // 2}; d > 0; d >>= 1)
                     for (int k = 0; k < d; k++)
                         accs[k] = red_join(accs[k], accs[k + d]);
-                acc = red_join(acc, accs[0]);
+                red_push(sums, pushed++, accs[0]);
             }}
 """
     return f"""\
@@ -466,16 +492,17 @@ PG_KERNEL void red_rows({_parameters(op, form)})
     pg_i64 start = segment * length, end = start + length < n_red ? start + length : n_red;
     for (; o < last; o++) {{
         {_rows_of(op, form, "o")}
-        red_acc acc = red_none();
-        pg_i64 r = start;
+        red_acc sums[RED_SUMS];
+        pg_i64 r = start, pushed = 0;
         {{
 {main}        }}
-        while (r < end) {{ /* in blocks, for sums of small parts */
+        while (r < end) {{
             red_acc part = red_none();
             pg_i64 stop = r + {CPU_BLOCK} < end ? r + {CPU_BLOCK} : end;
             for (; r < stop; r++) {{ {_take(op, form, "part", "r")} }}
-            acc = red_join(acc, part);
+            red_push(sums, pushed++, part);
         }}
+        red_acc acc = red_total(sums, pushed);
         {_result(op, form, "acc", "o", "segment")}
     }}
 }}
@@ -552,7 +579,7 @@ PG_INLINE pg_f32 red_half(pg_f16 bits) { return __half2float(__ushort_as_half(bi
 
 def source(op: Operation, form: Form, cpu: bool) -> str:
     """The text of the kernel red_rows or red_columns, without the dialect's prefix."""
-    text = op.text + _half(op) + (op.block if cpu else "")
+    text = op.text + _half(op) + (op.block + CPU_SUMS if cpu else "")
     if not form.columns:
         text += _at_macros(op, form)
     if cpu:
@@ -575,9 +602,10 @@ def final_source(op: Operation, kept: int, initial: bool, cpu: bool) -> str:
     if cpu:
         body = f"""\
     PG_FOR(o, n_out) {{
-        red_acc acc = parts[o * by_out];
-        for (pg_i64 s = 1; s < n_parts; s++)
-            acc = red_join(acc, parts[o * by_out + s * by_part]);
+        red_acc sums[RED_SUMS];
+        for (pg_i64 s = 0; s < n_parts; s++)
+            red_push(sums, s, parts[o * by_out + s * by_part]);
+        red_acc acc = red_total(sums, n_parts);
         {out_at}
         {_finish(op, initial, "acc", "out_at")}
     }}
@@ -607,4 +635,5 @@ def final_source(op: Operation, kept: int, initial: bool, cpu: bool) -> str:
         PG_BARRIER;
     }}
 """
-    return f"{op.text}PG_KERNEL void red_final({parameters})\n{{\n    {start}\n{body}}}\n"
+    text = op.text + (CPU_SUMS if cpu else "")
+    return f"{text}PG_KERNEL void red_final({parameters})\n{{\n    {start}\n{body}}}\n"
