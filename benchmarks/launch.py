@@ -49,8 +49,8 @@ CASES = {
     "pyopencl, arguments kept": ("pyopencl", "enqueue", "NumPy scalars", False),
 }
 OURS = "pygpu, held, NumPy scalars"
-# What the targets in us say on any machine: they were set where PyOpenCL took 0.53 us for 1 argument
-# and 65 us for 16, as multiples of 0.20 and 0.45 us.
+# The targets in us, for any machine: they were set where PyOpenCL took 0.53 us for 1 argument and
+# 65 us for 16, as 0.20 and 0.45 us.
 OVER = ((1, 0.53 / 0.20), (16, 65 / 0.45))
 # These launch so many times fewer, or a run would take minutes.
 SLOW = {"pyopencl, `prg.k`, NumPy scalars": 20, "pyopencl, held, NumPy scalars": 4}
@@ -290,12 +290,12 @@ def compare(
     for what, value, base, most in goals:
         rows.append([what, *judged(value, base, most, least=False)])
     for n_args, least in OVER:
-        value, base = (null.get(name + changing(n_args)) for name in (theirs, ours))
-        rows.append([f"own cost, pyopencl / pygpu, {n_args} arg", *judged(value, base, least, True)])
+        own = [null.get(name + changing(n_args)) for name in (theirs, ours)]
+        rows.append([f"own cost, pyopencl / pygpu, {n_args} arg", *judged(*own, least, least=True)])
     common.table("Targets", ["what", "measured", "target", "reached"], rows)
 
 
-def judged(value: float | None, base: float | None, bound: float, least: bool) -> list[str]:
+def judged(value: float | None, base: float | None, bound: float, *, least: bool) -> list[str]:
     """The cells of a target that value / base is to keep: measured, the target, whether it does."""
     target = f"at {'least' if least else 'most'} {common.number(bound)}"
     if not value or not base:
