@@ -21,6 +21,7 @@ PEER = PEERS["pyopencl"]
 def python(*arguments, cwd=None, stdin=None):
     """Plain Python with pygpu on its path."""
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
+    env.pop("PYTHONSAFEPATH", None)
     return subprocess.run(
         [sys.executable, *map(str, arguments)],
         env=env, cwd=cwd, input=stdin, capture_output=True, text=True, timeout=120,
