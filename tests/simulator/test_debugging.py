@@ -18,12 +18,12 @@ def lines(text):
 
 
 @pytest.mark.parametrize("page", ["simulator_debugging", "simulator_check"])
-def test_messages_are_those_of_the_page(page, tmp_path):
+def test_messages_are_those_of_the_page(page):
     blocks = BLOCK.findall((DOCS / f"{page}.md").read_text())
     program = "\n".join(text for kind, text in blocks if kind == "python")
     said = "".join(text for kind, text in blocks if kind == "text")
     environment = {key: value for key, value in os.environ.items() if "PYGPU_SIM_" not in key}
-    environment |= {"PYGPU_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment |= {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-P", "-c", program]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
     assert result.returncode == 0, result.stderr
