@@ -119,6 +119,9 @@ class _View(ModuleType):
             if not isinstance(value, ModuleType):
                 setattr(self, name, value)  # the next look-up is a plain one
                 return value
+            known = value.__name__.removeprefix(f"{peer.target}.")
+            if known in peer.modules:  # array.vec is cltypes
+                return importlib.import_module(f"{peer.name}.{known}")
         module = f"{own}.{name}" if own else name
         if module in peer.elsewhere or (not own and _exists(f"{peer.target}.{name}")):
             return importlib.import_module(f"{peer.name}.{module}")

@@ -100,6 +100,21 @@ def test_relative_imports_inside_pygpu_are_not_repeated():
         """)
 
 
+def test_vector_types_under_their_old_name():
+    check("""
+        import warnings
+        import pyopencl as cl, pyopencl.array as cl_array
+        with pytest.warns(DeprecationWarning, match="cltypes"):
+            vec = cl_array.vec
+        assert vec is cl.cltypes and vec.float4 is pygpu.cltypes.float4
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert cl_array.vec.make_float4(1, 2, 3, 4)["s2"] == 3
+        with pytest.raises(AttributeError):
+            cl_array.np_
+        """)
+
+
 def test_version():
     check("""
         import pyopencl, pyopencl.version, importlib.metadata
