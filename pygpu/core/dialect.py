@@ -26,6 +26,7 @@ PG_FENCE                     order this work-item's accesses to global memory
 PG_FOR(i, n) { ... }         all pg_i64 i from 0 to n - 1, shared out among the work-items of all
                              groups: a stretch each on a CPU, in steps of all work-items elsewhere
 PG_UNROLL                    before a loop of constant length
+PG_ROLLED                    before a loop that is seldom run, or not worth the compiler's time
 PG_INDEPENDENT               before a loop or PG_FOR whose turns do not read what other turns write
 PG_VECTOR(type, n)           the type of n items (2, 4, 8, 16) as one aligned piece of memory, member
                              ``item[n]``; declared once by PG_DECLARE_VECTOR(type, n) in the file
@@ -136,6 +137,7 @@ _OPENCL = """\
 #define PG_BARRIER_GLOBAL barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define PG_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
 #define PG_UNROLL _Pragma("unroll")
+#define PG_ROLLED _Pragma("unroll 1")
 #define PG_ALIGNED(p, bytes) (((ulong)(p) & ((bytes) - 1)) == 0)
 #define PG_LOAD_F16(p) vload_half(0, (PG_GLOBAL const half *)(p))
 #define PG_STORE_F16(p, x) vstore_half_rte((float)(x), 0, (PG_GLOBAL half *)(p))
@@ -189,6 +191,7 @@ typedef double pg_f64;
 #define PG_BARRIER_GLOBAL __syncthreads()
 #define PG_FENCE __threadfence()
 #define PG_UNROLL _Pragma("unroll")
+#define PG_ROLLED _Pragma("unroll 1")
 #define PG_ALIGNED(p, bytes) (((unsigned long long)(p) & ((bytes) - 1)) == 0)
 #define pg_from_f16(bits) __half2float(__ushort_as_half(bits))
 #define pg_to_f16(x) __half_as_ushort(__float2half_rn((float)(x)))

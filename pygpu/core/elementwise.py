@@ -186,6 +186,7 @@ def text(
             }}
             {block(12, *stores)}
         }} else {{
+            PG_ROLLED
             for (pg_i64 i = first; i < n && i < first + {vector}; i++) {{
                 {block(16, *one)}
             }}

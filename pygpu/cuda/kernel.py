@@ -82,6 +82,10 @@ def _signatures(given: Any) -> list[Any]:
 
     if given is None:
         return []
+    if callable(given) and not hasattr(given, "args") and not hasattr(given, "dtype"):
+        raise KernelError(
+            f"cuda.jit: a Python function is needed, not {given!r}; write a def that calls it"
+        )
     found = given if isinstance(given, list) else [given]
     return [tuple(signature.parse(one).args) for one in found]
 

@@ -151,7 +151,7 @@ def create_xoroshiro128p_states(
 # ---- in kernels
 
 
-def _left(x, k):  # type: ignore[no-untyped-def]
+def _left(x, k):
     return (x << np.uint64(k)) | (x >> np.uint64(64 - k))
 
 

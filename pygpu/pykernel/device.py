@@ -79,7 +79,8 @@ def parameter_count(function: Any, call: str) -> int:
     one with *args, **kwargs or parameters by keyword only."""
     plain = python_function(function)
     if plain is None:
-        raise TypeError(f"{call}: a Python function is needed, not {function!r}")
+        hint = "; write a def or lambda that calls it" if callable(function) else ""
+        raise TypeError(f"{call}: a Python function is needed, not {function!r}{hint}")
     for one in inspect.signature(plain).parameters.values():
         if one.kind not in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
             raise TypeError(

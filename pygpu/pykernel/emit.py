@@ -72,6 +72,7 @@ class Unit:
         self.texts: dict[Any, str] = {}  # in the order in which they are needed
         self.types: dict[str, str] = {}  # what stands before the texts
         self.features: set[str] = set()
+        self.shared_bytes = 1 << 18  # of a block's shared memory at most; the driver may have less
         self.cooperative = False  # whether all blocks must run at once
         self.functions: dict[Any, Any] = {}
         self.names: dict[str, int] = {}

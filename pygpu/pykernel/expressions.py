@@ -487,6 +487,11 @@ class Expressions(Records):
             message = str(error).splitlines()[0]
             raise self.source.error(f"{name}({kinds}): {message}", node) from None
         outs = loop[len(values) :]
+        if name not in _EXACT:  # float16 is rounded after each operation, as NumPy does
+            texts = [
+                f"pg_from_f16(pg_to_f16({text}))" if dtypes.code(d) == "f16" else text
+                for d, text in zip(outs, texts)
+            ]
         is_weak = all_weak and not strong
         return [
             Value(
@@ -832,6 +837,10 @@ _KEEPS_SIGN = {
     "bitwise_xor",
     "power",
 }
+_EXACT = set(
+    "absolute ceil conjugate copysign fabs floor fmax fmin maximum minimum negative positive rint "
+    "sign trunc".split()
+)
 _WEAK_DTYPES = {np.dtype("?"), np.dtype("i8"), np.dtype("f8"), np.dtype("c16")}
 
 

@@ -24,6 +24,7 @@ from pygpu.core import dtypes, elementwise, kernels, layout, ufuncs, work
 from pygpu.core.ufuncs import is_array
 
 from . import device, loops
+from .axes import Axes
 from .loops import Loop
 from .place import Place, check_target
 from .signature import layout_of, signatures
@@ -145,12 +146,15 @@ class GUFunc:
         out: Any = None,
         dtype: Any = None,
         casting: Any = "same_kind",
+        axes: Any = None,
+        axis: Any = None,
+        keepdims: bool = False,
         queue: Any = None,
         stream: Any = None,
     ) -> Any:
         """The function of all stacked items; see the class. dtype: of new outputs, where there are
-        no signatures. Raises TypeError for arguments of no loop, ValueError for shapes that do not
-        fit the layout."""
+        no signatures. axes, axis, keepdims: as NumPy's generalized ufuncs have them. Raises
+        TypeError for arguments of no loop, ValueError for shapes that do not fit the layout."""
         name = self._name
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(
@@ -159,6 +163,21 @@ class GUFunc:
             )
         outs = self._outs(args, out)
         inputs = [_operand(a, name) for a in args[: self.nin]]
+        if axes is not None or axis is not None or keepdims:
+            chosen = Axes(name, self._cores, self.nin, axes, axis, keepdims)
+            views = [chosen.operand(k, a) for k, a in enumerate((*inputs, *outs))]
+            into = views[self.nin :]
+            made = self(
+                *views[: self.nin],
+                out=tuple(into),
+                dtype=dtype,
+                casting=casting,
+                queue=queue,
+                stream=stream,
+            )
+            each = zip(outs, into, made if self.nout > 1 else (made,))
+            found = [chosen.result(k, *one) for k, one in enumerate(each)]
+            return found[0] if self.nout == 1 else tuple(found)
         backend, here = _where(self, [*inputs, *outs])
         loop = self._find(inputs, outs, dtype)
         dtypes.require(backend, name, *loop.inputs, *loop.outputs)

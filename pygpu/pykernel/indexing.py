@@ -417,7 +417,8 @@ class Indexing:
             items = [self.load(v, *at([v])) if v.is_array else v for v in kept[: len(inputs)]]
             found = self.ufunc(node, name, items)  # type: ignore[attr-defined]
             for out, value in zip(kept[len(inputs) :], map(self.keep, found)):
-                self.store(out, *at([out]), value, node)
+                pointer, index = at([out])
+                self.store(out, pointer, index, value, node)
 
         self.loop_over(kept[len(inputs)], body)
 

@@ -429,6 +429,9 @@ def _shape(fc: Any, args: list[Value], kwargs: dict[str, Value], name: str) -> t
     return tuple(sizes), given["dtype"]
 
 
+_LOCAL_BYTES = 1 << 19  # of a thread, as CUDA has it
+
+
 class _Space:
     """``shared``, ``local``."""
 
@@ -447,6 +450,12 @@ def _product(shape: tuple[int, ...]) -> int:
     return size
 
 
+def _at_most(fc: Any, what: str, size: int, most: int, node: ast.AST) -> None:
+    """Refuse what would be too much for the compiler, or for a stack."""
+    if size > most:
+        raise fc.source.error(f"{what} of {size} bytes is too large; at most {most}", node)
+
+
 def _shared_array(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     fc.statement_only(node, "shared.array()")
     shape, named = _shape(fc, args, kwargs, "shared.array")
@@ -461,6 +470,7 @@ def _shared_array(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, 
         return Value(t, f"((PG_LOCAL_PTR {storage} *)pg_dynamic)", shape=[n])
     if size == 0:
         raise _WrongCall("shared.array() with no items")
+    _at_most(fc, "shared.array()", size * dtype.itemsize, fc.unit.shared_bytes, node)
     key = ("shared", fc.source.function, node.lineno, node.col_offset)
     name = fc.unit.functions.get(key)
     if name is None:
@@ -475,6 +485,7 @@ def _local_array(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, V
     size = _product(shape)
     if size == 0:
         raise _WrongCall("local.array() with no items")
+    _at_most(fc, "local.array()", size * dtype.itemsize, _LOCAL_BYTES, node)
     name = fc.temp(f"{dtypes.storage_type(dtype)} ", f"[{size}]")
     t = ArrayType(dtype, len(shape), True, "private")
     return Value(t, name, shape=[str(n) for n in shape])

@@ -93,6 +93,8 @@ class Kernel(KernelBase):
     def forall(self, n: int, tpb: int = 0, stream: Any = None, shared: int = 0) -> ForAll:
         """A launch of at least *n* threads in one dimension, *tpb* to a block; 0: as many as fit on
         CUDA, at most 256 on OpenCL."""
+        if n < 0:
+            raise ValueError(f"{self.__name__}.forall: {n} threads")
         return ForAll(self, n, tpb, stream, shared)
 
     def _threads(self, args: tuple[Any, ...], queue: Any) -> int:

@@ -46,8 +46,8 @@ class Records(Indexing):
         if name not in (dtype.names or ()):
             has = f"; it has {', '.join(dtype.names)}" if dtype.names else ""
             raise self.source.error(f"{value.type} has no field {name!r}{has}", node)
-        found = dtype.fields[name]
-        return found[0], found[1]
+        inner, offset = (dtype.fields or {})[name][:2]
+        return inner, offset
 
     def _is_aligned(self, t: RecordType, dtype: np.dtype[Any], offset: int) -> bool:
         return gcd(t.align, offset) % dtypes.alignment(dtype) == 0

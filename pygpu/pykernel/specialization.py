@@ -37,6 +37,7 @@ class Specialization:
     ) -> None:
         limits = backend.limits
         unit = emit.Unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
+        unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)

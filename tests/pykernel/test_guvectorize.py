@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -164,3 +166,81 @@ def test_results_are_written(make):
     )
     with pytest.raises(TypeError, match="returns nothing"):
         wrong(np.zeros(3, "f4"))
+
+
+@cl.guvectorize("(n,k),(k,m)->(n,m)")
+def product(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            total = 0.0
+            for k in range(a.shape[1]):
+                total += a[i, k] * b[k, j]
+            out[i, j] = total
+
+
+@cl.guvectorize("(i),(i)->()")
+def inner(a, b, out):
+    total = 0.0
+    for x, y in zip(a, b):
+        total += x * y
+    out[0] = total
+
+
+def test_axes(make: Any) -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(-9, 9, (2, 3, 4)) * 1.0, rng.integers(-9, 9, (4, 5, 2)) * 1.0
+    x, y = make(a), make(b)
+    for axes in ([(1, 2), (0, 1), (0, 2)], [(-2, -1), (0, 1), (1, 0)], [(0, 2), (0, 2), (-1, 0)]):
+        # (0, 2) of a is 2 x 4, of b 4 x 2, with 3 and 5 left over: these do not broadcast.
+        if axes[0] == (0, 2):
+            with pytest.raises(ValueError, match="broadcast"):
+                product(x, y, axes=axes, dtype=float)
+            continue
+        right = np.matmul(a, b, axes=axes)
+        found = product(x, y, axes=axes, dtype=float)
+        assert found.shape == right.shape
+        assert (found.get() == right).all()
+        out = make(np.zeros(right.shape))
+        assert product(x, y, axes=axes, out=out) is out
+        assert (out.get() == right).all()
+        if axes[2] == (0, 2):
+            assert (product(a, b, axes=axes, dtype=float) == right).all()
+    c = rng.integers(-9, 9, (4, 3, 2)) * 1.0
+    z = make(c)
+    for axis in (0, 1, -1):
+        right = (c * c).sum(axis)
+        assert (inner(z, z, axis=axis, dtype=float).get() == right).all()
+        kept = inner(z, z, axis=axis, keepdims=True, dtype=float)
+        assert (kept.get() == (c * c).sum(axis, keepdims=True)).all()
+        out = make(np.zeros(kept.shape))
+        assert inner(z, z, axis=axis, keepdims=True, out=out) is out
+        assert (out.get() == kept.get()).all()
+    assert (inner(c, c, axes=[0, 0], dtype=float) == (c * c).sum(0)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"axis": 0, "axes": [0, 0]}, TypeError, "both 'axis' and 'axes'"),
+        ({"axes": (0, 0)}, TypeError, "should be a list"),
+        ({"axes": [0]}, ValueError, "an entry for each of 3"),
+        ({"axes": [(0, 1), 0]}, ValueError, "a tuple with 1 elements"),
+        ({"axes": ["a", 0]}, TypeError, "no integer"),
+        ({"axis": 3}, ValueError, "out of bounds"),
+        ({"axis": 1.5}, TypeError, "no integer"),
+    ],
+)
+def test_axes_refused(options: Any, error: Any, message: str) -> None:
+    a = np.ones((2, 3))
+    with pytest.raises(error, match=message):
+        inner(a, a, dtype=float, **options)
+
+
+def test_axes_layouts() -> None:
+    a = np.ones((2, 2))
+    with pytest.raises(TypeError, match="single shared core dimension"):
+        product(a, a, axis=0, dtype=float)
+    with pytest.raises(TypeError, match="keepdims is for layouts"):
+        product(a, a, keepdims=True, dtype=float)
+    with pytest.raises(ValueError, match="twice"):
+        product(a, a, axes=[(0, 0), (0, 1), (0, 1)], dtype=float)

@@ -111,3 +111,35 @@ def _refused(body: str, message: str) -> None:
 )
 def test_refused(cuda_context: Any, body: str, message: str) -> None:
     _refused(body, message)
+
+
+@pygpu.kernel
+def halves(x, y, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i, 0] = x[i] + y[i] - x[i]
+        out[i, 1] = x[i] * y[i] / x[i]
+        out[i, 2] = x[i] * y[i] + y[i] * y[i] - x[i]
+        out[i, 3] = (x[i] + np.float16(2048)) - np.float16(2048)
+        out[i, 4] = x[i] * 3 + y[i] ** 2
+
+
+def test_float16_is_rounded_after_each_operation(make: Any) -> None:
+    rng = np.random.default_rng(5)
+    x, y = (rng.uniform(-300, 300, 500).astype("f2") for _ in range(2))
+    x[:3], y[:3] = [0, np.inf, 6e-8], [3, 1, np.nan]
+    out = make(np.zeros((500, 5), "f2"))
+    halves[2, 256](make(x), make(y), out)
+    big = np.float16(2048)
+    with np.errstate(all="ignore"):
+        right = [x + y - x, x * y / x, x * y + y * y - x, (x + big) - big, x * 3 + y * y]
+    assert np.array_equal(out.get(), np.stack(right, 1), equal_nan=True)
+
+
+def test_too_much_memory(make: Any) -> None:
+    for kind in ("shared", "local"):
+        text = f"def f(a):\n    s = cuda.{kind}.array(1 << 30, np.float64)\n    a[0] = s[0]\n"
+        space: dict[str, Any] = {"cuda": cuda, "np": np}
+        exec(text, space)
+        with pytest.raises(pygpu.KernelError, match=f"{kind}.array.. of 8589934592 bytes"):
+            pygpu.kernel(space["f"], src=text)[1, 1](make(np.zeros(1)))
