@@ -8,7 +8,7 @@ from typing import Any
 from ..core import dtypes
 from . import emit
 from .builtins import count
-from .expressions import _WrongCall
+from .calls import WrongCall
 from .intrinsics import Intrinsic, kept
 from .ir import Value
 from .types import ArrayType, Scalar
@@ -31,14 +31,14 @@ def _atomic_function(fc: Any, op: str, t: ArrayType, node: ast.AST) -> str:
     """The name of the C function for an operation on items of an array."""
     code = dtypes.code(t.dtype)
     if code not in ("i32", "u32", "i64", "u64", "f32", "f64"):
-        raise _WrongCall(f"atomic operations work on 32 and 64 bit numbers, not on {t.dtype}")
+        raise WrongCall(f"atomic operations work on 32 and 64 bit numbers, not on {t.dtype}")
     if code[0] == "f" and op in ("and", "or", "xor", "inc", "dec"):
-        raise _WrongCall(f"atomic.{op} works on integers, not on {t.dtype}")
+        raise WrongCall(f"atomic.{op} works on integers, not on {t.dtype}")
     unit = fc.unit
     if t.dtype.itemsize == 8 and not unit.int64_atomics:
         raise fc.source.error("the device has no 64-bit atomic functions", node)
     if t.space not in ("global", "local"):
-        raise _WrongCall("atomic operations work on global and shared arrays")
+        raise WrongCall("atomic operations work on global and shared arrays")
     unit.features.add("atomics")
     space = "local_" if t.space == "local" else ""
     if op in ("add", "min", "max") or (op == "cas" and code[0] in "iu"):
@@ -92,12 +92,12 @@ def _atomic(op: str, doc: str) -> Any:
         count(f"atomic.{op}", args, kwargs, nargs, nargs)
         array = args[0]
         if not array.is_array:
-            raise _WrongCall(f"atomic.{op}() takes an array, an index and a number")
+            raise WrongCall(f"atomic.{op}() takes an array, an index and a number")
         t = array.type
         assert isinstance(t, ArrayType)
         index = list(args[1].items) if args[1].is_tuple else [args[1]]
         if len(index) != t.ndim:
-            raise _WrongCall(f"{len(index)} indices for an array of {t.ndim} dimensions")
+            raise WrongCall(f"{len(index)} indices for an array of {t.ndim} dimensions")
         pointer, i = fc.item_place(array, index, node)
         return _call(fc, node, op, t, f"{pointer} + {i}" if i != "0" else pointer, args[2:])
 
@@ -142,7 +142,7 @@ class _Atomic:
     ) -> Value:
         count("atomic.compare_and_swap", args, kwargs, 3, 3)
         if not args[0].is_array:
-            raise _WrongCall("atomic.compare_and_swap() takes an array")
+            raise WrongCall("atomic.compare_and_swap() takes an array")
         t = args[0].type
         assert isinstance(t, ArrayType)
         return _call(fc, node, "cas", t, args[0].text, args[1:])

@@ -88,9 +88,9 @@ def reduce(
 
     function_for: gives the function for a dtype of items and a backend.
     """
-    from .vectorize import _array_or_none, _operand
+    from .operands import array_or_none, operand
 
-    given, out = _operand(array, name), _array_or_none(out, name)
+    given, out = operand(array, name), array_or_none(out, name)
     host = not is_array(given)
     if host:
         given = np.asarray(given)
@@ -160,9 +160,9 @@ def accumulate(
     queue: Any = None,
 ) -> Any:
     """Scan a host or device array along an axis; the result is where the array is."""
-    from .vectorize import _array_or_none, _operand
+    from .operands import array_or_none, operand
 
-    given, out = _operand(array, name), _array_or_none(out, name)
+    given, out = operand(array, name), array_or_none(out, name)
     host = not is_array(given)
     if host:
         given = np.asarray(given)

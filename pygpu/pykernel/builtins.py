@@ -13,11 +13,10 @@ import numpy as np
 
 from ..core import dtypes, ufunc_table
 from . import emit
-from .expressions import _WrongCall
+from .calls import WrongCall
 from .ir import Value
+from .printing import emit_print
 from .types import (
-    BOOL,
-    VOID,
     WEAK_BOOL,
     WEAK_COMPLEX,
     WEAK_FLOAT,
@@ -99,10 +98,10 @@ def handles(*objects: Any) -> Callable[[_H], _H]:
 def count(what: str, args: list[Value], kwargs: dict[str, Value], low: int, high: int) -> None:
     """Check how many arguments a builtin got."""
     if kwargs:
-        raise _WrongCall(f"{what}() takes no keyword arguments in kernels")
+        raise WrongCall(f"{what}() takes no keyword arguments in kernels")
     if not low <= len(args) <= high:
         expected = str(low) if low == high else f"{low} to {high}"
-        raise _WrongCall(f"{what}() takes {expected} arguments, {len(args)} given")
+        raise WrongCall(f"{what}() takes {expected} arguments, {len(args)} given")
 
 
 def cast(fc: Any, node: ast.AST, value: Value, dtype: np.dtype[Any], call: ast.AST) -> Value:
@@ -115,7 +114,7 @@ def cast(fc: Any, node: ast.AST, value: Value, dtype: np.dtype[Any], call: ast.A
             with np.errstate(all="ignore"):
                 return fc.constant(dtype.type(value.const), node)
         except (OverflowError, TypeError) as error:
-            raise _WrongCall(str(error)) from None
+            raise WrongCall(str(error)) from None
     text = emit.convert(value, t)
     if dtypes.code(dtype) == "f16" and value.type != t:
         text = f"pg_from_f16(pg_to_f16({text}))"
@@ -159,7 +158,7 @@ def _in_float(fc: Any, node: ast.AST, value: Value) -> Value:
             return fc.constant(float(value.const), node)
         return Value(WEAK_FLOAT, emit.convert(value, WEAK_FLOAT))
     if value.type.dtype.kind == "c":  # type: ignore[union-attr]
-        raise _WrongCall("a real number is needed; cmath has the functions of complex ones")
+        raise WrongCall("a real number is needed; cmath has the functions of complex ones")
     return value
 
 
@@ -174,7 +173,7 @@ def _math_handler(name: str, function: Any) -> Handler:
             try:
                 return fc.constant(function(*(a.const for a in args)), node)
             except (ArithmeticError, ValueError) as error:
-                raise _WrongCall(f"math.{name}: {error}") from None
+                raise WrongCall(f"math.{name}: {error}") from None
         return fc.ufunc(node, ufunc, args)[0]
 
     return handler
@@ -282,7 +281,7 @@ _HANDLERS[math.gamma] = _c_function("tgamma")
 def _sum(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("sum", args, kwargs, 1, 2)
     if not args[0].is_tuple:
-        raise _WrongCall("sum() is supported for tuples only; write a loop over the array")
+        raise WrongCall("sum() is supported for tuples only; write a loop over the array")
     total = args[1] if len(args) == 2 else fc.constant(0, node)
     for item in args[0].items:
         total = fc.binary(node, ast.Add(), total, item)
@@ -333,12 +332,12 @@ def _int(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -
         return fc.constant(0, node)
     value = fc.as_number(args[0], node)
     if value.type.dtype.kind == "c":
-        raise _WrongCall("int() of a complex number")
+        raise WrongCall("int() of a complex number")
     if value.is_const:
         try:
             return fc.constant(int(value.const), node)
         except (ValueError, OverflowError) as error:
-            raise _WrongCall(str(error)) from None
+            raise WrongCall(str(error)) from None
     return Value(WEAK_INT, emit.convert(value, WEAK_INT), nonneg=value.nonneg)
 
 
@@ -351,10 +350,10 @@ def _float(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
         try:
             return fc.constant(float(args[0].const), node)
         except ValueError as error:
-            raise _WrongCall(str(error)) from None
+            raise WrongCall(str(error)) from None
     value = fc.as_number(args[0], node)
     if value.type.dtype.kind == "c":
-        raise _WrongCall("float() of a complex number")
+        raise WrongCall("float() of a complex number")
     if value.is_const:
         return fc.constant(float(value.const), node)
     if not fc.unit.fp64:
@@ -389,7 +388,7 @@ def _make_complex(fc: Any, node: ast.AST, args: list[Value], t: Scalar) -> Value
     if len(args) == 1:
         return Value(t, emit.convert(args[0], t))
     if any(a.type.dtype.kind == "c" for a in args):  # type: ignore[union-attr]
-        raise _WrongCall("complex() of two numbers takes real ones")
+        raise WrongCall("complex() of two numbers takes real ones")
     part = Scalar(np.dtype("f4" if t.dtype.itemsize == 8 else "f8"))
     texts = [emit.convert(a, part) for a in args]
     return Value(t, f"pg_{dtypes.code(t.dtype)}_make({', '.join(texts)})")
@@ -423,7 +422,7 @@ def _extreme(name: str) -> Handler:
                 continue
             t = join(best.type, other.type)
             if t.dtype.kind == "c":
-                raise _WrongCall(f"{name}() of complex numbers")
+                raise WrongCall(f"{name}() of complex numbers")
             fc.need_dtype(t.dtype, node)
             full = f"pgu_{name}_{dtypes.code(t.dtype)}"
             kind = emit.c_type(t)
@@ -458,10 +457,10 @@ def _round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
         return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
     digits = args[1]
     if not digits.is_const:
-        raise _WrongCall("the number of digits must be a constant")
+        raise WrongCall("the number of digits must be a constant")
     if value.type.dtype.kind in "biu":
         if digits.const < 0:
-            raise _WrongCall("round() of an integer to tens is not supported")
+            raise WrongCall("round() of an integer to tens is not supported")
         return _int(fc, node, [value], {}) if value.type.dtype.kind == "b" else value
     scale = fc.constant(float(10.0 ** abs(int(digits.const))), node)
     up, down = (ast.Mult(), ast.Div()) if digits.const >= 0 else (ast.Div(), ast.Mult())
@@ -490,7 +489,7 @@ def _len(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -
         return fc.constant(len(value.items), node)
     if value.is_array and value.shape:
         return fc.length(value.shape[0])
-    raise _WrongCall(f"len() of {value.type}")
+    raise WrongCall(f"len() of {value.type}")
 
 
 @handles(builtins.tuple)
@@ -498,71 +497,10 @@ def _tuple(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
     count("tuple", args, kwargs, 1, 1)
     if args[0].is_tuple:
         return args[0]
-    raise _WrongCall("tuple() is supported for tuples only")
+    raise WrongCall("tuple() is supported for tuples only")
 
 
-_FORMAT = {
-    "b": ("%d", "(int)"),
-    "i": ("%lld", "(long long)"),
-    "u": ("%llu", "(unsigned long long)"),
-    "f": ("%g", ""),
-}
-
-
-@handles(builtins.print)
-def _print(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    fc.statement_only(node, "print()")
-    for name, value in kwargs.items():
-        if name not in ("sep", "end") or not isinstance(value.const, str):
-            raise _WrongCall("print() in kernels takes sep= and end= with constant strings")
-    sep = kwargs["sep"].const if "sep" in kwargs else " "
-    end = kwargs["end"].const if "end" in kwargs else "\n"
-    formats: list[str] = []
-    texts: list[str] = []
-    is_cl = fc.unit.dialect == "opencl"
-
-    def add(value: Value) -> str:
-        if value.is_object:
-            return _c_string(str(value.const))
-        if value.is_tuple:
-            inner = ", ".join(add(item) for item in value.items)
-            return f"({inner}{',' if len(value.items) == 1 else ''})"
-        value = fc.as_number(value, node)
-        kind = value.type.dtype.kind  # type: ignore[union-attr]
-        if kind == "c":
-            texts.extend([f"({value.text}).re", f"({value.text}).im"])
-            return "(%g%+gj)"
-        form, text_cast = _FORMAT[kind]
-        if is_cl and kind in "iu":  # long is 64 bits there
-            form = form.replace("ll", "l")
-            text_cast = text_cast.replace("long long", "long")
-        texts.append(f"{text_cast}{value.text}")
-        return form
-
-    formats = [add(value) for value in args]
-    line = _c_string(sep).join(formats) + _c_string(end)
-    fc.emit(f"printf({', '.join([_quote(line), *texts])});")
-    return Value(VOID)
-
-
-def _c_string(text: str) -> str:
-    """Plain text as a part of a format."""
-    return text.replace("%", "%%")
-
-
-def _quote(text: str) -> str:
-    out = []
-    for byte in text.encode():
-        c = chr(byte)
-        if c in '"\\':
-            out.append("\\" + c)
-        elif c == "\n":
-            out.append("\\n")
-        elif 32 <= byte < 127:
-            out.append(c)
-        else:
-            out.append(f"\\{byte:03o}")
-    return '"' + "".join(out) + '"'
+_HANDLERS[builtins.print] = emit_print
 
 
 # ---- NumPy
@@ -598,7 +536,4 @@ def _np_round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Valu
 @handles(np.real, np.imag)
 def _real(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
     count("numpy.real", args, kwargs, 1, 1)
-    raise _WrongCall("write z.real or z.imag")
-
-
-_ = BOOL
+    raise WrongCall("write z.real or z.imag")

@@ -15,9 +15,9 @@ import numpy as np
 
 from . import emit
 from . import source as sources
-from .infer import Function, FunctionCompiler, c_name, flat_types
+from .infer import Function, FunctionCompiler, c_name
 from .source import KernelError, python_function
-from .types import VOID, Scalar, TupleType, Type, as_type
+from .types import VOID, Scalar, TupleType, Type, as_type, flat_types
 
 __all__ = ["CompiledFunction", "compile_function"]
 

@@ -282,3 +282,15 @@ def operate(unit: Unit, name: str, values: Sequence[Value], loop: Sequence[Any])
             )
         results.append(f"{full}({', '.join(operands)})")
     return results
+
+
+def bare(text: str) -> str:
+    """The text without parentheses around the whole."""
+    if text[:1] == "(" and text[-1:] == ")":
+        depth = 0
+        for i, c in enumerate(text):
+            depth += (c == "(") - (c == ")")
+            if depth == 0 and i < len(text) - 1:
+                return text
+        return text[1:-1]
+    return text

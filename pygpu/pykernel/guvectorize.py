@@ -26,10 +26,10 @@ from pygpu.core.ufuncs import is_array
 from . import device, loops
 from .axes import Axes
 from .loops import Loop
+from .operands import IGNORED, array_or_none, operand, plain, stream_of, where_of
 from .place import Place, check_target
 from .signature import layout_of, signatures
 from .types import ArrayType
-from .vectorize import _IGNORED, _array_or_none, _operand, _plain, _stream, _where
 
 __all__ = ["GUFunc", "guvectorize"]
 
@@ -162,7 +162,7 @@ class GUFunc:
                 f"{len(args)} arguments"
             )
         outs = self._outs(args, out)
-        inputs = [_operand(a, name) for a in args[: self.nin]]
+        inputs = [operand(a, name) for a in args[: self.nin]]
         if axes is not None or axis is not None or keepdims:
             chosen = Axes(name, self._cores, self.nin, axes, axis, keepdims)
             views = [chosen.operand(k, a) for k, a in enumerate((*inputs, *outs))]
@@ -178,7 +178,7 @@ class GUFunc:
             each = zip(outs, into, made if self.nout > 1 else (made,))
             found = [chosen.result(k, *one) for k, one in enumerate(each)]
             return found[0] if self.nout == 1 else tuple(found)
-        backend, here = _where(self, [*inputs, *outs])
+        backend, here = where_of(self, [*inputs, *outs])
         loop = self._find(inputs, outs, dtype)
         dtypes.require(backend, name, *loop.inputs, *loop.outputs)
         for o, d in zip(outs, loop.outputs):
@@ -197,7 +197,7 @@ class GUFunc:
                     f"{name}: an output of shape {o.shape} for {shape}: {self.signature}, with "
                     f"core dimensions ({','.join(map(str, core))})"
                 )
-        queue = _stream(queue, stream)
+        queue = stream_of(queue, stream)
         results = self._run(loop, inputs, outs, shapes, outer, sizes, here, queue)
         for k, (o, view) in enumerate(zip(given, outs)):
             if o is not view:
@@ -224,7 +224,7 @@ class GUFunc:
             if len(more) != self.nout:
                 raise ValueError(f"{self._name}: 'out' must be {self.nout} arrays")
         more += [None] * (self.nout - len(more))
-        found = [_array_or_none(o, self._name) for o in more]
+        found = [array_or_none(o, self._name) for o in more]
         if any(isinstance(o, np.ndarray) and not o.flags.writeable for o in found):
             raise ValueError(f"{self._name}: an output array is read-only")
         return found
@@ -526,7 +526,7 @@ def guvectorize(
     fit.
     """
     check_target(target, "guvectorize")
-    unknown = set(options) - set(_IGNORED)
+    unknown = set(options) - set(IGNORED)
     if unknown:
         raise TypeError(f"guvectorize: unknown option {sorted(unknown)[0]!r}")
     if layout is None:
@@ -536,6 +536,6 @@ def guvectorize(
     layout_of(text)
 
     def decorate(function: Callable[..., Any]) -> GUFunc:
-        return GUFunc(_plain(function), given, text, target)
+        return GUFunc(plain(function), given, text, target)
 
     return decorate

@@ -34,6 +34,12 @@ class Indexing:
     binary: Callable[..., Value]
     counter: Callable[[], str]
     as_number: Callable[..., Value]
+    conditional: int
+    need_dtype: Callable[[np.dtype[Any], ast.AST], None]
+    number: Callable[..., Value]
+    statement_only: Callable[[ast.AST, str], None]
+    test: Callable[[ast.expr], Value]
+    unpack: Callable[..., list[Value]]
     field: Callable[..., Value]
     field_name: Callable[..., str | None]
     record_at: Callable[..., Value]
@@ -345,7 +351,7 @@ class Indexing:
         else:
             text = value.text
         self.unit.need(dtype, of)
-        self.emit(dtypes.store(dtype, pointer, index, _bare(text), of))
+        self.emit(dtypes.store(dtype, pointer, index, emit.bare(text), of))
 
     def augment_item(self, node: ast.AugAssign) -> None:
         """``array[i] += value``: the index is evaluated once."""
@@ -533,9 +539,3 @@ def _product(texts: Any) -> str:
             result *= int(t)
         return str(result)
     return found[0] if len(found) == 1 else f"({' * '.join(found)})"
-
-
-def _bare(text: str) -> str:
-    from .infer import bare
-
-    return bare(text)

@@ -15,7 +15,7 @@ import numpy as np
 from ..core import dtypes
 from . import emit
 from .builtins import count
-from .expressions import _WrongCall
+from .calls import WrongCall
 from .ir import Value
 from .types import BOOL, VOID, WEAK_INT, ArrayType, Scalar, TupleType
 
@@ -137,7 +137,7 @@ def _warps(fc: Any, node: ast.AST, name: str) -> None:
 def _dimensions(args: list[Value], kwargs: dict[str, Value], name: str) -> int:
     count(name, args, kwargs, 1, 1)
     if args[0].const not in (1, 2, 3):
-        raise _WrongCall(f"{name}() takes the number of dimensions, 1, 2 or 3, as a constant")
+        raise WrongCall(f"{name}() takes the number of dimensions, 1, 2 or 3, as a constant")
     return int(args[0].const)
 
 
@@ -241,7 +241,7 @@ def _shuffle(name: str, doc: str) -> Any:
         value = fc.as_number(args[1], node)
         t = value.type
         if t.dtype.kind == "c" or t.dtype.itemsize < 4 and t.dtype.kind == "f":
-            raise _WrongCall(f"{name}() of {t}")
+            raise WrongCall(f"{name}() of {t}")
         other = emit.convert(args[2], _I32)
         text = f"__{name}({_mask(args[0])}, {emit.convert(value, Scalar(t.dtype))}, {other})"
         return kept(fc, Value(Scalar(t.dtype), f"(({emit.c_type(t)}){text})"))
@@ -292,7 +292,7 @@ def _match(name: str, doc: str) -> Any:
         _warps(fc, node, name)
         value = fc.as_number(args[1], node)
         if value.type.dtype.kind == "c" or value.type.dtype.itemsize < 4:
-            raise _WrongCall(f"{name}() of {value.type}")
+            raise WrongCall(f"{name}() of {value.type}")
         text = emit.convert(value, Scalar(value.type.dtype))
         if name == "match_any_sync":
             return kept(fc, Value(_U32, f"__{name}({_mask(args[0])}, {text})", nonneg=True))
@@ -329,7 +329,7 @@ def _bits(name: str, cuda32: str, cuda64: str, opencl: str, doc: str) -> Any:
         count(name, args, kwargs, 1, 1)
         value = fc.as_number(args[0], node)
         if value.type.dtype.kind not in "iu":
-            raise _WrongCall(f"{name}() takes an integer")
+            raise WrongCall(f"{name}() takes an integer")
         wide = value.type.dtype.itemsize == 8
         text = emit.convert(value, Scalar(np.dtype("u8" if wide else "u4")))
         bits = 64 if wide else 32
@@ -377,7 +377,7 @@ def fma(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) ->
         dtypes.result_type(*(a.type.dtype for a in kinds if not a.is_weak) or (np.dtype("f8"),))
     )
     if t.dtype.kind != "f" or t.dtype.itemsize == 2:
-        raise _WrongCall("fma() takes float32 or float64")
+        raise WrongCall("fma() takes float32 or float64")
     fc.need_dtype(t.dtype, node)
     return Value(t, f"fma({', '.join(emit.convert(a, t) for a in args)})")
 
@@ -411,17 +411,17 @@ def _shape(fc: Any, args: list[Value], kwargs: dict[str, Value], name: str) -> t
     given = dict(zip(("shape", "dtype"), args))
     for key, value in kwargs.items():
         if key not in ("shape", "dtype", "alignment"):
-            raise _WrongCall(f"{name}() has no argument {key!r}")
+            raise WrongCall(f"{name}() has no argument {key!r}")
         given[key] = value
     if "shape" not in given or "dtype" not in given:
-        raise _WrongCall(f"{name}() takes a shape and a dtype")
+        raise WrongCall(f"{name}() takes a shape and a dtype")
     shape = given["shape"]
     items = list(shape.items) if shape.is_tuple else [shape]
     sizes = []
     for item in items:
         n = item.const if item.is_const else None
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
-            raise _WrongCall(
+            raise WrongCall(
                 f"the shape of {name}() must be constant: numbers, or names from outside of the "
                 "kernel"
             )
@@ -469,7 +469,7 @@ def _shared_array(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, 
         n = f"(pg_dynamic_bytes / {dtype.itemsize})"
         return Value(t, f"((PG_LOCAL_PTR {storage} *)pg_dynamic)", shape=[n])
     if size == 0:
-        raise _WrongCall("shared.array() with no items")
+        raise WrongCall("shared.array() with no items")
     _at_most(fc, "shared.array()", size * dtype.itemsize, fc.unit.shared_bytes, node)
     key = ("shared", fc.source.function, node.lineno, node.col_offset)
     name = fc.unit.functions.get(key)
@@ -484,7 +484,7 @@ def _local_array(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, V
     dtype = fc.item_type(named, node)
     size = _product(shape)
     if size == 0:
-        raise _WrongCall("local.array() with no items")
+        raise WrongCall("local.array() with no items")
     _at_most(fc, "local.array()", size * dtype.itemsize, _LOCAL_BYTES, node)
     name = fc.temp(f"{dtypes.storage_type(dtype)} ", f"[{size}]")
     t = ArrayType(dtype, len(shape), True, "private")
@@ -502,7 +502,7 @@ class _Const:
     def _emit(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
         count("const.array_like", args, kwargs, 1, 1)
         if not args[0].is_array or args[0].type.space != "constant":  # type: ignore[union-attr]
-            raise _WrongCall("const.array_like() takes a NumPy array from outside of the kernel")
+            raise WrongCall("const.array_like() takes a NumPy array from outside of the kernel")
         return args[0]
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .types import ArrayType, ObjectType, RecordType, Scalar, TupleType, Type
 
-__all__ = ["MISSING", "Value"]
+__all__ = ["MISSING", "Value", "flat_values"]
 
 
 class _Missing:
@@ -78,3 +78,10 @@ class Value:
 
     def __repr__(self) -> str:
         return f"<{self.type} {self.text!r}>"
+
+
+def flat_values(value: Value) -> list[Value]:
+    """The numbers that a tuple is made of."""
+    if value.is_tuple:
+        return [inner for item in value.items for inner in flat_values(item)]
+    return [value]

@@ -24,8 +24,8 @@ from pygpu.core import work
 from pygpu.core.ufuncs import is_array
 
 from . import binary, device
+from .operands import operand, plain, stream_of
 from .place import check_target
-from .vectorize import _operand, _plain, _stream
 
 __all__ = ["Reduce", "reduce"]
 
@@ -94,7 +94,7 @@ class Reduce:
         The result is on the host if the array is, on the device if the array is. Raises ValueError
         for no items without `init`, TypeError for a dtype that the function's result does not fit.
         """
-        given = _operand(arr, self._name)
+        given = operand(arr, self._name)
         if not is_array(given):
             given = np.asarray(given)
         if size is not None:
@@ -112,7 +112,7 @@ class Reduce:
             keepdims=keepdims,
             initial=self._begin(init),
             target=self.target,
-            queue=_stream(queue, stream),
+            queue=stream_of(queue, stream),
         )
         if res is None:
             return found
@@ -123,7 +123,7 @@ class Reduce:
 
     def _leave(self, res: Any, found: Any) -> None:
         """Put a result of one item into the first item of an array."""
-        place: Any = _operand(res, self._name)
+        place: Any = operand(res, self._name)
         if not isinstance(place, (np.ndarray, GPUArray)) or place.size < 1:
             raise ValueError(f"{self._name}: res must be an array with at least one item")
         if getattr(found, "size", 1) != 1:
@@ -148,5 +148,5 @@ def reduce(functor: Any = None, *, identity: Any = None, target: str | None = No
     """
     check_target(target, "reduce")
     if functor is None:
-        return lambda function: Reduce(_plain(function), identity, target)
-    return Reduce(_plain(functor), identity, target)
+        return lambda function: Reduce(plain(function), identity, target)
+    return Reduce(plain(functor), identity, target)

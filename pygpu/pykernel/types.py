@@ -25,6 +25,7 @@ __all__ = [
     "Type",
     "VOID",
     "as_type",
+    "flat_types",
     "join",
 ]
 
@@ -217,3 +218,10 @@ def join(a: Any, b: Any) -> Any:
 def _sample(t: Scalar) -> Any:
     """What numpy.result_type takes for it: a Python number is weak there."""
     return t.python(0) if t.weak and t.dtype.kind != "b" else t.dtype
+
+
+def flat_types(t: Type) -> list[Any]:
+    """The numbers that a tuple is made of."""
+    if isinstance(t, TupleType):
+        return [inner for item in t.items for inner in flat_types(item)]
+    return [t]

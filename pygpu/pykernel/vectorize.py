@@ -21,20 +21,30 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._array import GPUArray
-from pygpu.core import dtypes, elementwise, layout, remember, ufuncs, work
+from pygpu.core import dtypes, elementwise, layout, remember, ufuncs
 from pygpu.core.ufuncs import is_array
 
 from . import binary, device, loops
 from .loops import Loop
-from .place import Place, check_target, place
+from .operands import (
+    IGNORED,
+    array_or_none,
+    as_mask,
+    keep_order,
+    numbers,
+    operand,
+    plain,
+    select,
+    stream_of,
+    where_of,
+)
+from .place import Place, check_target
 from .signature import signatures
 
 __all__ = ["UFunc", "vectorize"]
 
 DType = np.dtype[Any]
 _count = itertools.count()
-_IGNORED = ("nopython", "cache", "fastmath", "forceobj", "looplift", "writable_args")
 
 
 class UFunc:
@@ -256,9 +266,9 @@ class UFunc:
         if len(args) < self.nin:
             raise TypeError(f"{name}() takes {self.nin} arguments, and {len(args)} were given")
         outs = self._outs(args, out)
-        inputs = [_operand(a, name) for a in args[: self.nin]]
-        mask = None if where is True else _operand(where, name)
-        backend, here = _where(self, [*inputs, *outs, mask])
+        inputs = [operand(a, name) for a in args[: self.nin]]
+        mask = None if where is True else operand(where, name)
+        backend, here = where_of(self, [*inputs, *outs, mask])
         kinds = [loops.kind_of(a) for a in inputs]
         wanted = self._wanted(dtype, sig if signature is None else signature)
         loop, operation = self._loop(kinds, wanted, casting, backend)
@@ -269,7 +279,7 @@ class UFunc:
                     f"{name}: cannot cast a result from {d} to {o.dtype} with casting rule "
                     f"{casting!r}"
                 )
-        queue = _stream(queue, stream)
+        queue = stream_of(queue, stream)
         if here is None:
             call = None
             if mask is None and wanted is None and queue is None and casting == "same_kind":
@@ -294,7 +304,7 @@ class UFunc:
             if out is not None:
                 raise ValueError(f"{self._name}: 'out' must be a tuple of {self.nout} arrays")
             more += [None] * (self.nout - len(more))
-        found = [_array_or_none(o, self._name) for o in more]
+        found = [array_or_none(o, self._name) for o in more]
         for o in found:
             if isinstance(o, np.ndarray) and not o.flags.writeable:
                 raise ValueError(f"{self._name}: an output array is read-only")
@@ -321,10 +331,10 @@ class UFunc:
             raise TypeError(f"{self._name}: with arrays on a device, out must be one too")
         operands = [ufuncs.to_operand(a, first) for a in inputs]
         if mask is not None:
-            mask = _as_mask(mask, self._name)
+            mask = as_mask(mask, self._name)
             if not is_array(mask):
                 mask = first._from_host(np.asarray(mask))
-        operands = _numbers(operands, operation)
+        operands = numbers(operands, operation)
         if not any(is_array(a) for a in operands) and any(o is None for o in outs):
             operands[0] = first._from_host(np.asarray(operands[0]))
         return ufuncs.apply(operation, operands, outs, mask, queue, call)
@@ -341,7 +351,7 @@ class UFunc:
         """A call with arrays and numbers of the host."""
         shapes = [a.shape for a in inputs if isinstance(a, np.ndarray)]
         if mask is not None:
-            mask = _as_mask(mask, self._name)
+            mask = as_mask(mask, self._name)
             shapes.append(np.shape(mask))
         shape = layout.broadcast_shapes(*shapes) if shapes else ()
         for o in outs:
@@ -365,13 +375,13 @@ class UFunc:
                 operands.append(made)
             else:
                 operands.append(a[()] if isinstance(a, np.ndarray) else a)
-        operands = _numbers(operands, operation)
+        operands = numbers(operands, operation)
         results = []
         for d, o in zip(operation.outputs, outs):
             direct = o is not None and o.dtype == d and o.flags.c_contiguous
             strides = None
             if o is None:
-                strides = _keep_order(shape, inputs, d)
+                strides = keep_order(shape, inputs, d)
             results.append((here.new(shape, d, strides), direct and mask is None))
         ufuncs.apply(operation, operands, [r for r, _ in results], None, queue)
         found = []
@@ -447,7 +457,7 @@ class UFunc:
             if initial is None and self.identity is None:
                 raise ValueError(f"{self._name}.reduce: where needs initial= or an identity")
             neutral = self.identity if self.identity is not None else initial
-            array = _select(where, array, neutral, self.target, self._name)
+            array = select(where, array, neutral, self.target, self._name)
         return binary.reduce(
             self._name,
             lambda d, backend: self._binary(d, dtype, backend),
@@ -457,7 +467,7 @@ class UFunc:
             keepdims=keepdims,
             initial=self.identity if initial is None else initial,
             target=self.target,
-            queue=_stream(queue, stream),
+            queue=stream_of(queue, stream),
         )
 
     def accumulate(
@@ -481,14 +491,14 @@ class UFunc:
             axis,
             out=out,
             target=self.target,
-            queue=_stream(queue, stream),
+            queue=stream_of(queue, stream),
         )
 
     def outer(self, a: Any, b: Any, **options: Any) -> Any:
         """The function of all pairs: of shape a.shape + b.shape."""
         if self.nin != 2:
             raise ValueError("outer product only supported for functions of two inputs")
-        a, b = _operand(a, self._name), _operand(b, self._name)
+        a, b = operand(a, self._name), operand(b, self._name)
         ndim = getattr(b, "ndim", 0)
         if ndim and getattr(a, "ndim", 0):
             a = a.reshape(*a.shape, *(1,) * ndim)
@@ -503,80 +513,6 @@ class UFunc:
     def reduceat(self, *args: Any, **options: Any) -> Any:
         """Not offered."""
         raise NotImplementedError(f"{self._name}.reduceat: use reduce on slices")
-
-
-def _stream(queue: Any, stream: Any) -> Any:
-    """What a call runs on: Numba's stream 0 is the default one."""
-    if queue is not None and stream is not None:
-        raise TypeError("either queue or stream, not both")
-    chosen = stream if queue is None else queue
-    return None if isinstance(chosen, int) and chosen == 0 else chosen
-
-
-def _operand(obj: Any, name: str) -> Any:
-    """An argument as a device array, a host array or a number."""
-    if isinstance(obj, (GPUArray, np.ndarray, np.generic, bool, int, float, complex)):
-        return obj
-    if hasattr(obj, "__cuda_array_interface__"):
-        from .place import from_interface
-
-        return from_interface(obj)
-    found = np.asarray(obj)
-    if found.dtype.hasobject:
-        raise TypeError(f"{name}: {type(obj).__name__} is neither an array nor a number")
-    return found
-
-
-def _array_or_none(obj: Any, name: str) -> Any:
-    found = None if obj is None else _operand(obj, name)
-    if found is not None and not isinstance(found, (GPUArray, np.ndarray)):
-        raise TypeError(f"{name}: an output must be an array, not {type(obj).__name__}")
-    return found
-
-
-def _as_mask(mask: Any, name: str) -> Any:
-    dtype = mask.dtype if hasattr(mask, "dtype") else np.asarray(mask).dtype
-    if dtype != np.bool_:
-        raise TypeError(f"{name}: where must be an array of bools, not of {dtype}")
-    return mask
-
-
-def _where(owner: Any, operands: Sequence[Any]) -> tuple[Any, Place | None]:
-    """The backend of a call, and the place if all is on the host."""
-    for a in operands:
-        if is_array(a):
-            return a.backend, None
-    here = place(owner.target)
-    return here.backend, here
-
-
-def _numbers(operands: list[Any], operation: Any) -> list[Any]:
-    """Numbers in the dtypes of the loop. Raises OverflowError for an int that does not fit."""
-    return [
-        a if is_array(a) else elementwise.as_scalar(a, d)
-        for a, d in zip(operands, operation.inputs)
-    ]
-
-
-def _keep_order(shape: tuple[int, ...], inputs: list[Any], dtype: DType) -> Any:
-    """Strides of a result whose operands are all in Fortran order, else None."""
-    full = [a for a in inputs if isinstance(a, np.ndarray) and a.shape == shape]
-    if len(shape) > 1 and full and all(a.flags.f_contiguous for a in full):
-        if not all(a.flags.c_contiguous for a in full):
-            return layout.f_strides(shape, dtype.itemsize)
-    return None
-
-
-def _select(where: Any, array: Any, neutral: Any, target: Any, name: str) -> Any:
-    """The array with *neutral* where a mask is false."""
-    array, where = _operand(array, name), _as_mask(_operand(where, name), name)
-    if is_array(array):
-        mask = work.as_array(array, where, np.bool_, name)
-        made = work.empty(array, array.shape, array.dtype)
-        work.fill(made, neutral)
-        ufuncs.call("positive", [array], [made], where=mask)
-        return made
-    return np.where(where, array, np.asarray(array).dtype.type(neutral))
 
 
 def vectorize(
@@ -596,19 +532,14 @@ def vectorize(
     Returns a :class:`UFunc`. Raises TypeError for signatures that do not fit the function.
     """
     check_target(target, "vectorize")
-    unknown = set(options) - set(_IGNORED)
+    unknown = set(options) - set(IGNORED)
     if unknown:
         raise TypeError(f"vectorize: unknown option {sorted(unknown)[0]!r}")
     if callable(ftylist_or_function) and not hasattr(ftylist_or_function, "dtype"):
-        return UFunc(_plain(ftylist_or_function), (), target, identity)
+        return UFunc(plain(ftylist_or_function), (), target, identity)
     given = signatures(ftylist_or_function, "vectorize")
 
     def decorate(function: Callable[..., Any]) -> UFunc:
-        return UFunc(_plain(function), given, target, identity)
+        return UFunc(plain(function), given, target, identity)
 
     return decorate
-
-
-def _plain(function: Any) -> Any:
-    """The Python function of one that a decorator made a device function of."""
-    return getattr(function, "py_func", function)

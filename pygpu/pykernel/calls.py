@@ -1,0 +1,181 @@
+"""Calls in kernels: of builtins, of device functions, of methods of numbers."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from typing import Any
+
+import numpy as np
+
+from . import emit
+from .ir import Value
+from .operators import Operators
+from .source import python_function
+from .types import VOID, Scalar, TupleType, flat_types, weak
+
+__all__ = ["Calls", "Method", "WrongCall"]
+
+
+class WrongCall(Exception):
+    """What a builtin was given does not fit; the message tells."""
+
+
+class Method:
+    """A method of a number, before it is called."""
+
+    def __init__(self, name: str, value: Value) -> None:
+        self.name = name
+        self.value = value
+
+
+def _describe(obj: Any) -> str:
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
+    module = getattr(obj, "__module__", None)
+    if name is None:
+        return repr(obj)
+    return f"{module}.{name}" if module and module != "builtins" else str(name)
+
+
+def _rebuild(t: Any, parts: Any) -> Value:
+    if isinstance(t, TupleType):
+        return Value(t, items=[_rebuild(item, parts) for item in t.items])
+    found: Value = next(parts)
+    return found
+
+
+class Calls(Operators):
+    """Methods of the function compiler; *self* is one."""
+
+    implicit: dict[str, None]
+
+    def on_Call(self, node: ast.Call) -> Value:
+        function = self.expr(node.func)
+        if not function.is_object:
+            raise self.source.error(f"{function.type} cannot be called", node.func)
+        target = function.const
+        if isinstance(target, Method):
+            return self.method(node, target)
+        args: list[Value] = []
+        for arg in node.args:
+            if isinstance(arg, ast.Starred):
+                args += self.unpack(self.expr(arg.value), arg)
+            else:
+                args.append(self.expr(arg))
+        kwargs: dict[str, Value] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.source.error("** is not supported in calls", node)
+            kwargs[keyword.arg] = self.expr(keyword.value)
+        return self.call(node, target, args, kwargs)
+
+    def call(
+        self, node: ast.Call, target: Any, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        from .builtins import find
+
+        emitter = getattr(target, "emit_call", None)
+        handler = emitter if emitter is not None else find(target)
+        if handler is not None:
+            try:
+                result: Value = handler(self, node, args, kwargs)
+            except WrongCall as error:
+                raise self.source.error(str(error), node) from None
+            return result
+        inner = python_function(target)
+        if inner is None:
+            raise self.source.error(f"{_describe(target)} cannot be called in a kernel", node.func)
+        return self.call_function(node, inner, args, kwargs, getattr(target, "src", None))
+
+    def call_function(
+        self,
+        node: ast.Call,
+        function: types.FunctionType,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        src: str | None = None,
+    ) -> Value:
+        """A call of a device function."""
+        try:
+            bound = inspect.signature(function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise self.source.error(f"{function.__name__}(): {error}", node) from None
+        bound.apply_defaults()
+        values = []
+        for value in bound.arguments.values():
+            if isinstance(value, tuple) and (not value or isinstance(value[0], Value)):
+                raise self.source.error("*args are not supported in device functions", node)
+            if isinstance(value, dict):
+                raise self.source.error("**kwargs are not supported in device functions", node)
+            values.append(value if isinstance(value, Value) else self.constant(value, node))
+        arg_types = tuple(v.type for v in values)
+        made = self.device_function(node, function, arg_types, src)
+        texts: list[str] = []
+        for value, t in zip(values, arg_types):
+            texts += emit.arguments(value, t)
+        for name in made.implicit:
+            self.implicit[name] = None
+            texts.append(name)
+        if isinstance(made.result, Scalar):
+            return Value(made.result, f"{made.name}({', '.join(texts)})")
+        if made.result == VOID:
+            return Value(VOID, f"{made.name}({', '.join(texts)})")
+        self.statement_only(node, "a call of a function that returns a tuple")
+        parts = []
+        for t in flat_types(made.result):
+            temp = self.temp(f"{emit.c_type(t)} ")
+            texts.append(f"&{temp}")
+            parts.append(Value(t, temp))
+        self.emit(f"{made.name}({', '.join(texts)});")
+        return _rebuild(made.result, iter(parts))
+
+    def device_function(
+        self, node: ast.AST, function: types.FunctionType, arg_types: Any, src: str | None
+    ) -> Any:
+        from . import compiler
+
+        key = (function, arg_types)
+        if any(f.__code__ is function.__code__ for f in self.unit.stack):
+            raise self.source.error(
+                f"{function.__name__} calls itself; devices have no recursion, write a loop", node
+            )
+        return self.unit.functions.get(key) or compiler.device_function(
+            self.unit, function, arg_types, src
+        )
+
+    def method(self, node: ast.Call, method: Method) -> Value:
+        """A method of a number."""
+        value = method.value
+        if method.name in ("conjugate", "conj"):
+            return self.ufunc(node, "conjugate", [value])[0]
+        if method.name == "item":
+            assert isinstance(value.type, Scalar)
+            kind = weak(
+                {"b": bool, "i": int, "u": int, "f": float, "c": complex}[value.type.dtype.kind]
+            )
+            return Value(kind, emit.convert(value, kind), nonneg=value.nonneg)
+        from .builtins import cast
+
+        return cast(self, node, value, self.dtype_of(self.expr(node.args[0]), node), node)
+
+    def item_type(self, value: Value, node: ast.AST) -> np.dtype[Any]:
+        """The dtype of the items of a kernel's own array: of numbers or of records."""
+        named = getattr(value.const, "dtype", value.const) if value.is_object else None
+        if isinstance(named, np.dtype) and named.names and not named.hasobject:
+            self.unit.need(named)
+            return named
+        dtype = self.dtype_of(value, node)
+        self.need_dtype(dtype, node)
+        return dtype
+
+    def dtype_of(self, value: Value, node: ast.AST) -> np.dtype[Any]:
+        """The dtype that an argument names."""
+        from .types import as_dtype
+
+        if value.is_object:
+            try:
+                return as_dtype(value.const)
+            except TypeError as error:
+                raise self.source.error(str(error), node) from None
+        raise self.source.error(f"a dtype is needed, not {value.type}", node)

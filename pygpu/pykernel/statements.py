@@ -1,0 +1,312 @@
+"""Statements of kernels. Part of the function compiler."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import emit
+from .emit import bare
+from .expressions import Expressions, NotYet
+from .ir import Value, flat_values
+from .types import VOID, ArrayType, ObjectType, Scalar, Type, Void, flat_types, join
+
+__all__ = ["Statements", "terminates"]
+
+_NOT_SUPPORTED = {
+    "Try": "exceptions are not supported; test what could go wrong with if",
+    "TryStar": "exceptions are not supported",
+    "Raise": "exceptions are not supported; use assert, or a value that tells",
+    "With": "with is not supported",
+    "ClassDef": "classes are not supported",
+    "FunctionDef": "a function inside of a kernel is not supported; define it outside, it is "
+    "called by its name",
+    "AsyncFunctionDef": "coroutines are not supported",
+    "AsyncFor": "coroutines are not supported",
+    "AsyncWith": "coroutines are not supported",
+    "Import": "import is not supported; import the module outside",
+    "ImportFrom": "import is not supported; import the module outside",
+    "Global": "global variables cannot be assigned in a kernel",
+    "Nonlocal": "variables of the enclosing function cannot be assigned in a kernel",
+    "Delete": "del is not supported",
+    "Match": "match is not supported; use if",
+}
+
+
+class Statements(Expressions):
+    """Methods of the function compiler; *self* is one."""
+
+    kernel: bool
+    pending: Any
+    result: Type | None
+    assign_name: Callable[..., None]
+
+    def block(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            method = getattr(self, f"do_{type(statement).__name__}", None)
+            if method is None:
+                kind = type(statement).__name__
+                raise self.source.error(
+                    _NOT_SUPPORTED.get(kind, f"{kind} is not supported in kernels"), statement
+                )
+            try:
+                method(statement)
+            except NotYet as error:
+                self.pending = self.pending or error.error
+            if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
+                return
+
+    def inner(self, statements: Sequence[ast.stmt]) -> None:
+        self.indent += 1
+        self.block(statements)
+        self.indent -= 1
+
+    def do_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def do_Expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Constant):
+            return  # a docstring, ...
+        value = self.expr(node.value)
+        if value.is_scalar and not value.is_const:
+            if "(" in value.text:
+                self.emit(f"(void){value.text};")
+        elif value.type == VOID and value.text:
+            self.emit(f"{value.text};")
+
+    def do_Assign(self, node: ast.Assign) -> None:
+        value = self.expr(node.value)
+        if len(node.targets) > 1:
+            value = self.keep(value)
+        for target in node.targets:
+            self.assign(target, value)
+
+    def do_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.assign(node.target, self.expr(node.value))
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        """Assignment to a name, an item, or several of them."""
+        if isinstance(target, ast.Name):
+            if value.is_tuple and any(self._mentions(i, target.id) for i in value.items):
+                value = self.keep(value)
+            self.assign_name(target.id, value, target)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            if any(isinstance(t, ast.Starred) for t in target.elts):
+                raise self.source.error("starred assignment is not supported", target)
+            items = self.unpack(value, target, len(target.elts))
+            if len(items) != len(target.elts):
+                raise self.source.error(f"{len(items)} values for {len(target.elts)} names", target)
+            if any(not isinstance(t, ast.Name) for t in target.elts) or any(
+                self._mentions(item, t.id)
+                for i, t in enumerate(target.elts)
+                for item in items[i + 1 :]
+                if isinstance(t, ast.Name)
+            ):
+                items = [self.keep(item) for item in items]
+            for t, item in zip(target.elts, items):
+                self.assign(t, item)
+        elif isinstance(target, ast.Subscript):
+            self.store_item(target, value)
+        elif isinstance(target, ast.Attribute):
+            self.store_field(target, self.expr(target.value), target.attr, value)
+        else:
+            raise self.source.error("starred assignment is not supported", target)
+
+    def _mentions(self, value: Value, name: str) -> bool:
+        """Whether the text of a value reads a variable (or memory, which might be written)."""
+        v = self.vars.get(name)
+        if v is None:
+            return False
+        return any(v.cname in text for text in self.texts_of(value))
+
+    def texts_of(self, value: Value) -> list[str]:
+        found = [value.text, *value.shape, *(value.strides or ())]
+        for item in value.items:
+            found += self.texts_of(item)
+        return found
+
+    def do_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Subscript):
+            self.augment_item(node)
+            return
+        if isinstance(node.target, ast.Attribute):
+            record = self.keep(self.expr(node.target.value))
+            old = self.field(record, node.target.attr, node.target)
+            new = self.binary(node, node.op, old, self.expr(node.value))
+            self.store_field(node.target, record, node.target.attr, new)
+            return
+        assert isinstance(node.target, ast.Name)
+        load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        value = self.binary(node, node.op, self.expr(load), self.expr(node.value))
+        self.assign_name(node.target.id, value, node)
+
+    def do_If(self, node: ast.If) -> None:
+        test = self.test(node.test)
+        if test.is_const:  # only one of them is ever taken
+            self.block(node.body if test.const else node.orelse)
+            return
+        self.emit(f"if ({bare(test.text)}) {{")
+        self.inner(node.body)
+        if node.orelse:
+            self.emit("} else {")
+            self.inner(node.orelse)
+        self.emit("}")
+
+    def do_While(self, node: ast.While) -> None:
+        flag = self.loop_flag(node)
+        place = len(self.lines)
+        self.indent += 1
+        test = self.test(node.test)
+        self.indent -= 1
+        if len(self.lines) > place or test.is_const:
+            self.lines.insert(place, "    " * self.indent + "for (;;) {")
+            if not (test.is_const and test.const):
+                self.emit(f"    if (!({test.text if not test.is_const else '0'})) break;")
+        else:
+            self.emit(f"while ({bare(test.text)}) {{")
+        self.loop_body(node, flag)
+
+    def loop_flag(self, node: Any) -> str:
+        """A variable that tells whether the loop was left by break, if it has an else."""
+        if not node.orelse or not _has_break(node.body):
+            return ""
+        flag = self.temp("int ")
+        self.emit(f"{flag} = 0;")
+        return flag
+
+    def loop_body(self, node: Any, flag: str) -> None:
+        """The body of a loop after its head, to the end with its else."""
+        self.flags.append(flag)
+        self.inner(node.body)
+        self.flags.pop()
+        self.emit("}")
+        if node.orelse:
+            if flag:
+                self.emit(f"if (!{flag}) {{")
+                self.inner(node.orelse)
+                self.emit("}")
+            else:
+                self.block(node.orelse)
+
+    def do_Break(self, node: ast.Break) -> None:
+        if self.flags[-1]:
+            self.emit(f"{self.flags[-1]} = 1;")
+        self.emit("break;")
+
+    def do_Continue(self, node: ast.Continue) -> None:
+        self.emit("continue;")
+
+    def do_For(self, node: ast.For) -> None:
+        flag = self.loop_flag(node)
+        source = self.iteration(node.iter)
+        counter = self.counter()
+        kind, parts = source
+        if kind == "range":
+            start, stop, step = parts
+            low = emit.convert(start, self.WEAK_INT)
+            if step.is_const and step.const == 0:
+                raise self.source.error("range() step must not be zero", node.iter)
+            high = self.stable(emit.convert(stop, self.WEAK_INT))
+            if step.is_const:
+                by = int(step.const)
+                sign = "<" if by > 0 else ">"
+                move = {1: f"{counter}++", -1: f"{counter}--"}.get(by, f"{counter} += {by}")
+                test = f"{counter} {sign} {high}"
+            else:
+                by_text = self.stable(emit.convert(step, self.WEAK_INT))
+                move = f"{counter} += {by_text}"
+                test = f"{counter} < {high}"
+                if not step.nonneg:
+                    test = f"({by_text} > 0 ? {counter} < {high} : {counter} > {high})"
+            self.emit(f"for (pg_i64 {counter} = {low}; {test}; {move}) {{")
+            up = start.nonneg and (step.nonneg or (step.is_const and step.const > 0))
+            down = step.is_const and step.const < 0 and stop.is_const and stop.const >= -1
+            item = Value(self.WEAK_INT, counter, nonneg=bool(up or down))
+            self.indent += 1
+            self.assign(node.target, item)
+            self.indent -= 1
+        else:
+            length, choose = parts
+            self.emit(f"for (pg_i64 {counter} = 0; {counter} < {length}; {counter}++) {{")
+            self.indent += 1
+            choose(counter, node.target)
+            self.indent -= 1
+        self.loop_body(node, flag)
+
+    def do_Return(self, node: ast.Return) -> None:
+        value = Value(VOID) if node.value is None else self.expr(node.value)
+        if value.is_object and value.const is None:
+            value = Value(VOID)
+        if self.kernel:
+            if value.type != VOID:
+                raise self.source.error("a kernel returns nothing; write results to an array", node)
+            self.emit("return;")
+            return
+        new = value.type if self.result is None else join(self.result, value.type)
+        if new is None or isinstance(new, ObjectType):
+            raise self.source.error(
+                f"{self.source.name} returns {self.result or value.type} in one place and "
+                f"{value.type} in another"
+                if self.result is not None
+                else f"{value.type} cannot be returned",
+                node,
+            )
+        if new != self.result:
+            self.changed = True
+            self.result = new
+        if isinstance(new, Scalar):
+            self.emit(f"return {bare(emit.convert(value, new))};")
+        elif isinstance(new, Void):
+            self.emit("return;")
+        else:
+            if isinstance(new, ArrayType):
+                raise self.source.error("a device function cannot return an array", node)
+            for i, (item, part) in enumerate(zip(flat_types(new), flat_values(value))):
+                if not isinstance(item, Scalar):
+                    raise self.source.error("a device function returns numbers only", node)
+                self.emit(f"*r_{i} = {bare(emit.convert(part, item))};")
+            self.emit("return;")
+
+    def do_Assert(self, node: ast.Assert) -> None:
+        test = self.test(node.test)
+        if test.is_const and test.const:
+            return
+        text = ast.unparse(node.test)
+        if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
+            text = f"{text}: {node.msg.value}"
+        place = f"{self.source.filename}:{node.lineno + self.source.first}"
+        message = f"{text} ({self.source.name}, {place})"
+        number = self.unit.asserts.setdefault(message, len(self.unit.asserts) + 1)
+        self.need_implicit("pg_error", "PG_GLOBAL pg_i32 *pg_error", "")
+        condition = "0" if test.is_const else test.text
+        self.emit(f"if (!({condition})) *pg_error = {number};")
+
+
+def _has_break(body: Sequence[ast.stmt]) -> bool:
+    """Whether a break of this loop, not of one inside, is among the statements."""
+    for statement in body:
+        if isinstance(statement, ast.Break):
+            return True
+        for name in ("body", "orelse") if isinstance(statement, ast.If) else ("orelse",):
+            if _has_break(getattr(statement, name, ())):
+                return True
+    return False
+
+
+def terminates(body: Sequence[ast.stmt]) -> bool:
+    """Whether control never reaches the end of the statements."""
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            return True
+        if isinstance(statement, ast.If) and terminates(statement.body):
+            if terminates(statement.orelse):
+                return True
+        if isinstance(statement, ast.While) and isinstance(statement.test, ast.Constant):
+            if statement.test.value and not _has_break(statement.body):
+                return True
+        if isinstance(statement, (ast.For, ast.While)) and terminates(statement.orelse):
+            if not _has_break(statement.body):
+                return True
+    return False
