@@ -20,7 +20,6 @@ True
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -92,14 +91,18 @@ class _Linear:
         return found
 
 
-@functools.cache
+_known: list[_Linear] = []
+
+
 def _jumps(power: int) -> _Linear:
     """2**power jumps."""
-    if power == 0:
+    if not _known:
         one, none = np.uint64(1) << np.arange(64, dtype=np.uint64), np.zeros(64, np.uint64)
-        return _Linear(_jump(np.concatenate([one, none]), np.concatenate([none, one])))
-    half = _jumps(power - 1)
-    return _Linear(half(*half.columns))
+        _known.append(_Linear(_jump(np.concatenate([one, none]), np.concatenate([none, one]))))
+    while len(_known) <= power:
+        last = _known[-1]
+        _known.append(_Linear(last(*last.columns)))
+    return _known[power]
 
 
 def _first_state(seed: int) -> tuple[int, int]:

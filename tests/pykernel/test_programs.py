@@ -38,6 +38,15 @@ def _expressions(more: list[str]) -> Any:
             "({0} == {1}) * 5",
             "int({0})",
             "sum(divmod({0}, 4))",
+            "divmod({0}, -3)[1]",
+            "g({0}, {1})",
+            "g({0}, q={1})",
+            "({0}, {1}, x)[i % 3]",
+            "({0} in ({1}, 2, y))",
+            "({0} < {1} != t)",
+            "bool({0}) + True",
+            "h({0})[1]",
+            "first({0})",
             *more,
         ]
         return st.builds(lambda s, a, b: s.format(a, b), st.sampled_from(shapes), inner, inner)
@@ -66,11 +75,40 @@ def f(x, y):
         t = t % 1000
     else:
         t -= 1
-    return t + {5}
+    u, n = 2, 0
+    while u > {6} and n < 20:
+        u, n = u - 1, n + 1
+        if t > {7}:
+            t, u = u, t % 50 - 10
+            continue
+        for t in (x, u, 3):
+            if t == {8}:
+                return t
+        if u < -15:
+            break
+    else:
+        u, t = t, u
+    return t * 3 - u + {5}
 """
-    fields = [expressions] * 6
-    numbers = st.sampled_from(["3", "0, 6, 2", "4, -1, -1", "2, 2"])
+    fields = [expressions] * 9
+    numbers = st.sampled_from(["3", "0, 6, 2", "4, -1, -1", "2, 2", "-3, 4, 3", "int(x), 3"])
     return st.builds(lambda n, *e: text.format(*e, n=n), numbers, *fields)
+
+
+# What the programs call: defaults, keywords, two results, an early return from a loop.
+HELPERS = """
+def g(p, q=3, *, r=2):
+    return p * 2 - q + r
+def h(a):
+    if a > 2:
+        return a, 1
+    return 2, a
+def first(a):
+    for b in range(5, -2, -2):
+        if b < a:
+            return b
+    return a
+"""
 
 
 def _run(make: Any, programs: list[str], dtype: str) -> None:
@@ -78,10 +116,12 @@ def _run(make: Any, programs: list[str], dtype: str) -> None:
     x, y = x.ravel(), y.ravel()
     if dtype[0] == "f":
         x += 0.25
-    text, space = "", {"cuda": cuda, "k": 5}
+    text, space = HELPERS, {"cuda": cuda, "k": 5}
     for n, program in enumerate(programs):
         text += program.replace("def f(", f"def f{n}(")
     exec(text, space)
+    for name in ("g", "h", "first"):
+        space[name] = pygpu.jit(space[name], src=HELPERS)
     body = "".join(f"    out[{n}, j] = f{n}(x[j], y[j])\n" for n in range(len(programs)))
     entry = "def rows(x, y, out):\n    j = cuda.grid(1)\n    if j >= x.size:\n        return\n"
     for n in range(len(programs)):
