@@ -105,19 +105,16 @@ def _jumps(power: int) -> _Linear:
     return _known[power]
 
 
-def _first_state(seed: int) -> tuple[int, int]:
-    """Two words of SplitMix64."""
-    z, found = seed & _MASK, []
-    for _ in range(2):
-        z = (z + 0x9E3779B97F4A7C15) & _MASK
-        x = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _MASK
-        found.append(x ^ (x >> 31))
-    return found[0], found[1]
+def _first_word(seed: int) -> int:
+    """A word of SplitMix64, which both halves of Numba's first state are."""
+    z = (seed + 0x9E3779B97F4A7C15) & _MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    return z ^ (z >> 31)
 
 
 def _states(n: int, seed: int, start: int) -> np.ndarray:
-    first, second = (np.array([x], np.uint64) for x in _first_state(seed))
+    first = second = np.array([_first_word(seed & _MASK)], np.uint64)
     power = 0
     while start >> power:
         if start >> power & 1:
