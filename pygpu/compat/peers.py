@@ -54,6 +54,7 @@ def _pyopencl() -> Peer:
             "_cl": ("pygpu._opencl", "pygpu", "pygpu.tools", "pygpu.compat.names"),
             "array": ("pygpu.compat.opencl_array", "pygpu.array"),
             "clrandom": ("pygpu.compat.opencl_clrandom", "pygpu.clrandom"),
+            "elementwise": ("pygpu.elementwise", "pygpu.arguments"),  # VectorArg and others
             "invoker": (),
             "typing": ("pygpu.compat.names",),
             "compyte": (),

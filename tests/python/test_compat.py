@@ -43,6 +43,10 @@ def test_the_package_and_its_names():
     check("""
         import pyopencl as cl
         from pyopencl import Buffer, mem_flags as mf
+        from pyopencl.elementwise import ElementwiseKernel, ScalarArg, VectorArg
+        assert VectorArg is pygpu.tools.VectorArg is cl.tools.VectorArg
+        assert cl.elementwise.ElementwiseKernel is ElementwiseKernel
+        assert ElementwiseKernel is pygpu.elementwise.ElementwiseKernel
         assert cl.Buffer is Buffer is pygpu.Buffer and mf is pygpu.mem_flags
         assert cl.LogicError is pygpu.LogicError and cl.create_some_context
         assert cl is sys.modules["pyopencl"] and cl is not pygpu
