@@ -189,7 +189,7 @@ def run(*options, **environment):
     """The command in a process of its own; its status, output and errors."""
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))) | environment
     if "ASAN_OPTIONS" in env:
-        env["ASAN_OPTIONS"] += ":handle_segv=0"  # a driver that crashes is what some tests are about
+        env["ASAN_OPTIONS"] += ":handle_segv=0"  # some tests are about drivers that crash
     done = subprocess.run(
         [sys.executable, "-P", "-m", "pygpu", *options],
         env=env,
