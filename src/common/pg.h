@@ -76,6 +76,13 @@ int pg_add(size_t a, size_t b, size_t *out);
 int pg_get_buffer(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view);
 const char *pg_type_name(PyObject *obj);
 
+/* ---- arrays over memory that can be taken back ------------------------------------------------------------------ */
+
+/* The array of a weak reference (NULL: there is none), a new reference; NULL, without an exception, if it is gone. */
+PyArrayObject *pg_lent_array(PyObject *weak);
+/* Makes that array empty. One without axes keeps an item: *scalar*, memory of its size. */
+void pg_lent_empty(PyObject *weak, void *scalar);
+
 /* ---- shared libraries ------------------------------------------------------------------------------------------ */
 
 void *pg_library_open(const char *path, int global, char *error, size_t error_size);

@@ -93,18 +93,3 @@ PyObject *cud_array_over(PyObject *owner, ArrayLayout *layout, void *data, PyObj
 }
 
 void cud_array_zero(PyObject *array) { memset(PyArray_DATA((PyArrayObject *)array), 0, (size_t)PyArray_NBYTES((PyArrayObject *)array)); }
-
-void cud_make_empty(PyObject *weak, void *scalar) {
-    PyObject *object = weak != NULL ? PyWeakref_GetObject(weak) : Py_None;
-    if (object == NULL || !PyArray_Check(object)) {
-        PyErr_Clear();
-        return;
-    }
-    PyArrayObject *array = (PyArrayObject *)object;
-    for (int i = 0; i < PyArray_NDIM(array); i++) {
-        PyArray_DIMS(array)[i] = 0;
-    }
-    if (PyArray_NDIM(array) == 0 && scalar != NULL) {
-        ((PyArrayObject_fields *)array)->data = scalar;
-    }
-}

@@ -101,17 +101,19 @@ PyObject *cud_host_memory_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (self->freed) {
         return cud_reject(self->state, "HostPointer.free", CUDA_ERROR_INVALID_HANDLE, "the %s was freed before", pg_type_name(op));
     }
-    PyObject *array = self->array != NULL ? PyWeakref_GetObject(self->array) : Py_None;
-    if (array == Py_None) {
+    PyArrayObject *array = pg_lent_array(self->array);
+    if (array == NULL) {
         self->freed = 1;
         release(self);
         Py_RETURN_NONE;
     }
-    if (PyArray_NDIM((PyArrayObject *)array) == 0 && (self->scalar = PyMem_Calloc(1, self->size > 0 ? self->size : 1)) == NULL) {
+    int axes = PyArray_NDIM(array);
+    Py_DECREF(array);
+    if (axes == 0 && (self->scalar = PyMem_Calloc(1, self->size > 0 ? self->size : 1)) == NULL) {
         return PyErr_NoMemory(); /* its item must be somewhere */
     }
     self->freed = 1;
-    cud_make_empty(self->array, self->scalar);
+    pg_lent_empty(self->array, self->scalar);
     Py_RETURN_NONE;
 }
 

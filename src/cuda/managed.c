@@ -35,13 +35,14 @@ static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, P
 /* As for other host memory: the array is empty from now on, and the memory goes when no view of it is left. */
 static PyObject *ManagedAllocation_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     CudManaged *self = (CudManaged *)op;
-    PyObject *array = self->array != NULL ? PyWeakref_GetObject(self->array) : Py_None;
-    if (!self->head.freed && array != Py_None) {
-        if (PyArray_NDIM((PyArrayObject *)array) == 0 && self->scalar == NULL &&
-            (self->scalar = PyMem_Calloc(1, self->head.size > 0 ? self->head.size : 1)) == NULL) {
+    PyArrayObject *array = self->head.freed ? NULL : pg_lent_array(self->array);
+    if (array != NULL) {
+        int axes = PyArray_NDIM(array);
+        Py_DECREF(array);
+        if (axes == 0 && self->scalar == NULL && (self->scalar = PyMem_Calloc(1, self->head.size > 0 ? self->head.size : 1)) == NULL) {
             return PyErr_NoMemory();
         }
-        cud_make_empty(self->array, self->scalar);
+        pg_lent_empty(self->array, self->scalar);
         self->head.freed = 1;
         Py_RETURN_NONE;
     }

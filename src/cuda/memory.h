@@ -121,7 +121,6 @@ PyObject *cud_new_managed(State *state, struct ArrayLayout *layout, PyObject *fl
 int cud_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObject *order, ArrayLayout *layout);
 /* Takes layout->dtype. owner becomes the base; *weak (may be NULL) a weak reference to the array. */
 PyObject *cud_array_over(PyObject *owner, ArrayLayout *layout, void *data, PyObject **weak);
-void cud_make_empty(PyObject *weak, void *scalar);
 /* Shape and dtype of another array, in its order. */
 int cud_array_layout_like(const char *call, PyObject *other, ArrayLayout *layout);
 void cud_array_zero(PyObject *array);

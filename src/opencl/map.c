@@ -65,21 +65,6 @@ static void MemoryMap_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-static void make_empty(MemoryMap *self) {
-    PyObject *object = self->array != NULL ? PyWeakref_GetObject(self->array) : Py_None;
-    if (object == NULL || !PyArray_Check(object)) {
-        PyErr_Clear();
-        return;
-    }
-    PyArrayObject *array = (PyArrayObject *)object;
-    for (int i = 0; i < PyArray_NDIM(array); i++) {
-        PyArray_DIMS(array)[i] = 0;
-    }
-    if (PyArray_NDIM(array) == 0 && self->scalar != NULL) {
-        ((PyArrayObject_fields *)array)->data = self->scalar;
-    }
-}
-
 PG_DOC(MemoryMap_release__doc__, "release", "$self, queue=None, wait_for=None",
        "(queue: CommandQueue | None = None, wait_for: Sequence[Event] | None = None) -> Event",
        "Unmap: give the memory back to the device. The array is empty from then on.\n\nqueue: by default the one that mapped.");
@@ -105,7 +90,7 @@ static PyObject *release(MemoryMap *self, Queue *queue, PyObject *wait_for) {
     CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, self->mem, pointer, list.n, list.events, &event);
     if (status == CL_SUCCESS) {
         self->pointer = NULL;
-        make_empty(self);
+        pg_lent_empty(self->array, self->scalar);
     }
     return ocl_finish_enqueue(queue, "clEnqueueUnmapMemObject", status, event, &list);
 }
