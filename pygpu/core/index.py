@@ -151,7 +151,7 @@ class _Advanced:
                     arrays.append((None, np.zeros(int(truth), np.int64), False))
                     continue
                 for k, n in enumerate(shape):
-                    if view_shape[axis + k] != n:
+                    if n not in (0, view_shape[axis + k]):  # 0 selects nothing
                         raise IndexError(
                             "boolean index did not match indexed array along axis "
                             f"{axis + k}; size of axis is {view_shape[axis + k]} but size of "

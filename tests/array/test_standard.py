@@ -109,3 +109,14 @@ def test_arange_counts_integers_exactly(on):
     for start, stop in ((0, np.inf), (np.nan, 1), (-1e308, 1e308)):
         with pytest.raises(ValueError, match="arange: from .* there is no end"):
             xp.arange(start, stop, 0.5)
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3), (0, 0)])
+def test_masks_of_no_item_select_nothing(on, shape):
+    a, mask = np.ones((2, 3)), np.zeros(shape, bool)
+    x = xp.asarray(a)
+    assert x[xp.asarray(mask)].shape == x[mask].shape == a[mask].shape
+    x[mask] = 7
+    assert np.array_equal(x.get(), a)
+    with pytest.raises(IndexError, match="boolean index did not match"):
+        x[np.zeros((3, 0), bool)]
