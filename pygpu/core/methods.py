@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _array
 from . import operators  # noqa: F401 - gives the C slots their work
 from .parts import part
 from .shaping import Shaping
@@ -179,35 +178,8 @@ class ArrayBase(Shaping):
 
     # ---- reductions: reduce.py
 
-    def _reduce(
-        self,
-        kind: str,
-        axis: Any,
-        *,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-        ddof: float = 0,
-    ) -> Any:
-        if dtype is None and out is None and initial is None and where is None and ddof == 0:
-            known = _array._reduce(kind, axis, keepdims, self)
-            if known is not None:
-                return known
-        reduce = part("reduce")
-
-        return reduce.reduce(
-            kind,
-            self,
-            axis,
-            dtype=dtype,
-            out=out,
-            keepdims=keepdims,
-            initial=initial,
-            where=where,
-            ddof=ddof,
-        )
+    def _reduce(self, kind: str, axis: Any, **options: Any) -> Any:
+        return part("reduce").reduce(kind, self, axis, **options)
 
     def sum(
         self,

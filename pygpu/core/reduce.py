@@ -19,8 +19,9 @@ from .. import _array
 from . import dtypes, elementwise, kernels, layout, remember, work
 from .reduce_ops import Operation, operation
 from .reduce_ops import fused as fuse_operation
-from .shells import reduce_text
-from .shells.reduce_text import GROUP, Form
+from .shells import reduce_cpu_text, reduce_text
+from .shells.reduce_parts_text import Form
+from .shells.reduce_text import GROUP
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -121,6 +122,10 @@ def reduce(
     array or a bool, that is broadcast to the array's shape. Raises ValueError for what needs at
     least one item, np.exceptions.AxisError, TypeError for dtypes that cannot be reduced so.
     """
+    if dtype is None and out is None and initial is None and where is None and ddof == 0:
+        known = _array._reduce(kind, axis, keepdims, a)
+        if known is not None:
+            return known
     given, axis_given, out_given = dtype, axis, out
     a = a._aligned()
     shape: tuple[int, ...] = a.shape
@@ -161,20 +166,8 @@ def reduce(
     out_strides = list(out.strides)
     if keepdims:
         out_strides = [s for k, s in enumerate(out_strides) if k not in axes]
-    out = _run(
-        kind,
-        operands,
-        shape,
-        axes,
-        number,
-        out,
-        tuple(out_strides),
-        where is not None,
-        initial,
-        ddof,
-        call,
-    )
-    return out
+    strides, masked = tuple(out_strides), where is not None
+    return _run(kind, operands, shape, axes, number, out, strides, masked, initial, ddof, call)
 
 
 def _check(kind: str, a: Any, number: np.dtype[Any], where: Any, initial: Any) -> None:
@@ -515,7 +508,7 @@ def _cpu_geometry(
     n_out = prod(kept_shape)
     workers = max(min(units * 4, n_out * n_red >> 15), 1)
     if columns:
-        tiles = n_out // kept_shape[-1] * -(-kept_shape[-1] // reduce_text.cpu_columns(op))
+        tiles = n_out // kept_shape[-1] * -(-kept_shape[-1] // reduce_cpu_text.cpu_columns(op))
         segments = max(min(-(-workers // tiles), n_red // 64), 1)
         return min(tiles * segments, workers), segments
     segments = 1 if n_out >= workers else -(-workers // n_out)
