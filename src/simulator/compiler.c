@@ -120,27 +120,55 @@ static bool write_definitions(const Options *options, const char *folder, Words 
     return good;
 }
 
+static void preprocess_words(Words *words, const CxxCompiler *cxx, const Options *options, bool hosted) {
+    common_words(words, cxx, options);
+    words_add(words, "-E");
+    words_add(words, "-x");
+    words_add(words, "c++");
+    words_add(words, "-UNDEBUG"); /* zig defines it */
+    words_add(words, "-D__CUDA_ARCH__=%d", options->architecture * 10);
+    if (options->debug) words_add(words, "-D__CUDACC_DEBUG__=1");
+    if (hosted) words_add(words, "-DSIM_HOSTED=1");
+    if (sim_checked()) words_add(words, "-DSIM_CHECKED=1");
+}
+
+/* The device headers from what is kept of them, with their macros in a file; not where an option might change them. */
+static bool add_prelude(const CxxCompiler *cxx, const Options *options, const char *macros, Text *out) {
+    Words words = {0};
+    for (size_t i = 0; i < options->preprocess.n; i++) {
+        const char *word = options->preprocess.words[i];
+        if ((strncmp(word, "-D", 2) == 0 || strncmp(word, "-U", 2) == 0) && !is_programs_macro(word)) return false;
+    }
+    preprocess_words(&words, cxx, options, false);
+    words_add(&words, "-I%s", compiler_headers());
+    words_add(&words, "-dD");
+    words_add(&words, "-include");
+    words_add(&words, "%s/pygpu_simcuda.h", compiler_headers());
+    words_add(&words, "/dev/null");
+    const bool good = prelude_get(cxx, &words, macros, out);
+    words_free(&words);
+    if (!good) text_free(out);
+    return good;
+}
+
 static bool preprocess(const CxxCompiler *cxx, const Options *options, const char *folder, bool hosted, Text *out, Text *error) {
     Words words = {0};
-    common_words(&words, cxx, options);
-    words_add(&words, "-E");
-    words_add(&words, "-x");
-    words_add(&words, "c++");
-    words_add(&words, "-UNDEBUG"); /* zig defines it */
-    words_add(&words, "-D__CUDA_ARCH__=%d", options->architecture * 10);
-    if (options->debug) words_add(&words, "-D__CUDACC_DEBUG__=1");
-    if (hosted) words_add(&words, "-DSIM_HOSTED=1");
-    if (sim_checked()) words_add(&words, "-DSIM_CHECKED=1");
+    char macros[4200];
+    snprintf(macros, sizeof macros, "%s/device_macros.h", folder);
+    const bool prelude = !hosted && add_prelude(cxx, options, macros, out);
+    const size_t before = out->size;
+    preprocess_words(&words, cxx, options, hosted);
     words_add(&words, "-I%s/headers", folder);
     words_add(&words, "-I%s", compiler_headers());
     words_add(&words, "-include");
-    words_add(&words, "%s/pygpu_simcuda.h", compiler_headers());
+    if (prelude) words_add(&words, "%s", macros);
+    else words_add(&words, "%s/pygpu_simcuda.h", compiler_headers());
     const bool written = write_definitions(options, folder, &words);
     words_add(&words, "%s/program.cu", folder);
     const int status = written ? spawn(&words, NULL, out, error) : -1;
     words_free(&words);
-    if (status == 0 && out->size == 0) text_puts(error, "nvrtc: error: the C++ compiler wrote nothing when it was to preprocess\n");
-    return status == 0 && !out->failed && out->size > 0;
+    if (status == 0 && out->size == before) text_puts(error, "nvrtc: error: the C++ compiler wrote nothing when it was to preprocess\n");
+    return status == 0 && !out->failed && out->size > before;
 }
 
 /* A header of the C++ library was included: then its math functions are used, and ours step back. */

@@ -103,6 +103,12 @@ const char *compiler_headers(void);                       /* folder of the simul
 uint64_t compiler_headers_stamp(void);                    /* changes with them */
 const char *processor_name(void);
 
+/* ---- prelude.c ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Adds the device headers' text and writes their macros to a file. command is what preprocesses them alone, with -dD. False: it is to be done
+ * together with the program. */
+bool prelude_get(const CxxCompiler *cxx, const Words *command, const char *macros_path, Text *text);
+
 /* ---- compiler.c ---------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
