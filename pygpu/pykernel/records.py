@@ -124,17 +124,24 @@ class Records(Indexing):
         storage, code = dtypes.storage_type(dtype), dtypes.code(dtype)
         name = f"pgu_{what}_{t.space}_{code}"
         kind, n = emit.pointer_type(t), dtype.itemsize
-        number = ("pg_to_f16(x)", "pg_from_f16(u.v)") if code == "f16" else ("x", "u.v")
+        number = "pg_from_f16(u.v)" if code == "f16" else "u.v"
         union = f"union {{ {storage} v; char b[{n}]; }} u;"
         if what == "load":
             text = (
                 f"PG_INLINE {dtypes.compute_type(dtype)} {name}({kind}p) {{ {union} "
-                f"for (int i = 0; i < {n}; i++) u.b[i] = p[i]; return {number[1]}; }}\n"
+                f"for (int i = 0; i < {n}; i++) u.b[i] = p[i]; return {number}; }}\n"
+            )
+        elif code == "f16":
+            # As an integer: from a union, NVIDIA's compiler (580) stored a constant 1.5 as
+            # 1.501 on an H200.
+            text = (
+                f"PG_INLINE void {name}({kind}p, {dtypes.compute_type(dtype)} x) {{ "
+                f"pg_u32 u = pg_to_f16(x); p[0] = (char)(u & 255u); p[1] = (char)(u >> 8); }}\n"
             )
         else:
             text = (
                 f"PG_INLINE void {name}({kind}p, {dtypes.compute_type(dtype)} x) {{ {union} "
-                f"u.v = {number[0]}; for (int i = 0; i < {n}; i++) p[i] = u.b[i]; }}\n"
+                f"u.v = x; for (int i = 0; i < {n}; i++) p[i] = u.b[i]; }}\n"
             )
         self.unit.texts.setdefault(name, text)
         return name
