@@ -18,7 +18,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ..cuda import compiler, driver, nvrtc, signature
+from ..cuda import compilation, driver, nvrtc, signature
 from ..errors import Error
 
 __all__ = ["find", "keep", "key_of"]
@@ -41,7 +41,7 @@ def key_of(prefix: str, text: str, options: Sequence[str], capability: Any) -> s
         _FORMAT,
         tuple(options),
         capability,
-        compiler._simulator_identity() if simulated else os.environ.get(nvrtc.VARIABLE),
+        compilation.simulator_identity() if simulated else os.environ.get(nvrtc.VARIABLE),
     )
     key = hashlib.sha256(repr(around).encode())
     key.update(prefix.encode())

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pygpu.core import images
+from pygpu.cuda import compiler
 
 pytestmark = pytest.mark.parametrize("make", ["cuda"], indirect=True)
 
@@ -31,7 +32,6 @@ def backend(make, tmp_path, monkeypatch):
 def compiled(backend, monkeypatch, text=TEXT, features=()):
     """(kernel, how often a compiler was asked) of a new compilation."""
     asked = []
-    compiler = images.compiler
     for name in ("compile_generated", "SourceModule"):
         real = getattr(compiler, name)
         monkeypatch.setattr(

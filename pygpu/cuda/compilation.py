@@ -1,0 +1,214 @@
+"""One source of CUDA C++ made into an image, by NVRTC or nvcc, with what is kept on disk.
+
+`pygpu.cuda.compiler` decides which compiler it is; these are the steps around both.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pygpu import cache as disk
+
+from . import nvrtc
+from .advice import advice
+from .driver import Context
+from .errors import CompileError
+from .loader import simulator_path
+
+__all__ = ["NAME", "Compilation", "get_nvcc_version", "run", "simulator_identity"]
+
+NAME = "kernel.cu"
+_CACHE_FORMAT = "cuda 1"
+
+
+@cache
+def get_nvcc_version(nvcc: str) -> str:
+    """What `nvcc --version` prints."""
+    try:
+        done = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False)
+        if done.returncode == 0 and done.stdout:
+            return done.stdout
+    except OSError:
+        pass
+    warnings.warn("NVCC version could not be determined.", stacklevel=2)
+    return "nvcc unknown version"
+
+
+def _device_architecture() -> tuple[int, int]:
+    return Context.get_device().compute_capability()
+
+
+class Compilation:
+    """One source to compile: the same steps around both compilers."""
+
+    def __init__(
+        self,
+        call: str,
+        source: str,
+        folders: Sequence[str],
+        keep: bool,
+        target: str,
+        expressions: tuple[str, ...],
+        store: disk.Entries | None,
+    ) -> None:
+        self.call, self.source, self.folders, self.keep = call, source, folders, keep
+        self.target, self.expressions, self.store = target, expressions, store
+
+    def with_nvrtc(self, words: list[str], arch: str | None, code: str | None) -> nvrtc.Compiled:
+        words = [*words, *(f"-I{folder}" for folder in self.folders)]
+        given = any(word.startswith("--gpu-architecture=") for word in words)
+        target = None if given else _real_architecture(arch, code)
+        # The driver first: the simulator brings its own NVRTC.
+        device = _device_architecture() if not given and target is None else None
+        nvrtc.load()
+        if device is not None:
+            target = nvrtc.architecture(*device)
+        if target:
+            words.append(f"--gpu-architecture={target}")
+        toolkit = nvrtc.include_folders()
+        words += [f"-I{folder}" for folder in toolkit]
+        compiler = ("nvrtc", nvrtc.version(), _simulator_version())
+        return self._cached(words, compiler, toolkit, self._run_nvrtc)
+
+    def _run_nvrtc(self, words: list[str]) -> nvrtc.Compiled:
+        status, result = nvrtc.compile_source(self.source, NAME, words, self.expressions)
+        if self.keep:
+            files = {
+                NAME: self.source.encode(),
+                "kernel.ptx": result.ptx,
+                "kernel.cubin": result.cubin,
+            }
+            _keep(files)
+        if status != 0:
+            command = ["nvrtc", *words, NAME]
+            log = result.log + advice(result.log)
+            raise CompileError(f"nvrtc compilation of {NAME} failed", command, "", log)
+        return result
+
+    def with_nvcc(
+        self, nvcc: str, words: list[str], arch: str | None, code: str | None
+    ) -> nvrtc.Compiled:
+        if arch is None and not any(word.startswith(("-arch", "--gpu-arch")) for word in words):
+            arch = "sm_{}{}".format(*_device_architecture())
+        words = [*words, *(["-arch", arch] if arch else []), *(["-code", code] if code else [])]
+        words += [f"-I{folder}" for folder in self.folders]
+        compiler = ("nvcc", get_nvcc_version(nvcc), self.target)
+        return self._cached(words, compiler, (), lambda words: self._run_nvcc(nvcc, words))
+
+    def _run_nvcc(self, nvcc: str, words: list[str]) -> nvrtc.Compiled:
+        folder = tempfile.mkdtemp(prefix="pygpu-")
+        try:
+            path = os.path.join(folder, NAME)
+            Path(path).write_text(self.source, "utf-8")
+            if self.keep:
+                print(f"*** compiler output in {folder}")
+                words = [*words, "--keep"]
+            command = [nvcc, f"--{self.target}", *words, NAME]
+            done = run(command, folder)
+            made = Path(folder, f"kernel.{self.target}")
+            if done.returncode != 0 or not made.is_file():
+                log = done.stderr + advice(done.stderr)
+                raise CompileError(f"nvcc compilation of {path} failed", command, done.stdout, log)
+            data = made.read_bytes()
+        finally:
+            if not self.keep:
+                shutil.rmtree(folder, ignore_errors=True)
+        log = (done.stdout + done.stderr).strip()
+        is_ptx = self.target == "ptx"
+        return nvrtc.Compiled(None if is_ptx else data, data if is_ptx else None, log, {})
+
+    def _cached(
+        self, words: list[str], compiler: Any, opaque: Sequence[str], run: Any
+    ) -> nvrtc.Compiled:
+        key = None if self.store is None or self.keep else self._key(words, compiler, opaque)
+        if key is not None and self.store is not None:
+            entry = self.store.read(key)
+            result = _unpack(entry) if entry is not None else None
+            if result is not None:
+                return result
+        result = run(words)
+        if result.log:
+            warnings.warn(
+                "The CUDA compiler succeeded, but said the following:\n" + result.log,
+                stacklevel=6,
+            )
+        if key is not None and self.store is not None:
+            binary = (result.cubin or b"") + (result.ptx or b"")
+            facts = {"cubin": len(result.cubin or b""), "lowered": result.lowered}
+            self.store.write(key, binary, facts)
+        return result
+
+    def _key(self, words: list[str], compiler: Any, opaque: Sequence[str]) -> str | None:
+        """A name for the result; None if what it depends on cannot be found out."""
+        import hashlib
+
+        key = hashlib.sha256()
+        scan = disk._Scan([*self.folders, *_include_words(words), *opaque], opaque)
+        source = self.source.encode("utf-8", "surrogateescape")
+        scan.scan(source)
+        if not scan.known:
+            return None
+        key.update(repr((_CACHE_FORMAT, words, compiler, self.expressions)).encode())
+        key.update(repr((len(source), scan.found)).encode("utf-8", "surrogateescape"))
+        key.update(source)
+        return key.hexdigest()
+
+
+def _include_words(words: Sequence[str]) -> list[str]:
+    return [word[2:] for word in words if word.startswith("-I") and len(word) > 2]
+
+
+def _simulator_version() -> tuple[object, ...]:
+    """Which simulator compiles, and its settings; empty if NVRTC does."""
+    return simulator_identity() if nvrtc.is_simulated() else ()
+
+
+def simulator_identity() -> tuple[object, ...]:
+    settings = sorted(item for item in os.environ.items() if item[0].startswith("PYGPU_SIM_"))
+    file = simulator_path().stat()  # an image of another build need not be one that this one loads
+    return (file.st_size, file.st_mtime_ns, *settings)
+
+
+def _real_architecture(arch: str | None, code: str | None) -> str | None:
+    """What to compile for, None for the device's own, "" for the compiler's choice."""
+    chosen = code if code and code.startswith("sm_") else arch
+    return chosen
+
+
+def _unpack(entry: tuple[bytes, dict[str, Any]]) -> nvrtc.Compiled | None:
+    binary, facts = entry
+    try:
+        size = int(facts["cubin"])
+        lowered = {str(name): str(text) for name, text in facts["lowered"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+    return nvrtc.Compiled(binary[:size] or None, binary[size:] or None, "", lowered)
+
+
+def _keep(files: dict[str, bytes | None]) -> None:
+    folder = tempfile.mkdtemp(prefix="pygpu-")
+    print(f"*** compiler output in {folder}")
+    for name, data in files.items():
+        if data:
+            Path(folder, name).write_bytes(data)
+
+
+def run(command: list[str], folder: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
+        )
+    except OSError as error:
+        raise CompileError(
+            f"{command[0]} could not be started ({error}). Leave nvcc= and nvcc's own options out "
+            "to compile with NVRTC, or install the CUDA toolkit",
+            command,
+        ) from None
