@@ -69,21 +69,21 @@ CUresult check_begin(Worker *worker) {
     return CUDA_SUCCESS;
 }
 
-/* Locals that a program leaves without a value hold a pattern of -ftrivial-auto-var-init: 0xfe bytes of g++, 0xaa of clang++. */
-static bool is_pattern(uintptr_t address, unsigned size) {
-    const unsigned char *bytes = (const unsigned char *)address;
-    if (bytes[0] != 0xfe && bytes[0] != 0xaa) return false;
-    for (unsigned i = 1; i < size; i++) {
-        if (bytes[i] != bytes[0]) return false;
+/* Locals that a program leaves without a value hold a pattern of -ftrivial-auto-var-init: 0xfe bytes of g++, 0xaa of clang++. One or
+ * two such bytes are too likely to be a number. */
+static bool is_pattern(const struct Check *check, uintptr_t address, unsigned size) {
+    const unsigned char *bytes = (const unsigned char *)address, unset = sim_module_unset(check->module);
+    for (unsigned i = 0; i < size; i++) {
+        if (bytes[i] != unset) return false;
     }
-    return true;
+    return size >= 4;
 }
 
 static void resolve_last(Worker *worker) {
     struct Check *check = worker->check;
     const unsigned size = check->last.size;
     check->last.size = 0;
-    if (!is_pattern(check->last.address, size)) return;
+    if (!is_pattern(check, check->last.address, size)) return;
     char at[200];
     worker->c.thread = check->last.thread;
     worker->c.linear = check->last.linear;

@@ -39,6 +39,7 @@ struct SimModule {
     void *image; /* as it was loaded, for messages */
     size_t image_size;
     char path[300]; /* of the image, if it was kept */
+    unsigned char unset;
 };
 
 static void module_free(SimModule *module) {
@@ -119,6 +120,8 @@ void sim_module_shared_name(const SimModule *module, size_t *offset, char *text,
     }
 }
 
+unsigned char sim_module_unset(const SimModule *module) { return module->unset; }
+
 static CUresult find_kernels(SimModule *module, const Elf *elf) {
     uint64_t address = 0, size = 0;
     if (!elf_section(elf, "sim_kernels", &address, &size)) return CUDA_SUCCESS;
@@ -194,6 +197,7 @@ static CUresult load(SimModule *module, const void *image, size_t size) {
     if (status != CUDA_SUCCESS) return status;
     find_segments(module, &elf);
     if ((module->image = malloc(elf.size)) != NULL) memcpy(module->image, image, module->image_size = elf.size);
+    module->unset = memmem(image, elf.size, "clang version", 13) != NULL ? 0xaa : 0xfe; /* in .comment */
     find_shared(module, &elf);
     module->lines_block = line_table_copy(&module->lines, &elf);
     if (elf_section(&elf, "sim_dynamic", &address, &bytes)) {

@@ -1,5 +1,7 @@
 """PYGPU_SIM_CHECK=1: what it finds, and that sound kernels pass it."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -108,6 +110,13 @@ K unset(int *a, int n) {
     if (n > 100) l = 2;
     a[0] = l;
 }
+K like_unset(int *a)
+{
+    unsigned char *bytes = (unsigned char *)(a + threadIdx.x);
+    bytes[0] = 0xfe; bytes[1] = 0xaa;
+    ((unsigned short *)bytes)[1] = 0xfefe;
+}
+K ballot(unsigned *a) { a[threadIdx.x] = __ballot_sync(~0u, threadIdx.x & 1); }
 K misaligned(char *a) { *(int *)(a + 1) = 3; }
 K host_pointer(float *a, float **p) { a[0] = **p; }
 """
@@ -129,9 +138,13 @@ def checked(make_simulator):
         ("heap", "i4", [], 0, lambda a: a * 0 + 15),
         ("virtuals", "i4", [], 0, lambda a: np.arange(64) ** 2),
         ("chars", "i1", [], 0, lambda a: a[::-1]),
+        ("like_unset", "u4", [], 0, lambda a: a * 0 + 0xFEFEAAFE),
+        ("ballot", "u4", [], 0, lambda a: a * 0 + 0xAAAAAAAA),
     ],
 )
 def test_sound_kernels_give_no_finding(checked, name, dtype, args, shared, expected):
+    if name == "ballot" and "clang" in os.environ.get("PYGPU_SIM_CXX", ""):
+        pytest.skip("clang++ fills locals without a value with the bytes of this ballot")
     a = np.arange(64).astype(dtype)
     before = a.copy()
     checked.launch(name, 1, 64, a, *args, shared=shared)
