@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # A warm build takes 30 ms, so what only some builds need (shlex, regular expressions, hashlib,
 # json) is imported and compiled where it is used: all of it would add half as much again.
-# any([...]), all([...]): CPython 3.12 and 3.13 end the process without memory for a generator expression.
+# any([...]), all([...]): CPython 3.12 and 3.13 crash without memory for a generator expression.
 
 __all__ = ["program_kind"]
 
