@@ -77,9 +77,9 @@ bool prelude_get(const CxxCompiler *cxx, const Words *command, const char *macro
     }
     if (good) {
         char *end;
-        const size_t n = strtoull(kept.data, &end, 10);
-        good = *end == '\n' && n < kept.size && text_write_file(macros_path, end + 1, n);
-        if (good) text_add(text, end + 1 + n, kept.size - n - (size_t)(end + 1 - kept.data));
+        const size_t n = strtoull(kept.data, &end, 10), head = (size_t)(end + 1 - kept.data);
+        good = *end == '\n' && head <= kept.size && n <= kept.size - head && text_write_file(macros_path, end + 1, n);
+        if (good) text_add(text, end + 1 + n, kept.size - head - n);
     }
     pthread_mutex_unlock(&lock);
     return good && !text->failed;
