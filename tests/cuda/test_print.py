@@ -197,14 +197,14 @@ def test_a_block_that_fails_prints_once(context, barrier):
     out = io.StringIO()
     try:
         module = SourceModule("""
-        __global__ void f(int *a, int n) {
+        __global__ void f(int *a, long long n) {
             printf("%d.%d ", blockIdx.x, threadIdx.x);
             BARRIER
             a[blockIdx.x == 2 && threadIdx.x == 2 ? n : 0] = 1;
         }""".replace("BARRIER", barrier))
         with contextlib.redirect_stdout(out):
             module.get_function("f")(
-                cuda.mem_alloc(4), np.int32(1 << 30), block=(3, 1, 1), grid=(3, 1)
+                cuda.mem_alloc(4), np.int64(-(1 << 44)), block=(3, 1, 1), grid=(3, 1)
             )
             with pytest.raises(cuda.Error, match=r"block \(2,0,0\), thread \(2,0,0\)"):
                 cuda.Context.synchronize()

@@ -11,10 +11,10 @@ import pytest
 SOURCE = """
 #define K extern "C" __global__ void
 K null(int *a) { int *p = 0; p[threadIdx.x] = a[0]; }
-K far(int *a) { a[threadIdx.x * 1000000000ll] = 1; }
+K far(int *a) { a[threadIdx.x * -(1ll << 38)] = 1; }
 K waits_then_far(int *a) {
     __syncthreads();
-    if (threadIdx.x == 33) a[3000000000ll] = 1;
+    if (threadIdx.x == 33) a[-(1ll << 44)] = 1;
     __syncthreads();
 }
 K wild(int *a) { int *p = (int *)0x123456789abcdef0ull; a[0] = *p; }

@@ -141,9 +141,9 @@ extern "C" __global__ void product(float *C, const float *A, const float *B, int
     }
     if (row < n && col < n) C[row * n + col] = sum;
 }
-extern "C" __global__ void wild(int *out, const int *in, int n) {
-    __shared__ int s[256];
-    int x = in[threadIdx.x];
+extern "C" __global__ void wild(int *out, const long long *in, int n) {
+    __shared__ long long s[256];
+    long long x = in[threadIdx.x];
     s[threadIdx.x] = x;
     __syncthreads();
     out[s[255 - threadIdx.x]] =
@@ -183,11 +183,11 @@ def test_cooperative(product):
 
 def test_whose_fault(product):
     """A fault names the thread and its line, although no thread ran on its own."""
-    given = np.arange(256, dtype=np.int32)
+    given = np.arange(256, dtype=np.int64)
     assert in_regions(product, "wild")
     with pytest.raises(Exception, match=r"thread \(\d+,0,0\): integer division by zero.*:2[12]"):
         product.launch("wild", 1, 256, np.zeros(256, np.int32), given, np.int32(0))
-    given[10] = 1 << 28
+    given[10] = -(1 << 44)  # 64 TiB below, where nothing of the process lies
     with pytest.raises(Exception, match=r"thread \(245,0,0\): invalid write.*:2[12]"):
         product.launch("wild", 1, 256, np.zeros(256, np.int32), given, np.int32(1))
 
