@@ -312,6 +312,16 @@ class Array(ArrayBase):
             events=None if data is None else self.events,
         )
 
+    def _get_sizes(
+        self, queue: Any, kernel_specific_max_wg_size: int | None = None
+    ) -> tuple[tuple[int], tuple[int]]:
+        """(global size, local size) for a kernel of one's own that steps through the items."""
+        from .array_kernels import splay
+
+        return splay(queue.device, self.size, kernel_specific_max_wg_size)
+
+    get_sizes = _get_sizes
+
     def _zero_fill(self, queue: Any = None, wait_for: Any = None) -> None:
         self.fill(0, queue, wait_for)
 
@@ -507,4 +517,9 @@ def __getattr__(name: str) -> Any:
 
         warnings.warn("pygpu.array.vec is old; use pygpu.cltypes", DeprecationWarning, stacklevel=2)
         return cltypes
+    if name in ("elwise_kernel_runner", "splay", "_splay"):
+        from . import array_kernels
+
+        value = globals()[name] = getattr(array_kernels, name.removeprefix("_"))
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -240,3 +240,19 @@ def get_unary_func_kernel(
     arguments = f"{out} *z, {OPENCL.ctype(np.dtype(in_dtype))} *y"
     operation = f"z[i] = {func_name}(y[i])"
     return get_elwise_kernel(context, arguments, operation, name=f"{func_name}_kernel")
+
+
+def __getattr__(name: str) -> Any:
+    """Fetch one of the kernels of array operations when it is first asked for."""
+    from pygpu import array_kernels
+
+    if name not in array_kernels.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(array_kernels, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    from pygpu import array_kernels
+
+    return sorted({*globals(), *array_kernels.__all__})

@@ -18,6 +18,11 @@ class DeviceTopologyAmd(NamedTuple):
     device: int = 0
     function: int = 0
 
+    @property
+    def type(self) -> int:
+        """The bus: as in PyOpenCL, which calls it so too."""
+        return self.bus
+
 
 def get_cl_header_version() -> tuple[int, int]:
     """The newest OpenCL whose names pygpu knows; no header is used to build it."""

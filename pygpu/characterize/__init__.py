@@ -321,6 +321,11 @@ def _has_svm(dev: cl.Device, *capabilities: str) -> bool:
     return all(available & getattr(cl.device_svm_capabilities, name) for name in capabilities)
 
 
+def _may_have_svm(dev: cl.Device) -> bool:
+    """Whether *dev* has shared virtual memory of any kind; PyOpenCL's programs ask for it."""
+    return bool(_query(dev, "svm_capabilities"))
+
+
 def has_coarse_grain_buffer_svm(dev: cl.Device) -> bool:
     """Whether *dev* shares allocations with the host while they are mapped."""
     return _has_svm(dev, "COARSE_GRAIN_BUFFER")

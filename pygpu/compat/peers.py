@@ -53,15 +53,27 @@ def _pyopencl() -> Peer:
             "": ("pygpu", "pygpu.compat.names"),
             "_cl": ("pygpu._opencl", "pygpu", "pygpu.tools", "pygpu.compat.names"),
             "array": ("pygpu.compat.opencl_array", "pygpu.array"),
+            "_cluda": (),
+            "_mymako": ("pygpu.compat.mymako",),
+            "algorithm": ("pygpu.algorithm", "pygpu.scan", "pygpu.tools"),
+            "bitonic_sort": ("pygpu.bitonic_sort", "pygpu.dtypes"),
+            "reduction": ("pygpu.reduction", "pygpu.arguments", "pygpu.dtypes"),
+            "scan": ("pygpu.scan", "pygpu.tools"),
             "clrandom": ("pygpu.compat.opencl_clrandom", "pygpu.clrandom"),
-            "elementwise": ("pygpu.elementwise", "pygpu.arguments"),  # VectorArg and others
+            # VectorArg and others
+            "elementwise": ("pygpu.elementwise", "pygpu.arguments", "pygpu.tools"),
             "invoker": (),
             "typing": ("pygpu.compat.names",),
             "compyte": (),
             "compyte.dtypes": ("pygpu.dtypes", "pygpu.tools"),
             "version": (),
         },
-        renamed={("_cl", "_Program"): ("pygpu", "Program")},
+        renamed={
+            ("_cl", "_Program"): ("pygpu", "Program"),
+            ("_cluda", "CLUDA_PREAMBLE"): ("pygpu.compat.cluda", "OPENCL_PREAMBLE"),
+            ("clrandom", "_get_generator"): ("pygpu.clrandom", "_generator_of"),
+            ("clrandom", "Random123GeneratorBase"): ("pygpu.clrandom", "_CounterGenerator"),
+        },
         values=values,
     )
 
@@ -88,12 +100,15 @@ def _pycuda() -> Peer:
         elsewhere={
             "": ("pygpu.cuda",),
             "_driver": ("pygpu.cuda.driver",),
+            "_cluda": (),
+            "_mymako": ("pygpu.compat.mymako",),
             "gpuarray": ("pygpu.compat.cuda_gpuarray", "pygpu.cuda.gpuarray"),
             "curandom": ("pygpu.compat.cuda_curandom", "pygpu.cuda.curandom"),
             "_pvt_struct": ("struct",),
             "compyte": (),
             "compyte.dtypes": ("pygpu.cuda.dtypes", "pygpu.dtypes"),
         },
+        renamed={("_cluda", "CLUDA_PREAMBLE"): ("pygpu.compat.cluda", "CUDA_PREAMBLE")},
         values=values,
     )
 

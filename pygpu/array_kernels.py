@@ -1,0 +1,595 @@
+"""Kernels of OpenCL for the operations of arrays, by the names that PyOpenCL's have.
+
+For programs that launch them with work sizes of their own, or by
+:func:`pygpu.array.elwise_kernel_runner`. pygpu's arrays do not use them: theirs know about strides
+and broadcasting.
+
+Each function makes one Kernel for a context and keeps it there. The kernel takes
+``(queue, global_size, local_size, *arrays_and_numbers, n)``: contiguous Arrays of the dtypes that
+it was made for, the results first, and the number of items to do. A parameter ending in
+``_is_scalar`` says that this array has one item, which is used for all others. Types are converted
+as C does it, real numbers to complex ones where the result is complex. Raises TypeError for dtypes
+that the operation is not defined for.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu.arguments import ScalarArg, VectorArg
+from pygpu.constants import device_type, kernel_work_group_info
+from pygpu.dtypes import dtype_to_ctype
+from pygpu.elementwise import get_elwise_kernel
+from pygpu.memoize import context_dependent_memoize
+from pygpu.structs import dtype_to_c_struct
+
+__all__ = [
+    "ArgumentKind",
+    "complex_dtype_to_name",
+    "elwise_kernel_runner",
+    "get_arange_kernel",
+    "get_argument_kind",
+    "get_array_binop_kernel",
+    "get_array_comparison_kernel",
+    "get_array_scalar_binop_kernel",
+    "get_array_scalar_comparison_kernel",
+    "get_axpbyz_kernel",
+    "get_axpbz_kernel",
+    "get_bessel_kernel",
+    "get_binary_func_kernel",
+    "get_copy_kernel",
+    "get_decl_and_access_for_kind",
+    "get_diff_kernel",
+    "get_divide_kernel",
+    "get_float_binary_func_kernel",
+    "get_fmod_kernel",
+    "get_frexp_kernel",
+    "get_hankel_01_kernel",
+    "get_if_positive_kernel",
+    "get_ldexp_kernel",
+    "get_logical_not_kernel",
+    "get_minmaximum_kernel",
+    "get_modf_kernel",
+    "get_multiply_kernel",
+    "get_pow_kernel",
+    "get_put_kernel",
+    "get_rdivide_elwise_kernel",
+    "get_take_kernel",
+    "get_take_put_kernel",
+    "get_unop_kernel",
+    "real_dtype",
+    "splay",
+]
+
+
+_GROUP_SIZE = kernel_work_group_info.WORK_GROUP_SIZE
+
+
+class ArgumentKind(enum.Enum):
+    """What an operand is: an array, an array of one item, or a number."""
+
+    ARRAY = enum.auto()
+    DEV_SCALAR = enum.auto()
+    SCALAR = enum.auto()
+
+
+def get_argument_kind(v: Any) -> ArgumentKind:
+    """The kind of an operand; of arrays, those of no dimensions are DEV_SCALAR."""
+    from pygpu.array import Array
+
+    if not isinstance(v, Array):
+        return ArgumentKind.SCALAR
+    return ArgumentKind.ARRAY if v.shape else ArgumentKind.DEV_SCALAR
+
+
+def get_decl_and_access_for_kind(name: str, kind: ArgumentKind) -> tuple[str, str]:
+    """How a parameter is declared, after its type, and what its item i is called."""
+    if kind is ArgumentKind.SCALAR:
+        return name, name
+    return f"*{name}", f"{name}[i]" if kind is ArgumentKind.ARRAY else f"{name}[0]"
+
+
+def complex_dtype_to_name(dtype: Any) -> str:
+    """How functions of a complex type begin: "cfloat" or "cdouble"."""
+    name = {"F": "cfloat", "D": "cdouble"}.get(np.dtype(dtype).char)
+    if name is None:
+        raise RuntimeError(f"complex_dtype_to_name: {np.dtype(dtype)} is no complex type")
+    return name
+
+
+def real_dtype(dtype: Any) -> np.dtype[Any]:
+    """The type of the real part."""
+    kind: np.dtype[Any] = np.zeros((), dtype).real.dtype
+    return kind
+
+
+def _out(dtype: Any, name: str = "z") -> VectorArg:
+    return VectorArg(np.dtype(dtype), name, with_offset=True)
+
+
+_in = _out
+
+
+def _to(dtype: Any, source: Any, text: str, call: str) -> str:
+    """An expression of one dtype as one of another."""
+    dtype, source = np.dtype(dtype), np.dtype(source)
+    if dtype == source:
+        return text
+    if dtype.kind == "c":
+        name = complex_dtype_to_name(dtype)
+        return f"{name}_{'cast' if source.kind == 'c' else 'fromreal'}({text})"
+    if source.kind not in "biuf" or dtype.kind not in "biuf":
+        raise TypeError(f"{call}: {source} cannot become {dtype}")
+    return f"(({dtype_to_ctype(dtype)})({text}))"
+
+
+def _binary(dtype: Any, operator: str, function: str, x: str, y: str) -> str:
+    """x and y of one dtype, joined by an operator, which for complex numbers is a function."""
+    if np.dtype(dtype).kind == "c":
+        return f"{complex_dtype_to_name(dtype)}_{function}({x}, {y})"
+    return f"({x} {operator} {y})"
+
+
+def _item(name: str, is_scalar: bool) -> str:
+    return f"{name}[0]" if is_scalar else f"{name}[i]"
+
+
+def _structs(context: Any, dtype: Any) -> str:
+    return dtype_to_c_struct(context.devices[0], np.dtype(dtype))
+
+
+def _make(
+    context: Any, arguments: Sequence[Any], operation: str, name: str, preamble: str = ""
+) -> Any:
+    return get_elwise_kernel(context, list(arguments), operation, name=name, preamble=preamble)
+
+
+def splay(
+    device: Any, n: int, kernel_specific_max_wg_size: int | None = None
+) -> tuple[tuple[int], tuple[int]]:
+    """(global size, local size) for a kernel of this module on n items: work-items take several
+    where there are many. kernel_specific_max_wg_size: the largest local size [work-items] that the
+    kernel allows."""
+    largest = min(device.max_work_group_size, kernel_specific_max_wg_size or 1 << 30)
+    units = device.max_compute_units
+    if device.type & device_type.CPU:
+        local = 1
+        groups = min(4 * units, max(n >> 10, 1))
+    else:
+        local = min(largest, 256 if n >= 256 else 32)
+        groups = max(min(-(-n // local), 32 * units), 1)
+    return (groups * local,), (local,)
+
+
+def elwise_kernel_runner(kernel_getter: Callable[..., Any]) -> Callable[..., Any]:
+    """Make of a function that gives a kernel one that launches it: decorator.
+
+    kernel_getter: called as ``kernel_getter(out, *args, **options)``; gives a Kernel that takes
+    out, args and the number of items of out. The function takes the same arguments, an Array first,
+    and queue and wait_for; it returns the Event. Raises TypeError if out is no Array.
+    """
+
+    @functools.wraps(kernel_getter)
+    def run(out: Any, *args: Any, queue: Any = None, wait_for: Any = None, **options: Any) -> Any:
+        from pygpu.array import Array
+
+        if not isinstance(out, Array):
+            raise TypeError(f"{run.__name__}: out must be an Array, not {type(out).__name__}")
+        queue = queue or out.queue
+        if queue is None:
+            raise ValueError(f"{run.__name__}: no queue was given and the array has none")
+        kernel = kernel_getter(out, *args, **options)
+        sizes = out._get_sizes(queue, kernel.get_work_group_info(_GROUP_SIZE, queue.device))
+        return kernel(queue, *sizes, out, *args, out.size, wait_for=wait_for)
+
+    return run
+
+
+# Moving items
+
+
+@context_dependent_memoize
+def get_take_kernel(context: Any, dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Any:
+    """dest = src[idx]; arguments the dests, the srcs, idx, n."""
+    count = range(vec_count)
+    arguments = [_out(dtype, f"dest{k}") for k in count]
+    arguments += [_in(dtype, f"src{k}") for k in count] + [_in(idx_dtype, "idx")]
+    body = f"const {dtype_to_ctype(np.dtype(idx_dtype))} pg_from = idx[i];\n"
+    body += "\n".join(f"dest{k}[i] = src{k}[pg_from];" for k in count)
+    return _make(context, arguments, body, "take", _structs(context, dtype))
+
+
+@context_dependent_memoize
+def get_take_put_kernel(
+    context: Any, dtype: Any, idx_dtype: Any, with_offsets: bool, vec_count: int = 1
+) -> Any:
+    """dest[dest_idx] = src[src_idx + offset]; arguments the dests, dest_idx, src_idx, the srcs,
+    the offsets if there are any, n."""
+    count, index = range(vec_count), dtype_to_ctype(np.dtype(idx_dtype))
+    arguments: list[Any] = [_out(dtype, f"dest{k}") for k in count]
+    arguments += [_in(idx_dtype, "gmem_dest_idx"), _in(idx_dtype, "gmem_src_idx")]
+    arguments += [_in(dtype, f"src{k}") for k in count]
+    if with_offsets:
+        arguments += [ScalarArg(np.dtype(idx_dtype), f"offset{k}") for k in count]
+    body = f"const {index} pg_from = gmem_src_idx[i], pg_to = gmem_dest_idx[i];\n"
+    body += "\n".join(
+        f"dest{k}[pg_to] = src{k}[pg_from{f' + offset{k}' if with_offsets else ''}];" for k in count
+    )
+    return _make(context, arguments, body, "take_put", _structs(context, dtype))
+
+
+@context_dependent_memoize
+def get_put_kernel(context: Any, dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Any:
+    """dest[dest_idx] = src, from its start again where it ends; arguments the dests, dest_idx, the
+    srcs, use_fill (uint8, nonzero: only the first item of that src), the lengths of the srcs
+    (int64), n."""
+    count = range(vec_count)
+    arguments = [_out(dtype, f"dest{k}") for k in count] + [_in(idx_dtype, "gmem_dest_idx")]
+    arguments += [_in(dtype, f"src{k}") for k in count]
+    arguments += [_in(np.uint8, "use_fill"), _in(np.int64, "val_ary_lengths")]
+    body = f"const {dtype_to_ctype(np.dtype(idx_dtype))} pg_to = gmem_dest_idx[i];\n"
+    body += "\n".join(
+        f"dest{k}[pg_to] = src{k}[use_fill[{k}] ? 0 : i % val_ary_lengths[{k}]];" for k in count
+    )
+    return _make(context, arguments, body, "put", _structs(context, dtype))
+
+
+@context_dependent_memoize
+def get_copy_kernel(context: Any, dtype_dest: Any, dtype_src: Any) -> Any:
+    """dest = src, converted; arguments dest, src, n."""
+    value = _to(dtype_dest, dtype_src, "src[i]", "get_copy_kernel")
+    arguments = [_out(dtype_dest, "dest"), _in(dtype_src, "src")]
+    return _make(context, arguments, f"dest[i] = {value}", "copy", _structs(context, dtype_dest))
+
+
+@context_dependent_memoize
+def get_arange_kernel(context: Any, dtype: Any) -> Any:
+    """z = start + i * step; arguments z, start, step, n."""
+    index = _to(dtype, np.int64, "i", "get_arange_kernel")
+    value = _binary(dtype, "+", "add", "start", _binary(dtype, "*", "mul", index, "step"))
+    numbers = [ScalarArg(np.dtype(dtype), name) for name in ("start", "step")]
+    return _make(context, [_out(dtype), *numbers], f"z[i] = {value}", "arange")
+
+
+@context_dependent_memoize
+def get_diff_kernel(context: Any, dtype: Any) -> Any:
+    """result = array[i + 1] - array[i]; arguments result, array, n, one less than array has."""
+    value = _binary(dtype, "-", "sub", "array[i + 1]", "array[i]")
+    arguments = [_out(dtype, "result"), _in(dtype, "array")]
+    return _make(context, arguments, f"result[i] = {value}", "diff")
+
+
+@context_dependent_memoize
+def get_if_positive_kernel(
+    context: Any,
+    crit_dtype: Any,
+    then_else_dtype: Any,
+    is_then_array: bool,
+    is_else_array: bool,
+    is_then_scalar: bool,
+    is_else_scalar: bool,
+) -> Any:
+    """result = crit > 0 ? then : else; arguments result, crit, then, else, n."""
+    branches: list[VectorArg | ScalarArg] = []
+    texts = []
+    for name, is_array, is_scalar in (
+        ("then_", is_then_array, is_then_scalar),
+        ("else_", is_else_array, is_else_scalar),
+    ):
+        if is_array:
+            branches.append(_in(then_else_dtype, name))
+            texts.append(_item(name, is_scalar))
+        else:
+            branches.append(ScalarArg(np.dtype(then_else_dtype), name))
+            texts.append(name)
+    return _make(
+        context,
+        [_out(then_else_dtype, "result"), _in(crit_dtype, "crit"), *branches],
+        f"result[i] = crit[i] > 0 ? {texts[0]} : {texts[1]}",
+        "if_positive",
+    )
+
+
+# Arithmetic
+
+
+def _two(
+    context: Any, call: str, operator: str, function: str, dtypes: Any, scalars: Any, name: str
+) -> Any:
+    dtype_x, dtype_y, dtype_z = dtypes
+    x = _to(dtype_z, dtype_x, _item("x", scalars[0]), call)
+    y = _to(dtype_z, dtype_y, _item("y", scalars[1]), call)
+    arguments = [_out(dtype_z), _in(dtype_x, "x"), _in(dtype_y, "y")]
+    return _make(context, arguments, f"z[i] = {_binary(dtype_z, operator, function, x, y)}", name)
+
+
+@context_dependent_memoize
+def get_axpbyz_kernel(
+    context: Any,
+    dtype_x: Any,
+    dtype_y: Any,
+    dtype_z: Any,
+    x_is_scalar: bool = False,
+    y_is_scalar: bool = False,
+) -> Any:
+    """z = a * x + b * y; arguments z, a, x, b, y, n; a and b are of z's type."""
+    call = "get_axpbyz_kernel"
+    x = _to(dtype_z, dtype_x, _item("x", x_is_scalar), call)
+    y = _to(dtype_z, dtype_y, _item("y", y_is_scalar), call)
+    ax, by = _binary(dtype_z, "*", "mul", "a", x), _binary(dtype_z, "*", "mul", "b", y)
+    factors = [ScalarArg(np.dtype(dtype_z), name) for name in "ab"]
+    arguments = [_out(dtype_z), factors[0], _in(dtype_x, "x"), factors[1], _in(dtype_y, "y")]
+    return _make(context, arguments, f"z[i] = {_binary(dtype_z, '+', 'add', ax, by)}", "axpbyz")
+
+
+@context_dependent_memoize
+def get_axpbz_kernel(context: Any, dtype_a: Any, dtype_x: Any, dtype_b: Any, dtype_z: Any) -> Any:
+    """z = a * x + b; arguments z, a, x, b, n."""
+    a, x, b = (
+        _to(dtype_z, dtype, text, "get_axpbz_kernel")
+        for dtype, text in ((dtype_a, "a"), (dtype_x, "x[i]"), (dtype_b, "b"))
+    )
+    value = _binary(dtype_z, "+", "add", _binary(dtype_z, "*", "mul", a, x), b)
+    numbers = [ScalarArg(np.dtype(dtype_a), "a"), ScalarArg(np.dtype(dtype_b), "b")]
+    arguments = [_out(dtype_z), numbers[0], _in(dtype_x, "x"), numbers[1]]
+    return _make(context, arguments, f"z[i] = {value}", "axpb")
+
+
+@context_dependent_memoize
+def get_multiply_kernel(
+    context: Any,
+    dtype_x: Any,
+    dtype_y: Any,
+    dtype_z: Any,
+    x_is_scalar: bool = False,
+    y_is_scalar: bool = False,
+) -> Any:
+    """z = x * y; arguments z, x, y, n."""
+    dtypes, scalars = (dtype_x, dtype_y, dtype_z), (x_is_scalar, y_is_scalar)
+    return _two(context, "get_multiply_kernel", "*", "mul", dtypes, scalars, "multiply")
+
+
+@context_dependent_memoize
+def get_divide_kernel(
+    context: Any,
+    dtype_x: Any,
+    dtype_y: Any,
+    dtype_z: Any,
+    x_is_scalar: bool = False,
+    y_is_scalar: bool = False,
+) -> Any:
+    """z = x / y; arguments z, x, y, n."""
+    dtypes, scalars = (dtype_x, dtype_y, dtype_z), (x_is_scalar, y_is_scalar)
+    return _two(context, "get_divide_kernel", "/", "divide", dtypes, scalars, "divide")
+
+
+@context_dependent_memoize
+def get_rdivide_elwise_kernel(context: Any, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Any:
+    """z = y / x, where y is a number; arguments z, x, y, n."""
+    x = _to(dtype_z, dtype_x, "x[i]", "get_rdivide_elwise_kernel")
+    y = _to(dtype_z, dtype_y, "y", "get_rdivide_elwise_kernel")
+    arguments = [_out(dtype_z), _in(dtype_x, "x"), ScalarArg(np.dtype(dtype_y), "y")]
+    value = _binary(dtype_z, "/", "divide", y, x)
+    return _make(context, arguments, f"z[i] = {value}", "divide_r")
+
+
+@context_dependent_memoize
+def get_pow_kernel(
+    context: Any,
+    dtype_x: Any,
+    dtype_y: Any,
+    dtype_z: Any,
+    is_base_array: bool,
+    is_exp_array: bool,
+) -> Any:
+    """z = x ** y, each an array or a number; arguments z, x, y, n. Of integers, the power is that
+    of the floating-point numbers that hold them."""
+    dtype_z = np.dtype(dtype_z)
+    work = dtype_z if dtype_z.kind in "fc" else np.dtype(np.float64)
+    operands: list[VectorArg | ScalarArg] = []
+    texts = []
+    for name, dtype, is_array in (("x", dtype_x, is_base_array), ("y", dtype_y, is_exp_array)):
+        operands.append(_in(dtype, name) if is_array else ScalarArg(np.dtype(dtype), name))
+        texts.append(_to(work, dtype, f"{name}[i]" if is_array else name, "get_pow_kernel"))
+    function = f"{complex_dtype_to_name(work)}_pow" if work.kind == "c" else "pow"
+    value = _to(dtype_z, work, f"{function}({texts[0]}, {texts[1]})", "get_pow_kernel")
+    return _make(context, [_out(dtype_z), *operands], f"z[i] = {value}", "pow_method")
+
+
+@context_dependent_memoize
+def get_unop_kernel(context: Any, operator: str, res_dtype: Any, in_dtype: Any) -> Any:
+    """z = OPERATOR y; arguments z, y, n."""
+    arguments = [_out(res_dtype), _in(in_dtype, "y")]
+    return _make(context, arguments, f"z[i] = {operator} y[i]", "unary_op_kernel")
+
+
+@context_dependent_memoize
+def get_array_scalar_binop_kernel(
+    context: Any, operator: str, dtype_res: Any, dtype_a: Any, dtype_b: Any
+) -> Any:
+    """out = a OPERATOR b, where b is a number; arguments out, a, b, n."""
+    arguments = [_out(dtype_res, "out"), _in(dtype_a, "a"), ScalarArg(np.dtype(dtype_b), "b")]
+    return _make(context, arguments, f"out[i] = a[i] {operator} b", "scalar_binop_kernel")
+
+
+@context_dependent_memoize
+def get_array_binop_kernel(
+    context: Any,
+    operator: str,
+    dtype_res: Any,
+    dtype_a: Any,
+    dtype_b: Any,
+    a_is_scalar: bool = False,
+    b_is_scalar: bool = False,
+) -> Any:
+    """out = a OPERATOR b; arguments out, a, b, n."""
+    arguments = [_out(dtype_res, "out"), _in(dtype_a, "a"), _in(dtype_b, "b")]
+    value = f"{_item('a', a_is_scalar)} {operator} {_item('b', b_is_scalar)}"
+    return _make(context, arguments, f"out[i] = {value}", "binop_kernel")
+
+
+@context_dependent_memoize
+def get_array_scalar_comparison_kernel(context: Any, operator: str, dtype_a: Any) -> Any:
+    """out (int8) = a OPERATOR b, where b is a number of a's type; arguments out, a, b, n."""
+    return get_array_scalar_binop_kernel(context, operator, np.int8, dtype_a, dtype_a)
+
+
+@context_dependent_memoize
+def get_array_comparison_kernel(context: Any, operator: str, dtype_a: Any, dtype_b: Any) -> Any:
+    """out (int8) = a OPERATOR b; arguments out, a, b, n."""
+    return get_array_binop_kernel(context, operator, np.int8, dtype_a, dtype_b)
+
+
+@context_dependent_memoize
+def get_logical_not_kernel(context: Any, in_dtype: Any) -> Any:
+    """z (int8) = y == 0; arguments z, y, n."""
+    arguments = [_out(np.int8), _in(in_dtype, "y")]
+    return _make(context, arguments, "z[i] = (y[i] == 0)", "logical_not_kernel")
+
+
+# Functions
+
+
+@context_dependent_memoize
+def get_binary_func_kernel(
+    context: Any,
+    func_name: str,
+    x_dtype: Any,
+    y_dtype: Any,
+    out_dtype: Any,
+    preamble: str = "",
+    name: str | None = None,
+) -> Any:
+    """z = func(x, y); arguments z, x, y, n."""
+    arguments = [_out(out_dtype), _in(x_dtype, "x"), _in(y_dtype, "y")]
+    operation = f"z[i] = {func_name}(x[i], y[i])"
+    return _make(context, arguments, operation, f"{name or func_name}_kernel", preamble)
+
+
+@context_dependent_memoize
+def get_float_binary_func_kernel(
+    context: Any,
+    func_name: str,
+    x_dtype: Any,
+    y_dtype: Any,
+    out_dtype: Any,
+    preamble: str = "",
+    name: str | None = None,
+) -> Any:
+    """z = func(x, y), both as floats, or as doubles if NumPy's product of such arrays has more than
+    four bytes; arguments z, x, y, n."""
+    wide = np.result_type(x_dtype, y_dtype).itemsize > 4
+    work = "double" if wide else "float"
+    arguments = [_out(out_dtype), _in(x_dtype, "x"), _in(y_dtype, "y")]
+    operation = f"z[i] = {func_name}(({work})x[i], ({work})y[i])"
+    return _make(context, arguments, operation, f"{name or func_name}_kernel", preamble)
+
+
+@context_dependent_memoize
+def get_fmod_kernel(context: Any, out_dtype: Any, arg_dtype: Any, mod_dtype: Any) -> Any:
+    """z = fmod(x, y); arguments z, x, y, n."""
+    return get_float_binary_func_kernel(context, "fmod", arg_dtype, mod_dtype, out_dtype)
+
+
+@context_dependent_memoize
+def get_modf_kernel(context: Any, int_dtype: Any, frac_dtype: Any, x_dtype: Any) -> Any:
+    """What is before and after the point; arguments intpart, fracpart, x, n."""
+    arguments = [_out(int_dtype, "intpart"), _out(frac_dtype, "fracpart"), _in(x_dtype, "x")]
+    work = dtype_to_ctype(np.dtype(x_dtype))
+    operation = f"{work} pg_whole; fracpart[i] = modf(x[i], &pg_whole); intpart[i] = pg_whole"
+    return _make(context, arguments, operation, "modf_kernel")
+
+
+@context_dependent_memoize
+def get_frexp_kernel(context: Any, sign_dtype: Any, exp_dtype: Any, x_dtype: Any) -> Any:
+    """x = significand * 2 ** exponent; arguments significand, exponent, x, n."""
+    arguments = [_out(sign_dtype, "significand"), _out(exp_dtype, "exponent"), _in(x_dtype, "x")]
+    operation = "int pg_power = 0; significand[i] = frexp(x[i], &pg_power); exponent[i] = pg_power"
+    return _make(context, arguments, operation, "frexp_kernel")
+
+
+@context_dependent_memoize
+def get_ldexp_kernel(context: Any, out_dtype: Any, sig_dtype: Any, expt_dtype: Any) -> Any:
+    """z = x * 2 ** y; arguments z, x, y, n."""
+    define = "#define PG_LDEXP(x, y) ldexp(x, (int)(y))\n"
+    return get_binary_func_kernel(
+        context, "PG_LDEXP", sig_dtype, expt_dtype, out_dtype, preamble=define, name="ldexp"
+    )
+
+
+@context_dependent_memoize
+def get_minmaximum_kernel(
+    context: Any,
+    minmax: str,
+    dtype_z: Any,
+    dtype_x: Any,
+    dtype_y: Any,
+    kind_x: ArgumentKind,
+    kind_y: ArgumentKind,
+) -> Any:
+    """z = the "min" or "max" of x and y, NaN if one of them is; arguments z, x, y, n."""
+    call, dtype_z = "get_minmaximum_kernel", np.dtype(dtype_z)
+    if dtype_z.kind not in "iuf":
+        raise TypeError(f"{call}: complex numbers and structs have no order, and z is {dtype_z}")
+    if minmax not in ("min", "max"):
+        raise ValueError(f"{call}: minmax is 'min' or 'max', not {minmax!r}")
+    operands: list[VectorArg | ScalarArg] = []
+    texts = []
+    for name, dtype, kind in (("x", dtype_x, kind_x), ("y", dtype_y, kind_y)):
+        number = kind is ArgumentKind.SCALAR
+        operands.append(ScalarArg(np.dtype(dtype), name) if number else _in(dtype, name))
+        texts.append(_to(dtype_z, dtype, get_decl_and_access_for_kind(name, kind)[1], call))
+    x, y = texts
+    order = "<" if minmax == "min" else ">"
+    value = f"({x} {order} {y} || {x} != {x}) ? {x} : {y}"
+    return _make(context, [_out(dtype_z), *operands], f"z[i] = {value}", f"{minmax}imum")
+
+
+@context_dependent_memoize
+def get_bessel_kernel(
+    context: Any, which_func: str, out_dtype: Any, order_dtype: Any, x_dtype: Any
+) -> Any:
+    """z = the Bessel function "j" or "y" of an order, for real x in float64, "j" also for
+    complex128; arguments z, order, x, n."""
+    x_dtype = np.dtype(x_dtype)
+    if which_func not in ("j", "y"):
+        raise ValueError(f"get_bessel_kernel: which_func is 'j' or 'y', not {which_func!r}")
+    head = [_out(out_dtype), ScalarArg(np.dtype(order_dtype), "ord_n"), _in(x_dtype, "x")]
+    if x_dtype.kind != "c":
+        return _make(
+            context,
+            head,
+            f"z[i] = bessel_{which_func}n(ord_n, x[i])",
+            f"bessel_{which_func}n_kernel",
+            f"#include <pyopencl-bessel-{which_func}.cl>\n",
+        )
+    if which_func != "j" or x_dtype != np.complex128 or np.dtype(out_dtype) != x_dtype:
+        raise NotImplementedError("get_bessel_kernel: of complex types, only j for complex128")
+    return _make(
+        context,
+        head,
+        "cdouble_t pg_j, pg_next; bessel_j_complex(ord_n, x[i], &pg_j, &pg_next); z[i] = pg_j",
+        "bessel_j_complex_kernel",
+        "#include <pyopencl-bessel-j-complex.cl>\n",
+    )
+
+
+@context_dependent_memoize
+def get_hankel_01_kernel(context: Any, out_dtype: Any, x_dtype: Any) -> Any:
+    """The Hankel functions of the first kind, of orders 0 and 1, for complex128; arguments h0, h1,
+    x, n."""
+    if not np.dtype(x_dtype) == np.dtype(out_dtype) == np.complex128:
+        raise NotImplementedError("get_hankel_01_kernel: only for complex128")
+    return _make(
+        context,
+        [_out(out_dtype, "h0"), _out(out_dtype, "h1"), _in(x_dtype, "x")],
+        "cdouble_t pg_0, pg_1; hankel_01_complex(x[i], &pg_0, &pg_1, 1); h0[i] = pg_0; "
+        "h1[i] = pg_1",
+        "hankel_complex_kernel",
+        "#include <pyopencl-hankel-complex.cl>\n",
+    )

@@ -1,0 +1,56 @@
+"""Names that published programs import from PyOpenCL's and PyCUDA's own modules."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+
+def check(code):
+    """Run code, after install(), in a fresh interpreter; it must end well."""
+    first = "import sys, pytest, pygpu\nfrom pygpu import compat\ncompat.install()\n"
+    env = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
+    done = subprocess.run(
+        [sys.executable, "-c", first + textwrap.dedent(code)],
+        env=env, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_private_names_of_its_modules():
+    check("""
+        from pyopencl._cl import _TestMemoryPool
+        from pyopencl._cluda import CLUDA_PREAMBLE
+        from pyopencl.algorithm import GenericScanKernel, ScanTemplate, VectorArg
+        from pyopencl.clrandom import Random123GeneratorBase, _get_generator
+        from pyopencl.elementwise import dtype_to_c_struct, get_take_kernel
+        from pyopencl.scan import bitlog2, dtype_to_ctype
+        from pyopencl.characterize import _may_have_svm
+        import pyopencl as cl, pyopencl.array, pyopencl.clrandom, warnings
+        assert issubclass(cl.clrandom.PhiloxGenerator, Random123GeneratorBase)
+        assert cl.array.elwise_kernel_runner and cl.array.splay is cl.array._splay
+        assert "#define LID_0 ((ptrdiff_t)(get_local_id(0)))" in CLUDA_PREAMBLE.splitlines()
+        from pycuda._cluda import CLUDA_PREAMBLE as cuda
+        assert "#define LDIM_2 ((ptrdiff_t)(blockDim.z))" in cuda.splitlines()
+        assert cl._find_include_path(["-I a -Ib", "-I", "c", "-D", "x"]) == ["a", "c", "b"]
+        with pytest.warns(cl.CompilerWarning, match="set PYOPENCL_COMPILER_OUTPUT=1"):
+            cl.compiler_output("note")
+        topology = cl.DeviceTopologyAmd(1, 2, 3)
+        assert topology.type == topology.bus == 1 and topology.function == 3
+
+        pool = _TestMemoryPool()
+        assert pool.bin_number(1000) == 159 and pool.alloc_size(159) == 1023
+        for size in [1, 5, 16, 17, 2**30 - 3, 2**31 + 4, 2**34]:
+            assert pool.alloc_size(pool.bin_number(size)) >= size
+            assert pool.bin_number(pool.alloc_size(pool.bin_number(size))) == pool.bin_number(size)
+        blocks = [pool.allocate(1000), pool.allocate(1020), pool.allocate(0)]
+        assert (pool.active_blocks, pool.active_bytes, pool.managed_bytes) == (2, 2046, 2046)
+        blocks[0].release()
+        del blocks
+        assert (pool.active_blocks, pool.held_blocks, pool.managed_bytes) == (0, 2, 2046)
+        pool.allocate(1001)
+        assert pool.managed_bytes == 2046
+        pool.stop_holding()
+        pool.allocate(7)
+        assert pool.held_blocks == pool.managed_bytes == pool.active_bytes == 0
+        """)
