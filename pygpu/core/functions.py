@@ -65,7 +65,10 @@ def _choose_operation(
         "if_positive" if positive else "where",
         (criterion, dtype, dtype),
         (dtype,),
-        f"if ({test}) y0 = x1; else y0 = x2;",
+        # both values are read before, or a CPU branches on each item and cannot use vectors
+        f"y0 = {test} ? x1 : x2;"
+        if dtypes.is_numeric(dtype)
+        else f"if ({test}) y0 = x1; else y0 = x2;",
     )
 
 

@@ -80,7 +80,7 @@ class Generator:
         kernel = kernels.get(
             backend,
             ("random", self.name, kind, code),
-            lambda: fill_text(self.name, kind, code),
+            lambda: fill_text(self.name, kind, code, backend.limits.is_cpu),
             exact=False,
         )
         number: Any = float

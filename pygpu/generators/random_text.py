@@ -15,6 +15,7 @@ _PHILOX = """\
 PG_INLINE pg_words pg_philox(pg_words c, pg_words k)
 {
     pg_u32 k0 = k.v[0], k1 = k.v[1];
+    PG_UNROLL
     for (int round = 0; round < 10; round++) {
         pg_u64 a = (pg_u64)0xD2511F53u * c.v[0], b = (pg_u64)0xCD9E8D57u * c.v[2];
         pg_words next;
@@ -30,43 +31,38 @@ PG_INLINE pg_words pg_philox(pg_words c, pg_words k)
 }
 """
 
-_THREEFRY = """\
+_ROTATIONS = ((10, 26), (11, 21), (13, 27), (23, 5), (6, 20), (17, 11), (25, 10), (18, 20))
+
+
+def _threefry() -> str:
+    """Written out without arrays and loops, which keep compilers from making vectors of blocks."""
+    lines = [f"pg_u32 k{j} = k.v[{j}];" for j in range(4)]
+    lines.append("pg_u32 k4 = 0x1BD11BDAu ^ k0 ^ k1 ^ k2 ^ k3;")
+    lines += [f"pg_u32 x{j} = c.v[{j}] + k{j};" for j in range(4)]
+    for step in range(20):
+        a, b = ("x1", "x3") if step % 2 == 0 else ("x3", "x1")
+        r, s = _ROTATIONS[step % 8]
+        lines.append(f"PG_MIX({a}, {b}, {r}, {s})")
+        if step % 4 == 3:
+            n = step // 4 + 1
+            lines += [f"x{j} += k{(n + j) % 5};" for j in range(4)]
+            lines.append(f"x3 += {n};")
+    body = "\n    ".join(lines)
+    return f"""\
 #define PG_ROTATE(x, n) ((x) << (n) | (x) >> (32 - (n)))
 #define PG_MIX(a, b, r, s) \\
     x0 += a; a = PG_ROTATE(a, r); a ^= x0; x2 += b; b = PG_ROTATE(b, s); b ^= x2;
-#define PG_INJECT(n) \\
-    x0 += key[(n) % 5]; x1 += key[((n) + 1) % 5]; \\
-    x2 += key[((n) + 2) % 5]; x3 += key[((n) + 3) % 5] + (n);
 PG_INLINE pg_words pg_threefry(pg_words c, pg_words k)
-{
-    pg_u32 key[5];
-    key[4] = 0x1BD11BDAu;
-    for (int j = 0; j < 4; j++) {
-        key[j] = k.v[j];
-        key[4] ^= k.v[j];
-    }
-    pg_u32 x0 = c.v[0] + key[0], x1 = c.v[1] + key[1], x2 = c.v[2] + key[2], x3 = c.v[3] + key[3];
-    for (pg_u32 n = 1; n <= 5; n++) {
-        if (n % 2) {
-            PG_MIX(x1, x3, 10, 26)
-            PG_MIX(x3, x1, 11, 21)
-            PG_MIX(x1, x3, 13, 27)
-            PG_MIX(x3, x1, 23, 5)
-        } else {
-            PG_MIX(x1, x3, 6, 20)
-            PG_MIX(x3, x1, 17, 11)
-            PG_MIX(x1, x3, 25, 10)
-            PG_MIX(x3, x1, 18, 20)
-        }
-        PG_INJECT(n)
-    }
+{{
+    {body}
     pg_words result;
     result.v[0] = x0; result.v[1] = x1; result.v[2] = x2; result.v[3] = x3;
     return result;
-}
+}}
 """
 
-BLOCKS = {"philox": _TYPES + _PHILOX, "threefry": _TYPES + _THREEFRY}
+
+BLOCKS = {"philox": _TYPES + _PHILOX, "threefry": _TYPES + _threefry()}
 
 _SOBOL = """\
 PG_INLINE pg_W pg_sobol(PG_GLOBAL const pg_W *directions, pg_u64 index)
@@ -144,31 +140,21 @@ PG_INLINE pg_u64 pg_below(pg_u64 x, pg_u64 n)
 """
 
 
-def fill_text(generator: str, kind: str, code: str) -> tuple[str, str]:
-    """The text and the name of the kernel that fills an array of n items.
-
-    Its arguments: the array, n, four words of the counter, four of the key, scale and shift.
-    """
-    items, before, item = distribution(kind, code)
-    scale = "pg_u64" if kind == "integer" else "pg_f64" if code == "f64" else "pg_f32"
-    shift = "pg_i64" if kind == "integer" else scale
-    name = f"pg_{generator}_{kind}_{code}"
-    text = f"""\
-{BLOCKS[generator]}{_UNIT}{_BELOW}PG_DECLARE_VECTOR(pg_{code}, {items})
-PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c_high,
-                      pg_u64 k_low, pg_u64 k_high, {scale} scale, {shift} shift)
-{{
-    PG_START(pg_{code}, out);
-    const pg_i64 blocks = (n + {items - 1}) / {items};
-    const int aligned = PG_ALIGNED(out, sizeof(PG_VECTOR(pg_{code}, {items})));
-    pg_words k;
-    k.v[0] = (pg_u32)k_low; k.v[1] = (pg_u32)(k_low >> 32);
-    k.v[2] = (pg_u32)k_high; k.v[3] = (pg_u32)(k_high >> 32);
-    PG_FOR(block, blocks) {{
-        pg_u64 low = c_low + (pg_u64)block, high = c_high + (low < c_low ? 1 : 0);
+# Counter and key of a block; c_low and its like are parameters of the kernel.
+_COUNTER = """\
+pg_u64 low = c_low + (pg_u64)({block}), high = c_high + (low < c_low ? 1 : 0);
         pg_words c;
         c.v[0] = (pg_u32)low; c.v[1] = (pg_u32)(low >> 32);
-        c.v[2] = (pg_u32)high; c.v[3] = (pg_u32)(high >> 32);
+        c.v[2] = (pg_u32)high; c.v[3] = (pg_u32)(high >> 32);"""
+
+_SIDE_BY_SIDE = 64  # blocks
+
+
+def _blocks_one_by_one(generator: str, code: str, items: int, before: str, item: str) -> str:
+    return f"""\
+    const int aligned = PG_ALIGNED(out, sizeof(PG_VECTOR(pg_{code}, {items})));
+    PG_FOR(block, blocks) {{
+        {_COUNTER.format(block="block")}
         pg_words w = pg_{generator}(c, k);
         {before}
         PG_VECTOR(pg_{code}, {items}) items;
@@ -182,7 +168,69 @@ PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c
                 if (first + j < n)
                     out[first + j] = items.item[j];
     }}
-}}
+"""
+
+
+def _blocks_side_by_side(generator: str, items: int, before: str, item: str) -> str:
+    """For CPUs: the words of many blocks first, in a loop that a compiler can make vectors of."""
+
+    def store(j: str, bound: str) -> str:
+        return f"{bound}out[first + lane * {items} + {j}] = {item};"
+
+    def loop(body: str) -> str:
+        return f"""\
+for (int lane = 0; lane < {_SIDE_BY_SIDE}; lane++) {{
+                pg_words w;
+                w.v[0] = w0[lane]; w.v[1] = w1[lane]; w.v[2] = w2[lane]; w.v[3] = w3[lane];
+                {before}
+                PG_UNROLL
+                for (int j = 0; j < {items}; j++)
+                    {body}
+            }}"""
+
+    return f"""\
+    PG_FOR(part, (blocks + {_SIDE_BY_SIDE - 1}) / {_SIDE_BY_SIDE}) {{
+        pg_u32 w0[{_SIDE_BY_SIDE}], w1[{_SIDE_BY_SIDE}], w2[{_SIDE_BY_SIDE}], w3[{_SIDE_BY_SIDE}];
+        PG_INDEPENDENT
+        for (int lane = 0; lane < {_SIDE_BY_SIDE}; lane++) {{
+        {_COUNTER.format(block=f"part * {_SIDE_BY_SIDE} + lane")}
+            pg_words w = pg_{generator}(c, k);
+            w0[lane] = w.v[0]; w1[lane] = w.v[1]; w2[lane] = w.v[2]; w3[lane] = w.v[3];
+        }}
+        const pg_i64 first = part * {_SIDE_BY_SIDE * items};
+        if (first + {_SIDE_BY_SIDE * items} <= n) {{
+            {loop(store("j", ""))}
+        }} else {{
+            {loop(store("j", f"if (first + lane * {items} + j < n) "))}
+        }}
+    }}
+"""
+
+
+def fill_text(generator: str, kind: str, code: str, cpu: bool = False) -> tuple[str, str]:
+    """The text and the name of the kernel that fills an array of n items.
+
+    Its arguments: the array, n, four words of the counter, four of the key, scale and shift.
+    """
+    items, before, item = distribution(kind, code)
+    scale = "pg_u64" if kind == "integer" else "pg_f64" if code == "f64" else "pg_f32"
+    shift = "pg_i64" if kind == "integer" else scale
+    name = f"pg_{generator}_{kind}_{code}"
+    if cpu:
+        blocks = _blocks_side_by_side(generator, items, before, item)
+    else:
+        blocks = _blocks_one_by_one(generator, code, items, before, item)
+    text = f"""\
+{BLOCKS[generator]}{_UNIT}{_BELOW}PG_DECLARE_VECTOR(pg_{code}, {items})
+PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c_high,
+                      pg_u64 k_low, pg_u64 k_high, {scale} scale, {shift} shift)
+{{
+    PG_START(pg_{code}, out);
+    const pg_i64 blocks = (n + {items - 1}) / {items};
+    pg_words k;
+    k.v[0] = (pg_u32)k_low; k.v[1] = (pg_u32)(k_low >> 32);
+    k.v[2] = (pg_u32)k_high; k.v[3] = (pg_u32)(k_high >> 32);
+{blocks}}}
 """
     return text, name
 

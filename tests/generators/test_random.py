@@ -56,6 +56,22 @@ def test_counter_carries_and_goes_on(side):
     assert generator.counter == start + 1 + 1 + 1 + 7
 
 
+@pytest.mark.parametrize("name", ["philox", "threefry"])
+def test_each_size_gets_the_same_numbers_and_no_more(side, name):
+    """CPUs compute 64 blocks of four numbers side by side; the counter carries among them."""
+    start = (1 << 64) - 5
+    whole = side.array(np.zeros(1024, np.uint32))
+    Generator(name, [5, 6, 7, 8], start).fill(whole, "bits")
+    expected = whole.get()
+    assert len(np.unique(expected)) == 1024
+    for n in (1, 252, 255, 256, 257, 511, 513, 1021):
+        array = side.array(np.full(1032, 7, np.uint32))
+        Generator(name, [5, 6, 7, 8], start).fill(array[3 : 3 + n], "bits")
+        found = array.get()
+        assert np.array_equal(found[3 : 3 + n], expected[:n])
+        assert (found[:3] == 7).all() and (found[3 + n :] == 7).all()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["PhiloxGenerator", "ThreefryGenerator"])
 def test_distributions(side, name, dtype):
