@@ -396,20 +396,22 @@ done:
     return result;
 }
 
-static PyObject *Kernel_set_arg(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
+PG_DOC(Kernel_set_arg__doc__, "set_arg", "$self, arg_index, arg", "(arg_index: int, arg: object) -> None",
+       "Set one argument, counted from 0, for enqueue_nd_range_kernel. It is kept alive.");
+static ArgSpec Kernel_set_arg_args = PG_ARGSPEC(Kernel_set_arg__doc__);
+
+static PyObject *Kernel_set_arg(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     Kernel *self = (Kernel *)op;
+    PyObject *a[2];
     int64_t index;
-    if (nargs != 2) {
-        return PyErr_Format(PyExc_TypeError, "Kernel.set_arg: takes an index and a value, got %zd arguments", nargs);
-    }
-    if (pg_as_i64(args[0], "Kernel.set_arg", "index", &index) < 0) {
+    if (pg_args(&Kernel_set_arg_args, args, nargs, kwnames, a) < 0 || pg_as_i64(a[0], "Kernel.set_arg", "arg_index", &index) < 0) {
         return NULL;
     }
     if (index < 0 || index >= (int64_t)self->n_args) {
-        return ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_ARG_INDEX, "index = %lld, and kernel '%U' has %u arguments, counted from 0",
+        return ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_ARG_INDEX, "arg_index = %lld, and kernel '%U' has %u arguments, counted from 0",
                           (long long)index, self->name, (unsigned)self->n_args);
     }
-    return set_arguments(self, (cl_uint)index, args + 1, 1) < 0 ? NULL : Py_NewRef(Py_None);
+    return set_arguments(self, (cl_uint)index, a + 1, 1) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *Kernel_set_args(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
@@ -427,7 +429,7 @@ static PyObject *set_groups(PyObject *op, PyObject *groups, Py_ssize_t each, con
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(groups); i += each) {
         PyObject *pair[] = {PyTuple_GET_ITEM(groups, i), PyTuple_GET_ITEM(groups, i + each - 1)};
-        PyObject *done = Kernel_set_arg(op, pair, 2);
+        PyObject *done = Kernel_set_arg(op, pair, 2, NULL);
         if (done == NULL) {
             return NULL;
         }
@@ -518,8 +520,7 @@ static PyObject *Kernel_repr(PyObject *op) {
 
 static PyMethodDef Kernel_methods[] = {
     OCL_NO_PICKLE,
-    {"set_arg", (PyCFunction)(void (*)(void))Kernel_set_arg, METH_FASTCALL,
-     "set_arg($self, index, arg, /)\n--\n\n(index: int, arg: object, /) -> None\n\nSet one argument, counted from 0, for enqueue_nd_range_kernel. It is kept alive."},
+    {"set_arg", FAST(Kernel_set_arg), Kernel_set_arg__doc__},
     {"set_args", (PyCFunction)(void (*)(void))Kernel_set_args, METH_FASTCALL,
      "set_args($self, /, *args)\n--\n\n(*args: object) -> None\n\nSet all arguments for enqueue_nd_range_kernel. They are kept alive."},
     {"_set_arg_multi", Kernel_set_arg_multi, METH_O,

@@ -399,15 +399,18 @@ static PyObject *Program_compile(PyObject *op, PyObject *const *args, Py_ssize_t
     return Py_NewRef(op);
 }
 
-/* Whether the program's SPIR-V has a specialization constant of that number (SPIR-V 1.6, sections 2.3, 3.20 and 3.52.3); also if that cannot
- * be told. Intel's CPU runtime ends the process for another one. -1 with an exception. */
-static int has_constant(const Program *self, uint32_t id) {
-    enum { MAGIC = 0x07230203, HEADER = 5, OP_DECORATE = 71, SPEC_ID = 1 };
+/* What the program's SPIR-V says of specialization constant *id*, before the driver is asked (SPIR-V 1.6, sections 2.3, 3.20, 3.52.3 and 3.52.5):
+ * Intel's CPU runtime ends the process for a constant that the program lacks, and for any if it has no kernel. UNKNOWN if it cannot be told; -1
+ * with an exception. */
+enum { CONSTANT_MISSING, CONSTANT_WITHOUT_KERNEL, CONSTANT_THERE, CONSTANT_UNKNOWN };
+
+static int find_constant(const Program *self, uint32_t id) {
+    enum { MAGIC = 0x07230203, HEADER = 5, OP_ENTRY_POINT = 15, OP_DECORATE = 71, SPEC_ID = 1 };
     size_t size = 0;
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clGetProgramInfo, self->program, CL_PROGRAM_IL, 0, NULL, &size);
     if (status != CL_SUCCESS || size < HEADER * sizeof(uint32_t)) {
-        return 1;
+        return CONSTANT_UNKNOWN;
     }
     uint32_t *words = PyMem_Calloc(1, size);
     if (words == NULL) {
@@ -416,12 +419,14 @@ static int has_constant(const Program *self, uint32_t id) {
     }
     CL_CALL(status, clGetProgramInfo, self->program, CL_PROGRAM_IL, size, words, NULL);
     size_t n = size / sizeof *words, at = HEADER, length;
-    int found = status != CL_SUCCESS || words[0] != MAGIC; /* of the other byte order, or no SPIR-V */
-    for (; !found && at < n && (length = words[at] >> 16) > 0 && length <= n - at; at += length) {
+    int known = status == CL_SUCCESS && words[0] == MAGIC; /* otherwise of the other byte order, or no SPIR-V */
+    int kernel = 0, found = 0;
+    for (; known && !found && at < n && (length = words[at] >> 16) > 0 && length <= n - at; at += length) {
+        kernel |= (words[at] & 0xFFFF) == OP_ENTRY_POINT; /* which all decorations follow (section 2.4) */
         found = (words[at] & 0xFFFF) == OP_DECORATE && length >= 4 && words[at + 2] == SPEC_ID && words[at + 3] == id;
     }
     PyMem_Free(words);
-    return found;
+    return !known ? CONSTANT_UNKNOWN : !found ? CONSTANT_MISSING : kernel ? CONSTANT_THERE : CONSTANT_WITHOUT_KERNEL;
 }
 
 PG_DOC(Program_set_constant__doc__, "set_specialization_constant", "$self, spec_id, buffer", "(spec_id: int, buffer: HostBuffer) -> None",
@@ -443,11 +448,14 @@ static PyObject *Program_set_constant(PyObject *op, PyObject *const *args, Py_ss
     if (ocl_program_handle(self) == NULL || ocl_need_version(self->state, call, self->context->version, 220) < 0) {
         return NULL;
     }
-    int known = has_constant(self, id);
-    if (known == 0) {
+    int found = find_constant(self, id);
+    if (found == CONSTANT_MISSING) {
         return ocl_reject(self->state, call, CL_INVALID_SPEC_ID, "the program has no specialization constant %u", id);
     }
-    if (known < 0 || pg_get_buffer(a[1], call, "buffer", 0, &view) < 0) {
+    if (found == CONSTANT_WITHOUT_KERNEL && self->context->devices[0]->platform->is_intel_cpu) {
+        return ocl_reject(self->state, call, CL_INVALID_PROGRAM, "Intel's CPU runtime takes constants only for programs with a kernel: set it in one that has kernels");
+    }
+    if (found < 0 || pg_get_buffer(a[1], call, "buffer", 0, &view) < 0) {
         return NULL;
     }
     cl_int status = CL_SUCCESS;

@@ -225,7 +225,7 @@ def test_clone(ctx, device, queue, program):
     clone = kernel.clone()
     assert clone != kernel and clone.function_name == "set" and type(clone) is cl.Kernel
     host = np.zeros(1, np.int32)
-    kernel.set_arg(1, 6)
+    kernel.set_arg(arg_index=1, arg=6)
     try:
         cl.enqueue_nd_range_kernel(queue, clone, (1,), None)
     except cl.Error as error:  # a driver that copies no arguments

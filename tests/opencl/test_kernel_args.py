@@ -981,7 +981,7 @@ def test_set_arg_of_what_is_released_later(ctx, queue, memory):
     kernel.set_arg(0, o)
     with pytest.raises(cl.LogicError, match="released"):
         cl.enqueue_nd_range_kernel(queue, kernel, (1,), None)
-    kernel.set_arg(2, o)
+    kernel.set_arg(arg=o, arg_index=2)
     cl.enqueue_nd_range_kernel(queue, kernel, (1,), None).wait()
 
 
@@ -996,8 +996,10 @@ def test_set_arg_mistakes(ctx, queue, memory, out):
     with pytest.raises(OverflowError):
         kernel.set_arg(2**70, 1)
     for args in [(), (0,), (0, 1, 2)]:
-        with pytest.raises(TypeError, match="index and a value"):
+        with pytest.raises(TypeError, match=r"set_arg\(\)"):
             kernel.set_arg(*args)
+    with pytest.raises(TypeError, match="index"):
+        kernel.set_arg(index=0, arg=1)
     with pytest.raises(TypeError, match="takes 4 arguments, got 3"):
         kernel.set_args(out, out, 1)
     with pytest.raises(TypeError, match="arg#3"):
