@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -45,55 +44,21 @@ def walk(name: str) -> tuple[list[str], int]:
     return problems, failed[0]
 
 
-PROBE = """
-import _testcapi
-
-def make():
-    return lambda: 1
-
-for n in range(8):
-    for _ in range(50):
-        _testcapi.set_nomemory(n, n + 1)
-        try:
-            make()
-        except MemoryError:
-            pass
-        finally:
-            _testcapi.remove_mem_hooks()
-"""
-
-
 @pytest.fixture(scope="module")
-def python_survives() -> bool:
-    """Whether Python does when it has no memory for a function: 3.12 and 3.13 then drop its code
-    once too often."""
-    return subprocess.run([sys.executable, "-c", PROBE], capture_output=True).returncode == 0
-
-
-@pytest.fixture(scope="module")
-def walks(
-    request: pytest.FixtureRequest, python_survives: bool
-) -> dict[str, tuple[list[str], int]]:
+def walks(request: pytest.FixtureRequest) -> dict[str, tuple[list[str], int]]:
     """The walks of all selected scenarios, two at a time."""
     pytest.importorskip(
         "_testcapi", reason="_testcapi (a module of CPython's test suite) is not installed"
     )
     items = [i for i in request.session.items if i.path.name == Path(__file__).name]
     chosen = [i.callspec.params["name"] for i in items if hasattr(i, "callspec")]
-    if not python_survives and "program" in chosen:
-        chosen.remove("program")
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         return dict(zip(chosen, pool.map(walk, chosen)))
 
 
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", NAMES)
-def test_each_allocation_fails_once(
-    name: str, python_survives: bool, request: pytest.FixtureRequest
-) -> None:
-    if name == "program" and not python_survives:
-        pytest.skip("this Python crashes without memory for a function, and builds are in Python")
-    walks: dict[str, tuple[list[str], int]] = request.getfixturevalue("walks")
+def test_each_allocation_fails_once(name: str, walks: dict[str, tuple[list[str], int]]) -> None:
     problems, failed = walks[name]
     counted = collections.Counter(problems)
     assert not problems, "\n".join(f"{n} x {p}" if n > 1 else p for p, n in counted.items())
