@@ -338,9 +338,7 @@ class Array(ArrayBase):
         wait_for: Any = None,
     ) -> Any:
         """Whether any item is not zero, over axes."""
-        if isinstance(axis, _opencl.CommandQueue):  # PyOpenCL's any(queue, wait_for)
-            axis = None
-        return self._reduce("any", axis, out=out, keepdims=keepdims, where=where)
+        return self._test("any", axis, out, keepdims, where, queue, wait_for)
 
     def all(
         self,
@@ -353,9 +351,16 @@ class Array(ArrayBase):
         wait_for: Any = None,
     ) -> Any:
         """Whether all items are not zero, over axes."""
-        if isinstance(axis, _opencl.CommandQueue):
-            axis = None
-        return self._reduce("all", axis, out=out, keepdims=keepdims, where=where)
+        return self._test("all", axis, out, keepdims, where, queue, wait_for)
+
+    def _test(
+        self, name: str, axis: Any, out: Any, keepdims: bool, where: Any, queue: Any, wait_for: Any
+    ) -> Any:
+        if isinstance(axis, _opencl.CommandQueue):  # PyOpenCL's any(queue, wait_for)
+            axis, queue, wait_for = None, axis, out or wait_for
+            out = None
+        here = self._on_queue(queue, wait_for)
+        return here._reduce(name, axis, out=out, keepdims=keepdims, where=where)
 
     # ---- text
 

@@ -82,6 +82,16 @@ class ArrayCore(GPUArray):
                 )
         return queue
 
+    def _on_queue(self, queue: Any, wait_for: Any = None) -> Any:
+        """The array with its commands on *queue*, if one is given, after the events *wait_for*."""
+        array: Any = self
+        if queue is not None and queue is not self.queue:
+            opencl = self.backend.name == "opencl"
+            array = array.with_queue(queue) if opencl else array.with_stream(queue)
+        for event in wait_for or ():
+            array._add_event(event)
+        return array
+
     def _wait_list(self, queue: Any, arrays: Sequence[Any]) -> list[Any] | None:
         """Events that a command on *queue* that uses the arrays must wait for; None if none. On
         CUDA the queue is made to wait instead."""

@@ -90,7 +90,7 @@ def _move(
         work.launch(side, kernel, groups, size, reads, [to], numbers)
         return
     bad = work.scratch(side, 16)
-    bad._set_event(backend.fill(side.queue, bad.base_data, 0, 16))
+    bad._set_event(backend.fill(side._queue(), bad.base_data, 0, 16))
     work.launch(side, kernel, groups, size, reads, [to, bad], numbers)
     found = np.empty(2, np.int64)
     backend.to_host(side.queue, found, bad.base_data, 0, wait_for=bad.events or None)

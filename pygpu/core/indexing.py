@@ -70,9 +70,7 @@ class Indexing(ArrayCore):
         """
         view, advanced = self._basic(subscript)
         if advanced:
-            index = part("index")
-
-            return index.setitem(self, subscript, value)
+            return part("index").setitem(self._on_queue(queue, wait_for), subscript, value)
         if isinstance(value, GPUArray):
             same_device("setitem", [self, value])
             value = disjoint(_fitted(value, view.shape), [view])

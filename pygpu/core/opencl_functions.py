@@ -12,38 +12,12 @@ from .methods import ArrayBase
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-__all__ = [
-    "all",
-    "any",
-    "concatenate",
-    "cumsum",
-    "diff",
-    "dot",
-    "hstack",
-    "if_positive",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "max",
-    "maximum",
-    "min",
-    "minimum",
-    "multi_put",
-    "multi_take",
-    "multi_take_put",
-    "reshape",
-    "stack",
-    "subset_dot",
-    "subset_max",
-    "subset_min",
-    "sum",
-    "take",
-    "transpose",
-    "vdot",
-    "where",
-]
-
 _NoValue: Any = object()
+
+
+def on_queue(a: Any, queue: Any, wait_for: Any = None) -> Any:
+    """*a* with its commands on *queue*, if one is given, after the events *wait_for*."""
+    return a._on_queue(queue, wait_for) if isinstance(a, ArrayBase) else a
 
 
 # ---- choosing and joining
@@ -51,27 +25,25 @@ _NoValue: Any = object()
 
 def concatenate(arrays: Any, axis: int = 0, queue: Any = None, allocator: Any = None) -> Any:
     """One array after the other along an axis."""
-    arrays = list(arrays)
-    if queue is None and allocator is None:
+    arrays = [on_queue(a, queue) for a in arrays]
+    if allocator is None:
         return functions.concatenate(arrays, axis)
     first = arrays[0]
 
     def make(shape: tuple[int, ...], dtype: Any) -> Any:
-        return type(first)(
-            queue or first.queue, shape, dtype, allocator=allocator or first.allocator
-        )
+        return type(first)(first.queue, shape, dtype, allocator=allocator)
 
     return functions.concatenate(arrays, axis, make)
 
 
 def stack(arrays: Any, axis: int = 0, queue: Any = None) -> Any:
     """Arrays of one shape along a new axis."""
-    return functions.stack(arrays, axis)
+    return functions.stack([on_queue(a, queue) for a in arrays], axis)
 
 
 def hstack(arrays: Any, queue: Any = None) -> Any:
     """One array after the other along the last axis."""
-    arrays = list(arrays)
+    arrays = [on_queue(a, queue) for a in arrays]
     if not arrays:
         raise ValueError("need at least one array to hstack")
     return functions.concatenate(arrays, arrays[0].ndim - 1)
@@ -79,12 +51,12 @@ def hstack(arrays: Any, queue: Any = None) -> Any:
 
 def take(a: Any, indices: Any, out: Any = None, queue: Any = None, wait_for: Any = None) -> Any:
     """The items of the flat array *a* that *indices* name."""
-    return a.take(indices, out=out)
+    return on_queue(a, queue, wait_for).take(on_queue(indices, queue), out=out)
 
 
 def multi_take(arrays: Any, indices: Any, out: Any = None, queue: Any = None) -> Any:
     """The same items of several arrays."""
-    return functions.multi_take(arrays, indices, out)
+    return functions.multi_take([on_queue(a, queue) for a in arrays], on_queue(indices, queue), out)
 
 
 def multi_put(
@@ -96,7 +68,8 @@ def multi_put(
     wait_for: Any = None,
 ) -> Any:
     """Set the items *dest_indices* of several arrays."""
-    return functions.multi_put(arrays, dest_indices, dest_shape, out)
+    arrays = [on_queue(a, queue, wait_for) for a in arrays]
+    return functions.multi_put(arrays, on_queue(dest_indices, queue), dest_shape, out)
 
 
 def multi_take_put(
@@ -109,7 +82,9 @@ def multi_take_put(
     src_offsets: Any = None,
 ) -> Any:
     """Take items of several arrays and set items of others."""
-    return functions.multi_take_put(arrays, dest_indices, src_indices, dest_shape, out, src_offsets)
+    arrays = [on_queue(a, queue) for a in arrays]
+    where_to, where_from = on_queue(dest_indices, queue), on_queue(src_indices, queue)
+    return functions.multi_take_put(arrays, where_to, where_from, dest_shape, out, src_offsets)
 
 
 def if_positive(criterion: Any, then_: Any, else_: Any, out: Any = None, queue: Any = None) -> Any:
@@ -151,7 +126,12 @@ def logical_not(x: Any, /, out: Any = None, queue: Any = None) -> Any:
 
 def diff(array: Any, queue: Any = None, allocator: Any = None, n: int = 1, axis: int = -1) -> Any:
     """Differences of neighbours."""
-    return functions.diff(array, n, axis)
+    result = functions.diff(on_queue(array, queue), n, axis)
+    if allocator is None:
+        return result
+    moved = type(result)(result.queue, result.shape, result.dtype, allocator=allocator)
+    moved._copy_from(result)
+    return moved
 
 
 def reshape(a: Any, shape: Any) -> Any:
@@ -182,45 +162,49 @@ def sum(
 ) -> Any:
     """The sum, as numpy.sum; slice: of that part of the flat array."""
     start = None if initial is _NoValue else initial
-    return _sliced(a, slice)._reduce("sum", axis, dtype=dtype, initial=start)
+    return on_queue(_sliced(a, slice), queue)._reduce("sum", axis, dtype=dtype, initial=start)
 
 
 def any(a: Any, queue: Any = None, wait_for: Any = None) -> Any:
     """Whether any item is not zero."""
-    return a._reduce("any", None)
+    return on_queue(a, queue, wait_for)._reduce("any", None)
 
 
 def all(a: Any, queue: Any = None, wait_for: Any = None) -> Any:
     """Whether all items are not zero."""
-    return a._reduce("all", None)
+    return on_queue(a, queue, wait_for)._reduce("all", None)
 
 
 def min(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
     """The least item."""
     if not isinstance(a, ArrayBase):
         return np.asarray(a)[()]
-    return a._reduce("min", None, initial=None if initial is _NoValue else initial)
+    start = None if initial is _NoValue else initial
+    return on_queue(a, queue)._reduce("min", None, initial=start)
 
 
 def max(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
     """The greatest item."""
     if not isinstance(a, ArrayBase):
         return np.asarray(a)[()]
-    return a._reduce("max", None, initial=None if initial is _NoValue else initial)
+    start = None if initial is _NoValue else initial
+    return on_queue(a, queue)._reduce("max", None, initial=start)
 
 
 def dot(
     a: Any, b: Any, dtype: DTypeLike | None = None, queue: Any = None, slice: Any = None
 ) -> Any:
     """numpy.dot; slice: of that part of the flat arrays."""
-    return functions.dot(_sliced(a, slice), _sliced(b, slice), dtype)
+    a, b = on_queue(_sliced(a, slice), queue), on_queue(_sliced(b, slice), queue)
+    return functions.dot(a, b, dtype)
 
 
 def vdot(
     a: Any, b: Any, dtype: DTypeLike | None = None, queue: Any = None, slice: Any = None
 ) -> Any:
     """numpy.vdot: the sum of conj(a) * b over the flat arrays."""
-    return functions.dot(_sliced(a, slice), _sliced(b, slice), dtype, conjugate=True)
+    a, b = on_queue(_sliced(a, slice), queue), on_queue(_sliced(b, slice), queue)
+    return functions.dot(a, b, dtype, conjugate=True)
 
 
 def subset_dot(
@@ -232,17 +216,18 @@ def subset_dot(
     slice: Any = None,
 ) -> Any:
     """dot() of the items that *subset*, an array of indices, names."""
-    return functions.subset("dot", _sliced(subset, slice), a, b, dtype=dtype)
+    where = on_queue(_sliced(subset, slice), queue)
+    return functions.subset("dot", where, on_queue(a, queue), on_queue(b, queue), dtype=dtype)
 
 
 def subset_min(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
     """The least of the items that *subset* names."""
-    return functions.subset("min", _sliced(subset, slice), a)
+    return functions.subset("min", on_queue(_sliced(subset, slice), queue), on_queue(a, queue))
 
 
 def subset_max(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
     """The greatest of the items that *subset* names."""
-    return functions.subset("max", _sliced(subset, slice), a)
+    return functions.subset("max", on_queue(_sliced(subset, slice), queue), on_queue(a, queue))
 
 
 def cumsum(
@@ -254,7 +239,8 @@ def cumsum(
     return_event: bool = False,
 ) -> Any:
     """Running sums of the flat array; return_event: (event, array)."""
-    result = a.cumsum(dtype=a.dtype if output_dtype is None else output_dtype)
+    dtype = a.dtype if output_dtype is None else output_dtype
+    result = on_queue(a, queue, wait_for).cumsum(dtype=dtype)
     if return_event:
         return (result.events or [result.backend.event(result.queue)])[-1], result
     return result

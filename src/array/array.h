@@ -21,7 +21,7 @@ typedef struct {
     PyObject *queue;      /* CommandQueue; Stream, or None for the default stream; None: no queue yet */
     PyObject *base_data;  /* what holds the memory, or None of an array without any */
     PyObject *allocator;  /* callable, or None: the backend's pool */
-    PyObject *events;     /* list, or NULL: none so far */
+    PyObject *events;     /* an EventList, shared with views, or NULL: none so far */
     PyObject *event;      /* the last one, not in the list yet, or NULL */
     PyArray_Descr *dtype;
     Py_ssize_t offset;    /* of the first item in the memory [bytes] */

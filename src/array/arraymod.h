@@ -18,7 +18,7 @@ typedef enum {
 } Op;
 
 typedef struct {
-    PyTypeObject *GPUArrayType, *KernelTableType, *PlanType, *PlansType, *TensorType, *KernelBaseType, *LauncherType;
+    PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType, *TensorType, *KernelBaseType, *LauncherType;
     PyObject *ids;              /* dict: the number of an operation by its name, or by NumPy's ufunc */
     PyObject *array_ufunc;      /* "_array_ufunc", interned: what the fast path leaves of NumPy's ufuncs */
     PyObject *call_word, *out_word; /* "__call__" and "out", interned */
@@ -30,7 +30,7 @@ typedef struct {
 
 extern State *arr_state; /* of the one interpreter */
 extern PyModuleDef arr_module;
-extern PyType_Spec arr_GPUArray_spec, arr_KernelTable_spec, arr_Plan_spec, arr_Plans_spec, arr_Tensor_spec;
+extern PyType_Spec arr_GPUArray_spec, arr_EventList_spec, arr_KernelTable_spec, arr_Plan_spec, arr_Plans_spec, arr_Tensor_spec;
 extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec;
 
 static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr_state->GPUArrayType); }
@@ -42,7 +42,16 @@ PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data);
 PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides);
 int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides); /* strides NULL: C order */
 
-int arr_set_event(GPUArray *self, PyObject *event); /* Py_None: none */
+/* events.c */
+int arr_foreign(const GPUArray *self);                    /* whether events may be of other queues than the array's */
+void arr_cross(GPUArray *self);                           /* from now on they may */
+PyObject *arr_events(GPUArray *self);                     /* the list, borrowed; NULL with an exception */
+int arr_share_events(GPUArray *view, GPUArray *self);     /* 0, or -1 with an exception */
+int arr_set_event(GPUArray *self, PyObject *event);       /* makes it the only one, Py_None for none; 0, or -1 with an exception */
+PyObject *arr_get_events(PyObject *op, void *closure);
+int arr_set_events(PyObject *op, PyObject *value, void *closure);
+PyObject *arr_get_foreign(PyObject *op, void *closure);
+int arr_set_foreign(PyObject *op, PyObject *value, void *closure);
 
 /* dlpack.c */
 extern const char arr_dlpack_export__doc__[];

@@ -64,7 +64,7 @@ static inline int same_shape(const GPUArray *a, const GPUArray *b) {
 }
 
 static inline int usable(const GPUArray *array, const GPUArray *first) {
-    return array->table == first->table && array->queue == first->queue && !array->foreign && (array->flags & first->flags & (ARRAY_C | ARRAY_F)) != 0 &&
+    return array->table == first->table && array->queue == first->queue && !arr_foreign(array) && (array->flags & first->flags & (ARRAY_C | ARRAY_F)) != 0 &&
            same_shape(array, first) && aligned(array);
 }
 
@@ -120,7 +120,7 @@ static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *f
     Table *table = first->table;
     PyTypeObject *type = Py_TYPE(first);
     int kinds[CALL_MAX], numbers = 0;
-    if (n > CALL_MAX || id > ID_MOST || first->foreign || first->flags == 0 || first->size == 0 || !table_in_order(table, first->queue)) {
+    if (n > CALL_MAX || id > ID_MOST || arr_foreign(first) || first->flags == 0 || first->size == 0 || !table_in_order(table, first->queue)) {
         return 0;
     }
     for (int i = 0; i < n; i++) {

@@ -232,25 +232,6 @@ PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data) {
     return arr_new_beside(like, dtype, data, like->ndim, ARRAY_SHAPE(like), as_given);
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------------------ */
-
-/* The list with the last event in it. */
-static PyObject *events_of(GPUArray *self) {
-    if (self->events == NULL) {
-        self->events = PyList_New(0);
-    }
-    if (self->events != NULL && self->event != NULL) {
-        PyObject *event = self->event;
-        self->event = NULL;
-        int failed = PyList_Append(self->events, event) < 0;
-        Py_DECREF(event);
-        if (failed) {
-            return NULL;
-        }
-    }
-    return self->events;
-}
-
 /* ---- views ------------------------------------------------------------------------------------------------------------------- */
 
 PG_DOC(GPUArray_view__doc__, "_view", "$self, /, shape, strides, offset, dtype=None, cls=None",
@@ -276,44 +257,11 @@ static PyObject *GPUArray_view(PyObject *op, PyObject *const *args, Py_ssize_t n
         Py_DECREF(view);
         return NULL;
     }
-    if (self->events != NULL || self->event != NULL) { /* what is done through one counts for the other */
-        PyObject *events = events_of(self);
-        if (events == NULL) {
-            Py_DECREF(view);
-            return NULL;
-        }
-        view->events = Py_NewRef(events);
+    if (arr_share_events(view, self) < 0) { /* what is done through one counts for the other */
+        Py_DECREF(view);
+        return NULL;
     }
-    view->foreign = self->foreign;
     return (PyObject *)view;
-}
-
-static PyObject *GPUArray_get_events(PyObject *op, void *Py_UNUSED(closure)) { return Py_XNewRef(events_of((GPUArray *)op)); }
-
-static int GPUArray_set_events(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
-    GPUArray *self = (GPUArray *)op;
-    PyObject *list = value != NULL && value != Py_None ? PySequence_List(value) : PyList_New(0);
-    if (list == NULL) {
-        return -1;
-    }
-    Py_XSETREF(self->events, list);
-    Py_CLEAR(self->event);
-    self->foreign = 1;
-    return 0;
-}
-
-/* Of a queue in order only the last event counts. A list may be shared with views. */
-int arr_set_event(GPUArray *self, PyObject *event) {
-    self->foreign = 0;
-    if (self->events != NULL) {
-        if (PyList_SetSlice(self->events, 0, PyList_GET_SIZE(self->events), NULL) < 0) {
-            return -1;
-        }
-        Py_CLEAR(self->event);
-        return event != Py_None ? PyList_Append(self->events, event) : 0;
-    }
-    Py_XSETREF(self->event, event != Py_None ? Py_NewRef(event) : NULL);
-    return 0;
 }
 
 static PyObject *GPUArray_set_event(PyObject *op, PyObject *event) {
@@ -340,7 +288,9 @@ static int GPUArray_set_queue(PyObject *op, PyObject *value, void *Py_UNUSED(clo
     if (value == NULL) {
         value = Py_None;
     }
-    self->foreign = 1;
+    if (value != self->queue) {
+        arr_cross(self);
+    }
     Py_XSETREF(self->queue, Py_NewRef(value));
     return 0;
 }
@@ -387,7 +337,8 @@ static PyGetSetDef GPUArray_getset[] = {
     {"itemsize", GPUArray_get_itemsize, NULL, "int: Size of an item [bytes].", NULL},
     {"_c_contiguous", GPUArray_get_c_contiguous, NULL, "bool: Whether items lie in C order without gaps.", NULL},
     {"_f_contiguous", GPUArray_get_f_contiguous, NULL, "bool: Whether items lie in Fortran order without gaps.", NULL},
-    {"events", GPUArray_get_events, GPUArray_set_events, "list[Any]: OpenCL events that the contents depend on.", NULL},
+    {"_foreign", arr_get_foreign, arr_set_foreign, "bool: Whether events may be of other queues than the array's.", NULL},
+    {"events", arr_get_events, arr_set_events, "list[Any]: OpenCL events that the contents depend on.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -395,7 +346,6 @@ static PyMemberDef GPUArray_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(GPUArray, weakrefs), READONLY, NULL},
     {"backend", T_OBJECT, offsetof(GPUArray, backend), READONLY, "Any: What runs the array's kernels."},
     {"allocator", T_OBJECT, offsetof(GPUArray, allocator), 0, "Any: What new memory comes from; None is the backend's pool."},
-    {"_foreign", T_BOOL, offsetof(GPUArray, foreign), 0, "bool: Whether events may be of other queues than the array's."},
     {"size", T_PYSSIZET, offsetof(GPUArray, size), READONLY, "int: Number of items."},
     {"ndim", T_INT, offsetof(GPUArray, ndim), READONLY, "int: Number of axes."},
     {NULL, 0, 0, 0, NULL},

@@ -300,7 +300,7 @@ static int launch(const Launcher *self, const Known *known, PyObject *const *arg
         }
         for (int i = 0; i < known->n; i++) {
             const GPUArray *a = (GPUArray *)args[i];
-            if (known->codes[i] & 1 && (a->queue != known->queue || a->foreign)) {
+            if (known->codes[i] & 1 && (a->queue != known->queue || arr_foreign(a))) {
                 return 0;
             }
         }

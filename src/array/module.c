@@ -56,6 +56,7 @@ static int module_exec(PyObject *module) {
     state->table = PyUnicode_InternFromString("table");
     state->comparison_dtype = PyUnicode_InternFromString("_comparison_dtype");
     state->GPUArrayType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_GPUArray_spec, NULL);
+    state->EventListType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_EventList_spec, (PyObject *)&PyList_Type);
     state->KernelTableType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelTable_spec, NULL);
     state->TensorType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Tensor_spec, NULL);
     if (state->TensorType == NULL || PyModule_AddType(module, state->TensorType) < 0) {
@@ -68,7 +69,7 @@ static int module_exec(PyObject *module) {
     if (state->KernelBaseType == NULL || state->LauncherType == NULL || state->PlanType == NULL || state->PlansType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
         return -1;
     }
-    if (state->table == NULL || state->comparison_dtype == NULL || state->GPUArrayType == NULL || state->KernelTableType == NULL) {
+    if (state->table == NULL || state->comparison_dtype == NULL || state->GPUArrayType == NULL || state->EventListType == NULL || state->KernelTableType == NULL) {
         return -1;
     }
     return PyModule_AddFunctions(module, arr_call_functions) < 0 || PyModule_AddType(module, state->PlansType) < 0 ||
@@ -79,6 +80,7 @@ static int module_exec(PyObject *module) {
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     State *state = PyModule_GetState(module);
     Py_VISIT(state->GPUArrayType);
+    Py_VISIT(state->EventListType);
     Py_VISIT(state->KernelTableType);
     Py_VISIT(state->TensorType);
     Py_VISIT(state->operate);
@@ -103,6 +105,7 @@ static void module_free(void *op) {
     }
     module_clear((PyObject *)op);
     Py_CLEAR(state->GPUArrayType);
+    Py_CLEAR(state->EventListType);
     Py_CLEAR(state->KernelTableType);
     Py_CLEAR(state->PlanType);
     Py_CLEAR(state->PlansType);

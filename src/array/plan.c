@@ -13,7 +13,7 @@ static inline int plain(const PyArray_Descr *dtype) {
 enum { WORD_ARRAY = 1, WORD_INT, WORD_FLOAT, WORD_BOOL, WORD_SCALAR };
 
 static int key_array(Key *key, const GPUArray *array) {
-    if (array->foreign || key->words + 2 + 2 * (size_t)array->ndim > PLAN_WORDS) {
+    if (arr_foreign(array) || key->words + 2 + 2 * (size_t)array->ndim > PLAN_WORDS) {
         return 0;
     }
     GPUArray *first = key->first;

@@ -1,0 +1,136 @@
+/* events.c - EventList: the OpenCL events that the contents of some memory depend on, shared by all arrays that are views of one another. */
+#include "call.h"
+
+typedef struct {
+    PyListObject list;
+    char crossed; /* events of several queues may be in it: whoever uses the memory has to wait for them */
+} EventList;
+
+/* ---- the type ---------------------------------------------------------------------------------------------------------------- */
+
+static int EventList_traverse(PyObject *op, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(op));
+    return PyList_Type.tp_traverse(op, visit, arg);
+}
+
+static void EventList_dealloc(PyObject *op) {
+    PyTypeObject *type = Py_TYPE(op);
+    PyList_Type.tp_dealloc(op); /* which untracks it, and frees by tp_free of the type */
+    Py_DECREF(type);
+}
+
+static PyType_Slot EventList_slots[] = {
+    {Py_tp_doc, (void *)"The events that commands on an array wait for: a list, shared by the views of one memory."},
+    {Py_tp_traverse, (void *)EventList_traverse},
+    {Py_tp_dealloc, (void *)EventList_dealloc},
+    {0, NULL},
+};
+
+PyType_Spec arr_EventList_spec = {
+    .name = "pygpu._array.EventList", .basicsize = sizeof(EventList), .slots = EventList_slots, .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC};
+
+static PyObject *make(void) { return arr_state->EventListType->tp_alloc(arr_state->EventListType, 0); /* zeroed: an empty list */ }
+
+static int is_shared(PyObject *obj) { return Py_IS_TYPE(obj, arr_state->EventListType); }
+
+/* ---- of an array ------------------------------------------------------------------------------------------------------------- */
+
+int arr_foreign(const GPUArray *self) { return self->foreign || (self->events != NULL && ((EventList *)self->events)->crossed); }
+
+PyObject *arr_events(GPUArray *self) {
+    if (self->events == NULL) {
+        self->events = make();
+    }
+    if (self->events != NULL && self->event != NULL) {
+        PyObject *event = self->event;
+        self->event = NULL;
+        int failed = PyList_Append(self->events, event) < 0;
+        Py_DECREF(event);
+        if (failed) {
+            return NULL;
+        }
+    }
+    return self->events;
+}
+
+int arr_share_events(GPUArray *view, GPUArray *self) {
+    view->foreign = self->foreign;
+    if (self->table != NULL && self->table->cuda) { /* CUDA orders by streams */
+        return 0;
+    }
+    PyObject *events = arr_events(self);
+    if (events == NULL) {
+        return -1;
+    }
+    Py_XSETREF(view->events, Py_NewRef(events));
+    return 0;
+}
+
+void arr_cross(GPUArray *self) {
+    self->foreign = 1;
+    if (self->events != NULL) {
+        ((EventList *)self->events)->crossed = 1;
+    }
+}
+
+/* Of a queue in order only the last event counts; whoever used the memory from another queue has waited for those before. */
+int arr_set_event(GPUArray *self, PyObject *event) {
+    PyObject *events = self->events;
+    self->foreign = 0;
+    if (events == NULL) {
+        Py_XSETREF(self->event, event != Py_None ? Py_NewRef(event) : NULL);
+        return 0;
+    }
+    if (Py_REFCNT(events) == 1) {
+        ((EventList *)events)->crossed = 0;
+    }
+    Py_CLEAR(self->event);
+    if (PyList_GET_SIZE(events) == 1 && event != Py_None) {
+        return PyList_SetItem(events, 0, Py_NewRef(event));
+    }
+    if (PyList_SetSlice(events, 0, PyList_GET_SIZE(events), NULL) < 0) {
+        return -1;
+    }
+    return event != Py_None ? PyList_Append(events, event) : 0;
+}
+
+/* ---- attributes -------------------------------------------------------------------------------------------------------------- */
+
+PyObject *arr_get_events(PyObject *op, void *Py_UNUSED(closure)) { return Py_XNewRef(arr_events((GPUArray *)op)); }
+
+/* The events of another array are shared with it from now on; others are copied. */
+int arr_set_events(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    GPUArray *self = (GPUArray *)op;
+    if (value != NULL && value == self->events) {
+        return 0;
+    }
+    PyObject *events = value != NULL && is_shared(value) ? Py_NewRef(value) : make();
+    if (events == NULL) {
+        return -1;
+    }
+    if (value != NULL && value != Py_None && !is_shared(value)) {
+        PyObject *items = PySequence_List(value);
+        if (items == NULL || PyList_SetSlice(events, 0, 0, items) < 0) {
+            Py_XDECREF(items);
+            Py_DECREF(events);
+            return -1;
+        }
+        Py_DECREF(items);
+    }
+    Py_XSETREF(self->events, events);
+    Py_CLEAR(self->event);
+    arr_cross(self);
+    return 0;
+}
+
+PyObject *arr_get_foreign(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(arr_foreign((GPUArray *)op)); }
+
+int arr_set_foreign(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    int foreign = value != NULL ? PyObject_IsTrue(value) : 0;
+    if (foreign > 0) {
+        arr_cross((GPUArray *)op);
+    } else {
+        ((GPUArray *)op)->foreign = 0;
+    }
+    return foreign < 0 ? -1 : 0;
+}
