@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from .frozen import Frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Backend", "Compiled", "Limits", "backend_of"]
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Frozen):
     """What a device can do, as far as generated kernels depend on it.
 
     group_size: work-items of a work-group (threads of a block) at most. local_bytes: local (shared)

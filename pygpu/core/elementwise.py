@@ -7,13 +7,13 @@ An :class:`Operation` says what is computed from the values x0, x1, ... and stor
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import dtypes, kernels, layout
+from .frozen import Frozen
 from .shells import tiles_text
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ _WIDE = 1 << 31  # beyond this, indices have 64 bits
 TILES = True  # whether GPUs do rows by a kernel of their own
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(Frozen):
     """What happens to each item.
 
     name: for the kernel's name and key; with the dtypes it must tell everything, or *key* what
@@ -44,7 +43,7 @@ class Operation:
     helpers: str = ""
     features: frozenset[str] = frozenset()
     index: bool = False
-    key: Hashable = field(default=None)
+    key: Hashable = None
 
 
 def _names(operation: Operation) -> list[str]:
@@ -213,8 +212,7 @@ def _features(operation: Operation, memory: Sequence[np.dtype[Any] | None]) -> s
     return found | operation.features
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(Frozen):
     """A launch of an elementwise kernel, which takes the operands, then *numbers*.
 
     dense: all arrays are contiguous, and the kernel is good for any number of items. memory: as

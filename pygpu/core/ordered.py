@@ -8,7 +8,6 @@ have any strides; the same array gives the same bits in every run on the same de
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from . import dtypes, kernels, layout, work
 from .elementwise import as_scalar
+from .frozen import Frozen
 from .parts import part
 from .shells import ordered_text
 from .shells.ordered_text import GROUP
@@ -28,8 +28,7 @@ __all__ = ["Function", "reduce", "scan"]
 DType = np.dtype[Any]
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(Frozen):
     """An associative function of two values of *dtype*, which is also its result's.
 
     name: for messages. text: helper functions of the common language; join: statements that set
@@ -94,8 +93,7 @@ def _features(function: Function, *others: DType) -> frozenset[str]:
     return function.features | dtypes.features(function.dtype, *others)
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(Frozen):
     """One launch; parts: (rows, segments) of what it leaves to another one, or None."""
 
     kernel: Any

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from .. import _array
 from . import dtypes, elementwise, kernels, layout, remember, work
+from .frozen import Frozen
 from .reduce_ops import Operation, operation
 from .reduce_ops import fused as fuse_operation
 from .shells import reduce_cpu_text, reduce_text
@@ -37,8 +37,7 @@ _ORDERED = ("argmin", "argmax")  # the index of an item counts
 _NAMES = {"min": "minimum", "max": "maximum"}
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(Frozen):
     """What is launched for arrays of a given layout: first, then perhaps final."""
 
     kernel: Any
@@ -582,8 +581,7 @@ def fused(
     )
 
 
-@dataclass(frozen=True)
-class _Item:
+class _Item(Frozen):
     """What is reduced, if it is no array."""
 
     dtype: np.dtype[Any]

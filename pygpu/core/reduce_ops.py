@@ -8,21 +8,20 @@ comes in, how two stretches are joined, and what is stored in the end. The kerne
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
+from .frozen import Frozen
 
 __all__ = ["Operation", "fused", "operation"]
 
 DType = np.dtype[Any]
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(Frozen):
     """One reduction for given dtypes.
 
     text: declares ``red_acc``, ``red_none()`` (of no items), ``red_item(acc, x[, y], i)`` (one item

@@ -47,10 +47,12 @@ def __getattr__(name: str) -> _Any:
         return _import_module(f".{name}", __name__)
     if name == "__all__":  # of `import *`
         return ["VERSION", "VERSION_STATUS", "VERSION_TEXT", *_numba_names()]
-    if not name.startswith("_") and "jit" not in globals():
-        globals().update(_numba_names())
-        if name in globals():
-            return globals()[name]
+    if not name.startswith("_"):
+        for path in _NUMBA:  # those behind the one that has the name are not imported
+            module = _import_module(path, __name__)
+            if name in module.__all__:
+                found = globals()[name] = getattr(module, name)
+                return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..core.frozen import Frozen
 from . import emit
 from . import source as sources
 from .infer import Function, FunctionCompiler, c_name
@@ -26,8 +26,7 @@ _sources: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 _compiled: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
 
 
-@dataclass(frozen=True)
-class CompiledFunction:
+class CompiledFunction(Frozen):
     """A device function in the common language of :mod:`pygpu.core.dialect`.
 
     name: of the C function. text: it and all that it calls, without the dialect's prefix.
@@ -44,9 +43,9 @@ class CompiledFunction:
     result: Type
     return_types: tuple[np.dtype[Any], ...]
     features: frozenset[str]
-    implicit: tuple[str, ...] = ()
-    asserts: dict[int, str] = field(default_factory=dict)
-    guards: tuple[tuple[Any, str, Any], ...] = ()
+    implicit: tuple[str, ...]
+    asserts: dict[int, str]
+    guards: tuple[tuple[Any, str, Any], ...]
 
     @property
     def preamble(self) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..core.frozen import Frozen
 from .compiler import compile_function, guards_hold
 from .source import KernelError, python_function
 from .types import Scalar
@@ -16,8 +16,7 @@ from .types import Scalar
 __all__ = ["DeviceText", "compile", "holds", "parameter_count"]
 
 
-@dataclass(frozen=True)
-class DeviceText:
+class DeviceText(Frozen):
     """A compiled function.
 
     text: of it and all that it calls, in the common language; features: for Dialect.prefix.
@@ -30,7 +29,7 @@ class DeviceText:
     results: tuple[np.dtype[Any], ...]
     features: frozenset[str]
     by_value: bool
-    guards: tuple[Any, ...] = field(default=(), compare=False)
+    guards: tuple[Any, ...] = ()
 
     @property
     def key(self) -> str:

@@ -9,12 +9,12 @@ account.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pygpu.core import dtypes
+from pygpu.core.frozen import Frozen
 
 __all__ = ["Loop", "find", "infer_inputs", "kind_of", "promoted", "types_text"]
 
@@ -23,8 +23,7 @@ _WEAK = (int, float, complex)
 _RANK = {int: "iufc", float: "fc", complex: "c"}
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(Frozen):
     """Dtypes of a loop's inputs and outputs. weak: which inputs are Python numbers: the type bool,
     int, float or complex for them, None for others."""
 

@@ -12,8 +12,6 @@ None                   a CUDA GPU, else an OpenCL device, else the CUDA simulato
 
 from __future__ import annotations
 
-import ctypes
-import ctypes.util
 import os
 from typing import Any
 
@@ -142,6 +140,9 @@ def _has_gpu() -> bool:
     choice = os.environ.get("PYGPU_CUDA", "").strip().lower() or "auto"
     if choice == "simulator" or "PYGPU_CUDA_LIBRARY" in os.environ:
         return False
+    import ctypes
+    import ctypes.util  # which imports subprocess: 5 ms
+
     name = ctypes.util.find_library("cuda") or (os.name == "nt" and "nvcuda.dll")
     if not name:
         return False

@@ -120,10 +120,41 @@ def get(function: types.FunctionType, text: str | None = None) -> Source:
             )
         lines = found.splitlines(True)
     start = code.co_firstlineno - 1
-    block = inspect.getblock(lines[start:]) if function.__name__ != "<lambda>" else None
-    if block is None:
+    if function.__name__ == "<lambda>":
         return _find_lambda(function, lines, start)
-    return _find(function, block, start)
+    return _quickly(function, lines, start) or _find(
+        function, inspect.getblock(lines[start:]), start
+    )
+
+
+def _quickly(function: types.FunctionType, lines: list[str], start: int) -> Source | None:
+    """What _find() would give, by the lines that the code names; None if they are not enough.
+    (inspect.getblock() compiles large regular expressions at its first use.)"""
+    code = function.__code__
+    last = max((where[1] or 0 for where in code.co_positions()), default=0)
+    margin = len(lines[start]) - len(lines[start].lstrip())
+    # Not dedented: that would change strings of several lines.
+    head, first = (["if 1:\n"], start - 1) if margin else ([], start)
+    tries = 0
+    for end in range(max(last, start + 1), len(lines) + 1):
+        if end < len(lines):
+            text = lines[end].lstrip()
+            if not text or text[0] == "#" or len(lines[end]) - len(text) > margin:
+                continue
+        block = head + lines[start:end]
+        try:
+            body = ast.parse("".join(block)).body[0]
+            break
+        except SyntaxError:  # in the middle of a string
+            tries += 1
+            if tries == 10:
+                return None
+    else:
+        return None
+    node = body.body[0] if margin and isinstance(body, ast.If) else body
+    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
+        return None
+    return Source(function, node, [line.rstrip("\n") for line in block], first, 0)
 
 
 def _find(function: types.FunctionType, lines: list[str], first: int) -> Source:

@@ -9,7 +9,6 @@ its strides in bytes. :func:`join` is the type of a variable that is assigned bo
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,13 +34,43 @@ _RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
 _PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class _Type:
+    """Types are equal if they say the same. Their attributes are set once."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def _parts(self) -> tuple[Any, ...]:
+        return tuple([getattr(self, name) for name in self.__slots__])
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash((self.__class__, self._parts()))
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+class Scalar(_Type):
     """A number. weak: it is a Python number, of which *dtype* says how it is kept in a variable:
     bool, int64, float64 or complex128."""
 
-    dtype: np.dtype[Any]
-    weak: bool = False
+    __slots__ = ("dtype", "weak")
+
+    def __init__(self, dtype: np.dtype[Any], weak: bool = False) -> None:
+        self.dtype = dtype
+        self.weak = weak
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not Scalar:
+            return NotImplemented
+        return self.weak == other.weak and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.weak))
 
     @property
     def code(self) -> str:
@@ -62,15 +91,16 @@ class Scalar:
         return self.python.__name__ if self.weak else self.dtype.name
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayType:
+class ArrayType(_Type):
     """An array. contiguous: in C order, so its strides follow from its shape. space: where it lies:
     "global", "local" (of a work-group), "private" (of a work-item) or "constant"."""
 
-    dtype: np.dtype[Any]
-    ndim: int
-    contiguous: bool = True
-    space: str = "global"
+    __slots__ = ("contiguous", "dtype", "ndim", "space")
+
+    def __init__(
+        self, dtype: np.dtype[Any], ndim: int, contiguous: bool = True, space: str = "global"
+    ) -> None:
+        self.dtype, self.ndim, self.contiguous, self.space = dtype, ndim, contiguous, space
 
     @property
     def code(self) -> str:
@@ -86,14 +116,14 @@ class ArrayType:
         return f"{place}array({self.dtype.name}, {self.ndim}-d{order})"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordType:
+class RecordType(_Type):
     """An item of an array of structs; in C a pointer to its first byte, so that a name for it sees
     what is written to the array. space: as of arrays. align: what its address is a multiple of."""
 
-    dtype: np.dtype[Any]
-    space: str = "global"
-    align: int = 1
+    __slots__ = ("align", "dtype", "space")
+
+    def __init__(self, dtype: np.dtype[Any], space: str = "global", align: int = 1) -> None:
+        self.dtype, self.space, self.align = dtype, space, align
 
     @property
     def code(self) -> str:
@@ -104,12 +134,13 @@ class RecordType:
         return f"record({', '.join(self.dtype.names or ())})"
 
 
-@dataclass(frozen=True, slots=True)
-class TupleType:
+class TupleType(_Type):
     """A tuple; in C, a variable for each item. names: of the items, if it is a namedtuple."""
 
-    items: tuple[Any, ...]
-    names: tuple[str, ...] = ()
+    __slots__ = ("items", "names")
+
+    def __init__(self, items: tuple[Any, ...], names: tuple[str, ...] = ()) -> None:
+        self.items, self.names = items, names
 
     @property
     def code(self) -> str:
@@ -119,10 +150,10 @@ class TupleType:
         return f"({', '.join(map(str, self.items))})"
 
 
-@dataclass(frozen=True, slots=True)
-class Void:
+class Void(_Type):
     """Nothing: what a function without ``return`` gives."""
 
+    __slots__ = ()
     code = "none"
 
     def __str__(self) -> str:

@@ -112,9 +112,20 @@ def _run(make: Any, programs: list[str], dtype: str) -> None:
     if dtype[0] == "f":
         x += 0.25
     text, space = HELPERS, {"cuda": cuda, "k": 5}
-    for n, program in enumerate(programs):
-        text += program.replace("def f(", f"def f{n}(")
     exec(text, space)
+    expected, possible = [], []
+    for program in programs:
+        name = f"f{len(expected)}"
+        exec(program.replace("def f(", f"def {name}("), space)
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                expected.append([float(space[name](a, b)) for a, b in zip(x, y)])
+        except TypeError as error:  # NumPy's bools have no - and no round(); here they are numbers
+            assert "numpy.bool" in str(error) or "numpy boolean" in str(error)  # noqa: PT017
+        else:
+            possible.append(program)
+    programs = possible
     for name in ("g", "first"):
         space[name] = pygpu.jit(space[name], src=HELPERS)
     body = "".join(f"    out[{n}, j] = f{n}(x[j], y[j])\n" for n in range(len(programs)))
@@ -125,11 +136,6 @@ def _run(make: Any, programs: list[str], dtype: str) -> None:
     out = make(np.zeros((len(programs), x.size)))
     kernel = pygpu.kernel(space["rows"], src=entry + body, exact=True)
     kernel[1, 32](make(x), make(y), out)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        expected = [
-            [float(space[f"f{n}"](a, b)) for a, b in zip(x, y)] for n in range(len(programs))
-        ]
     for program, mine, right in zip(programs, out.get(), np.array(expected)):
         assert np.allclose(mine, right, 1e-9, 1e-9, equal_nan=True), (program, mine, right)
 

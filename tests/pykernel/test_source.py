@@ -317,3 +317,44 @@ def test_host_calls() -> None:
     assert "2.0f" in twice.inspect_source("float32")
     assert pygpu.jit(twice) is twice
     assert pygpu.jit()(twice.py_func)(3) == 6
+
+
+def test_ends_of_sources() -> None:
+    """Where a function ends in its file: comments, strings and dead code at the margin."""
+    text = '''
+def outer():
+    if True:
+        def text(x):
+            """No text
+of this string is indented
+    here."""
+            y = (
+    x + 1
+            )
+# a comment at the margin
+            return y * 2
+            """dead
+def other(x):
+            """
+
+        # a comment
+        def last(x): return -x
+        def after(x):
+            return [x]
+    return text, last, after
+text, last, after = outer()
+def flat(x):
+    if x:
+        return 1
+    return 2
+'''
+    name = "<ends of sources>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space: dict[str, Any] = {}
+    exec(compile(text, name, "exec"), space)
+    for function in ("text", "last", "flat"):
+        assert compile_function(space[function], [F4]).name.startswith(f"pgf_{function}")
+    with pytest.raises(KernelError, match="lists are not supported") as caught:
+        compile_function(space["after"], [F4])
+    assert caught.value.lineno == 20
+    assert "            return [x]\n" in str(caught.value) and "^^^" in str(caught.value)

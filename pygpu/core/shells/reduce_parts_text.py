@@ -3,9 +3,8 @@ read and taken in, and how a result is stored. See reduce_text.py."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .. import dtypes
+from ..frozen import Frozen
 from ..reduce_ops import Operation
 
 __all__ = [
@@ -31,8 +30,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(Frozen):
     """Which of the kernels it is.
 
     columns: kernel over columns, else over rows. kept, reduced: numbers of axes, at least 1. vector:

@@ -11,8 +11,7 @@ tile's own count, 2 the sum up to its end), 30 of number. So there must be fewer
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..frozen import Frozen
 from . import sort_text
 
 __all__ = ["COUNT_GROUP", "Shape", "shape_of", "source"]
@@ -21,8 +20,7 @@ COUNT_GROUP = 256  # work-items of histogram and starts
 _COPIES = 4  # of the counts, so that fewer work-items of a warp count in one place
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(Frozen):
     """Of a sweep: work-items of a group (256 at least), items of each, groups that a unit holds.
     apart: tiles that are full are ranked by code of their own, without a look at where they end."""
 
