@@ -1,6 +1,7 @@
 """The rows of src/opencl against the real OpenCL headers, and against one another.
 
-pygpu brings its own cl_api.h, cl.fn and .def tables, so that building it needs no OpenCL headers.
+pygpu brings its own cl_api.h (with cl_queries.h), cl.fn and .def tables, so that building it needs
+no OpenCL headers.
 Where the real ones are installed, a C file that includes both asserts that every constant, type,
 structure and prototype is the same. Ours is renamed for that: cl_int becomes our_cl_int, CL_SUCCESS
 OUR_CL_SUCCESS. The other tests read the tables as text; none needs a built pygpu.
@@ -103,6 +104,13 @@ def text_of(name: str) -> str:
     return re.sub(r"/\*.*?\*/", "", (SOURCE / name).read_text(encoding="utf-8"), flags=re.S)
 
 
+def interface() -> str:
+    """Types and constants: the two headers in one, without their comments."""
+    outer, inner = text_of("cl_api.h"), text_of("cl_queries.h")
+    assert outer.count('#include "cl_queries.h"\n') == 1
+    return outer.replace('#include "cl_queries.h"\n', inner)
+
+
 def rows(name: str, pattern: str, start: str) -> list[tuple[str, ...]]:
     """All rows that match. A line that starts like a row and is none fails: none is overlooked."""
     text = text_of(name)
@@ -141,8 +149,8 @@ def questions() -> list[Question]:
 
 @cache
 def constants() -> dict[str, str]:
-    """Name to text of each number that cl_api.h defines."""
-    found = re.findall(r"^#define (CL_\w+) +(\S.*)$", text_of("cl_api.h"), re.M)
+    """Name to text of each number that the headers define."""
+    found = re.findall(r"^#define (CL_\w+) +(\S.*)$", interface(), re.M)
     found = [row for row in found if row[0] not in ("CL_API_CALL", "CL_CALLBACK")]
     assert len(found) > 500
     assert len(found) == len(dict(found)), "defined twice"
@@ -377,7 +385,7 @@ def test_what_the_real_headers_lack_is_known(headers: Compiler) -> None:
 
 
 def test_rows_equal_the_real_headers(headers: Compiler) -> None:
-    source = comparison(text_of("cl_api.h"), functions(), header_names(headers))
+    source = comparison(interface(), functions(), header_names(headers))
     assert source.count("_Static_assert") > 700
     assert headers.errors(source) == ""
 
@@ -406,7 +414,7 @@ def test_functions_appear_in_the_version_of_their_row(headers: Compiler, version
 def test_a_wrong_constant_type_or_field_is_noticed(
     headers: Compiler, before: str, after: str, complaint: str
 ) -> None:
-    wrong, changes = re.subn(before, after, text_of("cl_api.h"))
+    wrong, changes = re.subn(before, after, interface())
     assert changes == 1
     assert complaint in headers.errors(comparison(wrong, functions(), header_names(headers)))
 
@@ -428,5 +436,5 @@ def test_a_wrong_prototype_is_noticed(
     (right,) = (function for function in functions() if function.name == name)
     assert before in right.parameters
     wrong = right._replace(parameters=right.parameters.replace(before, after))
-    source = comparison(text_of("cl_api.h"), [wrong], header_names(headers))
+    source = comparison(interface(), [wrong], header_names(headers))
     assert f"prototype {name}" in headers.errors(source)
