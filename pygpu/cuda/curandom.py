@@ -25,8 +25,9 @@ from pygpu.generators.random import Generator
 from pygpu.generators.random_text import poisson_text, sobol_text
 from pygpu.generators.sobol import direction_numbers
 
-from . import driver
+from .curand_state import make_states
 from .gpuarray import GPUArray, to_gpu
+from .md5 import md5_code
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator",
@@ -40,6 +41,7 @@ __all__ = [
     "generate_scramble_constants32",
     "generate_scramble_constants64",
     "get_curand_version",
+    "md5_code",
     "rand",
     "seed_getter_uniform",
     "seed_getter_unique",
@@ -111,14 +113,15 @@ class _RandomNumberGeneratorBase:
         limits = backend_of(None).limits
         self.block_count = limits.units
         self.generators_per_block = min(256, limits.group_size)
-        self._state: Any = None
 
     @property
     def state(self) -> Any:
-        """Memory of the device; nothing is kept there."""
-        if self._state is None:
-            self._state = driver.mem_alloc(1)
-        return self._state
+        """cuRAND's states in device memory, made when first asked for; the pseudo-random
+        generators have them."""
+        raise NotImplementedError(
+            f"{type(self).__name__}.state: quasi-random numbers are computed from their index and "
+            "have no states; use the methods gen_... and fill_..."
+        )
 
     def _fill(
         self, data: Any, kind: str, scale: float, shift: float, stream: Any, call: str
@@ -220,9 +223,13 @@ class _PseudoRandomNumberGenerator(_RandomNumberGeneratorBase):
     """
 
     has_box_muller = True
+    _state_type = ""
 
     def __init__(self, seed_getter: Any = None, offset: int = 0) -> None:
         super().__init__()
+        self._state: Any = None
+        self._seeds: Any = None
+        self._offset = offset
         if seed_getter is None:
             self._generator = Generator("philox")
             self._generator.counter = 0
@@ -234,10 +241,26 @@ class _PseudoRandomNumberGenerator(_RandomNumberGeneratorBase):
                     f"{type(self).__name__}: seed must be GPUArray of integers of right length "
                     f"({count} of int32)"
                 )
+            self._seeds = seeds
             words = np.asarray(seeds.get()).ravel().view(np.uint32).tolist()
             state = np.random.SeedSequence(words).generate_state(2)
             self._generator = Generator("philox", [int(word) for word in state], 0)
         self._skip(offset)
+
+    @property
+    def state(self) -> Any:
+        """Memory with block_count * generators_per_block states of cuRAND, of its own kind of
+        generator, for kernels that include ``curand_kernel.h``. They are made from the seeds when
+        first asked for, and do not take part in the methods of this object."""
+        if self._state is None:
+            count = self.block_count * self.generators_per_block
+            if self._seeds is None:
+                self._seeds = seed_getter_uniform(count)
+            self._state = make_states(
+                *(self._state_type, self.block_count, self.generators_per_block),
+                *(self._seeds, self._offset),
+            )
+        return self._state
 
     def _philox(self) -> Generator:
         return self._generator
@@ -263,12 +286,14 @@ class _PseudoRandomNumberGenerator(_RandomNumberGeneratorBase):
 class XORWOWRandomNumberGenerator(_PseudoRandomNumberGenerator):
     """cuRAND's default generator, by name. seed_getter, offset: see seed_getter_uniform."""
 
+    _state_type = "curandStateXORWOW"
     generator_bits = 32
 
 
 class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
     """cuRAND's combined multiple recursive generator, by name."""
 
+    _state_type = "curandStateMRG32k3a"
     generator_bits = 32
 
     def call_skip_ahead_subsequence(self, i: int, stream: Any = None) -> None:

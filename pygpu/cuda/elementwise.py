@@ -19,7 +19,7 @@ from pygpu.generators.language import CUDA
 from pygpu.generators.snippet import FLAT, RANGE, Form
 
 from .compiler import SourceModule
-from .dtypes import ScalarArg, VectorArg, dtype_to_ctype
+from .dtypes import ScalarArg, dtype_to_ctype
 from .tools import context_dependent_memoize
 
 __all__ = [
@@ -338,31 +338,35 @@ def get_pow_array_kernel(
     return get_elwise_kernel(arguments, f"z[i] = {func}({x}, {y})", "pow_method")
 
 
-@context_dependent_memoize
-def get_linear_combination_kernel(
-    summand_descriptors: tuple[tuple[bool, Any, Any], ...], dtype_z: Any
-) -> tuple[Any, list[Any]]:
-    """(kernel, []) for z = a0 * x0 + a1 * x1 + ...; arguments a0, x0, a1, x1, ..., z, n.
+def get_multiply_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Any:
+    """z = x * y, by the name of earlier versions; arguments x, y, z, n."""
+    return get_binary_op_kernel(dtype_x, dtype_y, dtype_z, "*")
 
-    summand_descriptors: (False, dtype of a, dtype of x) for each. True in the first place, a
-    factor in a texture, raises NotImplementedError: CUDA 12 removed texture references.
-    """
-    if any(is_gpu_scalar for is_gpu_scalar, _, _ in summand_descriptors):
-        raise NotImplementedError(
-            "get_linear_combination_kernel: CUDA 12 removed texture references, through which "
-            "factors "
-            "on the device were read; pass host numbers, or write an ElementwiseKernel with a[0] "
-            "* x[i]"
-        )
-    arguments, summands = [], []
-    for k, (_, scalar, vector) in enumerate(summand_descriptors):
-        arguments += [ScalarArg(scalar, f"a{k}"), VectorArg(vector, f"x{k}")]
-        summands.append(f"a{k} * x{k}[i]")
-    arguments.append(VectorArg(dtype_z, "z"))
-    operation = f"z[i] = {' + '.join(summands)}"
-    return get_elwise_kernel(arguments, operation, "linear_combination"), []
+
+def get_divide_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Any:
+    """z = x / y, by the name of earlier versions; arguments x, y, z, n."""
+    return get_binary_op_kernel(dtype_x, dtype_y, dtype_z, "/")
+
+
+@context_dependent_memoize
+def get_pow_kernel(dtype: Any) -> Any:
+    """z = y ** value, by the name of earlier versions; arguments value, y, z, n."""
+    name = dtype_to_ctype(dtype)
+    func = "powf" if np.dtype(dtype) == np.float32 else "pow"
+    return get_elwise_kernel(
+        f"{name} value, {name} *y, {name} *z", f"z[i] = {func}(y[i], value)", "pow_method"
+    )
 
 
 def _name(func: str) -> str:
     """A kernel's name for a function's, which may be qualified."""
     return "".join(c if c.isalnum() else "_" for c in func) + "_kernel"
+
+
+# The module needs what is above.
+from .texture_kernels import (  # noqa: E402, F401
+    get_linear_combination_kernel,
+    get_put_kernel,
+    get_take_kernel,
+    get_take_put_kernel,
+)

@@ -25,6 +25,9 @@ from pygpu.core.backend import backend_of
 from pygpu.core.base import contiguous_host
 from pygpu.core.dtypes import native
 from pygpu.core.methods import ArrayBase
+from pygpu.cuda.operations import Operations
+from pygpu.cuda.operations import broadcast_result as _get_broadcasted_binary_op_result  # noqa: F401
+from pygpu.cuda.operations import common_dtype as _get_common_dtype  # noqa: F401
 from pygpu.cuda.splay import splay
 from pygpu.cuda.vectors import vec
 
@@ -73,7 +76,7 @@ __all__ = [
 ]
 
 
-class GPUArray(ArrayBase):
+class GPUArray(Operations, ArrayBase):
     """An array in the memory of a CUDA device.
 
     allocator: called with a number of bytes, for memory; by default the context's own pool.

@@ -59,6 +59,11 @@ static bool is_declaration(const Rewriter *r, unsigned first, unsigned end) {
     return equals == end || only_numbers(r, equals + 1, end);
 }
 
+/* `(void)name`, which only says that the name may be unused. */
+static bool is_mention(const Rewriter *r, unsigned first, unsigned end) {
+    return end == first + 4 && is_bracket(&r->t, first, '(') && is(r, first + 1, "void") && is_bracket(&r->t, first + 2, ')') && word(r, first + 3) != 0;
+}
+
 static bool parse(const Rewriter *r, Loop *loop) {
     unsigned i = loop->first;
     while (i < loop->end && !is(r, i, "for")) { /* PRE */
@@ -67,7 +72,7 @@ static bool parse(const Rewriter *r, Loop *loop) {
             if (is(r, stop, "{") || is(r, stop, "for")) return false;
             stop++;
         }
-        if (stop == loop->end || (stop > i && !is_declaration(r, i, stop))) return false;
+        if (stop == loop->end || (stop > i && !is_declaration(r, i, stop) && !is_mention(r, i, stop))) return false;
         i = stop + 1;
     }
     loop->pre_end = i;

@@ -387,8 +387,6 @@ def test_getters_of_cuda(cuda):
     )
     kernel.prepared_call(grid, block, 2, x.gpudata, -1, y.gpudata, z.gpudata, 300)
     assert textures == [] and np.array_equal(z.get(), 2.0 * x.get() - y.get())
-    with pytest.raises(NotImplementedError, match="texture"):
-        elementwise.get_linear_combination_kernel(((True, f4, f4),), f8)
     elementwise.get_axpbz_kernel(f4, f8).prepared_call(grid, block, 2, x.gpudata, 1, z.gpudata, 300)
     assert np.array_equal(z.get(), 2.0 * x.get() + 1)
 

@@ -409,7 +409,7 @@ STRIDED = [
     ("for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) "
      "y[i] = 2 * x[i] + y[i];"),
     ("unsigned tid = threadIdx.x; unsigned total = gridDim.x * blockDim.x; "
-     "unsigned start = blockDim.x * blockIdx.x; unsigned i; ; "
+     "unsigned start = blockDim.x * blockIdx.x; (void)tid; (void)total; unsigned i; ; "
      "for (i = start + tid; i < n; i += total) { y[i] = 2 * x[i] + y[i]; } ;"),
     ("const size_t step = (size_t)gridDim.x * blockDim.x; "
      "for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) "

@@ -1,0 +1,191 @@
+"""Private names of PyCUDA's modules that packages written for it use."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import struct
+
+import numpy as np
+import pytest
+
+from pygpu.cuda.gpuarray import empty_like, to_gpu, zeros
+
+F4, I4 = np.dtype(np.float32), np.dtype(np.int32)
+
+
+def launch(kernel, n, *args):
+    kernel.prepared_call((2, 1), (64, 1, 1), *(getattr(a, "gpudata", a) for a in args), n)
+
+
+def test_operations_with_a_result(cuda):
+    from pygpu.cuda.gpuarray import _get_broadcasted_binary_op_result, _get_common_dtype
+
+    hx, hy = np.linspace(1, 2, 100, dtype=F4), np.linspace(-3, 3, 100, dtype=F4)
+    x, y = to_gpu(hx), to_gpu(hy)
+    out = empty_like(x)
+    half = F4.type(0.5)
+    for result, expected in (
+        (lambda: x._axpbyz(2, y, np.float64(-0.5), out), 2 * hx - half * hy),
+        (lambda: x._axpbz(2, 3, out), 2 * hx + 3),
+        (lambda: x._elwise_multiply(y, out), hx * hy),
+        (lambda: y._div(x, out), hy / hx),
+        (lambda: x._rdiv_scalar(3, out), 3 / hx),
+        (lambda: x._axpbyz(1, y, 2, x), hx + 2 * hy),  # the result is an operand
+    ):
+        got = result()
+        assert got.dtype == F4 and np.allclose(got.get(), expected, rtol=1e-6), expected
+    assert got is x
+    squares = y._pow(2, new=True)
+    assert squares is not y and np.allclose(squares.get(), hy**2)
+    assert y._pow(2, new=False) is y and np.allclose(y.get(), hy**2)
+    whole = to_gpu(np.arange(-3, 4, dtype=I4))
+    assert (whole._div(to_gpu(np.full(7, 2, I4)), whole).get() == np.arange(-3, 4) // 2).all()
+    with pytest.raises(TypeError):
+        x._elwise_multiply(y, zeros(100, I4))
+    with pytest.raises(ValueError):
+        x._axpbyz(1, y, 1, zeros(99, F4))
+
+    assert _get_common_dtype(x, whole) == np.float64 and _get_common_dtype(x, 2) == F4
+    one = zeros((), np.float64)
+    assert _get_broadcasted_binary_op_result(one, x).shape == (100,)
+    assert _get_broadcasted_binary_op_result(x, one).dtype == np.float64
+    with pytest.raises(NotImplementedError, match=r"\(100,\).*\(7,\)"):
+        _get_broadcasted_binary_op_result(x, whole)
+
+
+def test_kernels_that_read_textures(cuda):
+    from pygpu.cuda import elementwise
+
+    rng = np.random.default_rng(3)
+    a, b = rng.random(500).astype(F4), rng.random(500).astype(F4)
+    index = rng.permutation(300).astype(I4)
+    ga, gb, gi, x, y = to_gpu(a), to_gpu(b), to_gpu(index), zeros(300, F4), zeros(300, F4)
+    kernel, sources = elementwise.get_take_kernel(F4, I4, vec_count=2)
+    with pytest.raises(ValueError, match="'take'.*'source0'.*bind_to_texref_ext"):
+        launch(kernel, 300, gi, x, y)
+    ga.bind_to_texref_ext(sources[0], allow_double_hack=True)
+    gb[10:].bind_to_texref_ext(sources[1])
+    launch(kernel, 300, gi, x, y)
+    assert (x.get() == a[index]).all() and (y.get() == b[10:][index]).all()
+    assert kernel.num_regs == kernel.function.num_regs
+
+    target, other = zeros(300, F4), zeros(300, F4)
+    kernel, sources = elementwise.get_take_put_kernel(F4, I4, True, vec_count=2)
+    ga.bind_to_texref_ext(sources[0])
+    gb.bind_to_texref_ext(sources[1])
+    to = to_gpu(np.arange(299, -1, -1, dtype=I4))
+    kernel.prepared_async_call(
+        *((2, 1), (64, 1, 1), None),
+        *(array.gpudata for array in (to, gi, target, other)),
+        *(100, 7, 300),
+    )
+    assert (target.get()[::-1] == a[index + 100]).all()
+    assert (other.get()[::-1] == b[index + 7]).all()
+    kernel, sources = elementwise.get_take_put_kernel(F4, I4, False)
+    ga.bind_to_texref(sources[0])
+    assert (
+        kernel.prepared_timed_call((2, 1), (64, 1, 1), gi.gpudata, gi.gpudata, x.gpudata, 300)()
+        >= 0
+    )
+    assert (x.get() == a[:300]).all()
+
+    launch(elementwise.get_put_kernel(F4, I4), 300, gi, target, x)
+    assert (target.get()[index] == a[:300]).all()
+
+    kernel, sources = elementwise.get_linear_combination_kernel(
+        ((True, F4, F4), (False, F4, F4)), F4
+    )
+    to_gpu(np.array(3, F4)).bind_to_texref_ext(sources[0])
+    launch(kernel, 300, ga, 2, gb, x)
+    assert np.allclose(x.get(), 3 * a[:300] + 2 * b[:300])
+
+
+def test_makers_of_earlier_versions(cuda):
+    from pygpu.cuda import elementwise
+
+    a, b = np.arange(1, 101, dtype=F4), np.arange(2, 102, dtype=F4)
+    x, y, z = to_gpu(a), to_gpu(b), zeros(100, F4)
+    launch(elementwise.get_multiply_kernel(F4, F4, F4), 100, x, y, z)
+    assert (z.get() == a * b).all()
+    launch(elementwise.get_divide_kernel(F4, F4, F4), 100, x, y, z)
+    assert np.allclose(z.get(), a / b)
+    launch(elementwise.get_pow_kernel(F4), 100, 2, x, z)
+    assert (z.get() == a**2).all()
+
+
+def md5_block(words, state=(0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)):
+    """RFC 1321's operation on one block of 16 words."""
+    mask, (a, b, c, d) = 0xFFFFFFFF, state
+    shifts = ((7, 12, 17, 22), (5, 9, 14, 20), (4, 11, 16, 23), (6, 10, 15, 21))
+    for k in range(64):
+        if k < 16:
+            f, g = (b & c) | (~b & d), k
+        elif k < 32:
+            f, g = (d & b) | (~d & c), (5 * k + 1) % 16
+        elif k < 48:
+            f, g = b ^ c ^ d, (3 * k + 5) % 16
+        else:
+            f, g = c ^ (b | (~d & mask)), 7 * k % 16
+        f = (f + a + int(abs(math.sin(k + 1)) * 2**32) + words[g]) & mask
+        s = shifts[k // 16][k % 4]
+        a, d, c, b = d, c, b, (b + (f << s | f >> (32 - s))) & mask
+    return tuple((x + y) & mask for x, y in zip((a, b, c, d), state, strict=True))
+
+
+def test_md5_code(cuda):
+    from pygpu.cuda.curandom import md5_code
+    from pygpu.cuda.elementwise import get_elwise_kernel
+
+    padded = struct.unpack("<16I", b"abc\x80" + bytes(52) + struct.pack("<Q", 24))
+    assert struct.pack("<4I", *md5_block(padded)) == hashlib.md5(b"abc").digest()
+
+    n, threads, seed = 1003, 128, 0xDEADBEEF
+    store = "".join(f"if ((i += total_threads) < n) dest[i] = {name};" for name in "bcd")
+    kernel = get_elwise_kernel(
+        "unsigned int *dest, unsigned int seed", md5_code + "dest[i] = a;" + store, "md5_rng_int"
+    )
+    result = zeros(n, np.uint32)
+    launch(kernel, n, result, seed)
+    expected = np.zeros(n, np.uint32)
+    for thread in range(threads):
+        i = thread
+        while i < n:
+            place = (thread % 64, 0, 0, thread // 64, 0, 0, seed, i, n, 64, 1, 1, 2, 1, 1, 0)
+            for word in md5_block(place):
+                if i < n:
+                    expected[i] = word
+                i += threads
+    assert (result.get() == expected).all()
+
+
+@pytest.mark.parametrize(
+    "name, state", [("XORWOW", "curandState"), ("MRG32k3a", "curandStateMRG32k3a")]
+)
+def test_states_of_generators(cuda, name, state):
+    from pygpu.cuda import curandom
+    from pygpu.cuda.compiler import SourceModule
+
+    generator = getattr(curandom, f"{name}RandomNumberGenerator")(
+        lambda count: to_gpu(np.arange(count, dtype=I4)), offset=3
+    )
+    groups, size = generator.block_count, generator.generators_per_block
+    memory = generator.state
+    assert generator.state is memory
+    function = SourceModule(
+        f"""#include <curand_kernel.h>
+        extern "C" __global__ void draw({state} *states, float *drawn, float *own) {{
+            int k = blockIdx.x * blockDim.x + threadIdx.x;
+            {state} mine;
+            curand_init(k, k, 3, &mine);
+            drawn[k] = curand_uniform(&states[k]);
+            own[k] = curand_uniform(&mine);
+        }}""",
+        no_extern_c=True,
+    ).get_function("draw")
+    drawn, own = zeros(groups * size, F4), zeros(groups * size, F4)
+    function(memory, drawn, own, block=(size, 1, 1), grid=(groups, 1))
+    assert (drawn.get() == own.get()).all() and drawn.get().std() > 0.2
+    if name == "XORWOW":
+        with pytest.raises(NotImplementedError, match="Sobol32.*state"):
+            curandom.Sobol32RandomNumberGenerator().state  # noqa: B018
