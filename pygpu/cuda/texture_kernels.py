@@ -157,7 +157,9 @@ def get_linear_combination_kernel(
     summand_descriptors: (False, dtype of a, dtype of x) for each. With True in the first place the
     factor is the first item of an array that is bound to the next of the sources, and no argument.
     """
-    sources, arguments, summands = [], [], []
+    sources: list[Any] = []
+    arguments: list[Any] = []
+    summands: list[str] = []
     for k, (on_device, scalar, vector) in enumerate(summand_descriptors):
         if on_device:
             sources.append(VectorArg(scalar, f"a{k}"))
