@@ -66,6 +66,26 @@ static void find_processor(void) {
     snprintf(processor + used, sizeof processor - used, " %016llx", (unsigned long long)key.half[0]);
 }
 
+/* Of the files in a folder and in those below; in any order: the parts are added up. */
+static uint64_t folder_stamp(const char *path, unsigned depth) {
+    uint64_t sum = 0;
+    DIR *folder = opendir(path);
+    for (struct dirent *file; folder != NULL && (file = readdir(folder)) != NULL;) {
+        char inner[4400];
+        struct stat status;
+        if (file->d_name[0] == '.' || (size_t)snprintf(inner, sizeof inner, "%s/%s", path, file->d_name) >= sizeof inner || stat(inner, &status) != 0) continue;
+        if (S_ISDIR(status.st_mode) && depth > 0) sum += folder_stamp(inner, depth - 1);
+        if (!S_ISREG(status.st_mode)) continue;
+        Key one = key_begin();
+        key_add(&one, file->d_name, strlen(file->d_name));
+        key_add(&one, &status.st_size, sizeof status.st_size);
+        key_add(&one, &status.st_mtim, sizeof status.st_mtim);
+        sum += one.half[0];
+    }
+    if (folder != NULL) closedir(folder);
+    return sum;
+}
+
 static void find_all(void) {
     Dl_info info;
     const char *own = getenv("PYGPU_SIM_INCLUDE");
@@ -78,20 +98,8 @@ static void find_all(void) {
         if (slash != NULL) snprintf(headers, sizeof headers, "%.*s/include", (int)(slash - path), path);
         free(path);
     }
-    Key key = key_begin(), sum = {{0, 0}};
-    DIR *folder = opendir(headers);
-    for (struct dirent *file; folder != NULL && (file = readdir(folder)) != NULL;) { /* in any order: the parts are added up */
-        char path[4400];
-        struct stat status;
-        snprintf(path, sizeof path, "%s/%s", headers, file->d_name);
-        if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) continue;
-        Key one = key_begin();
-        key_add(&one, file->d_name, strlen(file->d_name));
-        key_add(&one, &status.st_size, sizeof status.st_size);
-        key_add(&one, &status.st_mtim, sizeof status.st_mtim);
-        sum.half[0] += one.half[0];
-    }
-    if (folder != NULL) closedir(folder);
+    Key key = key_begin();
+    const uint64_t sum = folder_stamp(headers, 4);
     key_add(&key, &sum, sizeof sum);
     key_add(&key, headers, strlen(headers));
     headers_stamp = key.half[0];

@@ -187,7 +187,7 @@ static void access_shared(Worker *worker, Granule *granules, uintptr_t base, uin
             g->block = check->block;
             g->written = 0;
         }
-        if ((!write || (kind & SIM_ACCESS_ATOMIC)) && (g->written & mask) != mask) {
+        if ((!write || (kind & SIM_ACCESS_UPDATE)) && (g->written & mask) != mask) {
             char place_text[250], where[100];
             size_t inside = offset;
             name_place(worker, dynamic, &inside, where, sizeof where);

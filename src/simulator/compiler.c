@@ -160,6 +160,7 @@ static bool preprocess(const CxxCompiler *cxx, const Options *options, const cha
     preprocess_words(&words, cxx, options, hosted);
     words_add(&words, "-I%s/headers", folder);
     words_add(&words, "-I%s", compiler_headers());
+    words_add(&words, "-isystem%s/library", compiler_headers()); /* behind all -I: the user's own copy of NVIDIA's C++ library goes first */
     words_add(&words, "-include");
     if (prelude) words_add(&words, "%s", macros);
     else words_add(&words, "%s/pygpu_simcuda.h", compiler_headers());

@@ -182,6 +182,7 @@ SIM_HIDDEN void runtime_held(Worker *worker, bool print); /* what a block in loo
 SIM_HIDDEN int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values);
 SIM_HIDDEN void runtime_assertion(SimContext *c, const char *text, const char *file, unsigned line, const char *function);
 SIM_HIDDEN unsigned long long runtime_nanoseconds(void);
+SIM_HIDDEN int runtime_space(SimContext *c, const void *pointer);
 /* heap.c: likewise */
 SIM_HIDDEN void *runtime_allocate(SimContext *c, unsigned long long size, unsigned long long alignment);
 SIM_HIDDEN void runtime_release(SimContext *c, void *address);

@@ -264,20 +264,25 @@ static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
     return end + 1;
 }
 
-/* Lambdas without a default capture and local classes inside a kernel cannot use its parameters. */
-static void enter_foreign(Rewriter *r, unsigned i) {
-    const Token *before = i > 0 ? &r->t.tokens[i - 1] : NULL;
-    unsigned k = i;
+bool rewrite_foreign(const Rewriter *r, unsigned i, unsigned *first, unsigned *end) {
+    unsigned k = i + 1;
     if (is_bracket(&r->t, i, '[')) {
-        if (before == NULL || before->kind == TOKEN_NAME || before->kind == TOKEN_NUMBER || before->kind == TOKEN_STRING || is_bracket(&r->t, i - 1, ']') ||
+        const unsigned char before = i > 0 ? r->t.tokens[i - 1].kind : TOKEN_NAME;
+        if ((before == TOKEN_NAME && name_at(r, i - 1) != R_return) || before == TOKEN_NUMBER || before == TOKEN_STRING || is_bracket(&r->t, i - 1, ']') ||
             is_bracket(&r->t, i - 1, ')') || is_bracket(&r->t, i + 1, '[') || is_bracket(&r->t, i + 1, '=') ||
             (is_bracket(&r->t, i + 1, '&') && !(r->t.tokens[i + 2].kind == TOKEN_NAME)) || r->match[i] == 0) {
-            return;
+            return false;
         }
-        k = r->match[i];
+        k = r->match[i] + 1;
+        if (is_bracket(&r->t, k, '=') || is_bracket(&r->t, k, ':')) return false; /* auto &[x, y] = */
+    } else if (name_at(r, i) != R_struct && name_at(r, i) != R_class && name_at(r, i) != R_union) {
+        return false;
     }
-    while (k < r->body_end && !is_bracket(&r->t, k, '{') && !is_bracket(&r->t, k, ';')) k++;
-    if (is_bracket(&r->t, k, '{')) r->foreign_end = r->match[k];
+    *first = k;
+    while (k + 1 < r->t.n_tokens && !is_bracket(&r->t, k, '{') && !is_bracket(&r->t, k, ';')) k++;
+    if (!is_bracket(&r->t, k, '{') || r->match[k] <= k) return false;
+    *end = r->match[k];
+    return true;
 }
 
 static unsigned rewrite_name(Rewriter *r, unsigned i) {
@@ -306,7 +311,7 @@ static unsigned rewrite_name(Rewriter *r, unsigned i) {
         text_puts(r->out, "))");
         return r->match[i + 1] + 1;
     case R_threadIdx: case R_blockIdx: case R_blockDim: case R_gridDim: {
-        if (system || (r->body_end != 0 && r->foreign_end == 0)) break;
+        if (system || (r->body_end != 0 && (r->foreign_end == 0 || i < r->foreign))) break;
         if (i > 0 && (is_bracket(&r->t, i - 1, '.') || token_is(&r->t, i - 1, "->"))) break;
         static const char *const members[] = {"thread", "block", "block_size", "grid_size"};
         text_printf(r->out, "%s(sim_triple(sim_here()->%s))", name >= R_blockDim ? "dim3" : "", members[name - R_threadIdx]);
@@ -353,10 +358,7 @@ unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end) {
             i++;
             continue;
         }
-        if (r->body_end != 0 && r->foreign_end == 0 &&
-            (is_bracket(&r->t, i, '[') || name_at(r, i) == R_struct || name_at(r, i) == R_class || name_at(r, i) == R_union)) {
-            enter_foreign(r, i);
-        }
+        if (r->body_end != 0 && r->foreign_end == 0) rewrite_foreign(r, i, &r->foreign, &r->foreign_end);
         if (r->foreign_end == i) r->foreign_end = 0;
         const unsigned after = rewrite_arithmetic(r, i);
         if (after != i) {

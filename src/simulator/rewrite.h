@@ -45,7 +45,7 @@ typedef struct {
     unsigned n_kernels, room_kernels;
     unsigned char *at; /* what begins at a token, a BEGINS_ */
     unsigned body_end; /* of the kernel we are in, the token of its brace; 0: in none */
-    unsigned foreign_end; /* inside a kernel: of a lambda or class that cannot see the kernel's parameters */
+    unsigned foreign, foreign_end; /* inside a kernel: of a lambda or class that cannot see the kernel's parameters; end 0: in none */
 } Rewriter;
 
 /* The lexer gives these words their numbers first, so that they are constants. */
@@ -58,6 +58,9 @@ unsigned skip_angles(const Tokens *tokens, const unsigned *match, unsigned i); /
 void rewrite_error(Rewriter *r, unsigned i, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Line and file of a token, by the markers. */
 const char *rewrite_place(const Rewriter *r, unsigned i, unsigned *line, int *size);
+/* Lambdas without a default capture and local classes inside a kernel cannot use its parameters. If one begins at i: from behind its captures or its
+ * keyword to its last brace. */
+bool rewrite_foreign(const Rewriter *r, unsigned i, unsigned *first, unsigned *end);
 /* rewrite_stride.c */
 bool rewrite_stride(Rewriter *r, unsigned start, unsigned name, unsigned name_end, unsigned params, unsigned params_end, unsigned body, unsigned end);
 /* rewrite_region.c: the kernel in regions, if it can be cut there; false: nothing was written */

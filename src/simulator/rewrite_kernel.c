@@ -99,8 +99,11 @@ static bool independent(const Rewriter *r, unsigned first, unsigned end) {
         const unsigned name = word(r, i);
         if (name != 0 && name != R_threadIdx && r->dependent[name]) return false;
         if (name == R___shared__ || name == R_asm || name == R___asm__ || name == R___asm) return false;
-        /* lambdas and local classes: only if they do not look at their thread in ways that the loop does not serve */
-        if (name == R_struct || name == R_class || (is_bracket(&r->t, i, '[') && i + 1 < end && is_bracket(&r->t, i + 1, ']') && !is_bracket(&r->t, i - 1, ']') && r->t.tokens[i - 1].kind != TOKEN_NAME)) return false;
+        unsigned foreign, foreign_end;
+        if (!rewrite_foreign(r, i, &foreign, &foreign_end)) continue;
+        for (unsigned k = foreign; k < foreign_end; k++) {
+            if (word(r, k) == R_threadIdx) return false; /* it would ask the context, which does not know what the loop does */
+        }
     }
     return true;
 }

@@ -89,8 +89,21 @@ void runtime_held(Worker *worker, bool print) {
     worker->held.used = 0;
 }
 
-/* Formats on the fiber's stack; longer texts in memory of the C library. Returns what printf in device code does: the number of
- * values, which nobody can count here, so the number of characters. */
+/* The values that a format asks for. */
+static int count_values(const char *format) {
+    int n = 0;
+    for (const char *at = strchr(format, '%'); at != NULL; at = strchr(at, '%')) {
+        at++;
+        for (; *at != 0 && strchr("-+ #0123456789.*hlLqjzt", *at) != NULL; at++) n += *at == '*';
+        if (*at == 0) break;
+        n += *at != '%';
+        at++;
+    }
+    return n;
+}
+
+/* Formats on the fiber's stack; longer texts in memory of the C library. Returns what printf in device code does: the number of values, not
+ * that of characters. */
 int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values) {
     Worker *worker = (Worker *)(void *)c;
     char small[512], *text = small;
@@ -112,7 +125,7 @@ int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values)
     }
     if (text != small) free(text);
     worker->where = where;
-    return n;
+    return count_values(format);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------------------------------- */
@@ -120,6 +133,17 @@ int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values)
 void runtime_assertion(SimContext *c, const char *text, const char *file, unsigned line, const char *function) {
     (void)function;
     block_fail((Worker *)(void *)c, CUDA_ERROR_ASSERT, "assertion `%s' failed at %s:%u", text, file, line);
+}
+
+int runtime_space(SimContext *c, const void *pointer) {
+    Worker *worker = (Worker *)(void *)c;
+    const uintptr_t address = (uintptr_t)pointer;
+    if (address - (uintptr_t)worker < SIM_REGION) {
+        return address - (uintptr_t)c->dynamic < c->dynamic_size ? SIM_SPACE_SHARED : SIM_SPACE_LOCAL;
+    }
+    size_t size = 0;
+    const uintptr_t shared = sim_module_shared(worker->job->kernel->module, &size);
+    return shared != 0 && address - shared < size ? SIM_SPACE_SHARED : SIM_SPACE_GLOBAL;
 }
 
 unsigned long long runtime_nanoseconds(void) {

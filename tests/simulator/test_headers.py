@@ -24,7 +24,7 @@ REFUSED = {"cuda_fp8.h", "cuda_fp6.h", "cuda_fp4.h", "mma.h"}
 NAMES = sorted(
     str(path.relative_to(INCLUDE))
     for path in INCLUDE.rglob("*")
-    if path.is_file() and path.name not in PARTS | REFUSED
+    if path.is_file() and path.name not in PARTS | REFUSED and "library" not in path.parts
 )
 
 

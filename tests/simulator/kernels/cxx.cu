@@ -330,3 +330,74 @@ extern "C" __global__ void k(REAL *y) {
     __half a = __float2half(S);
     y[threadIdx.x] = OP(n, (REAL)threadIdx.x) * __half2float(a) + blockDim.x;
 }
+
+//@ case: init_captures
+//@ block: 8
+//@ out y: np.zeros((5, 8), np.int32)
+//@ expect y: [np.arange(8) * 3 + 3, np.arange(8) + 5, np.arange(8) * 2, np.arange(8) + 1, np.arange(8) * 7]
+extern "C" __global__ void k(int *y) {
+    auto counter = [n = (int)threadIdx.x]() mutable { return n++; };
+    int total = 0, five = 5;
+    for (int i = 0; i < 3; ++i) total += counter();
+    y[threadIdx.x] = total;
+    auto names_it = [five]() { return threadIdx.x + five; };
+    y[8 + threadIdx.x] = names_it();
+    struct Twice { __device__ int operator()() const { return 2 * threadIdx.x; } };
+    y[16 + threadIdx.x] = Twice()();
+    auto make = [] { return [one = 1](int i) { return i + one; }; };
+    y[24 + threadIdx.x] = make()(threadIdx.x);
+    struct { int a, b; } pairs[2] = {{(int)threadIdx.x, 7}, {0, 0}};
+    for (auto &[a, b] : pairs) if (b) y[32 + threadIdx.x] = a * b;
+}
+
+//@ case: lambda_names_thread
+//@ block: 64
+//@ out y: np.zeros(64, np.int32)
+//@ expect y: np.arange(64) + 5
+extern "C" __global__ void k(int *y) {
+    int five = 5;
+    auto f = [five](int *p) { p[threadIdx.x] = threadIdx.x + five; };
+    f(y);
+}
+
+//@ case: local_union
+//@ block: 64
+//@ out y: np.zeros(64, np.int32)
+//@ expect y: np.arange(64)
+extern "C" __global__ void k(int *y) {
+    union U { int i; __device__ int get() { return threadIdx.x; } } u;
+    y[threadIdx.x] = u.get();
+}
+
+//@ case: local_array_pointer
+//@ grid: 4
+//@ block: 64
+//@ in p: rng.integers(0, 4, 256).astype(np.int32)
+//@ out y: np.zeros(256, np.int32)
+//@ expect y: np.arange(256) * 2 + p
+extern "C" __global__ void k(const int *p, int *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, a[4] = {i, i, i, i};
+    int *q = a + p[i];
+    *q += i;
+    *q += p[i];
+    y[i] = a[p[i]];
+}
+
+//@ case: printf_counts_values
+//@ block: 1
+//@ out n: np.zeros(12, np.int32)
+//@ expect n: [1, 1, 3, 2, 0, 0, 6, 1, 1, 1, 8, 2]
+extern "C" __global__ void k(int *n) {
+    n[0] = printf("%d\n", 5);
+    n[1] = printf("%5.2f|\n", 1.5);
+    n[2] = printf("%lld %llu %zu\n", -1ll, 1ull, (size_t)3);
+    n[3] = printf("%s %c\n", "text", 'c');
+    n[4] = printf("no values\n");
+    n[5] = printf("100%%\n");
+    n[6] = printf("%x %X %#o %+d % d %05d\n", 255, 255, 8, 3, 3, 42);
+    n[7] = printf("%p\n", (void *)n);
+    n[8] = printf("%g\n", 1e10f);
+    n[9] = printf("%-10s|\n", "left");
+    n[10] = printf("%hhd %hd %ld %i %u %e %a %G\n", (char)1, (short)2, 3l, 4, 5u, 6.0, 0.5, 1e-5);
+    n[11] = printf("%*d\n", 6, 42);
+}

@@ -250,3 +250,20 @@ extern "C" __global__ void k(int *y) {
 #endif
     y[2] = __CUDACC_VER_MAJOR__;
 }
+
+//@ case: spaces_of_addresses
+//@ block: 2
+//@ shared: 64
+//@ out y: np.zeros((2, 5), np.int32)
+//@ expect y: [[1, 0, 1, 1, 1]] * 2
+extern "C" __global__ void k(int *y) {
+    __shared__ int s[2];
+    extern __shared__ int d[];
+    int local[4] = {(int)threadIdx.x};
+    int *o = y + 5 * threadIdx.x;
+    o[0] = __isGlobal(y) != 0;
+    o[1] = __isShared(y) != 0;
+    o[2] = __isShared(s + 1) != 0;
+    o[3] = __isShared(d + threadIdx.x) != 0;
+    o[4] = __isLocal(local + threadIdx.x) != 0;
+}

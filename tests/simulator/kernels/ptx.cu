@@ -194,3 +194,23 @@ extern "C" __global__ void k(int *y) {
     asm volatile("" ::: "memory");
     *y = 3;
 }
+
+//@ case: ptx_memory
+//@ block: 32
+//@ in x: rng.integers(0, 1000, (32, 4)).astype(np.int32)
+//@ out y: np.zeros((32, 4), np.int32)
+//@ out s: np.zeros(32, np.int32)
+//@ expect y: x
+//@ expect s: x.sum(1)
+extern "C" __global__ void k(const int4 *x, int4 *y, int *s) {
+    int4 v;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(x + threadIdx.x));
+    asm volatile("st.global.cs.v4.s32 [%0], {%1, %2, %3, %4};" :: "l"(y + threadIdx.x), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+    asm volatile("prefetch.global.L2 [%0];" :: "l"(x));
+    asm volatile("red.global.add.s32 [%0], %1;" :: "l"(s + threadIdx.x), "r"(v.x + v.y + v.z + v.w) : "memory");
+    int a;
+    asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(a) : "l"(s + threadIdx.x));
+    asm volatile("membar.gl;" ::: "memory");
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    if (a != v.x + v.y + v.z + v.w) s[threadIdx.x] = -1;
+}

@@ -30,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <initializer_list>
+#include <new>
 #include <utility>
 #else
 /* What nvcc's host headers define; NVRTC has no such names. */

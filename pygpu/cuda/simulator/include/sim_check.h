@@ -14,9 +14,10 @@
 #define SIM_HOOK_ATTRIBUTES used, weak, noinline, visibility("hidden"), no_sanitize("thread")
 #endif
 /* Compilers know the names, with types of their own; so they are given as names for the linker only. */
-#define SIM_HOOK(T, name, ...) \
-    extern "C" __attribute__((SIM_HOOK_ATTRIBUTES)) T sim_hook_##name(__VA_ARGS__) __asm__("__tsan_" #name); \
+#define SIM_NAMED(T, name, symbol, ...) \
+    extern "C" __attribute__((SIM_HOOK_ATTRIBUTES)) T sim_hook_##name(__VA_ARGS__) __asm__(symbol); \
     extern "C" T sim_hook_##name(__VA_ARGS__)
+#define SIM_HOOK(T, name, ...) SIM_NAMED(T, name, "__tsan_" #name, __VA_ARGS__)
 
 #define SIM_TELL(address, size, kind) \
     do { \
@@ -31,20 +32,32 @@ SIM_HOOK(void, vptr_update, void **, void *) {}
 SIM_HOOK(void, vptr_read, void **) {}
 SIM_HOOK(void, read_range, void *p, unsigned long n) { SIM_TELL(p, n, SIM_ACCESS_UNALIGNED); }
 SIM_HOOK(void, write_range, void *p, unsigned long n) { SIM_TELL(p, n, SIM_ACCESS_UNALIGNED | SIM_ACCESS_WRITE); }
-SIM_HOOK(void *, memcpy, void *to, const void *from, unsigned long n) {
-    SIM_TELL(from, n, SIM_ACCESS_UNALIGNED);
-    SIM_TELL(to, n, SIM_ACCESS_UNALIGNED | SIM_ACCESS_WRITE);
-    return __builtin_memcpy(to, from, n);
-}
-SIM_HOOK(void *, memmove, void *to, const void *from, unsigned long n) {
-    SIM_TELL(from, n, SIM_ACCESS_UNALIGNED);
-    SIM_TELL(to, n, SIM_ACCESS_UNALIGNED | SIM_ACCESS_WRITE);
-    return __builtin_memmove(to, from, n);
-}
-SIM_HOOK(void *, memset, void *to, int value, unsigned long n) {
-    SIM_TELL(to, n, SIM_ACCESS_UNALIGNED | SIM_ACCESS_WRITE);
-    return __builtin_memset(to, value, n);
-}
+/* Compilers call the C library's names, or some of them names of their own. By bytes: a call of memcpy would come back here. */
+#define SIM_COPIES(prefix, tag) \
+    SIM_NAMED(void *, tag##memcpy, prefix "memcpy", void *to, const void *from, unsigned long n) { \
+        if (n == 0) return to; \
+        SIM_TELL(from, n, SIM_ACCESS_UNALIGNED); \
+        SIM_TELL(to, n, SIM_ACCESS_UNALIGNED | SIM_ACCESS_WRITE); \
+        for (unsigned long i = 0; i < n; i++) ((volatile char *)to)[i] = ((const char *)from)[i]; \
+        return to; \
+    } \
+    SIM_NAMED(void *, tag##memmove, prefix "memmove", void *to, const void *from, unsigned long n) { \
+        if (n == 0) return to; \
+        const bool down = (unsigned long)to - (unsigned long)from < n; \
+        SIM_TELL(from, n, SIM_ACCESS_UNALIGNED); \
+        SIM_TELL(to, n, SIM_ACCESS_UNALIGNED | SIM_ACCESS_WRITE); \
+        for (unsigned long i = 0; i < n; i++) ((volatile char *)to)[down ? n - 1 - i : i] = ((const char *)from)[down ? n - 1 - i : i]; \
+        return to; \
+    } \
+    SIM_NAMED(void *, tag##memset, prefix "memset", void *to, int value, unsigned long n) { \
+        if (n == 0) return to; \
+        SIM_TELL(to, n, SIM_ACCESS_UNALIGNED | SIM_ACCESS_WRITE); \
+        for (unsigned long i = 0; i < n; i++) ((volatile char *)to)[i] = (char)value; \
+        return to; \
+    }
+SIM_COPIES("", c_)
+SIM_COPIES("__tsan_", tsan_)
+#undef SIM_COPIES
 SIM_HOOK(void, atomic_thread_fence, int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 SIM_HOOK(void, atomic_signal_fence, int) {}
 
@@ -64,12 +77,12 @@ SIM_PLAIN(1) SIM_PLAIN(2) SIM_PLAIN(4) SIM_PLAIN(8) SIM_PLAIN(16)
 
 #define SIM_UPDATE(bits, T, name) \
     SIM_HOOK(T, atomic##bits##_##name, volatile T *p, T value, int) { \
-        SIM_TELL(p, bits / 8, SIM_ACCESS_ATOMIC | SIM_ACCESS_WRITE); \
+        SIM_TELL(p, bits / 8, SIM_ACCESS_ATOMIC | SIM_ACCESS_WRITE | SIM_ACCESS_UPDATE); \
         return __atomic_##name(p, value, __ATOMIC_SEQ_CST); \
     }
 #define SIM_EXCHANGE(bits, T, name) \
     SIM_HOOK(int, atomic##bits##_compare_exchange_##name, volatile T *p, T *expected, T wanted, int, int) { \
-        SIM_TELL(p, bits / 8, SIM_ACCESS_ATOMIC | SIM_ACCESS_WRITE); \
+        SIM_TELL(p, bits / 8, SIM_ACCESS_ATOMIC | SIM_ACCESS_WRITE | SIM_ACCESS_UPDATE); \
         return __atomic_compare_exchange_n(p, expected, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
     }
 #define SIM_ATOMICS(bits, T) \
@@ -86,7 +99,7 @@ SIM_PLAIN(1) SIM_PLAIN(2) SIM_PLAIN(4) SIM_PLAIN(8) SIM_PLAIN(16)
         return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST); \
     } \
     SIM_HOOK(T, atomic##bits##_compare_exchange_val, volatile T *p, T expected, T wanted, int, int) { \
-        SIM_TELL(p, bits / 8, SIM_ACCESS_ATOMIC | SIM_ACCESS_WRITE); \
+        SIM_TELL(p, bits / 8, SIM_ACCESS_ATOMIC | SIM_ACCESS_WRITE | SIM_ACCESS_UPDATE); \
         __atomic_compare_exchange_n(p, &expected, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
         return expected; \
     } \

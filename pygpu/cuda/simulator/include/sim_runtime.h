@@ -36,6 +36,19 @@ static SIM_INLINE void sim_grid_sync() {
     SimContext *c = sim_here();
     c->runtime->grid_sync(c);
 }
+static SIM_INLINE void sim_met() {
+    SimContext *c = sim_here();
+    c->runtime->met(c);
+}
+static SIM_INLINE int sim_space(const void *address) {
+    SimContext *c = sim_here();
+    return c->runtime->space(c, address);
+}
+static SIM_INLINE unsigned __isShared(const void *address) { return sim_space(address) == SIM_SPACE_SHARED; }
+static SIM_INLINE unsigned __isLocal(const void *address) { return sim_space(address) == SIM_SPACE_LOCAL; }
+static SIM_INLINE unsigned __isGlobal(const void *address) { return sim_space(address) == SIM_SPACE_GLOBAL; }
+static SIM_INLINE unsigned __isConstant(const void *) { return 0; }
+static SIM_INLINE unsigned __isGridConstant(const void *) { return 0; }
 /* Ends the kernel: code is a SIM_FAIL_. */
 [[noreturn]] static SIM_INLINE void sim_fail(int code, const char *text) {
     SimContext *c = sim_here();
@@ -104,6 +117,14 @@ char *strncpy(char *, const char *, size_t) noexcept;
 }
 #endif
 extern "C" void __cxa_pure_virtual();
+/* A copy that is made for the program: checked memory (sim_check.h) sees it. */
+#if defined(SIM_CHECKED)
+extern "C" void *sim_checked_copy(void *, const void *, size_t) __asm__("memcpy");
+static SIM_INLINE void sim_copy(void *to, const void *from, size_t n) { sim_checked_copy(to, from, n); }
+#else
+static SIM_INLINE void sim_copy(void *to, const void *from, size_t n) { __builtin_memcpy(to, from, n); }
+#endif
+
 
 static SIM_INLINE void __trap() { sim_fail(SIM_FAIL_TRAP, "__trap()"); }
 static SIM_INLINE void __brkpt() { __trap(); }
