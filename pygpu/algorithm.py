@@ -358,8 +358,7 @@ class KeyValueSorter:
                 f"{keys.dtype} and {values.size}"
             )
         backend = keys.backend
-        if wait_for:
-            backend.event(queue or keys.queue, wait_for)
+        keys, values = keys._on_queue(queue, wait_for), values._on_queue(queue)
         order = core_sort.argsort(keys)
         keys_sorted = take_along_axis(keys, order, 0)
         lists = take_along_axis(values, order, 0)

@@ -166,5 +166,6 @@ class Elementwise(Snippet):
         if capture is not None:
             launch.capture_call(capture, queue, *sizes, *numbers)
         event = launch(queue, *sizes, *numbers, wait_for=events)
-        self.note_event(event, [numbers[k] for k in self.written])
+        used = [numbers[k] for k in self.vectors]
+        self.note_event(backend, queue, event, [numbers[k] for k in self.written], used)
         return event

@@ -107,8 +107,7 @@ class Generator:
         if wait_for:
             waits = [*(waits or ()), *wait_for]
         event = backend.launch(kernel, queue, groups if n else 0, size, args, wait_for=waits)
-        if event is not None:
-            target._set_event(event)
+        array._after(queue, event, [target], ())
         if target is not array:
             array._copy_from(target, queue)
         return event

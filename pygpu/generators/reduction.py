@@ -235,7 +235,8 @@ for (; pg_k < pg_end; pg_k++) {{
             numbers = [out, target, *rest, 0, 1, groups]
             event = self._launch(kernel, queue, 1, size, numbers, event and [event], wrapper)
         if event is not None:
-            self.first.note_event(event, [out])
+            used = [out, *(args[k] for k in self.first.vectors)]
+            self.first.note_event(backend, queue, event, [out], used)
         return out, event
 
     def _remember(

@@ -498,7 +498,8 @@ typedef {index} index_type;
             events = event and [event]
         event = self._launch(output, queue, intervals, group, numbers, events)
         if event is not None:
-            snippet.note_event(event, [args[k] for k in self.written])
+            written, used = [args[k] for k in self.written], [args[k] for k in snippet.vectors]
+            snippet.note_event(backend, queue, event, written, used)
         return event
 
     def _launch(

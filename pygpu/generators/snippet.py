@@ -120,8 +120,7 @@ class Snippet:
         self._first_counts = (
             not self.vectors or self.vectors[0] in self.elementwise or not self.elementwise
         )
-        self._queue: Any = self  # the last one, and whether it keeps the order
-        self._ordered = True
+        self._order: tuple[Any, bool] = (self, True)  # the last queue, whether it keeps the order
         self._layouts: dict[Any, Any] = {}
         self.plans = Plans()
 
@@ -296,29 +295,36 @@ class Snippet:
         self, backend: Backend, queue: Any, numbers: list[Any], wait_for: Any
     ) -> list[Any] | None:
         """The events that a command of OpenCL with these arguments waits for."""
-        if queue is not self._queue:
-            if queue is None:
-                raise ValueError(
-                    f"{self.call}: the arrays have no queue; pass queue=, or "
-                    "array.with_queue(queue)"
-                )
-            self._ordered = backend.is_ordered(queue)
-            self._queue = queue
+        if queue is None:
+            raise ValueError(
+                f"{self.call}: the arrays have no queue; pass queue=, or array.with_queue(queue)"
+            )
+        ordered = self._is_ordered(backend, queue)
         events = list(wait_for) if wait_for else []
-        ordered = self._ordered
         for k in self.vectors:
             array = numbers[k]
-            if not ordered or array.queue is not queue:
+            if not ordered or array.queue is not queue or array._foreign:
                 events += array.events
         return events or None
 
-    def note_event(self, event: Any, arrays: Sequence[Any]) -> None:
-        """Let the arrays that were written depend on the event of the last :meth:`wait_list`."""
-        for array in arrays:
-            if self._ordered:
+    def note_event(
+        self, backend: Backend, queue: Any, event: Any, written: Sequence[Any], used: Sequence[Any]
+    ) -> None:
+        """Let later commands on the arrays wait for that one on *queue*; those that it only read
+        (*used* has them all) need it where commands may overtake one another."""
+        ordered = self._is_ordered(backend, queue)
+        for array in written if ordered else used:
+            if ordered and array.queue is queue:
                 array._set_event(event)
             else:
-                array.events.append(event)
+                array._add_event(event)
+
+    def _is_ordered(self, backend: Backend, queue: Any) -> bool:
+        last, ordered = self._order
+        if queue is not last:
+            ordered = backend.is_ordered(queue)
+            self._order = queue, ordered
+        return ordered
 
     def _place(
         self, args: Sequence[Any], ranged: bool

@@ -214,3 +214,48 @@ def test_wait_for_in_any(queue: Any, late: Late) -> None:
     late.queue.flush()
     late._timer.start()
     assert not a.any(queue, [done]).get()
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["in order", "out of order"])
+@pytest.mark.parametrize("what", ["elementwise", "scan", "reduction", "random", "sorted lists"])
+def test_generated_kernels(queue: Any, late: Late, what: str, given: bool) -> None:
+    """What a kernel wrote on the queue that it was given is waited for on the array's own."""
+    context, there = queue.context, late.queue
+    if given:
+        mode = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+        try:
+            there = cl.CommandQueue(context, properties=mode)
+        except cl.Error as error:
+            pytest.skip(f"the device has no queues out of order: {error}")
+    a = cla.to_device(queue, A)
+    a.with_queue(late.queue)[:] += 1  # any queue has to wait for the late one now
+    out = cla.zeros(queue, N, np.float32)
+    if what == "elementwise":
+        from pygpu.elementwise import ElementwiseKernel
+
+        ElementwiseKernel(context, "float *z, float *x", "z[i] = 2 * x[i]")(out, a, queue=there)
+        expected = 2 * (A + 1)
+    elif what == "scan":
+        from pygpu.scan import InclusiveScanKernel
+
+        InclusiveScanKernel(context, np.float32, "a + b")(a, out, queue=there)
+        expected = (A + 1).cumsum()
+    elif what == "reduction":
+        from pygpu.reduction import ReductionKernel
+
+        add = ReductionKernel(context, np.float32, "0", "a + b", "x[i]", "float *x")
+        out, expected = add(a, queue=there), (A + 1).sum()
+    elif what == "random":
+        from pygpu.clrandom import PhiloxGenerator
+
+        PhiloxGenerator(context).fill_uniform(a, 5, 6, queue=there)
+        out, expected = a.astype(np.int32), np.full(N, 5)
+    else:
+        from pygpu.algorithm import KeyValueSorter
+
+        keys = cla.to_device(queue, np.arange(N, dtype=np.int32)[::-1].copy())
+        late._timer.start()  # it looks at indices meanwhile
+        out, expected = KeyValueSorter(context)(there, keys, a, N, np.int32)[1], A[::-1] + 1
+    if what != "sorted lists":
+        late._timer.start()
+    np.testing.assert_array_equal((out.with_queue(queue) * 1).get(), expected)
