@@ -19,7 +19,29 @@ static void EventList_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
+/* Events that a program adds by itself may be of any queue. */
+static PyObject *EventList_append(PyObject *op, PyObject *event) {
+    ((EventList *)op)->crossed = 1;
+    return PyList_Append(op, event) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *EventList_extend(PyObject *op, PyObject *events) {
+    Py_ssize_t end = PyList_GET_SIZE(op);
+    PyObject *items = PySequence_List(events);
+    int failed = items == NULL || PyList_SetSlice(op, end, end, items) < 0;
+    Py_XDECREF(items);
+    ((EventList *)op)->crossed = 1;
+    return failed ? NULL : Py_NewRef(Py_None);
+}
+
+static PyMethodDef EventList_methods[] = {
+    {"append", EventList_append, METH_O, "append($self, event, /)\n--\n\nLet later commands wait for one more event."},
+    {"extend", EventList_extend, METH_O, "extend($self, events, /)\n--\n\nLet later commands wait for more events."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyType_Slot EventList_slots[] = {
+    {Py_tp_methods, EventList_methods},
     {Py_tp_doc, (void *)"The events that commands on an array wait for: a list, shared by the views of one memory."},
     {Py_tp_traverse, (void *)EventList_traverse},
     {Py_tp_dealloc, (void *)EventList_dealloc},
@@ -101,7 +123,8 @@ PyObject *arr_get_events(PyObject *op, void *Py_UNUSED(closure)) { return Py_XNe
 /* The events of another array are shared with it from now on; others are copied. */
 int arr_set_events(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
     GPUArray *self = (GPUArray *)op;
-    if (value != NULL && value == self->events) {
+    if (value != NULL && value == self->events) { /* of a view, or after array.events += [...] */
+        ((EventList *)value)->crossed |= PyList_GET_SIZE(value) > 1;
         return 0;
     }
     PyObject *events = value != NULL && is_shared(value) ? Py_NewRef(value) : make();

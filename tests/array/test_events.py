@@ -86,6 +86,26 @@ def _explicit_queue(queue: Any, late: Late) -> Any:
     return view
 
 
+def _appended(queue: Any, late: Late) -> Any:
+    """A program's own command, told of by way of the list."""
+    base = cla.to_device(queue, A * 0)
+    view = base[:]
+    view.events.append(cl.enqueue_copy(late.queue, base.data, A, is_blocking=False))
+    return base
+
+
+def _extended(queue: Any, late: Late) -> Any:
+    base = cla.empty(queue, N, np.float32)
+    base.events.extend([cl.enqueue_copy(late.queue, base.data, A, is_blocking=False)])
+    return base[:]
+
+
+def _joined(queue: Any, late: Late) -> Any:
+    base = cla.to_device(queue, A * 0) * 1
+    base.events += [cl.enqueue_copy(late.queue, base.data, A, is_blocking=False)]
+    return base
+
+
 def _filled(queue: Any, late: Late) -> Any:
     base = cla.to_device(queue, A)
     base[::2].with_queue(late.queue).fill(7)
@@ -99,6 +119,9 @@ WAYS: list[Callable[[Any, Late], Any]] = [
     _base_of_lent,
     _base_of_view_of_lent,
     _explicit_queue,
+    _appended,
+    _extended,
+    _joined,
     _filled,
 ]
 
