@@ -107,6 +107,11 @@ class InvalidArgumentTypeError(LogicError, TypeError):
     """A wrong kind of argument, found before the driver was asked."""
 
 
+class InvalidOptionsError(RuntimeError, LogicError):
+    """A compiler refused its options: a wrong call, and a failed build, which PyOpenCL takes it
+    for."""
+
+
 class CompilerWarning(UserWarning):
     """The compiler had something to say about a program that it built."""
 

@@ -21,7 +21,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache as once
 from typing import TYPE_CHECKING, Any
 
-from pygpu.errors import CompilerWarning, Error, InvalidArgumentError, _ErrorRecord
+from pygpu.errors import (
+    CompilerWarning,
+    Error,
+    InvalidArgumentError,
+    InvalidOptionsError,
+    _ErrorRecord,
+)
 from pygpu.sequences import as_list
 
 if TYPE_CHECKING:
@@ -357,9 +363,8 @@ def _failure(
         f"(options: {options.text})",
     ]
     record = error.args[0]
-    better = type(error)(
-        _ErrorRecord(record.routine(), record.code(), record._name, "\n\n".join(parts))
-    )
+    kind = InvalidOptionsError if error.code in _BAD_OPTIONS else type(error)
+    better = kind(_ErrorRecord(record.routine(), record.code(), record._name, "\n\n".join(parts)))
     better.log = "\n\n".join(dict.fromkeys(told.values()))  # type: ignore[attr-defined]
     better.options = options.text  # type: ignore[attr-defined]
     return better

@@ -2,7 +2,8 @@
 
 ``Array`` and ``GPUArray`` here are pygpu's, except that
 
-- comparisons have the dtype that those programs know: int8 in PyOpenCL, the array's own in PyCUDA,
+- comparisons have the dtype that those programs know: int8 in PyOpenCL (there also any, all and the
+  logical functions), the array's own in PyCUDA,
 - ``real`` and ``imag`` of complex arrays are copies without gaps, as such programs hand them to
   kernels of their own,
 - PyCUDA's ``reshape(order=)`` says in which order the memory is from then on,
@@ -146,6 +147,33 @@ def _use_python_operators(cls: Any) -> None:
             setattr(cls, f"__{slot}__", unary(name))
 
 
+class _OldOpenCL(_Old):
+    """What PyOpenCL's arrays have besides."""
+
+    def any(self: Any, *args: Any, **options: Any) -> Any:
+        """Whether any item is true, as int8."""
+        return _as_int8(super().any(*args, **options))  # type: ignore[misc]
+
+    def all(self: Any, *args: Any, **options: Any) -> Any:
+        """Whether all items are true, as int8."""
+        return _as_int8(super().all(*args, **options))  # type: ignore[misc]
+
+
+def _as_int8(made: Any) -> Any:
+    """Truth values as the numbers that PyOpenCL has for them."""
+    return made.view(np.int8) if made.dtype.kind == "b" else made
+
+
+def _counting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of truth values, with the dtype of a comparison."""
+
+    @functools.wraps(function)
+    def make(*args: Any, **options: Any) -> Any:
+        return _as_int8(function(*args, **options))
+
+    return make
+
+
 class _OldCUDA(_Old):
     """What PyCUDA's arrays have besides."""
 
@@ -211,7 +239,9 @@ def _names(
 def opencl_names() -> dict[str, Any]:
     """What pyopencl.array has of its own."""
     module = importlib.import_module("pygpu.array")
-    names = _names(module, "Array", "to_device zeros arange", "int8", _Old)
+    names = _names(module, "Array", "to_device zeros arange", "int8", _OldOpenCL)
+    for name in ("all", "any", "logical_and", "logical_not", "logical_or"):
+        names[name] = _counting(getattr(module, name))
     return names | {"_get_common_dtype": _common_dtype}
 
 

@@ -362,6 +362,8 @@ class Snippet:
             return args[first].size, 1, (), []
         if not moving:
             return args[first].size, 1, (), []
+        if _lie_alike([args[k] for k in moving]):
+            return args[first].size, 1, (), []
         shape = self._common_shape(args, moving)
         n = prod(shape)
         if first not in self.elementwise and args[first].size != n and not ranged:
@@ -468,6 +470,16 @@ class Snippet:
 def _is_dense(array: Any) -> bool:
     """Whether the items lie without gaps, in C or Fortran order."""
     return bool(array._c_contiguous or array._f_contiguous)
+
+
+def _lie_alike(arrays: Sequence[Any]) -> bool:
+    """Whether arrays of different shapes have as many items, without gaps and in C order: as in
+    PyOpenCL and PyCUDA, i then counts the items of each."""
+    return (
+        len({a.size for a in arrays}) == 1
+        and len({a.shape for a in arrays}) > 1
+        and all(a._c_contiguous for a in arrays)
+    )
 
 
 def _join(

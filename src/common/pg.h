@@ -129,6 +129,17 @@ void pg_collect(void);
 int pg_is_main_thread(void);
 double pg_seconds(void);      /* monotonic */
 /* The interpreter is being taken apart: atexit's functions have run, objects are dropped in any order. */
+/* A number in hexadecimal, for the formats of exceptions, in which %llx stands for nothing before Python 3.12. */
+typedef struct {
+    char text[19];
+} PgHex;
+
+static inline PgHex pg_hex(uint64_t number) {
+    PgHex hex;
+    PyOS_snprintf(hex.text, sizeof hex.text, "0x%llx", (unsigned long long)number);
+    return hex;
+}
+
 static inline int pg_is_ending(void) {
 #if PY_VERSION_HEX >= 0x030D0000
     return Py_IsFinalizing();

@@ -30,13 +30,13 @@ int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags) {
     for (size_t i = 0; i < sizeof exclusive / sizeof exclusive[0]; i++) {
         cl_mem_flags some = flags & exclusive[i];
         if ((some & (some - 1)) != 0) {
-            ocl_reject(state, call, CL_INVALID_VALUE, "flags = 0x%llx has two of mem_flags that exclude each other (0x%llx)", (unsigned long long)flags,
-                       (unsigned long long)some);
+            ocl_reject(state, call, CL_INVALID_VALUE, "flags = %s has two of mem_flags that exclude each other (%s)", pg_hex(flags).text,
+                       pg_hex(some).text);
             return -1;
         }
     }
     if (flags >> 32 != 0) { /* nor do vendors have any there */
-        ocl_reject(state, call, CL_INVALID_VALUE, "flags = 0x%llx has bits that no member of mem_flags has", (unsigned long long)flags);
+        ocl_reject(state, call, CL_INVALID_VALUE, "flags = %s has bits that no member of mem_flags has", pg_hex(flags).text);
         return -1;
     }
     return 0;
@@ -109,8 +109,10 @@ static PyObject *Buffer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         return NULL;
     }
     PyObject *self = NULL;
-    if (!wants_host &&
-        PyErr_WarnEx(PyExc_UserWarning, "Buffer: hostbuf is not used without mem_flags.COPY_HOST_PTR or USE_HOST_PTR", 1) < 0) {
+    if (!wants_host) {
+        if (PyErr_WarnEx(PyExc_UserWarning, "Buffer: hostbuf is not used without mem_flags.COPY_HOST_PTR or USE_HOST_PTR", 1) == 0) {
+            ocl_reject(state, "Buffer", CL_INVALID_HOST_PTR, "hostbuf is given, and flags do not say what for: add mem_flags.COPY_HOST_PTR or USE_HOST_PTR");
+        }
         goto done;
     }
     if (size > (size_t)view.len) {
@@ -124,7 +126,7 @@ static PyObject *Buffer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         ocl_reject(state, "Buffer", CL_INVALID_BUFFER_SIZE, "hostbuf is empty, and a buffer must have at least one byte");
         goto done;
     }
-    self = ocl_buffer_create(state, type, context, flags, size, wants_host ? view.buf : NULL);
+    self = ocl_buffer_create(state, type, context, flags, size, view.buf);
     if (self != NULL && in_place) {
         ((Memory *)self)->hostbuf = Py_NewRef(hostbuf);
         if (ocl_hold_until_destroyed(state, ((Memory *)self)->mem, &view) < 0) {
@@ -207,6 +209,10 @@ static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, si
     child->context = (Context *)Py_NewRef(self->context);
     child->hostbuf = Py_XNewRef(self->hostbuf);
     child->parent = Py_NewRef(self);
+    if (self->pool != NULL) { /* the block's next owner comes after the region, and its queues are those of the block */
+        child->pool = self->pool;
+        ocl_memory_pin(self);
+    }
     child->size = size;
     child->flags = flags != 0 ? flags : self->flags;
     child->type = CL_MEM_OBJECT_BUFFER;
@@ -233,7 +239,7 @@ static PyObject *Buffer_subscript(PyObject *op, PyObject *key) {
     Memory *self = (Memory *)op;
     Py_ssize_t start, stop, step;
     if (!PySlice_Check(key)) {
-        return PyErr_Format(PyExc_TypeError, "Buffer: the index must be a slice of bytes, not %s", pg_type_name(key));
+        return ocl_reject_type(self->state, "Buffer.__getitem__", CL_INVALID_VALUE, "the index must be a slice of bytes, not %s", pg_type_name(key));
     }
     if (PySlice_Unpack(key, &start, &stop, &step) < 0) {
         return NULL;

@@ -100,8 +100,8 @@ static int as_plan(State *state, const char *call, PyObject *flags, const char *
         return -1;
     }
     if ((plan->flags & ~access) != 0 || (plan->flags & (plan->flags - 1)) != 0) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "flags = 0x%llx must be one of mem_flags.READ_WRITE, READ_ONLY and WRITE_ONLY: the memory is OpenGL's",
-                   (unsigned long long)plan->flags);
+        ocl_reject(state, call, CL_INVALID_VALUE, "flags = %s must be one of mem_flags.READ_WRITE, READ_ONLY and WRITE_ONLY: the memory is OpenGL's",
+                   pg_hex(plan->flags).text);
         return -1;
     }
     if (plan->name == 0) {

@@ -339,7 +339,10 @@ static int check_host(State *state, cl_mem_flags flags, const Plan *plan, const 
         return -1;
     }
     if (!wanted) {
-        return PyErr_WarnEx(PyExc_UserWarning, "Image: hostbuf is not used without mem_flags.COPY_HOST_PTR or USE_HOST_PTR", 1);
+        if (PyErr_WarnEx(PyExc_UserWarning, "Image: hostbuf is not used without mem_flags.COPY_HOST_PTR or USE_HOST_PTR", 1) == 0) {
+            ocl_reject(state, "Image", CL_INVALID_HOST_PTR, "hostbuf is given, and flags do not say what for: add mem_flags.COPY_HOST_PTR or USE_HOST_PTR");
+        }
+        return -1;
     }
     if (plan->bytes == 0) {
         ocl_reject(state, "Image", CL_INVALID_HOST_PTR, "pygpu does not know how large a pixel of this format is; make the image without hostbuf");

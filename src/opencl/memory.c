@@ -143,6 +143,9 @@ void ocl_memory_dealloc(PyObject *op) {
         self->mem = NULL;
         let_go(self, mem);
     }
+    if (self->parent != NULL && self->pool != NULL) { /* see Buffer_region */
+        ocl_memory_unpin((Memory *)self->parent);
+    }
     Py_XDECREF(self->parent);
     Py_XDECREF(self->hostbuf);
     Py_XDECREF(self->context);

@@ -21,7 +21,7 @@ static const TypeRow type_rows[] = {
     ROW(SVMPointer), ROW_OF(SVM, SVMPointer), ROW_OF(SVMAllocation, SVMPointer),
     ROW(Program), ROW(Kernel), ROW(LocalMemory),
     ROW(AllocatorBase), ROW_OF(ImmediateAllocator, AllocatorBase), ROW_OF(DeferredAllocator, AllocatorBase),
-    ROW(SVMAllocator), ROW(MemoryPool), ROW(SVMPool), ROW_OF(PooledBuffer, MemoryObjectHolder), ROW_OF(PooledSVM, SVMPointer),
+    ROW(SVMAllocator), ROW(MemoryPool), ROW(SVMPool), ROW_OF(PooledBuffer, Buffer), ROW_OF(PooledSVM, SVMPointer),
     ROW_OF(GLBuffer, MemoryObject), ROW_OF(GLRenderBuffer, MemoryObject), ROW_OF(GLTexture, Image),
 };
 

@@ -261,7 +261,7 @@ typedef struct {
     cl_mem_object_type type;
     int users;              /* calls with the GIL released that use mem now */
     cl_mem retired;         /* released meanwhile: given back when users is 0 */
-    void *pool;             /* PooledBuffer: its block, see pool.c */
+    void *pool;             /* PooledBuffer and its regions: the block, see pool.c */
     PyObject *parent;       /* a region: the object that it is a part of; drivers differ in keeping that alive themselves */
     struct Region *region;  /* a region: its place in the list ... */
     struct Region *regions; /* ... of a buffer that is no region, see region.c; NULL where there is none */

@@ -67,7 +67,7 @@ void ocl_svm_unpin(PyObject *obj) {
 int ocl_svm_supported(State *state, Context *context, const char *call, cl_svm_mem_flags flags) {
     const cl_svm_mem_flags known = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
     if (flags & ~known) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "flags = 0x%llx has bits that svm_mem_flags does not know", (unsigned long long)flags);
+        ocl_reject(state, call, CL_INVALID_VALUE, "flags = %s has bits that svm_mem_flags does not know", pg_hex(flags).text);
         return -1;
     }
     if ((flags & CL_MEM_SVM_ATOMICS) && !(flags & CL_MEM_SVM_FINE_GRAIN_BUFFER)) {

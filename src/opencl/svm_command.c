@@ -246,8 +246,8 @@ static PyObject *enqueue_svm_map(PyObject *module, PyObject *const *args, Py_ssi
     }
     if (flags == 0 || (flags & ~(uint64_t)(CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0 ||
         ((flags & CL_MAP_WRITE_INVALIDATE_REGION) && (flags & (CL_MAP_READ | CL_MAP_WRITE)))) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "flags must be map_flags.READ, WRITE, both, or WRITE_INVALIDATE_REGION alone, not 0x%llx",
-                   (unsigned long long)flags);
+        ocl_reject(state, call, CL_INVALID_VALUE, "flags must be map_flags.READ, WRITE, both, or WRITE_INVALIDATE_REGION alone, not %s",
+                   pg_hex(flags).text);
         goto done;
     }
     if (as_count(state, a[5], call, "size", operand.size, &size) < 0 || ocl_wait_list(state, a[4], call, queue->context->context, &list) < 0) {
@@ -346,8 +346,8 @@ static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py
         goto done;
     }
     if (count % length != 0 || (uintptr_t)operand.pointer % length != 0) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "byte_count %zu and the address 0x%zx must be multiples of the pattern's %zu bytes", count,
-                   (size_t)operand.pointer, length);
+        ocl_reject(state, call, CL_INVALID_VALUE, "byte_count %zu and the address %s must be multiples of the pattern's %zu bytes", count,
+                   pg_hex((uintptr_t)operand.pointer).text, length);
         goto done;
     }
     if (ocl_wait_list(state, a[4], call, queue->context->context, &list) < 0) {
@@ -393,7 +393,7 @@ static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args
         return NULL;
     }
     if (flags & ~(uint64_t)(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)) {
-        return ocl_reject(state, call, CL_INVALID_VALUE, "flags must be mem_migration_flags, not 0x%llx", (unsigned long long)flags);
+        return ocl_reject(state, call, CL_INVALID_VALUE, "flags must be mem_migration_flags, not %s", pg_hex(flags).text);
     }
     if (ocl_is_svm(state, a[1])) {
         return PyErr_Format(PyExc_TypeError, "%s: svms must be a sequence of SVMPointers, not %s", call, pg_type_name(a[1]));

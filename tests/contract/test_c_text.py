@@ -125,6 +125,17 @@ def test_files_are_short_and_say_what_they_are_for(path: Path):
     assert text.count("\n") < 600
 
 
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_formats_of_exceptions_are_those_of_python_3_11(path: Path):
+    """PyErr_Format and its like copy %lx, %llx, %zx and %.*s as they are: use pg_hex()."""
+    calls = re.findall(
+        r"\b(?:PyErr_Format|PyUnicode_FromFormat|PyErr_WarnFormat|\w+_(?:reject|raise)\w*)\("
+        r"(?:[^;\"]|\"(?:\\.|[^\"\\])*\")*;",
+        code(path),
+    )
+    assert [c for c in calls if re.search(r"%(?:(?:l|ll|z)[xXo]|\.\*s|#|[efg])", c)] == []
+
+
 def test_python_comes_from_one_header_and_nothing_from_vendors():
     for path in FILES:
         included = set(re.findall(r"^\s*#\s*include\s*<([^>]+)>", code(path), re.M))

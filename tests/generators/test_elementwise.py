@@ -414,6 +414,25 @@ def test_getters_of_cudas_functions(cuda):
     assert np.array_equal(z.get(), np.maximum(hx, hy))
 
 
+def test_as_many_items_in_another_shape(side):
+    """Contiguous arrays of one size are gone through side by side, as PyOpenCL and PyCUDA do."""
+    x = numbers(24)
+    kernel = side.elementwise("float *x, float *z", "z[i] = 2 * x[i]")
+    for given, wanted in [((24,), (4, 6)), ((6, 4), (24,)), ((4, 6), (6, 4)), ((24, 1), (24,))]:
+        z = side.array(np.zeros(wanted, np.float32))
+        for _ in range(2):
+            side.call(kernel, side.array(x.reshape(given)), z)
+        assert np.array_equal(z.get(), 2 * x.reshape(wanted))
+    transposed = side.array(x.reshape(4, 6)).T
+    for z in (np.zeros(24, np.float32), np.zeros((4, 6), np.float32), np.zeros(25, np.float32)):
+        with pytest.raises(ValueError, match="do not fit|is written and has shape"):
+            side.call(kernel, transposed, side.array(z))
+    outer = side.elementwise("float *z, float *x, float *y", "z[i] = x[i] * y[i]")
+    z = side.array(np.zeros((3, 3), np.float32))
+    side.call(outer, z, side.array(x[:3, None]), side.array(x[4:7]))
+    assert np.array_equal(z.get(), x[:3, None] * x[4:7])
+
+
 def test_getters_of_opencl(opencl):
     from pygpu.elementwise import get_elwise_kernel, get_elwise_program, get_fill_kernel
 

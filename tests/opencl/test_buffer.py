@@ -172,12 +172,24 @@ def test_read_only_host_memory(ctx, queue):
         cl.Buffer(ctx, mf.READ_WRITE | mf.USE_HOST_PTR, hostbuf=b"0123")
 
 
-def test_hostbuf_without_a_flag_warns(ctx, queue):
-    with pytest.warns(UserWarning, match="COPY_HOST_PTR"):
-        buffer = cl.Buffer(ctx, mf.READ_WRITE, hostbuf=np.zeros(4, np.uint8))
-    assert buffer.size == 4
-    with pytest.warns(UserWarning), pytest.raises(cl.LogicError):
-        cl.Buffer(ctx, mf.READ_WRITE, 10, np.zeros(4, np.uint8))
+def test_hostbuf_without_a_flag_is_refused(ctx):
+    for size in (0, 2, 10):
+        with (
+            pytest.warns(UserWarning, match="COPY_HOST_PTR"),
+            pytest.raises(cl.LogicError, match="INVALID_HOST_PTR.*add mem_flags.COPY_HOST_PTR"),
+        ):
+            cl.Buffer(ctx, mf.READ_WRITE, size, np.zeros(4, np.uint8))
+
+
+def test_an_index_is_a_slice(ctx):
+    with pytest.raises(cl.LogicError, match="must be a slice of bytes, not int") as caught:
+        cl.Buffer(ctx, mf.READ_WRITE, 64)[5]
+    assert isinstance(caught.value, TypeError)
+
+
+def test_flags_are_told_in_hexadecimal(ctx):
+    with pytest.raises(cl.LogicError, match=r"flags = 0x6 has two .* exclude each other \(0x6\)"):
+        cl.Buffer(ctx, mf.READ_ONLY | mf.WRITE_ONLY, 8)
 
 
 @pytest.mark.parametrize(

@@ -147,8 +147,11 @@ def test_read_only_hostbuf(ctx, queue):
         cl.create_image(ctx, MF.READ_WRITE | MF.USE_HOST_PTR, RGBA8, (4, 4), hostbuf=data)
 
 
-def test_unused_hostbuf_warns(ctx):
-    with pytest.warns(UserWarning, match="hostbuf"):
+def test_hostbuf_without_a_flag_is_refused(ctx):
+    with (
+        pytest.warns(UserWarning, match="hostbuf"),
+        pytest.raises(cl.LogicError, match="INVALID_HOST_PTR.*add mem_flags.COPY_HOST_PTR"),
+    ):
         cl.create_image(ctx, MF.READ_WRITE, RGBA8, (4, 4), hostbuf=bytes(64))
 
 

@@ -535,3 +535,11 @@ def test_other_driver_calls_fail_once(ctx, balance, name):
     finally:
         _opencl._fault(None, 0)
     assert work() == "fill"
+
+
+def test_refused_options_are_both_kinds_of_error(ctx):
+    """PyOpenCL raises RuntimeError for whatever fails in build()."""
+    with pytest.raises(cl.RuntimeError) as caught:
+        cl.Program(ctx, SET).build("-nonsense-option")
+    assert isinstance(caught.value, cl.LogicError | RuntimeError)
+    assert caught.value.options.startswith("-nonsense-option")

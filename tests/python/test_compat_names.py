@@ -54,3 +54,20 @@ def test_private_names_of_its_modules():
         pool.allocate(7)
         assert pool.held_blocks == pool.managed_bytes == pool.active_bytes == 0
         """)
+
+
+def test_truth_values_are_int8_in_pyopencl():
+    check("""
+        import numpy as np, pyopencl as cl, pyopencl.array as cl_array
+        queue = cl.CommandQueue(cl.create_some_context(interactive=False))
+        x = cl_array.to_device(queue, np.arange(-2, 3, dtype=np.float32))
+        made = [
+            cl_array.logical_and(x, x > 0), cl_array.logical_or(x, x), cl_array.logical_not(x),
+            x.any(), x.all(), cl_array.any(x), cl_array.all(x),
+        ]
+        assert [m.dtype for m in made] == [np.int8] * 7
+        assert (-made[0]).get().tolist() == [0, 0, 0, -1, -1]
+        assert [int(m.get()) for m in made[3:]] == [1, 0, 1, 0]
+        x = pygpu.array.to_device(queue, np.arange(3))
+        assert pygpu.array.logical_not(x).dtype == x.any().dtype == bool
+        """)
