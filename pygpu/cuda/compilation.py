@@ -26,7 +26,7 @@ from .loader import simulator_path
 __all__ = ["NAME", "Compilation", "get_nvcc_version", "run", "simulator_identity"]
 
 NAME = "kernel.cu"
-_CACHE_FORMAT = "cuda 1"
+_CACHE_FORMAT = "cuda 2"
 
 
 @cache

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from pygpu.errors import _make_error
 
-from .nvrtc_headers import HEADERS, PRELUDE
+from .nvrtc_headers import HEADERS, prelude
 
 __all__ = ["Compiled", "NvrtcMissing", "compile_source", "include_folders", "load", "translate"]
 
@@ -285,10 +285,10 @@ def compile_source(
     """
     load()
     words = [*options]
-    headers: dict[str, str] = {}
-    if not is_simulated():
-        headers = {**HEADERS, "pygpu_prelude.h": PRELUDE}
-        words.append("--pre-include=pygpu_prelude.h")
+    simulated = is_simulated()
+    headers = {} if simulated else dict(HEADERS)
+    headers["pygpu_prelude.h"] = prelude(source, simulated)
+    words.append("--pre-include=pygpu_prelude.h")
     status, text, log, cubin, ptx, lowered = _cuda()._nvrtc_compile(
         source,
         name,

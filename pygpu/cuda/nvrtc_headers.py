@@ -4,18 +4,9 @@ printf, assert, malloc, free, memcpy, memset and all mathematical functions are 
 their headers are empty.
 """
 
-__all__ = ["HEADERS", "PRELUDE"]
+import re
 
-# The names that nvcc gets from the system's sys/types.h.
-PRELUDE = """\
-#ifndef PYGPU_PRELUDE_H
-#define PYGPU_PRELUDE_H
-typedef unsigned char unchar;
-typedef unsigned short ushort;
-typedef unsigned int uint;
-typedef unsigned long ulong;
-#endif
-"""
+__all__ = ["HEADERS", "prelude"]
 
 _STDINT = """\
 #pragma once
@@ -80,8 +71,8 @@ _LIMITS = """\
 #define SCHAR_MIN (-128)
 #define SCHAR_MAX 127
 #define UCHAR_MAX 255
-#define CHAR_MIN SCHAR_MIN
-#define CHAR_MAX SCHAR_MAX
+#define CHAR_MIN (-128)
+#define CHAR_MAX 127
 #define SHRT_MIN (-32767 - 1)
 #define SHRT_MAX 32767
 #define USHRT_MAX 65535
@@ -140,16 +131,115 @@ _MATH = """\
 #define M_SQRT1_2 0.70710678118654752440
 #endif
 #ifndef INFINITY
-#define INFINITY (__int_as_float(0x7f800000))
+#define INFINITY (1.0f / 0.0f)
 #endif
 #ifndef NAN
-#define NAN (__int_as_float(0x7fffffff))
+#define NAN (0.0f / 0.0f)
 #endif
 #ifndef HUGE_VAL
-#define HUGE_VAL (__longlong_as_double(0x7ff0000000000000LL))
-#define HUGE_VALF INFINITY
+#define HUGE_VAL (1.0 / 0.0)
+#define HUGE_VALF (1.0f / 0.0f)
 #endif
 """
+
+# What nvcc's own headers bring from the system's stdlib.h and sys/types.h.
+_TYPES = {
+    "unchar": "unsigned char",
+    "ushort": "unsigned short",
+    "uint": "unsigned int",
+    "ulong": "unsigned long",
+    "u_char": "unsigned char",
+    "u_short": "unsigned short",
+    "u_int": "unsigned int",
+    "u_long": "unsigned long",
+    "int8_t": "signed char",
+    "int16_t": "short",
+    "int32_t": "int",
+    "int64_t": "long long",
+    "uint8_t": "unsigned char",
+    "uint16_t": "unsigned short",
+    "uint32_t": "unsigned int",
+    "u_int8_t": "unsigned char",
+    "u_int16_t": "unsigned short",
+    "u_int32_t": "unsigned int",
+    "u_int64_t": "unsigned long long",
+    "ssize_t": "long long",
+}
+_MORE = """\
+#define RAND_MAX 2147483647
+#define EXIT_SUCCESS 0
+#define EXIT_FAILURE 1
+#define MAXFLOAT 3.402823466e+38F
+#define FP_NAN 0
+#define FP_INFINITE 1
+#define FP_ZERO 2
+#define FP_SUBNORMAL 3
+#define FP_NORMAL 4
+"""
+# Constants that the simulator's compiler, g++ or clang, does not take for such.
+_BUILTIN = {
+    "(1.0f / 0.0f)": "(__builtin_inff())",
+    "(0.0f / 0.0f)": '(__builtin_nanf(""))',
+    "(1.0 / 0.0)": "(__builtin_huge_val())",
+}
+_TYPEDEF = re.compile(r"\btypedef\s+([^;{}]*?)\s*\b(\w+)\s*;")
+_OTHER = re.compile(
+    r"\}\s*(\w+)\s*;|\busing\s+(\w+)|(\w+)\s*(?:\[[^\[\]]*\]\s*)?=(?!=)|\benum\b[^{};]*\{([^}]*)\}"
+)
+_LINE = re.compile(r"^[ \t]*#[ \t]*(if|endif|define[ \t]+(\w+))", re.MULTILINE)
+
+
+def _own_names(source: str, types: dict[str, str]) -> set[str]:
+    """Names that the source defines in a way that leaves no room for another definition."""
+    own = {name for name, text in _typedefs(source) if types.get(name) not in (None, text)}
+    for match in _OTHER.finditer(source):
+        own.update(re.findall(r"\w+", match[4]) if match[4] else [match[1] or match[2] or match[3]])
+    depth = 0
+    for match in _LINE.finditer(source):
+        if match[2] is None:
+            depth += 1 if match[1] == "if" else -1
+        elif depth <= 0:  # otherwise it may be there for others, or behind #ifndef
+            own.add(match[2])
+    return own
+
+
+def _typedefs(source: str) -> list[tuple[str, str]]:
+    found = []
+    for text, name in _TYPEDEF.findall(source):
+        words = text.split()
+        if len(words) > 1 and "char" not in words:  # signed long int and the like
+            words = [word for word in words if word not in ("signed", "int")] or ["int"]
+        found.append((name, " ".join(words)))
+    return found
+
+
+def prelude(source: str, simulated: bool) -> str:
+    """What nvcc knows without any include and NVRTC does not: ``uint``, ``int32_t``, ``M_PI``,
+    ``INT_MAX``, ``INFINITY`` and the like, less what the source defines itself.
+
+    They are there if the source has the word, or includes a file of the user's: CUDA's own headers
+    warn of macros that they define as well. simulated: the simulator's compiler will read it, which
+    has the system's int64_t and knows the shorter types.
+    """
+    types = dict(_TYPES)
+    if simulated:
+        types = {name: text.replace("long long", "long") for name, text in types.items()}
+        for name in ("ushort", "uint", "ulong"):
+            del types[name]
+    own = _own_names(source, types)
+    words = None if '#include "' in source else set(re.findall(r"[A-Za-z]\w+", source))
+
+    def wanted(name: str) -> bool:
+        return name not in own and (words is None or name in words)
+
+    lines = [f"typedef {text} {name};" for name, text in types.items() if wanted(name)]
+    for line in (_MATH + _LIMITS + _MORE).splitlines():
+        if line.startswith("#define") and wanted(line.split()[1]):
+            for expression, builtin in _BUILTIN.items() if simulated else ():
+                line = line.replace(expression, builtin)
+            lines.append(line)
+    return "\n".join(("#pragma once", *lines, ""))
+
 
 _EMPTY = "#pragma once\n"
 
