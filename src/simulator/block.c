@@ -67,11 +67,6 @@ static void runtime_yield(SimContext *c) {
     fiber_yield(worker);
 }
 
-static void runtime_met(SimContext *c) {
-    Worker *worker = worker_of(c);
-    if (SIM_UNLIKELY(worker->check != NULL)) check_barrier(worker);
-}
-
 /* More for the frame of a kernel in regions. All its threads ask for the same, so that nobody uses it while it is moved. */
 static void runtime_frame(SimContext *c, unsigned long long size) {
     void *frame = NULL;
@@ -187,7 +182,6 @@ const SimRuntime sim_runtime = {
     .nanoseconds = runtime_nanoseconds,
     .frame = runtime_frame,
     .access = runtime_access,
-    .met = runtime_met,
     .space = runtime_space,
 };
 

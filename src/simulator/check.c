@@ -5,19 +5,21 @@
  *
  * Shared memory, in granules of 4 bytes: the last write and two readers, each with the thread and the time. Time is the number of
  * barriers that the block has passed, and within a warp the number of warp operations. Two accesses of different threads at the same
- * time, one of them a write, are a race; two atomic ones are not. A write that does not change memory is none. Two readers are
+ * time, one of them a write, are a race; two atomic ones are not, nor what atomic operations put in order (check_order.c). A write that does not change memory is none. Two readers are
  * needed: with one, a thread's own read would hide the other's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "check_order.h"
 #include "exec.h"
 
 typedef struct {
     uint32_t phase;
     uint16_t warp_phase;
-    uint16_t who; /* thread, 1024 if atomic, the bytes of the granule from bit 11 on */
+    uint16_t who;  /* thread, 1024 if atomic, the bytes of the granule from bit 11 on */
+    uint16_t time; /* of the thread, in check_order.c */
 } Access;
 
 typedef struct {
@@ -40,6 +42,8 @@ struct Check {
     uint64_t epoch;
     unsigned next;
     SimBlock cache[N_CACHE];
+    Order *order;
+    bool looks_unset; /* in this block a vote or the like has given what a local without a value holds */
     struct { /* a write that is a race if it changes something: looked at when the next event comes */
         uintptr_t address;
         unsigned size;
@@ -60,6 +64,12 @@ CUresult check_begin(Worker *worker) {
         void *room = mmap(NULL, sizeof(struct Check), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (room == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
         worker->check = room;
+        worker->check->order = order_new();
+        if (worker->check->order == NULL) {
+            munmap(room, sizeof(struct Check));
+            worker->check = NULL;
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        }
     }
     struct Check *check = worker->check;
     check->module = worker->job->kernel->module;
@@ -72,11 +82,12 @@ CUresult check_begin(Worker *worker) {
 /* Locals that a program leaves without a value hold a pattern of -ftrivial-auto-var-init: 0xfe bytes of g++, 0xaa of clang++. One or
  * two such bytes are too likely to be a number. */
 static bool is_pattern(const struct Check *check, uintptr_t address, unsigned size) {
-    const unsigned char *bytes = (const unsigned char *)address, unset = sim_module_unset(check->module);
+    unsigned least;
+    const unsigned char *bytes = (const unsigned char *)address, unset = sim_module_unset(check->module, &least);
     for (unsigned i = 0; i < size; i++) {
         if (bytes[i] != unset) return false;
     }
-    return size >= 4;
+    return size >= (check->looks_unset ? 8 : least);
 }
 
 static void resolve_last(Worker *worker) {
@@ -109,6 +120,8 @@ void check_block(Worker *worker) {
     check->phase++;
     check->block++;
     memset(check->warp_phase, 0, sizeof check->warp_phase);
+    check->looks_unset = false;
+    order_block(check->order, worker->c.threads);
 }
 
 void check_event(Worker *worker) {
@@ -121,8 +134,16 @@ void check_barrier(Worker *worker) {
     worker->check->phase++;
 }
 
-void check_warp(Worker *worker, unsigned warp) {
-    worker->check->warp_phase[warp]++;
+/* lanes: of the warp, that have got the result of an operation */
+void check_warp(Worker *worker, unsigned warp, unsigned lanes) {
+    struct Check *check = worker->check;
+    unsigned least;
+    const uint32_t unset = 0x01010101u * sim_module_unset(check->module, &least);
+    check->warp_phase[warp]++;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const Lane *lane = &worker->lanes[warp * SIM_WARP + (unsigned)__builtin_ctz(lanes)];
+        if (lane->operation != SIM_WARP_READ && (uint32_t)lane->result == unset) check->looks_unset = true;
+    }
 }
 
 /* ---- shared memory ---------------------------------------------------------------------------------------------------------- */
@@ -131,7 +152,8 @@ static bool conflicts(const struct Check *check, const Access *other, const Acce
     const unsigned thread = own->who & 1023, past = other->who & 1023;
     if (other->phase != check->phase || thread == past || ((other->who & own->who) >> 11) == 0) return false;
     if ((other->who & own->who & 1024) != 0) return false;
-    return thread / SIM_WARP != past / SIM_WARP || other->warp_phase == own->warp_phase;
+    if (thread / SIM_WARP == past / SIM_WARP && other->warp_phase != own->warp_phase) return false;
+    return !order_before(check->order, past, other->time, thread);
 }
 
 static void name_thread(const Worker *worker, unsigned thread, char *text, size_t size) {
@@ -173,7 +195,8 @@ static void race(Worker *worker, const Access *other, bool other_wrote, uintptr_
 static void access_shared(Worker *worker, Granule *granules, uintptr_t base, uintptr_t address, size_t size, int kind, bool dynamic, const void *place) {
     struct Check *check = worker->check;
     const unsigned thread = worker->c.linear;
-    Access own = {check->phase, check->warp_phase[thread / SIM_WARP], (uint16_t)(thread | (kind & SIM_ACCESS_ATOMIC ? 1024u : 0u))};
+    Access own = {check->phase, check->warp_phase[thread / SIM_WARP], (uint16_t)(thread | (kind & SIM_ACCESS_ATOMIC ? 1024u : 0u)),
+                  (uint16_t)order_time(check->order, thread)};
     const size_t offset = address - base;
     const bool write = (kind & SIM_ACCESS_WRITE) != 0;
     bool reported = false;
@@ -260,6 +283,11 @@ void runtime_access(SimContext *c, const void *pointer, unsigned long long size,
     const uintptr_t address = (uintptr_t)pointer;
     if (address - (uintptr_t)worker < sizeof(Worker) || check == NULL) return; /* the context itself */
     check_event(worker);
+    if (kind & SIM_ACCESS_FENCE) {
+        order_fence(check->order, c->linear);
+        return;
+    }
+    if (kind & SIM_ACCESS_ATOMIC) order_atomic(check->order, c->linear, address, (kind & SIM_ACCESS_WRITE) != 0);
     if (!(kind & SIM_ACCESS_UNALIGNED) && (address & (size - 1)) != 0) {
         char at[250];
         worker->where = WHERE_RUNTIME;

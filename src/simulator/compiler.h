@@ -4,6 +4,9 @@
 
 #include "sim.h"
 
+/* Checked images: bytes that a value must have to be taken for a local that was never set. */
+#define UNSET_MARK "pygpu unset "
+
 /* ---- text.c: text that grows, and files ------------------------------------------------------------------------------------ */
 
 typedef struct {

@@ -170,7 +170,7 @@ SIM_HIDDEN void watch_end(Worker *worker);
 SIM_HIDDEN CUresult check_begin(Worker *worker);           /* of a launch; makes worker->check */
 SIM_HIDDEN void check_block(Worker *worker);
 SIM_HIDDEN void check_barrier(Worker *worker);
-SIM_HIDDEN void check_warp(Worker *worker, unsigned warp);
+SIM_HIDDEN void check_warp(Worker *worker, unsigned warp, unsigned lanes);
 SIM_HIDDEN void check_event(Worker *worker);
 SIM_HIDDEN void runtime_access(SimContext *c, const void *pointer, unsigned long long size, int kind, const void *place);
 

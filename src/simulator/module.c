@@ -39,7 +39,8 @@ struct SimModule {
     void *image; /* as it was loaded, for messages */
     size_t image_size;
     char path[300]; /* of the image, if it was kept */
-    unsigned char unset;
+    unsigned char unset;  /* the byte that locals without a value are filled with */
+    unsigned unset_least; /* of so many at least */
 };
 
 static void module_free(SimModule *module) {
@@ -120,7 +121,10 @@ void sim_module_shared_name(const SimModule *module, size_t *offset, char *text,
     }
 }
 
-unsigned char sim_module_unset(const SimModule *module) { return module->unset; }
+unsigned char sim_module_unset(const SimModule *module, unsigned *least) {
+    *least = module->unset_least;
+    return module->unset;
+}
 
 static CUresult find_kernels(SimModule *module, const Elf *elf) {
     uint64_t address = 0, size = 0;
@@ -198,6 +202,7 @@ static CUresult load(SimModule *module, const void *image, size_t size) {
     find_segments(module, &elf);
     if ((module->image = malloc(elf.size)) != NULL) memcpy(module->image, image, module->image_size = elf.size);
     module->unset = memmem(image, elf.size, "clang version", 13) != NULL ? 0xaa : 0xfe; /* in .comment */
+    module->unset_least = elf_section(&elf, "sim_unset", &address, &bytes) && memmem(image, elf.size, UNSET_MARK "4", sizeof UNSET_MARK) == NULL ? 8 : 4;
     find_shared(module, &elf);
     module->lines_block = line_table_copy(&module->lines, &elf);
     if (elf_section(&elf, "sim_dynamic", &address, &bytes)) {

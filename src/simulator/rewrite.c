@@ -411,6 +411,7 @@ bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *n
         find_declarations(&r);
         r.copied = NOWHERE;
         rewrite_tokens(&r, 0, r.t.n_tokens - 1);
+        if (sim_checked()) text_puts(out, "\nstatic const char __sim_unset[] __attribute__((used, section(\"sim_unset\"))) = \"" UNSET_MARK "4\";");
         text_printf(out, "\nstatic const unsigned __sim_abi __attribute__((used, section(\"sim_abi\"))) = %u;\n", SIM_ABI);
         rewrite_expressions(&r, names, n_names);
     }

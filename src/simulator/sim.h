@@ -96,7 +96,8 @@ CUresult sim_module_load(CUcontext context, const void *image, size_t size /* 0:
 void sim_module_unload(SimModule *module);
 CUresult sim_module_kernel(SimModule *module, const char *name, SimKernel **out);
 CUresult sim_module_variable(SimModule *module, const char *name, uintptr_t *address, size_t *size);
-unsigned char sim_module_unset(const SimModule *module); /* the byte that its C++ compiler fills locals with which have no value */
+/* The byte that its C++ compiler fills locals with which have no value; least: so many of them are none. */
+unsigned char sim_module_unset(const SimModule *module, unsigned *least);
 const char *sim_kernel_name(const SimKernel *kernel);
 SimModule *sim_kernel_module(const SimKernel *kernel);
 int sim_kernel_n_params(const SimKernel *kernel);

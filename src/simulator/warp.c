@@ -82,7 +82,7 @@ static void compute(Worker *worker, Warp *warp, int operation, unsigned set) {
 }
 
 static void wake(Worker *worker, Warp *warp, unsigned set, unsigned but) {
-    if (SIM_UNLIKELY(worker->check != NULL)) check_warp(worker, (unsigned)(warp - worker->warps));
+    if (SIM_UNLIKELY(worker->check != NULL)) check_warp(worker, (unsigned)(warp - worker->warps), set);
     warp->parked &= ~set;
     set &= ~but;
     worker->c.waiting -= (unsigned)__builtin_popcount(set);

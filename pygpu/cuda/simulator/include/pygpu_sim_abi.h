@@ -7,7 +7,7 @@
 #ifndef PYGPU_SIM_ABI_H
 #define PYGPU_SIM_ABI_H
 
-#define SIM_ABI 7
+#define SIM_ABI 8
 #define SIM_REGION 0x10000000ul /* 256 MiB of addresses, of which only what is touched exists */
 #define SIM_WARP 32u
 
@@ -28,8 +28,8 @@ enum {
     SIM_WARP_OPS
 };
 enum { SIM_SYNC_COUNT, SIM_SYNC_AND, SIM_SYNC_OR };
-/* Kinds of accesses to memory, added up; an update is a write whose result depends on what was there */
-enum { SIM_ACCESS_WRITE = 1, SIM_ACCESS_ATOMIC = 2, SIM_ACCESS_UNALIGNED = 4, SIM_ACCESS_UPDATE = 8 };
+/* Kinds of accesses to memory, added up; an update is a write whose result depends on what was there, a fence none at all */
+enum { SIM_ACCESS_WRITE = 1, SIM_ACCESS_ATOMIC = 2, SIM_ACCESS_UNALIGNED = 4, SIM_ACCESS_UPDATE = 8, SIM_ACCESS_FENCE = 16 };
 enum { SIM_SPACE_GLOBAL, SIM_SPACE_SHARED, SIM_SPACE_LOCAL };
 /* Numbers of CUresult with which device code ends a kernel. */
 enum { SIM_FAIL_ASSERT = 710, SIM_FAIL_TRAP = 719, SIM_FAIL_ILLEGAL = 700, SIM_FAIL_UNSUPPORTED = 801 };
@@ -50,7 +50,6 @@ typedef struct {
     unsigned long long (*nanoseconds)(void);
     void (*frame)(SimContext *, unsigned long long size);                     /* at least that much at c->frame; the same for all threads */
     void (*access)(SimContext *, const void *address, unsigned long long size, int kind, const void *place); /* PYGPU_SIM_CHECK */
-    void (*met)(SimContext *);                                                /* threads have met in a way of their own: what follows is no race */
     int (*space)(SimContext *, const void *address);                          /* a SIM_SPACE_ */
 } SimRuntime;
 

@@ -58,7 +58,10 @@ SIM_HOOK(void, write_range, void *p, unsigned long n) { SIM_TELL(p, n, SIM_ACCES
 SIM_COPIES("", c_)
 SIM_COPIES("__tsan_", tsan_)
 #undef SIM_COPIES
-SIM_HOOK(void, atomic_thread_fence, int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+SIM_HOOK(void, atomic_thread_fence, int) {
+    SIM_TELL(0, 0, SIM_ACCESS_FENCE);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 SIM_HOOK(void, atomic_signal_fence, int) {}
 
 #define SIM_PLAIN(n) \

@@ -36,10 +36,6 @@ static SIM_INLINE void sim_grid_sync() {
     SimContext *c = sim_here();
     c->runtime->grid_sync(c);
 }
-static SIM_INLINE void sim_met() {
-    SimContext *c = sim_here();
-    c->runtime->met(c);
-}
 static SIM_INLINE int sim_space(const void *address) {
     SimContext *c = sim_here();
     return c->runtime->space(c, address);
