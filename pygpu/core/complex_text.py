@@ -103,7 +103,7 @@ PG_INLINE pg_C pg_C_pow(pg_C a, pg_C b)
     if (b.re == (pg_R)0 && b.im == (pg_R)0)
         return pg_C_make((pg_R)1, (pg_R)0);
     if (a.re == (pg_R)0 && a.im == (pg_R)0) {
-        if (b.re > 0 && b.im == (pg_R)0)
+        if (b.re > 0)
             return pg_C_make((pg_R)0, (pg_R)0);
         return pg_C_make(PG_NAN_X, PG_NAN_X);
     }

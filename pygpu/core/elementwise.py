@@ -33,7 +33,8 @@ class Operation(Frozen):
     else. body: statements; x0, x1, ... are variables of the compute types of *inputs*, and y0, y1,
     ... are to be set, of the compute types of *outputs*. The operands in memory may have other
     dtypes: they are converted. helpers: functions that body calls. index: body uses ``i``, the
-    number of the item in C order (pg_i64).
+    number of the item in C order (pg_i64). guard: if given, an expression; where it is 0 nothing is
+    stored.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Operation(Frozen):
     features: frozenset[str] = frozenset()
     index: bool = False
     key: Hashable = None
+    guard: str = ""
 
 
 def _names(operation: Operation) -> list[str]:
@@ -54,6 +56,15 @@ def _names(operation: Operation) -> list[str]:
 
 def _kernel_name(operation: Operation) -> str:
     return "pg_run_" + "".join(c if c.isalnum() else "_" for c in operation.name)
+
+
+def _read(item: str, stored: np.dtype[Any], computed: np.dtype[Any]) -> str:
+    """An item in memory as a value of the compute type of *computed*; float16 is computed as float,
+    so other numbers are rounded first."""
+    value = dtypes.cast(item, stored, computed)
+    if dtypes.code(computed) == "f16" and dtypes.code(stored) not in ("f16", "b8", "i8", "u8"):
+        value = f"pg_from_f16(pg_to_f16({value}))"
+    return value
 
 
 def text(
@@ -120,13 +131,15 @@ def text(
             pack.append(dtypes.store(stored, f"{name}_v.item", "k", name, computed))
             stores.append(f"*(PG_GLOBAL {vectors} *)({name}_p + first) = {name}_v;")
         else:
-            value = dtypes.cast(dtypes.load(stored, pointer, index), stored, computed)
+            value = _read(dtypes.load(stored, pointer, index), stored, computed)
             before.append(f"PG_UNUSED const {kind} {name} = {value};")
             loads.append(
                 f"const {vectors} {name}_v = *(PG_GLOBAL const {vectors} *)({name}_p + first);"
             )
-            value = dtypes.cast(dtypes.load(stored, f"{name}_v.item", "k"), stored, computed)
+            value = _read(dtypes.load(stored, f"{name}_v.item", "k"), stored, computed)
             unpack.append(f"PG_UNUSED const {kind} {name} = {value};")
+    if operation.guard:
+        after = [f"if ({operation.guard}) {{", *after, "}"]
     walk: list[str] = []
     integer, unsigned = ("pg_i64", "pg_u64") if wide else ("pg_i32", "pg_u32")
     if ndim:
@@ -298,7 +311,8 @@ def prepare(
             rows = "".join(
                 "c" if s[-1] == a.itemsize else "s" if s[-1] else "b" for s, a in zip(flat, arrays)
             )
-    if TILES and ndim > 1 and not backend.limits.is_cpu and not operation.index:
+    anyhow = operation.index or operation.guard
+    if TILES and ndim > 1 and not backend.limits.is_cpu and not anyhow:
         tiled = _tiles(backend, operation, memory, flat_shape, flat, arrays, wide)
         if tiled is not None:
             return tiled
@@ -375,6 +389,7 @@ def get_kernel(
 ) -> Any:
     """The kernel, compiled if need be."""
     wide = wide and ndim > 0  # contiguous loops always count in 64 bits
+    one = ndim > 0 or bool(operation.guard)  # item by item
     key = (
         "elementwise",
         *_key(operation, memory),
@@ -385,7 +400,7 @@ def get_kernel(
     return kernels.get(
         backend,
         key,
-        lambda: text(operation, memory, ndim, wide, 1 if ndim else _vector(backend, memory), rows),
+        lambda: text(operation, memory, ndim, wide, 1 if one else _vector(backend, memory), rows),
         _features(operation, memory),
     )
 
@@ -393,7 +408,8 @@ def get_kernel(
 def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     """A number as a kernel's argument of the compute type of *dtype*, converted as NumPy does.
 
-    Raises OverflowError for a Python int that does not fit."""
+    Raises OverflowError for a Python int that does not fit, and for inf as an integer; ValueError
+    for NaN as an integer; TypeError for a Python complex number as a real one."""
     if dtype.kind == "f" and dtype.itemsize == 2:
         return np.float32(np.float16(value))
     if dtype.kind == "b":
@@ -402,4 +418,10 @@ def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:
         limits = np.iinfo(dtype)
         if not limits.min <= value <= limits.max:
             raise OverflowError(f"Python integer {value} out of bounds for {dtype.name}")
-    return np.asarray(value).astype(dtype)[()]
+    if isinstance(value, np.generic):
+        if value.dtype.kind not in "biufc":
+            raise TypeError(f"a {value.dtype} is not converted to {dtype}")
+        return value.astype(dtype)
+    box = np.empty((), dtype)
+    box[...] = value  # with the refusals of an assignment
+    return box[()]

@@ -8,12 +8,14 @@ would wait for.
 ...     y: int = 0
 >>> Point(1) == Point(1, y=0), Point(2)
 (True, Point(x=2, y=0))
+>>> Point(1, 2).but(y=3)
+Point(x=1, y=3)
 """
 
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any, ClassVar, NoReturn, dataclass_transform
+from typing import Any, ClassVar, NoReturn, Self, dataclass_transform
 
 __all__ = ["Frozen"]
 
@@ -43,6 +45,10 @@ class Frozen:
                     f"{type(self).__name__}() takes {', '.join(names)}: {len(args)} given by "
                     f"place, {', '.join(kwargs) or 'none'} by name"
                 )
+
+    def but(self, **changes: Any) -> Self:
+        """One like this, with other values of some attributes."""
+        return type(self)(**{name: getattr(self, name) for name in self._names} | changes)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be set")

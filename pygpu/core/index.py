@@ -139,7 +139,9 @@ class _Advanced:
         self.view = a._view(found.shape, found.strides, a.offset + found.offset)
         view_shape = list(found.shape)
         arrays: list[tuple[int | None, Any, bool]] = []  # (axis of the view, indices, checked)
+        begins, ends = [axis for axis, _ in found.advanced], []  # axes of the view
         for axis, item in found.advanced:
+            ends.append(axis + layout.axes_of(item))
             if not hasattr(item, "dtype"):
                 item = np.asarray(item) if not isinstance(item, bool) else np.bool_(item)
                 if item.size == 0 and item.dtype.kind == "f":
@@ -161,9 +163,16 @@ class _Advanced:
                 arrays += [(axis + k, w, False) for k, w in enumerate(where)]
             else:
                 arrays.append((axis, item, True))
-        self._place(a, arrays, tuple(view_shape))
+        self._place(a, arrays, begins, ends, tuple(view_shape))
 
-    def _place(self, a: Any, arrays: list[tuple[int | None, Any, bool]], view_shape: Shape) -> None:
+    def _place(
+        self,
+        a: Any,
+        arrays: list[tuple[int | None, Any, bool]],
+        begins: list[int],
+        ends: list[int],
+        view_shape: Shape,
+    ) -> None:
         shapes = [tuple(item.shape) for _, item, _ in arrays]
         try:
             index_shape = layout.broadcast_shapes(*shapes)
@@ -173,8 +182,9 @@ class _Advanced:
                 + " ".join(str(s).replace(" ", "") for s in shapes)
             ) from None
         used = [axis for axis, _, _ in arrays if axis is not None]
-        together = not used or max(used) - min(used) + 1 == len(used)
-        first = min(used) if used and together else 0
+        # side by side: each begins where the one before ended; a bool has a place and no axis
+        together = all(a == b for a, b in zip(ends, begins[1:]))
+        first = begins[0] if together else 0
         rest = [k for k in range(len(view_shape)) if k not in used]
         before = [k for k in rest if together and k < first]
         after = [k for k in rest if k not in before]
@@ -240,9 +250,17 @@ def setitem(a: Any, key: Any, value: Any) -> None:
         return
     found = _Advanced(a, key)
     if not work.is_array(value):
-        value = np.asarray(value)
-        if value.dtype != a.dtype:
-            value = value.astype(a.dtype)
+        given = np.asarray(value)
+        if given.dtype.kind in "mM":
+            raise TypeError(f"a {given.dtype} is not converted to {a.dtype}")
+        if given.dtype == a.dtype:
+            value = given
+        elif isinstance(value, np.generic):
+            value = given.astype(a.dtype)
+        else:  # NumPy converts, and refuses what it refuses: inf and 1j are no ints
+            converted = np.empty(given.shape, a.dtype)
+            converted[...] = value
+            value = converted
     value = work.as_array(a, value)
     shape = value.shape
     while len(shape) > len(found.shape) and shape[0] == 1:

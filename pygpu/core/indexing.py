@@ -30,6 +30,9 @@ class Indexing(ArrayCore):
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(self.shape[0]))
 
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
     def _basic(self, key: Any) -> tuple[Any, list[tuple[int, Any]]]:
         """The view of the basic part of an index, and the rest of it."""
         if isinstance(key, str):
@@ -81,7 +84,7 @@ class Indexing(ArrayCore):
             if host.shape == view.shape and host.dtype == view.dtype and wait_for is None:
                 return view._set(host, queue, True, "setitem")
             value = host[()] if host.ndim == 0 else _fitted(self._from_host(host), view.shape)
-        elif isinstance(value, complex) and view.dtype.kind != "c":
+        elif isinstance(value, complex) and view.dtype.kind not in "bc":
             raise TypeError(f"setitem: a complex number is not converted to {view.dtype}")
         return view._copy_from(value, queue, wait_for)
 

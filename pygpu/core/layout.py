@@ -303,7 +303,7 @@ def _is_int(item: Any) -> bool:
     return isinstance(item, (int, np.integer)) and not isinstance(item, (bool, np.bool_))
 
 
-def _axes_of(item: Any) -> int:
+def axes_of(item: Any) -> int:
     """How many axes an item takes."""
     if item is None:
         return 0
@@ -332,7 +332,7 @@ def parse_index(shape: Shape, strides: Shape, key: Any) -> Index:
                 raise IndexError("an index can only have a single ellipsis ('...')")
             ellipsis = True
         else:
-            used += _axes_of(item)
+            used += axes_of(item)
     if used > ndim:
         raise IndexError(
             f"too many indices for array: array is {ndim}-dimensional, but {used} were indexed"
@@ -367,7 +367,7 @@ def parse_index(shape: Shape, strides: Shape, key: Any) -> Index:
             offset += i % n * strides[axis]
             axis += 1
         else:
-            n = _axes_of(item)
+            n = axes_of(item)
             if n == 1 and not hasattr(item, "dtype") and not isinstance(item, (list, tuple)):
                 try:  # anything with __index__
                     i, n = operator.index(item), shape[axis]

@@ -82,8 +82,8 @@ def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[An
     return x, x
 
 
-def _empty_result(kind: str, number: np.dtype[Any], initial: Any) -> Any:
-    """The result of no items."""
+def _empty_result(kind: str, dtype: np.dtype[Any], initial: Any) -> Any:
+    """The result of no items, to be stored as *dtype*."""
     if kind in ("argmin", "argmax"):
         raise ValueError(f"attempt to get {kind} of an empty sequence")
     if kind in ("min", "max"):
@@ -97,7 +97,7 @@ def _empty_result(kind: str, number: np.dtype[Any], initial: Any) -> Any:
     if kind in ("mean", "var", "std"):
         text = "Mean of empty slice." if kind == "mean" else "Degrees of freedom <= 0 for slice"
         warnings.warn(text, RuntimeWarning, stacklevel=5)
-        return np.nan
+        return np.nan if dtype.kind in "fc" else 0
     if kind in ("prod", "all"):
         return 1 if initial is None else initial
     return 0 if initial is None else initial
@@ -131,6 +131,8 @@ def reduce(
     ndim = len(shape)
     if where is True or (isinstance(where, np.bool_) and bool(where)):
         where = None
+    if ndim == 0 and kind not in ("mean", "var", "std") and type(axis) is int and axis in (0, -1):
+        axis = axis_given = None  # as NumPy lets pass
     if kind in _ORDERED and axis is not None:
         axis = (layout.normalize_axis(axis, ndim),)
     axes = layout.normalize_axes(axis, ndim)
@@ -145,7 +147,7 @@ def reduce(
     else:
         _check_out(kind, out, wanted, result_dtype, a)
     if prod(shape[k] for k in axes) == 0:
-        work.fill(out, _empty_result(kind, number, initial))
+        work.fill(out, _empty_result(kind, out.dtype, initial))
         return out
     if out.size == 0:
         return out

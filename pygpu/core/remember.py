@@ -74,6 +74,8 @@ def _numbers_pass(call: Call, operation: elementwise.Operation) -> bool:
             return False  # float16: numbers are rounded first
         if isinstance(operand, np.generic) and operand.dtype != computed:
             return False
+        if isinstance(operand, float) and computed.kind in "iu":
+            return False  # which an assignment cuts off, and a launch refuses
     return True
 
 

@@ -145,6 +145,10 @@ def disjoint(operand: Any, outs: Sequence[Any]) -> Any:
     return operand
 
 
+def _is_negative(exponent: Any) -> bool:
+    return isinstance(exponent, (int, np.integer)) and int(exponent) < 0
+
+
 def _misfit(name: str, inputs: Sequence[Any]) -> bool | None:
     """The truth of a comparison of an integer array with a Python int that its dtype cannot hold:
     the same for all items. None if it is no such comparison."""
@@ -201,7 +205,7 @@ def call(
     loop_in, loop_out = loop[: len(inputs)], loop[len(inputs) :]
     backend = first.backend
     dtypes.require(backend, name, *loop)
-    if name == "power" and loop_in[0].kind in "iu" and isinstance(inputs[1], int) and inputs[1] < 0:
+    if name == "power" and loop_in[0].kind in "iu" and _is_negative(inputs[1]):
         raise ValueError("Integers to negative integer powers are not allowed.")
     plain = mask is None and dtype is None and casting == "same_kind" and len(outs) == 1
     remembered = None
@@ -247,9 +251,16 @@ def apply(
         empty_like_operands(first, arrays, shape, d, queue) if o is None else o
         for o, d in zip(outs, operation.outputs, strict=True)
     ]
+    stored = tuple(r.dtype for r in results)
+    if stored != operation.outputs:
+        operation = _rounded(operation, stored)
     if mask is not None:
-        operation = _masked(operation)
-        operands += [disjoint(mask, given), *results]
+        operands.append(disjoint(mask, given))
+        if stored == operation.outputs:
+            operation = _masked(operation)
+            operands += results
+        else:  # converted to the loop's types and back, old values would not be what they were
+            operation = _guarded(operation)
     if 0 not in shape:
         same = call is not None and all(x is y for x, y in zip(operands, inputs, strict=True))
         first._run(operation, results, operands, shape, queue, call=call if same else None)
@@ -265,6 +276,33 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     products = part("matmul")
 
     return products.matmul(a, b, out)
+
+
+@lru_cache(maxsize=1024)
+def _rounded(
+    operation: elementwise.Operation, stored: tuple[np.dtype[Any], ...]
+) -> elementwise.Operation:
+    """The operation whose float16 outputs, which kernels compute as float, are rounded before they
+    are converted to what they are stored as."""
+    rounds = " ".join(
+        f"y{i} = pg_from_f16(pg_to_f16(y{i}));"
+        for i, (have, to) in enumerate(zip(operation.outputs, stored, strict=True))
+        if have != to and have.kind == "f" and have.itemsize == 2 and to.kind in "fc"
+    )
+    if not rounds:
+        return operation
+    body = f"{{ {operation.body} }} {rounds}"
+    return operation.but(name=operation.name + "_rounded", body=body)
+
+
+@lru_cache(maxsize=1024)
+def _guarded(operation: elementwise.Operation) -> elementwise.Operation:
+    """The operation with a mask as a further input, that stores only where it is true."""
+    return operation.but(
+        name=operation.name + "_guarded",
+        inputs=(*operation.inputs, np.dtype(bool)),
+        guard=f"x{len(operation.inputs)}",
+    )
 
 
 @lru_cache(maxsize=1024)

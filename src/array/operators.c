@@ -19,7 +19,18 @@ static PyObject *operate(Op op, PyObject *out, PyObject *a, PyObject *b) {
 }
 
 static PyObject *binary(Op op, PyObject *a, PyObject *b) { return operate(op, NULL, a, b); }
-static PyObject *inplace(Op op, PyObject *a, PyObject *b) { return arr_is_array(a) ? operate(op, a, a, b) : slow(op, a, a, b); }
+
+static PyObject *inplace(Op op, PyObject *a, PyObject *b) {
+    PyObject *result = arr_is_array(a) ? operate(op, a, a, b) : slow(op, a, a, b);
+    if (result == Py_NotImplemented && op == OP_add) {
+        /* CPython takes the += of a Python class derived from this one for that of a sequence as well, and what that returns for the
+         * result: `a += "x"` would set a to NotImplemented. */
+        Py_DECREF(result);
+        return PyNumber_Add(a, b);
+    }
+    return result;
+}
+
 static PyObject *unary(Op op, PyObject *a) { return operate(op, NULL, a, NULL); }
 
 #define OPC(name, python)

@@ -26,6 +26,11 @@ KEYS = [
     (np.uint8([1, 2]), np.int16([3, -1])),
     (True,),
     (False,),
+    (slice(None), slice(None), False),
+    (slice(None), True, slice(1)),
+    (True, slice(None), FEW),
+    (slice(None), True, FEW),
+    (slice(None), None, FEW, None, True),
 ]
 
 

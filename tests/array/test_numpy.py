@@ -395,3 +395,60 @@ def test_rows(make):
     e[..., 1:30] += 1
     b[..., 1:30] += 1
     same(e, b)
+
+
+NUMBERS = [float("inf"), float("nan"), 1j, 2**63, 1e20, 2.7, True, np.float64(2.5)]
+PLACES = [Ellipsis, slice(0, 2), 0, [0, 1], np.array([True, False, True])]
+
+
+def outcome(change, *args):
+    try:
+        change(*args)
+    except Exception as error:
+        return type(error)
+    return None
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u8", "f4", "?"])
+def test_numbers_assigned_as_numpy_does(make, dtype):
+    """Twice each: the first call finds the kernel, the second one is made by C."""
+    for value in NUMBERS * 2:
+        for place in PLACES:
+            a = np.zeros(3, dtype)
+            d = make(a)
+            refused = outcome(a.__setitem__, place, value)
+            assert outcome(d.__setitem__, place, value) is refused, (value, place)
+            same(d, a)
+        a = np.zeros(3, dtype)
+        d = make(a)
+        assert outcome(d.fill, value) is outcome(a.fill, value), value
+        same(d, a)
+
+
+def test_dates_and_text_are_refused(make):
+    d = make(np.arange(3, dtype=np.int32))
+    for value in (np.datetime64("2020-01-01"), np.timedelta64(1)):
+        for place in (*PLACES, d > 0):
+            with pytest.raises(TypeError, match="(date|time)"):
+                d[place] = value
+        with pytest.raises(TypeError):
+            d + value
+    for value in ("x", None, [1, 2, 3]):
+        before = d
+        with pytest.raises(TypeError):
+            d += value
+        assert d is before
+    same(d, np.arange(3, dtype=np.int32))
+
+    class Reflected:
+        def __radd__(self, other):
+            return "theirs"
+
+    e = d
+    e += Reflected()
+    assert e == "theirs"
+
+
+def test_contains(make):
+    assert 2 in make([1, 2, 3]) and 7 not in make([1, 2, 3])
+    assert 5 in make(5) and 1 not in make(np.zeros((0, 3), np.int64))

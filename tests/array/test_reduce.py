@@ -262,3 +262,15 @@ def test_any_shape(make, shape, axis, seed):
     if axis is not None:
         axis = axis % len(shape)
     check("sum", make(a), a, axis=axis)
+
+
+def test_axis_of_no_axes(make):
+    d = make(np.float32(5))
+    for name in ("sum", "max", "argmin", "all"):
+        for axis in (0, -1):
+            assert getattr(d, name)(axis=axis).get() == getattr(np.array(5.0), name)(axis=axis)
+    for axis in (1, (0,)):
+        with pytest.raises(np.exceptions.AxisError):
+            d.sum(axis=axis)
+    with pytest.warns(RuntimeWarning, match="Mean of empty"):
+        assert make(np.zeros(0, np.int16)).mean(dtype=np.int16).get() == 0

@@ -174,3 +174,35 @@ PG_KERNEL void loops(PG_ARRAY_IN(pg_u8, in), PG_ARRAY(pg_u8, out), pg_i64 n)
                 shown = tuple(x[k] for x in given)
                 wrong.append(f"{name} {kind} of {shown} gives {got[k]}, not {expected[k]}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.filterwarnings("ignore")  # of NumPy, which converts the kept items there and back
+@pytest.mark.parametrize("loop, stored", [("f4", "f8"), ("i4", "i8"), ("f4", "c8"), ("f2", "f4")])
+def test_where_keeps_what_the_loop_cannot_hold(make, loop, stored):
+    a, mask = np.arange(40).astype(loop), np.arange(40) % 3 == 0
+    out = (np.arange(40) * 1.1 + 1e-9 + 2**40).astype(stored) * (1j if stored == "c8" else 1)
+    for want, step in ((out, slice(None)), (np.repeat(out, 2), slice(None, None, 2))):
+        got = make(want)
+        np.add(a, a, out=want[step], where=mask)
+        np.add(make(a), make(a), out=got[step], where=make(mask))
+        np.testing.assert_array_equal(got.get(), want)
+
+
+def test_halves_are_rounded_before_they_become_something_else(make):
+    a = np.linspace(0, 3, 33)
+    half, single = a.astype(np.float16), a.astype(np.float32)
+    want, got = np.zeros(33, np.float32), make(np.zeros(33, np.float32))
+    np.multiply(half, half, out=want)
+    np.multiply(make(half), make(half), out=got)
+    np.testing.assert_array_equal(got.get(), want)
+    want = np.add(single, single, dtype=np.float16)
+    np.testing.assert_array_equal(np.add(make(single), make(single), dtype=np.float16).get(), want)
+
+
+def test_powers(make):
+    for exponent in (-3, np.int8(-3), np.array(-3)):
+        with pytest.raises(ValueError, match="negative integer powers"):
+            make(np.ones(3, np.int64)) ** exponent
+    zero = make(np.zeros(3, np.complex64))
+    assert (zero ** (2 + 1j)).get().tolist() == [0, 0, 0]
+    assert np.isnan((zero ** (-1 + 1j)).get()).all()
