@@ -9,28 +9,33 @@ from __future__ import annotations
 from typing import Any
 
 from pygpu.compat import numba_config as config
+from pygpu.compat.numba_errors import *  # noqa: F403
+from pygpu.compat.numba_errors import __all__ as _errors
 from pygpu.pykernel.guvectorize import guvectorize
 from pygpu.pykernel.jit import jit
 from pygpu.pykernel.signature import TYPES, Tuple, UniTuple
-from pygpu.pykernel.source import KernelError as TypingError
+from pygpu.pykernel.signature import ArrayType as Array
+from pygpu.pykernel.signature import PointerType as CPointer
 from pygpu.pykernel.vectorize import vectorize
 
 __all__ = [
-    "NumbaDeprecationWarning",
-    "NumbaPerformanceWarning",
-    "NumbaWarning",
+    "Array",
+    "CPointer",
+    "Record",
     "Tuple",
-    "TypingError",
     "UniTuple",
     "config",
     "from_dtype",
     "guvectorize",
     "jit",
+    "literal_unroll",
+    "literally",
     "njit",
     "prange",
     "typeof",
     "vectorize",
     *TYPES,
+    *_errors,
 ]
 
 globals().update(TYPES)
@@ -38,26 +43,32 @@ njit = jit
 prange = range
 
 
-class NumbaWarning(Warning):
-    """The base of Numba's warnings; never given."""
-
-
-class NumbaPerformanceWarning(NumbaWarning):
-    """For programs that filter it; never given."""
-
-
-class NumbaDeprecationWarning(NumbaWarning, DeprecationWarning):
-    """For programs that filter it; never given."""
-
-
 def from_dtype(dtype: Any) -> Any:
-    """The type of a NumPy dtype: of numbers as signatures write it, of records the dtype itself."""
+    """The type of a NumPy dtype, of numbers or of records, as signatures write it."""
     import numpy as np
 
     from pygpu.pykernel.signature import as_type
 
-    found = np.dtype(dtype)
-    return found if found.names else as_type(found)
+    return as_type(np.dtype(dtype))
+
+
+class Record:
+    """Makes types of records."""
+
+    @staticmethod
+    def make_c_struct(fields: Any) -> Any:
+        """The type of a struct as C lays it out. fields: (name, type) of each."""
+        import numpy as np
+
+        return from_dtype(np.dtype([(n, getattr(t, "dtype", t)) for n, t in fields], align=True))
+
+
+def literally(value: Any) -> Any:
+    """The value: what is known when a kernel is compiled needs no marking."""
+    return value
+
+
+literal_unroll = literally
 
 
 def typeof(value: Any) -> Any:

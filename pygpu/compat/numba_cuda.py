@@ -6,7 +6,25 @@ from typing import Any
 
 from pygpu.compat import numba_config as config
 
-__all__ = ["config", "declare_device", "get_supported_ccs", "is_supported_version"]
+__all__ = [
+    "compile",
+    "compile_ptx",
+    "config",
+    "declare_device",
+    "get_supported_ccs",
+    "is_supported_version",
+]
+
+
+def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:
+    """Refused: kernels are compiled for devices, by way of C. Raises NotImplementedError."""
+    raise NotImplementedError(
+        "cuda.compile_ptx(): there is no PTX before there is a device; "
+        "pygpu.kernel(f).inspect_source(types) gives the C text, which nvcc or NVRTC compile"
+    )
+
+
+compile = compile_ptx
 
 
 def declare_device(name: str, sig: Any, **unused: Any) -> Any:

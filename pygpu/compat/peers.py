@@ -121,28 +121,51 @@ def _numba() -> Peer:
         ("", "version_info"): version,
     }
     names = ("pygpu.compat.numba",)
+    numba_driver = ("pygpu.compat.numba_driver",)
     return Peer(
         name="numba",
         target="pygpu.compat",  # no module of it has a name of Numba's
         version=version,
         modules=frozenset(
-            "core core.config core.errors core.types cuda cuda.cg cuda.core cuda.core.config "
-            "cuda.cudadrv cuda.cudadrv.driver cuda.libdevice cuda.random cuda.types errors "
-            "experimental extending np np.numpy_support np.types np.ufunc np.ufunc.vectorize "
-            "parfors stencils typed types".split()
+            "config core core.config core.errors core.types cuda cuda.api cuda.args cuda.cg "
+            "cuda.compiler cuda.config cuda.core cuda.core.config cuda.cudadrv "
+            "cuda.cudadrv.devicearray cuda.cudadrv.devices cuda.cudadrv.driver "
+            "cuda.cudadrv.drvapi cuda.cudadrv.enums cuda.cudadrv.error cuda.cudadrv.libs "
+            "cuda.cudadrv.nvvm cuda.cudadrv.runtime cuda.devicearray cuda.devices cuda.driver "
+            "cuda.errors cuda.extending cuda.fp16 cuda.libdevice cuda.random cuda.runtime "
+            "cuda.types errors experimental extending np np.numpy_support np.types np.ufunc "
+            "np.ufunc.vectorize parfors stencils typed types".split()
         ),
         elsewhere={
             "": names,
             "types": names,
-            "errors": names,
+            "errors": ("pygpu.compat.numba_errors",),
             "core": names,
-            "core.errors": names,
+            "core.errors": ("pygpu.compat.numba_errors",),
             "core.types": names,
+            "config": ("pygpu.compat.numba_config",),
             "core.config": ("pygpu.compat.numba_config",),
             "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda"),
+            "cuda.api": ("pygpu.cuda",),
+            "cuda.args": ("pygpu.cuda.devices",),
             "cuda.cg": ("pygpu.cuda.cg",),
+            "cuda.config": ("pygpu.compat.numba_config",),
             "cuda.core": (),
             "cuda.core.config": ("pygpu.compat.numba_config",),
+            "cuda.cudadrv": (),
+            "cuda.cudadrv.devicearray": numba_driver,
+            "cuda.cudadrv.devices": numba_driver,
+            "cuda.cudadrv.driver": numba_driver,
+            "cuda.cudadrv.error": numba_driver,
+            "cuda.cudadrv.nvvm": numba_driver,
+            "cuda.cudadrv.runtime": numba_driver,
+            "cuda.devicearray": numba_driver,
+            "cuda.devices": numba_driver,
+            "cuda.driver": numba_driver,
+            "cuda.errors": ("pygpu.compat.numba_errors",),
+            "cuda.fp16": ("pygpu.cuda.fp16",),
+            "cuda.libdevice": ("pygpu.cuda.libdevice",),
+            "cuda.runtime": numba_driver,
             "cuda.random": ("pygpu.cuda.random",),
             "cuda.types": names,
             "np": (),

@@ -26,8 +26,8 @@ if _TYPE_CHECKING:
 _SUBMODULES = {
     "advice", "autoinit", "autoprimaryctx", "cg", "characterize", "compiler", "cumath", "curandom",
     "debug", "devices", "driver", "driver_arrays", "dtypes", "elementwise", "enums", "errors",
-    "gpuarray", "kernel", "loader", "nvrtc", "nvrtc_headers", "pools", "random", "reduction",
-    "scan", "selftest", "signature", "splay", "tools", "vectors",
+    "fp16", "gpuarray", "kernel", "libdevice", "loader", "nvrtc", "nvrtc_headers", "pools",
+    "random", "reduction", "scan", "selftest", "signature", "splay", "tools", "vectors",
 }  # fmt: skip
 
 _NUMBA = (".kernel", ".devices", "..pykernel.cuda_reduce")

@@ -12,6 +12,7 @@ import numpy as np
 from pygpu import _cuda
 from pygpu.core import layout
 from pygpu.core.backend import backend_of
+from pygpu.pykernel.arguments import In, InOut, Out
 
 from . import driver
 from .gpuarray import GPUArray
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DeviceNDArray",
+    "In",
+    "InOut",
+    "Out",
     "as_cuda_array",
     "close",
     "current_context",
@@ -36,13 +40,21 @@ __all__ = [
     "gpus",
     "is_available",
     "is_cuda_array",
+    "is_float16_supported",
     "legacy_default_stream",
     "list_devices",
     "managed_array",
+    "mapped",
     "mapped_array",
+    "mapped_array_like",
     "per_thread_default_stream",
     "pinned",
     "pinned_array",
+    "pinned_array_like",
+    "profile_start",
+    "profile_stop",
+    "profiling",
+    "require_context",
     "select_device",
     "stream",
     "synchronize",
@@ -180,6 +192,15 @@ def mapped_array(
 managed_array = mapped_array
 
 
+def pinned_array_like(ary: Any) -> np.ndarray:
+    """A host array in page-locked memory, of the shape, dtype and order of *ary*."""
+    f_only = ary.flags.f_contiguous and not ary.flags.c_contiguous
+    return pinned_array(ary.shape, ary.dtype, order="F" if f_only else "C")
+
+
+mapped_array_like = pinned_array_like
+
+
 @contextmanager
 def pinned(*arys: np.ndarray) -> Iterator[None]:
     """The arrays' memory is page-locked inside of the with block."""
@@ -190,6 +211,16 @@ def pinned(*arys: np.ndarray) -> Iterator[None]:
     finally:
         for one in held:
             one.base.unregister()  # type: ignore[union-attr]
+
+
+@contextmanager
+def mapped(*arys: np.ndarray, stream: Any = 0) -> Iterator[Any]:
+    """Device arrays of the host arrays' contents, for the with block, which copies them back at its
+    end: one, or a list of them if several are given."""
+    made = [to_device(a, stream=stream) for a in arys]
+    yield made[0] if len(made) == 1 else made
+    for host, array in zip(arys, made):
+        array.copy_to_host(host, stream=stream)
 
 
 def is_cuda_array(obj: Any) -> bool:
@@ -222,6 +253,10 @@ class Stream(driver.Stream):
         """Wait for the stream at the end of the with block."""
         yield self
         self.synchronize()
+
+    def add_callback(self, callback: Any, arg: Any = None) -> None:
+        """Call ``callback(stream, status, arg)`` when the work so far is done; status is 0."""
+        driver.launch_host_func(self, callback, self, 0, arg)
 
 
 def stream() -> Stream:
@@ -286,6 +321,38 @@ def event_elapsed_time(evtstart: Any, evtend: Any) -> float:
     return float(evtstart.time_till(evtend))
 
 
+def profile_start() -> None:
+    """Let a profiler begin to collect."""
+    backend_of(None)
+    driver.start_profiler()
+
+
+def profile_stop() -> None:
+    """Let a profiler stop."""
+    backend_of(None)
+    driver.stop_profiler()
+
+
+@contextmanager
+def profiling() -> Iterator[None]:
+    """A profiler collects inside of the with block."""
+    profile_start()
+    try:
+        yield
+    finally:
+        profile_stop()
+
+
+def require_context(function: Any) -> Any:
+    """The function itself: contexts are made where they are needed."""
+    return function
+
+
+def is_float16_supported() -> bool:
+    """True: float16 is computed in float32 where the device has no arithmetic of its own."""
+    return True
+
+
 def synchronize() -> None:
     """Wait for all work of the context."""
     backend_of(None)
@@ -330,6 +397,10 @@ class DeviceInfo:
     @property
     def primary_context(self) -> Any:
         return self._device.retain_primary_context()
+
+    def get_primary_context(self) -> ContextInfo:
+        """The context that all libraries of the process share, made current."""
+        return current_context(self.id)
 
     def __enter__(self) -> DeviceInfo:
         self._device.retain_primary_context().push()
@@ -432,6 +503,14 @@ class ContextInfo:
 
     def reset(self) -> None:
         synchronize()
+
+    def get_active_blocks_per_multiprocessor(
+        self, func: Any, blocksize: int, memsize: int = 0, flags: Any = None
+    ) -> int:
+        """How many blocks of a compiled kernel (``k.overloads[types]``) a multiprocessor holds."""
+        kernel = getattr(func, "kernel", func)
+        found: int = kernel.max_active_blocks(blocksize, memsize)
+        return found
 
 
 def current_context(devnum: int | None = None) -> ContextInfo:

@@ -24,8 +24,10 @@ from ..pykernel.intrinsics import *  # noqa: F403
 from ..pykernel.jit import DeviceFunction
 from ..pykernel.kernel import Kernel
 from ..pykernel.source import KernelError, python_function
+from ..pykernel.vectors import VECTORS
 
-__all__ = [*intrinsics.__all__, "atomic", "jit"]
+__all__ = [*intrinsics.__all__, "atomic", "jit", *VECTORS]
+globals().update(VECTORS)
 
 
 def jit(

@@ -34,6 +34,8 @@ def _atomic_function(fc: Any, op: str, t: ArrayType, node: ast.AST) -> str:
         raise WrongCall(f"atomic operations work on 32 and 64 bit numbers, not on {t.dtype}")
     if code[0] == "f" and op in ("and", "or", "xor", "inc", "dec"):
         raise WrongCall(f"atomic.{op} works on integers, not on {t.dtype}")
+    if op[:3] == "nan" and code[0] in "iu":
+        op = op[3:]
     unit = fc.unit
     if t.dtype.itemsize == 8 and not unit.int64_atomics:
         raise fc.source.error("the device has no 64-bit atomic functions", node)
@@ -59,6 +61,15 @@ def _atomic_function(fc: Any, op: str, t: ArrayType, node: ast.AST) -> str:
             seen = f"{cas}({cell}, PG_BITS_{upper}(e), PG_BITS_{upper}(x))"
             body = f"return PG_FROM_BITS_{upper}({seen});"
             declared = f"volatile {word} {kind} *p, {kind} e, {kind} x"
+        elif op[:3] == "nan":  # a NaN in memory gives way, a NaN that is given changes nothing
+            order = ">=" if op == "nanmax" else "<="
+            body = (
+                f"pg_{bits} was = PG_BITS_{upper}(*p); for (;;) {{ "
+                f"{kind} f = PG_FROM_BITS_{upper}(was); if (x != x || f {order} x) return f; "
+                f"pg_{bits} seen = {cas}({cell}, was, PG_BITS_{upper}(x)); "
+                "if (seen == was) return f; was = seen; }"
+            )
+            declared = f"volatile {word} {kind} *p, {kind} x"
         else:
             body = (
                 f"pg_{bits} was = PG_BITS_{upper}(*p), seen; "
@@ -124,10 +135,10 @@ class _Atomic:
 
     add = _atomic("add", "array[index] += value")
     sub = _atomic("sub", "array[index] -= value")
-    max = _atomic("max", "array[index] = max(array[index], value); NaN is ignored")
-    min = _atomic("min", "array[index] = min(array[index], value); NaN is ignored")
-    nanmax = max
-    nanmin = min
+    max = _atomic("max", "array[index] = max(array[index], value); a NaN value is ignored")
+    min = _atomic("min", "array[index] = min(array[index], value); a NaN value is ignored")
+    nanmax = _atomic("nanmax", "as max; a NaN in the array is ignored as well")
+    nanmin = _atomic("nanmin", "as min; a NaN in the array is ignored as well")
     exch = _atomic("exch", "array[index] = value")
     and_ = _atomic("and", "array[index] &= value")
     or_ = _atomic("or", "array[index] |= value")

@@ -82,7 +82,9 @@ def find(obj: Any) -> Handler | None:
             dtype = np.dtype(obj if is_class else getattr(obj, "dtype", obj))
         except TypeError:
             return None
-        return lambda fc, node, args, kwargs: _scalar_type(fc, node, dtype, args, kwargs)
+        return lambda fc, node, args, kwargs: _scalar_type(
+            fc, node, dtype, args, kwargs, wraps=not is_class
+        )
     return None
 
 
@@ -104,15 +106,27 @@ def count(what: str, args: list[Value], kwargs: dict[str, Value], low: int, high
         raise WrongCall(f"{what}() takes {expected} arguments, {len(args)} given")
 
 
-def cast(fc: Any, node: ast.AST, value: Value, dtype: np.dtype[Any], call: ast.AST) -> Value:
-    """``numpy.float32(value)`` and the like."""
+def cast(
+    fc: Any,
+    node: ast.AST,
+    value: Value,
+    dtype: np.dtype[Any],
+    call: ast.AST,
+    wraps: bool = False,
+) -> Value:
+    """``numpy.float32(value)`` and the like. wraps: a constant that an integer type does not hold
+    is taken modulo its range, as Numba's types do, and C; NumPy's raise."""
     value = fc.as_number(value, node)
     fc.need_dtype(dtype, call)
     t = Scalar(dtype)
     if value.is_const:
         try:
             with np.errstate(all="ignore"):
-                return fc.constant(dtype.type(value.const), node)
+                const = value.const
+                if wraps and dtype.kind in "iu" and isinstance(const, int):
+                    const &= (1 << dtype.itemsize * 8) - 1
+                    const = np.array(const, np.uint64).astype(dtype)[()]
+                return fc.constant(dtype.type(const), node)
         except (OverflowError, TypeError) as error:
             raise WrongCall(str(error)) from None
     text = emit.convert(value, t)
@@ -122,12 +136,17 @@ def cast(fc: Any, node: ast.AST, value: Value, dtype: np.dtype[Any], call: ast.A
 
 
 def _scalar_type(
-    fc: Any, node: ast.Call, dtype: np.dtype[Any], args: list[Value], kwargs: dict[str, Value]
+    fc: Any,
+    node: ast.Call,
+    dtype: np.dtype[Any],
+    args: list[Value],
+    kwargs: dict[str, Value],
+    wraps: bool,
 ) -> Value:
     if dtype.kind == "c" and len(args) == 2:
         return _make_complex(fc, node, args, Scalar(dtype))
     count(dtype.name, args, kwargs, 1, 1)
-    return cast(fc, node, args[0], dtype, node)
+    return cast(fc, node, args[0], dtype, node, wraps)
 
 
 def _ufunc(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import emit
-from .ir import Value
+from .ir import Value, wide_enough
 from .source import Source
 from .statements import Statements, terminates
 from .types import VOID, ArrayType, ObjectType, RecordType, Scalar, TupleType, Type, join
@@ -234,6 +234,8 @@ class FunctionCompiler(Statements):
                 "type",
                 node,
             )
+        if isinstance(new, Scalar):
+            new = wide_enough(new, value)
         nonneg = v.nonneg and value.nonneg
         if new != v.type or nonneg != v.nonneg:
             self.changed = True

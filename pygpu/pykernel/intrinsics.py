@@ -30,6 +30,7 @@ __all__ = [
     "cbrt",
     "clz",
     "const",
+    "eq_sync",
     "ffs",
     "fma",
     "grid",
@@ -284,6 +285,16 @@ def lanemask_lt(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Va
     count("lanemask_lt", args, kwargs, 0, 0)
     _warps(fc, node, "lanemask_lt")
     return Value(_U32, f"((1u << ({_FLAT} % 32)) - 1u)", nonneg=True)
+
+
+@intrinsic("eq_sync(mask, predicate): whether it is the same for all lanes.")
+def eq_sync(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("eq_sync", args, kwargs, 2, 2)
+    _warps(fc, node, "eq_sync")
+    test = fc.keep(Value(BOOL, emit.truth(fc.as_number(args[1], node)))).text
+    mask = fc.keep(Value(_U32, _mask(args[0]))).text
+    seen = fc.keep(Value(_U32, f"__ballot_sync({mask}, (int){test})")).text
+    return Value(BOOL, f"((pg_b8)({seen} == 0 || {seen} == {mask}))")
 
 
 def _match(name: str, doc: str) -> Any:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .types import ArrayType, ObjectType, RecordType, Scalar, TupleType, Type
 
-__all__ = ["MISSING", "Value", "flat_values"]
+__all__ = ["MISSING", "Value", "flat_values", "wide_enough"]
 
 
 class _Missing:
@@ -85,3 +87,15 @@ def flat_values(value: Value) -> list[Value]:
     if value.is_tuple:
         return [inner for item in value.items for inner in flat_values(item)]
     return [value]
+
+
+def wide_enough(t: Scalar, *values: Value) -> Scalar:
+    """The type of a variable or a conditional expression, or a wider one that holds integers that
+    are known, such as -1, and that *t* does not hold. (Nothing holds -1 and uint64.)"""
+    if t.dtype.kind in "iu" and not t.weak:
+        for value in values:
+            if value.is_weak and value.is_const and isinstance(value.const, int):
+                limits = np.iinfo(t.dtype)
+                if not limits.min <= value.const <= limits.max and t.dtype != np.uint64:
+                    return Scalar(np.dtype("i8"))
+    return t

@@ -19,6 +19,7 @@ import numpy as np
 from .._array import GPUArray, KernelBase, Launcher
 from ..core import dtypes
 from ..core.backend import Backend, backend_of
+from . import arguments
 from .compiler import guards_hold, source_of
 from .source import KernelError, python_function
 from .specialization import Specialization
@@ -58,6 +59,9 @@ class Kernel(KernelBase):
         self.options = list(options)
         self._backend_name = backend
         self._declared = [tuple(as_type_of_signature(a) for a in s) for s in signatures]
+        self._pointers = {
+            i: a.dtype for s in signatures for i, a in enumerate(s) if hasattr(a, "is_pointer")
+        }
         self._known: dict[Any, Specialization] = {}
         self._source = source_of(function, src)
         self._signature = inspect.signature(function)
@@ -90,18 +94,20 @@ class Kernel(KernelBase):
         size = tuple(g * b for g, b in zip(grid, block))
         return Launcher(self, grid, block, queue, shared, size)
 
-    def forall(self, n: int, tpb: int = 0, stream: Any = None, shared: int = 0) -> ForAll:
+    def forall(
+        self, n: int, tpb: int = 0, stream: Any = None, shared: int = 0, sharedmem: int = 0
+    ) -> ForAll:
         """A launch of at least *n* threads in one dimension, *tpb* to a block; 0: as many as fit on
-        CUDA, at most 256 on OpenCL."""
+        CUDA, at most 256 on OpenCL. sharedmem: Numba's name of *shared*."""
         if n < 0:
             raise ValueError(f"{self.__name__}.forall: {n} threads")
-        return ForAll(self, n, tpb, stream, shared)
+        return ForAll(self, n, tpb, stream, shared or sharedmem)
 
     def _threads(self, args: tuple[Any, ...], queue: Any) -> int:
         """How many threads a block of forall() has."""
         backend = self._backend_for(args, queue)
         most = min(backend.limits.group_size, 256)
-        if backend.name == "cuda" and not any(isinstance(a, np.ndarray) for a in args):
+        if backend.name == "cuda" and all(isinstance(a, (GPUArray, *_PYTHON)) for a in args):
             made = self._specialized(backend, args)
             most = max(made.kernel.max_threads_per_block // 32 * 32, 32)
         return most
@@ -286,6 +292,30 @@ class Kernel(KernelBase):
         target = _default_backend(self._backend_name) if backend is None else backend_of(backend)
         return self._compile(target, kinds, True).text
 
+    # ---- Numba's names
+
+    extensions: Sequence[Any] = ()
+
+    def specialize(self, *args: Any) -> Kernel:
+        """Compile for these arguments. Returns the kernel itself."""
+        backend = self._backend_for(args, None)
+        queue, back = _queue_of(backend, args), list[Any]()
+        bound = self._bind(args, {})
+        given = [arguments.to_device(self.__name__, a, backend, queue, back) for a in bound]
+        self._specialized(backend, given)
+        return self
+
+    def inspect_asm(self, signature: Any = None) -> Any:
+        """The generated C, as there is no other text of ours: of a signature, else a dictionary."""
+        return self.inspect_source() if signature is None else self.overloads[signature].text
+
+    inspect_llvm = inspect_sass = inspect_asm
+
+    def inspect_types(self, file: Any = None) -> None:
+        """Print the generated C of all that was compiled."""
+        for kinds, text in self.inspect_source().items():
+            print(f"{self.__name__} {kinds}", text, sep="\n", file=file)
+
     # ---- launching
 
     def _backend_for(self, args: Sequence[Any], queue: Any) -> Backend:
@@ -302,29 +332,6 @@ class Kernel(KernelBase):
             return backend_of(queue)
         return _default_backend(self._backend_name)
 
-    def _to_device(self, arg: Any, backend: Backend, queue: Any, back: list[Any]) -> Any:
-        """A host array as a device array; what is to be copied back is noted."""
-        if isinstance(arg, (GPUArray, int, float)):
-            return arg
-        if isinstance(arg, np.ndarray):
-            dtypes.native(arg.dtype, self.__name__)
-            made = _copy_of(backend, queue, arg)
-            if arg.flags.writeable:
-                back.append((arg, made))
-            return made
-        if isinstance(arg, tuple):
-            found = [self._to_device(a, backend, queue, back) for a in arg]
-            make: Any = getattr(type(arg), "_make", tuple)  # of a namedtuple
-            return make(found)
-        if isinstance(arg, np.void) and arg.dtype.names:
-            made = _copy_of(backend, queue, np.asarray(arg))
-            back.append((arg, made))
-            return made
-        interface = getattr(arg, "__cuda_array_interface__", None)
-        if interface is not None and backend.name == "cuda":
-            return _view_of(interface, arg)
-        return arg
-
     def _launch(self, launcher: Launcher, /, *args: Any, **kwargs: Any) -> Any:
         """What a call of a Launcher does that was not remembered. Returns an Event of OpenCL, None
         for CUDA."""
@@ -335,7 +342,11 @@ class Kernel(KernelBase):
         if queue is None:
             queue = _queue_of(backend, args)
         back: list[Any] = []
-        args = tuple(self._to_device(a, backend, queue, back) for a in args)
+        for i, dtype in self._pointers.items():
+            if isinstance(args[i], (int, np.integer)):
+                view = arguments.pointer_view(self._where(i), int(args[i]), dtype)
+                args = (*args[:i], view, *args[i + 1 :])
+        args = tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
         made = self._specialized(backend, args)
         arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)]
         for array in arrays:
@@ -381,13 +392,7 @@ class Kernel(KernelBase):
                     array._add_event(event)  # type: ignore[attr-defined]
         if error is not None:
             self._check_asserts(made, backend, queue, error)
-        for host, array in back:
-            if isinstance(host, np.void):
-                found = array.get()[()]
-                for name in host.dtype.names or ():
-                    host[name] = found[name]
-            else:
-                host[...] = array.get()
+        arguments.copy_back(back)
         if made.steps is not None and ordered and all(map(operator.is_, given, args)):
             cuda = backend.name == "cuda"
             self._remember(args, made.kernel, made.steps, made.guards, queue, cuda)
@@ -487,33 +492,6 @@ def _default_backend(name: str | None) -> Backend:
     return place(name).backend
 
 
-def _copy_of(backend: Backend, queue: Any, host: np.ndarray) -> Any:
-    if backend.name == "cuda":
-        from pygpu.cuda import gpuarray
-
-        return (
-            gpuarray.to_gpu_async(host, stream=queue)
-            if queue is not None
-            else gpuarray.to_gpu(host)
-        )
-    import pygpu.array
-
-    return pygpu.array.to_device(queue, host)
-
-
-def _view_of(interface: dict[str, Any], owner: Any) -> Any:
-    """Another library's array as one of ours, on the same memory."""
-    from pygpu.cuda.gpuarray import GPUArray as CudaArray
-
-    return CudaArray(
-        interface["shape"],
-        np.dtype(interface["typestr"]),
-        gpudata=interface["data"][0],
-        strides=interface.get("strides"),
-        base=owner,
-    )
-
-
 def as_type_of_signature(obj: Any) -> Type:
     """A type of a signature: float32[:], "float32[:]", a dtype, int, ArrayType(...)."""
     from . import signature
@@ -522,6 +500,10 @@ def as_type_of_signature(obj: Any) -> Type:
         obj = signature.as_type(obj)
     if isinstance(obj, signature.ArrayType):
         return ArrayType(np.dtype(obj.dtype), obj.ndim, obj.layout == "C")
+    if isinstance(obj, signature.PointerType):
+        return ArrayType(obj.dtype, 1)
+    if isinstance(obj, signature.ScalarType) and obj.dtype.names:  # a record as an argument
+        return ArrayType(obj.dtype, 0)
     return as_type(obj)
 
 

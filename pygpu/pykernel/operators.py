@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import dtypes
 from . import emit
-from .ir import Value
+from .ir import Value, wide_enough
 from .records import Records
 from .source import KernelError
 from .types import (
@@ -390,6 +390,7 @@ class Operators(Records):
                 f"the two values have different types: {a.type} and {b.type}", node
             )
         if isinstance(t, Scalar):
+            t = wide_enough(t, a, b)
             self.need_dtype(t.dtype, node)
             text = f"({test} ? {emit.convert(a, t)} : {emit.convert(b, t)})"
             return Value(t, text, nonneg=a.nonneg and b.nonneg)

@@ -27,6 +27,7 @@ __all__ = [
     "TYPES",
     "ArrayType",
     "ScalarType",
+    "PointerType",
     "Signature",
     "TupleType",
     "Void",
@@ -113,6 +114,26 @@ class ArrayType:
 
     def __hash__(self) -> int:
         return hash((self.dtype, self.ndim, self.layout))
+
+
+class PointerType:
+    """The type of an address of numbers, ``CPointer(float32)``: arguments are ints, and what they
+    point to is indexed as an array of one dimension is."""
+
+    __slots__ = ("dtype",)
+    is_pointer = True
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype: np.dtype[Any] = np.dtype(getattr(dtype, "dtype", dtype))
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}*"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PointerType) and other.dtype == self.dtype
+
+    def __hash__(self) -> int:
+        return hash(("pointer", self.dtype))
 
 
 class TupleType:
@@ -256,12 +277,18 @@ def UniTuple(item: Any, count: int) -> TupleType:
     return TupleType([item] * count)
 
 
+def record(dtype: Any) -> ScalarType:
+    """The type of the items of an array of structs."""
+    found = np.dtype(dtype)
+    return ScalarType(f"record({', '.join(found.names or ())})", found)
+
+
 def _scalar(dtype: Any) -> ScalarType:
-    return _SCALARS[np.dtype(dtype)]
+    return _SCALARS.get(np.dtype(dtype)) or record(dtype)
 
 
 def _is_type(obj: Any) -> bool:
-    return isinstance(obj, (ScalarType, ArrayType, TupleType, Void, np.dtype)) or (
+    return isinstance(obj, (ScalarType, ArrayType, PointerType, TupleType, Void, np.dtype)) or (
         isinstance(obj, type)
         and (issubclass(obj, np.generic) or obj in (bool, int, float, complex))
     )
@@ -271,7 +298,7 @@ def as_type(obj: Any) -> Any:
     """A ScalarType, ArrayType, TupleType or Void for one, for a dtype or for a NumPy scalar type.
 
     Raises TypeError for anything else, and for dtypes that devices do not compute with."""
-    if isinstance(obj, (ScalarType, ArrayType, TupleType, Void)):
+    if isinstance(obj, (ScalarType, ArrayType, PointerType, TupleType, Void)):
         return obj
     if obj is None:
         return void
@@ -282,6 +309,8 @@ def as_type(obj: Any) -> Any:
     if isinstance(obj, np.dtype) or _is_type(obj):
         dtype = np.dtype(obj)
         found = _SCALARS.get(dtype)
+        if dtype.names and not dtype.hasobject:
+            return record(dtype)
         if found is None:
             raise TypeError(f"signature: devices do not compute with dtype {dtype}")
         return found

@@ -54,6 +54,8 @@ class Statements(Expressions):
                 method(statement)
             except NotYet as error:
                 self.pending = self.pending or error.error
+            except OverflowError as error:  # a constant that its type cannot hold
+                raise self.source.error(str(error), statement) from None
             if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
                 return
 

@@ -1,0 +1,112 @@
+"""Names of ``numba.cuda.cudadrv`` and what is in it, as far as programs look into it: versions,
+errors to catch, the class of device arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pygpu.cuda import driver as _driver
+from pygpu.cuda.devices import (
+    DeviceNDArray,
+    current_context,
+    gpus,
+    require_context,
+    to_device,
+)
+from pygpu.cuda.devices import Event as Event
+from pygpu.cuda.devices import Stream as Stream
+from pygpu.errors import Error, RuntimeError
+
+__all__ = [
+    "CudaAPIError",
+    "CudaDriverError",
+    "CudaRuntimeError",
+    "CudaSupportError",
+    "DeviceNDArray",
+    "LinkerError",
+    "NvvmError",
+    "NvvmSupportError",
+    "auto_device",
+    "driver",
+    "get_context",
+    "get_version",
+    "gpus",
+    "is_cuda_ndarray",
+    "is_supported_version",
+    "require_context",
+    "require_cuda_ndarray",
+    "runtime",
+]
+
+CudaAPIError = CudaDriverError = CudaRuntimeError = LinkerError = Error
+CudaSupportError = RuntimeError
+get_context = current_context
+
+
+class NvvmError(Exception):
+    """For programs that catch it; never raised: there is no NVVM here."""
+
+
+class NvvmSupportError(ImportError):
+    """For programs that catch it; never raised: there is no NVVM here."""
+
+
+def get_version() -> tuple[int, int]:
+    """(major, minor) of CUDA, as the driver has it."""
+    found = _driver.get_driver_version()
+    return found // 1000, found % 1000 // 10
+
+
+def is_supported_version() -> bool:
+    """True."""
+    return True
+
+
+class _Driver:
+    """``numba.cuda.cudadrv.driver.driver``, without the driver's own functions."""
+
+    get_version = staticmethod(get_version)
+
+    def get_device_count(self) -> int:
+        """How many devices there are."""
+        return len(gpus)
+
+    @property
+    def is_available(self) -> bool:
+        from pygpu.cuda import is_available
+
+        return is_available()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"the driver's function {name} cannot be called here; see pygpu.cuda.driver"
+        )
+
+
+class _Runtime:
+    """``numba.cuda.runtime``"""
+
+    get_version = staticmethod(get_version)
+    is_supported_version = staticmethod(is_supported_version)
+
+
+driver = _Driver()
+runtime = _Runtime()
+
+
+def is_cuda_ndarray(obj: Any) -> bool:
+    """Whether it is a device array."""
+    return isinstance(obj, DeviceNDArray)
+
+
+def require_cuda_ndarray(obj: Any) -> None:
+    """Raises ValueError if it is no device array."""
+    if not is_cuda_ndarray(obj):
+        raise ValueError(f"a device array is needed, not {type(obj).__name__}")
+
+
+def auto_device(obj: Any, stream: Any = 0, copy: bool = True) -> tuple[Any, bool]:
+    """A device array of it, and whether that is a new one."""
+    if is_cuda_ndarray(obj):
+        return obj, False
+    return to_device(obj, stream=stream, copy=copy), True

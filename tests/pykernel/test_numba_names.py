@@ -1,0 +1,190 @@
+"""Names of numba.cuda that pygpu.cuda has: launches, arguments, streams, devices."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pygpu
+from pygpu import cuda
+from pygpu.pykernel import signature
+
+pytestmark = pytest.mark.usefixtures("cuda_context")
+
+
+@cuda.jit
+def increment(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] + 1
+        a[i] = -1
+
+
+def test_directions() -> None:
+    """In, Out and InOut tell which way host arrays are copied."""
+    a, out = np.arange(5.0), np.full(5, 9.0)
+    increment[1, 32](cuda.In(a), cuda.Out(out))
+    assert (a == np.arange(5.0)).all() and (out == a + 1).all()
+    increment.forall(5)(cuda.InOut(a), cuda.Out(out))
+    assert (a == -1).all() and (out == np.arange(5.0) + 1).all()
+    a[:] = 3
+    a.flags.writeable = False
+    increment[1, 32](a, out)
+    assert (a == 3).all() and (out == 4).all()
+    device = cuda.to_device(np.arange(5.0))
+    increment[1, 32](cuda.In(device), cuda.Out(out))
+    assert (device.copy_to_host() == -1).all()
+    with pytest.raises(ValueError, match=r"increment: the array of cuda\.Out\(\) is not writable"):
+        increment[1, 32](out, cuda.Out(a))
+    with pytest.raises(TypeError, match=r"cuda\.In\(\): an array is needed, not list"):
+        cuda.In([1, 2])
+
+
+def test_pointers() -> None:
+    """Parameters that are declared as pointers take addresses."""
+    pointer = signature.PointerType
+
+    @cuda.jit(signature.void(pointer(signature.int32), signature.int64))
+    def add(p, n):
+        i = cuda.grid(1)
+        if i < n:
+            p[i] += 1
+
+    x = cuda.to_device(np.arange(10, dtype=np.int32))
+    address = x.__cuda_array_interface__["data"][0]
+    add[1, 32](address, 10)
+    add[1, 32](address + 8, 3)
+    add[1, 32](np.uint64(address), 1)
+    add[1, 32](x, 1)  # arrays fit as well
+    assert x.copy_to_host().tolist() == [3, 2, 4, 5, 6, 6, 7, 8, 9, 10]
+    with pytest.raises(ValueError, match=r"argument p: no device memory is allocated at 0x5"):
+        add[1, 32](5, 1)
+    with pytest.raises(ValueError, match=r"no device memory is allocated at -0x5"):
+        add[1, 32](-5, 1)
+    with pytest.raises(ValueError, match=r"argument p: .* is no multiple of 4"):
+        add[1, 32](address + 1, 1)
+    with pytest.raises(TypeError, match="signature says"):
+        add[1, 32](2.5, 1)
+
+
+def test_record_signatures() -> None:
+    point = np.dtype([("x", "f4"), ("n", "i4")], align=True)
+    kind = signature.as_type(point)
+
+    @cuda.jit(signature.void(kind[:], signature.float32))
+    def move(points, step):
+        i = cuda.grid(1)
+        if i < points.size:
+            p = points[i]
+            p.x += step
+            p.n += 1
+
+    points = np.zeros(3, point)
+    move[1, 32](points, 0.5)
+    assert points.tolist() == [(0.5, 1)] * 3
+    assert list(move.overloads[(kind[:], signature.float32)].arg_types)
+    with pytest.raises(TypeError, match="signature says"):
+        move[1, 32](np.zeros(3, [("y", "f4")]), 1)
+
+
+def test_inspection(capsys: pytest.CaptureFixture[str]) -> None:
+    a = np.zeros(3, np.float32)
+    kernel = cuda.jit(increment.py_func)
+    assert kernel.specialize(a, a) is kernel and (a == 0).all()
+    ((kinds, text),) = kernel.inspect_asm().items()
+    assert "PG_KERNEL" in text and kernel.inspect_llvm(kinds) == text == kernel.inspect_sass(kinds)
+    kernel.inspect_types()
+    assert "PG_KERNEL" in capsys.readouterr().out
+    assert list(kernel.extensions) == []
+    assert kernel.overloads[kinds].kernel.max_threads_per_block > 0
+    blocks = cuda.current_context().get_active_blocks_per_multiprocessor
+    assert blocks(kernel.overloads[kinds], 64) >= 1
+    kernel.forall(3, tpb=8, sharedmem=16)(a, a)
+    assert (a == -1).all() or (a == 1).all()
+
+
+def test_callback() -> None:
+    stream, done, seen = cuda.stream(), threading.Event(), []
+
+    def callback(*args: Any) -> None:
+        seen.append(args)
+        done.set()
+
+    stream.add_callback(callback, "word")
+    assert done.wait(30)
+    ((where, status, word),) = seen
+    assert where is stream and status == 0 and word == "word"
+
+
+def test_host_arrays() -> None:
+    a = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    for make in (cuda.pinned_array_like, cuda.mapped_array_like):
+        made = make(a)
+        assert made.shape == (2, 3) and made.dtype == a.dtype and made.flags.f_contiguous
+    b = np.arange(4.0)
+    with cuda.mapped(b) as device:
+        increment[1, 32](device, cuda.device_array_like(b))
+    assert (b == -1).all()
+    with cuda.mapped(b, a.ravel(order="K")) as devices:
+        assert [d.shape for d in devices] == [(4,), (6,)]
+
+
+def test_contexts() -> None:
+    cuda.profile_start()
+    cuda.profile_stop()
+    with cuda.profiling():
+        pass
+    assert cuda.require_context(len) is len
+    assert cuda.is_float16_supported()
+    with cuda.gpus[0] as device:
+        free, total = device.get_primary_context().get_memory_info()
+        assert 0 < free <= total
+        assert device.get_primary_context().device.id == 0
+
+
+def test_atomics_of_nan(make: Any) -> None:
+    """nanmax and nanmin replace a NaN, and ignore one that is given."""
+
+    @pygpu.kernel
+    def extremes(x, out, ints):
+        i = cuda.grid(1)
+        if i < x.size:
+            cuda.atomic.nanmax(out, 0, x[i])
+            cuda.atomic.nanmin(out, 1, x[i])
+            cuda.atomic.nanmax(ints, 0, i)
+
+    x = np.array([np.nan, 3, -7, np.nan, 5, 0.5], np.float32)
+    out, ints = make(np.full(2, np.nan, np.float32)), make(np.zeros(1, np.int32))
+    extremes[2, 3](make(x), out, ints)
+    assert out.get().tolist() == [5, -7] and ints.get()[0] == 5
+
+
+def test_constants_of_other_types(make: Any) -> None:
+    """-1 beside an unsigned number makes a variable or a conditional expression signed; Numba's
+    types wrap constants, NumPy's refuse them."""
+    uint8, uint32 = signature.TYPES["uint8"], signature.TYPES["uint32"]
+
+    @pygpu.kernel
+    def choose(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[0, i] = x[i] if x[i] > 2 else -1
+            found = x[i]
+            if found > 3:
+                found = -2
+            out[1, i] = found
+            out[2, i] = uint8(260) + uint32(-1)
+
+    x, out = np.arange(5, dtype=np.uint32), make(np.zeros((3, 5), np.int64))
+    choose[1, 32](make(x), out)
+    assert out.get().tolist() == [[-1, -1, -1, 3, 4], [0, 1, 2, 3, -2], [3] * 5]
+
+    @pygpu.kernel
+    def large(x):
+        x[0] = 300
+
+    with pytest.raises(pygpu.KernelError, match=r"300 out of bounds for uint8(.|\n)*x\[0\] = 300"):
+        large[1, 1](make(np.zeros(1, np.uint8)))
