@@ -65,7 +65,8 @@ def is_supported_version() -> bool:
 class _Driver:
     """``numba.cuda.cudadrv.driver.driver``, without the driver's own functions."""
 
-    get_version = staticmethod(get_version)
+    def get_version(self) -> tuple[int, int]:
+        return get_version()
 
     def get_device_count(self) -> int:
         """How many devices there are."""
@@ -86,8 +87,11 @@ class _Driver:
 class _Runtime:
     """``numba.cuda.runtime``"""
 
-    get_version = staticmethod(get_version)
-    is_supported_version = staticmethod(is_supported_version)
+    def get_version(self) -> tuple[int, int]:
+        return get_version()
+
+    def is_supported_version(self) -> bool:
+        return True
 
 
 driver = _Driver()

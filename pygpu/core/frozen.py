@@ -30,7 +30,8 @@ class Frozen:
 
     def __init_subclass__(cls) -> None:
         cls._names = (*cls._names, *cls.__annotations__)
-        cls._values = staticmethod(attrgetter(*cls._names))
+        if cls._names:
+            cls._values = staticmethod(attrgetter(*cls._names))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         own, names = self.__dict__, self._names
