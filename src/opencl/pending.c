@@ -485,6 +485,14 @@ void ocl_stop_here(void) {
 
 #define EXIT_SECONDS 2
 
+#ifdef __GLIBC__
+/* Called before the driver's own handlers: they would take it apart under the thread that is still in it. */
+static void leave_at_once(int status, void *Py_UNUSED(arg)) {
+    (void)fflush(NULL);
+    _exit(status);
+}
+#endif
+
 /* atexit: the interpreter is whole still. Gives user events an outcome, lets callbacks that are due run, stops the dispatcher. */
 static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     if (pg_trap & PG_TRAP_FORKED) {
@@ -511,6 +519,11 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
     }
     pthread_mutex_unlock(&lock);
     Py_END_ALLOW_THREADS
+#ifdef __GLIBC__
+    if (ocl_no_entry && ocl_inside > 0) {
+        (void)on_exit(leave_at_once, NULL);
+    }
+#endif
     Py_RETURN_NONE;
 }
 

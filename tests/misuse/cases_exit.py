@@ -152,6 +152,17 @@ def daemon_thread_building(env: Env) -> None:
     time.sleep(0.3)
 
 
+@case(alone=True, limit=20)
+def daemon_thread_in_a_long_build(env: Env) -> None:
+    """One that goes on for longer than exit waits."""
+    steps = "".join(
+        f"if (x > {i}.f) x = sin(x) * a[{i}]; else x += cos(x * a[{i + 1}]);\n" for i in range(600)
+    )
+    head, end = "kernel void k(global float *a) { float x = a[0];", f"a[1] = x + {os.getpid()}; }}"
+    threading.Thread(target=cl.Program(env.ctx, head + steps + end).build, daemon=True).start()
+    time.sleep(0.3)
+
+
 @case(alone=True, limit=8)
 def callback_pending(env: Env) -> None:
     gate = cl.UserEvent(env.ctx)
