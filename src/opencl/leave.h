@@ -11,6 +11,11 @@
 extern int ocl_inside;   /* threads in a driver call without the GIL; changed with the GIL held */
 extern int ocl_no_entry; /* daemon threads are to stay outside */
 void ocl_stop_here(void); /* never returns in a daemon thread */
+#ifdef __GLIBC__
+/* For on_exit(): the end of the process without the handlers that the driver registered before, which would take it apart under a thread
+ * that is still in it. */
+void ocl_leave_at_once(int status, void *arg);
+#endif
 
 #ifndef OCL_NOT_COUNTED
 #undef Py_BEGIN_ALLOW_THREADS

@@ -486,8 +486,7 @@ void ocl_stop_here(void) {
 #define EXIT_SECONDS 2
 
 #ifdef __GLIBC__
-/* Called before the driver's own handlers: they would take it apart under the thread that is still in it. */
-static void leave_at_once(int status, void *Py_UNUSED(arg)) {
+void ocl_leave_at_once(int status, void *Py_UNUSED(arg)) {
     (void)fflush(NULL);
     _exit(status);
 }
@@ -521,7 +520,7 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
     Py_END_ALLOW_THREADS
 #ifdef __GLIBC__
     if (ocl_no_entry && ocl_inside > 0) {
-        (void)on_exit(leave_at_once, NULL);
+        (void)on_exit(ocl_leave_at_once, NULL);
     }
 #endif
     Py_RETURN_NONE;

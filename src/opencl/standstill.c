@@ -208,10 +208,10 @@ void ocl_standstill_note(Context *context) {
     }
 }
 
-static void stand_for_ever(void) { /* Python is gone */
+static int stand_for_ever(void) { /* Python is gone. 0: a thread has not come */
     Gathering *self = current == NULL && available() && prepare_place(last_device) ? PyMem_RawCalloc(1, sizeof *self) : NULL;
     if (self == NULL) {
-        return;
+        return 1;
     }
     self->users = 1;
     self->begun = 1; /* nobody is to give up */
@@ -224,7 +224,18 @@ static void stand_for_ever(void) { /* Python is gone */
         waiting = self->arrived < n_threads;
         pthread_mutex_unlock(&lock);
     }
+    return !waiting;
 }
+
+#ifdef __GLIBC__
+static void at_the_end(int status, void *arg) {
+    if (!stand_for_ever()) {
+        ocl_leave_at_once(status, arg);
+    }
+}
+#else
+static void at_the_end(void) { (void)stand_for_ever(); }
+#endif
 
 void ocl_standstill_at_exit(void) {
     if (last_device == NULL) {
@@ -233,5 +244,10 @@ void ocl_standstill_at_exit(void) {
     if (ocl_standstill_begin(last_device, EXIT_SECONDS, 0) > 0) { /* what is being compiled is done; the rest of Python's exit may need PoCL */
         ocl_standstill_end();
     }
-    (void)atexit(stand_for_ever); /* called before what the driver's libraries have registered up to now */
+    /* called before what the driver's libraries have registered up to now */
+#ifdef __GLIBC__
+    (void)on_exit(at_the_end, NULL);
+#else
+    (void)atexit(at_the_end);
+#endif
 }
