@@ -142,7 +142,7 @@ _MATH = """\
 #endif
 """
 
-# What nvcc's own headers bring from the system's stdlib.h and sys/types.h.
+# What nvcc's own headers bring from the system's stdlib.h, math.h and sys/types.h.
 _TYPES = {
     "unchar": "unsigned char",
     "ushort": "unsigned short",
@@ -164,6 +164,9 @@ _TYPES = {
     "u_int32_t": "unsigned int",
     "u_int64_t": "unsigned long long",
     "ssize_t": "long long",
+    "time_t": "long long",
+    "float_t": "float",
+    "double_t": "double",
 }
 _MORE = """\
 #define RAND_MAX 2147483647
@@ -238,6 +241,8 @@ def prelude(source: str, simulated: bool) -> str:
             for expression, builtin in _BUILTIN.items() if simulated else ():
                 line = line.replace(expression, builtin)
             lines.append(line)
+    if "std::size_t" in source:
+        lines.append("namespace std { using ::size_t; }")
     return "\n".join(("#pragma once", *lines, ""))
 
 

@@ -28,6 +28,9 @@ LIMITS = {
     "sizeof(uint32_t)": 4,
     "sizeof(int64_t)": 8,
     "sizeof(ssize_t)": 8,
+    "sizeof(std::size_t)": 8,
+    "sizeof(float_t)": 4,
+    "sizeof(double_t)": 8,
     "(int64_t)(uint8_t)-1": 255,
     "(int64_t)(u_char)-1": 255,
 }

@@ -215,6 +215,16 @@ def test_a_programs_macros_do_not_reach_into_headers(name):
     assert result.returncode == 0, result.stderr[:3000]
 
 
+def test_headers_inside_of_extern_c(simulator):
+    """Those that nvcc takes there: PyCUDA puts a whole program into extern "C"."""
+    names = ("cuComplex.h", "cufft.h", "curand.h", "math_constants.h", "stdio.h", "cuda_runtime.h")
+    source = 'extern "C" {\n' + "".join(f"#include <{name}>\n" for name in names)
+    source += "__global__ void k(cuComplex *x) { x[0] = cuCmulf(x[0], x[1]); }\n}"
+    x = np.array([1 + 2j, 3 - 1j], np.complex64)
+    simulator.run(source, 1, 1, x)
+    assert x[0] == 5 + 5j
+
+
 def test_ptx_of_a_library(simulator):
     """Headers of the toolkit's C++ library: what is PTX and used is translated, the rest left."""
     header = """

@@ -8,6 +8,8 @@
 #include "sim_vector_types.h"
 #include "sim_hide.h"
 
+extern "C++" { /* programs include this header inside of extern "C", as CUDA's may be */
+
 typedef float2 cuFloatComplex;
 typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex;
@@ -42,6 +44,8 @@ PGS_ROW(cuDoubleComplex, double, , make_cuDoubleComplex)
 PGS_F cuComplex make_cuComplex(float real, float imaginary) { return cuComplex{real, imaginary}; }
 PGS_F cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex a) { return cuDoubleComplex{a.x, a.y}; }
 PGS_F cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex a) { return cuFloatComplex{(float)a.x, (float)a.y}; }
+
+} /* extern "C++" */
 
 #include "sim_show.h"
 #endif
