@@ -106,7 +106,7 @@ def _filter(
             preamble=preamble,
         )
         scan = backend.kernels.setdefault(key, scan)
-    queue = queue or ary.queue
+    queue = ary.queue if queue is None else queue
     results = [ary._new(ary.shape, ary.dtype, None, queue) for _ in range(outs)]
     count = ary._new((), count_dtype, None, queue)
     if ary.size == 0:
@@ -268,7 +268,7 @@ class RadixSort:
             )
         first = args[at]
         backend = _check("RadixSort", first)
-        queue = queue or first.queue
+        queue = first.queue if queue is None else queue
         keys = first._new(first.shape, self.key_dtype, None, queue)
         width = 8 * self.key_dtype.itemsize
         if key_bits is not None and not 0 <= key_bits <= width:

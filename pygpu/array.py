@@ -223,7 +223,10 @@ class Array(ArrayBase):
         return view
 
     def add_event(self, evt: Any) -> None:
-        """Let later commands on the array wait for one more event."""
+        """Let later commands on the array wait for one more event. Raises TypeError if it is
+        none."""
+        if not isinstance(evt, _opencl.Event):
+            raise TypeError(f"add_event: evt must be an Event, not {type(evt).__name__}")
         self._add_event(evt)
 
     def finish(self) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._opencl import Device
 from pygpu.arguments import ScalarArg, VectorArg
 from pygpu.constants import device_type, kernel_work_group_info
 from pygpu.dtypes import dtype_to_ctype
@@ -155,6 +156,8 @@ def splay(
     """(global size, local size) for a kernel of this module on n items: work-items take several
     where there are many. kernel_specific_max_wg_size: the largest local size [work-items] that the
     kernel allows."""
+    if not isinstance(device, Device):
+        raise TypeError(f"splay: device must be a Device, not {type(device).__name__}")
     largest = min(device.max_work_group_size, kernel_specific_max_wg_size or 1 << 30)
     units = device.max_compute_units
     if device.type & device_type.CPU:
@@ -180,7 +183,7 @@ def elwise_kernel_runner(kernel_getter: Callable[..., Any]) -> Callable[..., Any
 
         if not isinstance(out, Array):
             raise TypeError(f"{run.__name__}: out must be an Array, not {type(out).__name__}")
-        queue = queue or out.queue
+        queue = out.queue if queue is None else queue
         if queue is None:
             raise ValueError(f"{run.__name__}: no queue was given and the array has none")
         kernel = kernel_getter(out, *args, **options)

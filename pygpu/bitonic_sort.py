@@ -42,7 +42,7 @@ class BitonicSort:
                 )
         if idx is not None and idx.shape != arr.shape:
             raise ValueError(f"BitonicSort: arr has shape {arr.shape}, and idx {idx.shape}")
-        backend, queue = arr.backend, queue or arr.queue
+        backend, queue = arr.backend, arr.queue if queue is None else queue
         if wait_for:
             backend.event(queue, wait_for)
         if arr.size:

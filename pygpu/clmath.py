@@ -102,7 +102,7 @@ def nan(array: Any, queue: Any = None) -> Any:
     result = array._new(array.shape, dtype, None, queue)
     suffix = "F64" if dtype.itemsize == 8 else "F32"
     operation = elementwise.Operation("function_nan", (), (dtype,), f"y0 = PG_NAN_{suffix};")
-    array._run(operation, [result], [], array.shape, queue or array.queue)
+    array._run(operation, [result], [], array.shape, array.queue if queue is None else queue)
     return result
 
 

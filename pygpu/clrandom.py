@@ -136,7 +136,11 @@ def _generator_of(context: Any) -> PhiloxGenerator:
 
 def fill_rand(result: Any, queue: Any = None, a: Any = 0, b: Any = 1) -> None:
     """Fill an array with numbers from *a* to below *b*."""
-    queue = queue or result.queue
+    if not hasattr(result, "backend"):
+        raise TypeError(
+            f"fill_rand: result must be an array on the device, not {type(result).__name__}"
+        )
+    queue = result.queue if queue is None else queue
     _generator_of(result.backend.context).fill_uniform(result, a, b, queue)
 
 

@@ -22,6 +22,8 @@ from pygpu.core.backend import backend_of
 from pygpu.generators import reductions
 from pygpu.generators.language import CUDA, OPENCL
 from pygpu.generators.reduction import Reduction
+from pygpu.generators.snippet import FLAT
+from pygpu.generators.stages import Stage
 from pygpu.memoize import context_dependent_memoize
 from pygpu.templates import KernelTemplateBase
 
@@ -99,6 +101,20 @@ class ReductionKernel:
         """
         result, event = self._do(args, range, slice, queue, wait_for, out, allocator)
         return (result, event) if return_event else result
+
+    def _stage(self, number: int) -> Stage:
+        backend, do = backend_of(self.context), self._do
+        return Stage(self.context, do.kernel(backend, FLAT, number), do.group_size(backend))
+
+    @property
+    def stage_1_inf(self) -> Stage:
+        """Kernel and text of the first launch; on OpenCL."""
+        return self._stage(1)
+
+    @property
+    def stage_2_inf(self) -> Stage:
+        """Kernel and text of the second launch; on OpenCL."""
+        return self._stage(2)
 
 
 class ReductionTemplate(KernelTemplateBase):

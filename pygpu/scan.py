@@ -22,6 +22,7 @@ from pygpu.core.backend import backend_of
 from pygpu.generators.language import CUDA, OPENCL
 from pygpu.generators.reductions import converted
 from pygpu.generators.scan import Scan
+from pygpu.generators.stages import Stage
 from pygpu.memoize import context_dependent_memoize
 from pygpu.templates import KernelTemplateBase
 
@@ -126,6 +127,23 @@ class GenericScanKernelBase:
         that are not contiguous or a size beyond the first one's.
         """
         return self._do(args, queue, wait_for, size, allocator)
+
+    def _stage(self, which: int) -> Stage:
+        backend = backend_of(self.context)
+        kernel = self._do.kernels(backend, False, False)[which]
+        return Stage(self.context, kernel, self._do.tile(backend)[0])
+
+    @property
+    def first_level_scan_info(self) -> Stage:
+        """Kernel and text of the first launch; on OpenCL."""
+        return self._stage(0)
+
+    second_level_scan_info = first_level_scan_info  # the last launch does what there is to do
+
+    @property
+    def final_update_info(self) -> Stage:
+        """Kernel and text of the last launch; on OpenCL."""
+        return self._stage(1)
 
 
 class GenericScanKernel(GenericScanKernelBase):

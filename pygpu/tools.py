@@ -7,6 +7,7 @@ own: dtypes, structs, arguments, memoize, templates, testing. The pools and allo
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -149,7 +150,7 @@ def bitlog2(n: int) -> int:
     """The position of the highest bit set in *n*: floor(log2(n)), and 0 for 0. Raises ValueError
     if n < 0.
     """
-    n = n.__index__()
+    n = operator.index(n)
     if n < 0:
         raise ValueError(f"bitlog2: n must not be negative, got {n}")
     return max(n.bit_length() - 1, 0)

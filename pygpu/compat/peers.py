@@ -70,7 +70,7 @@ def _pyopencl() -> Peer:
         },
         renamed={
             ("_cl", "_Program"): ("pygpu", "Program"),
-            ("_cluda", "CLUDA_PREAMBLE"): ("pygpu.compat.cluda", "OPENCL_PREAMBLE"),
+            ("_cluda", "CLUDA_PREAMBLE"): ("pygpu.generators.cluda", "OPENCL_PREAMBLE"),
             ("clrandom", "_get_generator"): ("pygpu.clrandom", "_generator_of"),
             ("clrandom", "Random123GeneratorBase"): ("pygpu.clrandom", "_CounterGenerator"),
         },
@@ -108,7 +108,7 @@ def _pycuda() -> Peer:
             "compyte": (),
             "compyte.dtypes": ("pygpu.cuda.dtypes", "pygpu.dtypes"),
         },
-        renamed={("_cluda", "CLUDA_PREAMBLE"): ("pygpu.compat.cluda", "CUDA_PREAMBLE")},
+        renamed={("_cluda", "CLUDA_PREAMBLE"): ("pygpu.generators.cluda", "CUDA_PREAMBLE")},
         values=values,
     )
 

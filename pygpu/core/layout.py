@@ -273,6 +273,11 @@ def normalize_axes(axes: Any, ndim: int, call: str = "axis") -> Shape:
     try:
         result: Shape = (normalize_axis(axes, ndim, call),)
     except TypeError:
+        if not isinstance(axes, Iterable):
+            raise TypeError(
+                f"{'' if call == 'axis' else f'{call}: '}axis must be None, an int or a tuple of "
+                f"ints, not {type(axes).__name__}"
+            ) from None
         result = tuple(normalize_axis(axis, ndim, call) for axis in axes)
     if len(set(result)) != len(result):
         raise ValueError("duplicate value in 'axis'")

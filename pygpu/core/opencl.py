@@ -245,7 +245,10 @@ class OpenCLBackend(Backend):
         return marker
 
     def is_ordered(self, queue: Any) -> bool:
-        return not queue.properties & _OUT_OF_ORDER
+        try:
+            return not queue.properties & _OUT_OF_ORDER
+        except (AttributeError, TypeError):
+            raise TypeError(f"queue must be a CommandQueue, not {type(queue).__name__}") from None
 
 
 def _svm(pointer: Any, offset: int, nbytes: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +21,30 @@ def on_queue(a: Any, queue: Any, wait_for: Any = None) -> Any:
     return a._on_queue(queue, wait_for) if isinstance(a, ArrayBase) else a
 
 
+def _array(call: str, a: Any, queue: Any = None, wait_for: Any = None, part: Any = None) -> Any:
+    """The same for what must be an array; part: a slice of its flat items."""
+    if not isinstance(a, ArrayBase):
+        raise TypeError(
+            f"{call}: needs an array on the device, not {type(a).__name__}; copy it there with "
+            "to_device()"
+        )
+    return (a if part is None else a.ravel()[part])._on_queue(queue, wait_for)
+
+
+def _arrays(call: str, arrays: Any, queue: Any, wait_for: Any = None) -> list[Any]:
+    """The same for a sequence of arrays."""
+    if not isinstance(arrays, Iterable):
+        raise TypeError(f"{call}: needs a sequence of arrays, not {type(arrays).__name__}")
+    return [_array(call, a, queue, wait_for) for a in arrays]
+
+
 # ---- choosing and joining
 
 
 def concatenate(arrays: Any, axis: int = 0, queue: Any = None, allocator: Any = None) -> Any:
     """One array after the other along an axis."""
-    arrays = [on_queue(a, queue) for a in arrays]
-    if allocator is None:
+    arrays = _arrays("concatenate", arrays, queue)
+    if allocator is None or not arrays:
         return functions.concatenate(arrays, axis)
     first = arrays[0]
 
@@ -38,12 +56,12 @@ def concatenate(arrays: Any, axis: int = 0, queue: Any = None, allocator: Any = 
 
 def stack(arrays: Any, axis: int = 0, queue: Any = None) -> Any:
     """Arrays of one shape along a new axis."""
-    return functions.stack([on_queue(a, queue) for a in arrays], axis)
+    return functions.stack(_arrays("stack", arrays, queue), axis)
 
 
 def hstack(arrays: Any, queue: Any = None) -> Any:
     """One array after the other along the last axis."""
-    arrays = [on_queue(a, queue) for a in arrays]
+    arrays = _arrays("hstack", arrays, queue)
     if not arrays:
         raise ValueError("need at least one array to hstack")
     return functions.concatenate(arrays, arrays[0].ndim - 1)
@@ -51,12 +69,12 @@ def hstack(arrays: Any, queue: Any = None) -> Any:
 
 def take(a: Any, indices: Any, out: Any = None, queue: Any = None, wait_for: Any = None) -> Any:
     """The items of the flat array *a* that *indices* name."""
-    return on_queue(a, queue, wait_for).take(on_queue(indices, queue), out=out)
+    return _array("take", a, queue, wait_for).take(on_queue(indices, queue), out=out)
 
 
 def multi_take(arrays: Any, indices: Any, out: Any = None, queue: Any = None) -> Any:
     """The same items of several arrays."""
-    return functions.multi_take([on_queue(a, queue) for a in arrays], on_queue(indices, queue), out)
+    return functions.multi_take(_arrays("multi_take", arrays, queue), on_queue(indices, queue), out)
 
 
 def multi_put(
@@ -68,7 +86,7 @@ def multi_put(
     wait_for: Any = None,
 ) -> Any:
     """Set the items *dest_indices* of several arrays."""
-    arrays = [on_queue(a, queue, wait_for) for a in arrays]
+    arrays = _arrays("multi_put", arrays, queue, wait_for)
     return functions.multi_put(arrays, on_queue(dest_indices, queue), dest_shape, out)
 
 
@@ -82,7 +100,7 @@ def multi_take_put(
     src_offsets: Any = None,
 ) -> Any:
     """Take items of several arrays and set items of others."""
-    arrays = [on_queue(a, queue) for a in arrays]
+    arrays = _arrays("multi_take_put", arrays, queue)
     where_to, where_from = on_queue(dest_indices, queue), on_queue(src_indices, queue)
     return functions.multi_take_put(arrays, where_to, where_from, dest_shape, out, src_offsets)
 
@@ -147,10 +165,6 @@ def transpose(a: Any, axes: Any = None) -> Any:
 # ---- reductions
 
 
-def _sliced(a: Any, part: Any) -> Any:
-    return a if part is None else a.ravel()[part]
-
-
 def sum(
     a: Any,
     dtype: DTypeLike | None = None,
@@ -162,17 +176,18 @@ def sum(
 ) -> Any:
     """The sum, as numpy.sum; slice: of that part of the flat array."""
     start = None if initial is _NoValue else initial
-    return on_queue(_sliced(a, slice), queue)._reduce("sum", axis, dtype=dtype, initial=start)
+    summed = _array("sum", a, queue, part=slice)
+    return summed._reduce("sum", axis, dtype=dtype, initial=start)
 
 
 def any(a: Any, queue: Any = None, wait_for: Any = None) -> Any:
     """Whether any item is not zero."""
-    return on_queue(a, queue, wait_for)._reduce("any", None)
+    return _array("any", a, queue, wait_for)._reduce("any", None)
 
 
 def all(a: Any, queue: Any = None, wait_for: Any = None) -> Any:
     """Whether all items are not zero."""
-    return on_queue(a, queue, wait_for)._reduce("all", None)
+    return _array("all", a, queue, wait_for)._reduce("all", None)
 
 
 def min(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
@@ -195,7 +210,7 @@ def dot(
     a: Any, b: Any, dtype: DTypeLike | None = None, queue: Any = None, slice: Any = None
 ) -> Any:
     """numpy.dot; slice: of that part of the flat arrays."""
-    a, b = on_queue(_sliced(a, slice), queue), on_queue(_sliced(b, slice), queue)
+    a, b = (_array("dot", x, queue, part=slice) for x in (a, b))
     return functions.dot(a, b, dtype)
 
 
@@ -203,7 +218,7 @@ def vdot(
     a: Any, b: Any, dtype: DTypeLike | None = None, queue: Any = None, slice: Any = None
 ) -> Any:
     """numpy.vdot: the sum of conj(a) * b over the flat arrays."""
-    a, b = on_queue(_sliced(a, slice), queue), on_queue(_sliced(b, slice), queue)
+    a, b = (_array("vdot", x, queue, part=slice) for x in (a, b))
     return functions.dot(a, b, dtype, conjugate=True)
 
 
@@ -216,18 +231,22 @@ def subset_dot(
     slice: Any = None,
 ) -> Any:
     """dot() of the items that *subset*, an array of indices, names."""
-    where = on_queue(_sliced(subset, slice), queue)
+    where = _array("subset_dot", subset, queue, part=slice)
     return functions.subset("dot", where, on_queue(a, queue), on_queue(b, queue), dtype=dtype)
 
 
 def subset_min(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
     """The least of the items that *subset* names."""
-    return functions.subset("min", on_queue(_sliced(subset, slice), queue), on_queue(a, queue))
+    return functions.subset(
+        "min", _array("subset_min", subset, queue, part=slice), on_queue(a, queue)
+    )
 
 
 def subset_max(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
     """The greatest of the items that *subset* names."""
-    return functions.subset("max", on_queue(_sliced(subset, slice), queue), on_queue(a, queue))
+    return functions.subset(
+        "max", _array("subset_max", subset, queue, part=slice), on_queue(a, queue)
+    )
 
 
 def cumsum(

@@ -152,6 +152,8 @@ class Shaping(Indexing):
         old, new = self.itemsize, dtype.itemsize
         shape, strides = self.shape, self.strides
         if old != new:
+            if new == 0:
+                raise ValueError("view: the items of the new dtype have no bytes")
             if not shape:
                 raise ValueError(
                     "Changing the dtype of a 0d array is only supported if the "

@@ -110,7 +110,14 @@ def apply(name: str, array: Any, queue: Any = None, out: Any = None) -> Any:
     operation = _unary(backend.name, name, dtype)
     result = _result(name, array, array.shape, dtype, out, queue)
     call = remember.Call(operation.name, (array,), out)
-    array._run(operation, [result], [array], array.shape, queue or array.queue, call=call)
+    array._run(
+        operation,
+        [result],
+        [array],
+        array.shape,
+        array.queue if queue is None else queue,
+        call=call,
+    )
     return result
 
 
@@ -140,7 +147,7 @@ def binary(name: str, a: Any, b: Any, queue: Any = None, out: Any = None) -> Any
     result = _result(name, a, shape, dtype, out, queue)
     operation = _binary(name, dtype, second)
     call = remember.Call(operation.name, (a, b), out)
-    a._run(operation, [result], [a, b], shape, queue or a.queue, call=call)
+    a._run(operation, [result], [a, b], shape, a.queue if queue is None else queue, call=call)
     return result
 
 
@@ -165,5 +172,7 @@ def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tup
     first = _result(name, array, array.shape, dtype, None, queue)
     other = _result(name, array, array.shape, second, None, queue)
     operation = _split(name, dtype, second)
-    array._run(operation, [first, other], [array], array.shape, queue or array.queue)
+    array._run(
+        operation, [first, other], [array], array.shape, array.queue if queue is None else queue
+    )
     return first, other

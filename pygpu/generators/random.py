@@ -62,7 +62,7 @@ class Generator:
         if getattr(array, "backend", None) is None:
             raise TypeError(f"{call}: an array on the device is needed, not {type(array).__name__}")
         item, each = item_dtype(array.dtype, call)
-        backend, queue = array.backend, queue or array.queue
+        backend, queue = array.backend, array.queue if queue is None else queue
         if item.kind in "iu" and kind not in ("bits", "integer"):
             raise TypeError(f"{call}: {kind} numbers are floats, and the array has {array.dtype}")
         if item.kind == "f" and item.itemsize == 2:

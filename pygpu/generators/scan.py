@@ -20,6 +20,7 @@ import numpy as np
 from pygpu.core.backend import Backend
 from pygpu.core.remember import step
 
+from .cluda import words_for
 from .language import Language, split_options
 from .reduction import macro_body
 from .snippet import Snippet
@@ -146,7 +147,7 @@ class Scan:
         reduce_body = self._serial_reduce(stored) if serial else self._group_reduce(stored)
         output_body = self._serial_output(stored) if serial else self._group_output(stored)
         return f"""\
-{language.prefix(backend, texts, dtypes)}
+{language.prefix(backend, texts, dtypes)}{words_for(language.name, texts)}
 {self.preamble}
 typedef {language.ctype(self.dtype)} scan_type;
 typedef {index} index_type;

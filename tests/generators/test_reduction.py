@@ -211,3 +211,14 @@ def test_template(opencl):
     )
     x = integers(500, np.int32)
     assert kernel(opencl.array(x), 2).get() == 3 * x.sum() + 1000
+
+
+def test_the_text_of_the_stages(opencl):
+    """Programs that generate kernels keep the source for whoever wants to see it."""
+    kernel = opencl.reduction(
+        np.int32, "0", "a + b", map_expr="3 * x[i]", arguments="__global int *x"
+    )
+    assert "3 * x[i]" in kernel.stage_1_inf.source
+    for stage in (kernel.stage_1_inf, kernel.stage_2_inf):
+        assert stage.program.kernel_names and stage.group_size >= 1
+        assert stage.kernel.function_name in stage.source and stage.context is opencl.context

@@ -252,6 +252,26 @@ def test_template(opencl):
     assert np.array_equal(y.get(), 3 * np.cumsum(x))
 
 
+def test_words_of_both_systems_and_the_text_of_the_stages(opencl):
+    """Texts that programs generate for PyOpenCL's and PyCUDA's scan use the words of _cluda; they
+    look at the generated source, and may define the words themselves."""
+    from pygpu.generators.cluda import OPENCL_PREAMBLE
+
+    function = "WITHIN_KERNEL int twice(GLOBAL_MEM int *x, long i) { return 2 * x[i]; }"
+    for more in ("", OPENCL_PREAMBLE):
+        kernel = GenericScanKernel(
+            opencl.context, np.int32, "__global int *x, __global int *y", "twice(x, i)", "a + b",
+            "0", "y[i] = item;", preamble=more + function,
+        )  # fmt: skip
+        x = integers(100)
+        y = opencl.array(np.zeros_like(x))
+        kernel(opencl.array(x), y)
+        assert np.array_equal(y.get(), np.cumsum(2 * x))
+    infos = kernel.first_level_scan_info, kernel.second_level_scan_info, kernel.final_update_info
+    for info in infos:
+        assert function in info.kernel.program.source and info.wg_size >= 1
+
+
 def test_pycudas_form(cuda):
     from pygpu.cuda import scan
 

@@ -1,9 +1,24 @@
 """The words in which programs write kernels for both systems: CLUDA_PREAMBLE of PyOpenCL's and
-PyCUDA's private module _cluda, templates for Mako with the variable ``double_support``."""
+PyCUDA's private module _cluda, which their scan kernels define for users' texts too."""
 
 from __future__ import annotations
 
-__all__ = ["CUDA_PREAMBLE", "OPENCL_PREAMBLE"]
+import re
+from collections.abc import Iterable
+
+__all__ = ["CUDA_PREAMBLE", "OPENCL_PREAMBLE", "words_for"]
+
+_WORDS = re.compile(
+    r"\b(?:KERNEL|WITHIN_KERNEL|GLOBAL_MEM|LOCAL_MEM(?:_ARG)?|REQD_WG_SIZE|local_barrier"
+    r"|[LG](?:ID|DIM)_[012])\b"
+)
+
+
+def words_for(language: str, texts: Iterable[str]) -> str:
+    """Their definitions, if one of the texts mentions any."""
+    if any(_WORDS.search(text) for text in texts):
+        return OPENCL_PREAMBLE if language == "opencl" else CUDA_PREAMBLE
+    return ""
 
 
 def _defines(words: dict[str, str], indices: dict[str, str]) -> str:

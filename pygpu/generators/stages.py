@@ -1,0 +1,36 @@
+"""What programs ask a generated kernel about its stages: the kernel and its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Stage"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One launch of a reduction or scan, for contiguous arrays, on OpenCL.
+
+    group_size: in work-items. What arguments the kernel takes is pygpu's own affair.
+    """
+
+    context: Any
+    kernel: Any
+    group_size: int
+
+    @property
+    def wg_size(self) -> int:
+        """The same as group_size."""
+        return self.group_size
+
+    @property
+    def program(self) -> Any:
+        """The program of the kernel."""
+        return self.kernel.program
+
+    @property
+    def source(self) -> str:
+        """Its text."""
+        text: str = self.program.source
+        return text
