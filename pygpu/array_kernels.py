@@ -74,9 +74,9 @@ _GROUP_SIZE = kernel_work_group_info.WORK_GROUP_SIZE
 class ArgumentKind(enum.Enum):
     """What an operand is: an array, an array of one item, or a number."""
 
-    ARRAY = enum.auto()
-    DEV_SCALAR = enum.auto()
-    SCALAR = enum.auto()
+    ARRAY = 1
+    DEV_SCALAR = 2
+    SCALAR = 3
 
 
 def get_argument_kind(v: Any) -> ArgumentKind:

@@ -7,9 +7,9 @@ try:
     mako: Any = importlib.import_module("mako")
     template: Any = importlib.import_module("mako.template")
     lookup: Any = importlib.import_module("mako.lookup")
-except ImportError as problem:
+except ImportError:
     raise ImportError(
         "this program makes its kernels with Mako, which is not installed: pip install mako"
-    ) from problem
+    ) from None
 
 __all__ = ["lookup", "mako", "template"]
