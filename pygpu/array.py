@@ -481,9 +481,11 @@ def empty_like(
 ) -> Any:
     """A new array without contents, of the same shape, dtype and order."""
     dtype = ary.dtype if dtype is None else native(dtype, "empty_like")
-    strides = layout.keep_order_strides(ary.shape, ary.strides, dtype.itemsize)
-    if ary._c_contiguous:
-        strides = layout.c_strides(ary.shape, dtype.itemsize)
+    strides = None
+    if not ary._c_contiguous:
+        strides = layout.keep_order_strides(ary.shape, ary.strides, dtype.itemsize)
+    if queue is _SAME and allocator is None and ary.queue is not None:
+        return ary._new(ary.shape, dtype, strides)
     where = ary.queue if queue is _SAME else queue
     return type(ary)(
         ary.context if where is None else where,

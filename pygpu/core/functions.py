@@ -363,10 +363,15 @@ def arange_into(array: Any, start: Any, step: Any, queue: Any = None) -> Any:
         real = np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else np.dtype("i1")
         array._copy_from(arange_into(array._new(array.shape, real), start, step, queue), queue)
         return array
-    first: Any = np.arange(start, start + 2 * step, step, dtype=dtype)[:2] if step else []
-    if len(first) == 2 and dtype.kind == "f":
-        start, step = first[0], first[1] - first[0]
+    # the step is the difference of the first two, both converted: 1 for 0.5, 1.25, ... as integers
+    first: Any = np.arange(start, start + 2 * step, step, dtype=dtype)[:2] if array.size > 1 else []
+    if len(first) == 2 and dtype.kind in "fiu":
+        with np.errstate(over="ignore"):  # of small integers, which wrap
+            start, step = first[0], first[1] - first[0]
     elif dtype.kind in "iu":
         start, step = (np.asarray(x).astype(dtype)[()] for x in (start, step))
-    array._run(_arange_operation(dtype), [array], [start, step], array.shape, queue)
+    if queue is not None or remember.known("arange", start, step, out=array) is None:
+        call = remember.Call("arange", (start, step), array) if queue is None else None
+        operation = _arange_operation(dtype)
+        array._run(operation, [array], [start, step], array.shape, queue, call=call)
     return array

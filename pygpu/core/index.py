@@ -261,6 +261,9 @@ def setitem(a: Any, key: Any, value: Any) -> None:
             converted = np.empty(given.shape, a.dtype)
             converted[...] = value
             value = converted
+    if not work.is_array(value) and value.ndim == 0 and dtypes.is_numeric(a.dtype):
+        number, value = value[()], work.empty(a, (), a.dtype)
+        value._copy_from(number)  # a launch, where a copy from the host would wait
     value = work.as_array(a, value)
     shape = value.shape
     while len(shape) > len(found.shape) and shape[0] == 1:

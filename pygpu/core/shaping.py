@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from math import prod
+from math import copysign, prod
 from typing import Any
 
 import numpy as np
@@ -290,11 +290,9 @@ class Shaping(Indexing):
 
 
 def _is_zero(value: Any) -> bool:
-    return (
-        isinstance(value, (bool, int, float, np.integer, np.floating))
-        and value == 0
-        and np.copysign(1, float(value)) > 0
-    )
+    if not isinstance(value, (int, float, np.integer, np.floating)) or value != 0:
+        return False
+    return isinstance(value, int) or copysign(1.0, value) > 0
 
 
 def _mul_add_operation(dtype: np.dtype[Any]) -> elementwise.Operation:

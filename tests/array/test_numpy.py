@@ -452,3 +452,30 @@ def test_dates_and_text_are_refused(make):
 def test_contains(make):
     assert 2 in make([1, 2, 3]) and 7 not in make([1, 2, 3])
     assert 5 in make(5) and 1 not in make(np.zeros((0, 3), np.int64))
+
+
+def test_like_and_ranges(make):
+    """Each three times: the later ones are launched by C."""
+    from pygpu.core import functions
+
+    a = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    b = make(a)
+    for h, d in ((a, b), (a.T, b.T), (a[:, ::-1], b[:, ::-1]), (a[:0], b[:0])):
+        z = np.zeros_like(d)
+        same(z, np.zeros_like(h))
+        assert z.flags.c_contiguous == np.zeros_like(h).flags.c_contiguous
+    for zero in (0, 0.0, -0.0, False, np.float32(-0.0), np.int8(0)):
+        filled = make(np.ones(3, np.float32)).fill(zero).get()
+        assert (filled == 0).all() and (np.signbit(filled) == np.signbit(np.float32(zero))).all()
+    for dtype in ("i1", "u8", "f4", "f2"):
+        for start, stop, step in ((3, 20, 2), (0.5, 9, 0.75), (10, 0, -3), (5, 6, 300)):
+            want = np.arange(start, stop, step, dtype=dtype)
+            for _ in range(3):
+                same(functions.arange_into(make(np.empty_like(want)), start, step), want)
+    i = make([1, 3])
+    for dtype in ("f4", "i4", "c8", "?"):
+        h, d = np.zeros(5, dtype), make(np.zeros(5, dtype))
+        for value in (1, np.float64(2.5), np.array(3)):
+            h[[1, 3]] = value
+            d[i] = value
+            same(d, h)
