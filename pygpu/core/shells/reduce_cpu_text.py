@@ -21,7 +21,9 @@ from .reduce_parts_text import (
 __all__ = ["CPU_SUMS", "columns_source", "cpu_columns", "rows_source"]
 
 CPU_LANES = 16  # accumulators side by side, for the compiler to make vectors of
-CPU_BLOCK = 32  # items for each of them before they are joined
+CPU_CHAINS = 4  # of such lanes at a time in long rows: one alone waits for its own last addition
+CPU_BLOCK = 64  # items for each accumulator before they are joined
+CPU_TAIL = 32  # items that are taken one by one before they are joined
 CPU_ITEMS = 2048  # items that red_block() is given at a time
 # Parts are joined as neighbours of equal length, like the digits of a binary number carry: a sum of n
 # parts goes through log2(n) roundings, and not n.
@@ -68,22 +70,7 @@ def rows_source(op: Operation, form: Form) -> str:
             }}
 """
     elif op.plain and form.dense:
-        main = f"""\
-            while (r + {CPU_LANES} <= end) {{
-                red_acc accs[{CPU_LANES}];
-                pg_i64 n = (end - r) / {CPU_LANES};
-                for (int k = 0; k < {CPU_LANES}; k++)
-                    accs[k] = red_none();
-                if (n > {CPU_BLOCK})
-                    n = {CPU_BLOCK};
-                for (; n > 0; n--, r += {CPU_LANES})
-                    for (int k = 0; k < {CPU_LANES}; k++) {{ {take_at(op, form, "accs[k]", "r + k")} }}
-                for (int d = {CPU_LANES // 2}; d > 0; d >>= 1)
-                    for (int k = 0; k < d; k++)
-                        accs[k] = red_join(accs[k], accs[k + d]);
-                red_push(sums, pushed++, accs[0]);
-            }}
-"""
+        main = _lanes(op, form, CPU_CHAINS) + _lanes(op, form, 1)
     return f"""\
 PG_KERNEL void red_rows({parameters_of(op, form)})
 {{
@@ -101,7 +88,7 @@ PG_KERNEL void red_rows({parameters_of(op, form)})
 {main}        }}
         while (r < end) {{
             red_acc part = red_none();
-            pg_i64 stop = r + {CPU_BLOCK} < end ? r + {CPU_BLOCK} : end;
+            pg_i64 stop = r + {CPU_TAIL} < end ? r + {CPU_TAIL} : end;
             for (; r < stop; r++) {{ {take_at(op, form, "part", "r")} }}
             red_push(sums, pushed++, part);
         }}
@@ -109,6 +96,40 @@ PG_KERNEL void red_rows({parameters_of(op, form)})
         {result_of(op, form, "acc", "o", "segment")}
     }}
 }}
+"""
+
+
+def _lanes(op: Operation, form: Form, chains: int) -> str:
+    """Takes the items of a row in blocks of CPU_LANES times *chains* (a power of two) accumulators,
+    as long as there are enough."""
+    width = CPU_LANES * chains
+    accs = [f"accs{c}" for c in range(chains)]
+    each = f"for (int k = 0; k < {CPU_LANES}; k++)"
+    takes = "\n                    ".join(
+        f"{each} {{ {take_at(op, form, f'{acc}[k]', f'r + {CPU_LANES * c} + k')} }}"
+        for c, acc in enumerate(accs)
+    )
+    joins = []
+    while len(accs) > 1:
+        half = len(accs) // 2
+        joins += [f"{a}[k] = red_join({a}[k], {b}[k]);" for a, b in zip(accs, accs[half:])]
+        accs = accs[:half]
+    return f"""\
+            while (r + {width} <= end) {{
+                red_acc {", ".join(f"accs{c}[{CPU_LANES}]" for c in range(chains))};
+                pg_i64 n = (end - r) / {width};
+                {each} {{ {" ".join(f"accs{c}[k] = red_none();" for c in range(chains))} }}
+                if (n > {CPU_BLOCK})
+                    n = {CPU_BLOCK};
+                for (; n > 0; n--, r += {width}) {{
+                    {takes}
+                }}
+                {f"{each} {{ {' '.join(joins)} }}" if joins else ""}
+                for (int d = {CPU_LANES // 2}; d > 0; d >>= 1)
+                    for (int k = 0; k < d; k++)
+                        accs0[k] = red_join(accs0[k], accs0[k + d]);
+                red_push(sums, pushed++, accs0[0]);
+            }}
 """
 
 
