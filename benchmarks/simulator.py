@@ -35,6 +35,9 @@ CASES = {
     "barrier_64": "barrier, 64 threads, ns a thread",
     "barrier_256": "barrier, 256 threads, ns a thread",
     "barrier_1024": "barrier, 1024 threads, ns a thread",
+    "alone_64": "barriers alone, 64 threads, ns a thread",
+    "alone_256": "barriers alone, 256 threads, ns a thread",
+    "alone_1024": "barriers alone, 1024 threads, ns a thread",
     "compile": "a small kernel, cold, ms",
     "submit": "launch from C, ns",
     "wait": "launch and synchronize from C, ns",
@@ -65,6 +68,12 @@ KERNEL void saxpy(float a, GLOBAL const float *x, GLOBAL float *y, int n)
     int i = GROUP(0) * SIZE(0) + LOCAL(0);
     if (i < n)
         y[i] = a * x[i] + y[i];
+}
+KERNEL void alone(GLOBAL int *out, int steps)
+{
+    for (int k = 0; k < steps; k++)
+        BARRIER;
+    out[LOCAL(0)] = steps;
 }
 KERNEL void barrier_(GLOBAL int *out, int steps)
 {
@@ -224,6 +233,14 @@ class Device:
         number = 2 * BARRIERS * threads
         return wall / number, processor / number
 
+    def alone(self, threads: int) -> Times:
+        out, number = np.zeros(threads, np.int32), 2 * BARRIERS * threads
+        out_, steps = self.upload(out), np.int32(2 * BARRIERS)
+        wall, processor = timed(lambda: self.launch("alone", (1, 1), (threads, 1), out_, steps))
+        self.download(out, out_)
+        check(type(self).__name__, (out == steps).all())
+        return wall / number, processor / number
+
 
 class Simulator(Device):
     def __init__(self) -> None:
@@ -335,7 +352,7 @@ def worker(name: str) -> None:
         method = getattr(made[0], what, None)
         if method is None:
             raise LookupError("has no such thing")
-        if name == "the same, on fibers" and what not in ("product", "barrier"):
+        if name == "the same, on fibers" and what not in ("product", "barrier", "alone"):
             raise LookupError("as pygpu's simulator")
         times: Times = method(int(number)) if number else method()
         return times
@@ -409,7 +426,7 @@ def targets(figures: dict[str, dict[str, Times]]) -> None:
         return one / other if one and other else None
 
     ours = "pygpu's simulator"
-    compiling = get(ours, "compile")
+    compiling, cold = get(ours, "compile"), get(ours, "compile", 0)
     rows: list[tuple[str, float | None, float]] = [
         ("tiled product over C's", over("product", "C"), 1.2),
         ("saxpy over NumPy's, time", over("saxpy", "NumPy", 0), 1.0),
@@ -420,9 +437,13 @@ def targets(figures: dict[str, dict[str, Times]]) -> None:
     for threads in (64, 256, 1024):
         name = f"__syncthreads, {threads} threads, ns a thread"
         rows.append((name, get(ours, f"barrier_{threads}"), 15.0))
-        rows.append((f"{name}, on fibers", get("the same, on fibers", f"barrier_{threads}"), 15.0))
+        fibers = get("the same, on fibers", f"alone_{threads}")
+        rows.append((f"{name}, alone, on fibers", fibers, 15.0))
+        fibers = get("the same, on fibers", f"barrier_{threads}")
+        rows.append((f"{name} with the kernel's work, on fibers", fibers, 15.0))
     rows += [
         ("a small kernel, cold, ms", compiling / 1e6 if compiling else None, 100.0),
+        ("a small kernel, cold, time, ms", cold / 1e6 if cold else None, 100.0),
         ("launch from C, ns", get(ours, "submit", 0), 1000.0),
     ]
     print("\nOf processor time, but where it says time, and the launch's.")

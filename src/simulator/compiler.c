@@ -329,7 +329,12 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
         good = rewrite(&rewritten, &messages, preprocessed.data, preprocessed.size, input->expressions, input->n_expressions, forms, &n_regions);
         if (!good) break;
         snprintf(path, sizeof path, "%s/program.ii", folder);
-        good = text_write_file(path, rewritten.data, rewritten.size) && compile(cxx, options, folder, &messages);
+        good = text_write_file(path, rewritten.data, rewritten.size);
+        if (!good) {
+            text_printf(log, "nvrtc: error: cannot write to %s: %s\n", folder, strerror(errno));
+            break;
+        }
+        good = compile(cxx, options, folder, &messages);
         /* Where the C++ compiler does not like what was made of a kernel: without that; its words about the user's text are the better for it. */
         again = !good && strstr(messages.data != NULL ? messages.data : "", "PYGPU_SIM_COMPILE_TIMEOUT") == NULL && (n_regions > 0 || strstr(messages.data != NULL ? messages.data : "", REWRITE_STRIDE_FILE) != NULL);
         if (again) {

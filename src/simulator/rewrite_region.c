@@ -4,7 +4,7 @@
  *   int i = threadIdx.x;                       sim_region(sim_b, [&](threadIdx, sim_i) { const int i = threadIdx.x; float x = s[i];
  *   float x = s[i];                                                                      sim_f->sim_v1[sim_i] = x; });
  *   for (int k = 1; k < n; k *= 2) {           for (int k = 1; k < n; k *= 2) {
- *       __syncthreads();                           if (sim_b.single) __syncthreads();
+ *       __syncthreads();                           !sim_b.single ? (void)0 : __syncthreads();
  *       s[i] += x * k;                             sim_region(sim_b, [&, k](threadIdx, sim_i) { const int i = threadIdx.x;
  *   }                                                  float x = sim_f->sim_v1[sim_i]; s[i] += x * k; }); }
  *
@@ -167,7 +167,7 @@ static bool put_all(Regions *g) {
             put_frame(g, insert(g, part->first));
             begun = true;
         }
-        if (part->kind == PART_BARRIER) text_puts(insert(g, part->first), " if (sim_b.single)");
+        if (part->kind == PART_BARRIER) text_puts(insert(g, part->first), " !sim_b.single ? (void)0 :"); /* no if: an else may follow */
         if (part->region == 0) continue;
         unsigned last = p;
         while (last + 1 < g->n_parts && g->parts[last + 1].region == part->region) last++;

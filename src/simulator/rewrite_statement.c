@@ -1,6 +1,6 @@
 /* rewrite_statement.c - the body of a kernel as a list of parts, and the variables that it declares between its barriers.
  *
- * Only what holds a barrier is looked into: blocks, and for, while, do and if with braces. Everything else is a statement as a whole. */
+ * Only what holds a barrier is looked into: blocks, for, while, do and if. Everything else is a statement as a whole. */
 #include <string.h>
 
 #include "rewrite_region.h"
@@ -239,9 +239,25 @@ static bool parse_shared(Regions *g, unsigned first, unsigned end) {
 /* ---- statements ---------------------------------------------------------------------------------------------------------------- */
 
 static bool parse_list(Regions *g, unsigned first, unsigned end);
+static bool parse_around_barrier(Regions *g, unsigned i, unsigned stop, unsigned list);
 
-static bool parse_block(Regions *g, unsigned i) { /* i: must be a { */
-    return is_bracket_at(g, i, '{') && g->r->match[i] > i && parse_list(g, i + 1, g->r->match[i]);
+static bool is_barrier(const Regions *g, unsigned i, unsigned stop) {
+    return is_barrier_name(region_word(g, i)) && is_bracket_at(g, i + 1, '(') && is_bracket_at(g, i + 2, ')') && i + 4 == stop;
+}
+
+/* The last token of what a loop or condition governs; 0: no end is found. */
+static unsigned body_last(const Regions *g, unsigned i) {
+    const unsigned end = statement_end(g, i);
+    return end != 0 ? end - 1 : 0;
+}
+
+/* i: a {; or, without braces, a barrier, or one of the statements that may be around it: nothing else is ever put in front of these. */
+static bool parse_block(Regions *g, unsigned i) {
+    if (is_bracket_at(g, i, '{')) return g->r->match[i] > i && parse_list(g, i + 1, g->r->match[i]);
+    const unsigned stop = statement_end(g, i), word = region_word(g, i);
+    if (stop == 0 || stop > g->end) return false;
+    if (is_barrier(g, i, stop)) return add_part(g, PART_BARRIER, i, stop, g->n_lists++);
+    return (word == R_for || word == R_while || word == R_if || word == R_do) && has_barrier(g, i, stop) && parse_around_barrier(g, i, stop, g->n_lists++);
 }
 
 static bool parse_for(Regions *g, unsigned first, unsigned list) {
@@ -251,13 +267,14 @@ static bool parse_for(Regions *g, unsigned first, unsigned list) {
         if (is_bracket_at(g, i, '(') && g->r->match[i] > i) i = g->r->match[i];
         else if (is_bracket_at(g, i, ';') && semicolons++ == 0) init_end = i + 1;
     }
-    if (semicolons != 2 || !is_bracket_at(g, body, '{')) return false;
+    const unsigned last = body_last(g, body);
+    if (semicolons != 2 || last <= body) return false;
     const unsigned before = g->n_locals;
-    if (init_end > open + 2 && parse_declaration(g, open + 1, init_end, g->r->match[body]) < 0) return false;
+    if (init_end > open + 2 && parse_declaration(g, open + 1, init_end, last) < 0) return false;
     for (unsigned k = before; k < g->n_locals; k++) {
         g->locals[k].part = g->n_parts;
         g->locals[k].body = body;
-        g->locals[k].body_end = g->r->match[body];
+        g->locals[k].body_end = last;
     }
     return add_part(g, PART_HEAD, first, close + 1, list) && parse_block(g, body);
 }
@@ -265,7 +282,7 @@ static bool parse_for(Regions *g, unsigned first, unsigned list) {
 static bool parse_if(Regions *g, unsigned first, unsigned end, unsigned list) {
     const unsigned open = region_is(g, first + 1, "constexpr") ? first + 2 : first + 1, body = skip_markers(g, g->r->match[open] + 1);
     if (!add_part(g, PART_HEAD, first, g->r->match[open] + 1, list) || !parse_block(g, body)) return false;
-    unsigned next = skip_markers(g, g->r->match[body] + 1);
+    unsigned next = skip_markers(g, body_last(g, body) + 1);
     if (next >= end || region_word(g, next) != R_else) return true;
     next = skip_markers(g, next + 1);
     return region_word(g, next) == R_if ? parse_if(g, next, end, list) : parse_block(g, next);
@@ -278,7 +295,7 @@ static bool parse_around_barrier(Regions *g, unsigned i, unsigned stop, unsigned
     case R_while: return add_part(g, PART_HEAD, i, g->r->match[i + 1] + 1, list) && parse_block(g, skip_markers(g, g->r->match[i + 1] + 1));
     case R_do: {
         const unsigned body = skip_markers(g, i + 1);
-        return parse_block(g, body) && add_part(g, PART_HEAD, skip_markers(g, g->r->match[body] + 1), stop, list);
+        return parse_block(g, body) && add_part(g, PART_HEAD, skip_markers(g, body_last(g, body) + 1), stop, list);
     }
     default: return parse_block(g, i);
     }
@@ -294,7 +311,7 @@ static bool parse_list(Regions *g, unsigned first, unsigned end) {
         if (stop == 0 || stop > end) return false;
         bool good, shared = false;
         for (unsigned k = i; k < stop && !is_bracket_at(g, k, '{'); k++) shared = shared || region_word(g, k) == R___shared__;
-        if (is_barrier_name(word) && is_bracket_at(g, i + 1, '(') && is_bracket_at(g, i + 2, ')') && i + 4 == stop) {
+        if (is_barrier(g, i, stop)) {
             good = add_part(g, PART_BARRIER, i, stop, list);
         } else if (has_barrier(g, i, stop)) {
             good = parse_around_barrier(g, i, stop, list);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 static struct {
@@ -15,6 +16,17 @@ static struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+static bool truth(const char *text, double *value) {
+    static const char *const words[] = {"no", "yes", "false", "true", "off", "on"};
+    for (int i = 0; i < 6; i++) {
+        if (strcasecmp(text, words[i]) == 0) {
+            *value = i % 2;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A variable that is no number, or outside its range, counts as not set: a library has nobody to tell. */
 static double number(const char *name, double low, double high, double fallback) {
     const char *text = getenv(name);
@@ -22,7 +34,9 @@ static double number(const char *name, double low, double high, double fallback)
         return fallback;
     }
     char *end;
-    double value = strtod(text, &end);
+    double value;
+    if (low == 0 && high == 1 && truth(text, &value)) return value;
+    value = strtod(text, &end);
     switch (*end) { /* sizes may have a unit */
     case 'k': case 'K': value *= 1024.0; end++; break;
     case 'm': case 'M': value *= 1024.0 * 1024.0; end++; break;

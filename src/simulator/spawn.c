@@ -90,7 +90,8 @@ static int spawn_within(const Words *words, const char *directory, Text *out, Te
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(&attributes, 0); /* of its own: g++ is several processes, and may have to be stopped as a whole */
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out_pipe[1], 1);
     posix_spawn_file_actions_adddup2(&actions, error_pipe[1], 2);
@@ -108,7 +109,7 @@ static int spawn_within(const Words *words, const char *directory, Text *out, Te
     const bool ended = collect(out_pipe[0], error_pipe[0], out, error, limit);
     int how;
     if (!ended) {
-        kill(child, SIGKILL);
+        kill(-child, SIGKILL);
         text_printf(error, "%s: did not end within %g s (PYGPU_SIM_COMPILE_TIMEOUT) and was stopped\n", words->words[0], limit);
     }
     while (waitpid(child, &how, 0) < 0) {

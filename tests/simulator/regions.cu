@@ -29,6 +29,29 @@
     }
     out[T] = s[from * n + T];
 
+//@ cut unbraced
+    int x = in[T];
+    for (int k = 2; k <= 8; k *= 2)
+        for (int j = k / 2; j > 0; j /= 2) {
+            sh[T] = x;
+            __syncthreads();
+            if ((T ^ j) < n) x = max(x, sh[T ^ j] - k);
+            __syncthreads();
+        }
+    for (int k = 0; k < 3; k++) __syncthreads();
+    if (n > 3) __syncthreads(); else if (n > 2) { __syncthreads(); x++; } else __syncthreads();
+    for (int k = 0; k < n; k++)
+        if (k % 2) {
+            sh[T] = x + k;
+            __syncthreads();
+            x ^= sh[(T + k) % n];
+            __syncthreads();
+        } else
+            do __syncthreads(); while (k < 0);
+    int w = 2;
+    while (w-- > 0) __syncthreads();
+    out[T] = x;
+
 //@ cut while_
     int k = n;
     int x = T;
@@ -355,13 +378,13 @@
     __syncthreads();
     out[T] = sh[T ^ 1];
 
-//@ uncut no_braces
-    for (int i = 0; i < 3; i++) __syncthreads();
+//@ uncut no_statement_of_its_own
+    for (int i = 0; i < 3; i++) sh[T] = i, __syncthreads();
     sh[T] = 1;
     __syncthreads();
     out[T] = sh[T ^ 1];
 
-//@ uncut macro
+//@ cut macro
     sh[T] = in[T];
     SYNC_IF(n > 0);
     out[T] = sh[T ^ 1];

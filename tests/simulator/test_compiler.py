@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -233,6 +234,38 @@ except Exception as e:
     command = [sys.executable, "-c", script]
     out = subprocess.run(command, capture_output=True, env=environment, text=True, timeout=60)
     assert re.search(message, out.stdout) and out.returncode == 0, out
+
+
+def test_a_compiler_that_hangs_is_stopped_with_its_own_processes(tmp_path):
+    wrapper, number = tmp_path / "cxx", tmp_path / "number"
+    wrapper.write_text(
+        '#!/bin/sh\nif [ "$1" = --version ]; then echo 1; exit; fi\n'
+        f"sleep 100 & echo $! > {number}.new; mv {number}.new {number}; wait\n"
+    )
+    wrapper.chmod(0o755)
+    script = f"""
+from simulator.conftest import LIBRARY, Simulator
+try:
+    Simulator(LIBRARY).compile({PLAIN!r})
+except Exception as e:
+    print(e.args)
+"""
+    environment = os.environ | {
+        "PYGPU_CACHE_DIR": str(tmp_path / "cache"),
+        "PYGPU_SIM_CXX": str(wrapper),
+        "PYGPU_SIM_COMPILE_TIMEOUT": "2",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    command = [sys.executable, "-c", script]
+    out = subprocess.run(command, capture_output=True, env=environment, text=True, timeout=60)
+    assert "did not end within 2 s" in out.stdout and out.returncode == 0, out
+    child = Path("/proc") / number.read_text().strip()
+    for _ in range(100):  # it may stay as a zombie where nobody collects orphans
+        if not child.exists() or ") Z" in (child / "stat").read_text():
+            break
+        time.sleep(0.05)
+    else:
+        raise AssertionError("the compiler's child is still there")
 
 
 def test_versions_and_architectures(simulator):
