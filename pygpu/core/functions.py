@@ -229,6 +229,11 @@ def multi_take_put(
 
 def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
     """A reduction over the items of arrays that *indices* name: sum, min, max, dot."""
+    for a in arrays:
+        if not isinstance(a, GPUArray):
+            raise TypeError(
+                f"subset_{name}: an array of the device is needed, not {type(a).__name__}"
+            )
     parts = [a.take(indices) for a in arrays]
     if name == "dot":
         return dot(parts[0], parts[1], dtype=dtype)

@@ -14,6 +14,7 @@ Sobol sequences.
 from __future__ import annotations
 
 import secrets
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ __all__ = [
 ]
 
 _MASK64 = (1 << 64) - 1
+_MOST_DIMENSIONS = 20000
 
 
 def get_curand_version() -> tuple[int, int, int]:
@@ -73,31 +75,43 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> GPUArray:
     return result
 
 
+def _random_bits(n: int, dtype: Any) -> GPUArray:
+    """*n* items of random bits; the memory is asked for first, so that too many are an error."""
+    result = GPUArray(n, dtype)
+    result.set(np.frombuffer(secrets.token_bytes(result.nbytes), dtype).reshape(result.shape))
+    return result
+
+
 def seed_getter_uniform(n: int) -> GPUArray:
     """*n* times the same random seed, int32."""
-    return to_gpu(np.full(n, secrets.randbits(31), np.int32))
+    return GPUArray(n, np.int32).fill(secrets.randbits(31))
 
 
 def seed_getter_unique(n: int) -> GPUArray:
-    """*n* random seeds, int32."""
-    return to_gpu(np.array([secrets.randbits(31) for _ in range(n)], np.int32))
+    """*n* random seeds, int32, not negative."""
+    return _random_bits(n, np.int32) & 0x7FFFFFFF
 
 
 def generate_direction_vectors(count: int, direction: Any = None) -> GPUArray:
     """Direction vectors for *count* dimensions: shape (count, 32) uint32, or (count, 64) uint64
-    for the sets of 64 bits."""
+    for the sets of 64 bits. Raises ValueError for more than 20000 dimensions, which cuRAND has."""
+    count = index(count)
+    if not 0 <= count <= _MOST_DIMENSIONS:
+        raise ValueError(
+            f"generate_direction_vectors: count must be from 0 to {_MOST_DIMENSIONS}, not {count}"
+        )
     wide = direction in (direction_vector_set.VECTOR_64, direction_vector_set.SCRAMBLED_VECTOR_64)
     return to_gpu(direction_numbers(count, 64 if wide else 32))
 
 
 def generate_scramble_constants32(count: int) -> GPUArray:
     """Random constants for *count* dimensions, uint32."""
-    return to_gpu(np.frombuffer(secrets.token_bytes(4 * count), np.uint32))
+    return _random_bits(count, np.uint32)
 
 
 def generate_scramble_constants64(count: int) -> GPUArray:
     """Random constants for *count* dimensions, uint64."""
-    return to_gpu(np.frombuffer(secrets.token_bytes(8 * count), np.uint64))
+    return _random_bits(count, np.uint64)
 
 
 class _RandomNumberGeneratorBase:

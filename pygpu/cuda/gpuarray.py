@@ -415,6 +415,14 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray:
 # ---- choosing and joining
 
 
+def _array(a: Any, call: str) -> Any:
+    if isinstance(a, ArrayBase):
+        return a
+    raise TypeError(
+        f"{call}: a GPUArray is needed, not {type(a).__name__}; use to_gpu() for host arrays"
+    )
+
+
 def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> Any:
     """One array after the other along an axis."""
     if allocator is None:
@@ -431,7 +439,7 @@ def stack(arrays: Any, axis: int = 0, allocator: Any = None) -> Any:
 
 def take(a: Any, indices: Any, out: Any = None, stream: Any = None) -> Any:
     """The items of the flat array *a* that *indices* name."""
-    return a.take(indices, out=out)
+    return _array(a, "take").take(indices, out=out)
 
 
 def multi_take(arrays: Any, indices: Any, out: Any = None, stream: Any = None) -> Any:
@@ -461,12 +469,13 @@ def multi_put(
 
 def transpose(a: Any, axes: Any = None) -> Any:
     """See GPUArray.transpose()."""
+    a = _array(a, "transpose")
     return a.transpose() if axes is None else a.transpose(axes)
 
 
 def reshape(a: Any, *shape: Any, **kwargs: Any) -> Any:
     """See GPUArray.reshape()."""
-    return a.reshape(*shape, **kwargs)
+    return _array(a, "reshape").reshape(*shape, **kwargs)
 
 
 def if_positive(criterion: Any, then_: Any, else_: Any, out: Any = None, stream: Any = None) -> Any:
@@ -520,27 +529,27 @@ def _placed(result: Any, allocator: Any) -> Any:
 
 def sum(a: Any, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None) -> Any:
     """The sum, as numpy.sum."""
-    return _placed(a._reduce("sum", None, dtype=dtype), allocator)
+    return _placed(_array(a, "sum")._reduce("sum", None, dtype=dtype), allocator)
 
 
 def any(a: Any, stream: Any = None, allocator: Any = None) -> Any:
     """Whether any item is not zero."""
-    return _placed(a._reduce("any", None), allocator)
+    return _placed(_array(a, "any")._reduce("any", None), allocator)
 
 
 def all(a: Any, stream: Any = None, allocator: Any = None) -> Any:
     """Whether all items are not zero."""
-    return _placed(a._reduce("all", None), allocator)
+    return _placed(_array(a, "all")._reduce("all", None), allocator)
 
 
 def min(a: Any, stream: Any = None) -> Any:
     """The least item."""
-    return a._reduce("min", None)
+    return _array(a, "min")._reduce("min", None)
 
 
 def max(a: Any, stream: Any = None) -> Any:
     """The greatest item."""
-    return a._reduce("max", None)
+    return _array(a, "max")._reduce("max", None)
 
 
 def dot(

@@ -189,3 +189,35 @@ def test_states_of_generators(cuda, name, state):
     if name == "XORWOW":
         with pytest.raises(NotImplementedError, match="Sobol32.*state"):
             curandom.Sobol32RandomNumberGenerator().state  # noqa: B018
+
+
+def test_functions_of_what_is_no_array(cuda):
+    from pygpu.cuda import curandom, gpuarray
+
+    host = np.arange(6, dtype=F4)
+    for name in ("sum", "any", "all", "min", "max", "transpose"):
+        with pytest.raises(
+            TypeError, match=f"{name}: a GPUArray is needed, not ndarray; use to_gpu"
+        ):
+            getattr(gpuarray, name)(host)
+    picks = to_gpu(np.array([1, 2], I4))
+    with pytest.raises(TypeError, match="take: a GPUArray is needed, not list"):
+        gpuarray.take([1, 2, 3], picks)
+    with pytest.raises(TypeError, match="reshape: a GPUArray is needed, not int"):
+        gpuarray.reshape(5, 1)
+    for name in ("sum", "min", "max"):
+        with pytest.raises(TypeError, match=f"subset_{name}: an array of the device"):
+            getattr(gpuarray, f"subset_{name}")(picks, host)
+    for count in (-1, 20001, 1 << 70):
+        with pytest.raises(ValueError, match="generate_direction_vectors: count"):
+            curandom.generate_direction_vectors(count)
+    with pytest.raises(TypeError):
+        curandom.generate_direction_vectors(1.5)
+    seeds = curandom.seed_getter_unique(1000).get()
+    assert seeds.dtype == I4 and (seeds >= 0).all() and len(set(seeds.tolist())) > 990
+    same = curandom.seed_getter_uniform(100).get()
+    assert same.dtype == I4 and (same == same[0]).all() and same[0] >= 0
+    for make in (curandom.seed_getter_unique, curandom.generate_scramble_constants64):
+        with pytest.raises((MemoryError, ValueError)):
+            make(1 << 58)
+    assert len(np.unique(curandom.generate_scramble_constants64(100).get())) == 100
