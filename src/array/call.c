@@ -267,9 +267,9 @@ static Py_ssize_t axes_word(PyObject *axis, PyObject *keepdims) {
         if (!PyLong_CheckExact(item)) {
             return -1;
         }
-        long number = PyLong_AsLong(item);
-        if (number < -ARRAY_MAX_DIMS || number >= ARRAY_MAX_DIMS) {
-            PyErr_Clear();
+        int overflow;
+        long number = PyLong_AsLongAndOverflow(item, &overflow); /* an int: nothing else can fail */
+        if (overflow != 0 || number < -ARRAY_MAX_DIMS || number >= ARRAY_MAX_DIMS) {
             return -1;
         }
         word = word << 8 | (number + 2 * ARRAY_MAX_DIMS);

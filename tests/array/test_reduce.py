@@ -274,3 +274,15 @@ def test_axis_of_no_axes(make):
             d.sum(axis=axis)
     with pytest.warns(RuntimeWarning, match="Mean of empty"):
         assert make(np.zeros(0, np.int16)).mean(dtype=np.int16).get() == 0
+
+
+@pytest.mark.parametrize("axis", [1 << 31, 1 << 63, -(1 << 70), (0, 1 << 70)])
+def test_axes_beyond_every_integer(make, axis):
+    a = make(np.zeros((2, 3), np.float32))
+    for name in ("sum", "max", "any", "mean", "std"):
+        with pytest.raises(np.exceptions.AxisError, match="out of bounds"):
+            getattr(a, name)(axis)
+    if not isinstance(axis, tuple):
+        for name in ("argmax", "cumsum", "sort"):
+            with pytest.raises(np.exceptions.AxisError, match="out of bounds"):
+                getattr(a, name)(axis)
