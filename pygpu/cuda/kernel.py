@@ -84,7 +84,8 @@ def _signatures(given: Any) -> list[Any]:
 
     if given is None:
         return []
-    if callable(given) and not hasattr(given, "args") and not hasattr(given, "dtype"):
+    partial = isinstance(given, functools.partial)
+    if partial or callable(given) and not hasattr(given, "args") and not hasattr(given, "dtype"):
         raise KernelError(
             f"cuda.jit: a Python function is needed, not {given!r}; write a def that calls it"
         )

@@ -103,6 +103,9 @@ def guards_hold(guards: Sequence[tuple[Any, str, Any]]) -> bool:
         if type(place) is dict:
             if place.get(name) is not value:
                 return False
+        elif isinstance(place, type):
+            if getattr(place, name, None) is not value:
+                return False
         else:
             try:
                 if place.cell_contents is not value:

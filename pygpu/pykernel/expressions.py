@@ -26,6 +26,10 @@ from .types import (
 
 __all__ = ["Expressions", "NotYet"]
 
+# Attributes of these types may be assigned anew, but not those of these packages.
+_CHANGING = (bool, int, float, complex, str, tuple, np.generic, np.ndarray, types.FunctionType)
+_STEADY = frozenset(("cmath", "math", "numba", "numpy", "pygpu"))
+
 _NOT_SUPPORTED = {
     "List": "lists are not supported; use a tuple, or an array of the caller's",
     "ListComp": "comprehensions are not supported; write a loop",
@@ -233,6 +237,21 @@ class Expressions(Calls):
                 node,
             )
 
+    def guard_attribute(self, obj: Any, name: str, found: Any) -> None:
+        """What was compiled holds as long as the attribute of a module, class or object does."""
+        if not isinstance(found, _CHANGING):
+            return
+        place: Any = getattr(obj, "__dict__", None)
+        if isinstance(obj, types.ModuleType):
+            if obj.__name__.partition(".")[0] in _STEADY:
+                return
+        elif isinstance(obj, type):
+            place = obj
+            if getattr(obj, name) is not found:  # made anew each time
+                return
+        if place is obj or (type(place) is dict and place.get(name) is found):
+            self.unit.guards[id(place), name] = place, name, found
+
     def on_Constant(self, node: ast.Constant) -> Value:
         return self.constant(node.value, node)
 
@@ -298,6 +317,7 @@ class Expressions(Calls):
             if emitter is not None:
                 result: Value = emitter(self, node)
                 return result
+            self.guard_attribute(value.const, name, found)
             return self.constant(found, node)
         if value.is_record or (value.is_array and name in (value.type.dtype.names or ())):  # type: ignore[union-attr]
             return self.field(value, name, node)

@@ -45,7 +45,7 @@ class Function:
 
 def c_name(name: str) -> str:
     """A Python name as part of a C name."""
-    return "".join(c if c.isascii() else f"u{ord(c):x}" for c in name)
+    return "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):x}" for c in name)
 
 
 class FunctionCompiler(Statements):
@@ -72,7 +72,9 @@ class FunctionCompiler(Statements):
             )
         self.arg_types = tuple(arg_types)
         body: list[Any] = (
-            node.body if isinstance(node, ast.FunctionDef) else [ast.Return(node.body)]
+            node.body
+            if isinstance(node, ast.FunctionDef)
+            else [ast.Expr(node.body) if kernel else ast.Return(node.body)]
         )
         if isinstance(node, ast.Lambda):
             ast.copy_location(body[0], node.body)
@@ -87,6 +89,12 @@ class FunctionCompiler(Statements):
 
     def compile(self) -> tuple[list[str], Type]:
         """The lines of the body with the declarations, and the type of the result."""
+        try:
+            return self._compile()
+        except RecursionError:
+            raise self.source.error("what it does is nested too deeply; use variables") from None
+
+    def _compile(self) -> tuple[list[str], Type]:
         for _ in range(_ROUNDS):
             self.changed = False
             self.pending: Any = None

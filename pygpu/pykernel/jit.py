@@ -26,6 +26,9 @@ class DeviceFunction:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__  # pickled by name, as functions are
+
     def __repr__(self) -> str:
         return f"<pygpu.jit function {self.py_func.__qualname__}>"
 

@@ -68,6 +68,9 @@ class Kernel(KernelBase):
         self._count = len(self._signature.parameters)
         functools.update_wrapper(self, function)
 
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__  # pickled by name, as functions are
+
     def __repr__(self) -> str:
         return f"<pygpu kernel {self.py_func.__qualname__}>"
 

@@ -66,6 +66,7 @@ _EXACT = set(
     "absolute ceil conjugate copysign fabs floor fmax fmin maximum minimum negative positive rint "
     "sign trunc".split()
 )
+_LINE = 60  # operations of a long sum in one statement
 _WEAK_DTYPES = {np.dtype("?"), np.dtype("i8"), np.dtype("f8"), np.dtype("c16")}
 
 
@@ -73,9 +74,15 @@ class Operators(Records):
     """Methods of the function compiler; *self* is one."""
 
     def on_BinOp(self, node: ast.BinOp) -> Value:
-        left = self.expr(node.left)
-        right = self.expr(node.right)
-        return self.binary(node, node.op, left, right)
+        chain = [node]  # a + b + c + ...: without a call of Python for each
+        while isinstance(chain[-1].left, ast.BinOp):
+            chain.append(chain[-1].left)
+        value = self.expr(chain[-1].left)
+        for n, part in enumerate(reversed(chain)):
+            value = self.binary(part, part.op, value, self.expr(part.right))
+            if n % _LINE == _LINE - 1 and not self.conditional and value.is_scalar:
+                value = self.keep(value)  # compilers take some 250 brackets in brackets
+        return value
 
     def binary(self, node: ast.AST, op: ast.operator, a: Value, b: Value) -> Value:
         if type(op) not in _BINARY:

@@ -127,6 +127,10 @@ def get(function: types.FunctionType, text: str | None = None) -> Source:
     )
 
 
+def _too_deep(function: types.FunctionType) -> KernelError:
+    return KernelError(f"{function.__qualname__}: its source is nested too deeply; use variables")
+
+
 def _quickly(function: types.FunctionType, lines: list[str], start: int) -> Source | None:
     """What _find() would give, by the lines that the code names; None if they are not enough.
     (inspect.getblock() compiles large regular expressions at its first use.)"""
@@ -145,6 +149,8 @@ def _quickly(function: types.FunctionType, lines: list[str], start: int) -> Sour
         try:
             body = ast.parse("".join(block)).body[0]
             break
+        except (RecursionError, MemoryError):  # which is how the parser says so
+            raise _too_deep(function) from None
         except SyntaxError:  # in the middle of a string
             tries += 1
             if tries == 10:
@@ -161,6 +167,8 @@ def _find(function: types.FunctionType, lines: list[str], first: int) -> Source:
     block = textwrap.dedent("".join(lines))
     try:
         tree = ast.parse(block)
+    except (RecursionError, MemoryError):
+        raise _too_deep(function) from None
     except SyntaxError as error:
         raise KernelError(f"{function.__qualname__}: its source does not parse: {error}") from None
     short = block.splitlines()

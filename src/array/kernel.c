@@ -19,7 +19,7 @@ typedef struct {
     PyObject *kernel;  /* NULL: none */
     PyObject *backend; /* of the arrays */
     PyObject *queue;   /* OpenCL: a queue that runs in order */
-    PyObject *guards;  /* tuple of (dictionary or cell, name, value): names from outside that mean what they meant */
+    PyObject *guards;  /* tuple of (dictionary, class or cell, name, value): names from outside that mean what they meant */
     int cuda, n, n_steps;
     uintptr_t codes[MAX_ARGS];
     Step steps[MAX_STEPS];
@@ -143,6 +143,9 @@ static int guards_hold(PyObject *guards) {
         PyObject *guard = PyTuple_GET_ITEM(guards, i), *place = PyTuple_GET_ITEM(guard, 0), *now;
         if (PyDict_CheckExact(place)) {
             now = PyDict_GetItemWithError(place, PyTuple_GET_ITEM(guard, 1));
+        } else if (PyType_Check(place)) { /* an attribute of a class */
+            now = PyObject_GetAttr(place, PyTuple_GET_ITEM(guard, 1));
+            Py_XDECREF(now); /* the guard holds the value that it is compared with */
         } else {
             now = PyCell_Check(place) ? PyCell_GET(place) : NULL;
         }
