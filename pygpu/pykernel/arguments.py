@@ -74,7 +74,12 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
         return made
     interface = getattr(arg, "__cuda_array_interface__", None)
     if interface is not None and backend.name == "cuda":
-        return view_of(interface, arg)
+        try:
+            return view_of(interface, arg)
+        except (KeyError, TypeError) as error:
+            raise TypeError(
+                f"{name}: the __cuda_array_interface__ of a {type(arg).__name__} is none: {error}"
+            ) from None
     return arg
 
 

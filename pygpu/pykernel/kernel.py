@@ -89,9 +89,9 @@ class Kernel(KernelBase):
             raise ValueError(f"{self.__name__}: a block has at least one thread, not {threads!r}")
         if isinstance(queue, int) and queue == 0:
             queue = None  # Numba's default stream
+        if not isinstance(shared, (int, np.integer)) or shared < 0:
+            raise ValueError(f"{self.__name__}: shared memory of {shared!r} bytes")
         shared = int(shared)
-        if shared < 0:
-            raise ValueError(f"{self.__name__}: shared memory of {shared} bytes")
         n = max(len(grid), len(block))
         grid, block = grid + (1,) * (n - len(grid)), block + (1,) * (n - len(block))
         size = tuple(g * b for g, b in zip(grid, block))
@@ -102,8 +102,8 @@ class Kernel(KernelBase):
     ) -> ForAll:
         """A launch of at least *n* threads in one dimension, *tpb* to a block; 0: as many as fit on
         CUDA, at most 256 on OpenCL. sharedmem: Numba's name of *shared*."""
-        if n < 0:
-            raise ValueError(f"{self.__name__}.forall: {n} threads")
+        if not isinstance(n, (int, np.integer)) or n < 0:
+            raise ValueError(f"{self.__name__}.forall: {n!r} threads")
         return ForAll(self, n, tpb, stream, shared or sharedmem)
 
     def _threads(self, args: tuple[Any, ...], queue: Any) -> int:
@@ -344,6 +344,11 @@ class Kernel(KernelBase):
         backend = self._backend_for(args, queue)
         if queue is None:
             queue = _queue_of(backend, args)
+        elif backend.name == "opencl" and not hasattr(queue, "properties"):
+            raise TypeError(
+                f"{self.__name__}: the arrays are on OpenCL, and are worked on by a CommandQueue, "
+                f"not by a {type(queue).__name__}"
+            )
         back: list[Any] = []
         for i, dtype in self._pointers.items():
             if isinstance(args[i], (int, np.integer)):
@@ -462,7 +467,7 @@ def _size(kernel: Kernel, what: str, value: Any) -> tuple[int, ...]:
     items = value if isinstance(value, (tuple, list)) else (value,)
     try:
         found = tuple(n.__index__() for n in items)
-    except AttributeError:
+    except (AttributeError, TypeError):
         found = (-1,)
     if not 1 <= len(found) <= 3 or min(found) < 0:
         raise ValueError(

@@ -125,6 +125,14 @@ static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *lo
         ocl_reject(state, call, CL_INVALID_WORK_GROUP_SIZE, "a work-group of %zu work-items, and this device allows %zu", group, limits->max_work_group_size);
         return -1;
     }
+    if (PG_UNLIKELY(total > UINT32_MAX) && queue->device->platform->is_pocl) { /* it would run too few groups, or end the process */
+        const size_t most = limits->max_work_group_size != 0 ? limits->max_work_group_size : 1, groups = total / (range->has_local ? group : most);
+        if (groups > UINT32_MAX) {
+            ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE, "%zu work-groups, and PoCL counts them with 32 bits; launch larger groups, or several times",
+                       groups);
+            return -1;
+        }
+    }
     return 0;
 }
 

@@ -430,3 +430,36 @@ def test_print_and_nested_results(make: Any, capfd: pytest.CaptureFixture[str]) 
     if make.name == "cuda":
         cuda.synchronize()
     assert capfd.readouterr().out == '100% | 0 | 0 | (1+2j) | (0, 1) | 1 "end"\n'
+
+
+def test_wrong_launches(make: Any) -> None:
+    """Launches that cannot be are errors that name the kernel, or the driver's call and why."""
+
+    @pygpu.kernel
+    def fill(a):
+        a[cuda.grid(1)] = 1
+
+    a = make(np.zeros(1))
+    for shared in (-1, "x", 1.5):
+        with pytest.raises(ValueError, match=f"fill: shared memory of {shared!r} bytes"):
+            fill[1, 1, None, shared]
+    for blocks in (np.array([1]), 1.5, "a", (), (1, 1, 1, 1), -1):
+        with pytest.raises(ValueError, match="fill: blocks must be a number or up to three"):
+            fill[blocks, 1]
+    for n in ("a", -1, 1.5):
+        with pytest.raises(ValueError, match=f"fill.forall: {n!r} threads"):
+            fill.forall(n)
+    with pytest.raises((TypeError, ValueError), match="string|str"):
+        fill[1, 1, "string"](a)
+    if a.backend.name == "cuda":
+        for wrong in ({"shape": (1,)}, 5):
+            given = type("Foreign", (), {"__cuda_array_interface__": wrong})()
+            with pytest.raises(TypeError, match="fill: the __cuda_array_interface__ of a Foreign"):
+                cuda.jit(fill)[1, 1](given)
+        with pytest.raises(ValueError, match="too large"):
+            fill[1 << 40, 1](a)
+    elif "pocl" in a.queue.device.platform.version.lower():
+        with pytest.raises(ValueError, match="PoCL counts them with 32 bits"):
+            fill[1 << 40, 1](a)
+    fill[1, 1](a)
+    assert a.get()[0] == 1
