@@ -9,6 +9,10 @@ from pygpu import array as cl_array
 from pygpu import array_kernels, clmath, clrandom, tools
 
 
+def hex_of(value):
+    return str(value)[:6]
+
+
 @pytest.fixture
 def x(opencl):
     return opencl.array(np.arange(6, dtype=np.float32))
@@ -37,6 +41,15 @@ def test_events(x, event):
 def test_axes(x, name, axis):
     with pytest.raises(TypeError, match=r"axis must be None, an int or a tuple of ints, not \w+"):
         getattr(x, name)(axis)
+
+
+@pytest.mark.parametrize("axis", [1 << 63, -(1 << 63) - 1, 1 << 200, 5, (0, 1 << 64)], ids=hex_of)
+def test_axes_that_are_not_there(x, axis):
+    """Also after the same reduction over the last axis, which is remembered."""
+    for name in ("max", "sum"):
+        assert getattr(x, name)(axis=-1).get() == getattr(np.arange(6), name)()
+        with pytest.raises(ValueError, match="axis"):
+            getattr(x, name)(axis=axis)
 
 
 def test_arrays(x):
