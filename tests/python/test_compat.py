@@ -568,3 +568,32 @@ def test_numba():
         else:
             raise AssertionError
         """)
+
+
+def test_modules_of_numba():
+    """Those that programs look into for settings, errors and versions."""
+    check("""
+        compat.install("numba")
+        import numba
+        from numba import config, cuda, errors, types
+        from numba.core.errors import NumbaPerformanceWarning, TypingError
+        from numba.cuda import cudadrv, libdevice
+        from numba.cuda.cudadrv.devicearray import DeviceNDArray, is_cuda_ndarray
+        from numba.cuda.cudadrv.driver import CudaAPIError, driver
+        from numba.cuda.cudadrv.error import CudaSupportError, NvvmSupportError
+        numba.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+        assert config is numba.config and config.ENABLE_CUDASIM == 0
+        assert errors.TypingError is TypingError is pygpu.KernelError
+        assert issubclass(NumbaPerformanceWarning, numba.NumbaWarning)
+        assert cudadrv.driver.driver is driver and issubclass(CudaAPIError, Exception)
+        assert issubclass(DeviceNDArray, pygpu.cuda.gpuarray.GPUArray)
+        assert not is_cuda_ndarray(5)
+        assert issubclass(CudaSupportError, RuntimeError)
+        assert issubclass(NvvmSupportError, ImportError)
+        assert types.CPointer(types.int8) == types.CPointer(numba.int8)
+        assert types.Array(types.float32, 2, "C") == types.float32[:, ::1]
+        record = types.Record.make_c_struct([("a", types.int8), ("b", types.float64)])
+        assert record.dtype.itemsize == 16 and record[:].ndim == 1
+        assert numba.from_dtype(record.dtype) == record
+        assert libdevice.sinf.__name__ == "libdevice.sinf" and cuda.fp16.hadd
+        """)
