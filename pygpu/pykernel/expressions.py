@@ -27,7 +27,10 @@ from .types import (
 __all__ = ["Expressions", "NotYet"]
 
 # Attributes of these types may be assigned anew, but not those of these packages.
-_CHANGING = (bool, int, float, complex, str, tuple, np.generic, np.ndarray, types.FunctionType)
+_CHANGING: tuple[type, ...] = (
+    *(bool, int, float, complex, str, tuple),
+    *(np.generic, np.ndarray, types.FunctionType),
+)
 _STEADY = frozenset(("cmath", "math", "numba", "numpy", "pygpu"))
 
 _NOT_SUPPORTED = {
