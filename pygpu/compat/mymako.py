@@ -3,13 +3,15 @@
 import importlib
 from typing import Any
 
-try:
-    mako: Any = importlib.import_module("mako")
-    template: Any = importlib.import_module("mako.template")
-    lookup: Any = importlib.import_module("mako.lookup")
-except ImportError:
-    raise ImportError(
-        "this program makes its kernels with Mako, which is not installed: pip install mako"
-    ) from None
+_NAMES = {"mako": "mako", "template": "mako.template", "lookup": "mako.lookup"}
 
-__all__ = ["lookup", "mako", "template"]
+
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return importlib.import_module(_NAMES[name])
+    except ImportError:
+        raise ImportError(
+            "this program makes its kernels with Mako, which is not installed: pip install mako"
+        ) from None

@@ -1,9 +1,12 @@
 """Names that published programs import from PyOpenCL's and PyCUDA's own modules."""
 
+import importlib.util
 import os
 import subprocess
 import sys
 import textwrap
+
+import pytest
 
 
 def check(code):
@@ -71,3 +74,14 @@ def test_truth_values_are_int8_in_pyopencl():
         x = pygpu.array.to_device(queue, np.arange(3))
         assert pygpu.array.logical_not(x).dtype == x.any().dtype == bool
         """)
+
+
+def test_mako_is_asked_for_when_it_is_used() -> None:
+    from pygpu.compat import mymako
+
+    assert not hasattr(mymako, "makos")
+    if importlib.util.find_spec("mako") is None:
+        with pytest.raises(ImportError, match="pip install mako"):
+            mymako.mako  # noqa: B018
+    else:
+        assert mymako.mako is importlib.import_module("mako")
