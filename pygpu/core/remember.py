@@ -104,13 +104,14 @@ def elementwise_call(
     dense = launch.dense and all(x._c_contiguous and x.shape == out.shape for x in (*arrays, out))
     if dense and out.dtype == operation.outputs[0]:
         key = ("call", call.name, *kinds)
-        if key in backend.kernels:
-            return
-        backend.kernels[key] = launch.kernel
-        rule = elementwise.rule(backend, launch.memory)
-        for name in _names(call):
-            table.add(name, tuple(kinds), launch.kernel, out.dtype, *rule)
-        return
+        dtype = backend.kernels.get(key)
+        if dtype is None:
+            backend.kernels[key] = out.dtype
+            rule = elementwise.rule(backend, launch.memory)
+            for name in _names(call):
+                table.add(name, tuple(kinds), launch.kernel, out.dtype, *rule)
+        if dtype in (None, out.dtype):
+            return  # otherwise, filling arrays of another dtype with such a number came first
     n = len(call.operands)
     places = [n if call.out is not None else -1, *range(n)]
     steps = (

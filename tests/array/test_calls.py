@@ -72,6 +72,7 @@ def test_a_mask_copies_its_count_only(make):
 def test_the_second_call_needs_no_python(make, monkeypatch):
     from pygpu.core import ufuncs
 
+    make(np.zeros((4, 6), np.int16)).fill(2)  # the same number, of another type
     runs = operations(make)
     for call, _ in runs.values():
         call()
