@@ -43,8 +43,7 @@ def test_nothing_grows(name: str, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, f"status {done.returncode}\n{done.stderr[-2000:]}"
     row = json.loads(done.stdout.splitlines()[-1])
-    # fewer there may be: a pool gives back what it held
-    assert not any(n > row["before"].get(kind, 0) for kind, n in row["after"].items()), (
+    assert row["after"] == row["before"], (
         f"driver handles before {row['before']}, after {row['after']}"
     )
     allowed = ALLOWED.get(name, MEGABYTE)
