@@ -223,14 +223,14 @@ def uses() -> dict[str, Callable[[int], Any]]:
         doubled(part, other[: part.size])
         refused(lambda: part + "no number")
         refused(lambda: np.add(part, part, out=other[:1]))
-        if i % 100 == 99:
+        if i % 20 == 19:  # so does the warm-up, after which the handles are counted
             queue.finish()
             vector.backend.pool.free_held()
 
     def fused_(i: int) -> None:
         pygpu.fuse(lambda a, s: a * s + 1)(vector[:64], i)
         refused(lambda: pygpu.fuse(lambda a: a if a > 0 else -a)(vector))
-        if i % 100 == 99:
+        if i % 20 == 19:  # so does the warm-up, after which the handles are counted
             queue.finish()
             vector.backend.pool.free_held()
 
@@ -280,14 +280,19 @@ def uses() -> dict[str, Callable[[int], Any]]:
     }
 
 
-def settle(queues_finish: Callable[[], Any], wanted: dict[str, int]) -> dict[str, int]:
-    """Collect until the handles are back, at most 30 seconds."""
-    deadline = time.monotonic() + 30
+def settle(wanted: dict[str, int] | None = None) -> dict[str, int]:
+    """Collect until the handles are *wanted*, or, without it, stay the same for two seconds; at
+    most 30 seconds."""
+    now = handles()
+    changed = begun = time.monotonic()
     while True:
-        queues_finish()
         gc.collect()
-        now = handles()
-        if now == wanted or time.monotonic() > deadline:
+        last, now = now, handles()
+        moment = time.monotonic()
+        if now != last:
+            changed = moment
+        done = now == wanted if wanted is not None else moment - changed > 2
+        if done or moment - begun > 30:
             return now
         time.sleep(0.01)
 
@@ -299,12 +304,12 @@ def main() -> None:
     references = getattr(sys, "gettotalrefcount", lambda: 0)
     for i in range(max(repeats // 50, 20)):
         use(i)
-    before = settle(gc.collect, {})
+    before = settle()
     marks = []
     for part in (repeats // 5, repeats - repeats // 5):
         for i in range(part):
             use(i)
-        after = settle(gc.collect, before)
+        after = settle(before)
         marks.append((resident(), references()))
     print(json.dumps({
         "grown": marks[1][0] - marks[0][0], "references": marks[1][1] - marks[0][1],

@@ -24,7 +24,7 @@ ALLOWED = {
 """Bytes that resident memory may grow by, where the driver itself grows; elsewhere 1 MB."""
 
 
-@pytest.mark.slow  # half a minute each, as they wait until drivers and their threads are through
+@pytest.mark.slow  # up to half a minute each
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 @pytest.mark.timeout(1300)
 @pytest.mark.parametrize("name", leak_worker.REPEATS)
