@@ -42,8 +42,12 @@ def main() -> None:
         print("no device here shares with OpenGL: none has the extension cl_khr_gl_sharing")
         return
     try:
-        opengl = importlib.import_module("moderngl").create_standalone_context()
-    except Exception as error:  # no such package, no screen, no driver: each says it its own way
+        moderngl = importlib.import_module("moderngl")
+        try:
+            opengl = moderngl.create_standalone_context()
+        except Exception:  # there is no screen
+            opengl = moderngl.create_standalone_context(backend="egl")
+    except Exception as error:  # no such package, no driver: each says it its own way
         print(f"there is no OpenGL context to share with: {error}")
         return
     properties = cl.tools.get_gl_sharing_context_properties()
