@@ -57,6 +57,19 @@ int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **ou
 #define FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
 #define PG_NEW(type) ((type)->tp_alloc((type), 0))
 
+#define PG_VECTORCALL(prefix) PyObject *prefix##_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+/* Name_new for tp_new and prefix_vectorcall for tp_vectorcall (which has no slot: the module sets it, and subclasses do not
+ * inherit it) by Name_make(type, arguments). */
+#define PG_NEW_BY(Name, prefix, n_args)                                                                                \
+    static PyObject *Name##_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {                                \
+        PyObject *a[n_args];                                                                                           \
+        return pg_args_tuple(&Name##_args, args, kwargs, a) < 0 ? NULL : Name##_make(type, a);                         \
+    }                                                                                                                  \
+    PG_VECTORCALL(prefix) {                                                                                            \
+        PyObject *a[n_args];                                                                                           \
+        return pg_args(&Name##_args, args, (Py_ssize_t)nargsf, kwnames, a) < 0 ? NULL : Name##_make((PyTypeObject *)type, a); \
+    }
+
 /* ---- conversions: each names the call and the argument in its error ------------------------------------------ */
 
 int pg_as_size(PyObject *obj, const char *call, const char *name, size_t *out);       /* 0 <= x < 2**63 */

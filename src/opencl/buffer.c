@@ -82,14 +82,13 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
     return (PyObject *)self;
 }
 
-static PyObject *Buffer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *a[4];
+static PyObject *Buffer_make(PyTypeObject *type, PyObject *const *a) {
     Context *context;
     uint64_t flags;
     size_t size = 0;
     State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&Buffer_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "Buffer")) == NULL ||
-        pg_as_u64(a[1], "Buffer", "flags", &flags) < 0 || ocl_check_mem_flags(state, "Buffer", flags) < 0 || (a[2] != NULL && a[2] != Py_None && pg_as_size(a[2], "Buffer", "size", &size) < 0)) {
+    if (state == NULL || (context = ocl_as_context(state, a[0], "Buffer")) == NULL || pg_as_u64(a[1], "Buffer", "flags", &flags) < 0 ||
+        ocl_check_mem_flags(state, "Buffer", flags) < 0 || (a[2] != NULL && a[2] != Py_None && pg_as_size(a[2], "Buffer", "size", &size) < 0)) {
         return NULL;
     }
     PyObject *hostbuf = a[3] != NULL && a[3] != Py_None ? a[3] : NULL;
@@ -139,6 +138,7 @@ done:
     PyBuffer_Release(&view);
     return self;
 }
+PG_NEW_BY(Buffer, ocl_buffer, 4)
 
 /* A region of a buffer; a region of a region is a region of the whole. Ranges are checked here. */
 static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, size_t size, cl_mem_flags flags) {

@@ -157,5 +157,6 @@ typedef struct {
     OCL_HEAD
     size_t size;
 } LocalMemory;
+PG_VECTORCALL(ocl_local_memory);
 
 #endif

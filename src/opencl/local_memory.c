@@ -5,11 +5,10 @@ PG_DOC(LocalMemory__doc__, "LocalMemory", "size", "(size: int)",
        "*size* bytes of local memory as an argument for a __local pointer. Raises ValueError unless size is positive.");
 static ArgSpec LocalMemory_args = PG_ARGSPEC(LocalMemory__doc__);
 
-static PyObject *LocalMemory_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *a[1];
+static PyObject *LocalMemory_make(PyTypeObject *type, PyObject *const *a) {
     size_t size;
     State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&LocalMemory_args, args, kwargs, a) < 0 || pg_as_size(a[0], "LocalMemory", "size", &size) < 0) {
+    if (state == NULL || pg_as_size(a[0], "LocalMemory", "size", &size) < 0) {
         return NULL;
     }
     if (size == 0) {
@@ -22,6 +21,7 @@ static PyObject *LocalMemory_new(PyTypeObject *type, PyObject *args, PyObject *k
     }
     return (PyObject *)self;
 }
+PG_NEW_BY(LocalMemory, ocl_local_memory, 1)
 
 static void LocalMemory_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);

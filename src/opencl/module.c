@@ -1,6 +1,6 @@
 /* module.c - the extension module pygpu._opencl: its state, its types, its functions. */
 #define PG_IMPORT_NUMPY
-#include "opencl.h"
+#include "kernel.h"
 
 typedef struct {
     PyType_Spec *spec;
@@ -48,6 +48,9 @@ static int add_types(PyObject *module, State *state) {
             return -1;
         }
     }
+    /* Made by the thousand, so without a tuple and a dict of their arguments. */
+    state->BufferType->tp_vectorcall = ocl_buffer_vectorcall;
+    state->LocalMemoryType->tp_vectorcall = ocl_local_memory_vectorcall;
     state->NameVersion = (PyObject *)PyStructSequence_NewType(&name_version_desc);
     return state->NameVersion != NULL ? PyModule_AddObjectRef(module, "NameVersion", state->NameVersion) : -1;
 }

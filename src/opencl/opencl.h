@@ -56,8 +56,7 @@ extern long ocl_live[LIVE_KINDS];
     X(SVMPointer) X(SVM) X(SVMAllocation) X(Program) X(Kernel) X(LocalMemory)                                        \
     X(AllocatorBase) X(ImmediateAllocator) X(DeferredAllocator) X(SVMAllocator) X(MemoryPool) X(SVMPool)             \
     X(PooledBuffer) X(PooledSVM) X(GLBuffer) X(GLRenderBuffer) X(GLTexture)
-#define OCL_OBJECTS(X)                                                                                               \
-    X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion) X(array_type)
+#define OCL_OBJECTS(X) X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion) X(array_type)
 
 typedef struct {
 #define X(name) PyTypeObject *name##Type;
@@ -421,6 +420,7 @@ void ocl_region_let_go(Memory *self), ocl_region_drop_unused(Memory *whole); /* 
 int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags); /* -1 with a LogicError */
 /* Fills a fresh object with a handle that it takes over; reads size, flags and type from the driver. */
 int ocl_memory_fill(Memory *self, cl_mem mem, Context *context);
+PG_VECTORCALL(ocl_buffer);
 PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, cl_mem_flags flags, size_t size, void *host);
 /* ---- host_array.c: ndarrays over memory of the driver -------------------------------------------------------------------- */
 

@@ -478,3 +478,19 @@ def test_subclass(ctx, queue):
     cl.enqueue_fill_buffer(queue, buffer, b"a", 0, 16)
     assert (contents(queue, buffer) == ord("a")).all()
     assert (buffer.name, buffer.extra) == ("mine", 3)
+
+
+def test_a_subclass_is_made_with_what_its_init_takes(ctx):
+    class Named(cl.Buffer):
+        def __new__(cls, context, size, name):
+            return super().__new__(cls, context, cl.mem_flags.READ_WRITE, size=size)
+
+        def __init__(self, context, size, name):
+            self.name = name
+
+    named = Named(ctx, 64, name="x")
+    assert type(named) is Named and named.size == 64 and named.name == "x"
+    with pytest.raises(TypeError, match="Buffer\\(\\) got an unexpected keyword argument 'bytes'"):
+        cl.Buffer(ctx, cl.mem_flags.READ_WRITE, bytes=4)
+    with pytest.raises(TypeError, match="missing required argument 'flags'"):
+        cl.Buffer(ctx)
