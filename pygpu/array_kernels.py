@@ -301,14 +301,31 @@ def get_if_positive_kernel(
 # Arithmetic
 
 
-def _two(
-    context: Any, call: str, operator: str, function: str, dtypes: Any, scalars: Any, name: str
-) -> Any:
-    dtype_x, dtype_y, dtype_z = dtypes
-    x = _to(dtype_z, dtype_x, _item("x", scalars[0]), call)
-    y = _to(dtype_z, dtype_y, _item("y", scalars[1]), call)
-    arguments = [_out(dtype_z), _in(dtype_x, "x"), _in(dtype_y, "y")]
-    return _make(context, arguments, f"z[i] = {_binary(dtype_z, operator, function, x, y)}", name)
+def _arithmetic(name: str, operator: str, function: str) -> Callable[..., Any]:
+    """get_NAME_kernel; of complex numbers, *function* stands for *operator*."""
+
+    def get(
+        context: Any,
+        dtype_x: Any,
+        dtype_y: Any,
+        dtype_z: Any,
+        x_is_scalar: bool = False,
+        y_is_scalar: bool = False,
+    ) -> Any:
+        x = _to(dtype_z, dtype_x, _item("x", x_is_scalar), get.__name__)
+        y = _to(dtype_z, dtype_y, _item("y", y_is_scalar), get.__name__)
+        arguments = [_out(dtype_z), _in(dtype_x, "x"), _in(dtype_y, "y")]
+        return _make(
+            context, arguments, f"z[i] = {_binary(dtype_z, operator, function, x, y)}", name
+        )
+
+    get.__name__ = get.__qualname__ = f"get_{name}_kernel"
+    get.__doc__ = f"z = x {operator} y; arguments z, x, y, n."
+    return context_dependent_memoize(get)
+
+
+get_multiply_kernel = _arithmetic("multiply", "*", "mul")
+get_divide_kernel = _arithmetic("divide", "/", "divide")
 
 
 @context_dependent_memoize
@@ -341,34 +358,6 @@ def get_axpbz_kernel(context: Any, dtype_a: Any, dtype_x: Any, dtype_b: Any, dty
     numbers = [ScalarArg(np.dtype(dtype_a), "a"), ScalarArg(np.dtype(dtype_b), "b")]
     arguments = [_out(dtype_z), numbers[0], _in(dtype_x, "x"), numbers[1]]
     return _make(context, arguments, f"z[i] = {value}", "axpb")
-
-
-@context_dependent_memoize
-def get_multiply_kernel(
-    context: Any,
-    dtype_x: Any,
-    dtype_y: Any,
-    dtype_z: Any,
-    x_is_scalar: bool = False,
-    y_is_scalar: bool = False,
-) -> Any:
-    """z = x * y; arguments z, x, y, n."""
-    dtypes, scalars = (dtype_x, dtype_y, dtype_z), (x_is_scalar, y_is_scalar)
-    return _two(context, "get_multiply_kernel", "*", "mul", dtypes, scalars, "multiply")
-
-
-@context_dependent_memoize
-def get_divide_kernel(
-    context: Any,
-    dtype_x: Any,
-    dtype_y: Any,
-    dtype_z: Any,
-    x_is_scalar: bool = False,
-    y_is_scalar: bool = False,
-) -> Any:
-    """z = x / y; arguments z, x, y, n."""
-    dtypes, scalars = (dtype_x, dtype_y, dtype_z), (x_is_scalar, y_is_scalar)
-    return _two(context, "get_divide_kernel", "/", "divide", dtypes, scalars, "divide")
 
 
 @context_dependent_memoize
@@ -458,39 +447,37 @@ def get_logical_not_kernel(context: Any, in_dtype: Any) -> Any:
 # Functions
 
 
-@context_dependent_memoize
-def get_binary_func_kernel(
-    context: Any,
-    func_name: str,
-    x_dtype: Any,
-    y_dtype: Any,
-    out_dtype: Any,
-    preamble: str = "",
-    name: str | None = None,
-) -> Any:
-    """z = func(x, y); arguments z, x, y, n."""
-    arguments = [_out(out_dtype), _in(x_dtype, "x"), _in(y_dtype, "y")]
-    operation = f"z[i] = {func_name}(x[i], y[i])"
-    return _make(context, arguments, operation, f"{name or func_name}_kernel", preamble)
+def _called(name: str, text: str, work: Callable[[Any, Any], str]) -> Callable[..., Any]:
+    """get_NAME_kernel; work: what stands before each argument of func, of the dtypes of x and y."""
+
+    def get(
+        context: Any,
+        func_name: str,
+        x_dtype: Any,
+        y_dtype: Any,
+        out_dtype: Any,
+        preamble: str = "",
+        name: str | None = None,
+    ) -> Any:
+        arguments = [_out(out_dtype), _in(x_dtype, "x"), _in(y_dtype, "y")]
+        cast = work(x_dtype, y_dtype)
+        operation = f"z[i] = {func_name}({cast}x[i], {cast}y[i])"
+        return _make(context, arguments, operation, f"{name or func_name}_kernel", preamble)
+
+    get.__name__ = get.__qualname__ = f"get_{name}_kernel"
+    get.__doc__ = text
+    return context_dependent_memoize(get)
 
 
-@context_dependent_memoize
-def get_float_binary_func_kernel(
-    context: Any,
-    func_name: str,
-    x_dtype: Any,
-    y_dtype: Any,
-    out_dtype: Any,
-    preamble: str = "",
-    name: str | None = None,
-) -> Any:
-    """z = func(x, y), both as floats, or as doubles if NumPy's product of such arrays has more than
-    four bytes; arguments z, x, y, n."""
-    wide = np.result_type(x_dtype, y_dtype).itemsize > 4
-    work = "double" if wide else "float"
-    arguments = [_out(out_dtype), _in(x_dtype, "x"), _in(y_dtype, "y")]
-    operation = f"z[i] = {func_name}(({work})x[i], ({work})y[i])"
-    return _make(context, arguments, operation, f"{name or func_name}_kernel", preamble)
+get_binary_func_kernel = _called(
+    "binary_func", "z = func(x, y); arguments z, x, y, n.", lambda x, y: ""
+)
+get_float_binary_func_kernel = _called(
+    "float_binary_func",
+    "z = func(x, y), both as floats, or as doubles if NumPy's product of such arrays has more than "
+    "four bytes; arguments z, x, y, n.",
+    lambda x, y: "(double)" if np.result_type(x, y).itemsize > 4 else "(float)",
+)
 
 
 @context_dependent_memoize

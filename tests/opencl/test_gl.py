@@ -31,13 +31,12 @@ ENVIRONMENT = {
     "no_device_for_the_context": {"GL_SHIM_NO_DEVICE": "1"},
     "old_devices_have_other_functions": {"GL_SHIM_VERSION": "OpenCL 1.1 shim"},
 }
-HELPERS = {"some_context", "refused", "all_released", "main"}
 
 
 def cases() -> list[str]:
     tree = ast.parse((HERE / "gl_cases.py").read_text("utf-8"))
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return [name for name in names if name not in HELPERS]
+    return [name for name in names if name != "main"]
 
 
 # ---- without the extension ----------------------------------------------------------------------
@@ -114,10 +113,10 @@ def test_arguments_are_looked_at_first(plain):
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    package = str(Path(cl.__file__).parents[1])
+    path = os.pathsep.join((str(Path(cl.__file__).parents[1]), str(HERE.parent)))
     return subprocess.run(
         [sys.executable, "-P", *arguments],
-        env={**os.environ, "PYTHONPATH": package, **environment},
+        env={**os.environ, "PYTHONPATH": path, **environment},
         capture_output=True,
         text=True,
         timeout=120,

@@ -1,0 +1,73 @@
+"""Fixtures of the OpenCL tests: injected failures, pools, shared virtual memory."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+
+import pytest
+from opencl.memory_helpers import becomes, make_pool
+
+import pygpu as cl
+from pygpu import _opencl, tools
+
+CAPABILITY = cl.device_svm_capabilities
+
+
+@pytest.fixture
+def fault() -> Iterator[Callable[..., None]]:
+    """Makes driver calls fail: ``fault(name, code)``."""
+    yield _opencl._fault
+    _opencl._fault(None, 0)
+
+
+@pytest.fixture(params=("buffer", "svm"))
+def pool(
+    request: pytest.FixtureRequest, ctx: cl.Context, queue: cl.CommandQueue
+) -> Iterator[tools.MemoryPool | tools.SVMPool]:
+    pool = make_pool(request.param, ctx, queue)
+    yield pool
+    pool.stop_holding()  # pytest keeps it longer than the test
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    """Fails a test that leaves buffers, shared memory or events behind."""
+
+    def counts() -> dict[str, int]:
+        gc.collect()
+        return {
+            kind: n
+            for kind, n in _opencl._handle_counts().items()
+            if kind in ("mem", "svm", "event")
+        }
+
+    before = counts()
+    yield
+    assert becomes(lambda: counts() == before), f"{counts()} after {before}"
+
+
+@pytest.fixture(scope="module")
+def needs_svm(device: cl.Device) -> None:
+    if not device.svm_capabilities & CAPABILITY.COARSE_GRAIN_BUFFER:
+        pytest.skip(f"{device.name} has no shared virtual memory")
+
+
+@pytest.fixture
+def fine(device: cl.Device) -> None:
+    if not device.svm_capabilities & CAPABILITY.FINE_GRAIN_BUFFER:
+        pytest.skip(f"{device.name} has no fine-grained shared virtual memory")
+
+
+@pytest.fixture
+def svm_freed() -> Iterator[None]:
+    gc.collect()
+    before = _opencl._handle_counts()
+    yield
+    gc.collect()
+    assert becomes(lambda: _opencl._handle_counts()["svm"] <= before["svm"]), (
+        "shared memory was left behind"
+    )
+    assert becomes(lambda: _opencl._handle_counts()["event"] <= before["event"]), (
+        "events were left behind"
+    )
