@@ -2,8 +2,10 @@
  * cache that cannot be used is not an error. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +46,7 @@ void key_add(Key *key, const void *data, size_t size) {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char headers[4096], processor[256];
-static uint64_t headers_stamp;
+static uint64_t stamp;
 
 static void find_processor(void) {
     char line[4096];
@@ -86,23 +88,47 @@ static uint64_t folder_stamp(const char *path, unsigned depth) {
     return sum;
 }
 
+/* Of this very build: another one of the same version may rewrite programs in another way. The linker's note tells it, where it left one. */
+static void add_build(Key *key, const Dl_info *info, const char *path) {
+    struct stat status;
+    const char *base = info->dli_fbase;
+    const ElfW(Ehdr) *header = info->dli_fbase;
+    const ElfW(Phdr) *segment = (const void *)(base + header->e_phoff);
+    for (unsigned i = 0; i < header->e_phnum; i++, segment++) {
+        const char *note = base + segment->p_vaddr, *end = note + segment->p_memsz;
+        while (segment->p_type == PT_NOTE && segment->p_align <= 4 && (size_t)(end - note) >= sizeof(ElfW(Nhdr))) {
+            const ElfW(Nhdr) *head = (const void *)note;
+            const char *content = note + sizeof *head + (head->n_namesz + 3u) / 4 * 4;
+            if (head->n_type == NT_GNU_BUILD_ID && head->n_namesz == 4 && memcmp(note + sizeof *head, "GNU", 4) == 0) {
+                key_add(key, content, head->n_descsz);
+                return;
+            }
+            note = content + (head->n_descsz + 3u) / 4 * 4;
+        }
+    }
+    if (path != NULL && stat(path, &status) == 0) {
+        key_add(key, &status.st_size, sizeof status.st_size);
+        key_add(key, &status.st_mtim, sizeof status.st_mtim);
+    }
+}
+
 static void find_all(void) {
     Dl_info info;
     const char *own = getenv("PYGPU_SIM_INCLUDE");
+    Key key = key_begin();
     find_processor();
-    if (own != NULL && *own != 0) {
-        snprintf(headers, sizeof headers, "%s", own);
-    } else if (dladdr((void *)(uintptr_t)&find_all, &info) != 0 && info.dli_fname != NULL) {
+    if (dladdr((void *)(uintptr_t)&find_all, &info) != 0 && info.dli_fname != NULL) {
         char *path = realpath(info.dli_fname, NULL);
         char *slash = path != NULL ? strrchr(path, '/') : NULL;
         if (slash != NULL) snprintf(headers, sizeof headers, "%.*s/include", (int)(slash - path), path);
+        add_build(&key, &info, path);
         free(path);
     }
-    Key key = key_begin();
+    if (own != NULL && *own != 0) snprintf(headers, sizeof headers, "%s", own);
     const uint64_t sum = folder_stamp(headers, 4);
     key_add(&key, &sum, sizeof sum);
     key_add(&key, headers, strlen(headers));
-    headers_stamp = key.half[0];
+    stamp = key.half[0];
 }
 
 const char *compiler_headers(void) {
@@ -110,9 +136,9 @@ const char *compiler_headers(void) {
     return headers;
 }
 
-uint64_t compiler_headers_stamp(void) {
+uint64_t compiler_stamp(void) {
     pthread_once(&once, find_all);
-    return headers_stamp;
+    return stamp;
 }
 
 const char *processor_name(void) {

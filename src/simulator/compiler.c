@@ -372,7 +372,7 @@ done:
 
 static Key key_of(const CompileInput *input, const CxxCompiler *cxx, const Options *options) {
     Key key = key_begin();
-    const uint64_t stamp = compiler_headers_stamp();
+    const uint64_t stamp = compiler_stamp();
     const char *processor = processor_name();
     const unsigned numbers[] = {SIM_ABI, sim_checked(), sim_fibers(), compiler_keep(), (unsigned)options->architecture, (unsigned)input->n_headers, (unsigned)input->n_expressions,
                                 (unsigned)input->n_options};

@@ -103,7 +103,7 @@ void key_add(Key *key, const void *data, size_t size); /* with its size, so that
 bool cache_load(Key key, Text *out);
 void cache_store(Key key, const void *data, size_t size); /* never fails: then nothing is stored */
 const char *compiler_headers(void);                       /* folder of the simulator's headers */
-uint64_t compiler_headers_stamp(void);                    /* changes with them */
+uint64_t compiler_stamp(void);                            /* changes with them, and with the build of the library */
 const char *processor_name(void);
 
 /* ---- prelude.c ----------------------------------------------------------------------------------------------------------------------- */

@@ -56,7 +56,7 @@ static bool make(const Words *command, Text *out) {
 }
 
 bool prelude_get(const CxxCompiler *cxx, const Words *command, const char *macros_path, Text *text) {
-    const uint64_t stamp = compiler_headers_stamp();
+    const uint64_t stamp = compiler_stamp();
     Key key = key_begin();
     key_add(&key, "prelude 1", 9);
     key_add(&key, &stamp, sizeof stamp);

@@ -116,8 +116,10 @@ CUresult relocatable_link_images(const LinkInput *inputs, size_t n, void **image
         return status;
     }
     text_free(&log);
+    const uint64_t stamp = compiler_stamp();
     Key key = key_begin();
     key_add(&key, "link", 4);
+    key_add(&key, &stamp, sizeof stamp);
     key_add(&key, cxx->version, strlen(cxx->version));
     for (size_t i = 0; i < n; i++) {
         if (!relocatable_has_object(inputs[i].image, inputs[i].size)) {

@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+import struct
 import subprocess
 import sys
 import time
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from simulator.conftest import LIBRARY
 
 PLAIN = 'extern "C" __global__ void k(int *a) { *a = VALUE; }'
 
@@ -146,28 +149,29 @@ def test_name_expressions(simulator):
 
 
 def test_the_cache(make_simulator, tmp_path):
-    """A second compilation in another process runs no compiler; damaged files do not count."""
+    """A second compilation in another process runs no compiler; damaged files do not count, nor do
+    those of another build of the library."""
     folder = tmp_path / "cache"
     script = f"""
-import os, sys, time
-from simulator.conftest import LIBRARY, Simulator
-simulator = Simulator(LIBRARY)
-start = time.perf_counter()
-simulator.compile({PLAIN!r}, options=sys.argv[1:])
+import sys
+from simulator.conftest import Simulator
+Simulator(sys.argv[1]).compile({PLAIN!r}, options=sys.argv[2:])
 """
     count = tmp_path / "count"
     wrapper = tmp_path / "cxx"
     wrapper.write_text(f'#!/bin/sh\necho "$@" >> {count}\nexec g++ "$@"\n')
     wrapper.chmod(0o755)
 
-    def runs(*options):
+    def runs(*options, library=LIBRARY):
         count.write_text("")
         environment = os.environ | {
             "PYGPU_CACHE_DIR": str(folder),
             "PYGPU_SIM_CXX": str(wrapper),
+            "PYGPU_SIM_INCLUDE": str(LIBRARY.parent / "include"),
             "PYTHONPATH": os.pathsep.join(sys.path),
         }
-        subprocess.run([sys.executable, "-c", script, *options], check=True, env=environment)
+        command = [sys.executable, "-c", script, str(library), *options]
+        subprocess.run(command, check=True, env=environment)
         return sum("--version" not in line for line in count.read_text().splitlines())
 
     assert runs("-DVALUE=1") == 3  # the device headers, the program, and what became of it
@@ -181,6 +185,14 @@ simulator.compile({PLAIN!r}, options=sys.argv[1:])
     for file in (folder / "simulator").iterdir():
         file.write_bytes(file.read_bytes()[:-10])
     assert runs("-DVALUE=1") == 3
+    same = shutil.copy2(LIBRARY, tmp_path / "same.so")
+    assert runs("-DVALUE=1", library=same) == 0
+    other = bytearray(LIBRARY.read_bytes())
+    note = other.find(struct.pack("3I", 4, 20, 3) + b"GNU\0")  # what the linker says of the build
+    if note >= 0:
+        other[note + 16] ^= 255
+    (tmp_path / "other.so").write_bytes(other)  # without a note, its time is another one
+    assert runs("-DVALUE=1", library=tmp_path / "other.so") == 3
     folder.chmod(0o500)
     assert runs("-DVALUE=1") == 0
 
