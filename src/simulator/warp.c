@@ -50,7 +50,7 @@ static void compute(Worker *worker, Warp *warp, int operation, unsigned set) {
         FOR_LANES(lane, set) {
             Lane *me = lane_of(worker, warp, lane);
             const unsigned from = (unsigned)(me->argument & 31);
-            me->result = (set >> from & 1) ? lane_of(worker, warp, from)->value : me->value;
+            me->result = (set >> from & 1) ? lane_of(worker, warp, from)->value : 0; /* what programs get on GPUs, and count on */
         }
         return;
     }

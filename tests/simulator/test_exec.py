@@ -84,6 +84,24 @@ def test_threads_that_return_are_not_waited_for(simulator):
         assert (a == (np.arange(n) + 3) % n).all()
 
 
+def test_a_shuffle_from_lanes_that_take_no_part_gives_zero(simulator):
+    """As the last warp of a reduction has it that goes on with fewer lanes, or a block of fewer."""
+    source = """
+    extern "C" __global__ void k(float *sums) {
+        int t = threadIdx.x;
+        float sum = t + 1;
+        unsigned few = __ballot_sync(~0u, t < 8);
+        if (t < 8) for (int d = 16; d > 0; d /= 2) sum += __shfl_down_sync(few, sum, d);
+        if (t == 0) sums[0] = sum;
+        if (t == 31) return;
+        float rest = __shfl_sync(~0u, 5.0f, 31);
+        if (t == 0) sums[1] = rest;
+    }"""
+    sums = np.full(2, -1, "f4")
+    simulator.run(source, 1, 32, sums)
+    assert sums.tolist() == [36, 0]
+
+
 def test_barriers_that_count(simulator):
     source = """
     extern "C" __global__ void k(int *out) {
