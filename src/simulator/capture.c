@@ -14,7 +14,8 @@ struct SimCapture {
     _Atomic int references;
     CUstreamCaptureMode mode;
     uint64_t thread;
-    SimStream *origin;         /* not counted: among streams */
+    SimContext *context;       /* of its streams; only compared, as places in a capture may outlive it */
+    SimStream *origin;         /* not counted: among streams, as long as it runs */
     SimStream **streams;       /* counted */
     size_t n_streams;
     SimGraph *graph;           /* counted */
@@ -123,6 +124,11 @@ CUresult sim_capture_work(SimStream *stream, SimWork *work) {
     CUresult status;
     pthread_mutex_lock(&stream->object.context->lock);
     SimCapture *capture = atomic_load(&stream->capture);
+    /* Graphs have no such work: the call looked whether the stream is captured just before another thread began to do so. */
+    bool late = work->kind == WORK_RECORD || work->kind == WORK_FREE || work->kind == WORK_CALLBACK;
+    if (capture != NULL && late) {
+        atomic_store(&capture->spoilt, true);
+    }
     if (capture == NULL || atomic_load(&capture->spoilt)) {
         pthread_mutex_unlock(&stream->object.context->lock);
         sim_work_clear(work);
@@ -195,7 +201,7 @@ CUresult sim_capture_join(SimStream *stream, SimCaptured *captured) {
     CUresult status = CUDA_SUCCESS;
     pthread_mutex_lock(&context->lock);
     SimCapture *own = atomic_load(&stream->capture);
-    if (capture->ended || capture->origin->object.context != context) {
+    if (capture->context != context || capture->ended) {
         status = sim_fail(CUDA_ERROR_CAPTURED_EVENT, "the event was recorded in a capture that is over, or in another context's");
     } else if (atomic_load(&capture->spoilt)) {
         status = invalidated();
@@ -238,6 +244,7 @@ CUresult cuStreamBeginCapture(CUstream hStream, CUstreamCaptureMode mode) {
     atomic_store(&capture->references, 1);
     capture->mode = mode;
     capture->thread = sim_this_thread();
+    capture->context = stream->object.context;
     capture->origin = stream;
     status = sim_graph_new(&capture->graph);
     if (status != CUDA_SUCCESS) {

@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -208,7 +209,7 @@ typedef struct SimWork {
         SimMark *mark;             /* counted */
         struct {
             uintptr_t base;
-            SimPool *pool;         /* counted */
+            unsigned long long id; /* of the block */
         } free;
         SimProgram *program;       /* an instantiated graph, counted */
     };
@@ -216,8 +217,16 @@ typedef struct SimWork {
 
 /* Does it, in this thread. A failure is written into error. */
 CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error);
-/* Gives back what it holds; done or not. A WORK_CALLBACK that was skipped is called from here, with the status. */
+/* Gives back what it holds; done or not. */
 void sim_work_clear(SimWork *work);
+/* The bytes that there are; what it holds goes over to the new one. */
+static inline void sim_work_move(SimWork *to, const SimWork *from) {
+    if (from->kind == WORK_KERNEL) {
+        memcpy(to, from, offsetof(SimWork, kernel.params) + (from->kernel.more == NULL ? from->kernel.n_bytes : 0));
+    } else {
+        *to = *from;
+    }
+}
 /* A second one with references of its own. */
 CUresult sim_work_copy(SimWork *to, const SimWork *from);
 
@@ -286,7 +295,7 @@ CUresult sim_stream_take(SimContext *context, CUstream handle, SimStream **out);
 CUresult sim_stream_submit(SimStream *stream, SimWork *work, uint64_t *sequence);
 /* The next command of stream runs after sequence of other. */
 CUresult sim_stream_after(SimStream *stream, SimStream *other, uint64_t sequence);
-/* Returns when sequence is done; at once in a thread that runs work. */
+/* Returns when sequence is done. */
 void sim_stream_wait(SimStream *stream, uint64_t sequence);
 static inline bool sim_stream_done(SimStream *stream, uint64_t sequence) {
     return atomic_load_explicit(&stream->completed, memory_order_acquire) >= sequence;
@@ -378,8 +387,10 @@ bool sim_memory_reachable(const void *start, size_t size, bool write);
 /* For cuMemGetInfo. */
 size_t sim_memory_used(CUdevice device);
 void sim_memory_free_context(CUcontext context);
-/* cuMemFreeAsync: the block is the caller's no more, but its memory is still in use. */
-CUresult sim_memory_retire(uintptr_t base);
+/* cuMemFreeAsync: the block is the caller's no more, but its memory is still in use until it is freed by its number. */
+CUresult sim_memory_retire(uintptr_t base, unsigned long long *id);
+void sim_memory_unretire(uintptr_t base, unsigned long long id);
+void sim_memory_free_retired(uintptr_t base, unsigned long long id);
 CUresult sim_memory_alloc_pool(SimContext *context, size_t size, SimPool *pool, uintptr_t *out);
 /* Memory that goes with an object instead of with its context. */
 CUresult sim_memory_alloc_on(CUdevice device, size_t size, SimKind kind, uintptr_t *out);

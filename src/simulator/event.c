@@ -179,10 +179,12 @@ static CUresult time_of(SimEvent *event, const char *which, uint64_t *time) {
     SimCaptured *captured;
     latest(event, &mark, &captured);
     SIM_TRY(forbid_captured(captured, "cuEventElapsedTime"));
-    if (mark == NULL || (event->flags & CU_EVENT_DISABLE_TIMING) != 0) {
+    if ((event->flags & CU_EVENT_DISABLE_TIMING) != 0) {
         sim_mark_drop(mark);
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, mark == NULL ? "the %s event was never recorded" : "the %s event has DISABLE_TIMING",
-                        which);
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "the %s event has DISABLE_TIMING", which);
+    }
+    if (mark == NULL) {
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "the %s event was never recorded", which);
     }
     bool done = sim_stream_done(mark->stream, mark->sequence);
     *time = atomic_load(&mark->time);

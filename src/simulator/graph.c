@@ -101,12 +101,7 @@ CUresult sim_graph_add(SimGraph *graph, SimWork *work, const SimNodes *after, Si
         sim_work_clear(work);
         return sim_fail(status, "the machine has no memory left");
     }
-    if (work->kind == WORK_KERNEL) { /* the bytes of its arguments that there are */
-        size_t n_bytes = work->kernel.more == NULL ? work->kernel.n_bytes : 0;
-        memcpy(&node->work, work, offsetof(SimWork, kernel.params) + n_bytes);
-    } else {
-        node->work = *work;
-    }
+    sim_work_move(&node->work, work);
     graph->nodes.list[graph->nodes.n++] = node;
     *out = node;
     return CUDA_SUCCESS;

@@ -8,6 +8,7 @@
 
 typedef struct Node {
     struct Node *left, *right;
+    struct Node *next; /* of those taken out together */
     uint32_t priority;
     SimBlockInfo info;
 } Node;
@@ -348,15 +349,45 @@ CUresult sim_memory_free(uintptr_t base, SimKind kind) {
     return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is not an allocation", (size_t)base);
 }
 
-CUresult sim_memory_retire(uintptr_t base) {
+CUresult sim_memory_retire(uintptr_t base, unsigned long long *id) {
     pthread_rwlock_wrlock(&lock);
     Node *node = containing(base);
     bool found = node != NULL && node->info.block.base == base && !node->info.retired && node->info.block.kind == SIM_DEVICE;
     if (found) {
         node->info.retired = true;
+        *id = node->info.id;
     }
     pthread_rwlock_unlock(&lock);
     return found ? CUDA_SUCCESS : sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is not the start of device memory", (size_t)base);
+}
+
+/* The block itself may have gone with its context, and another one be at its place: so it is known by its number. */
+static Node *retired(uintptr_t base, unsigned long long id) {
+    Node *node = containing(base);
+    return node != NULL && node->info.retired && node->info.id == id ? node : NULL;
+}
+
+void sim_memory_unretire(uintptr_t base, unsigned long long id) {
+    pthread_rwlock_wrlock(&lock);
+    Node *node = retired(base, id);
+    if (node != NULL) {
+        node->info.retired = false;
+    }
+    pthread_rwlock_unlock(&lock);
+}
+
+void sim_memory_free_retired(uintptr_t base, unsigned long long id) {
+    pthread_rwlock_wrlock(&lock);
+    Node *node = retired(base, id);
+    if (node != NULL) {
+        take_out(node);
+        remember(node);
+    }
+    pthread_rwlock_unlock(&lock);
+    if (node != NULL) {
+        atomic_fetch_add(&epoch, 1);
+        dispose(node);
+    }
 }
 
 CUresult sim_memory_set_sync(uintptr_t address, bool sync) {
@@ -369,27 +400,29 @@ CUresult sim_memory_set_sync(uintptr_t address, bool sync) {
     return node != NULL ? CUDA_SUCCESS : sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is not a device address", (size_t)address);
 }
 
-static Node *any_of_context(Node *tree, CUcontext context) {
-    if (tree == NULL || tree->info.block.context == context) {
-        return tree;
+static Node *all_of_context(Node *tree, CUcontext context, Node *list) {
+    if (tree == NULL) {
+        return list;
     }
-    Node *found = any_of_context(tree->left, context);
-    return found != NULL ? found : any_of_context(tree->right, context);
+    list = all_of_context(tree->left, context, list);
+    if (tree->info.block.context == context) {
+        tree->next = list;
+        list = tree;
+    }
+    return all_of_context(tree->right, context, list);
 }
 
 void sim_memory_free_context(CUcontext context) {
-    for (;;) {
-        pthread_rwlock_wrlock(&lock);
-        Node *node = any_of_context(root, context);
-        if (node != NULL) {
-            take_out(node);
-            remember(node);
-        }
-        pthread_rwlock_unlock(&lock);
-        if (node == NULL) {
-            break;
-        }
-        atomic_fetch_add(&epoch, 1);
+    pthread_rwlock_wrlock(&lock);
+    Node *list = all_of_context(root, context, NULL);
+    for (Node *node = list; node != NULL; node = node->next) {
+        take_out(node);
+        remember(node);
+    }
+    pthread_rwlock_unlock(&lock);
+    atomic_fetch_add(&epoch, 1);
+    for (Node *node = list, *next; node != NULL; node = next) {
+        next = node->next;
         dispose(node);
     }
 }

@@ -269,6 +269,12 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
     if (dptr == 0) {
         return CUDA_SUCCESS;
     }
-    SIM_TRY(sim_memory_retire((uintptr_t)dptr));
-    return sim_stream_submit(stream, &(SimWork){.kind = WORK_FREE, .free = {.base = (uintptr_t)dptr}}, NULL);
+    SimWork work = {.kind = WORK_FREE, .free = {.base = (uintptr_t)dptr}};
+    SIM_TRY(sim_memory_retire(work.free.base, &work.free.id));
+    const unsigned long long id = work.free.id;
+    CUresult status = sim_stream_submit(stream, &work, NULL);
+    if (status != CUDA_SUCCESS) {
+        sim_memory_unretire((uintptr_t)dptr, id);
+    }
+    return status;
 }

@@ -67,12 +67,7 @@ CUresult sim_queue_push(SimStream *stream, SimWork *work, SimAfter *after, int n
     command->sequence = number;
     command->after = after;
     command->n_after = n_after;
-    if (work->kind == WORK_KERNEL) { /* the bytes of its arguments that there are */
-        size_t n_bytes = work->kernel.more == NULL ? work->kernel.n_bytes : 0;
-        memcpy(&command->work, work, offsetof(SimWork, kernel.params) + n_bytes);
-    } else {
-        command->work = *work;
-    }
+    sim_work_move(&command->work, work);
     atomic_store_explicit(&stream->tail->next, command, memory_order_release);
     stream->tail = command;
     atomic_store(&stream->submitted, number);

@@ -114,16 +114,17 @@ typedef struct {
 
 /* Under the lock of the waiting stream's context; an other that has no reference left has no work left either. */
 static CUresult add_after(Afters *afters, SimStream *other, uint64_t sequence) {
-    if (sim_stream_done(other, sequence) || !sim_object_try_keep(other)) {
+    if (sim_stream_done(other, sequence)) {
         return CUDA_SUCCESS;
     }
     SimAfter *list = realloc(afters->list, sizeof(*list) * (size_t)(afters->n + 1));
     if (list == NULL) {
-        /* the caller's lock is held, so the reference cannot be given back here; it is never the last one of a busy stream */
         return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
     }
-    list[afters->n++] = (SimAfter){other, sequence};
     afters->list = list;
+    if (sim_object_try_keep(other)) {
+        list[afters->n++] = (SimAfter){other, sequence};
+    }
     return CUDA_SUCCESS;
 }
 
@@ -205,7 +206,7 @@ CUresult sim_stream_do(SimStream *stream, SimWork *work) {
         idle = sim_context_idle(context);
     }
     if (!idle) {
-        uint64_t sequence;
+        uint64_t sequence = 0; /* stays so if another thread begins to capture the stream just now */
         SIM_TRY(sim_stream_submit(stream, work, &sequence));
         sim_stream_wait(stream, sequence);
         return sim_context_settle(context);
@@ -229,8 +230,7 @@ static bool is_default(CUstream handle) {
 
 /* ---- the calls ---------------------------------------------------------------------------------------------------- */
 
-CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority) {
-    SIM_CALL(cuStreamCreateWithPriority);
+static CUresult create(CUstream *phStream, unsigned flags, int priority) {
     HELD SimContext *context = NULL;
     HELD SimStream *stream = NULL;
     SIM_NOT_NULL(phStream);
@@ -243,18 +243,14 @@ CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int 
     return CUDA_SUCCESS;
 }
 
+CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority) {
+    SIM_CALL(cuStreamCreateWithPriority);
+    return create(phStream, flags, priority);
+}
+
 CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags) {
     SIM_CALL(cuStreamCreate);
-    HELD SimContext *context = NULL;
-    HELD SimStream *stream = NULL;
-    SIM_NOT_NULL(phStream);
-    if ((Flags & ~(unsigned)CU_STREAM_NON_BLOCKING) != 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no stream flags", Flags);
-    }
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_stream_new(context, Flags, 0, &stream));
-    *phStream = (CUstream)stream->object.handle;
-    return CUDA_SUCCESS;
+    return create(phStream, Flags, 0);
 }
 
 void sim_stream_close(SimStream *stream) {

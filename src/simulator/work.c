@@ -103,7 +103,7 @@ CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error) {
         atomic_store(&work->mark->time, sim_now());
         return CUDA_SUCCESS;
     case WORK_FREE:
-        (void)sim_memory_free(work->free.base, SIM_DEVICE);
+        sim_memory_free_retired(work->free.base, work->free.id);
         return CUDA_SUCCESS;
     case WORK_PROGRAM:
         return sim_program_run(work->program, context, error);
@@ -129,15 +129,13 @@ void sim_work_clear(SimWork *work) {
     case WORK_RECORD:
         sim_mark_drop(work->mark);
         break;
-    case WORK_FREE:
-        sim_object_drop(work->free.pool);
-        break;
     case WORK_PROGRAM:
         sim_program_drop(work->program);
         break;
     case WORK_SET:
     case WORK_HOST:
     case WORK_CALLBACK:
+    case WORK_FREE:
     case WORK_EMPTY:
         break;
     }

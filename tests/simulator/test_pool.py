@@ -84,6 +84,24 @@ def test_either_call_frees_the_others_memory(cuda):
     assert cuda.mem_info() == before
 
 
+def test_what_went_with_its_context_is_not_freed_again(cuda, kernels):
+    """Another block may be at its place when the stream of another context gets there."""
+    stream = cuda.stream(1)
+    gate = Gate(cuda, kernels, stream)
+    other = cuda.get("cuCtxCreate", 0, 0)
+    lost = [alloc(cuda, 1000), alloc(cuda, 1 << 20)]
+    for address in lost:
+        cuda.cuMemFreeAsync(address, stream)
+    cuda.cuCtxDestroy(other)
+    before = cuda.mem_info()
+    blocks = [cuda.alloc(1000) for _ in lost]
+    gate.open()
+    cuda.cuStreamSynchronize(stream)
+    for address in blocks:
+        cuda.cuMemFree(address)
+    assert cuda.mem_info() == before
+
+
 def test_allocation_waits_for_what_streams_have_yet_to_free(cuda, kernels):
     import threading
 
