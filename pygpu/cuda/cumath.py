@@ -14,6 +14,7 @@ from typing import Any
 from pygpu.generators import functions
 
 from . import driver
+from .array_functions import stream_of
 
 __all__ = [
     "acos",
@@ -53,7 +54,7 @@ def _function(name: str) -> Callable[..., Any]:
                 stream = stream_or_out
             else:
                 out = stream_or_out
-        return functions.apply(name, array, stream, out)
+        return functions.apply(name, array, stream_of(stream, name), out)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
@@ -71,20 +72,20 @@ sinh, cosh, tanh = _function("sinh"), _function("cosh"), _function("tanh")
 
 def fmod(arg: Any, mod: Any, stream: Any = None) -> Any:
     """The remainder of arg / mod, with the sign of arg."""
-    return functions.binary("fmod", arg, mod, stream)
+    return functions.binary("fmod", arg, mod, stream_of(stream, "fmod"))
 
 
 def ldexp(significand: Any, exponent: Any, stream: Any = None) -> Any:
     """significand * 2**exponent; fractions of exponents are dropped."""
-    return functions.binary("ldexp", significand, exponent, stream)
+    return functions.binary("ldexp", significand, exponent, stream_of(stream, "ldexp"))
 
 
 def frexp(arg: Any, stream: Any = None) -> tuple[Any, Any]:
     """(significands, exponents) with ``arg == significand * 2**exponent``, significands from 0.5
     to 1. Both have the dtype of arg."""
-    return functions.split("frexp", arg, stream)
+    return functions.split("frexp", arg, stream_of(stream, "frexp"))
 
 
 def modf(arg: Any, stream: Any = None) -> tuple[Any, Any]:
     """(fractions, whole numbers), with the sign of arg."""
-    return functions.split("modf", arg, stream)
+    return functions.split("modf", arg, stream_of(stream, "modf"))

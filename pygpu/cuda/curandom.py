@@ -26,6 +26,7 @@ from pygpu.generators.random import Generator
 from pygpu.generators.random_text import poisson_text, sobol_text
 from pygpu.generators.sobol import direction_numbers
 
+from .array_functions import stream_of
 from .curand_state import make_states
 from .gpuarray import GPUArray, to_gpu
 from .md5 import md5_code
@@ -71,7 +72,7 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> GPUArray:
     integers."""
     result = GPUArray(shape, dtype)
     kind = "uniform" if result.dtype.kind in "fc" else "bits"
-    Generator("philox").fill(result, kind, queue=stream, call="rand")
+    Generator("philox").fill(result, kind, queue=stream_of(stream, "rand"), call="rand")
     return result
 
 
@@ -181,7 +182,8 @@ class _RandomNumberGeneratorBase:
         key = generator.key[0] | generator.key[1] << 32
         numbers = (data.size, counter & _MASK64, counter >> 64, key)
         args = (data.base_data, data.offset, *numbers, float(lambda_value or 0))
-        queue = stream or data.queue
+        queue = stream_of(stream, "fill_poisson") or data.queue
+        data._wait_list(queue, [data])
         backend.launch(kernel, queue, groups if data.size else 0, size, args)
 
     def _philox(self) -> Generator:
@@ -282,7 +284,7 @@ class _PseudoRandomNumberGenerator(_RandomNumberGeneratorBase):
     def _fill(
         self, data: Any, kind: str, scale: float, shift: float, stream: Any, call: str
     ) -> None:
-        self._generator.fill(data, kind, scale, shift, stream, call)
+        self._generator.fill(data, kind, scale, shift, stream_of(stream, call), call)
 
     def _skip(self, blocks: int) -> None:
         self._generator.counter = (self._generator.counter + blocks) & ((1 << 128) - 1)
@@ -381,7 +383,9 @@ class _SobolRandomNumberGenerator(_RandomNumberGeneratorBase):
             *(directions.base_data, directions.offset, scramble.base_data, scramble.offset),
             *(self._dims, self._start, float(scale), float(shift)),
         )
-        backend.launch(kernel, stream or data.queue, groups if n else 0, size, args)
+        queue = stream_of(stream, call) or data.queue
+        data._wait_list(queue, [data])
+        backend.launch(kernel, queue, groups if n else 0, size, args)
         self._start += -(-n // self._dims)
 
     def _skip(self, blocks: int) -> None:

@@ -18,6 +18,7 @@ from pygpu.generators.elementwise import Elementwise
 from pygpu.generators.language import CUDA
 from pygpu.generators.snippet import FLAT, RANGE, Form
 
+from .array_functions import stream_of
 from .compiler import SourceModule
 from .dtypes import ScalarArg, dtype_to_ctype
 from .tools import context_dependent_memoize
@@ -79,6 +80,8 @@ class ElementwiseKernel:
         Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do
         not fit or indices are out of range, before anything is launched.
         """
+        if stream is not None:
+            stream = stream_of(stream, self._do.call)
         self._do(args, range, slice, stream)
 
     def generate_stride_kernel_and_types(self, use_range: bool) -> tuple[Any, Any, list[Any]]:

@@ -20,11 +20,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu import _cuda
-from pygpu.core import functions, layout, ufuncs
+from pygpu.core import functions, layout
 from pygpu.core.backend import backend_of
 from pygpu.core.base import contiguous_host
 from pygpu.core.dtypes import native
 from pygpu.core.methods import ArrayBase
+from pygpu.cuda.array_functions import (
+    all,
+    any,
+    concatenate,
+    dot,
+    if_positive,
+    logical_and,
+    logical_not,
+    logical_or,
+    max,
+    maximum,
+    min,
+    minimum,
+    multi_put,
+    multi_take,
+    multi_take_put,
+    placed,
+    reshape,
+    stack,
+    stream_of,
+    subset_dot,
+    subset_max,
+    subset_min,
+    subset_sum,
+    sum,
+    take,
+    transpose,
+    where,
+)
 from pygpu.cuda.operations import Operations
 from pygpu.cuda.operations import broadcast_result as _get_broadcasted_binary_op_result  # noqa: F401
 from pygpu.cuda.operations import common_dtype as _get_common_dtype  # noqa: F401
@@ -98,6 +127,7 @@ class GPUArray(Operations, ArrayBase):
         *,
         stream: Any = None,
     ) -> None:
+        stream = stream_of(stream, "GPUArray")
         backend = backend_of(stream)
         dtype = native(dtype, "GPUArray")
         if isinstance(shape, np.ndarray) and shape.ndim == 0:
@@ -170,6 +200,7 @@ class GPUArray(Operations, ArrayBase):
 
     def with_stream(self, stream: Any) -> Any:
         """A view whose operations run on another stream; None for the default stream."""
+        stream = stream_of(stream, "with_stream")
         view = self._view(self.shape, self.strides, self.offset)
         self.backend.order(stream, self.queue)
         view.queue = stream
@@ -197,7 +228,7 @@ class GPUArray(Operations, ArrayBase):
                 DeprecationWarning,
                 stacklevel=2,
             )
-        return self._get(ary, stream, not async_)[0]
+        return self._get(ary, stream_of(stream, "get"), not async_)[0]
 
     def get_async(self, stream: Any = None, ary: np.ndarray | None = None) -> np.ndarray:
         """get() without waiting."""
@@ -208,7 +239,7 @@ class GPUArray(Operations, ArrayBase):
         ary = np.asarray(ary)
         if ary.size == self.size and ary.shape != self.shape:
             warnings.warn("Setting array from one with different shape.", stacklevel=2)
-        self._set(ary, stream, not async_)
+        self._set(ary, stream_of(stream, "set"), not async_)
 
     def set_async(self, ary: np.ndarray, stream: Any = None) -> None:
         """set() without waiting."""
@@ -216,19 +247,19 @@ class GPUArray(Operations, ArrayBase):
 
     def copy(self, stream: Any = None) -> Any:
         """A copy, in the same order of axes."""
-        return self._copy(stream)
+        return self._copy(stream_of(stream, "copy"))
 
     def astype(self, dtype: Any, stream: Any = None, *, copy: bool = True, order: str = "K") -> Any:
         """A copy converted to another dtype."""
-        return super().astype(dtype, stream, copy=copy, order=order)
+        return super().astype(dtype, stream_of(stream, "astype"), copy=copy, order=order)
 
     def fill(self, value: Any, stream: Any = None, wait_for: Any = None) -> Any:
         """Set all items to a number. Returns the array."""
-        return super().fill(value, stream)
+        return super().fill(value, stream_of(stream, "fill"))
 
     def reverse(self, stream: Any = None) -> Any:
         """A copy of an array with one axis, last item first."""
-        return super().reverse(stream)
+        return super().reverse(stream_of(stream, "reverse"))
 
     def mul_add(
         self,
@@ -240,7 +271,7 @@ class GPUArray(Operations, ArrayBase):
         out: Any = None,
     ) -> Any:
         """``selffac * self + otherfac * other``, in one launch."""
-        return self._mul_add(selffac, other, otherfac, stream, out)
+        return self._mul_add(selffac, other, otherfac, stream_of(stream, "mul_add"), out)
 
     def any(
         self,
@@ -253,7 +284,9 @@ class GPUArray(Operations, ArrayBase):
         allocator: Any = None,
     ) -> Any:
         """Whether any item is not zero, over axes."""
-        return self._reduce("any", axis, out=out, keepdims=keepdims, where=where)
+        array = self._on_queue(stream_of(stream, "any"))
+        result = array._reduce("any", axis, out=out, keepdims=keepdims, where=where)
+        return placed(result, allocator)
 
     def all(
         self,
@@ -266,7 +299,9 @@ class GPUArray(Operations, ArrayBase):
         allocator: Any = None,
     ) -> Any:
         """Whether all items are not zero, over axes."""
-        return self._reduce("all", axis, out=out, keepdims=keepdims, where=where)
+        array = self._on_queue(stream_of(stream, "all"))
+        result = array._reduce("all", axis, out=out, keepdims=keepdims, where=where)
+        return placed(result, allocator)
 
     def bind_to_texref(self, texref: Any, allow_offset: bool = False) -> Any:
         """Raises LogicError: CUDA 12 removed texture references."""
@@ -333,7 +368,7 @@ def _to_gpu(ary: Any, allocator: Any, stream: Any, blocking: bool, call: str) ->
     host = contiguous_host(np.asarray(ary), call)
     order = "C" if host.flags.c_contiguous else "F"
     result = GPUArray(host.shape, host.dtype, allocator, order=order)
-    result._set(host, stream, blocking, call)
+    result._set(host, stream_of(stream, call), blocking, call)
     return result
 
 
@@ -409,180 +444,4 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray:
             "suggest specifying explicit dtype.",
             stacklevel=2,
         )
-    return functions.arange_into(GPUArray((n,), dtype), start, step, stream)
-
-
-# ---- choosing and joining
-
-
-def _array(a: Any, call: str) -> Any:
-    if isinstance(a, ArrayBase):
-        return a
-    raise TypeError(
-        f"{call}: a GPUArray is needed, not {type(a).__name__}; use to_gpu() for host arrays"
-    )
-
-
-def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> Any:
-    """One array after the other along an axis."""
-    if allocator is None:
-        return functions.concatenate(arrays, axis)
-    return functions.concatenate(
-        arrays, axis, lambda shape, dtype: GPUArray(shape, dtype, allocator)
-    )
-
-
-def stack(arrays: Any, axis: int = 0, allocator: Any = None) -> Any:
-    """Arrays of one shape along a new axis."""
-    return functions.stack(arrays, axis)
-
-
-def take(a: Any, indices: Any, out: Any = None, stream: Any = None) -> Any:
-    """The items of the flat array *a* that *indices* name."""
-    return _array(a, "take").take(indices, out=out)
-
-
-def multi_take(arrays: Any, indices: Any, out: Any = None, stream: Any = None) -> Any:
-    """The same items of several arrays."""
-    return functions.multi_take(arrays, indices, out)
-
-
-def multi_take_put(
-    arrays: Any,
-    dest_indices: Any,
-    src_indices: Any,
-    dest_shape: Any = None,
-    out: Any = None,
-    stream: Any = None,
-    src_offsets: Any = None,
-) -> Any:
-    """Take items of several arrays and set items of others."""
-    return functions.multi_take_put(arrays, dest_indices, src_indices, dest_shape, out, src_offsets)
-
-
-def multi_put(
-    arrays: Any, dest_indices: Any, dest_shape: Any = None, out: Any = None, stream: Any = None
-) -> Any:
-    """Set the items *dest_indices* of several arrays."""
-    return functions.multi_put(arrays, dest_indices, dest_shape, out)
-
-
-def transpose(a: Any, axes: Any = None) -> Any:
-    """See GPUArray.transpose()."""
-    a = _array(a, "transpose")
-    return a.transpose() if axes is None else a.transpose(axes)
-
-
-def reshape(a: Any, *shape: Any, **kwargs: Any) -> Any:
-    """See GPUArray.reshape()."""
-    return _array(a, "reshape").reshape(*shape, **kwargs)
-
-
-def if_positive(criterion: Any, then_: Any, else_: Any, out: Any = None, stream: Any = None) -> Any:
-    """Items of *then_* where the criterion is positive, else of *else_*."""
-    return functions.choose("if_positive", criterion, then_, else_, out, stream, positive=True)
-
-
-def where(criterion: Any, then_: Any, else_: Any, out: Any = None, stream: Any = None) -> Any:
-    """Items of *then_* where the criterion is true, else of *else_*."""
-    return functions.choose("where", criterion, then_, else_, out, stream)
-
-
-def maximum(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
-    """The greater of two items, NaN if one is."""
-    return functions.binary("maximum", a, b, out, stream)
-
-
-def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
-    """The smaller of two items, NaN if one is."""
-    return functions.binary("minimum", a, b, out, stream)
-
-
-def logical_and(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> Any:
-    """Whether both items are not zero."""
-    return functions.binary("logical_and", x1, x2, out)
-
-
-def logical_or(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> Any:
-    """Whether one of the items is not zero."""
-    return functions.binary("logical_or", x1, x2, out)
-
-
-def logical_not(x: Any, /, out: Any = None, *, allocator: Any = None) -> Any:
-    """Whether the item is zero."""
-    if not isinstance(x, ArrayBase):
-        return np.logical_not(x)
-    return ufuncs.call("logical_not", (x,), None if out is None else (out,))
-
-
-# ---- reductions
-
-
-def _placed(result: Any, allocator: Any) -> Any:
-    """The result, in memory of an allocator if one was given."""
-    if allocator is None:
-        return result
-    placed = GPUArray(result.shape, result.dtype, allocator)
-    placed._copy_from(result)
-    return placed
-
-
-def sum(a: Any, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None) -> Any:
-    """The sum, as numpy.sum."""
-    return _placed(_array(a, "sum")._reduce("sum", None, dtype=dtype), allocator)
-
-
-def any(a: Any, stream: Any = None, allocator: Any = None) -> Any:
-    """Whether any item is not zero."""
-    return _placed(_array(a, "any")._reduce("any", None), allocator)
-
-
-def all(a: Any, stream: Any = None, allocator: Any = None) -> Any:
-    """Whether all items are not zero."""
-    return _placed(_array(a, "all")._reduce("all", None), allocator)
-
-
-def min(a: Any, stream: Any = None) -> Any:
-    """The least item."""
-    return _array(a, "min")._reduce("min", None)
-
-
-def max(a: Any, stream: Any = None) -> Any:
-    """The greatest item."""
-    return _array(a, "max")._reduce("max", None)
-
-
-def dot(
-    a: Any, b: Any, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
-) -> Any:
-    """numpy.dot."""
-    return _placed(functions.dot(a, b, dtype), allocator)
-
-
-def subset_sum(
-    subset: Any, a: Any, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
-) -> Any:
-    """The sum of the items that *subset*, an array of indices, names."""
-    return _placed(functions.subset("sum", subset, a, dtype=dtype), allocator)
-
-
-def subset_dot(
-    subset: Any,
-    a: Any,
-    b: Any,
-    dtype: DTypeLike | None = None,
-    stream: Any = None,
-    allocator: Any = None,
-) -> Any:
-    """dot() of the items that *subset* names."""
-    return _placed(functions.subset("dot", subset, a, b, dtype=dtype), allocator)
-
-
-def subset_min(subset: Any, a: Any, stream: Any = None) -> Any:
-    """The least of the items that *subset* names."""
-    return functions.subset("min", subset, a)
-
-
-def subset_max(subset: Any, a: Any, stream: Any = None) -> Any:
-    """The greatest of the items that *subset* names."""
-    return functions.subset("max", subset, a)
+    return functions.arange_into(GPUArray((n,), dtype), start, step, stream_of(stream, "arange"))

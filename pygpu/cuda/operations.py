@@ -11,6 +11,8 @@ import numpy as np
 
 from pygpu.core import functions
 
+from .array_functions import stream_of
+
 __all__ = ["Operations"]
 
 
@@ -33,16 +35,17 @@ class Operations:
         stream: Any = None,
     ) -> Any:
         """``out = selffac * self + otherfac * other``."""
-        return self._mul_add(selffac, other, otherfac, stream, out)
+        return self._mul_add(selffac, other, otherfac, stream_of(stream, "_axpbyz"), out)
 
     def _axpbz(self, selffac: Any, other: Any, out: Any, stream: Any = None) -> Any:
         """``out = selffac * self + other``, where *other* is a number."""
+        stream = stream_of(stream, "_axpbz")
         functions.binary("multiply", self, selffac, out, stream)
         return functions.binary("add", out, other, out, stream)
 
     def _elwise_multiply(self, other: Any, out: Any, stream: Any = None) -> Any:
         """``out = self * other``."""
-        return functions.binary("multiply", self, other, out, stream)
+        return functions.binary("multiply", self, other, out, stream_of(stream, "_elwise_multiply"))
 
     def _div(self, other: Any, out: Any, stream: Any = None) -> Any:
         """``out = self / other``; rounded down if *out* is of integers."""
@@ -59,7 +62,7 @@ class Operations:
 
 def _divide(a: Any, b: Any, out: Any, stream: Any) -> Any:
     name = "floor_divide" if out.dtype.kind in "iu" else "true_divide"
-    return functions.binary(name, a, b, out, stream)
+    return functions.binary(name, a, b, out, stream_of(stream, "_div"))
 
 
 def common_dtype(obj1: Any, obj2: Any) -> np.dtype[Any]:

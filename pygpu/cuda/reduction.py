@@ -18,6 +18,7 @@ from pygpu.generators import reductions
 from pygpu.generators.language import CUDA
 from pygpu.generators.reduction import Reduction
 
+from .array_functions import stream_of
 from .tools import context_dependent_memoize
 
 __all__ = [
@@ -84,6 +85,8 @@ class ReductionKernel:
         Raises TypeError for a wrong number of arguments or a wrong dtype, ValueError if shapes do
         not fit or indices are out of range, before anything is launched.
         """
+        if stream is not None:
+            stream = stream_of(stream, self._do.call)
         return self._do(args, range, slice, stream, None, out, allocator, kernel_wrapper)[0]
 
 

@@ -14,6 +14,8 @@ import numpy as np
 from pygpu.generators.language import CUDA
 from pygpu.generators.scan import Scan
 
+from .array_functions import stream_of
+
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
 
@@ -64,6 +66,8 @@ class _ScanKernel:
         """
         from pygpu.scan import scan_array
 
+        if stream is not None:
+            stream = stream_of(stream, self._do.call)
         return scan_array(self._do, input_ary, output_ary, allocator, stream)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pygpu.core import dtypes, elementwise, layout, remember
+from pygpu.core import dtypes, elementwise, layout, remember, ufuncs
 
 __all__ = ["NAMES", "apply", "binary", "float_dtype", "split"]
 
@@ -109,16 +109,26 @@ def apply(name: str, array: Any, queue: Any = None, out: Any = None) -> Any:
     dtype = float_dtype(array.dtype, call=name, backend=backend)
     operation = _unary(backend.name, name, dtype)
     result = _result(name, array, array.shape, dtype, out, queue)
-    call = remember.Call(operation.name, (array,), out)
-    array._run(
-        operation,
-        [result],
-        [array],
-        array.shape,
-        array.queue if queue is None else queue,
-        call=call,
-    )
+    _run(array, operation, [result], [array], array.shape, queue, (out,))
     return result
+
+
+def _run(
+    array: Any,
+    operation: elementwise.Operation,
+    results: list[Any],
+    operands: list[Any],
+    shape: Any,
+    queue: Any,
+    given: tuple[Any, ...] | None = None,
+) -> None:
+    """Launch on the array's queue or another one, as if the operands were read before anything is
+    written. given: the argument out of a call that is remembered."""
+    apart = [ufuncs.disjoint(x, results) for x in operands]
+    call = None
+    if given is not None and all(x is y for x, y in zip(apart, operands, strict=True)):
+        call = remember.Call(operation.name, tuple(operands), *given)
+    array._run(operation, results, apart, shape, array.queue if queue is None else queue, call=call)
 
 
 @cache
@@ -146,8 +156,7 @@ def binary(name: str, a: Any, b: Any, queue: Any = None, out: Any = None) -> Any
     shape = layout.broadcast_shapes(a.shape, b.shape)
     result = _result(name, a, shape, dtype, out, queue)
     operation = _binary(name, dtype, second)
-    call = remember.Call(operation.name, (a, b), out)
-    a._run(operation, [result], [a, b], shape, a.queue if queue is None else queue, call=call)
+    _run(a, operation, [result], [a, b], shape, queue, (out,))
     return result
 
 
@@ -172,7 +181,5 @@ def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tup
     first = _result(name, array, array.shape, dtype, None, queue)
     other = _result(name, array, array.shape, second, None, queue)
     operation = _split(name, dtype, second)
-    array._run(
-        operation, [first, other], [array], array.shape, array.queue if queue is None else queue
-    )
+    _run(array, operation, [first, other], [array], array.shape, queue)
     return first, other

@@ -143,12 +143,15 @@ Context *cud_context_peek(State *state) {
             return NULL;
         }
     }
+    if (cud_primary_unstack(handle)) { /* below it may lie another one */
+        return cud_context_peek(state);
+    }
     return wrap_foreign(state, handle);
 }
 
 int cud_context_check(Context *context, const char *routine) {
     if (!context->alive) {
-        cud_reject(context->state, routine, CUDA_ERROR_INVALID_CONTEXT, "the object's context was destroyed by detach()");
+        cud_reject(context->state, routine, CUDA_ERROR_INVALID_CONTEXT, "the object's context is gone: destroyed by detach(), or reset by another library");
         return -1;
     }
     return 0;
@@ -174,7 +177,16 @@ int cud_context_enter(Context *context, ContextGuard *guard, CUresult *status) {
 int cud_context_enter_free(Context *context, ContextGuard *guard, CUresult *status) {
     guard->pushed = 0;
     *status = CUDA_ERROR_INVALID_CONTEXT;
-    return (context->alive || context->leaving) && !pg_is_ending() ? enter(context, guard, status) : -1;
+    if (!(context->alive || context->leaving) || pg_is_ending()) {
+        return -1;
+    }
+    if (context->kind == CONTEXT_FOREIGN) { /* its library may have destroyed it: only as the current one it is surely there */
+        CUcontext current = NULL;
+        *status = CUDA_SUCCESS;
+        CU_CALL(*status, cuCtxGetCurrent, &current);
+        return *status == CUDA_SUCCESS && current == context->handle ? 0 : -1;
+    }
+    return enter(context, guard, status);
 }
 
 void cud_context_leave(ContextGuard *guard) {

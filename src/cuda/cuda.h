@@ -174,6 +174,10 @@ PyObject *cud_device_wrap(State *state, CUdevice device);
 /* The device whose primary context a first use takes: pygpu.cuda.tools.get_default_device() says which. -1 with an exception. */
 int cud_device_default(State *state, CUdevice *device);
 PyObject *cud_context_wrap_primary(State *state, CUdevice device);
+/* Looks which primary contexts another library has reset, and forgets them: their objects are not alive any more. */
+void cud_primary_lost(State *state);
+/* Takes the current context, of that handle, off the stack if it is one of those. 1 if it was. */
+int cud_primary_unstack(CUcontext handle);
 Context *cud_context_new(State *state, CUcontext handle, CUdevice device, int kind), *cud_context_find(State *state, CUcontext handle);
 PyObject *cud_context_make(State *state, CUdevice device, unsigned int flags); /* new, and current */
 /* Around driver calls that need an object's own context: enter makes it current and returns 0, or -1 if it is dead or the driver

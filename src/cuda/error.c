@@ -72,6 +72,9 @@ static PyObject *describe(State *state, const char *routine, CUresult status, Py
 static PyObject *raise_error(State *state, const char *routine, CUresult status, const char *twin, PyObject *extra) {
     const StatusRow *row = find_row(status);
     const char *kind = row != NULL ? row->kind : "LogicError";
+    if (status == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
+        cud_primary_lost(state); /* so that the next use begins anew */
+    }
     const char *hint = row != NULL && (extra == NULL || status == PG_STATUS_FORKED) ? row->hint : "";
     PyObject *what = *twin == '\0' ? describe(state, routine, status, extra) : Py_XNewRef(extra);
     if (*twin != '\0') {

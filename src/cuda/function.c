@@ -54,6 +54,9 @@ static PyObject *Function_get_attribute(PyObject *op, PyObject *which_object) {
     return get_attribute((Function *)op, (CUfunction_attribute)which);
 }
 
+/* function_attribute: MAX_DYNAMIC_SHARED_SIZE_BYTES to CLUSTER_SCHEDULING_POLICY_PREFERENCE; MOST_SHARED: more than any device has. */
+enum { FIRST_SETTABLE = 8, PREFERRED_CARVEOUT = 9, CLUSTER_SIZE_MUST_BE_SET = 10, LAST_SETTABLE = 15, MOST_SHARED = 1 << 24 };
+
 PG_DOC(Function_set_attribute__doc__, "set_attribute", "$self, /, attribute, value", "(attribute: int, value: int) -> None",
        "Set a function_attribute. Dynamic shared memory need not be asked for: a launch does that.");
 static ArgSpec Function_set_attribute_args = PG_ARGSPEC(Function_set_attribute__doc__);
@@ -67,8 +70,12 @@ static PyObject *Function_set_attribute(PyObject *op, PyObject *const *args, Py_
         pg_as_i64(a[1], "Function.set_attribute", "value", &value) < 0 || cud_context_check(self->context, "cuFuncSetAttribute") < 0) {
         return NULL;
     }
-    if (value < INT32_MIN || value > INT32_MAX) {
-        return cud_reject(self->state, "cuFuncSetAttribute", CUDA_ERROR_INVALID_VALUE, "value = %lld does not fit into 32 bits", (long long)value);
+    if (which < FIRST_SETTABLE || which > LAST_SETTABLE || which == CLUSTER_SIZE_MUST_BE_SET) { /* a driver may follow others anywhere */
+        return cud_reject(self->state, "cuFuncSetAttribute", CUDA_ERROR_INVALID_VALUE, "attribute = %u is none that can be set", (unsigned)which);
+    }
+    if (value < (which == PREFERRED_CARVEOUT ? -1 : 0) || value > MOST_SHARED) {
+        return cud_reject(self->state, "cuFuncSetAttribute", CUDA_ERROR_INVALID_VALUE, "value = %lld is none that attribute %u can have", (long long)value,
+                          (unsigned)which);
     }
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
@@ -79,7 +86,7 @@ static PyObject *Function_set_attribute(PyObject *op, PyObject *const *args, Py_
     if (status != CUDA_SUCCESS) {
         return cud_raise_with(self->state, "cuFuncSetAttribute", status, "kernel '%U', attribute %u, value %lld", self->name, (unsigned)which, (long long)value);
     }
-    if (which == 8) { /* MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    if (which == FIRST_SETTABLE) {
         self->plan->shared_allowed = (unsigned)value;
     }
     Py_RETURN_NONE;

@@ -237,8 +237,15 @@ void *cud_host_alloc(Context *context, size_t size, unsigned int flags) {
     cud_context_lend(context);
     CUresult status;
     int tries = 0, again;
+    size_t room;
     do {
         status = CUDA_SUCCESS;
+        room = cud_host_room(size);
+        if (size > room) {
+            status = CUDA_ERROR_OUT_OF_MEMORY;
+            again = cud_retry(state, status, &tries);
+            continue;
+        }
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuMemHostAlloc, &data, size > 0 ? size : 1, flags);
         Py_END_ALLOW_THREADS
@@ -246,7 +253,11 @@ void *cud_host_alloc(Context *context, size_t size, unsigned int flags) {
     } while (again == 1);
     if (status != CUDA_SUCCESS) {
         if (again == 0) {
-            cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes", size);
+            if (size > room) {
+                cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes of page-locked memory, and the machine has %zu left", size, room);
+            } else {
+                cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes", size);
+            }
         }
         cud_context_returned(context);
         return NULL;

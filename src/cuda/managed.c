@@ -6,6 +6,8 @@ static PyObject *ManagedAllocation_get_device_pointer(PyObject *op, PyObject *Py
     return cud_allocation_alive(self, "ManagedAllocation.get_device_pointer") < 0 ? NULL : PyLong_FromUnsignedLongLong(self->ptr);
 }
 
+enum { ATTACH_HOST = 2, ATTACH_SINGLE = 4 };
+
 PG_DOC(ManagedAllocation_attach__doc__, "attach", "$self, mem_flags, stream=None", "(mem_flags: int, stream: object = None) -> None",
        "Say who uses the memory from this point of *stream* on: mem_attach_flags.GLOBAL (all streams), HOST (none, so the host may\n"
        "touch it whatever runs) or SINGLE (only this stream).");
@@ -18,17 +20,27 @@ static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, P
     uint32_t flags;
     CUstream handle;
     Stream *stream;
-    Context *context = NULL;
     if (pg_args(&ManagedAllocation_attach_args, args, nargs, kwnames, a) < 0 || pg_as_u32(a[0], call, "mem_flags", &flags) < 0 ||
-        cud_allocation_alive(self, call) < 0 || cud_as_stream(self->state, a[1], call, &handle, &stream) < 0 ||
-        (context = cud_context_current(self->state)) == NULL) {
+        cud_allocation_alive(self, call) < 0 || cud_as_stream(self->state, a[1], call, &handle, &stream) < 0) {
         return NULL;
     }
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) {
+        return cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE, "mem_flags = %u is none of mem_attach_flags", (unsigned)flags);
+    }
+    if (flags == ATTACH_SINGLE && handle == NULL) {
+        return cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE, "mem_attach_flags.SINGLE needs a stream, and the default stream is none of its own");
+    }
+    if (stream != NULL && stream->context != self->context) {
+        return cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the stream belongs to another context than the memory");
+    }
     CUresult status = CUDA_SUCCESS;
+    ContextGuard guard;
     cud_pin(self);
-    CU_QUEUED(status, cuStreamAttachMemAsync, handle, self->ptr, 0, flags);
+    if (cud_context_enter(self->context, &guard, &status) == 0) {
+        CU_QUEUED(status, cuStreamAttachMemAsync, handle, self->ptr, 0, flags);
+        cud_context_leave(&guard);
+    }
     cud_unpin(self);
-    Py_DECREF((PyObject *)context);
     return status != CUDA_SUCCESS ? cud_raise(self->state, "cuStreamAttachMemAsync", status) : Py_NewRef(Py_None);
 }
 
@@ -72,9 +84,17 @@ PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg
     int tries = 0, again;
     do {
         status = CUDA_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuMemAllocManaged, &ptr, size, flags);
-        Py_END_ALLOW_THREADS
+        size_t on_device = 0, on_host = cud_host_room(size);
+        if (size > on_host) {
+            CU_CALL(status, cuDeviceTotalMem, &on_device, context->device);
+        }
+        if (size > on_host && size - on_host > on_device) {
+            status = CUDA_ERROR_OUT_OF_MEMORY;
+        } else {
+            Py_BEGIN_ALLOW_THREADS
+            CU_CALL(status, cuMemAllocManaged, &ptr, size, flags);
+            Py_END_ALLOW_THREADS
+        }
         again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
     } while (again == 1);
     if (status != CUDA_SUCCESS) {

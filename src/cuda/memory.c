@@ -25,11 +25,20 @@ CUdeviceptr cud_memory_alloc(State *state, size_t size) {
     return ptr;
 }
 
+/* Whether the memory is still there, in a context of another library that may be gone. */
+static int is_still_there(Context *context, CUdeviceptr ptr) {
+    CUcontext owner = NULL;
+    CUresult status = CUDA_SUCCESS;
+    CU_CALL(status, cuPointerGetAttribute, &owner, 1 /* CONTEXT */, ptr);
+    return status == CUDA_SUCCESS && owner == context->handle;
+}
+
 void cud_memory_free(Context *context, CUdeviceptr ptr) {
     ContextGuard guard;
     CUresult status;
     cud_live[LIVE_MEM]--;
-    if (cud_context_enter_free(context, &guard, &status) == 0) {
+    if (context->kind == CONTEXT_FOREIGN ? !pg_is_ending() && is_still_there(context, ptr) && cud_context_enter(context, &guard, &status) == 0
+                                         : cud_context_enter_free(context, &guard, &status) == 0) {
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuMemFree, ptr); /* its status has nobody to go to */
         Py_END_ALLOW_THREADS

@@ -107,6 +107,8 @@ HostMemory *cud_host_memory_new(State *state, PyTypeObject *type, int kind, Cont
 void cud_host_memory_dealloc(PyObject *op);
 PyObject *cud_host_memory_free(PyObject *op, PyObject *ignored);
 void *cud_host_alloc(Context *context, size_t size, unsigned int flags); /* cuMemHostAlloc; NULL with an exception */
+/* Bytes of memory that the machine can still give; SIZE_MAX if that is not known, or size is too small to matter. */
+size_t cud_host_room(size_t size);                                  /* host_room.c */
 void cud_host_block_return(HostMemory *self, void *data);           /* pool_host.c */
 
 #define CUD_MAX_DIMS 32

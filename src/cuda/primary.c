@@ -1,6 +1,7 @@
 /* primary.c - a device's primary context, which all libraries of the process share, and which a first use makes current.
  *
- * Any of them may reset it (cuDevicePrimaryCtxReset). Objects for it are of no use then, and the next use retains it anew. */
+ * Any of them may reset it (cuDevicePrimaryCtxReset). Objects for it are of no use then, and the next use retains it anew. A thread
+ * in which it is current learns of that from the first call that fails. */
 #include "cuda.h"
 
 /* The context that this object stood for is gone, and the object's retain with it. GIL held. */
@@ -54,9 +55,42 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
     return (PyObject *)self;
 }
 
+void cud_primary_lost(State *state) {
+    for (Context *self = cud_contexts; self != NULL; self = self->next) {
+        unsigned int flags = 0;
+        int active = 1;
+        CUresult status = CUDA_SUCCESS;
+        if (self->state == state && self->kind == CONTEXT_PRIMARY && self->alive) {
+            CU_CALL(status, cuDevicePrimaryCtxGetState, self->device, &flags, &active);
+            if (status == CUDA_SUCCESS && !active) {
+                forget(self);
+            }
+        }
+    }
+}
+
+int cud_primary_unstack(CUcontext handle) {
+    Context *self = cud_contexts;
+    while (self != NULL && !(self->handle == handle && self->kind == CONTEXT_PRIMARY && !self->alive)) {
+        self = self->next;
+    }
+    if (self == NULL) {
+        return 0;
+    }
+    CUcontext popped;
+    CUresult status = CUDA_SUCCESS;
+    CU_CALL(status, cuCtxPopCurrent, &popped);
+    if (status == CUDA_SUCCESS && self->pushed > 0) {
+        self->pushed--;
+        Py_DECREF((PyObject *)self);
+    }
+    return status == CUDA_SUCCESS;
+}
+
 /* The context of a first use, kept for the process: borrowed. again: the one that is kept could not be made current. */
 static Context *default_context(State *state, int again) {
-    if (state->default_context == NULL || again) {
+    Context *kept = (Context *)state->default_context;
+    if (kept == NULL || !kept->alive || again) {
         CUdevice device = 0;
         PyObject *made = cud_device_default(state, &device) < 0 ? NULL : cud_context_wrap_primary(state, device);
         if (made == NULL) {

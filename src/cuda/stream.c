@@ -157,7 +157,7 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
         return -1;
     }
     PyErr_Clear();
-    if (PyLong_Check(obj)) {
+    if (PyLong_Check(obj) && !PyBool_Check(obj)) {
         number = Py_NewRef(obj);
     } else if ((number = attribute(obj, "__cuda_stream__")) != NULL) { /* cuda.core's protocol: (version, handle), or a method giving it */
         if (PyCallable_Check(number)) {
@@ -266,6 +266,38 @@ static PyObject *Stream_from_handle(PyObject *type, PyObject *const *args, Py_ss
     return (PyObject *)self;
 }
 
+PG_DOC(Stream__of__doc__, "_of", "$type, /, stream, call", "(stream: Any, call: str) -> Stream | None",
+       "The Stream for an argument *stream* of a function that arrays have: itself, one around another library's handle, or None for the\n"
+       "default stream. Raises TypeError, with the name of the call, for what is no stream.");
+static ArgSpec Stream__of_args = PG_ARGSPEC(Stream__of__doc__);
+
+static PyObject *Stream__of(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *a[2];
+    CUstream handle = NULL;
+    Stream *stream = NULL;
+    State *state = cud_state_of((PyTypeObject *)type);
+    if (state == NULL || pg_args(&Stream__of_args, args, nargs, kwnames, a) < 0) {
+        return NULL;
+    }
+    const char *call = PyUnicode_Check(a[1]) ? PyUnicode_AsUTF8(a[1]) : "stream";
+    if (call == NULL || cud_as_stream(state, a[0], call, &handle, &stream) < 0) {
+        return NULL;
+    }
+    if (stream != NULL) {
+        return Py_NewRef((PyObject *)stream);
+    }
+    if ((uintptr_t)handle <= 1) {
+        Py_RETURN_NONE;
+    }
+    Context *context = cud_context_current(state);
+    if (context == NULL) {
+        return NULL;
+    }
+    stream = stream_new(state, (PyTypeObject *)type, context, handle, 0);
+    Py_DECREF(context);
+    return (PyObject *)stream;
+}
+
 static PyObject *Stream_get_handle(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromVoidPtr(((Stream *)op)->handle); }
 
 static PyObject *Stream_cuda_stream(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -324,6 +356,7 @@ static PyMethodDef Stream_methods[] = {
      "wait_for_event($self, event, /)\n--\n\n(event: Event, /) -> None\n\nLet work queued from now on begin only after the event."},
     STREAM_CAPTURE_METHODS,
     {"from_handle", (PyCFunction)(void (*)(void))Stream_from_handle, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Stream_from_handle__doc__},
+    {"_of", (PyCFunction)(void (*)(void))Stream__of, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Stream__of__doc__},
     {"__cuda_stream__", Stream_cuda_stream, METH_NOARGS,
      "__cuda_stream__($self, /)\n--\n\n() -> tuple[int, int]\n\nVersion of the protocol (0) and the CUstream, for other libraries."},
     CUD_NO_PICKLE,

@@ -89,14 +89,19 @@ void runtime_held(Worker *worker, bool print) {
     worker->held.used = 0;
 }
 
-/* The values that a format asks for. */
+/* The values that a device finds in a format: it knows no other sizes than h, l and ll, and does not count what has one (it prints
+ * another text there, too, while the C library prints what was meant). */
 static int count_values(const char *format) {
     int n = 0;
     for (const char *at = strchr(format, '%'); at != NULL; at = strchr(at, '%')) {
+        bool known = true;
         at++;
-        for (; *at != 0 && strchr("-+ #0123456789.*hlLqjzt", *at) != NULL; at++) n += *at == '*';
+        for (; *at != 0 && strchr("-+ #0123456789.*hlLqjzt", *at) != NULL; at++) {
+            n += *at == '*';
+            known = known && strchr("Lqjzt", *at) == NULL && !(*at == 'h' && at[1] == 'h');
+        }
         if (*at == 0) break;
-        n += *at != '%';
+        n += *at != '%' && known;
         at++;
     }
     return n;

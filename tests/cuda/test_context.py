@@ -128,9 +128,9 @@ def test_detach_leaves_arrays_in_host_memory(gpu, balance):
     del view
     made.detach()
     assert not made.is_alive and _cuda._handle_counts()["context"] == before["context"] + 1
-    with pytest.raises(cuda.LogicError, match="destroyed by detach"):
+    with pytest.raises(cuda.LogicError, match="gone: destroyed by detach"):
         pool.allocate(5, np.int8)
-    with pytest.raises(cuda.LogicError, match="destroyed by detach"):
+    with pytest.raises(cuda.LogicError, match="gone: destroyed by detach"):
         cuda.memset_d8(memory, 0, 4)
     for number, name in enumerate(list(arrays)):
         assert _cuda._handle_counts()["context"] == before["context"] + 1
@@ -312,6 +312,48 @@ def test_settings_are_members(context):
     assert repr(cuda.func_cache(77)) == "pygpu.cuda.driver.func_cache(77)"
 
 
+FOREIGN = """
+import ctypes, sys
+import numpy as np, pygpu.cuda.driver as cuda
+below = cuda.mem_alloc(1)  # of the primary context, which is current below
+driver = ctypes.CDLL(sys.argv[1])
+made, popped = ctypes.c_void_p(), ctypes.c_void_p()
+def foreign_objects():
+    assert driver.cuCtxCreate_v2(ctypes.byref(made), 0, 0) == 0
+    assert cuda.Context.get_current().handle == made.value
+    h = np.arange(8, dtype=np.float32)
+    objects = [cuda.to_device(h), cuda.Stream(), cuda.Event(), cuda.matrix_to_array(h[None], "C")]
+    cuda.memcpy_htod_async(objects[0], h, objects[1])
+    driver.cuCtxPopCurrent_v2(ctypes.byref(popped))
+    return objects
+objects = foreign_objects()
+memory = int(objects[0])
+objects.clear()  # alive, and current nowhere: memory is freed all the same
+driver.cuCtxPushCurrent_v2(made)
+try:
+    cuda.mem_get_address_range(memory)
+except cuda.LogicError:
+    print("freed")
+driver.cuCtxDestroy_v2(made)
+objects = foreign_objects()
+driver.cuCtxDestroy_v2(made)
+objects.clear()  # gone with their context
+cuda.mem_alloc(10)
+print("end")
+"""
+
+
+@pytest.mark.simulator
+def test_objects_of_a_context_that_its_library_destroyed():
+    library = Path(pygpu.__file__).parent / "cuda" / "simulator" / "libpygpu_cudasim.so"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", FOREIGN, str(library)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout.split() == ["freed", "end"], done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 RESET = """
 import ctypes, sys, threading
 import pygpu.cuda.driver as cuda
@@ -333,13 +375,47 @@ del kept
 in_thread()
 """
 
+RESET_HERE = """
+import ctypes, sys
+import numpy as np, pygpu.cuda.autoinit, pygpu.cuda.driver as cuda
+from pygpu.cuda import gpuarray
+def attempt(step):
+    try:
+        return step()
+    except cuda.LogicError as error:
+        return error
+h = np.arange(5, dtype=np.float32)
+a, stream, event = gpuarray.to_gpu(h), cuda.Stream(), cuda.Event()
+(a + a).get()
+ctypes.CDLL(sys.argv[1]).cuDevicePrimaryCtxReset_v2(0)
+print("context is destroyed" in str(attempt(lambda: gpuarray.to_gpu(h))))  # said once
+for _ in range(2):
+    b = gpuarray.to_gpu(h)
+    print(float((b + b).get().sum()))
+steps = a.get, stream.synchronize, event.record, lambda: a + 1
+print(*(type(attempt(step)).__name__ for step in steps))
+del a, stream, event, steps
+print(float(gpuarray.sum(b).get()))
+"""
+
 
 @pytest.mark.simulator
-def test_a_reset_by_another_library_is_survived():
+@pytest.mark.parametrize(
+    ("program", "printed"),
+    [
+        (RESET, "True 0 True True"),
+        (
+            RESET_HERE,
+            "True 20.0 20.0 InvalidArgumentError InvalidArgumentError InvalidArgumentError "
+            "InvalidArgumentError 10.0",
+        ),
+    ],
+)
+def test_a_reset_by_another_library_is_survived(program, printed):
     library = Path(pygpu.__file__).parent / "cuda" / "simulator" / "libpygpu_cudasim.so"
     done = subprocess.run(
-        [sys.executable, "-P", "-c", RESET, str(library)],
+        [sys.executable, "-P", "-c", program, str(library)],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert done.stdout.split() == ["True", "0", "True", "True"]
+    assert done.stdout.split() == printed.split(), done.stderr
     assert (done.returncode, done.stderr) == (0, "")

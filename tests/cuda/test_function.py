@@ -362,6 +362,9 @@ def test_attributes(kernels, out):
     sizes(out, block=(1, 1, 1), shared=2048)  # opts in anew
     with pytest.raises(cuda.LogicError):
         sizes.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 2**40)
+    for attribute, value in ((0, 1), (10, 1), (16, 0), (2**31, 0), (8, -1), (9, -2), (14, 2**31)):
+        with pytest.raises(cuda.LogicError, match="cuFuncSetAttribute failed: invalid argument"):
+            sizes.set_attribute(attribute, value)
     with pytest.raises(cuda.LogicError, match="texture references"):
         sizes.param_set_texref(None)
 

@@ -193,10 +193,36 @@ def test_managed_flags(balance):
     a.base.attach(cuda.mem_attach_flags.GLOBAL)
     a.base.attach(mem_flags=cuda.mem_attach_flags.HOST, stream=None)
     cuda.Context.synchronize()
-    with pytest.raises(cuda.LogicError, match="cuStreamAttachMemAsync"):
-        a.base.attach(99)
+    elsewhere = cuda.Device(0).make_context()
+    foreign = cuda.Stream()
+    elsewhere.pop()
+    for flags, where, wrong in (
+        (99, None, "mem_flags = 99"),
+        (0, stream, "mem_flags = 0"),
+        (4, None, "needs a stream"),
+        (1, foreign, "another context"),
+    ):
+        with pytest.raises(cuda.LogicError, match=f"ManagedAllocation.attach failed.*{wrong}"):
+            a.base.attach(flags, where)
+    del foreign
+    elsewhere.detach()
+    with pytest.raises(TypeError):
+        a.base.attach(1, True)
     with pytest.raises(TypeError):
         a.base.attach("x")
+
+
+def test_more_than_the_machine_has():
+    """It is refused by us: a driver that tries has the process ended by Linux."""
+    pool = cuda.PageLockedMemoryPool()
+    before = cuda._handle_counts() if hasattr(cuda, "_handle_counts") else None
+    for make in (lambda n: cuda.pagelocked_empty(n, "V4096"), lambda n: pool.allocate(n, "V4096")):
+        with pytest.raises(cuda.MemoryError, match="page-locked memory, and the machine has"):
+            make(2**38)  # a PiB
+    with pytest.raises(MemoryError):
+        cuda.managed_empty(2**38, "V4096")
+    assert before is None or cuda._handle_counts() == before
+    assert cuda.pagelocked_zeros(2**26 + 1, np.int8)[-1] == 0  # enough to be looked at
 
 
 # ---- the end -------------------------------------------------------------------------------------

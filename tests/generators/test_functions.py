@@ -161,3 +161,22 @@ def test_bessel_and_hankel(opencl):
     assert np.allclose(h0.get(), scipy.hankel1(0, z), rtol=1e-10)
     assert np.allclose(h1.get(), scipy.hankel1(1, z), rtol=1e-10)
     assert np.allclose(clmath.bessel_jn(1, opencl.array(z)).get(), scipy.jv(1, z), rtol=1e-9)
+
+
+def test_a_result_that_overlaps_its_argument(side):
+    from pygpu.generators import functions
+
+    x = np.linspace(1, 2, 3000, dtype=np.float32)
+    for name in ("sqrt", "exp"):
+        array, expected = side.array(x), x.copy()
+        for _ in range(2):  # the second time it may be remembered
+            getattr(np, name)(expected[:-1], out=expected[1:])
+            functions.apply(name, array[:-1], out=array[1:])
+        np.testing.assert_allclose(array.get(), expected, rtol=1e-5)
+    array, expected = side.array(x), x.copy()
+    functions.binary("fmod", array[1:], array[:-1], out=array[:-1])
+    expected[:-1] = np.fmod(expected[1:], expected[:-1])
+    np.testing.assert_allclose(array.get(), expected, atol=1e-6)
+    whole = side.array(x)
+    assert functions.apply("sqrt", whole, out=whole) is whole  # item by item: no copy is needed
+    np.testing.assert_allclose(whole.get(), np.sqrt(x), rtol=1e-6)

@@ -386,7 +386,7 @@ extern "C" __global__ void k(const int *p, int *y) {
 //@ case: printf_counts_values
 //@ block: 1
 //@ out n: np.zeros(12, np.int32)
-//@ expect n: [1, 1, 3, 2, 0, 0, 6, 1, 1, 1, 8, 2]
+//@ expect n: [1, 1, 2, 2, 0, 0, 6, 1, 1, 1, 7, 2]
 extern "C" __global__ void k(int *n) {
     n[0] = printf("%d\n", 5);
     n[1] = printf("%5.2f|\n", 1.5);
