@@ -33,8 +33,8 @@ class Function(Frozen):
 
     name: for messages. text: helper functions of the common language; join: statements that set
     ``r`` from ``a`` and ``b``, all of the compute type of dtype. key: tells text and join from
-    those of every other function. known: "sum" or "prod" if it is a + b or a * b, whose kernels
-    may join items in any order.
+    those of every other function. known: "sum", "prod", "max" or "min" if it is that of two
+    numbers, whose kernels may join items in any order; a nan then stays.
     """
 
     name: str
@@ -178,6 +178,7 @@ def _flat_out(out: Any) -> Any:
 
 
 _COPY: Any = "copy"
+RESIDENT = 6  # groups that a unit runs at once, as many as have room for their tiles
 
 
 def _remember(backend: Backend, key: Any, plan: Any) -> None:
@@ -222,7 +223,7 @@ def _plan(
     tail: tuple[Any, ...] = ()
     if tile and whole:
         tiles = -(-n_red // (GROUP * each))
-        segments = max(min(limits.units * 8 // n_out, tiles), 1)
+        segments = max(min(limits.units * RESIDENT // n_out, tiles), 1)
         segments = -(-tiles // -(-tiles // segments))  # none of them empty
         groups, group_size = min(n_out * segments, 1 << 20), GROUP
     elif tile:
@@ -271,7 +272,7 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
     dtypes.require(backend, function.name, a.dtype, number, out.dtype)
     if a.size == 0:
         return
-    if function.known is not None:
+    if function.known in ("sum", "prod"):
         part("scan").scan(f"cum{function.known}", a, axis, dtype=number, out=out)
         return
     n = a.shape[axis]

@@ -98,9 +98,22 @@ def compile_plain(
 
 def compile_generated(source: str, options: Sequence[str]) -> nvrtc.Compiled:
     """What SourceModule compiles, for a caller who keeps it himself."""
-    return _compile(
-        "SourceModule", source, "nvcc", options, False, True, None, None, False, None, "cubin"
-    )
+
+    def made(words: Sequence[str]) -> nvrtc.Compiled:
+        return _compile(
+            "SourceModule", source, "nvcc", words, False, True, None, None, False, None, "cubin"
+        )
+
+    try:
+        minimal = nvrtc.has_minimal()
+    except nvrtc.NvrtcMissing:  # nvcc may do
+        minimal = False
+    if minimal:
+        try:
+            return made([*options, "-minimal"])
+        except CompileError:  # a user's text may need what that leaves out; else it fails again
+            pass
+    return made(options)
 
 
 def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:

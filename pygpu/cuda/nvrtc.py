@@ -79,6 +79,12 @@ def version() -> tuple[int, int]:
     return _cuda()._nvrtc_version()
 
 
+def has_minimal() -> bool:
+    """Whether there is ``-minimal``, which leaves textures, the runtime's functions and launches
+    from kernels out of the language: a small kernel compiles in four fifths of the time."""
+    return not is_simulated() and version() >= (12, 4)
+
+
 def is_simulated() -> bool:
     """Whether the compiler is the CPU simulator's."""
     from .loader import simulator_path
@@ -177,14 +183,14 @@ def include_folders() -> tuple[str, ...]:
 # the next word. Written without leading dashes; both - and -- are taken.
 _FLAGS = frozenset(
     "G device-debug lineinfo generate-line-info use_fast_math extra-device-vectorization dlto rdc "
-    "restrict w disable-warnings no-display-error-number default-device dopt "
-    "device-as-default-execution-space".split()
+    "restrict w disable-warnings no-display-error-number default-device dopt minimal "
+    "fdevice-syntax-only device-as-default-execution-space".split()
 )
 _VALUES = frozenset(
     "arch gpu-architecture relocatable-device-code maxrregcount ftz prec-sqrt prec-div fmad std "
     "define-macro D undefine-macro U include-path I pre-include include isystem diag-error "
-    "diag-suppress diag-warn ptxas-options Xptxas opt-info rdc dopt modify-stack-limit minimal "
-    "split-compile fdevice-syntax-only version-ident".split()
+    "diag-suppress diag-warn ptxas-options Xptxas opt-info rdc dopt modify-stack-limit "
+    "split-compile version-ident".split()
 )
 # Without meaning for device code that is compiled in memory.
 _IGNORED = frozenset("g O O0 O1 O2 O3 m64 c cubin ptx v verbose no-compress".split())

@@ -18,8 +18,36 @@ __all__ = ["accumulate", "closure", "function", "reduce"]
 
 DType = np.dtype[Any]
 _KNOWN = {
-    (lambda a, b: a + b).__code__.co_code: "sum",
-    (lambda a, b: a * b).__code__.co_code: "prod",
+    (function.__code__.co_code, function.__code__.co_names): known
+    for known, functions in {
+        "sum": (lambda a, b: a + b,),
+        "prod": (lambda a, b: a * b,),
+        "max": (
+            lambda a, b: max(a, b),
+            lambda a, b: max(b, a),
+            lambda a, b: a if a > b else b,
+            lambda a, b: a if a >= b else b,
+            lambda a, b: b if b > a else a,
+            lambda a, b: b if b >= a else a,
+            lambda a, b: b if a < b else a,
+            lambda a, b: b if a <= b else a,
+            lambda a, b: a if b < a else b,
+            lambda a, b: a if b <= a else b,
+        ),
+        "min": (
+            lambda a, b: min(a, b),
+            lambda a, b: min(b, a),
+            lambda a, b: a if a < b else b,
+            lambda a, b: a if a <= b else b,
+            lambda a, b: b if b < a else a,
+            lambda a, b: b if b <= a else a,
+            lambda a, b: b if a > b else a,
+            lambda a, b: b if a >= b else a,
+            lambda a, b: a if b > a else b,
+            lambda a, b: a if b >= a else b,
+        ),
+    }.items()
+    for function in functions
 }
 
 
@@ -56,9 +84,9 @@ def function(func: Any, number: DType, backend: Any) -> ordered.Function:
     )
 
 
-def _sum_dtype(dtype: DType) -> DType:
-    """What an array's sum() and prod() compute in."""
-    if dtype.kind in "biu" and dtype.itemsize < 8:
+def _dtype_of(kind: str, dtype: DType) -> DType:
+    """What an array's sum(), prod(), max() and min() compute in."""
+    if kind in ("sum", "prod") and dtype.kind in "biu" and dtype.itemsize < 8:
         return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
     return dtype
 
@@ -69,7 +97,9 @@ def _known(func: Any) -> str | None:
     code = func.__code__
     if code.co_argcount != 2 or code.co_nlocals != 2 or code.co_freevars or code.co_flags & 0x2C:
         return None
-    return _KNOWN.get(code.co_code)
+    if any(name in func.__globals__ for name in code.co_names):  # another max
+        return None
+    return _KNOWN.get((code.co_code, code.co_names))
 
 
 def reduce(
@@ -97,8 +127,9 @@ def reduce(
     axes = layout.normalize_axes(axis, given.ndim, name)
     if not host and out is None and initial is None and queue is None and given.size:
         function = function_for(given.dtype, given.backend)
-        if function.known is not None and function.dtype == _sum_dtype(given.dtype):
-            return given._reduce(function.known, axis, keepdims=keepdims)
+        kind = function.known
+        if kind is not None and function.dtype == _dtype_of(kind, given.dtype):
+            return given._reduce(kind, axis, keepdims=keepdims)
     kept = tuple(n for k, n in enumerate(given.shape) if k not in axes)
     full = tuple(1 if k in axes else n for k, n in enumerate(given.shape))
     wanted = full if keepdims else kept

@@ -26,6 +26,7 @@ needs_no_device = True
         (["--ptxas-options=-v"], ["--ptxas-options=-v"]),
         (["-rdc=true"], ["--relocatable-device-code=true"]),
         (["-lineinfo", "-G"], ["-lineinfo", "-G"]),
+        (["-minimal", "-DN=3"], ["-minimal", "-DN=3"]),
         (["-include", "x.h"], ["--pre-include=x.h"]),
         (["-ccbin", "g++"], []),
         (["-Xcompiler", "-O3"], []),
@@ -47,6 +48,28 @@ def test_options_where_there_is_no_nvcc():
     assert nvrtc.translate(given, must=True) == ["-DM"]
     with pytest.raises(TypeError):
         nvrtc.translate([1], must=True)
+
+
+def test_generated_kernels_are_compiled_without_what_they_seldom_need(monkeypatch):
+    """With -minimal if NVRTC has it; a text that fails so is compiled as the whole language."""
+    from pygpu.cuda import compiler
+
+    calls = []
+
+    def compile_(call, source, nvcc, options, *rest):
+        calls.append(list(options))
+        if "-minimal" in options and "tex1Dfetch" in source:
+            raise compiler.CompileError("no such function", [])
+        return source
+
+    monkeypatch.setattr(compiler, "_compile", compile_)
+    monkeypatch.setattr(nvrtc, "is_simulated", lambda: False)
+    monkeypatch.setattr(nvrtc, "version", lambda: (12, 4))
+    assert compiler.compile_generated("plain", ["-DN"]) == "plain"
+    assert compiler.compile_generated("tex1Dfetch", ()) == "tex1Dfetch"
+    monkeypatch.setattr(nvrtc, "version", lambda: (12, 3))
+    assert compiler.compile_generated("old", ()) == "old"
+    assert calls == [["-DN", "-minimal"], ["-minimal"], [], []]
 
 
 @pytest.mark.parametrize("wrong", [[1], [b"-DN"], [None]])

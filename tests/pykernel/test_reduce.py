@@ -10,6 +10,7 @@ import pytest
 
 import pygpu as cl
 from pygpu.core import ordered
+from pygpu.pykernel import binary
 
 SIZES = (1, 2, 7, 8, 33, 255, 257, 4097, 70001)
 
@@ -83,6 +84,28 @@ def test_known_functions(make):
         assert np.array_equal(_host(total(d, axis=axis)), x.sum(axis))
         assert np.array_equal(_host(product(d, axis=axis, init=3)), 3 * np.prod(x, axis))
     assert _host(total(d[:, ::-3], init=5)) == x[:, ::-3].sum() + 5
+
+
+def test_extrema_are_known(make):
+    """max and min however they are written, with NumPy's results, and what only looks like them."""
+    kinds = (
+        (np.max, lambda p, q: max(p, q), lambda p, q: q if p < q else p),
+        (np.min, lambda p, q: min(q, p), lambda p, q: p if p <= q else q),
+    )
+    x = (np.arange(1, 20001) * 7919 % 10007 - 5000).reshape(20, 1000).astype("f4")
+    d = make(x)
+    for expected, *functions in kinds:
+        for function in functions:
+            assert binary._known(function) == expected.__name__.removeprefix("a")
+        best = cl.reduce(functions[0], target=make.name)
+        for axis in (None, 0, 1):
+            assert np.array_equal(_host(best(d, axis=axis)), expected(x, axis))
+        assert _host(best(d[:, ::-3], init=-9000)) == expected(x[:, ::-3], initial=-9000)
+    x[7, 7] = np.nan  # where the order of the items would tell, it stays
+    assert np.isnan(_host(best(make(x))))
+    space = {"max": lambda a, b: a + b + 0}
+    other = eval("lambda p, q: max(p, q)", space)
+    assert binary._known(other) is None and binary._known(lambda a, b: a if b else b) is None
 
 
 def test_init_size_res(make):
