@@ -97,6 +97,8 @@ def enqueue_copy(queue: CommandQueue, dest: Any, src: Any, **kwargs: Any) -> Eve
                 "region",
             )
             return _opencl._enqueue_copy_buffer_rect(queue, src, dest, **kwargs)
+        if "dest_offset" in kwargs and "dst_offset" not in kwargs:  # an older name
+            kwargs["dst_offset"] = kwargs.pop("dest_offset")
         _check("a copy between buffers", kwargs, _BUFFERS)
         return _opencl._enqueue_copy_buffer(queue, src, dest, **kwargs)
     if to_buffer:

@@ -6,7 +6,7 @@ Program *program_new(State *state, PyTypeObject *type, Context *context, cl_prog
     if (self != NULL) {
         self->state = state;
         self->program = handle;
-        self->context = (Context *)Py_NewRef(context);
+        self->context = (Context *)Py_XNewRef(context);
         self->kind = kind;
         self->kernels = PyDict_New();
         self->lock = PyThread_allocate_lock();
@@ -26,6 +26,9 @@ Program *ocl_as_program(State *state, PyObject *obj, const char *call, const cha
     if (!PyObject_TypeCheck(obj, state->ProgramType)) {
         PyErr_Format(PyExc_TypeError, "%s: %s must be a Program, not %s", call, name, pg_type_name(obj));
         return NULL;
+    }
+    if (((Program *)obj)->context == NULL) { /* hollow: see Program_new */
+        return (Program *)ocl_reject(state, call, CL_INVALID_PROGRAM, "%s was not made yet: its __init__ has to call super().__init__(context, source)", name);
     }
     return (Program *)obj;
 }
@@ -138,13 +141,9 @@ PG_DOC(Program__doc__, "Program", "context, source_or_devices, binaries=None",
        "Raises ValueError for an empty source or one with a NUL character, LogicError for binaries of another device.");
 static ArgSpec Program_args = PG_ARGSPEC(Program__doc__);
 
-static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *construct(State *state, PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[3];
     Context *context;
-    State *state = ocl_state_of(type);
-    if (state == NULL) {
-        return NULL;
-    }
     if (PyTuple_GET_SIZE(args) == 1 && kwargs == NULL && PyObject_TypeCheck(PyTuple_GET_ITEM(args, 0), state->ProgramType)) {
         return from_program(state, type, (Program *)PyTuple_GET_ITEM(args, 0));
     }
@@ -177,6 +176,57 @@ static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         return from_source(state, type, context, a[1]);
     }
     return PyErr_Format(PyExc_TypeError, "Program: source must be str or bytes, or devices and binaries given, not %s", pg_type_name(a[1]));
+}
+
+static int makes_itself(State *state, PyTypeObject *type) { return type->tp_init != state->ProgramType->tp_init; }
+
+/* An __init__ of a subclass may take what it likes and make the program by super().__init__(context, ...). Until then the program is hollow:
+ * it has no context, and no handle can be made for it. One that was given a program's own arguments may leave that out. */
+static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    State *state = ocl_state_of(type);
+    if (state == NULL) {
+        return NULL;
+    }
+    if (!makes_itself(state, type)) {
+        return construct(state, type, args, kwargs);
+    }
+    PyObject *made = PyTuple_GET_SIZE(args) > 0 && PyObject_TypeCheck(PyTuple_GET_ITEM(args, 0), state->ContextType) ? construct(state, type, args, kwargs) : NULL;
+    if (made != NULL || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))) {
+        return made;
+    }
+    PyErr_Clear();
+    return (PyObject *)program_new(state, type, NULL, NULL, PROGRAM_UNKNOWN);
+}
+
+static int Program_init(PyObject *op, PyObject *args, PyObject *kwargs) {
+    Program *self = (Program *)op;
+    if (self->context != NULL && !makes_itself(self->state, Py_TYPE(op))) {
+        return 0; /* Program_new has made it */
+    }
+    if (self->pinned || self->stage != PROGRAM_FRESH || self->owner != 0) {
+        ocl_reject(self->state, "Program", CL_INVALID_OPERATION, "the program is in use: it cannot be made a second time");
+        return -1;
+    }
+    Program *made = (Program *)construct(self->state, self->state->ProgramType, args, kwargs);
+    if (made == NULL) {
+        return -1;
+    }
+    cl_program program = self->program;
+    self->program = made->program;
+    made->program = program;
+    PyObject **own[] = {(PyObject **)&self->context, &self->source, &self->arg_info, &self->options};
+    PyObject **other[] = {(PyObject **)&made->context, &made->source, &made->arg_info, &made->options};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        PyObject *old = *own[i];
+        *own[i] = *other[i];
+        *other[i] = old;
+    }
+    self->kind = made->kind;
+    self->stage = made->stage;
+    self->cached = made->cached;
+    self->pinned = made->pinned;
+    Py_DECREF(made); /* with what the program was before */
+    return 0;
 }
 
 /* What became of the program before it came here. */
@@ -366,6 +416,9 @@ static PyObject *Program_getattro(PyObject *op, PyObject *name) {
     if (value != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError) || is_dunder(name)) {
         return value; /* Python's own protocols ask for many such names, and none is a kernel's */
     }
+    if (self->context == NULL) {
+        return NULL;
+    }
     PyErr_Clear();
     if (self->stage != PROGRAM_BUILT && self->kind == PROGRAM_SOURCE && self->owner == 0) {
         return PyErr_Format(PyExc_AttributeError, "the program has no attribute '%U', and %s", name,
@@ -457,6 +510,7 @@ static PyMemberDef Program_members[] = {
 static PyType_Slot Program_slots[] = {
     {Py_tp_doc, (void *)Program__doc__},
     {Py_tp_new, (void *)Program_new},
+    {Py_tp_init, (void *)Program_init},
     {Py_tp_traverse, (void *)Program_traverse},
     {Py_tp_clear, (void *)Program_clear},
     {Py_tp_dealloc, (void *)Program_dealloc},

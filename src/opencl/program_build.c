@@ -52,7 +52,7 @@ static int need_handle(Program *self) {
         return 0;
     }
     if (self->source == NULL) {
-        ocl_reject(self->state, "Program", CL_INVALID_PROGRAM, "the program was not made from source");
+        ocl_reject(self->state, "Program", CL_INVALID_PROGRAM, "the program was not made yet: call super().__init__(context, source) first");
         return -1;
     }
     const char *text = PyBytes_AS_STRING(self->source);
@@ -305,7 +305,7 @@ static PyObject *Program_load(PyObject *op, PyObject *const *args, Py_ssize_t na
     if (pg_args(&Program_load_args, args, nargs, kwnames, a) < 0 || (options = program_text(a[2])) == NULL) {
         return NULL;
     }
-    if (self->pinned) {
+    if (self->pinned || self->source == NULL) {
         Py_RETURN_FALSE;
     }
     cl_program program = create_from_binaries(self->state, self->context, a[0], a[1]);

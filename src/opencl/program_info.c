@@ -266,6 +266,9 @@ PyObject *program_kernel_arguments(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 static PyObject *Program_get(PyObject *op, void *closure) {
     Program *self = (Program *)op;
     const Info *row = &Program_info[(intptr_t)closure];
+    if (self->context == NULL && ocl_program_handle(self) == NULL) {
+        return NULL;
+    }
     switch (row->param) {
     case CL_PROGRAM_CONTEXT:
         return Py_NewRef(self->context);

@@ -1,5 +1,6 @@
 """Programs: sources, kernels as attributes, information, several devices, threads, lifetime."""
 
+import contextlib
 import gc
 import pickle
 import threading
@@ -183,6 +184,67 @@ def test_subclass(ctx, queue):
     assert run(queue, built.fill, 2) == [2] * 4
     with pytest.raises(AttributeError, match="mine: nothing"):
         _ = built.nothing
+
+
+def test_a_subclass_is_made_by_its_init(ctx, queue):
+    class Named(cl.Program):
+        def __init__(self, name, context=None, text=FILL):
+            self.name = name
+            if context is not None:
+                super().__init__(context, text)
+                self.build()
+
+    assert run(queue, Named("a", ctx).fill, 3) == [3] * 4
+    assert Named(name="a", context=ctx).kernel_names == "fill"
+    with pytest.raises(ValueError, match="empty"):
+        Named("a", ctx, "")
+    named = Named("a", ctx)
+    with pytest.raises(cl.LogicError, match="a second time"):
+        cl.Program.__init__(named, ctx, FILL)
+    cl.Program(ctx, FILL).__init__()  # ignored, as ever
+
+    class Plain(cl.Program):  # leaves it to __new__
+        def __init__(self, context, text):
+            self.name = "b"
+
+    assert run(queue, Plain(ctx, FILL).build().fill, 4) == [4] * 4
+
+    class Changed(cl.Program):
+        def __init__(self, context, text):
+            super().__init__(context, text.replace("fill", "stuff"))
+
+    assert Changed(ctx, FILL).build().kernel_names == "stuff"
+
+
+def test_a_program_that_its_init_did_not_make(ctx):
+    class Named(cl.Program):
+        def __init__(self, name):
+            self.name = name
+
+    hollow = Named("a")
+    assert hollow.name == "a" and not hasattr(hollow, "fill")
+    names = {name for name in dir(cl.Program) if not name.startswith("__")}
+    for name in names - {"from_int_ptr"}:  # which believes any number
+        try:
+            value = getattr(hollow, name)
+        except cl.LogicError:
+            continue
+        for args in [(), (ctx,), (b"",), (b"", None, []), ([], [], b""), (1, b"abcd")]:
+            if callable(value):
+                with contextlib.suppress(Exception):
+                    value(*args)
+    for use in (
+        lambda: cl.Kernel(hollow, "fill"),
+        lambda: cl.Program(hollow),
+        lambda: cl.link_program(ctx, [hollow]),
+        lambda: cl.Program(ctx, FILL).compile(headers=[("a.h", hollow)]),
+        lambda: hash(hollow),
+        lambda: hollow.context,
+        lambda: hollow.devices,
+        lambda: hollow.build(),
+    ):
+        with pytest.raises(cl.LogicError, match="not made yet"):
+            use()
 
 
 def test_programs_cannot_be_pickled(ctx):
