@@ -15,11 +15,15 @@ from typing import Any
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.linalg import _linalg as _numpy
 
 from . import factors, host, layout, manipulate, ufuncs, work
 from . import matmul as products
 from .reduce import reduce
+
+try:
+    from numpy.linalg import _linalg as _numpy
+except ImportError:  # NumPy 1
+    from numpy.linalg import linalg as _numpy
 
 __all__ = [
     "LinAlgError",
