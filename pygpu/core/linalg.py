@@ -507,4 +507,5 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 def table() -> dict[Any, Callable[..., Any]]:
     """NumPy's functions, and what computes them here."""
-    return {getattr(np.linalg, name): globals()[name] for name in __all__ if name != "LinAlgError"}
+    names = [name for name in __all__ if name != "LinAlgError" and hasattr(np.linalg, name)]
+    return {getattr(np.linalg, name): globals()[name] for name in names}  # NumPy 1 has fewer
