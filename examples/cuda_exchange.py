@@ -59,8 +59,12 @@ print("NumPy and the device worked on the same", shared.nbytes, "bytes")
 
 try:
     import cupy
+
+    cupy.cuda.runtime.getDeviceCount()
 except ImportError:
     print("CuPy is not installed")
+except cupy.cuda.runtime.CUDARuntimeError as error:  # pygpu has its simulator then
+    print("CuPy has no device:", error)
 else:
     theirs = cupy.arange(1000, dtype=cupy.float32)
     halve(theirs, np.int32(theirs.size), block=256, grid=4)  # waits for CuPy's stream

@@ -178,7 +178,8 @@ class DeviceAllocation:
     def size(self) -> int: ...
 
 @final
-class DeviceView: ...
+class DeviceView:
+    def __buffer__(self, flags: int, /) -> memoryview: ...
 
 @disjoint_base
 class Event:

@@ -97,6 +97,9 @@ SLOTS["GPUArray.__pow__"] = "(self, value: Any, mod: None = None, /) -> Any"
 SLOTS["GPUArray.__rpow__"] = "(self, value: Any, mod: None = None, /) -> Any"
 SLOTS["GPUArray.__ipow__"] = "(self, value: Any, mod: None = None, /) -> Any"
 
+BUFFERS = {"DeviceView"}
+"""Classes with the buffer protocol: ``__buffer__`` is seen from Python 3.12 on alone."""
+
 # What the docstrings say too broadly: info.def calls what is not of one of its kinds "object".
 PROPERTIES = {
     "Device.pci_bus_info_khr": "tuple[int, int, int, int]",
@@ -245,6 +248,8 @@ def class_stub(cls: type) -> str:
     body = []
     if (cls.__doc__ or "").startswith("("):
         body.append(f"def __new__{signature(cls, cls.__name__, 'cls', 'Self')}: ...")
+    if cls.__name__ in BUFFERS and "__buffer__" not in vars(cls):
+        body.append(f"def __buffer__{SLOTS['__buffer__']}: ...")
     for name, item in sorted(vars(cls).items()):
         body += member_stub(cls, name, item)
     lines = [] if cls.__flags__ & BASETYPE else ["@final"]

@@ -14,7 +14,6 @@
 #include "sim.h"
 
 #define SIM_MAX_THREADS 1024u /* of a block, as on every GPU */
-#define SIM_COOPERATIVE_BLOCKS 64u /* of a cooperative launch: one system thread each */
 #define SIM_MOST_PARAMS 512 /* 32 KiB of values, more than CUDA allows */
 /* AddressSanitizer takes a call that does not return for the end of the system thread's stack, of which a fiber's is no part. */
 #if defined(__SANITIZE_ADDRESS__)

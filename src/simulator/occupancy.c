@@ -30,6 +30,8 @@ static int blocks_of(const Needs *needs, int block_size, size_t dynamic) {
     size_t shared = SIM_SHARED_MULTIPROCESSOR / (dynamic + (size_t)needs->shared + SHARED_RESERVED);
     blocks = blocks < SIM_BLOCKS_MULTIPROCESSOR ? blocks : SIM_BLOCKS_MULTIPROCESSOR;
     blocks = registers < blocks ? registers : blocks;
+    const int together = (int)SIM_COOPERATIVE_BLOCKS / sim_threads(); /* a cooperative launch of so many a multiprocessor shall run */
+    blocks = together < blocks ? (together > 1 ? together : 1) : blocks;
     return shared < (size_t)blocks ? (int)shared : blocks;
 }
 

@@ -108,6 +108,7 @@ CUresult sim_kernel_set_attribute(SimKernel *kernel, CUfunction_attribute attrib
 
 /* ---- settings, read from the environment once ------------------------------------------------------------------- */
 
+#define SIM_COOPERATIVE_BLOCKS 1024u /* of a cooperative launch: one system thread each; max_active_blocks() leads to no more */
 int sim_threads(void);              /* PYGPU_SIM_THREADS: workers, at least 1 */
 double sim_compile_timeout(void);   /* PYGPU_SIM_COMPILE_TIMEOUT, 600: seconds that a run of the C++ compiler may take, 0: no limit */
 double sim_timeout(void);           /* PYGPU_SIM_TIMEOUT, 120: seconds that a launch may run, 0: no limit */

@@ -201,17 +201,18 @@ static void *cooperative_main(void *job) {
 }
 
 static void pool_run_cooperative(Job *job) {
-    pthread_t threads[SIM_COOPERATIVE_BLOCKS];
+    pthread_t *threads = malloc(sizeof *threads * job->blocks);
     unsigned started = 0;
     job->grid_alive = (unsigned)job->blocks;
-    while (started + 1 < job->blocks && start_thread(cooperative_main, job, &threads[started])) started++;
-    if (started + 1 < job->blocks) {
+    while (threads != NULL && started + 1 < job->blocks && start_thread(cooperative_main, job, &threads[started])) started++;
+    if (threads == NULL || started + 1 < job->blocks) {
         SimError error = {CUDA_ERROR_OPERATING_SYSTEM, "no system thread for every block of a cooperative launch"};
         job_failed(job, &error);
     } else {
         run_cooperative_block(job);
     }
     while (started > 0) pthread_join(threads[--started], NULL);
+    free(threads);
 }
 
 void pool_run(Job *job) {

@@ -414,7 +414,7 @@ def test_damaged_images_are_refused_or_load(simulator):
         (1, (1, 1, 65), {}, "64"),
         ((1, 65536), 1, {}, "a grid of"),
         (1, 1, {"shared": 49153}, "MAX_DYNAMIC_SHARED_SIZE_BYTES"),
-        (65, 1, {"cooperative": True}, "at most 64"),
+        (1025, 1, {"cooperative": True}, "at most 1024"),
     ],
 )
 def test_limits_of_launches(simulator, grid, block, kwargs, message):
