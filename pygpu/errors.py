@@ -10,6 +10,7 @@ ValueError or TypeError, so that `except cl.LogicError` and `except ValueError` 
 """
 
 import builtins
+from collections.abc import Sequence
 
 __all__ = [
     "CommandQueueUsedAfterExit",
@@ -122,6 +123,39 @@ class RepeatedKernelRetrieval(UserWarning):  # PyOpenCL's name
 
 class CommandQueueUsedAfterExit(UserWarning):  # PyOpenCL's name
     """A queue was used after the `with` block that finished it."""
+
+
+class CompileError(Error):
+    """A compiler of CUDA refused a source.
+
+    msg: what failed; command_line: the compiler and its options; stdout, stderr: what it said.
+    """
+
+    def __init__(
+        self,
+        msg: str,
+        command_line: Sequence[str] | None,
+        stdout: str | None = None,
+        stderr: str | None = None,
+    ) -> None:
+        super().__init__(msg, command_line, stdout, stderr)
+        self.msg = msg
+        self.command_line = command_line
+        self.stdout = stdout
+        self.stderr = stderr
+
+    def __str__(self) -> str:
+        text = self.msg
+        if self.command_line:
+            text += f"\n[command: {' '.join(map(str, self.command_line))}]"
+        if self.stdout:
+            text += f"\n[stdout:\n{self.stdout}]"
+        if self.stderr:
+            text += f"\n[stderr:\n{self.stderr}]"
+        return text
+
+
+CompileError.__module__ = "pygpu.cuda.driver"
 
 
 _CLASSES = {

@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from .._cuda import *  # noqa: F403
-from ..errors import Error, LaunchError, LogicError, MemoryError, RuntimeError  # noqa: F401
-from .errors import CompileError  # noqa: F401
+from ..errors import (  # noqa: F401
+    CompileError,
+    Error,
+    LaunchError,
+    LogicError,
+    MemoryError,
+    RuntimeError,
+)
 
 if _TYPE_CHECKING:
     from .driver_arrays import *  # noqa: F403

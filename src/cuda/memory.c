@@ -29,7 +29,7 @@ CUdeviceptr cud_memory_alloc(State *state, size_t size) {
 static int is_still_there(Context *context, CUdeviceptr ptr) {
     CUcontext owner = NULL;
     CUresult status = CUDA_SUCCESS;
-    CU_CALL(status, cuPointerGetAttribute, &owner, 1 /* CONTEXT */, ptr);
+    CU_BESIDE(status, cuPointerGetAttribute, &owner, 1 /* CONTEXT */, ptr);
     return status == CUDA_SUCCESS && owner == context->handle;
 }
 

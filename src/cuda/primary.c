@@ -56,16 +56,19 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
 }
 
 void cud_primary_lost(State *state) {
-    for (Context *self = cud_contexts; self != NULL; self = self->next) {
+    Context *self = (Context *)Py_XNewRef((PyObject *)cud_contexts), *next; /* other threads may run during the call, and drop it */
+    for (; self != NULL; self = next) {
         unsigned int flags = 0;
         int active = 1;
         CUresult status = CUDA_SUCCESS;
         if (self->state == state && self->kind == CONTEXT_PRIMARY && self->alive) {
-            CU_CALL(status, cuDevicePrimaryCtxGetState, self->device, &flags, &active);
+            CU_BESIDE(status, cuDevicePrimaryCtxGetState, self->device, &flags, &active);
             if (status == CUDA_SUCCESS && !active) {
                 forget(self);
             }
         }
+        next = (Context *)Py_XNewRef((PyObject *)self->next);
+        Py_DECREF((PyObject *)self);
     }
 }
 

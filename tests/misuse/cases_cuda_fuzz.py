@@ -7,6 +7,8 @@ that a kernel would follow, integers are left out by the argument's name.
 from __future__ import annotations
 
 import gc
+import math
+import os
 import tempfile
 from typing import Any
 
@@ -50,6 +52,19 @@ def nasty(env: Env) -> list[Any]:
     ]  # fmt: skip
 
 
+def _note(function: Any, place: int, value: Any) -> None:
+    """Tell a file what is about to be called, so that it is known after a crash: FUZZ_LOG."""
+    path = os.environ.get("FUZZ_LOG")
+    if path:
+        try:
+            text = repr(value)[:80]
+        except Exception as error:
+            text = f"<{type(value).__name__}: {error!r}>"
+        name = getattr(function, "__qualname__", repr(function))
+        with open(f"{path}.{os.getpid()}", "w") as file:
+            file.write(f"{name}: argument {place} = {text}\n")
+
+
 def attack(env: Env, function: Any, *args: Any, no_numbers: tuple[int, ...] = ()) -> None:
     """Call *function* rightly once, then with each argument in turn replaced by each nasty
     value."""
@@ -63,6 +78,7 @@ def attack(env: Env, function: Any, *args: Any, no_numbers: tuple[int, ...] = ()
             if number and (place in no_numbers or (pointed and not _cuda._is_simulator())):
                 continue
             now = [*args[:place], value, *args[place + 1 :]]
+            _note(function, place, value)
             try:
                 function(*now)
             except (SystemError, RecursionError) as error:
@@ -114,6 +130,17 @@ def fills(env: Env) -> None:
         attack(env, getattr(cuda, f"memset_d2d{bits}_async"), a, 64, 1, 4, 2, env.stream)
 
 
+def shaped(function: Any) -> Any:
+    """What makes an array, without shapes that take the machine's memory."""
+
+    def call(shape: Any, *more: Any) -> Any:
+        sizes = shape if isinstance(shape, tuple) else (shape,)
+        ints = [abs(int(n)) for n in sizes if isinstance(n, (int, np.integer))]
+        return function(-1 if math.prod(ints) > 2**20 else shape, *more)
+
+    return call
+
+
 @case(limit=60)
 def memory(env: Env) -> None:
     small = 2**20  # what is larger takes the machine's memory, which is not what this is about
@@ -133,20 +160,13 @@ def memory(env: Env) -> None:
     attack(env, of_size(pool.allocate), 64)
     attack(env, pool.bin_number, 64)
     attack(env, pool.alloc_size, 3)
-    attack(env, lambda s, d: locked.allocate(s if np.size(s) < 9 else 4, d), (4,), np.float32)
+    attack(env, shaped(locked.allocate), (4,), np.float32)
     pool.free_held()
     locked.free_held()
 
 
 @case(limit=60)
 def host_memory(env: Env) -> None:
-    def shaped(function: Any) -> Any:
-        def call(shape: Any, *more: Any) -> Any:
-            large = isinstance(shape, (int, tuple)) and np.prod(np.abs(shape or 0.0)) > 2**20
-            return function(-1 if large else shape, *more)
-
-        return call
-
     for name in ("pagelocked_empty", "pagelocked_zeros", "aligned_empty", "aligned_zeros"):
         attack(env, shaped(getattr(cuda, name)), (4,), np.float32, "C")
     attack(env, shaped(cuda.managed_empty), (4,), np.float32, "C", 1)
