@@ -153,10 +153,14 @@ def concatenate(
     total = builtins.sum(a.shape[axis] for a in arrays)
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
     result = first._new(shape, dtype) if make is None else make(shape, dtype)
-    at = 0
+    at, strides = 0, result.strides
     for array in arrays:
         n = array.shape[axis]
-        result[(slice(None),) * axis + (slice(at, at + n),)] = array
+        if make is None:
+            to = (*shape[:axis], n, *shape[axis + 1 :])
+            result._view(to, strides, result.offset + at * strides[axis])._copy_from(array)
+        else:
+            result[(slice(None),) * axis + (slice(at, at + n),)] = array
         at += n
     return result
 

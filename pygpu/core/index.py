@@ -12,13 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, kernels, layout, work
+from . import dtypes, kernels, layout, remember, work
+from .bounds import Report
+from .remember import step
 from .scan import scan
 from .shells import index_text
 
 __all__ = ["getitem", "nonzero", "put", "put_along_axis", "setitem", "take", "take_along_axis"]
 
 Shape = tuple[int, ...]
+_AXIS_TYPES = (int, type(None))
 
 
 class _Where:
@@ -54,11 +57,12 @@ def _move(
     shape: Shape,
     places: list[_Where],
     into: bool,
-) -> None:
+    report: Report | None = None,
+) -> tuple[Any, int, int, list[Any]] | None:
     """to[...] = source[...] for all items of *shape*; places belong to *to* if into, else to
-    *source*."""
+    *source*. Returns what was launched: the kernel, groups, their size, numbers."""
     if prod(shape) == 0:
-        return
+        return None
     side = to if into else source
     backend = side.backend
     strides = [to_strides, source_strides, *(p.strides for p in places)]
@@ -88,17 +92,18 @@ def _move(
     reads = [source, *(p.array for p in places)]
     if not checked:
         work.launch(side, kernel, groups, size, reads, [to], numbers)
-        return
-    bad = work.scratch(side, 16)
-    bad._set_event(backend.fill(side._queue(), bad.base_data, 0, 16))
-    work.launch(side, kernel, groups, size, reads, [to, bad], numbers)
-    found = np.empty(2, np.int64)
-    backend.to_host(side.queue, found, bad.base_data, 0, wait_for=bad.events or None)
-    if found[0]:
-        place = places[int(found[0]) - 1]
-        raise IndexError(
-            f"index {found[1]} is out of bounds for axis {place.axis} with size {place.length}"
-        )
+        return kernel, groups, size, numbers
+    report = report or Report(side)
+    work.launch(side, kernel, groups, size, reads, [to, report.array], numbers)
+    number, value = report.read()
+    if number:
+        place = places[number - 1]
+        _out_of_bounds(value, place.axis, place.length)
+    return kernel, groups, size, numbers
+
+
+def _out_of_bounds(value: int, axis: int, length: int) -> None:
+    raise IndexError(f"index {value} is out of bounds for axis {axis} with size {length}")
 
 
 def _moved(to: np.dtype[Any], source: np.dtype[Any]) -> tuple[np.dtype[Any], np.dtype[Any]]:
@@ -125,8 +130,14 @@ def _index_array(a: Any, item: Any, length: int, axis: int, mode: str) -> tuple[
         low, high = int(host.min()), int(host.max())
         if low < -length or high >= length:
             wrong = low if low < -length else high
-            raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {length}")
-    return work.as_array(a, host.astype(np.int64)), False
+            _out_of_bounds(wrong, axis, length)
+    host = np.array(host, np.int64, order="C")  # nobody else's: it need not be waited for
+    array = work.empty(a, host.shape, np.int64)
+    if host.size:
+        array._set_event(
+            a.backend.to_device(a.queue, array.base_data, 0, host, blocking=False)
+        )
+    return array, False
 
 
 class _Advanced:
@@ -231,6 +242,11 @@ def _whole_mask(a: Any, key: Any) -> Any:
 
 def getitem(a: Any, key: Any) -> Any:
     """a[key] where key has arrays, lists or bools in it: a new array."""
+    if a.ndim and a.shape[0]:
+        if type(key) is list:
+            key = np.asarray(key) if key else key
+        if (type(key) is type(a) or type(key) is np.ndarray) and key.dtype.kind in "iu":
+            return take(a, key, 0)
     mask = _whole_mask(a, key)
     if mask is not None:
         return _compress(a, mask)
@@ -286,9 +302,9 @@ def setitem(a: Any, key: Any, value: Any) -> None:
 def _set_where(a: Any, mask: Any, value: Any) -> None:
     from . import elementwise
 
-    if a.size == 0:
+    if a.size == 0 or remember.known("set where", mask, value, a, out=a) is not None:
         return
-    dtype = a.dtype
+    dtype, given = a.dtype, (mask, value, a)
     operation = elementwise.Operation(
         "set where", (np.dtype(np.bool_), dtype, dtype), (dtype,), "y0 = x0 ? x1 : x2;"
     )
@@ -298,7 +314,8 @@ def _set_where(a: Any, mask: Any, value: Any) -> None:
         value = np.asarray(value)[()]
     if not work.is_array(value) and dtype.kind == "V":
         value = work.as_array(a, np.asarray(value, dtype))
-    a._run(operation, [a], [mask, value, a], a.shape)
+    call = remember.Call("set where", given, a) if value is given[1] else None
+    a._run(operation, [a], [mask, value, a], a.shape, call=call)
 
 
 def _tiles_of(mask: Any) -> tuple[Any, int]:
@@ -330,9 +347,34 @@ def _last(ends: Any) -> int:
     return int(found[0])
 
 
+def _few(mask: Any, x: Any, items: Any) -> tuple[Any, int]:
+    """_compact() of few items, in one launch: what it found comes with them, and is read then."""
+    backend, n = mask.backend, mask.size
+    out = work.empty(x, (n,), x.dtype)
+    count = work.empty(x, (1,), np.int64)
+    name = f"few {mask.dtype.char}"
+    known = backend.table.plans.run(name, mask, x, out, count)
+    if known is None:
+        cpu = backend.limits.is_cpu
+        kernel = kernels.get(
+            backend,
+            ("few", mask.dtype, items),
+            lambda: (index_text.few_source(mask.dtype, items, cpu), "few"),
+            dtypes.features(mask.dtype),
+        )
+        size = 1 if cpu else index_text.GROUP
+        work.launch(mask, kernel, 1, size, [mask, x], [out, count], [n])
+        steps = (step(backend, kernel, 1, size, (0, 1, 2, 3), [n]),)
+        backend.table.plans.add(name, 0, (mask, x, out, count), None, None, steps, (), (2, 3))
+    found = _last(count)
+    return out if found == n else out._view((found,), None, out.offset), found
+
+
 def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
     """x's items where the mask is true, or the indices (one row an axis) for x None."""
     backend = mask.backend
+    if x is not None and mask.size <= index_text.FEW:
+        return _few(mask, x, _moved(x.dtype, x.dtype)[0])
     cpu = backend.limits.is_cpu
     ends, tiles = _tiles_of(mask)
     ndim = 1 if x is not None else max(len(shape), 1)
@@ -398,6 +440,18 @@ def take(
     """numpy.take: the items with these indices along an axis (None: of the flat array)."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
+    name, report, given, plans = "", None, a, a.backend.table.plans
+    if out is None and mode == "raise" and type(indices) is type(a) and type(axis) in _AXIS_TYPES:
+        name, report = f"take {axis}", Report(a)
+        known = plans.run(name, a, indices, report.array)
+        if known is not None:
+            number, value = report.read()
+            if number:
+                flat = axis is None
+                _out_of_bounds(value, *((0, a.size) if flat else (axis % a.ndim, a.shape[axis])))
+            return known
+    elif out is None and mode == "raise" and not work.is_array(indices):
+        name = f"take there {axis}"  # what comes from the host is checked there
     a = a._aligned()
     if axis is None:
         a, axis = work.flat(a), 0
@@ -406,6 +460,10 @@ def take(
     axis = layout.normalize_axis(axis, a.ndim)
     length = a.shape[axis]
     array, checked = _index_array(a, indices, length, axis, mode)
+    if name and report is None:
+        known = plans.run(name, given, array)
+        if known is not None:
+            return known
     if length == 0 and array.size:
         raise IndexError("cannot do a non-empty take from an empty axes.")
     shape = a.shape[:axis] + array.shape + a.shape[axis + 1 :]
@@ -416,7 +474,15 @@ def take(
     strides = a.strides[:axis] + (0,) * array.ndim + a.strides[axis + 1 :]
     spread = (0,) * axis + array.strides + (0,) * (a.ndim - axis - 1)
     place = _Where(array, spread, a.strides[axis], length, axis, checked, mode)
-    _move(out, out.strides, a, strides, shape, [place], False)
+    launched = _move(out, out.strides, a, strides, shape, [place], False, report)
+    same = a.base_data is given.base_data and a.offset == given.offset
+    if name and launched is not None and same and array._is_aligned:
+        kernel, groups, size, numbers = launched
+        operands, places = (given, array), (0, 1, -1)
+        if report is not None:
+            operands, places = (given, array, report.array), (0, 1, -1, 2)
+        steps = (step(a.backend, kernel, groups, size, places, numbers),)
+        plans.add(name, 0, operands, None, out, steps)
     return out
 
 

@@ -55,6 +55,12 @@ class Indexing(ArrayCore):
         return self._view(shape, strides, self.offset + offset, dtype)
 
     def __getitem__(self, key: Any) -> Any:
+        if type(key) in (list, np.ndarray) or (
+            type(key) is type(self)
+            and key.ndim
+            and (key.dtype.kind in "iu" or key.shape == self.shape)
+        ):
+            return part("index").getitem(self, key)
         view, advanced = self._basic(key)
         if advanced:
             index = part("index")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pygpu import _array
-from pygpu.core import functions
+from pygpu.core import functions, sort
 
 A = np.arange(24, dtype=np.float32).reshape(4, 6) - 7
 
@@ -47,6 +47,11 @@ def operations(make: Any) -> dict[str, tuple[Callable[[], Any], int]]:
         "all": (lambda: mask.all(), 2),
         "dot": (lambda: big.dot(big), 2),
         "cumsum": (lambda: a.cumsum(1), 2),
+        "sort": (lambda: sort.sort(a), 1),
+        "argsort": (lambda: sort.argsort(a, 1), 1),
+        "matmul": (lambda: a @ b.T, 1),
+        "set where": (lambda: out.__setitem__(mask, 2), 1),
+        "concatenate": (lambda: functions.concatenate([a, b], 1), 2),
     }
 
 

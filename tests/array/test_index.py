@@ -139,3 +139,46 @@ def test_take_and_put(make):
     index.put_along_axis(device, order[:, :1], 9, 1)
     np.put_along_axis(b, order[:, :1], 9, 1)
     np.testing.assert_array_equal(device.get(), b)
+
+
+def test_bounds_are_checked_in_every_call(make):
+    """The memory that tells is used again: what one call found is not told by the next."""
+    a = host("f4", (5, 6))
+    x = make(a)
+    good, bad = np.array([0, 4, -5]), np.array([1, -6, 2])
+    on_device, wrong = make(good), make(bad)
+    for _ in range(3):
+        np.testing.assert_array_equal(x[on_device].get(), a[good])
+        np.testing.assert_array_equal(x.take(on_device, 1).get(), a.take(good, 1))
+        np.testing.assert_array_equal(x.take(on_device).get(), a.take(good))
+        np.testing.assert_array_equal(x[[0, 4, -5]].get(), a[good])
+        with pytest.raises(IndexError, match="index -6 is out of bounds for axis 0 with size 5"):
+            x[wrong]
+        with pytest.raises(IndexError, match="index -6 is out of bounds for axis 0 with size 5"):
+            x[[1, -6, 2]]
+        with pytest.raises(IndexError, match="index 30 is out of bounds for axis 0 with size 30"):
+            x.take(make(np.array([30])))
+    for call in (lambda: x[on_device], lambda: x.take(on_device, 1)):
+        launches, copies = make.calls(call)
+        assert launches == 1
+        assert len(copies) == 1  # what it found
+    strided = x[::2, ::-1]
+    np.testing.assert_array_equal(strided[make(np.array([2, 0]))].get(), a[::2, ::-1][[2, 0]])
+
+
+def test_indices_of_a_list_may_change_afterwards(make):
+    x = make(np.arange(8))
+    where = np.array([3, 1])
+    got = x[where]
+    where[:] = 100
+    np.testing.assert_array_equal(got.get(), [3, 1])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "u1", "c16", "i2,f8"])
+def test_masks_of_few_items(make, dtype):
+    for n in (1, 2, 255, 257, 1024, 1025):
+        a = np.arange(n).astype(dtype)
+        x = make(a)
+        for mask in (np.arange(n) % 3 == 1, np.zeros(n, bool), np.ones(n, bool)):
+            for _ in range(2):
+                np.testing.assert_array_equal(x[make(mask)].get(), a[mask])

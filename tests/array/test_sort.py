@@ -73,3 +73,14 @@ def test_unique(make):
             else:
                 np.testing.assert_array_equal(got.get(), expected)
         np.testing.assert_array_equal(sort.unique(make(a)).get(), np.unique(a))
+
+
+def test_rows_of_all_small_lengths(make):
+    """One group sorts a row; a CPU does so only while that is quicker than sorting by radix."""
+    rng = np.random.default_rng(5)
+    for rows, n in ((1, 1), (3, 2), (20, 64), (9, 65), (8, 512), (9, 512), (1, 513)):
+        a = rng.integers(-3, 4, (rows, n)).astype(np.float32)
+        for _ in range(2):
+            np.testing.assert_array_equal(sort.sort(make(a)).get(), np.sort(a))
+            places = sort.argsort(make(a)).get()
+            np.testing.assert_array_equal(places, np.argsort(a, kind="stable"))

@@ -8,12 +8,22 @@ import numpy as np
 
 from .. import dtypes
 
-__all__ = ["CPU_TILE", "GROUP", "TILE", "compact_source", "count_source", "move_source"]
+__all__ = [
+    "CPU_TILE",
+    "FEW",
+    "GROUP",
+    "TILE",
+    "compact_source",
+    "count_source",
+    "few_source",
+    "move_source",
+]
 
 DType = np.dtype[Any]
 GROUP = 256
 TILE = 4096  # items of a mask for one group
 CPU_TILE = 65536
+FEW = 1024  # items that one group of ``few`` gathers
 
 
 def move_source(
@@ -158,6 +168,50 @@ def count_source(mask: DType, cpu: bool) -> str:
             counts[tile] = sums[0];
         PG_BARRIER;
     }}
+}}
+"""
+
+
+def few_source(mask: DType, items: DType, cpu: bool) -> str:
+    """The kernel ``few``: a group gathers the items of true places, and says how many they are."""
+    m, t = dtypes.storage_type(mask), dtypes.storage_type(items)
+    head = f"""\
+{dtypes.declare(items)}PG_KERNEL void few(PG_ARRAY_IN({m}, mask), PG_ARRAY_IN({t}, x), PG_ARRAY({t}, out), PG_ARRAY(pg_i64, count), pg_i64 n)
+{{
+    PG_START_IN({m}, mask); PG_START_IN({t}, x); PG_START({t}, out); PG_START(pg_i64, count);
+"""
+    if cpu:
+        return f"""\
+{head}    pg_i64 at = 0;
+    for (pg_i64 i = 0; i < n; i++) {{
+        out[at] = x[i];
+        at += {_true(mask, "mask", "i")};
+    }}
+    count[0] = at;
+}}
+"""
+    return f"""\
+{head}    PG_LOCAL pg_u32 sums[{GROUP}];
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), each = (pg_i32)((n + {GROUP - 1}) / {GROUP});
+    pg_i32 first = id * each, end = first + each < (pg_i32)n ? first + each : (pg_i32)n;
+    pg_u32 sum = 0;
+    for (pg_i32 i = first; i < end; i++)
+        sum += {_true(mask, "mask", "i")};
+    pg_u32 mine = sum;
+    sums[id] = sum;
+    for (pg_i32 d = 1; d < {GROUP}; d <<= 1) {{
+        PG_BARRIER;
+        pg_u32 left = id >= d ? sums[id - d] : 0;
+        PG_BARRIER;
+        sum += left;
+        sums[id] = sum;
+    }}
+    pg_u32 at = sum - mine;
+    for (pg_i32 i = first; i < end; i++)
+        if ({_true(mask, "mask", "i")})
+            out[at++] = x[i];
+    if (id == {GROUP - 1})
+        count[0] = sum;
 }}
 """
 
