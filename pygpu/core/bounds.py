@@ -1,7 +1,7 @@
 """Where kernels say that an index was out of bounds: two int64 on the device, zero unless one was.
 
-The memory is kept once it was read: it is still zero then, and nothing uses it any more, so the next
-check needs no memory of its own and no command that clears it.
+The memory is kept once it was read: it is still zero then, and nothing uses it any more, so the
+next check needs no memory of its own and no command that clears it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ _KEPT = 8  # for threads that check at once
 
 
 class Report:
-    """The answer of one launch, on the queue of the array *side*: [number of the index + 1, value]."""
+    """The answer of one launch, on the queue of the array *side*: [number of the index + 1, its
+    value]."""
 
     __slots__ = ("array",)
 

@@ -134,9 +134,7 @@ def _index_array(a: Any, item: Any, length: int, axis: int, mode: str) -> tuple[
     host = np.array(host, np.int64, order="C")  # nobody else's: it need not be waited for
     array = work.empty(a, host.shape, np.int64)
     if host.size:
-        array._set_event(
-            a.backend.to_device(a.queue, array.base_data, 0, host, blocking=False)
-        )
+        array._set_event(a.backend.to_device(a.queue, array.base_data, 0, host, blocking=False))
     return array, False
 
 
@@ -323,11 +321,17 @@ def _tiles_of(mask: Any) -> tuple[Any, int]:
     backend = mask.backend
     cpu = backend.limits.is_cpu
     tiles = -(-mask.size // (index_text.CPU_TILE if cpu else index_text.TILE))
+    warps = backend.limits.warps and mask.itemsize == 1
     kernel = kernels.get(
         backend,
-        ("count", mask.dtype),
-        lambda: (index_text.count_source(mask.dtype, cpu), "count"),
-        dtypes.features(mask.dtype),
+        ("count", mask.dtype, warps),
+        lambda: (
+            index_text.count_by_warps(mask.dtype)
+            if warps
+            else index_text.count_source(mask.dtype, cpu),
+            "count",
+        ),
+        dtypes.features(mask.dtype) | {"warps"} if warps else dtypes.features(mask.dtype),
     )
     counts = work.empty(mask, (tiles,), np.int64)
     groups, size = (
@@ -335,6 +339,8 @@ def _tiles_of(mask: Any) -> tuple[Any, int]:
         if cpu
         else (min(tiles, 1 << 20), index_text.GROUP)
     )
+    if warps:
+        groups = -(-tiles // 8)
     work.launch(mask, kernel, groups, size, [mask], [counts], [mask.size, tiles])
     return scan("cumsum", counts, 0) if tiles > 1 else counts, tiles
 
@@ -382,11 +388,12 @@ def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
     local = index_text.TILE * (items.itemsize if items is not None else 0) + 2048
     staged = not cpu and items is not None and items.itemsize <= 8
     staged = staged and local <= backend.limits.local_bytes
+    warps = backend.limits.warps and staged
     kernel = kernels.get(
         backend,
-        ("compact", mask.dtype, items, ndim, staged),
-        lambda: (index_text.compact_source(mask.dtype, items, ndim, cpu, staged), "compact"),
-        dtypes.features(mask.dtype),
+        ("compact", mask.dtype, items, ndim, staged, warps),
+        lambda: (index_text.compact_source(mask.dtype, items, ndim, cpu, staged, warps), "compact"),
+        dtypes.features(mask.dtype) | {"warps"} if warps else dtypes.features(mask.dtype),
     )
     groups, size = (
         (min(tiles, backend.limits.units * 4), 1)
@@ -478,9 +485,10 @@ def take(
     same = a.base_data is given.base_data and a.offset == given.offset
     if name and launched is not None and same and array._is_aligned:
         kernel, groups, size, numbers = launched
-        operands, places = (given, array), (0, 1, -1)
+        operands: tuple[Any, ...] = (given, array)
         if report is not None:
-            operands, places = (given, array, report.array), (0, 1, -1, 2)
+            operands = (given, array, report.array)
+        places = (0, 1, -1, 2)[: len(operands) + 1]
         steps = (step(a.backend, kernel, groups, size, places, numbers),)
         plans.add(name, 0, operands, None, out, steps)
     return out

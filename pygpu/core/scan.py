@@ -1,9 +1,9 @@
 """Cumulative sums and products along an axis, for arrays of any strides.
 
-CUDA scans long rows in a single pass over memory, which adds floating-point numbers in an order
-that depends on which groups are ahead: the last bits of such results may differ from run to run.
-OpenCL does not promise that a running group goes on while another waits for it, so there rows are
-cut into parts whose sums come first; those results, and those of integers, are always the same.
+NVIDIA's GPUs scan long rows in a single pass over memory, which adds floating-point numbers in an
+order that depends on which groups are ahead: the last bits of such results may differ from run to
+run. Elsewhere a running group need not go on while another waits for it, so rows are cut into parts
+whose sums come first; those results, and those of integers, are always the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from . import dtypes, kernels, layout, work
 from .reduce import _check_out, _result_dtypes
 from .reduce_ops import _number_of_acc, _size, _sum_like
 from .remember import step
-from .shells import scan_text
+from .shells import lookback_text, scan_text
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -28,8 +28,8 @@ __all__ = ["scan"]
 DType = np.dtype[Any]
 
 
-def _operation(kind: str, x: DType, number: DType, out: DType) -> tuple[str, int, str]:
-    """(text before the kernels, bytes of a scan_t, type of its parts if complex)."""
+def _operation(kind: str, x: DType, number: DType, out: DType) -> tuple[str, int]:
+    """(text before the kernels, bytes of a scan_t)."""
     acc, none, item, join = _sum_like(kind, x, number)
     if number.kind == "c" and kind == "prod":
         code = dtypes.code(number)
@@ -42,17 +42,12 @@ typedef {dtypes.storage_type(out)} Y;
 typedef {acc} scan_t;
 PG_INLINE scan_t scan_none(void) {{ return {none}; }}
 PG_INLINE scan_t scan_join(scan_t a, scan_t b) {{ return {join}; }}
-PG_INLINE scan_t scan_load(PG_GLOBAL const X *p)
-{{
-    {dtypes.compute_type(x)} x = {value};
-    return {item};
-}}
-PG_INLINE void scan_store(PG_GLOBAL Y *p, scan_t v) {{ {store} }}
+#define SCAN_VALUE {dtypes.compute_type(x)} x = {value}; return {item};
+#define SCAN_PUT {store}
+PG_INLINE scan_t scan_load(PG_GLOBAL const X *p) {{ SCAN_VALUE }}
+PG_INLINE void scan_store(PG_GLOBAL Y *p, scan_t v) {{ SCAN_PUT }}
 """
-    real = ""
-    if number.kind == "c":
-        real = "pg_f32" if number.itemsize == 8 else "pg_f64"
-    return text, number.itemsize if real else _size(acc), real
+    return text, number.itemsize if number.kind == "c" else _size(acc)
 
 
 def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: Any = None) -> Any:
@@ -105,29 +100,38 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
     )
     rows = prod(kept_shape)
     x_step, y_step = a.strides[axis], out.strides[axis]
-    text, size, real = _operation(kind, a.dtype, number, out.dtype)
+    text, size = _operation(kind, a.dtype, number, out.dtype)
     features = dtypes.features(a.dtype, number, out.dtype)
     dense = n == 1 or (x_step == a.itemsize and y_step == out.itemsize)
     place = [*kept_shape[1:], *x_kept, *y_kept, x_step, y_step]
     key = (kind, a.dtype, number, out.dtype, len(kept_shape))
     units, cpu = backend.limits.units, backend.limits.is_cpu
     kept = len(kept_shape)
-    vector = max(16 // out.itemsize, 1)
-    tile = scan_text.GROUP * scan_text.LOOKBACK_VECTORS * vector
-    if backend.name == "cuda" and dense and n > tile and rows < units * 8:
+    vector = max(16 // max(out.itemsize, a.itemsize), 1)
+    shape = lookback_text.CHOSEN[backend.name]
+    tile = shape.group * shape.vectors * vector
+    warps = backend.limits.warps
+    if backend.name == "opencl" and "half" in features:
+        warps = False  # halves of registers cannot be converted
+    if warps and dense and n > tile and rows < units * 8:
         tiles = -(-n // tile)
         kernel = kernels.get(
             backend,
-            ("scan_lookback", scan_text.LOOKBACK_VECTORS, *key),
-            lambda: (text + scan_text.lookback_source(kept, size, vector, real), "scan_lookback"),
-            features,
+            ("scan_lookback", shape, *key),
+            lambda: (
+                text + scan_text.lookback_source(kept, size, vector, shape),
+                "scan_lookback",
+            ),
+            features | {"atomics", "warps"},
         )
         total = rows * tiles
         nbytes = 16 + 8 * total if size == 4 else 32 + 4 * (total + 4) + 2 * size * total
         state = work.scratch(a, nbytes)
         cleared = 16 + (8 * total if size == 4 else 4 * total)
-        backend.fill(a.queue, state.base_data, 0, cleared)
-        work.launch(a, kernel, total, scan_text.GROUP, [a], [out, state], [rows, n, tiles, *place])
+        state._set_event(backend.fill(a.queue, state.base_data, 0, cleared))
+        numbers = [rows, n, tiles, *place]
+        groups = min(total, units * shape.groups)
+        work.launch(a, kernel, groups, shape.group, [a], [out, state], numbers)
         return (), ()
     lanes = cpu or n <= 64 or (not dense and rows > 1)
     if cpu:

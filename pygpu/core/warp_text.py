@@ -26,6 +26,7 @@ CUDA_WARPS = """\
 #define pg_warp_sync() __syncwarp()
 #define pg_popc(x) __popc((int)(x))
 #define pg_ffs(x) __ffs((int)(x))
+#define pg_local_atomic_or_u32(p, x) atomicOr((pg_u32 *)(p), x)
 """
 
 OPENCL_WARPS = """\
@@ -51,6 +52,7 @@ PG_INLINE uint pg_warp_vote(int p)
     return r;
 }
 #define pg_warp_sync() __asm__ volatile("bar.warp.sync 0xffffffff;" : : : "memory")
+#define pg_local_atomic_or_u32(p, x) atomic_or(p, x)
 #define pg_popc(x) ((int)popcount((uint)(x)))
 #define pg_ffs(x) ((x) == 0 ? 0 : 32 - (int)clz((uint)(x) & -(uint)(x)))
 """
