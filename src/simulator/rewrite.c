@@ -216,6 +216,15 @@ static unsigned skip_arguments(const Rewriter *r, unsigned i) { /* i: a word; th
     return is_bracket(&r->t, i + 1, '(') && r->match[i + 1] > i ? r->match[i + 1] + 1 : i + 1;
 }
 
+/* alignas with a type or a number, at a place where a declaration may have an attribute only. */
+static unsigned rewrite_alignas(Rewriter *r, unsigned i) {
+    const unsigned end = skip_arguments(r, i);
+    text_puts(r->out, "__attribute__((aligned(sim_alignment<");
+    rewrite_flat(r, r->out, i + 2, end - 1, true);
+    text_puts(r->out, ">())))");
+    return end;
+}
+
 /* extern __shared__ T s[]; from i to the semicolon. */
 static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
     unsigned end = i, name = 0, depth = 0;
@@ -249,7 +258,7 @@ static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
         copy_space(r, k);
         if (word == R_extern || word == R___shared__ || word == R_static || word == R___device__) continue;
         if (k == name) text_printf(r->out, "__simT_%u", number);
-        else if (word == R_alignas || word == R___align__) text_puts(r->out, "__attribute__((aligned"), rewrite_flat(r, r->out, k + 1, skip_arguments(r, k), true), text_puts(r->out, "))"), k = skip_arguments(r, k) - 1;
+        else if (word == R_alignas || word == R___align__) k = rewrite_alignas(r, k) - 1;
         else copy_token(r, k);
     }
     if (depth != 0) {
@@ -310,6 +319,12 @@ static unsigned rewrite_name(Rewriter *r, unsigned i) {
         rewrite_flat(r, r->out, i + 1, r->match[i + 1] + 1, true);
         text_puts(r->out, "))");
         return r->match[i + 1] + 1;
+    case R_alignas: { /* behind a word of CUDA's, which is an attribute for nvcc, and none for us */
+        const unsigned before = i > 0 ? name_at(r, i - 1) : 0;
+        const bool behind = before == R___shared__ || before == R___device__ || before == R___constant__ || before == R___managed__;
+        if (!behind || skip_arguments(r, i) == i + 1) break;
+        return rewrite_alignas(r, i);
+    }
     case R_threadIdx: case R_blockIdx: case R_blockDim: case R_gridDim: {
         if (system || (r->body_end != 0 && (r->foreign_end == 0 || i < r->foreign))) break;
         if (i > 0 && (is_bracket(&r->t, i - 1, '.') || token_is(&r->t, i - 1, "->"))) break;

@@ -401,3 +401,32 @@ extern "C" __global__ void k(int *n) {
     n[10] = printf("%hhd %hd %ld %i %u %e %a %G\n", (char)1, (short)2, 3l, 4, 5u, 6.0, 0.5, 1e-5);
     n[11] = printf("%*d\n", 6, 42);
 }
+
+//@ case: alignas_behind_words_of_cuda
+//@ block: 32
+//@ shared: 32
+//@ in x: np.arange(32, dtype=np.int32)
+//@ out y: np.zeros(32, np.int32)
+//@ expect y: 5 * x[::-1]
+struct alignas(32) Wide {
+    int v[8];
+};
+__device__ alignas(64) char global[5] = {1, 2, 3, 4, 5};
+__constant__ alignas(Wide) char constant[3] = {1, 1, 1};
+template <int N> __device__ int reversed(int value) {
+    __shared__ alignas(alignof(float4)) char pad;
+    __shared__ alignas(2 * N) char place[4 * N + 1];
+    pad = 0;
+    int *s = (int *)place;
+    s[threadIdx.x] = value;
+    __syncthreads();
+    return ((size_t)&pad % 16 | (size_t)s % (2 * N)) == 0 ? s[N - 1 - threadIdx.x] : -1;
+}
+extern "C" __global__ void k(const int *x, int *y) {
+    alignas(float4) extern __shared__ char dynamic[];
+    int v = reversed<32>(x[threadIdx.x]);
+    dynamic[threadIdx.x] = global[4] * constant[2];
+    __syncthreads();
+    bool bad = (size_t)global % 64 != 0 || (size_t)constant % 32 != 0 || (size_t)dynamic % 16 != 0;
+    y[threadIdx.x] = bad ? -1 : v * dynamic[31 - threadIdx.x];
+}

@@ -214,3 +214,27 @@ extern "C" __global__ void k(const int4 *x, int4 *y, int *s) {
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
     if (a != v.x + v.y + v.z + v.w) s[threadIdx.x] = -1;
 }
+
+//@ case: ptx_video
+//@ block: 32
+//@ in a: rng.integers(0, 256, (32, 4)).astype(np.uint8)
+//@ in b: rng.integers(0, 256, (32, 4)).astype(np.uint8)
+//@ out y: np.zeros((6, 32), np.uint32)
+//@ expect y: np.stack([
+//@+     abs(a.astype(int) - b).sum(1) + 7,
+//@+     abs(a.astype(int) - b).astype(np.uint8).view(np.uint32).ravel(),
+//@+     (a + b).view(np.uint32).ravel(),
+//@+     np.minimum(a.view(np.int8), b.view(np.int8)).view(np.uint32).ravel(),
+//@+     np.maximum(a.view(np.uint16), b.view(np.uint16)).view(np.uint32).ravel(),
+//@+     (a.view(np.int8).astype(int) - b.view(np.int8)).sum(1),
+//@+ ]).astype(np.uint32)
+extern "C" __global__ void k(const unsigned *a, const unsigned *b, unsigned (*y)[32]) {
+    unsigned i = threadIdx.x, x = a[i], z = b[i], r[6];
+    asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(r[0]) : "r"(x), "r"(z), "r"(7));
+    asm("vabsdiff4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(r[1]) : "r"(x), "r"(z), "r"(0));
+    asm("vadd4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(r[2]) : "r"(x), "r"(z), "r"(0));
+    asm("vmin4.s32.s32.s32 %0, %1, %2, %3;" : "=r"(r[3]) : "r"(x), "r"(z), "r"(0));
+    asm("vmax2.u32.u32.u32 %0, %1, %2, %3;" : "=r"(r[4]) : "r"(x), "r"(z), "r"(0));
+    asm("vsub4.s32.s32.s32.add %0, %1, %2, %3;" : "=r"(r[5]) : "r"(x), "r"(z), "r"(0));
+    for (int j = 0; j < 6; j++) y[j][i] = r[j];
+}

@@ -15,6 +15,10 @@ typedef long clock_t;
 #define NULL __null
 
 /* The context lies where the region of this stack begins; see pygpu_sim_abi.h. */
+/* What alignas asks for, with a number or a type. */
+template <unsigned long long N> constexpr unsigned long long sim_alignment() { return N; }
+template <class T> constexpr unsigned long long sim_alignment() { return alignof(T); }
+
 static SIM_INLINE SimContext *sim_here() {
     unsigned long long stack;
 #if defined(__x86_64__)

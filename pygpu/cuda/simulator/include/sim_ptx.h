@@ -191,6 +191,33 @@ template <class T> PGS_I unsigned pgs_ptx_lop3(unsigned a, unsigned b, unsigned 
     return result;
 }
 
+/* Video: four or two numbers in a word; _add: their sum and c, else c is what lanes without a result would have */
+template <class T> PGS_F int pgs_ptx_lane(unsigned word, int at, int width) {
+    const unsigned high = word << (32 - width - at);
+    return (T)-1 < (T)0 ? (int)high >> (32 - width) : (int)(high >> (32 - width));
+}
+#define PGS_VIDEO(n, width, e) \
+    template <class T, class A, class B> PGS_I unsigned pgs_ptx_##n(unsigned a, unsigned b, unsigned) { \
+        unsigned all = 0; \
+        for (int i = 0; i < 32; i += width) { \
+            const int x = pgs_ptx_lane<A>(a, i, width), y = pgs_ptx_lane<B>(b, i, width); \
+            all |= ((unsigned)(e) & ((1u << width) - 1)) << i; \
+        } \
+        return all; \
+    } \
+    template <class T, class A, class B> PGS_I unsigned pgs_ptx_##n##_add(unsigned a, unsigned b, unsigned c) { \
+        for (int i = 0; i < 32; i += width) { \
+            const int x = pgs_ptx_lane<A>(a, i, width), y = pgs_ptx_lane<B>(b, i, width); \
+            c += (unsigned)(e); \
+        } \
+        return c; \
+    }
+#define PGS_ROW(n, e) PGS_VIDEO(n##2, 16, e) PGS_VIDEO(n##4, 8, e)
+PGS_ROW(vadd, x + y) PGS_ROW(vsub, x - y) PGS_ROW(vavrg, (x + y + (x + y >= 0)) >> 1) PGS_ROW(vabsdiff, x > y ? x - y : y - x)
+PGS_ROW(vmin, x < y ? x : y) PGS_ROW(vmax, x < y ? y : x)
+#undef PGS_ROW
+#undef PGS_VIDEO
+
 /* Functions of floating point */
 #define PGS_ROW(n, f, d) template <class T> PGS_F T pgs_ptx_##n(PGS_V a) { const T x = a; if constexpr (sizeof(T) == 4) return f; else return d; }
 PGS_ROW(rcp, 1.0f / x, 1.0 / x)
