@@ -59,9 +59,14 @@ class ArrayCore(GPUArray):
 
     def _place_in(self, data: Any, offset: Any) -> None:
         """Let the array lie in other memory, or elsewhere in it: what assigning to base_data and
-        offset does. Raises ValueError if items would lie outside."""
+        offset does. An array that was made at a mere address stays there, if the memory has it.
+        Raises ValueError if items would lie outside."""
         offset = operator.index(offset)
         shape, strides, dtype = self.shape, self.strides, self.dtype
+        address = self.base_data
+        if isinstance(address, int) and not isinstance(data, int) and offset == self.offset:
+            place, size = address + offset - int(data), getattr(data, "size", 0)
+            offset = place if 0 <= place < size else offset
         layout.check_memory(type(self).__name__, data, offset, shape, strides, dtype.itemsize)
         self._init(self.backend, self.queue, data, offset, shape, strides, dtype, self.allocator)
 

@@ -445,3 +445,14 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray:
             stacklevel=2,
         )
     return functions.arange_into(GPUArray((n,), dtype), start, step, stream_of(stream, "arange"))
+
+
+def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = None) -> None:
+    """What programs take from PyCUDA: copy between host or device arrays, also with gaps."""
+    if dst.shape != src.shape or dst.dtype != src.dtype:
+        raise ValueError("_memcpy_discontig: dst and src differ in shape or dtype")
+    stream = stream_of(stream, "_memcpy_discontig")
+    if isinstance(dst, np.ndarray):
+        dst[...] = src.get(stream=stream)
+    else:
+        dst._copy_from(src if isinstance(src, GPUArray) else to_gpu(src), stream)

@@ -221,3 +221,28 @@ def test_functions_of_what_is_no_array(cuda):
         with pytest.raises((MemoryError, ValueError)):
             make(1 << 58)
     assert len(np.unique(curandom.generate_scramble_constants64(100).get())) == 100
+
+
+def test_copies_and_places_that_programs_make_themselves(cuda):
+    """As reikna does: an array at an address in an allocation, of which it is told afterwards."""
+    from pygpu.cuda import driver, gpuarray
+
+    host = np.arange(24, dtype=np.int32).reshape(4, 6)
+    whole = gpuarray.to_gpu(host)
+    part = gpuarray.empty((2, 3), np.int32)
+    gpuarray._memcpy_discontig(part, whole[1::2, ::-2])
+    assert (part.get() == host[1::2, ::-2]).all()
+    gpuarray._memcpy_discontig(whole[:2, :3], host[2:, 3:])
+    back = np.zeros((6, 4), np.int32).T
+    gpuarray._memcpy_discontig(back, whole)
+    host[:2, :3] = host[2:, 3:]
+    assert (back == host).all()
+    with pytest.raises(ValueError, match="differ in shape or dtype"):
+        gpuarray._memcpy_discontig(part, whole)
+
+    memory = driver.to_device(np.arange(10, dtype=np.int32))
+    view = gpuarray.GPUArray((5,), np.int32, strides=(-8,), gpudata=int(memory) + 36)
+    view.base_data = memory
+    assert view.offset == 36 and (view.get() == [9, 7, 5, 3, 1]).all()
+    view.offset = 32
+    assert (view.get() == [8, 6, 4, 2, 0]).all()
