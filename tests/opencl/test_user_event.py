@@ -428,7 +428,8 @@ def test_a_queue_keeps_its_order_over_a_failure(ctx, queue, how, then):
         else:
             while events[-1].command_execution_status > 0:
                 time.sleep(0.001)
-            behind_a_failure(cl.enqueue_marker, queue)
+            behind_a_failure(cl.enqueue_marker, queue)  # which does not wait
+            cl.wait_for_events(events[:8])
         assert [event.command_execution_status for event in events[:8]] == [0] * 8
         assert [event.command_execution_status < 0 for event in events[8:]] == [True] * 2
         behind_a_failure(cl.enqueue_copy, queue, host, buffer)
