@@ -143,6 +143,7 @@ class Elementwise(Snippet):
             known = self.plans.run("", *args)
             if known is not None:
                 return known[0]
+        given = queue is not None
         backend, queue, numbers, form, n, indices = self.prepare(args, bounds, part, queue)
         launch = self._launches.get((backend, form)) or self.launch(backend, form)
         if indices is None:
@@ -157,7 +158,10 @@ class Elementwise(Snippet):
             self.remember(backend, queue, args, numbers, steps, written=self.written)
         if self.is_cuda:
             if n:
+                arrays = [numbers[k] for k in self.vectors]
+                self.order(backend, queue, given, arrays)
                 launch(*numbers, block=(size, 1, 1), grid=(groups, 1), stream=queue)
+                self.order(backend, queue, given, arrays, after=True)
             return None
         events = self.wait_list(backend, queue, numbers, wait_for)
         if n == 0:

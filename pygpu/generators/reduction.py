@@ -212,6 +212,7 @@ for (; pg_k < pg_end; pg_k++) {{
             known = self.first.plans.run("", *args)
             if known is not None:
                 return known, known.events[-1] if known.events else None
+        given = queue is not None
         backend, queue, numbers, form, n, indices = self.first.prepare(args, bounds, part, queue)
         events = None
         if not self.first.is_cuda:
@@ -224,6 +225,9 @@ for (; pg_k < pg_end; pg_k++) {{
         numbers += (0, 1, n) if indices is None else (indices.start, indices.step, n)
         size = self.group_size(backend)
         groups = self.groups(backend, n, size)
+        used = [out, *(args[k] for k in self.first.vectors)]
+        if self.first.is_cuda:
+            self.first.order(backend, queue, given, used)
         target = out if groups == 1 else self._new(like, backend, queue, (groups,), None)
         kernel = self.kernel(backend, form, 1)
         if simple and n:
@@ -234,8 +238,9 @@ for (; pg_k < pg_end; pg_k++) {{
             rest = numbers[: len(self.first.parameters)]
             numbers = [out, target, *rest, 0, 1, groups]
             event = self._launch(kernel, queue, 1, size, numbers, event and [event], wrapper)
-        if event is not None:
-            used = [out, *(args[k] for k in self.first.vectors)]
+        if self.first.is_cuda:
+            self.first.order(backend, queue, given, used, after=True)
+        elif event is not None:
             self.first.note_event(backend, queue, event, [out], used)
         return out, event
 

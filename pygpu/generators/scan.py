@@ -448,6 +448,7 @@ typedef {index} index_type;
             known = snippet.plans.run("", *args)
             if known is not None:
                 return known[0]
+        given = queue is not None
         backend, queue, numbers, _, n, _ = snippet.prepare(args, None, None, queue)
         if size is not None:
             if not 0 <= size <= n:
@@ -494,13 +495,17 @@ typedef {index} index_type;
                 backend, queue, args, numbers, steps, None, (*own, *whole), self.written
             )
         numbers += (sums, flags, values, starts, n, interval)
+        used = [args[k] for k in snippet.vectors]
+        if snippet.is_cuda:
+            snippet.order(backend, queue, given, used)
         if twice:
             event = self._launch(reduce, queue, intervals, group, numbers, events)
             events = event and [event]
         event = self._launch(output, queue, intervals, group, numbers, events)
-        if event is not None:
-            written, used = [args[k] for k in self.written], [args[k] for k in snippet.vectors]
-            snippet.note_event(backend, queue, event, written, used)
+        if snippet.is_cuda:
+            snippet.order(backend, queue, given, used, after=True)
+        elif event is not None:
+            snippet.note_event(backend, queue, event, [args[k] for k in self.written], used)
         return event
 
     def _launch(

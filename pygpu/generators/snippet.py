@@ -319,6 +319,17 @@ class Snippet:
             else:
                 array._add_event(event)
 
+    def order(
+        self, backend: Backend, queue: Any, given: bool, arrays: Sequence[Any], after: bool = False
+    ) -> None:
+        """On CUDA, let the work on *queue* come behind what is on the arrays' own streams; after:
+        let these come behind that. given: the user chose the queue, and sees to the default stream
+        as in PyCUDA."""
+        for array in arrays:
+            other = array.queue
+            if other is not queue and not (given and other is None):
+                backend.order(*((other, queue) if after else (queue, other)))
+
     def _is_ordered(self, backend: Backend, queue: Any) -> bool:
         last, ordered = self._order
         if queue is not last:

@@ -109,7 +109,8 @@ int cud_wait_context(State *state, const char *routine) {
         }
         Stream *stream = (Stream *)Py_XNewRef((PyObject *)cud_streams);
         while (stream != NULL && status == CUDA_SUCCESS) { /* each is kept meanwhile: other threads may drop it */
-            int failed = stream->context->handle == current && poll(WAIT_STREAM, stream->handle, &status) < 0;
+            int ours = stream->owned && stream->context->handle == current; /* another library may have destroyed its streams */
+            int failed = ours && poll(WAIT_STREAM, stream->handle, &status) < 0;
             Stream *next = (Stream *)Py_XNewRef((PyObject *)stream->next);
             Py_DECREF(stream);
             stream = next;

@@ -10,6 +10,8 @@ from pygpu.cuda.gpuarray import to_gpu
 from pygpu.cuda.reduction import ReductionKernel
 from pygpu.cuda.scan import InclusiveScanKernel
 
+from .stream_gate import Gate, opened_by
+
 pytestmark = pytest.mark.usefixtures("context")
 
 HOST = np.arange(1, 9, dtype=np.float32)
@@ -108,3 +110,30 @@ def test_streams_are_used():
     assert gpuarray.stack([a, b], allocator=allocator).shape == (2, 8)
     assert gpuarray.concatenate([a, b], allocator=allocator).size == 16
     assert len(allocated) == 4
+
+
+def test_arrays_of_other_streams_are_waited_for():
+    """Also by what C has remembered: each call is made twice, with the array's stream held up."""
+    copy = ElementwiseKernel("float *z, const float *x", "z[i] = x[i]", name="copy_it")
+    dot = ReductionKernel(
+        np.float32, "0", "a+b", "x[i]*y[i]", "float *y, float *x", name="dot_product"
+    )
+    scan = InclusiveScanKernel(np.float32, "a+b", name_prefix="running_sum")
+    uses = [
+        lambda y, x: [copy(y, x), y.get()][1].sum() == 40,
+        lambda y, x: dot(y, x).get() == 40,
+        lambda y, x: [scan(x, y), y.get()][1][-1] == 40,
+        lambda y, x: [copy(y, x, stream=cuda.Stream(1)), cuda.Context.synchronize()] and (
+            y.get().sum() == 40),
+        lambda y, x: [copy(x, y), x.get()][1].sum() == 8,  # and they wait for it
+    ]  # fmt: skip
+    for use in [*uses, *uses]:
+        stream = cuda.Stream(1)  # one that does not wait for the default stream by itself
+        y, whole = to_gpu(np.ones(8, np.float32)), gpuarray.zeros(8, np.float32)
+        cuda.Context.synchronize()
+        x = whole.with_stream(stream)
+        with Gate(stream) as gate:
+            x.fill(5)
+            timer = opened_by(gate, 0.03)
+            assert use(y, x)
+        timer.join()

@@ -93,6 +93,15 @@ def test_streams_of_other_libraries():
             cuda.Event().record(other)
 
 
+def test_the_object_of_a_stream_that_is_gone():
+    """Synchronizing the context does not touch streams that others may have destroyed."""
+    stream = cuda.Stream()
+    other = cuda.Stream.from_handle(stream.handle)
+    del stream
+    cuda.Context.synchronize()
+    del other
+
+
 def test_from_handle_does_not_own():
     stream = cuda.Stream()
     other = cuda.Stream.from_handle(stream.handle)
