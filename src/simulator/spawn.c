@@ -15,6 +15,9 @@
 
 #include "compiler.h"
 
+#define MOST_OUTPUT ((size_t)256 << 20) /* a preprocessed program */
+#define MOST_MESSAGES ((size_t)1 << 20)
+
 extern char **environ;
 
 bool words_add(Words *words, const char *format, ...) {
@@ -48,6 +51,14 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* What is beyond the most is lost: a compiler that writes without end must not take all memory. */
+static void add_within(Text *text, const char *part, size_t n, size_t most) {
+    if (text->size > most) return;
+    const size_t room = most - text->size;
+    text_add(text, part, n < room ? n : room);
+    if (n > room) text_puts(text, "\n... (and more)\n");
+}
+
 /* Both streams are read at once, so that neither can fill up and stop the other. False: they were still open when the time was over. */
 static bool collect(int out_fd, int error_fd, Text *out, Text *error, double limit) {
     struct pollfd from[2] = {{.fd = out_fd, .events = POLLIN}, {.fd = error_fd, .events = POLLIN}};
@@ -69,7 +80,7 @@ static bool collect(int out_fd, int error_fd, Text *out, Text *error, double lim
                 from[i].fd = -1; /* is passed over from now on */
                 open--;
             } else {
-                text_add(texts[i], part, (size_t)n);
+                add_within(texts[i], part, (size_t)n, i == 0 ? MOST_OUTPUT : MOST_MESSAGES);
             }
         }
     }
