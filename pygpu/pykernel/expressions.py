@@ -201,6 +201,11 @@ class Expressions(Calls):
             return Value(TupleType(tuple(v.type for v in items), names), items=items)
         if isinstance(obj, np.ndarray):
             return self.table(obj, node)
+        for python in (int, float, complex):
+            if isinstance(obj, python):  # of a class of its own: IntEnum, IntFlag
+                value = self.constant(python(obj), node)
+                value.origin = obj
+                return value
         return Value(ObjectType(obj), const=obj)
 
     def table(self, array: np.ndarray, node: ast.AST) -> Value:
@@ -328,6 +333,8 @@ class Expressions(Calls):
             return self.array_attribute(value, name, node)
         if isinstance(value.type, TupleType) and name in value.type.names:
             return value.items[value.type.names.index(name)]
+        if value.origin is not None and hasattr(value.origin, name):
+            return self.constant(getattr(value.origin, name), node)
         if value.is_scalar:
             assert isinstance(value.type, Scalar)
             if name == "dtype":

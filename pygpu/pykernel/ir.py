@@ -26,10 +26,11 @@ class Value:
     text: C of the type's compute type, a name or in parentheses, so that it can stand anywhere; of
     an array, the pointer to its first item. const: what it is, if that is known. nonneg: an
     integer that cannot be negative. items: of a tuple. shape: of an array, texts of pg_i64.
-    strides: texts of bytes, None if contiguous.
+    strides: texts of bytes, None if contiguous. origin: the object whose number it is, such as a
+    member of an IntEnum.
     """
 
-    __slots__ = ("const", "items", "nonneg", "shape", "strides", "text", "type")
+    __slots__ = ("const", "items", "nonneg", "origin", "shape", "strides", "text", "type")
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class Value:
         self.items = items
         self.shape = shape
         self.strides = strides
+        self.origin: Any = None
 
     @property
     def is_scalar(self) -> bool:

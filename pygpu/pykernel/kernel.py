@@ -66,6 +66,12 @@ class Kernel(KernelBase):
         self._source = source_of(function, src)
         self._signature = inspect.signature(function)
         self._count = len(self._signature.parameters)
+        for kinds in self._declared:
+            if len(kinds) > self._count:
+                raise TypeError(
+                    f"{function.__name__}: a signature of {len(kinds)} types, and the function has "
+                    f"{self._count} parameters"
+                )
         functools.update_wrapper(self, function)
 
     def __reduce__(self) -> str:

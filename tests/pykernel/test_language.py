@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import enum
 import math
 import warnings
 from typing import Any
@@ -168,8 +169,13 @@ def closures(x, y):
     return x * SCALE + TABLE[2] + k
 
 
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 3
+
+
 def members(x, y):
-    return (x in (1, 2, 3)) + (y not in TABLE) * 2
+    return (x in (1, Level.LOW + 1, 3)) + (y not in TABLE) * 2 + (x > Level.LOW) * Level.HIGH.value
 
 
 def widening(x, y):

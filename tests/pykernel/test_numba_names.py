@@ -70,6 +70,14 @@ def test_pointers() -> None:
         add[1, 32](2.5, 1)
 
 
+def test_signature_of_more_parameters() -> None:
+    with pytest.raises(TypeError, match="few: a signature of 2 types, and the function has 1"):
+
+        @cuda.jit("void(float32[:], int32)")
+        def few(x):
+            x[0] = 1
+
+
 def test_record_signatures() -> None:
     point = np.dtype([("x", "f4"), ("n", "i4")], align=True)
     kind = signature.as_type(point)
