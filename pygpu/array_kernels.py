@@ -379,18 +379,31 @@ def get_pow_kernel(
     is_base_array: bool,
     is_exp_array: bool,
 ) -> Any:
-    """z = x ** y, each an array or a number; arguments z, x, y, n. Of integers, the power is that
-    of the floating-point numbers that hold them."""
+    """z = x ** y, each an array or a number; arguments z, x, y, n. Of integers to integers, the
+    power is exact, modulo 2**64; a negative exponent gives what is left of the quotient."""
     dtype_z = np.dtype(dtype_z)
+    exact = {np.dtype(d).kind for d in (dtype_x, dtype_y, dtype_z)} <= set("iu")
     work = dtype_z if dtype_z.kind in "fc" else np.dtype(np.float64)
     operands: list[VectorArg | ScalarArg] = []
     texts = []
     for name, dtype, is_array in (("x", dtype_x, is_base_array), ("y", dtype_y, is_exp_array)):
         operands.append(_in(dtype, name) if is_array else ScalarArg(np.dtype(dtype), name))
-        texts.append(_to(work, dtype, f"{name}[i]" if is_array else name, "get_pow_kernel"))
+        text = f"{name}[i]" if is_array else name
+        texts.append(text if exact else _to(work, dtype, text, "get_pow_kernel"))
+    arguments = [_out(dtype_z), *operands]
+    if exact:  # a pow() of floating point may end below the integer
+        negative = "(long)e < 0" if np.dtype(dtype_y).kind == "i" else "0"
+        operation = f"""
+            ulong b = (ulong)({texts[0]}), e = (ulong)({texts[1]}), r = 1;
+            if ({negative})
+                r = b == 1 || (b == ~(ulong)0 && (e & 1) == 0) ? 1 : b == ~(ulong)0 ? b : 0;
+            else
+                for (; e != 0; e >>= 1, b *= b) r *= (e & 1) ? b : 1;
+            z[i] = ({dtype_to_ctype(dtype_z)})r"""
+        return _make(context, arguments, operation, "pow_method")
     function = f"{complex_dtype_to_name(work)}_pow" if work.kind == "c" else "pow"
     value = _to(dtype_z, work, f"{function}({texts[0]}, {texts[1]})", "get_pow_kernel")
-    return _make(context, [_out(dtype_z), *operands], f"z[i] = {value}", "pow_method")
+    return _make(context, arguments, f"z[i] = {value}", "pow_method")
 
 
 @context_dependent_memoize

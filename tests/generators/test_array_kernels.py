@@ -111,6 +111,14 @@ def test_powers_of_integers(on):
     kernel = el.get_pow_kernel(on.context, J, J, J, False, True)
     exponents = on.array(np.arange(6, dtype=J))
     assert run(kernel, on.out(J, 6), np.int32(3), exponents).tolist() == [1, 3, 9, 27, 81, 243]
+    kernel = el.get_pow_kernel(on.context, np.int64, np.int8, np.int64, False, True)
+    few = on.array(np.array([39, 63, 0, -1, -2], np.int8))
+    for base, expected in (
+        (3, [3**39, 3**63 % 2**64 - 2**64, 1, 0, 0]),
+        (-1, [-1, -1, 1, -1, 1]),
+        (1, [1] * 5),
+    ):
+        assert run(kernel, on.out(np.int64, 5), np.int64(base), few).tolist() == expected
 
 
 def test_operators(on):
