@@ -58,10 +58,10 @@ int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **ou
 #define PG_NEW(type) ((type)->tp_alloc((type), 0))
 
 #define PG_VECTORCALL(prefix) PyObject *prefix##_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-/* Name_new for tp_new and prefix_vectorcall for tp_vectorcall (which has no slot: the module sets it, and subclasses do not
+/* Name_construct for tp_new and prefix_vectorcall for tp_vectorcall (which has no slot: the module sets it, and subclasses do not
  * inherit it) by Name_make(type, arguments). */
 #define PG_NEW_BY(Name, prefix, n_args)                                                                                \
-    static PyObject *Name##_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {                                \
+    static PyObject *Name##_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {                                \
         PyObject *a[n_args];                                                                                           \
         return pg_args_tuple(&Name##_args, args, kwargs, a) < 0 ? NULL : Name##_make(type, a);                         \
     }                                                                                                                  \

@@ -1,5 +1,5 @@
 /* buffer.c - Buffer: plain device memory, and regions of it. */
-#include "opencl.h"
+#include "hollow.h"
 
 PG_DOC(Buffer__doc__, "Buffer", "context, flags, size=0, hostbuf=None",
        "(context: Context, flags: int, size: int = 0, hostbuf: HostBuffer | None = None)",
@@ -139,6 +139,7 @@ done:
     return self;
 }
 PG_NEW_BY(Buffer, ocl_buffer, 4)
+OCL_MADE_BY_INIT(Buffer, Memory, BufferType, mem)
 
 /* A region of a buffer; a region of a region is a region of the whole. Ranges are checked here. */
 static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, size_t size, cl_mem_flags flags) {
@@ -258,6 +259,7 @@ static PyMethodDef Buffer_methods[] = {
 static PyType_Slot Buffer_slots[] = {
     {Py_tp_doc, (void *)Buffer__doc__},
     {Py_tp_new, (void *)Buffer_new},
+    {Py_tp_init, (void *)Buffer_init},
     {Py_mp_subscript, (void *)Buffer_subscript},
     {Py_tp_methods, Buffer_methods},
     {0, NULL},

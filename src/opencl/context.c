@@ -1,5 +1,5 @@
 /* context.c - Context: devices of one platform that share memory and programs. */
-#include "opencl.h"
+#include "hollow.h"
 
 enum {
 #define CONTEXT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -83,6 +83,10 @@ PyObject *ocl_context_wrap(State *state, cl_context handle, int retain) {
 Context *ocl_as_context(State *state, PyObject *obj, const char *call) {
     if (!PyObject_TypeCheck(obj, state->ContextType)) {
         PyErr_Format(PyExc_TypeError, "%s: context must be a Context, not %s", call, pg_type_name(obj));
+        return NULL;
+    }
+    if (PG_UNLIKELY(((Context *)obj)->context == NULL)) {
+        ocl_refuse_hollow(state, call, "context", CL_INVALID_CONTEXT);
         return NULL;
     }
     return (Context *)obj;
@@ -239,7 +243,7 @@ PG_DOC(Context__doc__, "Context", "devices=None, properties=None, dev_type=None,
        "Raises LogicError or RuntimeError of the driver; ValueError for an empty list.");
 static ArgSpec Context_args = PG_ARGSPEC(Context__doc__);
 
-static PyObject *Context_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[4], *keep = NULL;
     ContextProperties properties;
     uint64_t dev_type = CL_DEVICE_TYPE_DEFAULT;
@@ -333,6 +337,8 @@ fail:
     return NULL;
 }
 
+OCL_MADE_BY_INIT(Context, Context, ContextType, context)
+
 static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
     Context *self = (Context *)op;
     Py_VISIT(Py_TYPE(op));
@@ -401,6 +407,9 @@ static PyObject *property_list(Context *self, const Info *row) {
 static PyObject *Context_get(PyObject *op, void *closure) {
     Context *self = (Context *)op;
     const Info *row = &Context_info[(intptr_t)closure];
+    if (self->context == NULL && ocl_refuse_hollow(self->state, row->name, "context", CL_INVALID_CONTEXT) < 0) {
+        return NULL;
+    }
     switch (row->param) {
     case CL_CONTEXT_DEVICES:
         return device_list(self);
@@ -422,6 +431,9 @@ static PyObject *Context_get_info(PyObject *op, PyObject *param) {
         if (Context_info[i].param == number) {
             return Context_get(op, (void *)(intptr_t)i);
         }
+    }
+    if (ocl_as_context(((Context *)op)->state, op, "clGetContextInfo") == NULL) {
+        return NULL;
     }
     return ocl_info_by_param(((Context *)op)->state, op, Context_query, "clGetContextInfo", Context_info, ROW_COUNT, param);
 }
@@ -516,6 +528,7 @@ static PyMemberDef Context_members[] = {
 static PyType_Slot Context_slots[] = {
     {Py_tp_doc, (void *)Context__doc__},
     {Py_tp_new, (void *)Context_new},
+    {Py_tp_init, (void *)Context_init},
     {Py_tp_traverse, (void *)Context_traverse},
     {Py_tp_clear, (void *)Context_clear},
     {Py_tp_dealloc, (void *)Context_dealloc},

@@ -1,4 +1,5 @@
 /* image.c - Image: pixels in 1, 2 or 3 dimensions, or an array of such, in a format that the device converts. */
+#include "hollow.h"
 #include "image.h"
 
 enum {
@@ -438,7 +439,7 @@ static ArgSpec Image_args = PG_ARGSPEC(Image__doc__);
 
 static int given(PyObject *arg) { return arg != NULL && arg != Py_None; }
 
-static PyObject *Image_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *Image_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[9], *self = NULL;
     Context *context;
     uint64_t flags;
@@ -507,6 +508,8 @@ done:
     return self;
 }
 
+OCL_MADE_BY_INIT(Image, Memory, ImageType, mem)
+
 /* ---- attributes ---------------------------------------------------------------------------------------------------------------- */
 
 static PyObject *Image_get(PyObject *op, void *closure) {
@@ -572,6 +575,7 @@ static PyGetSetDef Image_getset[] = {
 static PyType_Slot Image_slots[] = {
     {Py_tp_doc, (void *)Image__doc__},
     {Py_tp_new, (void *)Image_new},
+    {Py_tp_init, (void *)Image_init},
     {Py_tp_methods, Image_methods},
     {Py_tp_getset, Image_getset},
     {0, NULL},

@@ -408,7 +408,10 @@ static int convert_handle(Kernel *self, cl_uint i, PyObject *arg, PyTypeObject *
         return refuse(self, i, "the kernel wants %s here, not %s", wanted, pg_type_name(arg));
     }
     Context *context = type == self->state->SamplerType ? ((Sampler *)arg)->context : ((Queue *)arg)->context;
-    if (context != NULL && context->context != self->context->context) {
+    if (context == NULL) {
+        return refuse(self, i, "the %s was not made yet: its __init__ has to call super().__init__() first", pg_type_name(arg));
+    }
+    if (context->context != self->context->context) {
         return refuse(self, i, "the %s belongs to another context", pg_type_name(arg));
     }
     out->value.handle = ((OclHandle *)arg)->handle;

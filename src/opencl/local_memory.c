@@ -46,7 +46,7 @@ static PyMemberDef LocalMemory_members[] = {
 };
 static PyType_Slot LocalMemory_slots[] = {
     {Py_tp_doc, (void *)LocalMemory__doc__},
-    {Py_tp_new, (void *)LocalMemory_new},
+    {Py_tp_new, (void *)LocalMemory_construct},
     {Py_tp_dealloc, (void *)LocalMemory_dealloc},
     {Py_tp_repr, (void *)LocalMemory_repr},
     {Py_tp_getset, LocalMemory_getset},

@@ -1,5 +1,5 @@
 /* memory.c - MemoryObjectHolder and MemoryObject: what buffers, images, pipes and pooled buffers share. */
-#include "opencl.h"
+#include "hollow.h"
 
 enum {
 #define MEM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -19,6 +19,9 @@ static cl_int Memory_query(void *self, cl_uint param, size_t size, void *value, 
 
 int ocl_memory_alive(Memory *self, const char *call) {
     if (PG_UNLIKELY(self->mem == NULL)) {
+        if (self->context == NULL) {
+            return ocl_refuse_hollow(self->state, call, pg_type_name((PyObject *)self), CL_INVALID_MEM_OBJECT);
+        }
         ocl_reject(self->state, call, CL_INVALID_MEM_OBJECT, "the %s was released", pg_type_name((PyObject *)self));
         return -1;
     }

@@ -1,5 +1,6 @@
 /* queue.c - CommandQueue: an in-order or out-of-order stream of commands on one device. */
 #include "blocking.h"
+#include "hollow.h"
 
 enum {
 #define QUEUE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -65,6 +66,10 @@ Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
         return NULL;
     }
     Queue *self = (Queue *)obj;
+    if (PG_UNLIKELY(self->queue == NULL)) {
+        ocl_refuse_hollow(state, call, "queue", CL_INVALID_COMMAND_QUEUE);
+        return NULL;
+    }
     if (PG_UNLIKELY(ocl_user_events_dropped > 0) && self->device->platform->is_pocl) {
         ocl_fail_dropped_user_events(); /* else this command would be behind those that are about to fail, and fail with them */
     }
@@ -72,6 +77,9 @@ Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
 }
 
 int ocl_queue_check(Queue *self, const char *call) {
+    if (self->queue == NULL) {
+        return ocl_refuse_hollow(self->state, call, "queue", CL_INVALID_COMMAND_QUEUE);
+    }
     if (!self->finalized) {
         return 0;
     }
@@ -129,7 +137,7 @@ static int is_property(cl_queue_properties name) {
     }
 }
 
-static PyObject *Queue_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[3];
     State *state = ocl_state_of(type);
     cl_queue_properties list[MAX_PROPERTIES + 2] = {0};
@@ -247,6 +255,8 @@ fail:
     return NULL;
 }
 
+OCL_MADE_BY_INIT(Queue, Queue, CommandQueueType, queue)
+
 static int Queue_traverse(PyObject *op, visitproc visit, void *arg) {
     Queue *self = (Queue *)op;
     Py_VISIT(Py_TYPE(op));
@@ -286,6 +296,9 @@ static void Queue_dealloc(PyObject *op) {
 static PyObject *Queue_get(PyObject *op, void *closure) {
     Queue *self = (Queue *)op;
     const Info *row = &Queue_info[(intptr_t)closure];
+    if (self->queue == NULL && ocl_refuse_hollow(self->state, row->name, "queue", CL_INVALID_COMMAND_QUEUE) < 0) {
+        return NULL;
+    }
     switch (row->param) {
     case CL_QUEUE_CONTEXT:
         return Py_NewRef(self->context);
@@ -305,6 +318,10 @@ static PyObject *Queue_get_info(PyObject *op, PyObject *param) {
         if (Queue_info[i].param == number) {
             return Queue_get(op, (void *)(intptr_t)i);
         }
+    }
+    if (((Queue *)op)->queue == NULL) {
+        ocl_refuse_hollow(((Queue *)op)->state, "clGetCommandQueueInfo", "queue", CL_INVALID_COMMAND_QUEUE);
+        return NULL;
     }
     return ocl_info_by_param(((Queue *)op)->state, op, Queue_query, "clGetCommandQueueInfo", Queue_info, ROW_COUNT, param);
 }
@@ -413,6 +430,9 @@ static PyObject *Queue_from_int_ptr(PyObject *type, PyObject *const *args, Py_ss
 }
 
 static PyObject *Queue_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    if (ocl_queue_check((Queue *)op, "CommandQueue") < 0) {
+        return NULL;
+    }
     int version = ((Queue *)op)->device->version;
     return Py_BuildValue("(ii)", version / 100, version % 100 / 10);
 }
@@ -445,6 +465,7 @@ static PyMemberDef Queue_members[] = {
 static PyType_Slot Queue_slots[] = {
     {Py_tp_doc, (void *)Queue__doc__},
     {Py_tp_new, (void *)Queue_new},
+    {Py_tp_init, (void *)Queue_init},
     {Py_tp_traverse, (void *)Queue_traverse},
     {Py_tp_clear, (void *)Queue_clear},
     {Py_tp_dealloc, (void *)Queue_dealloc},
