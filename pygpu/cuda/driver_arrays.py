@@ -95,6 +95,13 @@ def _fill(array: _cuda.Array, shape: tuple[int, ...], row: int, source: Any, hos
     copy()
 
 
+def _numpy_array(call: str, name: str, value: Any) -> NDArray[Any]:
+    """An array as NumPy sees it. Sequences are none: they may say that they are of any length."""
+    if not (hasattr(value, "dtype") and hasattr(value, "shape")):
+        raise TypeError(f"{call}: {name} must be a NumPy array, not {type(value).__name__}")
+    return np.asarray(value)
+
+
 def matrix_to_array(
     matrix: NDArray[Any], order: str, allow_double_hack: bool = False
 ) -> _cuda.Array:
@@ -103,7 +110,7 @@ def matrix_to_array(
     allow_double_hack: float64 becomes two channels of 32-bit integers, for __hiloint2double.
     """
     order = _order(order)
-    matrix = np.asarray(matrix)
+    matrix = _numpy_array("matrix_to_array", "matrix", matrix)
     if matrix.ndim != 2:
         raise InvalidArgumentError(
             f"matrix_to_array: matrix must have 2 dimensions, has {matrix.ndim}"
@@ -141,7 +148,7 @@ def np_to_array(
     float64 and complex numbers become 2 or 4 channels of 32-bit integers. allowSurfaceBind: make it
     usable for a SurfaceObject; a matrix is then an array of one layer.
     """
-    nparray = np.asarray(nparray)
+    nparray = _numpy_array("np_to_array", "nparray", nparray)
     rows = np.ascontiguousarray(nparray if _order(order) == "C" else nparray.T)
     array = _geometry("np_to_array", rows.shape, rows.dtype, allowSurfaceBind)
     _fill(array, rows.shape, rows.strides[-2], rows, host=True)
