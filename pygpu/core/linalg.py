@@ -23,7 +23,7 @@ from .reduce import reduce
 try:
     from numpy.linalg import _linalg as _numpy
 except ImportError:  # NumPy 1
-    from numpy.linalg import linalg as _numpy
+    from numpy.linalg import linalg as _numpy  # type: ignore[attr-defined, no-redef]
 
 __all__ = [
     "LinAlgError",
