@@ -107,8 +107,8 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
     key = (kind, a.dtype, number, out.dtype, len(kept_shape))
     units, cpu = backend.limits.units, backend.limits.is_cpu
     kept = len(kept_shape)
-    vector = max(16 // max(out.itemsize, a.itemsize), 1)
-    shape = lookback_text.CHOSEN[backend.name]
+    vector = max(16 // max(out.itemsize, a.itemsize, size), 1)
+    shape = lookback_text.CHOSEN[backend.name, size <= 4]
     tile = shape.group * shape.vectors * vector
     warps = backend.limits.warps
     if backend.name == "opencl" and "half" in features:
@@ -125,9 +125,9 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
             features | {"atomics", "warps"},
         )
         total = rows * tiles
-        nbytes = 16 + 8 * total if size == 4 else 32 + 4 * (total + 4) + 2 * size * total
+        nbytes = 16 + 2 * size * total if size <= 8 else 32 + 4 * (total + 4) + 2 * size * total
         state = work.scratch(a, nbytes)
-        cleared = 16 + (8 * total if size == 4 else 4 * total)
+        cleared = 16 + (2 * size * total if size <= 8 else 4 * total)
         state._set_event(backend.fill(a.queue, state.base_data, 0, cleared))
         numbers = [rows, n, tiles, *place]
         groups = min(total, units * shape.groups)

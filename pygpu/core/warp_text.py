@@ -19,6 +19,7 @@ __all__ = ["CUDA_WARPS", "OPENCL_WARPS"]
 
 CUDA_WARPS = """\
 #define PG_BOUNDS(size, groups) __launch_bounds__(size, groups)
+#define PG_ASM asm volatile
 #define PG_DEVICE_FENCE __threadfence()
 #define pg_warp_up(x, d) __shfl_up_sync(0xffffffffu, x, d)
 #define pg_warp_down(x, d) __shfl_down_sync(0xffffffffu, x, d)
@@ -31,6 +32,7 @@ CUDA_WARPS = """\
 
 OPENCL_WARPS = """\
 #define PG_BOUNDS(size, groups) __attribute__((reqd_work_group_size(size, 1, 1)))
+#define PG_ASM __asm__ volatile
 #define PG_DEVICE_FENCE __asm__ volatile("membar.gl;" : : : "memory")
 PG_INLINE uint pg_warp_up(uint x, uint d)
 {

@@ -260,10 +260,10 @@ PG_KERNEL void count(PG_ARRAY_IN({m}, mask), PG_ARRAY(pg_i64, counts), pg_i64 n,
 
 def _staged_by_warps(mask: DType, items: DType) -> str:
     """_staged() for devices with warps."""
-    m, t = dtypes.storage_type(mask), dtypes.storage_type(items)
+    t = dtypes.storage_type(items)
     vectors = TILE // GROUP // 4
     if mask.itemsize == 1:
-        fetch = f"PG_VECTOR({m}, 4) marks = *(PG_GLOBAL const PG_VECTOR({m}, 4) *)(mask + i);"
+        fetch = "PG_VECTOR(pg_u8, 4) marks = *(PG_GLOBAL const PG_VECTOR(pg_u8, 4) *)(mask + i);"
         true = _true(mask, "marks.item", "j")
     else:
         fetch, true = "", _true(mask, "mask", "i + j")
@@ -343,10 +343,10 @@ def _staged_by_warps(mask: DType, items: DType) -> str:
 def _staged(mask: DType, items: DType) -> str:
     """The rest of ``compact`` for a GPU: four vectors of four items a work-item, moved together in
     local memory, so that reads and writes of a group are of neighbours."""
-    m, t = dtypes.storage_type(mask), dtypes.storage_type(items)
+    t = dtypes.storage_type(items)
     vectors = TILE // GROUP // 4
     if mask.itemsize == 1:
-        fetch = f"PG_VECTOR({m}, 4) marks = *(PG_GLOBAL const PG_VECTOR({m}, 4) *)(mask + i);"
+        fetch = "PG_VECTOR(pg_u8, 4) marks = *(PG_GLOBAL const PG_VECTOR(pg_u8, 4) *)(mask + i);"
         true = _true(mask, "marks.item", "j")
     else:
         fetch, true = "", _true(mask, "mask", "i + j")
@@ -443,8 +443,8 @@ def compact_source(
     declared = dtypes.declare(*([] if items is None else [items]))
     if items is not None and staged:
         declared += f"PG_DECLARE_VECTOR({out}, 4)\n"
-        if mask.itemsize == 1 and m != out:
-            declared += f"PG_DECLARE_VECTOR({m}, 4)\n"
+        if mask.itemsize == 1 and out != "pg_u8":  # bools are bytes, in OpenCL the same type
+            declared += "PG_DECLARE_VECTOR(pg_u8, 4)\n"
     bounds = ""
     if items is not None and staged and warps:
         bounds = f"PG_BOUNDS({GROUP}, {_RESIDENT.get(items.itemsize, 4)}) "

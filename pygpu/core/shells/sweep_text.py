@@ -32,15 +32,15 @@ class Shape(Frozen):
     match: str
 
 
-# The quickest of 21 (keys) and 9 (with positions) on an H200, 64 Mi items of 4 bytes, by CUDA; of 9 and 6
+# The quickest of 26 (keys) and 12 (with positions) on an H200, 64 Mi items of 4 bytes, by CUDA; of 11 and 6
 # by OpenCL, whose compiler is not told how many groups a unit shall hold.
 CHOSEN = {
-    ("cuda", False): Shape(256, 20, 4, "or"),
+    ("cuda", False): Shape(384, 18, 3, "or"),
     ("cuda", True): Shape(256, 18, 3, "vote"),
     ("opencl", False): Shape(256, 20, 3, "vote"),
     ("opencl", True): Shape(256, 18, 3, "vote"),
 }
-WIDE = Shape(256, 9, 3, "or")
+WIDE = Shape(256, 12, 4, "or")  # of 5, for float64
 
 
 def shape_of(language: str, size: int, positions: bool) -> Shape:
