@@ -266,7 +266,11 @@ def _quantile(scale: int) -> Callable[..., Any]:
     ) -> Any:  # fmt: skip
         if options.get("weights") is not None:
             raise TypeError("quantile: weights are not supported for an array on a device")
-        shares = np.asarray(q.get() if isinstance(q, GPUArray) else q, np.float64) / scale  # type: ignore[attr-defined]
+        shares: Any = q.get() if isinstance(q, GPUArray) else q  # type: ignore[attr-defined]
+        if scale == 100:  # of a dtype that counts in the result's, as NumPy's
+            shares = np.asarray(
+                np.true_divide(shares, a.dtype.type(100) if a.dtype.kind == "f" else 100)
+            )
         return quantiles.quantile(a, shares, axis, out, method=method, keepdims=bool(keepdims))
 
     return call

@@ -14,8 +14,8 @@ import numpy as np
 
 from . import dtypes, kernels, layout, remember, work
 from .bounds import Report
+from .masks import compress, moved, nonzero
 from .remember import step
-from .scan import scan
 from .shells import index_text
 
 __all__ = ["getitem", "nonzero", "put", "put_along_axis", "setitem", "take", "take_along_axis"]
@@ -69,7 +69,7 @@ def _move(
     flat, flat_strides = layout.collapse(shape, *strides)
     n = prod(flat)
     checked = any(p.checked for p in places)
-    to_type, source_type = _moved(to.dtype, source.dtype)
+    to_type, source_type = moved(to.dtype, source.dtype)
     indices = tuple((dtypes.code(p.array.dtype), p.mode) for p in places)
     key = ("move", to_type, source_type, indices, len(flat), n < 1 << 31, into, checked)
     kernel = kernels.get(
@@ -104,15 +104,6 @@ def _move(
 
 def _out_of_bounds(value: int, axis: int, length: int) -> None:
     raise IndexError(f"index {value} is out of bounds for axis {axis} with size {length}")
-
-
-def _moved(to: np.dtype[Any], source: np.dtype[Any]) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """Dtypes that a kernel is made for: one for all of a size where nothing is converted."""
-    if to == source:
-        size = to.itemsize
-        same = np.dtype(f"u{size}") if size in (1, 2, 4, 8) else np.dtype(f"V{size}")
-        return same, same
-    return to, source
 
 
 def _index_array(a: Any, item: Any, length: int, axis: int, mode: str) -> tuple[Any, bool]:
@@ -247,7 +238,7 @@ def getitem(a: Any, key: Any) -> Any:
             return take(a, key, 0)
     mask = _whole_mask(a, key)
     if mask is not None:
-        return _compress(a, mask)
+        return compress(a, mask)
     a = a._aligned()
     found = _Advanced(a, key)
     out = work.empty(a, found.shape, a.dtype)
@@ -262,6 +253,15 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     if mask is not None and single:
         _set_where(a, mask, value)
         return
+    report, plans, source = None, a.backend.table.plans, value
+    if type(key) is type(value) is type(a) and key.dtype.kind in "iu" and key.ndim:
+        if value.base_data is not a.base_data:
+            report = Report(a)
+            if plans.run("put there", a, key, value, report.array) is not None:
+                number, wrong = report.read()
+                if number:
+                    _out_of_bounds(wrong, 0, a.shape[0])
+                return
     found = _Advanced(a, key)
     if not work.is_array(value):
         given = np.asarray(value)
@@ -293,8 +293,14 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     if value.base_data is a.base_data:
         value = value.copy()
         strides = layout.broadcast_strides(shape, value.strides, found.shape)
-    _move(found.view, found.strides, value, strides, found.shape, found.places, True)
+    launched = _move(
+        found.view, found.strides, value, strides, found.shape, found.places, True, report
+    )
     work.changed(a, found.view)
+    if report is not None and launched is not None and value is source:
+        again = step(a.backend, *launched[:3], (2, 1, 0, 3), launched[3])
+        operands = (a, key, value, report.array)
+        plans.add("put there", 0, operands, None, None, (again,), (), (0,))
 
 
 def _set_where(a: Any, mask: Any, value: Any) -> None:
@@ -314,131 +320,6 @@ def _set_where(a: Any, mask: Any, value: Any) -> None:
         value = work.as_array(a, np.asarray(value, dtype))
     call = remember.Call("set where", given, a) if value is given[1] else None
     a._run(operation, [a], [mask, value, a], a.shape, call=call)
-
-
-def _tiles_of(mask: Any) -> tuple[Any, int]:
-    """(ends of the tiles' true items, tiles) of a mask in C order."""
-    backend = mask.backend
-    cpu = backend.limits.is_cpu
-    tiles = -(-mask.size // (index_text.CPU_TILE if cpu else index_text.TILE))
-    warps = backend.limits.warps and mask.itemsize == 1
-    kernel = kernels.get(
-        backend,
-        ("count", mask.dtype, warps),
-        lambda: (
-            index_text.count_by_warps(mask.dtype)
-            if warps
-            else index_text.count_source(mask.dtype, cpu),
-            "count",
-        ),
-        dtypes.features(mask.dtype) | {"warps"} if warps else dtypes.features(mask.dtype),
-    )
-    counts = work.empty(mask, (tiles,), np.int64)
-    groups, size = (
-        (min(tiles, backend.limits.units * 4), 1)
-        if cpu
-        else (min(tiles, 1 << 20), index_text.GROUP)
-    )
-    if warps:
-        groups = -(-tiles // 8)
-    work.launch(mask, kernel, groups, size, [mask], [counts], [mask.size, tiles])
-    return scan("cumsum", counts, 0) if tiles > 1 else counts, tiles
-
-
-def _last(ends: Any) -> int:
-    """The last item: the only one that the host reads."""
-    found = np.empty(1, np.int64)
-    place = ends.offset + 8 * (ends.size - 1)
-    ends.backend.to_host(ends.queue, found, ends.base_data, place, wait_for=ends.events or None)
-    return int(found[0])
-
-
-def _few(mask: Any, x: Any, items: Any) -> tuple[Any, int]:
-    """_compact() of few items, in one launch: what it found comes with them, and is read then."""
-    backend, n = mask.backend, mask.size
-    out = work.empty(x, (n,), x.dtype)
-    count = work.empty(x, (1,), np.int64)
-    name = f"few {mask.dtype.char}"
-    known = backend.table.plans.run(name, mask, x, out, count)
-    if known is None:
-        cpu = backend.limits.is_cpu
-        kernel = kernels.get(
-            backend,
-            ("few", mask.dtype, items),
-            lambda: (index_text.few_source(mask.dtype, items, cpu), "few"),
-            dtypes.features(mask.dtype),
-        )
-        size = 1 if cpu else index_text.GROUP
-        work.launch(mask, kernel, 1, size, [mask, x], [out, count], [n])
-        steps = (step(backend, kernel, 1, size, (0, 1, 2, 3), [n]),)
-        backend.table.plans.add(name, 0, (mask, x, out, count), None, None, steps, (), (2, 3))
-    found = _last(count)
-    return out if found == n else out._view((found,), None, out.offset), found
-
-
-def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
-    """x's items where the mask is true, or the indices (one row an axis) for x None."""
-    backend = mask.backend
-    if x is not None and mask.size <= index_text.FEW:
-        return _few(mask, x, _moved(x.dtype, x.dtype)[0])
-    cpu = backend.limits.is_cpu
-    ends, tiles = _tiles_of(mask)
-    ndim = 1 if x is not None else max(len(shape), 1)
-    items = None if x is None else _moved(x.dtype, x.dtype)[0]
-    local = index_text.TILE * (items.itemsize if items is not None else 0) + 2048
-    staged = not cpu and items is not None and items.itemsize <= 8
-    staged = staged and local <= backend.limits.local_bytes
-    warps = backend.limits.warps and staged
-    kernel = kernels.get(
-        backend,
-        ("compact", mask.dtype, items, ndim, staged, warps),
-        lambda: (index_text.compact_source(mask.dtype, items, ndim, cpu, staged, warps), "compact"),
-        dtypes.features(mask.dtype) | {"warps"} if warps else dtypes.features(mask.dtype),
-    )
-    groups, size = (
-        (min(tiles, backend.limits.units * 4), 1)
-        if cpu
-        else (min(tiles, 1 << 20), index_text.GROUP)
-    )
-    reads = [mask, ends] if x is None else [mask, ends, x]
-    # all is ready: the device has nothing to do from here to the launch
-    found = _last(ends)
-    if x is None:
-        out = work.empty(mask, (ndim, found), np.int64)
-    else:
-        out = work.empty(x, (found,), x.dtype)
-    if found == 0:
-        return out, found
-    work.launch(
-        mask,
-        kernel,
-        groups,
-        size,
-        reads,
-        [out],
-        [mask.size, tiles, found, *(shape[1:] if x is None else ())],
-    )
-    return out, found
-
-
-def _compress(a: Any, mask: Any) -> Any:
-    if a.size == 0:
-        return work.empty(a, (0,), a.dtype)
-    return _compact(work.c_order(mask), work.c_order(a), (a.size,))[0]
-
-
-def nonzero(a: Any) -> tuple[Any, ...]:
-    """Indices of the items that are not zero, one int64 array for each axis, as numpy.nonzero."""
-    if a.ndim == 0:
-        raise ValueError(
-            "Calling nonzero on 0d arrays is not allowed. "
-            "Use np.atleast_1d(scalar).nonzero() instead."
-        )
-    if a.size == 0:
-        return tuple(work.empty(a, (0,), np.int64) for _ in range(a.ndim))
-    dtypes.code(a.dtype)
-    out, found = _compact(work.c_order(a), None, a.shape)
-    return tuple(out._view((found,), None, 8 * found * k) for k in range(a.ndim))
 
 
 def take(

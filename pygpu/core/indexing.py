@@ -46,7 +46,9 @@ class Indexing(ArrayCore):
     def _field(self, name: str) -> Any:
         fields = self.dtype.fields
         if fields is None or name not in fields:
-            raise IndexError(f"the dtype {self.dtype} has no field {name!r}")
+            if fields is None:
+                raise IndexError(f"the dtype {self.dtype} has no field {name!r}: it has none")
+            raise ValueError(f"the dtype {self.dtype} has no field of name {name!r}")
         dtype, offset = fields[name][:2]
         shape, strides = self.shape, self.strides
         if dtype.subdtype is not None:
@@ -77,6 +79,8 @@ class Indexing(ArrayCore):
         value: an array on the device or the host, or a number; it broadcasts to the items, and is
         converted to the array's dtype as astype() does. Raises IndexError, ValueError, TypeError.
         """
+        if type(subscript) is type(self) and subscript.ndim and queue is None and wait_for is None:
+            return part("index").setitem(self, subscript, value)
         view, advanced = self._basic(subscript)
         if advanced:
             return part("index").setitem(self._on_queue(queue, wait_for), subscript, value)
@@ -84,6 +88,8 @@ class Indexing(ArrayCore):
             same_device("setitem", [self, value])
             value = disjoint(_fitted(value, view.shape), [view])
         elif not isinstance(value, (int, float, complex, np.generic)):
+            if isinstance(value, tuple) and view.dtype.names is not None:
+                value = np.array(value, view.dtype)  # a record
             host = np.asarray(value)
             if host.dtype.kind == "O":
                 raise TypeError(f"setitem: a {type(value).__name__} is no array and no number")

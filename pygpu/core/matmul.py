@@ -6,6 +6,7 @@ with; integers wrap as in NumPy, and products of bools are or's of and's.
 
 from __future__ import annotations
 
+import operator
 from math import prod
 from typing import Any
 
@@ -331,10 +332,29 @@ def _pair(a: Any, x: str, b: Any, y: str, keep: set[str]) -> tuple[Any, str]:
     return work.reshape(result, tuple(sizes[c] for c in order)), "".join(order)
 
 
-def einsum(subscripts: str, *operands: Any, out: Any = None, optimize: Any = True) -> Any:
-    """numpy.einsum with a string of subscripts; more than two operands are joined in the order that
-    numpy.einsum_path finds, or (optimize False) from left to right."""
-    arrays = list(operands)
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _of_lists(items: list[Any]) -> tuple[str, list[Any]]:
+    """einsum's other form (an operand, its labels, ..., perhaps the result's) as a string."""
+
+    def text(labels: Any) -> str:
+        found = ["..." if k is Ellipsis else operator.index(k) for k in labels]
+        if any(k is not Ellipsis and not 0 <= int(k) < len(_LETTERS) for k in labels):
+            raise ValueError("einsum: subscript is not within the valid range [0, 52)")
+        return "".join(k if isinstance(k, str) else _LETTERS[k] for k in found)
+
+    result = "->" + text(items.pop()) if len(items) % 2 else ""
+    return ",".join(text(labels) for labels in items[1::2]) + result, items[::2]
+
+
+def einsum(subscripts: Any, *operands: Any, out: Any = None, optimize: Any = True) -> Any:
+    """numpy.einsum; more than two operands are joined in the order that numpy.einsum_path finds, or
+    (optimize False) from left to right. Raises ValueError for subscripts that do not fit."""
+    if isinstance(subscripts, str):
+        arrays = list(operands)
+    else:
+        subscripts, arrays = _of_lists([subscripts, *operands])
     terms, result = _parse(subscripts, arrays)
     number = np.result_type(*(x.dtype for x in arrays))
     arrays = [work.astype(x, number) for x in arrays]

@@ -66,6 +66,9 @@ def quantile(
     if wanted.size and not (wanted.min() >= 0 and wanted.max() <= 1):
         raise ValueError("Quantiles must be in the range [0, 1]")
     rows, axes = _rows("quantile", a, axis)
+    if not isinstance(q, (int, float)):  # arrays and lists count in the result's dtype
+        given = q.dtype if isinstance(q, GPUArray) else np.asarray(q).dtype
+        rows = work.astype(rows, np.result_type(rows.dtype, given))
     n, rest = rows.shape[0], rows.shape[1:]
     if n == 0:
         result = work.empty(rows, (*wanted.shape, *rest), rows.dtype).fill(np.nan)

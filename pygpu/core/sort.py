@@ -75,8 +75,8 @@ def _sorted(a: Any, axis: int | None, positions: bool) -> Any:
     if axis is None:
         a, axis = work.flat(a), -1
     if a.ndim == 0:
-        layout.normalize_axis(axis, 1)
-        return work.as_array(a, np.zeros((), np.int64)) if positions else a.copy()
+        layout.normalize_axis(axis, 1 if positions else 0)  # as NumPy
+        return work.as_array(a, np.zeros(1, np.int64))
     axis = layout.normalize_axis(axis, a.ndim)
     if a.size == 0:
         return work.empty(a, a.shape, np.int64 if positions else a.dtype)

@@ -201,11 +201,11 @@ class Expressions(Calls):
             return Value(TupleType(tuple(v.type for v in items), names), items=items)
         if isinstance(obj, np.ndarray):
             return self.table(obj, node)
-        if isinstance(obj, (int, float, complex)):  # of a class of its own: IntEnum, IntFlag
-            python: Any = next(p for p in (int, float, complex) if isinstance(obj, p))
-            value = self.constant(python(obj), node)
-            value.origin = obj
-            return value
+        for python in (int, float, complex):
+            if isinstance(obj, python):  # of a class of its own: IntEnum, IntFlag
+                value = self.constant(python(obj), node)
+                value.origin = obj
+                return value
         return Value(ObjectType(obj), const=obj)
 
     def table(self, array: np.ndarray, node: ast.AST) -> Value:

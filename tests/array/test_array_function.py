@@ -66,3 +66,20 @@ def test_on_the_host_with_one_warning(make, monkeypatch):
 def test_what_there_is_not(make):
     with pytest.raises(TypeError, match="no implementation found"):
         np.polyfit(make(np.ones(3)), make(np.ones(3)), 1)
+
+
+def test_quantiles_have_the_dtype_of_numpys(make):
+    a = np.arange(12, dtype=np.float32) ** 1.5
+    x = make(a)
+    for q in (30, [10, 50], np.float32([20, 80]), np.float64(30)):
+        same(np.percentile(x, q), np.asarray(np.percentile(a, q)))
+        shares = np.float32(q) / 100 if isinstance(q, np.ndarray) else np.divide(q, 100).tolist()
+        same(np.quantile(x, shares), np.asarray(np.quantile(a, shares)))
+
+
+def test_numbers_have_no_order(make):
+    x = make(np.float32(3))
+    with pytest.raises(np.exceptions.AxisError):
+        np.sort(x)
+    assert np.argsort(x).get().tolist() == [0]
+    assert np.sort(x, axis=None).get().tolist() == [3]

@@ -162,6 +162,14 @@ def test_bounds_are_checked_in_every_call(make):
         launches, copies = make.calls(call)
         assert launches == 1
         assert len(copies) == 1  # what it found
+    values = make(-a[:3])
+    y, b = make(a), a.copy()
+    b[good] = -a[:3]
+    for _ in range(3):
+        y[on_device] = values
+        np.testing.assert_array_equal(y.get(), b)
+        with pytest.raises(IndexError, match="index -6 is out of bounds for axis 0 with size 5"):
+            make(a)[wrong] = values
     strided = x[::2, ::-1]
     np.testing.assert_array_equal(strided[make(np.array([2, 0]))].get(), a[::2, ::-1][[2, 0]])
 
@@ -182,3 +190,16 @@ def test_masks_of_few_items(make, dtype):
         for mask in (np.arange(n) % 3 == 1, np.zeros(n, bool), np.ones(n, bool)):
             for _ in range(2):
                 np.testing.assert_array_equal(x[make(mask)].get(), a[mask])
+
+
+def test_records_are_set_and_fields_are_named(make):
+    a = np.zeros(5, [("x", "f4"), ("n", "i4"), ("v", "f8", (2,))])
+    x = make(a)
+    for b in (a, x):
+        b[1] = (9, 8, (7, 6))
+        b[2:4] = (1, 2, (3, 4))
+    np.testing.assert_array_equal(x.get(), a)
+    with pytest.raises(ValueError, match="no field of name 'y'"):
+        x["y"]
+    with pytest.raises(IndexError):
+        make(np.zeros(3))["x"]

@@ -127,3 +127,16 @@ def test_einsum_says_what_is_wrong(make):
             products.einsum(subscripts, a)
     with pytest.raises(ValueError, match="lengths"):
         products.einsum("ij,ij", a, a.T)
+
+
+def test_einsum_of_lists(make):
+    a = np.arange(6.0).reshape(2, 3)
+    x = make(a)
+    for labels in (([0, 1], [1, 0]), ([1, 0],), ([..., 1], [...])):
+        same_as = np.asarray(np.einsum(a, *labels))
+        np.testing.assert_array_equal(products.einsum(x, *labels).get(), same_as)
+    got = products.einsum(x, [0, 1], x, [2, 1], [0, 2])
+    np.testing.assert_array_equal(got.get(), a @ a.T)
+    for wrong in ([0, 52], [0, -1]):
+        with pytest.raises(ValueError, match="not within the valid range"):
+            products.einsum(x, wrong)

@@ -1,0 +1,151 @@
+"""Masks: the items for which they hold, side by side, and the indices of those items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, kernels, work
+from .remember import step
+from .scan import scan
+from .shells import index_text
+
+__all__ = ["compress", "moved", "nonzero"]
+
+Shape = tuple[int, ...]
+
+
+def moved(to: np.dtype[Any], source: np.dtype[Any]) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """Dtypes that a kernel is made for: one for all of a size where nothing is converted."""
+    if to == source:
+        size = to.itemsize
+        same = np.dtype(f"u{size}") if size in (1, 2, 4, 8) else np.dtype(f"V{size}")
+        return same, same
+    return to, source
+
+
+def _tiles_of(mask: Any) -> tuple[Any, int]:
+    """(ends of the tiles' true items, tiles) of a mask in C order."""
+    backend = mask.backend
+    cpu = backend.limits.is_cpu
+    tiles = -(-mask.size // (index_text.CPU_TILE if cpu else index_text.TILE))
+    warps = backend.limits.warps and mask.itemsize == 1
+    kernel = kernels.get(
+        backend,
+        ("count", mask.dtype, warps),
+        lambda: (
+            index_text.count_by_warps(mask.dtype)
+            if warps
+            else index_text.count_source(mask.dtype, cpu),
+            "count",
+        ),
+        dtypes.features(mask.dtype) | {"warps"} if warps else dtypes.features(mask.dtype),
+    )
+    counts = work.empty(mask, (tiles,), np.int64)
+    groups, size = (
+        (min(tiles, backend.limits.units * 4), 1)
+        if cpu
+        else (min(tiles, 1 << 20), index_text.GROUP)
+    )
+    if warps:
+        groups = -(-tiles // 8)
+    work.launch(mask, kernel, groups, size, [mask], [counts], [mask.size, tiles])
+    return scan("cumsum", counts, 0) if tiles > 1 else counts, tiles
+
+
+def _last(ends: Any) -> int:
+    """The last item: the only one that the host reads."""
+    found = np.empty(1, np.int64)
+    place = ends.offset + 8 * (ends.size - 1)
+    ends.backend.to_host(ends.queue, found, ends.base_data, place, wait_for=ends.events or None)
+    return int(found[0])
+
+
+def _few(mask: Any, x: Any, items: Any) -> tuple[Any, int]:
+    """_compact() of few items, in one launch: what it found comes with them, and is read then."""
+    backend, n = mask.backend, mask.size
+    out = work.empty(x, (n,), x.dtype)
+    count = work.empty(x, (1,), np.int64)
+    name = f"few {mask.dtype.char}"
+    known = backend.table.plans.run(name, mask, x, out, count)
+    if known is None:
+        cpu = backend.limits.is_cpu
+        kernel = kernels.get(
+            backend,
+            ("few", mask.dtype, items),
+            lambda: (index_text.few_source(mask.dtype, items, cpu), "few"),
+            dtypes.features(mask.dtype),
+        )
+        size = 1 if cpu else index_text.GROUP
+        work.launch(mask, kernel, 1, size, [mask, x], [out, count], [n])
+        steps = (step(backend, kernel, 1, size, (0, 1, 2, 3), [n]),)
+        backend.table.plans.add(name, 0, (mask, x, out, count), None, None, steps, (), (2, 3))
+    found = _last(count)
+    return out if found == n else out._view((found,), None, out.offset), found
+
+
+def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
+    """x's items where the mask is true, or the indices (one row an axis) for x None."""
+    backend = mask.backend
+    if x is not None and mask.size <= index_text.FEW:
+        return _few(mask, x, moved(x.dtype, x.dtype)[0])
+    cpu = backend.limits.is_cpu
+    ends, tiles = _tiles_of(mask)
+    ndim = 1 if x is not None else max(len(shape), 1)
+    items = None if x is None else moved(x.dtype, x.dtype)[0]
+    local = index_text.TILE * (items.itemsize if items is not None else 0) + 2048
+    staged = not cpu and items is not None and items.itemsize <= 8
+    staged = staged and local <= backend.limits.local_bytes
+    warps = backend.limits.warps and staged
+    kernel = kernels.get(
+        backend,
+        ("compact", mask.dtype, items, ndim, staged, warps),
+        lambda: (index_text.compact_source(mask.dtype, items, ndim, cpu, staged, warps), "compact"),
+        dtypes.features(mask.dtype) | {"warps"} if warps else dtypes.features(mask.dtype),
+    )
+    groups, size = (
+        (min(tiles, backend.limits.units * 4), 1)
+        if cpu
+        else (min(tiles, 1 << 20), index_text.GROUP)
+    )
+    reads = [mask, ends] if x is None else [mask, ends, x]
+    # all is ready: the device has nothing to do from here to the launch
+    found = _last(ends)
+    if x is None:
+        out = work.empty(mask, (ndim, found), np.int64)
+    else:
+        out = work.empty(x, (found,), x.dtype)
+    if found == 0:
+        return out, found
+    work.launch(
+        mask,
+        kernel,
+        groups,
+        size,
+        reads,
+        [out],
+        [mask.size, tiles, found, *(shape[1:] if x is None else ())],
+    )
+    return out, found
+
+
+def compress(a: Any, mask: Any) -> Any:
+    """a[mask], for a mask of the array's shape."""
+    if a.size == 0:
+        return work.empty(a, (0,), a.dtype)
+    return _compact(work.c_order(mask), work.c_order(a), (a.size,))[0]
+
+
+def nonzero(a: Any) -> tuple[Any, ...]:
+    """Indices of the items that are not zero, one int64 array for each axis, as numpy.nonzero."""
+    if a.ndim == 0:
+        raise ValueError(
+            "Calling nonzero on 0d arrays is not allowed. "
+            "Use np.atleast_1d(scalar).nonzero() instead."
+        )
+    if a.size == 0:
+        return tuple(work.empty(a, (0,), np.int64) for _ in range(a.ndim))
+    dtypes.code(a.dtype)
+    out, found = _compact(work.c_order(a), None, a.shape)
+    return tuple(out._view((found,), None, 8 * found * k) for k in range(a.ndim))
