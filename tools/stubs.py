@@ -39,6 +39,9 @@ NAMES = {  # in docstrings -> in stubs
     r"(?<=-> )object\b": "Any",  # the answer to get_info() depends on the question
 }
 
+# Subclasses of these may make themselves by super().__init__().
+MADE_BY_INIT = {"Buffer", "CommandQueue", "Context", "Image", "Program"}
+
 # Types of what a slot of the class does, where the slot's name alone does not give them.
 SLOTS = {
     "AllocatorBase.__call__": "(self, size: int, /) -> Buffer | None",
@@ -281,6 +284,8 @@ def member_stub(cls: type, name: str, item: object) -> list[str]:
     where = f"{cls.__name__}.{name}"
     if name == "__hash__" and item is None:
         return ["__hash__: ClassVar[None]  # type: ignore[assignment]"]
+    if name == "__init__" and cls.__name__ in MADE_BY_INIT:
+        return [f"def __init__{signature(cls, cls.__name__, 'self', 'None')}: ..."]
     if name == "__init__" and where not in SLOTS and cls.__new__ is not object.__new__:
         return []  # it does nothing: __new__ has done it
     if name in ("__new__", "__doc__", "__module__", "__dict__", "__vectorcalloffset__"):
