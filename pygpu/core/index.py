@@ -232,10 +232,9 @@ def _whole_mask(a: Any, key: Any) -> Any:
 def getitem(a: Any, key: Any) -> Any:
     """a[key] where key has arrays, lists or bools in it: a new array."""
     if a.ndim and a.shape[0]:
-        if type(key) is list:
-            key = np.asarray(key) if key else key
-        if (type(key) is type(a) or type(key) is np.ndarray) and key.dtype.kind in "iu":
-            return take(a, key, 0)
+        there = np.asarray(key) if type(key) is list and key else key
+        if type(there) in (np.ndarray, type(a)) and there.dtype.kind in "iu":
+            return take(a, there, 0)
     mask = _whole_mask(a, key)
     if mask is not None:
         return compress(a, mask)
