@@ -203,7 +203,7 @@ class Expressions(Calls):
             return self.table(obj, node)
         for python in (int, float, complex):
             if isinstance(obj, python):  # of a class of its own: IntEnum, IntFlag
-                value = self.constant(python(obj), node)
+                value = self.constant(python(obj), node)  # type: ignore[arg-type]
                 value.origin = obj
                 return value
         return Value(ObjectType(obj), const=obj)
