@@ -21,6 +21,25 @@ from .types import ArrayType, RecordType, Scalar
 __all__ = ["Records"]
 
 
+# Integers do it, as ptxas (CUDA 13.0) is wrong: where a byte is stored of a constant that
+# cvt.rn.f16.f32 has made a half, it stores the constant converted to an integer (F2I.U8.F16).
+_HALF = """\
+PG_INLINE pg_u32 pgu_half(pg_f32 x)
+{ /* the bits of the nearest half, of two the even one */
+    pg_u32 u = PG_BITS_F32(x), sign = u >> 16 & 0x8000u, a = u & 0x7fffffffu, r;
+    if (a > 0x7f800000u)
+        r = 0x7e00u | (a >> 13 & 0x3ffu);
+    else if (a >= 0x477ff000u) /* 65520, halfway to what is beyond */
+        r = 0x7c00u;
+    else if (a >= 0x38800000u)
+        r = (a - 0x38000000u + 0xfffu + (a >> 13 & 1u)) >> 13;
+    else /* in units of the least half */
+        r = (pg_u32)rint(PG_FROM_BITS_F32(a) * 16777216.0f);
+    return sign | r;
+}
+"""
+
+
 class Records(Indexing):
     """Methods of the function compiler; *self* is one."""
 
@@ -132,11 +151,10 @@ class Records(Indexing):
                 f"for (int i = 0; i < {n}; i++) u.b[i] = p[i]; return {number}; }}\n"
             )
         elif code == "f16":
-            # As an integer: from a union, NVIDIA's compiler (580) stored a constant 1.5 as
-            # 1.501 on an H200.
+            self.unit.texts.setdefault("pgu_half", _HALF)
             text = (
                 f"PG_INLINE void {name}({kind}p, {dtypes.compute_type(dtype)} x) {{ "
-                f"pg_u32 u = pg_to_f16(x); p[0] = (char)(u & 255u); p[1] = (char)(u >> 8); }}\n"
+                f"pg_u32 u = pgu_half(x); p[0] = (char)(u & 255u); p[1] = (char)(u >> 8); }}\n"
             )
         else:
             text = (

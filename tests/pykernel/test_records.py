@@ -51,6 +51,27 @@ def fields(r, p, out):
     r[i] = own[1]
 
 
+@pygpu.kernel
+def store_halves(p, x):
+    for i in range(cuda.grid(1), len(x), cuda.gridsize(1)):
+        p[i].h = x[i]
+
+
+def test_halves_at_any_address(make: Any) -> None:
+    """Rounded as NumPy does: ties, what is too small or too large for a half, inf and nan."""
+    halves = np.arange(0, 0x7C00, dtype="u2").view("f2").astype("f4")
+    middle = (halves[1:] + halves[:-1]) / 2
+    x = np.concatenate(
+        [halves, middle, np.nextafter(middle, np.float32(0)), np.nextafter(middle, np.float32(9e9))]
+    )
+    x = np.concatenate([x, -x, np.array([65519.9, 65520, 1e6, 1e38, 1e-9, 1e-40, np.inf, np.nan])])
+    x = x.astype("f4")
+    p = make(np.zeros(len(x), PACKED))
+    store_halves[64, 64](p, make(x))
+    with np.errstate(over="ignore"):
+        assert np.array_equal(p.get()["h"], x.astype("f2"), equal_nan=True)
+
+
 @pytest.mark.parametrize("n", [1, 37])
 def test_fields(make: Any, n: int) -> None:
     r, p, out = make(np.zeros(n, ALIGNED)), make(np.zeros(n, PACKED)), make(np.zeros(n))
