@@ -265,7 +265,6 @@ PG_INLINE void scan_put(Y *p, scan_t v) {{ SCAN_PUT }}
         if (now < total) {{
             {place("now")}
             pg_i64 left = n - t * {tile};
-            (void)x_row; (void)y_row;
             if (left >= {tile}) {{
                 PG_UNROLL for (int j = 0; j < {many}; j++) {{
                     {piece} some = in[j];
@@ -337,7 +336,6 @@ PG_INLINE void scan_put(Y *p, scan_t v) {{ SCAN_PUT }}
             PG_GLOBAL Y *to = (PG_GLOBAL Y *)y_row + t * {tile};
             pg_i64 left = n - t * {tile};
             int aligned = left >= {tile} && PG_ALIGNED(to, sizeof(scan_out));
-            (void)x_row;
             PG_UNROLL for (int j = 0; j < {many}; j++) {{
                 scan_t before = scan_join(shared_prefix, old[j * {warps} + warp]);
                 if (aligned) {{

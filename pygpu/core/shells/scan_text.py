@@ -35,12 +35,12 @@ def _rows(kept: int, index: str) -> str:
         lines.append(f"pg_i64 left{k} = rest / kept{k}, i{k} = rest - left{k} * kept{k};")
         lines.append(f"rest = left{k}; x_at += i{k} * x_k{k}; y_at += i{k} * y_k{k};")
     lines.append("x_at += rest * x_k0; y_at += rest * y_k0;")
-    lines.append("PG_GLOBAL const char *x_row = (PG_GLOBAL const char *)x + x_at;")
+    lines.append("PG_UNUSED PG_GLOBAL const char *x_row = (PG_GLOBAL const char *)x + x_at;")
     lines.append(_Y_ROW)
     return "\n        ".join(lines)
 
 
-_Y_ROW = "PG_GLOBAL char *y_row = (PG_GLOBAL char *)y + y_at;"
+_Y_ROW = "PG_UNUSED PG_GLOBAL char *y_row = (PG_GLOBAL char *)y + y_at;"
 _LOAD = "scan_load((PG_GLOBAL const X *)(x_row + ({i}) * x_step))"
 _STORE = "scan_store((PG_GLOBAL Y *)(y_row + ({i}) * y_step), {v});"
 
