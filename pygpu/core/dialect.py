@@ -22,7 +22,9 @@ PG_LOCAL_ID(d), PG_SIZE(d)   this work-item in its group, and the group's size; 
 PG_ID(d), PG_IDS(d)          this work-item and how many there are, in all groups: pg_i64
 PG_BARRIER                   wait for the whole group; local memory is consistent
 PG_BARRIER_GLOBAL            and global memory, within the group
-PG_FENCE                     order this work-item's accesses to global memory
+PG_FENCE, PG_FENCE_GROUP,
+PG_FENCE_SYSTEM              order this work-item's accesses to memory, for those of the device, of
+                             its group, and for the host as well
 PG_FOR(i, n) { ... }         all pg_i64 i from 0 to n - 1, shared out among the work-items of all
                              groups: a stretch each on a CPU, in steps of all work-items elsewhere
 PG_UNROLL                    before a loop of constant length
@@ -135,7 +137,9 @@ _OPENCL = """\
 #define PG_IDS(d) ((pg_i64)get_global_size(d))
 #define PG_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define PG_BARRIER_GLOBAL barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#define PG_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define PG_FENCE mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define PG_FENCE_GROUP PG_FENCE
+#define PG_FENCE_SYSTEM PG_FENCE
 #define PG_UNROLL _Pragma("unroll")
 #define PG_ROLLED _Pragma("unroll 1")
 #define PG_ALIGNED(p, bytes) (((ulong)(p) & ((bytes) - 1)) == 0)
@@ -190,6 +194,8 @@ typedef double pg_f64;
 #define PG_BARRIER __syncthreads()
 #define PG_BARRIER_GLOBAL __syncthreads()
 #define PG_FENCE __threadfence()
+#define PG_FENCE_GROUP __threadfence_block()
+#define PG_FENCE_SYSTEM __threadfence_system()
 #define PG_UNROLL _Pragma("unroll")
 #define PG_ROLLED _Pragma("unroll 1")
 #define PG_ALIGNED(p, bytes) (((unsigned long long)(p) & ((bytes) - 1)) == 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
@@ -18,6 +19,8 @@ from . import driver
 from .gpuarray import GPUArray
 
 if TYPE_CHECKING:
+    import asyncio
+
     from numpy.typing import DTypeLike
 
 __all__ = [
@@ -72,6 +75,29 @@ def _dtype(given: Any) -> np.dtype[Any]:
     return np.dtype(given if isinstance(given, type) else getattr(given, "dtype", given))
 
 
+class Handle(int):
+    """A handle or an address, whose number is also its ``value``, as a pointer of ctypes has it."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> int:
+        """The number alone."""
+        return int(self)
+
+
+class MemoryPointer(NamedTuple):
+    """Where an array begins on the device, and its size [bytes]."""
+
+    device_pointer_value: Handle
+    size: int
+
+    @property
+    def device_ctypes_pointer(self) -> ctypes.c_void_p:
+        """The address for functions of other libraries that ctypes calls."""
+        return ctypes.c_void_p(self.device_pointer_value)
+
+
 class DeviceNDArray(GPUArray):
     """A device array as ``numba.cuda`` has them: a GPUArray with copy_to_host() and
     copy_to_device(), whose single items are host numbers."""
@@ -105,6 +131,16 @@ class DeviceNDArray(GPUArray):
             raise ValueError("an array on a device cannot be seen by NumPy without a copy")
         host = self._get(None, None, True)[0]
         return host if dtype is None else host.astype(dtype, copy=False)
+
+    @property
+    def gpu_data(self) -> MemoryPointer:
+        """Address and size of the contents."""
+        return MemoryPointer(Handle(self.ptr if self.size else 0), self.nbytes)
+
+    @property
+    def device_ctypes_pointer(self) -> ctypes.c_void_p:
+        """The address of the first item, for functions of other libraries that ctypes calls."""
+        return self.gpu_data.device_ctypes_pointer
 
     def is_c_contiguous(self) -> bool:
         """Whether the items lie in C order without gaps."""
@@ -246,7 +282,12 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 
 
 class Stream(driver.Stream):
-    """A stream with Numba's auto_synchronize()."""
+    """A stream with Numba's auto_synchronize(), callbacks and a handle that has a value."""
+
+    @property
+    def handle(self) -> Handle:
+        """The CUstream."""
+        return Handle(super().handle)
 
     @contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
@@ -257,6 +298,20 @@ class Stream(driver.Stream):
     def add_callback(self, callback: Any, arg: Any = None) -> None:
         """Call ``callback(stream, status, arg)`` when the work so far is done; status is 0."""
         driver.launch_host_func(self, callback, self, 0, arg)
+
+    def async_done(self) -> asyncio.Future[Stream]:
+        """An awaitable that gives the stream when the work so far is done. For coroutines."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Stream] = loop.create_future()
+
+        def done() -> None:
+            if not future.done():  # it may have been cancelled
+                future.set_result(self)
+
+        driver.launch_host_func(self, loop.call_soon_threadsafe, done)
+        return future
 
 
 def stream() -> Stream:

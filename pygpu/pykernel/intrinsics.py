@@ -175,10 +175,10 @@ syncthreads = _statement(
 )
 threadfence = _statement("threadfence", "PG_FENCE", "Order writes for all threads of the device.")
 threadfence_block = _statement(
-    "threadfence_block", "PG_FENCE", "Order writes for the threads of the block."
+    "threadfence_block", "PG_FENCE_GROUP", "Order writes for the threads of the block."
 )
 threadfence_system = _statement(
-    "threadfence_system", "PG_FENCE", "Order writes; the same as threadfence on OpenCL."
+    "threadfence_system", "PG_FENCE_SYSTEM", "Order writes; the same as threadfence on OpenCL."
 )
 
 

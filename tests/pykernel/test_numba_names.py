@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import threading
 from typing import Any
 
@@ -125,6 +127,47 @@ def test_callback() -> None:
     assert done.wait(30)
     ((where, status, word),) = seen
     assert where is stream and status == 0 and word == "word"
+
+
+def test_awaiting_a_stream() -> None:
+    async def wait() -> Any:
+        stream = cuda.stream()
+        a = cuda.to_device(np.arange(8.0), stream=stream)
+        cancelled = stream.async_done()
+        cancelled.cancel()
+        done = await asyncio.wait_for(stream.async_done(), 30)
+        return stream is done, a.copy_to_host(stream=stream)
+
+    same, host = asyncio.run(wait())
+    assert same and host.shape == (8,)
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        cuda.stream().async_done()
+
+
+def test_addresses_for_ctypes() -> None:
+    stream, a = cuda.stream(), cuda.to_device(np.arange(8.0))
+    assert stream.handle.value == int(stream.handle) == stream.__cuda_stream__()[1] != 0
+    assert cuda.external_stream(stream.handle).handle == stream.handle
+    assert a.device_ctypes_pointer.value == a.gpu_data.device_pointer_value.value == a.ptr
+    assert a.gpu_data.device_ctypes_pointer.value == a.ptr
+    assert a.gpu_data.size == a.alloc_size == 64
+    assert cuda.to_device(np.zeros(0)).device_ctypes_pointer.value is None
+
+
+def test_fences() -> None:
+    def fences(x: Any) -> None:
+        cuda.threadfence_block()
+        x[0] += 1
+        cuda.threadfence()
+        x[0] += 1
+        cuda.threadfence_system()
+
+    kernel, x = cuda.jit(fences), cuda.to_device(np.zeros(1))
+    kernel[1, 1](x)
+    (text,) = kernel.inspect_asm().values()
+    found = re.findall("PG_FENCE[_A-Z]*", text)
+    assert found == ["PG_FENCE_GROUP", "PG_FENCE", "PG_FENCE_SYSTEM"]
+    assert x.copy_to_host() == 2
 
 
 def test_host_arrays() -> None:
