@@ -42,9 +42,13 @@ def nothing_left() -> Iterator[None]:
             if kind in ("mem", "svm", "event")
         }
 
+    def more() -> dict[str, int]:
+        # There may be fewer: pools and kernels of other tests let go of some when memory is short.
+        return {kind: n for kind, n in counts().items() if n > before[kind]}
+
     before = counts()
     yield
-    assert becomes(lambda: counts() == before), f"{counts()} after {before}"
+    assert becomes(lambda: not more()), f"{more()} after {before}"
 
 
 @pytest.fixture(scope="module")
