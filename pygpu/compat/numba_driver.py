@@ -13,8 +13,8 @@ from pygpu.cuda.devices import (
     require_context,
     to_device,
 )
-from pygpu.cuda.devices import Event as Event
-from pygpu.cuda.devices import Stream as Stream
+from pygpu.cuda.streams import Event as Event
+from pygpu.cuda.streams import Stream as Stream
 from pygpu.errors import Error, RuntimeError
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Devices, streams, events and device arrays under the names of ``numba.cuda``."""
+"""Devices and device arrays under the names of ``numba.cuda``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,19 @@ from pygpu.pykernel.arguments import In, InOut, Out
 
 from . import driver
 from .gpuarray import GPUArray
+from .streams import (
+    Handle,
+    default_stream,
+    event,
+    event_elapsed_time,
+    external_stream,
+    legacy_default_stream,
+    per_thread_default_stream,
+    stream,
+    stream_of,
+)
 
 if TYPE_CHECKING:
-    import asyncio
-
     from numpy.typing import DTypeLike
 
 __all__ = [
@@ -65,25 +74,9 @@ __all__ = [
 ]
 
 
-def _stream(given: Any) -> Any:
-    """A Stream, or None for Numba's 0."""
-    return None if given is None or (isinstance(given, int) and given == 0) else given
-
-
 def _dtype(given: Any) -> np.dtype[Any]:
     """A dtype, NumPy's scalar type, its name, or a type of a signature such as float32."""
     return np.dtype(given if isinstance(given, type) else getattr(given, "dtype", given))
-
-
-class Handle(int):
-    """A handle or an address, whose number is also its ``value``, as a pointer of ctypes has it."""
-
-    __slots__ = ()
-
-    @property
-    def value(self) -> int:
-        """The number alone."""
-        return int(self)
 
 
 class MemoryPointer(NamedTuple):
@@ -104,7 +97,7 @@ class DeviceNDArray(GPUArray):
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
         """The contents as a host array, *ary* or a new one. With a stream it does not wait."""
-        stream = _stream(stream)
+        stream = stream_of(stream)
         if ary is not None and ary.shape != self.shape:
             raise ValueError(f"copy_to_host: incompatible shape: {ary.shape} for {self.shape}")
         if ary is not None and not ary.flags.writeable:
@@ -113,7 +106,7 @@ class DeviceNDArray(GPUArray):
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
         """Set the contents from a host or device array of the same shape."""
-        stream = _stream(stream)
+        stream = stream_of(stream)
         if isinstance(ary, GPUArray):
             if ary.shape != self.shape:
                 raise ValueError(f"copy_to_device: incompatible shape: {ary.shape}")
@@ -185,7 +178,7 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
         if not copy:
             return to
     if host.size:
-        to._set(host, _stream(stream), _stream(stream) is None, "to_device")
+        to._set(host, stream_of(stream), stream_of(stream) is None, "to_device")
     return to
 
 
@@ -278,102 +271,13 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     )
 
 
-# ---- streams and events
-
-
-class Stream(driver.Stream):
-    """A stream with Numba's auto_synchronize(), callbacks and a handle that has a value."""
-
-    @property
-    def handle(self) -> Handle:
-        """The CUstream."""
-        return Handle(super().handle)
-
-    @contextmanager
-    def auto_synchronize(self) -> Iterator[Stream]:
-        """Wait for the stream at the end of the with block."""
-        yield self
-        self.synchronize()
-
-    def add_callback(self, callback: Any, arg: Any = None) -> None:
-        """Call ``callback(stream, status, arg)`` when the work so far is done; status is 0."""
-        driver.launch_host_func(self, callback, self, 0, arg)
-
-    def async_done(self) -> asyncio.Future[Stream]:
-        """An awaitable that gives the stream when the work so far is done. For coroutines."""
-        import asyncio
-
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Stream] = loop.create_future()
-
-        def done() -> None:
-            if not future.done():  # it may have been cancelled
-                future.set_result(self)
-
-        driver.launch_host_func(self, loop.call_soon_threadsafe, done)
-        return future
-
-
-def stream() -> Stream:
-    """A new stream."""
-    backend_of(None)
-    return Stream()
-
-
-def external_stream(ptr: int) -> Stream:
-    """A stream that another library made, by its handle; it must live as long as it is used."""
-    backend_of(None)
-    return Stream.from_handle(ptr)  # type: ignore[return-value]
-
-
-def default_stream() -> Stream:
-    """The default stream."""
-    return external_stream(1)
-
-
-legacy_default_stream = default_stream
-
-
-def per_thread_default_stream() -> Stream:
-    """The default stream of this thread, which does not wait for the other threads' ones."""
-    return external_stream(2)
+# ---- profiling and the rest of Numba's names
 
 
 @contextmanager
 def defer_cleanup() -> Iterator[None]:
     """Has no effect: memory goes back to a pool, which waits for nothing."""
     yield
-
-
-class Event(driver.Event):
-    """An event with Numba's names."""
-
-    def wait(self, stream: Any = 0) -> None:
-        """Later work of the stream comes after the event."""
-        stream = _stream(stream)
-        if stream is None:
-            self.synchronize()
-        else:
-            stream.wait_for_event(self)
-
-    def record(self, stream: Any = 0) -> Any:
-        """Put the event into a stream."""
-        return super().record(_stream(stream))
-
-    def elapsed_time(self, evtend: Any) -> float:
-        """Milliseconds from this event to another one."""
-        return float(self.time_till(evtend))
-
-
-def event(timing: bool = True) -> Event:
-    """A new event."""
-    backend_of(None)
-    return Event(0 if timing else driver.event_flags.DISABLE_TIMING)
-
-
-def event_elapsed_time(evtstart: Any, evtend: Any) -> float:
-    """Milliseconds from one event to another."""
-    return float(evtstart.time_till(evtend))
 
 
 def profile_start() -> None:

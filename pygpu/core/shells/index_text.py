@@ -258,6 +258,24 @@ PG_KERNEL void count(PG_ARRAY_IN({m}, mask), PG_ARRAY(pg_i64, counts), pg_i64 n,
 """
 
 
+def _written(vectors: int) -> str:
+    """Puts the chosen items of a tile in order, and writes them. The counts of the vectors before
+    this work-item's, and of all, are 16 bits each of *before* and *whole*."""
+    return f"""\
+        PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
+            pg_i32 at = at_k + (pg_i32)((before >> (16 * k)) & 0xffff);
+            PG_UNROLL for (int j = 0; j < 4; j++)
+                if ((flags >> (k * 4 + j)) & 1)
+                    stage[at++] = v[k][j];
+            at_k += (pg_i32)((whole >> (16 * k)) & 0xffff);
+        }}
+        PG_BARRIER;
+        for (pg_i32 i = id; i < many; i += {GROUP})
+            out[base + i] = stage[i];
+        PG_BARRIER;
+"""
+
+
 def _staged_by_warps(mask: DType, items: DType) -> str:
     """_staged() for devices with warps."""
     t = dtypes.storage_type(items)
@@ -324,18 +342,7 @@ def _staged_by_warps(mask: DType, items: DType) -> str:
                 before += total;
         }}
         pg_i32 at_k = 0, many = (pg_i32)(stop - base);
-        PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
-            pg_i32 at = at_k + (pg_i32)((before >> (16 * k)) & 0xffff);
-            PG_UNROLL for (int j = 0; j < 4; j++)
-                if ((flags >> (k * 4 + j)) & 1)
-                    stage[at++] = v[k][j];
-            at_k += (pg_i32)((whole >> (16 * k)) & 0xffff);
-        }}
-        PG_BARRIER;
-        for (pg_i32 i = id; i < many; i += {GROUP})
-            out[base + i] = stage[i];
-        PG_BARRIER;
-    }}
+{_written(vectors)}    }}
 }}
 """
 
@@ -400,18 +407,7 @@ def _staged(mask: DType, items: DType) -> str:
         PG_BARRIER;
         pg_u64 whole = scanned[{GROUP - 1}], before = sum - mine;
         pg_i32 at_k = 0;
-        PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
-            pg_i32 at = at_k + (pg_i32)((before >> (16 * k)) & 0xffff);
-            PG_UNROLL for (int j = 0; j < 4; j++)
-                if ((flags >> (k * 4 + j)) & 1)
-                    stage[at++] = v[k][j];
-            at_k += (pg_i32)((whole >> (16 * k)) & 0xffff);
-        }}
-        PG_BARRIER;
-        for (pg_i32 i = id; i < many; i += {GROUP})
-            out[base + i] = stage[i];
-        PG_BARRIER;
-    }}
+{_written(vectors)}    }}
 }}
 """
 
