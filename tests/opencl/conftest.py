@@ -1,4 +1,4 @@
-"""Fixtures of the OpenCL tests: injected failures, pools, shared virtual memory."""
+"""Fixtures of the OpenCL tests: injected failures, pools, kernels, shared virtual memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Iterator
 
 import pytest
+from opencl.kernel_helpers import MEMORY
 from opencl.memory_helpers import becomes, make_pool
 
 import pygpu as cl
@@ -49,6 +50,18 @@ def nothing_left() -> Iterator[None]:
     before = counts()
     yield
     assert becomes(lambda: not more()), f"{more()} after {before}"
+
+
+@pytest.fixture(scope="module")
+def out(ctx: cl.Context) -> cl.Buffer:
+    """Where kernels of tests write."""
+    return cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 4096)
+
+
+@pytest.fixture(scope="module")
+def memory(ctx: cl.Context) -> cl.Program:
+    """Kernels with arguments of each kind of memory."""
+    return cl.Program(ctx, MEMORY).build()
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from opencl.kernel_helpers import MEMORY, ints, read
+from opencl.kernel_helpers import ints, read
 
 import pygpu as cl
 from pygpu import cltypes
@@ -21,16 +21,6 @@ mf = cl.mem_flags
 @pytest.fixture(scope="module")
 def queue(ctx):
     return cl.CommandQueue(ctx)
-
-
-@pytest.fixture(scope="module")
-def out(ctx):
-    return cl.Buffer(ctx, mf.READ_WRITE, 4096)
-
-
-@pytest.fixture(scope="module")
-def memory(ctx):
-    return cl.Program(ctx, MEMORY).build()
 
 
 # ---- vectors

@@ -21,16 +21,6 @@ def queue(ctx):
     return cl.CommandQueue(ctx)
 
 
-@pytest.fixture(scope="module")
-def out(ctx):
-    return cl.Buffer(ctx, mf.READ_WRITE, 4096)
-
-
-@pytest.fixture(scope="module")
-def memory(ctx):
-    return cl.Program(ctx, MEMORY).build()
-
-
 # ---- what changes between launches
 
 
