@@ -110,7 +110,11 @@ static void Stream_dealloc(PyObject *op) {
         ContextGuard guard;
         CUresult status;
         if (cud_context_enter_free(self->context, &guard, &status) == 0) {
-            CU_BESIDE(status, cuStreamDestroy, self->handle); /* does not wait: the driver does it when the work is done */
+            /* Does not wait: the driver does it when the work is done. But under a tool (compute-sanitizer) it does wait, maybe for a
+             * host function of Python's that another library queued. */
+            Py_BEGIN_ALLOW_THREADS
+            CU_CALL(status, cuStreamDestroy, self->handle);
+            Py_END_ALLOW_THREADS
             cud_context_leave(&guard);
         }
         cud_live[LIVE_STREAM]--;
