@@ -196,7 +196,7 @@ def test_a_stream_that_is_dropped_still_counts(balance):
     del first
     gc.collect()
     if gate.passed.is_set():
-        pytest.skip("needs a driver that destroys a stream without waiting: a tool here makes it wait")
+        pytest.skip("needs a driver whose cuStreamDestroy does not wait: a tool is in it")
     cuda.memset_d8_async(pool.allocate(4), 2, 4, second)
     assert not second.is_done()
     gate.open()
