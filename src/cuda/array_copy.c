@@ -71,10 +71,12 @@ static PyObject *with_device(State *state, const char *call, PyObject *array_arg
     CUresult status = CUDA_SUCCESS;
     cud_pin(at.allocation);
     if (n > 0 && write) {
+        CU_COUNT_QUEUED();
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuMemcpyAtoD, at.ptr, array->handle, index, n);
         Py_END_ALLOW_THREADS
     } else if (n > 0) {
+        CU_COUNT_QUEUED();
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuMemcpyDtoA, array->handle, index, at.ptr, n);
         Py_END_ALLOW_THREADS
@@ -144,6 +146,7 @@ static PyObject *memcpy_atoa(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     CUresult status = CUDA_SUCCESS;
     if (n > 0) {
+        CU_COUNT_QUEUED();
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuMemcpyAtoA, to->handle, to_index, from->handle, from_index, n);
         Py_END_ALLOW_THREADS

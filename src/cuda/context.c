@@ -353,11 +353,15 @@ static State *state_with_context(PyObject *type) {
 }
 
 static PyObject *Context_synchronize(PyObject *type, PyObject *Py_UNUSED(ignored)) {
-    State *state = state_with_context(type);
-    if (state == NULL || cud_wait_context(state, "cuCtxSynchronize") < 0) {
+    State *state = cud_state_of((PyTypeObject *)type);
+    Context *current = state != NULL ? cud_context_current(state) : NULL;
+    unsigned long mark = cud_hold_mark();
+    if (current == NULL || cud_wait_context(state, "cuCtxSynchronize") < 0) {
+        Py_XDECREF((PyObject *)current);
         return NULL;
     }
-    cud_hold_drain(state);
+    cud_hold_done(state, current, NULL, 1, mark);
+    Py_DECREF((PyObject *)current);
     Py_RETURN_NONE;
 }
 

@@ -415,6 +415,7 @@ static PyObject *run(Box *self, int aligned, int async, PyObject *stream_arg) {
     }
     CUresult status;
     int kind = self->kind;
+    CU_COUNT_QUEUED();
     Py_BEGIN_ALLOW_THREADS
     status = make_call(kind, &copy, aligned, async, handle);
     Py_END_ALLOW_THREADS

@@ -46,12 +46,14 @@ extern long cud_call_counts[FN_COUNT];
  * holds 1024 launches, may be full (what other libraries queue is not seen). */
 extern long cud_host_calls;       /* Python functions that a stream may be about to call: host_call.c */
 extern unsigned cud_queued;       /* commands since somebody waited */
+extern CUcontext cud_idle;        /* nothing was queued in this context since its default stream was seen idle; NULL: in none */
 #define CUD_QUEUE_MANY 900
 void cud_queue_waited(double seconds); /* that long such a call took: a short one says that the queue is not full yet */
 
 /* CU_CALL with the GIL held for what may so be held up: _QUEUED if it puts something into a stream, _BESIDE otherwise. Other threads may
  * run meanwhile: what the call uses must be kept, and looked at again after it. */
-#define CU_QUEUED(status, fn, ...) do { cud_queued++; CU_BESIDE(status, fn, __VA_ARGS__); } while (0)
+#define CU_QUEUED(status, fn, ...) do { CU_COUNT_QUEUED(); CU_BESIDE(status, fn, __VA_ARGS__); } while (0)
+#define CU_COUNT_QUEUED() ((void)(cud_idle = NULL, cud_queued++))
 #define CU_BESIDE(status, fn, ...)                                                                                   \
     do {                                                                                                             \
         if (PG_UNLIKELY(cud_host_calls > 0 || cud_queued > CUD_QUEUE_MANY)) {                                        \
@@ -217,8 +219,16 @@ int cud_wait_context(State *state, const char *routine);
 /* Keeps owner alive until the work queued so far on the stream is done (or with the graph, if the stream is being captured).
  * Never waits, never fails for the caller: without memory the work is waited for. GIL held, after the asynchronous call. */
 void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, PyObject *owner);
+/* The same for the host memory of a copy of so many bytes; that of small copies may be kept until a few more have come. */
+void cud_hold_copy(State *state, Context *context, CUstream handle, Stream *stream, PyObject *owner, size_t size);
 /* Lets go of what is over; called now and then by calls that are not hot, and by every synchronization. */
 void cud_hold_drain(State *state);
+/* The same after a wait for the stream, or all streams of the context, that began when cud_hold_mark() gave that number. */
+unsigned long cud_hold_mark(void);
+void cud_hold_done(State *state, Context *context, CUstream handle, int all, unsigned long mark);
+/* Before a capture begins, and before a stream goes: no more copies join those that are kept together. */
+void cud_hold_close(void);
+void cud_hold_stream_gone(CUstream handle);
 /* Before a context is destroyed: waits for what is held in it and lets it go. */
 void cud_hold_forget(State *state, Context *context);
 /* Nobody refers to the context any more: what was kept for it to be used again goes too. */

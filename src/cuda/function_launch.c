@@ -106,7 +106,8 @@ int function_submit(Function *self, const Launch *launch, unsigned char *params,
     void *packed[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, params, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     void **extra = size > 0 ? packed : NULL;
     CUresult status;
-    if (PG_UNLIKELY(++cud_queued > CUD_QUEUE_MANY || !plan->warm || cud_host_calls > 0)) {
+    CU_COUNT_QUEUED();
+    if (PG_UNLIKELY(cud_queued > CUD_QUEUE_MANY || !plan->warm || cud_host_calls > 0)) {
         status = call_without_gil(plan, launch, extra);
     } else {
         status = call_driver(plan, launch, extra);

@@ -292,6 +292,7 @@ static PyObject *GraphExec_launch(PyObject *op, PyObject *const *args, Py_ssize_
     CUresult status = CUDA_SUCCESS;
     int captured = stream != NULL && stream->capturing != CAPTURE_NONE;
     if (self->n_used == 0) { /* the first one uploads */
+        CU_COUNT_QUEUED();
         Py_BEGIN_ALLOW_THREADS
         IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphLaunch, self->handle, handle));
         Py_END_ALLOW_THREADS

@@ -1,19 +1,30 @@
 /* hold.c - host memory and other objects that queued work still uses, kept until it is done.
  *
- * After an asynchronous call an event is recorded behind it; objects are let go of when a later call finds their event done. Nothing
- * waits for that: no callback runs on a driver's thread, and no dealloc blocks. */
+ * Behind asynchronous calls an event is recorded; objects are let go of when a later call finds their event done. Nothing waits for
+ * that: no callback runs on a driver's thread, and no dealloc blocks. An event costs a third of a small copy, so small copies on one
+ * stream share one: the last record of the list stays open for more of them until it is full, something else comes, or somebody asks. */
 #include "cuda.h"
 #include "graph.h"
+
+#define BATCH 16           /* small copies of a record */
+#define LARGE (256 * 1024) /* bytes that are not kept longer than they must be */
 
 typedef struct Hold {
     struct Hold *next;
     Context *context; /* strong; borrowed in the spare ones, which a context takes along when it goes */
     CUevent event;
-    PyObject *owner;
+    CUstream stream;  /* of an open record */
+    enum { OPEN, CLOSING, RECORDED, DONE } stage;
+    int calls, n;
+    size_t bytes;
+    PyObject *owners[BATCH];
 } Hold;
 
 /* In the order of the calls; the GIL protects them. */
 static Hold *first, **last = &first;
+static Hold *open;           /* the last one, if small copies may still join it */
+static int closing;          /* records whose event is being recorded */
+static unsigned long joined; /* copies that joined one, ever */
 static Hold *spare; /* with events of spare->context that can be recorded again */
 static int n_spare;
 #define MAX_SPARE 32
@@ -55,11 +66,13 @@ static void destroy(Hold *hold) {
     PyMem_Free(hold);
 }
 
-/* The record is off the list: its event is kept for the next one, its owner goes. */
+/* The record is off the list: its event is kept for the next one, its owners go. */
 static void finish(Hold *hold) {
-    PyObject *owner = hold->owner;
+    PyObject *owners[BATCH];
+    int n = hold->n;
     Context *context = hold->context;
-    hold->owner = NULL;
+    memcpy(owners, hold->owners, (size_t)n * sizeof *owners);
+    hold->n = 0;
     if (n_spare < MAX_SPARE && context->alive) {
         hold->next = spare;
         spare = hold;
@@ -67,7 +80,9 @@ static void finish(Hold *hold) {
     } else {
         destroy(hold);
     }
-    Py_XDECREF(owner); /* last: it may run any code */
+    for (int i = 0; i < n; i++) { /* last: it may run any code */
+        Py_DECREF(owners[i]);
+    }
     Py_DECREF((PyObject *)context);
 }
 
@@ -94,15 +109,66 @@ static Hold *take_first(void) {
     return hold;
 }
 
+static void append(Hold *hold, PyObject *owner) {
+    hold->owners[0] = Py_NewRef(owner);
+    hold->n = 1;
+    hold->next = NULL;
+    *last = hold;
+    last = &hold->next;
+}
+
+/* No event tells when the work is done: it is waited for. */
+static void wait_instead(CUstream handle) {
+    CUresult status = CUDA_SUCCESS;
+    Py_BEGIN_ALLOW_THREADS
+    CU_CALL(status, cuStreamSynchronize, handle);
+    Py_END_ALLOW_THREADS
+    (void)status; /* an error means that nothing runs any more */
+}
+
+static void close_record(Hold *hold) {
+    ContextGuard guard;
+    CUresult status;
+    if (hold == open) {
+        open = NULL;
+    }
+    hold->stage = CLOSING; /* nobody takes it off the list meanwhile */
+    closing++;
+    if (cud_context_enter(hold->context, &guard, &status) == 0) { /* the default stream is that of the current context */
+        CU_QUEUED(status, cuEventRecord, hold->event, hold->stream);
+        if (status != CUDA_SUCCESS) {
+            wait_instead(hold->stream);
+        }
+        cud_context_leave(&guard);
+    }
+    closing--;
+    hold->stage = status == CUDA_SUCCESS ? RECORDED : DONE;
+}
+
+void cud_hold_close(void) {
+    while (open != NULL) { /* other threads may open one meanwhile */
+        close_record(open);
+    }
+}
+
 static int asking; /* a thread asks for the first record's event: nobody else may take it off */
 
 void cud_hold_drain(State *state) {
     (void)state;
     while (first != NULL && !asking && !(pg_trap & PG_TRAP_FORKED)) {
         CUresult status = CUDA_SUCCESS;
-        asking = 1;
-        CU_BESIDE(status, cuEventQuery, first->event);
-        asking = 0;
+        if (first->stage == OPEN) {
+            close_record(first);
+            continue;
+        }
+        if (first->stage == CLOSING) {
+            return;
+        }
+        if (first->stage == RECORDED) {
+            asking = 1;
+            CU_BESIDE(status, cuEventQuery, first->event);
+            asking = 0;
+        }
         if (status == CUDA_ERROR_NOT_READY) {
             return; /* those behind it wait their turn: they are mostly of the same stream */
         }
@@ -110,10 +176,21 @@ void cud_hold_drain(State *state) {
     }
 }
 
+unsigned long cud_hold_mark(void) { return joined; }
+
+void cud_hold_done(State *state, Context *context, CUstream handle, int all, unsigned long mark) {
+    if (open != NULL && joined == mark && open->context == context && (all || open->stream == handle)) {
+        open->stage = DONE;
+        open = NULL;
+    }
+    cud_hold_drain(state);
+}
+
 void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, PyObject *owner) {
     if (PG_UNLIKELY(cud_capturing > 0) && cud_capture_keep(state, handle, stream, owner)) {
         return;
     }
+    cud_hold_close();
     cud_hold_drain(state);
     Hold *hold = NULL;
     CUresult status = get_event(context, &hold);
@@ -124,25 +201,64 @@ void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, P
             Py_DECREF((PyObject *)context); /* the record's */
         }
     }
-    if (status != CUDA_SUCCESS) { /* no event: what would be held is waited for instead */
-        status = CUDA_SUCCESS;
+    if (status != CUDA_SUCCESS) {
         PyObject *kept = Py_NewRef(owner);
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuStreamSynchronize, handle);
-        Py_END_ALLOW_THREADS
+        wait_instead(handle);
         Py_DECREF(kept);
         return;
     }
-    hold->owner = Py_NewRef(owner);
-    hold->next = NULL;
-    *last = hold;
-    last = &hold->next;
+    hold->stage = RECORDED;
+    append(hold, owner);
+}
+
+void cud_hold_copy(State *state, Context *context, CUstream handle, Stream *stream, PyObject *owner, size_t size) {
+    /* A stream that is only known by its handle may go without our being told, and captures know nothing of records. */
+    if (size >= LARGE || cud_capturing > 0 || (stream == NULL ? handle != NULL : !stream->owned)) {
+        cud_hold(state, context, handle, stream, owner);
+        return;
+    }
+    if (open == NULL || open->stream != handle || open->context != context) {
+        cud_hold_close();
+        cud_hold_drain(state);
+        Hold *hold = NULL;
+        if (get_event(context, &hold) != CUDA_SUCCESS) {
+            PyObject *kept = Py_NewRef(owner);
+            wait_instead(handle);
+            Py_DECREF(kept);
+            return;
+        }
+        cud_hold_close(); /* another thread's, which came while this one was without the GIL */
+        hold->stage = OPEN;
+        hold->stream = handle;
+        hold->calls = 1;
+        hold->bytes = size;
+        append(hold, owner);
+        open = hold;
+        joined++;
+        return;
+    }
+    joined++;
+    if (open->owners[open->n - 1] != owner) {
+        open->owners[open->n++] = Py_NewRef(owner);
+    }
+    open->calls++;
+    open->bytes += size;
+    if (open->calls == BATCH || open->bytes >= LARGE) {
+        cud_hold_close();
+    }
+}
+
+void cud_hold_stream_gone(CUstream handle) {
+    while (open != NULL && open->stream == handle) {
+        close_record(open);
+    }
 }
 
 void cud_hold_forget(State *state, Context *context) {
     (void)state;
     Hold *theirs = NULL;
-    while (asking) { /* for a moment */
+    cud_hold_close();
+    while (asking || closing) { /* for a moment */
         Py_BEGIN_ALLOW_THREADS
         pg_yield_cpu();
         Py_END_ALLOW_THREADS
@@ -153,6 +269,9 @@ void cud_hold_forget(State *state, Context *context) {
             *link = hold->next;
             hold->next = theirs;
             theirs = hold;
+            if (hold == open) { /* of another thread, that came meanwhile: its stream is waited for below, by the driver */
+                open = NULL;
+            }
         } else {
             link = &hold->next;
         }
@@ -164,10 +283,14 @@ void cud_hold_forget(State *state, Context *context) {
     while (theirs != NULL) {
         Hold *hold = theirs;
         theirs = hold->next;
-        CUresult status = CUDA_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        CU_CALL(status, cuEventSynchronize, hold->event);
-        Py_END_ALLOW_THREADS
+        if (hold->stage == RECORDED) {
+            CUresult status = CUDA_SUCCESS;
+            Py_BEGIN_ALLOW_THREADS
+            CU_CALL(status, cuEventSynchronize, hold->event);
+            Py_END_ALLOW_THREADS
+        } else if (hold->stage == OPEN) {
+            wait_instead(hold->stream);
+        }
         finish(hold);
     }
     cud_hold_context_gone(context);

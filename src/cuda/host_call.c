@@ -252,6 +252,7 @@ static PyObject *launch_host_func(PyObject *module, PyObject *const *args, Py_ss
     self->function = Py_NewRef(args[1]);
     self->args = tuple;
     cud_host_calls++;
+    CU_COUNT_QUEUED();
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
     Py_BEGIN_ALLOW_THREADS

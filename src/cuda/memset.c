@@ -122,6 +122,7 @@ static PyObject *run(State *state, const Fill *fill, PyObject *dest, PyObject *d
     if (fill->async) {
         status = fill->rows ? fill_rows(fill, to.ptr, n[2], value, n[0], n[1], handle) : fill_whole(fill, to.ptr, value, n[0], handle);
     } else {
+        CU_COUNT_QUEUED();
         Py_BEGIN_ALLOW_THREADS
         status = fill->rows ? fill_rows_now(fill, to.ptr, n[2], value, n[0], n[1]) : fill_whole_now(fill, to.ptr, value, n[0]);
         Py_END_ALLOW_THREADS

@@ -112,6 +112,7 @@ static void Stream_dealloc(PyObject *op) {
         if (cud_context_enter_free(self->context, &guard, &status) == 0) {
             /* Does not wait: the driver does it when the work is done. But under a tool (compute-sanitizer) it does wait, maybe for a
              * host function of Python's that another library queued. */
+            cud_hold_stream_gone(self->handle);
             Py_BEGIN_ALLOW_THREADS
             CU_CALL(status, cuStreamDestroy, self->handle);
             Py_END_ALLOW_THREADS
@@ -202,12 +203,13 @@ static PyObject *Stream_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) 
     if (cud_context_enter(self->context, &guard, &status) < 0) { /* a thread may have no context, or another one */
         return cud_raise(self->state, "cuStreamSynchronize", status);
     }
+    unsigned long mark = cud_hold_mark();
     int failed = cud_wait_stream(self->state, "cuStreamSynchronize", self->handle) < 0;
     cud_context_leave(&guard);
     if (failed) {
         return NULL;
     }
-    cud_hold_drain(self->state);
+    cud_hold_done(self->state, self->context, self->handle, 0, mark);
     Py_RETURN_NONE;
 }
 

@@ -42,8 +42,14 @@ PyObject *cud_host_owner(PyObject *obj) { return PyArray_Check(obj) || PyBytes_C
 
 int cud_wait_before_copy(State *state, const char *routine, size_t size) {
     CUresult status = CUDA_SUCCESS;
+    CUcontext current = NULL;
+    CU_CALL(status, cuCtxGetCurrent, &current);
+    if (status == CUDA_SUCCESS && current != NULL && current == cud_idle) { /* what another library queued is waited for by the copy */
+        return 0;
+    }
     CU_BESIDE(status, cuStreamQuery, NULL);
     if (status == CUDA_SUCCESS) {
+        cud_idle = current;
         cud_print();
         return size <= SMALL && cud_host_calls == 0;
     }
@@ -174,6 +180,7 @@ static PyObject *copy_async(State *state, const char *call, PyObject *device, Py
         goto release;
     }
     cud_pin(at.allocation);
+    CU_COUNT_QUEUED();
     if (write) { /* to or from pageable memory the driver may wait for the stream */
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuMemcpyDtoHAsync, host.data, at.ptr, host.size, handle);
@@ -184,7 +191,7 @@ static PyObject *copy_async(State *state, const char *call, PyObject *device, Py
         Py_END_ALLOW_THREADS
     }
     if (status == CUDA_SUCCESS) {
-        cud_hold(state, context, handle, stream, owner);
+        cud_hold_copy(state, context, handle, stream, owner, host.size);
         if (PG_UNLIKELY(cud_capturing > 0) && at.allocation != NULL) {
             cud_capture_keep(state, handle, stream, (PyObject *)at.allocation);
         }

@@ -78,6 +78,7 @@ static PyObject *memcpy_dtod(PyObject *module, PyObject *const *args, Py_ssize_t
     CUresult status = CUDA_SUCCESS;
     int prepared = copy_prepare(state, "memcpy_dtod", a[0], a[1], a[2], NULL, &copy);
     if (prepared > 0) {
+        CU_COUNT_QUEUED();
         Py_BEGIN_ALLOW_THREADS
         CU_CALL(status, cuMemcpyDtoD, copy.to.ptr, copy.from.ptr, copy.size);
         Py_END_ALLOW_THREADS
@@ -130,6 +131,7 @@ static PyObject *peer(State *state, const char *call, PyObject *const a[6], int 
         } else if (async) {
             CU_QUEUED(status, cuMemcpyPeerAsync, copy.to.ptr, to->handle, copy.from.ptr, from->handle, copy.size, copy.handle);
         } else {
+            CU_COUNT_QUEUED();
             Py_BEGIN_ALLOW_THREADS
             CU_CALL(status, cuMemcpyPeer, copy.to.ptr, to->handle, copy.from.ptr, from->handle, copy.size);
             Py_END_ALLOW_THREADS

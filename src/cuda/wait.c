@@ -47,6 +47,7 @@ static int poll(WaitKind kind, void *handle, CUresult *status) {
 }
 
 unsigned cud_queued;
+CUcontext cud_idle;
 
 #define LOOK_AGAIN 128     /* commands until it is looked again, after one that did not wait */
 #define LONG_CALL 50e-6    /* seconds: this one waited */
