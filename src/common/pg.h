@@ -32,6 +32,19 @@
 #define PG_PRINTF(format, first)
 #endif
 
+/* The body of a function that ends in (..., const char *format, ...): makes *text*, a new str of what it was given, evaluates
+ * *use* with it unless there is no memory, and returns *result*. */
+#define PG_FORMATTED(text, use, result)                            \
+    va_list arguments;                                             \
+    va_start(arguments, format);                                   \
+    PyObject *text = PyUnicode_FromFormatV(format, arguments);     \
+    va_end(arguments);                                             \
+    if (text != NULL) {                                            \
+        use;                                                       \
+        Py_DECREF(text);                                           \
+    }                                                              \
+    return result
+
 /* ---- signatures: the docstring is the parser's table -------------------------------------------------------- */
 
 /* Defines VAR as a docstring: the text signature that inspect reads, the typed signature that the stubs read, the text. */
@@ -99,6 +112,9 @@ void pg_lent_empty(PyObject *weak, void *scalar);
 /* ---- shared libraries ------------------------------------------------------------------------------------------ */
 
 void *pg_library_open(const char *path, int global, char *error, size_t error_size);
+/* The library at a path that fits into *room* bytes with its end; taken: why none can be opened (it is loaded already), or NULL.
+ * NULL with an OSError in the linker's own words. */
+void *pg_library_load(PyObject *path, size_t room, const char *taken);
 void pg_library_close(void *library);
 void *pg_library_symbol(void *library, const char *name);
 

@@ -77,20 +77,8 @@ PG_DOC(load_library__doc__, "_load_library", "path", "(path: str) -> None",
        "Open the CUDA driver library at *path* and look its functions up.\n\nRaises OSError with the linker's own words.");
 
 static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *path_object) {
-    char error[1024] = "";
-    const char *path = PyUnicode_AsUTF8(path_object);
-    if (path == NULL || library != NULL || strlen(path) >= sizeof library_path) {
-        if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_OSError, library != NULL ? "a CUDA driver is loaded already" : "the path is too long");
-        }
-        return NULL;
-    }
-    void *opened;
-    Py_BEGIN_ALLOW_THREADS
-    opened = pg_library_open(path, 0, error, sizeof error);
-    Py_END_ALLOW_THREADS
+    void *opened = pg_library_load(path_object, sizeof library_path, library != NULL ? "a CUDA driver is loaded already" : NULL);
     if (opened == NULL) {
-        PyErr_SetString(PyExc_OSError, error);
         return NULL;
     }
     CUresult(CUDA_CALL_CONVENTION * get_version)(int *);
@@ -118,7 +106,7 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *path_object
         return NULL;
     }
     library = opened;
-    strcpy(library_path, path);
+    strcpy(library_path, PyUnicode_AsUTF8(path_object));
     Py_RETURN_NONE;
 }
 

@@ -34,20 +34,8 @@ static const struct {
 #define NVRTC_ERROR_COMPILATION 6
 
 static PyObject *nvrtc_load(PyObject *Py_UNUSED(module), PyObject *path_object) {
-    char error[1024] = "";
-    const char *path = PyUnicode_AsUTF8(path_object);
-    if (path == NULL || library != NULL || strlen(path) >= sizeof library_path) {
-        if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_OSError, library != NULL ? "NVRTC is loaded already" : "the path is too long");
-        }
-        return NULL;
-    }
-    void *opened;
-    Py_BEGIN_ALLOW_THREADS
-    opened = pg_library_open(path, 0, error, sizeof error);
-    Py_END_ALLOW_THREADS
+    void *opened = pg_library_load(path_object, sizeof library_path, library != NULL ? "NVRTC is loaded already" : NULL);
     if (opened == NULL) {
-        PyErr_SetString(PyExc_OSError, error);
         return NULL;
     }
     NvrtcTable table;
@@ -66,7 +54,7 @@ static PyObject *nvrtc_load(PyObject *Py_UNUSED(module), PyObject *path_object) 
     }
     nvrtc = table;
     library = opened;
-    strcpy(library_path, path);
+    strcpy(library_path, PyUnicode_AsUTF8(path_object));
     Py_RETURN_NONE;
 }
 

@@ -90,13 +90,8 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *const *args
     if (pg_args(&load_library_args, args, nargs, kwnames, a) < 0) {
         return NULL;
     }
-    const char *path = PyUnicode_AsUTF8(a[0]);
     PyObject *preload = a[1] != NULL ? PySequence_Tuple(a[1]) : PyTuple_New(0);
-    if (path == NULL || preload == NULL || library != NULL || strlen(path) >= sizeof library_path) {
-        Py_XDECREF(preload);
-        if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_OSError, library != NULL ? "an OpenCL library is loaded already" : "the path is too long");
-        }
+    if (preload == NULL) {
         return NULL;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(preload); i++) {
@@ -108,12 +103,8 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *const *args
         pg_library_open(needed, 1, error, sizeof error); /* if it fails, the library's own failure says more */
     }
     Py_DECREF(preload);
-    void *opened;
-    Py_BEGIN_ALLOW_THREADS
-    opened = pg_library_open(path, 0, error, sizeof error);
-    Py_END_ALLOW_THREADS
+    void *opened = pg_library_load(a[0], sizeof library_path, library != NULL ? "an OpenCL library is loaded already" : NULL);
     if (opened == NULL) {
-        PyErr_SetString(PyExc_OSError, error);
         return NULL;
     }
     if (pg_library_symbol(opened, "clGetPlatformIDs") == NULL) {
@@ -127,7 +118,7 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *const *args
         slot[i] = pg_library_symbol(opened, function_names[i]);
     }
     library = opened;
-    strcpy(library_path, path);
+    strcpy(library_path, PyUnicode_AsUTF8(a[0]));
     Py_RETURN_NONE;
 }
 

@@ -55,16 +55,7 @@ static PyObject *raise_error(State *state, const char *routine, cl_int status, c
 
 PyObject *ocl_raise(State *state, const char *routine, cl_int status) { return raise_error(state, routine, status, "", NULL); }
 
-#define RAISE_FORMATTED(twin)                                             \
-    va_list arguments;                                                    \
-    va_start(arguments, format);                                          \
-    PyObject *extra = PyUnicode_FromFormatV(format, arguments);           \
-    va_end(arguments);                                                    \
-    if (extra != NULL) {                                                  \
-        raise_error(state, routine, status, twin, extra);                 \
-        Py_DECREF(extra);                                                 \
-    }                                                                     \
-    return NULL
+#define RAISE_FORMATTED(twin) PG_FORMATTED(extra, raise_error(state, routine, status, twin, extra), NULL)
 
 PyObject *ocl_raise_with(State *state, const char *routine, cl_int status, const char *format, ...) { RAISE_FORMATTED(""); }
 PyObject *ocl_reject(State *state, const char *routine, cl_int status, const char *format, ...) { RAISE_FORMATTED("ValueError"); }

@@ -5,17 +5,10 @@
 /* ---- errors ----------------------------------------------------------------------------------------------------------- */
 
 static int refuse(Kernel *self, cl_uint i, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    PyObject *what = PyUnicode_FromFormatV(format, arguments);
-    va_end(arguments);
-    if (what != NULL) {
-        PyObject *declaration = self->slots[i].declaration;
-        ocl_reject_type(self->state, "Kernel.set_arg", CL_INVALID_VALUE, "when processing arg#%u (1-based) of kernel '%U'%s%V%s: %U", (unsigned)(i + 1),
-                        self->name, declaration != NULL ? ", '" : "", declaration, "", declaration != NULL ? "'" : "", what);
-        Py_DECREF(what);
-    }
-    return -1;
+    PyObject *declaration = self->slots[i].declaration;
+    PG_FORMATTED(what, ocl_reject_type(self->state, "Kernel.set_arg", CL_INVALID_VALUE, "when processing arg#%u (1-based) of kernel '%U'%s%V%s: %U",
+                                       (unsigned)(i + 1), self->name, declaration != NULL ? ", '" : "", declaration, "", declaration != NULL ? "'" : "",
+                                       what), -1);
 }
 
 static int refuse_range(Kernel *self, cl_uint i, PyObject *arg) {
