@@ -49,8 +49,25 @@ __all__ = [
     "seed_getter_unique",
 ]
 
+# Of PyCUDA's texts of cuRAND's kernels and what is made of them; loaded when asked for.
+_SOURCE = {
+    *("gen_template", "gen_log_template", "gen_poisson_template", "gen_poisson_inplace_template"),
+    *("random_source", "random_skip_ahead32_source", "random_skip_ahead64_source"),
+    *("xorwow_random_source", "xorwow_skip_ahead_sequence_source"),
+    *("mrg32k3a_random_source", "mrg32k3a_skip_ahead_sequence_source"),
+    *("sobol_random_source", "scrambledsobol_random_source"),
+    *("_RandomNumberGeneratorBase", "_PseudoRandomNumberGeneratorBase"),
+}
 _MASK64 = (1 << 64) - 1
 _MOST_DIMENSIONS = 20000
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SOURCE:
+        from . import curand_source
+
+        return getattr(curand_source, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def get_curand_version() -> tuple[int, int, int]:
@@ -115,7 +132,7 @@ def generate_scramble_constants64(count: int) -> GPUArray:
     return _random_bits(count, np.uint64)
 
 
-class _RandomNumberGeneratorBase:
+class Distributions:
     """What the generators have in common. ``gen_`` methods make an array, ``fill_`` methods fill
     one.
 
@@ -128,6 +145,17 @@ class _RandomNumberGeneratorBase:
         limits = backend_of(None).limits
         self.block_count = limits.units
         self.generators_per_block = min(256, limits.group_size)
+
+    def _seeds_of(self, seed_getter: Any) -> Any:
+        """What seed_getter gives for each state."""
+        count = self.block_count * self.generators_per_block
+        seeds = seed_getter(count)
+        if getattr(seeds, "dtype", None) != np.int32 or seeds.size != count:
+            raise TypeError(
+                f"{type(self).__name__}: seed must be GPUArray of integers of right length "
+                f"({count} of int32)"
+            )
+        return seeds
 
     @property
     def state(self) -> Any:
@@ -231,7 +259,7 @@ class _RandomNumberGeneratorBase:
         self.call_skip_ahead(int(i.get().max()))
 
 
-class _PseudoRandomNumberGenerator(_RandomNumberGeneratorBase):
+class _PseudoRandomNumberGenerator(Distributions):
     """Pseudo-random numbers.
 
     seed_getter: a function of a count that gives an int32 array of as many seeds, such as
@@ -250,14 +278,7 @@ class _PseudoRandomNumberGenerator(_RandomNumberGeneratorBase):
             self._generator = Generator("philox")
             self._generator.counter = 0
         else:
-            count = self.block_count * self.generators_per_block
-            seeds = seed_getter(count)
-            if getattr(seeds, "dtype", None) != np.int32 or seeds.size != count:
-                raise TypeError(
-                    f"{type(self).__name__}: seed must be GPUArray of integers of right length "
-                    f"({count} of int32)"
-                )
-            self._seeds = seeds
+            self._seeds = seeds = self._seeds_of(seed_getter)
             words = np.asarray(seeds.get()).ravel().view(np.uint32).tolist()
             state = np.random.SeedSequence(words).generate_state(2)
             self._generator = Generator("philox", [int(word) for word in state], 0)
@@ -322,7 +343,7 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
         self.call_skip_ahead_subsequence(int(i.get().max()))
 
 
-class _SobolRandomNumberGenerator(_RandomNumberGeneratorBase):
+class _SobolRandomNumberGenerator(Distributions):
     """Quasi-random numbers: item i of an array is number i // dims of dimension i % dims.
 
     dir_vector: an array of shape (dims, 32 or 64) as generate_direction_vectors makes it; one
@@ -411,7 +432,7 @@ class ScrambledSobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
     def __init__(
         self, dir_vector: Any = None, scramble_vector: Any = None, offset: int = 0
     ) -> None:
-        _RandomNumberGeneratorBase.__init__(self)
+        Distributions.__init__(self)
         self._set_up(dir_vector, scramble_vector, offset)
 
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from pygpu.generators.language import CUDA
 from pygpu.generators.reduction import Reduction
 
 from .array_functions import stream_of
+from .dtypes import get_arg_type
 from .tools import context_dependent_memoize
 
 __all__ = [
@@ -28,6 +30,8 @@ __all__ = [
     "get_dot_kernel",
     "get_minmax_kernel",
     "get_minmax_neutral",
+    "get_reduction_kernel_and_types",
+    "get_reduction_module",
     "get_subset_dot_kernel",
     "get_subset_minmax_kernel",
     "get_subset_sum_kernel",
@@ -35,6 +39,7 @@ __all__ = [
 ]
 
 _slice = slice
+_MOST_THREADS = 1024
 
 
 class ReductionKernel:
@@ -88,6 +93,112 @@ class ReductionKernel:
         if stream is not None:
             stream = stream_of(stream, self._do.call)
         return self._do(args, range, slice, stream, None, out, allocator, kernel_wrapper)[0]
+
+
+# The loop makes one value of a thread's items, the tree one of a block's. `a` and `b` hide
+# arguments of these names from the reduction, not from map_expr.
+_MODULE = """
+#include <pycuda-complex.hpp>
+typedef {out_type} out_type;
+{preamble}
+extern "C" __global__ void {name}(out_type *out, {arguments}, unsigned int seq_count, size_t n)
+{{
+    extern __shared__ __align__(16) unsigned char pg_shared[];
+    out_type *pg_values = (out_type *)pg_shared, pg_value = {neutral};
+    const unsigned pg_thread = threadIdx.x;
+    size_t i = (size_t)blockIdx.x * {block_size} * seq_count + pg_thread;
+    for (unsigned pg_turn = 0; pg_turn < seq_count && i < n; pg_turn++, i += {block_size}) {{
+        const out_type pg_item = {map_expr};
+        {{ out_type a = pg_value, b = pg_item; pg_value = {reduce_expr}; }}
+    }}
+    pg_values[pg_thread] = pg_value;
+    for (unsigned pg_width = {block_size}; pg_width > 1;) {{
+        const unsigned pg_half = (pg_width + 1) / 2;
+        __syncthreads();
+        if (pg_thread < pg_width / 2) {{
+            out_type a = pg_values[pg_thread], b = pg_values[pg_thread + pg_half];
+            pg_values[pg_thread] = {reduce_expr};
+        }}
+        pg_width = pg_half;
+    }}
+    if (pg_thread == 0) out[blockIdx.x] = pg_values[0];
+}}
+"""
+
+
+def get_reduction_module(
+    out_type: str,
+    block_size: int,
+    neutral: str,
+    reduce_expr: str,
+    map_expr: str,
+    arguments: str,
+    name: str = "reduce_kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    preamble: str = "",
+) -> Any:
+    """A SourceModule with the kernel ``name(out_type *out, arguments, unsigned int seq_count,
+    size_t n)``, for programs that launch a reduction's stages themselves.
+
+    Launched with blocks of *block_size* threads and ``block_size * sizeof(out_type)`` bytes of
+    shared memory, block number k makes one value of the items from ``k * block_size * seq_count``
+    on, as many as that is, and below n. Other parameters are ReductionKernel's, which reduces whole
+    arrays with a kernel of its own. Raises ValueError for a block_size outside 1 to 1024.
+    """
+    from .compiler import SourceModule
+
+    size = index(block_size)
+    if not 1 <= size <= _MOST_THREADS:
+        raise ValueError(
+            f"get_reduction_module: block_size must be from 1 to {_MOST_THREADS}, not {size}"
+        )
+    text = _MODULE.format(
+        out_type=out_type,
+        block_size=size,
+        neutral=neutral,
+        reduce_expr=reduce_expr,
+        map_expr=map_expr,
+        arguments=arguments,
+        name=name,
+        preamble=preamble,
+    )
+    return SourceModule(text, options=options, keep=keep, no_extern_c=True)
+
+
+def get_reduction_kernel_and_types(
+    stage: int,
+    out_type: str,
+    block_size: int,
+    neutral: str,
+    reduce_expr: str,
+    map_expr: str | None = None,
+    arguments: str | None = None,
+    name: str = "reduce_kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    preamble: str = "",
+) -> tuple[Any, list[str]]:
+    """A kernel of get_reduction_module, prepared, and the struct characters of its *arguments*.
+
+    stage: 1 maps items (``in[i]`` if map_expr is left out); 2 reduces values that came from stage
+    1, the array ``pycuda_reduction_inp``, before the arguments. Raises ValueError for another one,
+    and for a stage 1 without arguments.
+    """
+    if stage == 1:
+        map_expr = "in[i]" if map_expr is None else map_expr
+    elif stage == 2:
+        map_expr = "pycuda_reduction_inp[i]" if map_expr is None else map_expr
+        own = f"const {out_type} *pycuda_reduction_inp"
+        arguments = f"{own}, {arguments}" if arguments else own
+    else:
+        raise ValueError(f"get_reduction_kernel_and_types: stage is 1 or 2, not {stage!r}")
+    if not arguments:
+        raise ValueError("get_reduction_kernel_and_types: stage 1 needs arguments")
+    texts = (neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble)
+    module = get_reduction_module(out_type, block_size, *texts)
+    types = [get_arg_type(argument) for argument in arguments.split(",")]
+    return module.get_function(name).prepare(f"P{''.join(types)}In"), types
 
 
 def _make(texts: dict[str, Any], name: str) -> ReductionKernel:

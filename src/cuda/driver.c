@@ -137,11 +137,12 @@ static PyObject *probe(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)
     if (status == CUDA_SUCCESS) {
         CU_CALL(status, cuDeviceGetCount, &count);
     }
-    const char *text = NULL;
+    const char *text = NULL, *detail = status > 0 ? cud_detail() : ""; /* such as a setting of the simulator that is none */
     if (status > 0 && cu.cuGetErrorString != NULL) {
         cu.cuGetErrorString(status, &text);
     }
-    return Py_BuildValue("(iis)", (int)status, count, text != NULL ? text : "");
+    PyObject *said = PyUnicode_FromFormat(*detail != '\0' ? "%s - %s" : "%s%s", text != NULL ? text : "", detail);
+    return said == NULL ? NULL : Py_BuildValue("(iiN)", (int)status, count, said);
 }
 
 static PyObject *loaded_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {

@@ -21,11 +21,6 @@ static const char *temporary_folder(void) {
     return folder != NULL && *folder == '/' ? folder : "/tmp";
 }
 
-bool compiler_keep(void) {
-    const char *keep = getenv("PYGPU_SIM_DEBUG");
-    return keep != NULL && *keep != 0 && strcmp(keep, "0") != 0;
-}
-
 CUresult compiler_temporary_file(char *path, size_t path_size, const char *suffix, const void *data, size_t size) {
     snprintf(path, path_size, "%s/pygpu-sim-XXXXXX%s", temporary_folder(), suffix);
     const int file = mkstemps(path, (int)strlen(suffix));
@@ -228,7 +223,7 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) words_add(&words, "%s", always[i]);
     const bool zig = cxx->command.n > 1;
     if (zig) words_add(&words, "-fno-sanitize=undefined"); /* its own default */
-    words_add(&words, options->debug || compiler_keep() ? "-g" : "-g1");
+    words_add(&words, options->debug || sim_debug() ? "-g" : "-g1");
     if (sim_checked()) {
         words_add(&words, "-fsanitize=thread,bounds"); /* with hooks of our own: see sim_check.h */
         words_add(&words, cxx->clang ? "-fsanitize-trap=bounds" : "-fsanitize-undefined-trap-on-error");
@@ -339,7 +334,7 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
         again = !good && strstr(messages.data != NULL ? messages.data : "", "PYGPU_SIM_COMPILE_TIMEOUT") == NULL && (n_regions > 0 || strstr(messages.data != NULL ? messages.data : "", REWRITE_STRIDE_FILE) != NULL);
         if (again) {
             forms = n_regions > 0 ? REWRITE_LOOPS : REWRITE_FIBERS;
-            if (compiler_keep()) fputs(messages.data != NULL ? messages.data : "", stderr);
+            if (sim_debug()) fputs(messages.data != NULL ? messages.data : "", stderr);
             text_free(&rewritten);
             text_free(&messages);
         }
@@ -374,7 +369,7 @@ static Key key_of(const CompileInput *input, const CxxCompiler *cxx, const Optio
     Key key = key_begin();
     const uint64_t stamp = compiler_stamp();
     const char *processor = processor_name();
-    const unsigned numbers[] = {SIM_ABI, sim_checked(), sim_fibers(), compiler_keep(), (unsigned)options->architecture, (unsigned)input->n_headers, (unsigned)input->n_expressions,
+    const unsigned numbers[] = {SIM_ABI, sim_checked(), sim_fibers(), sim_debug(), (unsigned)options->architecture, (unsigned)input->n_headers, (unsigned)input->n_expressions,
                                 (unsigned)input->n_options};
     key_add(&key, numbers, sizeof numbers);
     key_add(&key, &stamp, sizeof stamp);
@@ -411,7 +406,7 @@ nvrtcResult compiler_run(const CompileInput *input, Text *image, Text *log) {
                 text_printf(log, "nvrtc: error: no temporary folder in %s: %s\n", temporary_folder(), strerror(errno));
             } else {
                 result = run_in(input, cxx, &options, folder, key, image, log);
-                if (!compiler_keep()) compiler_remove_folder(folder);
+                if (!sim_debug()) compiler_remove_folder(folder);
             }
         }
     }

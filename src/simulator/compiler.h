@@ -135,7 +135,6 @@ CUresult compiler_decode_text(const void *text, size_t size, void **image, size_
 
 /* A new file with this content in the folder for temporary files. */
 CUresult compiler_temporary_file(char *path, size_t path_size, const char *suffix, const void *data, size_t size);
-bool compiler_keep(void); /* PYGPU_SIM_DEBUG: kernels are compiled for a debugger, and files are kept for it */
 
 /* A new folder for temporary files, and its end with all that is in it. */
 bool compiler_make_folder(char *path, size_t size);

@@ -19,6 +19,20 @@ static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
 static Worker *regions_idle;
 static unsigned guarded_stacks; /* in all regions */
 
+static size_t stack_size = 68u << 10; /* an odd number of pages: see fiber_prepare */
+
+size_t sim_stack_size(void) {
+    return __atomic_load_n(&stack_size, __ATOMIC_RELAXED);
+}
+
+/* CU_LIMIT_STACK_SIZE. GPUs ask for little; ours also hold what the compiler spills and calls of the C library, hence the least value. */
+CUresult sim_set_stack_size(size_t size) {
+    const size_t least = 68u << 10, most = (SIM_STACKS_TOTAL / 1025) & ~(size_t)4095;
+    if (size > most) return sim_fail(CUDA_ERROR_INVALID_VALUE, "the simulator's stacks hold at most %zu bytes a thread", most);
+    __atomic_store_n(&stack_size, size < least ? least : ((size + 4095) & ~(size_t)4095) | 4096, __ATOMIC_RELAXED);
+    return CUDA_SUCCESS;
+}
+
 /* Saves this fiber's place in *from and goes on at to. Only for functions that call others: it pushes, and would overwrite a red zone. */
 static inline void switch_stacks(void **from, void *to) {
 #if defined(__x86_64__)

@@ -167,7 +167,7 @@ static CUresult load_object(SimModule *module, const void *image, size_t size) {
     CUresult status = compiler_temporary_file(path, sizeof path, ".so", image, size);
     if (status != CUDA_SUCCESS) return status;
     module->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (compiler_keep()) snprintf(module->path, sizeof module->path, "%s", path);
+    if (sim_debug()) snprintf(module->path, sizeof module->path, "%s", path);
     else unlink(path);
     if (module->object == NULL) {
         const char *text = dlerror();

@@ -119,7 +119,9 @@ int sim_driver_version(void);       /* PYGPU_SIM_VERSION, 13000: newer symbols a
 int sim_architecture(void);         /* PYGPU_SIM_ARCH, 90: compute capability 9.0 */
 int sim_device_count(void);         /* PYGPU_SIM_DEVICES, 1 */
 size_t sim_device_memory(void);     /* PYGPU_SIM_MEMORY [bytes], default 4 GiB or half of the machine's */
-/* PYGPU_SIM_ORDER=reverse or shuffle[:seed]: in which order blocks run */
+bool sim_debug(void);               /* PYGPU_SIM_DEBUG=1: kernels are compiled for a debugger, and files are kept for it */
+const char *sim_settings_wrong(void); /* which values are none, and what would be; NULL if all are right */
+/* PYGPU_SIM_ORDER=forward, reverse or shuffle[:seed]: in which order blocks run */
 typedef enum { SIM_FORWARD, SIM_REVERSE, SIM_SHUFFLE } SimOrder;
 SimOrder sim_order(unsigned long long *seed);
 

@@ -82,6 +82,8 @@ CUresult cuInit(unsigned int Flags) {
     pthread_mutex_lock(&lock);
     if (forked && initialized) {
         status = sim_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit in a child of fork(): CUDA does not work there; use the start method 'spawn'");
+    } else if (sim_settings_wrong() != NULL) {
+        status = sim_fail(CUDA_ERROR_INVALID_VALUE, "%s", sim_settings_wrong());
     } else if (sim_device_count() == 0) {
         status = sim_fail(CUDA_ERROR_NO_DEVICE, "PYGPU_SIM_DEVICES is 0");
     } else {

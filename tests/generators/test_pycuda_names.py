@@ -191,6 +191,123 @@ def test_states_of_generators(cuda, name, state):
             curandom.Sobol32RandomNumberGenerator().state  # noqa: B018
 
 
+def test_generators_of_programs(cuda):
+    """What packages derive from PyCUDA's base: a kind of states that PyCUDA does not have."""
+    from pygpu.cuda import curandom as names
+    from pygpu.cuda.compiler import SourceModule
+    from pygpu.cuda.driver import Out
+
+    class Philox(names._PseudoRandomNumberGeneratorBase):
+        has_box_muller = True
+        gen_info = [names._RandomNumberGeneratorBase.gen_info[k] for k in (3, 4, 6)]
+        gen_log_info = names._RandomNumberGeneratorBase.gen_log_info[1:2]
+        gen_poisson_inplace_info = ()
+
+        def __init__(self, seed_getter=None, offset=0):
+            super().__init__(
+                *(seed_getter, offset, "curandStatePhilox4_32_10_t", "unsigned int", 32),
+                names.xorwow_random_source
+                + names.xorwow_skip_ahead_sequence_source
+                + names.random_skip_ahead64_source,
+            )
+
+    def seeds(count):
+        return to_gpu(np.arange(count, dtype=I4))
+
+    generator = Philox(seeds, offset=2)
+    threads = generator.block_count * generator.generators_per_block
+    assert sorted(generator.generators) == [
+        *("normal_float", "normal_float2", "normal_log_double", "poisson_int", "uniform_double")
+    ]
+    assert len(generator._kernels()) == 10
+    n = 2 * threads + 2
+    function = SourceModule(
+        """#include <curand_kernel.h>
+        extern "C" __global__ void draw(double *drawn, float2 *pairs, unsigned *counts, int n) {
+            int k = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+            curandStatePhilox4_32_10_t s;
+            curand_init(k, k, 2, &s);
+            for (int i = k; i < n; i += threads) drawn[i] = curand_uniform_double(&s);
+            skipahead(7, &s);
+            skipahead_sequence(3, &s);
+            for (int i = k; i < n / 2; i += threads) pairs[i] = curand_normal2(&s);
+            skipahead(k, &s);
+            skipahead_sequence(k, &s);
+            for (int i = k; i < n; i += threads) counts[i] = curand_poisson(&s, 2.5);
+        }""",
+        no_extern_c=True,
+    ).get_function("draw")
+    drawn, pairs, counts = np.zeros(n), np.zeros(n, F4), np.zeros(n, np.uint32)
+    function(
+        *(Out(drawn), Out(pairs), Out(counts), np.int32(n)),
+        block=(generator.generators_per_block, 1, 1),
+        grid=(generator.block_count, 1),
+    )
+    assert (generator.gen_uniform(n, np.float64).get() == drawn).all()
+    generator.call_skip_ahead(7)
+    generator.call_skip_ahead_sequence(3)
+    assert (generator.gen_normal(n, F4).get() == pairs).all()
+    steps = to_gpu(np.arange(threads, dtype=np.uint64))
+    generator.call_skip_ahead_array(steps)
+    generator.call_skip_ahead_sequence_array(steps)
+    assert (generator.gen_poisson(n, np.uint32, 2.5).get() == counts).all()
+    assert abs(np.log(generator.gen_log_normal(3001, np.float64, 1, 0.5).get()).mean() - 1) < 0.06
+    generator.fill_uniform(zeros(0, np.float64))
+    for wrong, message in (
+        (lambda: generator.gen_uniform(3, np.int64), "makes 32 bits"),
+        (lambda: generator.gen_normal(3, np.float64), "no such numbers of float64"),
+        (lambda: generator.fill_uniform(drawn), "a GPUArray is needed.*float64"),
+        (lambda: generator.fill_poisson(zeros(3, F4), 1), "among u4, not float32"),
+        (lambda: Philox(lambda count: zeros(3, I4)), "Philox: seed must be"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            wrong()
+    with pytest.raises(ValueError, match="contiguous"):
+        generator.fill_uniform(zeros((4, 4), np.float64)[:, ::2])
+    with pytest.raises(AttributeError, match="no_such_source"):
+        names.no_such_source  # noqa: B018
+
+
+@pytest.mark.parametrize("size", [1, 96])
+def test_stages_of_reductions(cuda, size):
+    from pygpu.cuda import reduction
+
+    x, y = np.arange(1, 1001, dtype=F4) % 7, np.arange(1000, dtype=I4) % 5
+    first, types = reduction.get_reduction_kernel_and_types(
+        *(1, "double", size, "0", "a+b", "a[i]*b[i]*factor"),
+        arguments="const float *a, const int *b, double factor",
+    )
+    assert types == ["P", "P", "d"]
+    second, types = reduction.get_reduction_kernel_and_types(2, "double", size, "0", "a+b")
+    assert types == ["P"]
+    groups = -(-1000 // (size * 3))
+    partial, result = zeros(groups, np.float64), zeros(1, np.float64)
+    block, shared = (size, 1, 1), {"shared_size": size * 8}
+    grid = (groups, 1)
+    first.prepared_call(
+        *(grid, block, partial.gpudata, to_gpu(x).gpudata, to_gpu(y).gpudata, 0.5, 3, 1000),
+        **shared,
+    )
+    parts = np.append(x * y * 0.5, np.zeros(groups * size * 3 - 1000)).reshape(groups, -1)
+    assert (partial.get() == parts.sum(axis=1)).all()
+    turns = -(-groups // size)
+    second.prepared_call((1, 1), block, result.gpudata, partial.gpudata, turns, groups, **shared)
+    assert result.get()[0] == (x * y * 0.5).sum()
+
+
+def test_stages_of_reductions_refuse(cuda):
+    from pygpu.cuda import reduction
+
+    for arguments, message in (
+        ((3, "float", 32, "0", "a+b"), "stage is 1 or 2, not 3"),
+        ((1, "float", 32, "0", "a+b"), "stage 1 needs arguments"),
+        ((2, "float", 0, "0", "a+b"), "block_size must be from 1 to 1024, not 0"),
+        ((2, "float", 2048, "0", "a+b"), "not 2048"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            reduction.get_reduction_kernel_and_types(*arguments)
+
+
 def test_functions_of_what_is_no_array(cuda):
     from pygpu.cuda import curandom, gpuarray
 

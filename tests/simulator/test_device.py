@@ -86,17 +86,44 @@ def test_without_devices():
     )
 
 
-def test_settings_that_are_nonsense_count_as_not_set():
-    assert run_script(
+def test_settings_that_are_nonsense_are_refused():
+    said = run_script(
         """
-        d.cuInit(0)
-        print(d.get("cuDeviceGetCount", kind=ctypes.c_int))
-        print(d.get("cuDriverGetVersion", kind=ctypes.c_int))
+        print(d.get("cuDriverGetVersion", kind=ctypes.c_int), d.status("cuInit", 0), d.detail())
         """,
         PYGPU_SIM_DEVICES="many",
         PYGPU_SIM_VERSION="1e99",
         PYGPU_SIM_MEMORY="-5",
-    ).split() == ["1", "13000"]
+        PYGPU_SIM_THREADS="2.5",
+        PYGPU_SIM_CHECK="ture",
+        PYGPU_SIM_DEBUG=2,
+        PYGPU_SIM_ORDER="shuffle:x",
+    )
+    assert said.startswith("13000 1 ")
+    for part in (
+        "PYGPU_SIM_CHECK=ture: 0 or 1 is allowed",
+        "PYGPU_SIM_DEBUG=2: 0 or 1",
+        "PYGPU_SIM_DEVICES=many: a whole number from 0 to 64 is allowed",
+        "PYGPU_SIM_MEMORY=-5: a number from 1048576 to 1000000000000000, also with K, M or G,",
+        "PYGPU_SIM_ORDER=shuffle:x: forward, reverse, shuffle or shuffle:NUMBER",
+    ):
+        assert part in said, part
+
+
+def test_settings_in_words_and_units():
+    assert run_script(
+        """
+        d.cuInit(0)
+        print(d.get("cuDeviceTotalMem", 0, kind=ctypes.c_size_t) >> 20)
+        """,
+        PYGPU_SIM_MEMORY="1.5g",
+        PYGPU_SIM_CHECK="off",
+        PYGPU_SIM_DEBUG="no",
+        PYGPU_SIM_DEFERRED="ON",
+        PYGPU_SIM_ORDER="forward",
+        PYGPU_SIM_TIMEOUT="0.5",
+        PYGPU_SIM_THREADS="",
+    ).split() == ["1536"]
 
 
 def test_two_devices():
