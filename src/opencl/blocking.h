@@ -24,6 +24,9 @@ int ocl_who_waits(Queue *queue, const WaitList *list, size_t bytes, int blocking
         }                                                                         \
     } while (0)
 
+/* Commands not known to be done, after which the driver's own queue may be full, so that enqueueing may block (drivers hold 1000 and more). */
+#define OCL_MANY_COMMANDS 1000
+
 /* queue.c: waits for the commands so far, interruptibly. 0 with *status, and *failed if the last one failed; -1 with an exception. */
 int ocl_queue_wait(Queue *self, cl_int *status, int *failed);
 /* The queue's command of that number (Queue.enqueued) and those before it are done. */

@@ -42,9 +42,29 @@ static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void
 
 int ocl_events_keep_context;
 
+/* Memory of Events that are gone, for the next ones: most programs make one for each command, and drop it at once. */
+#if defined(Py_GIL_DISABLED) || defined(Py_TRACE_REFS) || defined(__SANITIZE_ADDRESS__)
+#define MAX_SPARE 0
+#else
+#define MAX_SPARE 64
+#endif
+static struct {
+    int n;
+    Event *events[MAX_SPARE + 1];
+} spare;
+
+static inline Event *new_event(State *state, PyTypeObject *type) {
+    if (spare.n == 0 || type != state->EventType) {
+        return (Event *)PG_NEW(type);
+    }
+    Event *self = spare.events[--spare.n];
+    memset((char *)self + sizeof(PyObject), 0, sizeof *self - sizeof(PyObject));
+    return (Event *)PyObject_Init((PyObject *)self, type);
+}
+
 Event *ocl_event_make(State *state, PyTypeObject *type, cl_event event, cl_context context) {
     ocl_live[LIVE_EVENT]++;
-    Event *self = (Event *)PG_NEW(type);
+    Event *self = new_event(state, type);
     if (self == NULL) {
         ocl_event_let_go(event);
         return NULL;
@@ -87,7 +107,11 @@ void ocl_event_dealloc(PyObject *op) {
         (void)status;
     }
     Py_XDECREF(self->ward);
-    type->tp_free(op);
+    if (spare.n < MAX_SPARE && type == self->state->EventType) {
+        spare.events[spare.n++] = self;
+    } else {
+        type->tp_free(op);
+    }
     Py_DECREF(type);
 }
 

@@ -90,6 +90,10 @@ static void tidy(int everything) {
 
 void ocl_event_let_go(cl_event event) {
     ocl_live[LIVE_EVENT]--;
+    if (aside.n == 0 && failures == 0 && ocl_user_events_pending() == 0) { /* as in most programs */
+        release_now(event);
+        return;
+    }
     if (PG_UNLIKELY(aside.n > 0) && ocl_user_events_pending() == 0) {
         tidy(1);
     }

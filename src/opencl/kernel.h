@@ -24,8 +24,17 @@ typedef enum { SET_NOTHING, SET_VALUE, SET_SVM, SET_LOCAL, SET_NULL } ArgSet;
 #define CACHED_BYTES 16
 
 typedef struct {
+    /* What each call looks at comes first, in one line of the processor's cache. */
     ArgKind kind;
-    size_t size;
+    ArgSet set;              /* what the driver has now ... */
+    PyTypeObject *exact;     /* what comes almost always: the type whose value is taken without a question, or NULL */
+    PyObject *held;          /* what the driver's argument refers to; strong */
+    union {                  /* ... if set_size <= CACHED_BYTES */
+        unsigned char bytes[CACHED_BYTES];
+        cl_long word;        /* all of it if set_size <= 8 */
+    } now;
+    size_t set_size, size;
+    int by_call;             /* held was given by a call, which sets it anew; set_arg() did not ask to keep it */
     int is_signed;
     int scalar_size;         /* ARG_VECTOR of floats: 4 or 8, so that a complex number fits; else 0 */
     int of_floats, item_size; /* ARG_VECTOR: what it is made of [bytes] */
@@ -33,15 +42,6 @@ typedef struct {
     int with_offset;         /* declared as a VectorArg with offset: the next argument is its offset */
     int is_offset;           /* the offset of the VectorArg before */
     PyObject *declaration;   /* str "float *a" for messages */
-    PyObject *held;          /* what the driver's argument refers to; strong */
-    PyTypeObject *exact;     /* what comes almost always: the type whose value is taken without a question, or NULL */
-    int by_call;             /* held was given by a call, which sets it anew; set_arg() did not ask to keep it */
-    ArgSet set;              /* what the driver has now ... */
-    size_t set_size;
-    union {                  /* ... if set_size <= CACHED_BYTES */
-        unsigned char bytes[CACHED_BYTES];
-        cl_long word;        /* all of it if set_size <= 8 */
-    } now;
 } ArgSlot;
 
 typedef struct Kernel {
@@ -115,37 +115,76 @@ static inline int kernel_lock(Kernel *self) {
 }
 static inline void kernel_unlock(Kernel *self) { self->locked = 0; }
 
-/* The argument that comes almost always, a Buffer for a pointer or a NumPy number of the argument's own type: 1, or 0 if it is
- * something else, which kernel_convert() decides. */
-static inline int kernel_convert_exact(Kernel *self, const ArgSlot *slot, PyObject *arg, ArgValue *out) {
-    if (Py_TYPE(arg) != slot->exact) {
-        return 0;
+/* The value of an int of one digit that is no bool, or -1. */
+static inline Py_ssize_t kernel_small_int(PyObject *obj) {
+    if (!PyLong_CheckExact(obj)) {
+        return -1;
     }
-    out->set = SET_VALUE;
-    out->owns_hold = 0;
-    out->large = NULL;
-    out->value.integer = 0;
-    if (slot->kind == ARG_GLOBAL) {
-        Memory *memory = (Memory *)arg;
-        out->size = sizeof(cl_mem);
-        out->hold = arg;
-        out->value.mem = memory->mem;
-        return memory->mem != NULL && memory->context->context == self->context->context && memory->type == CL_MEM_OBJECT_BUFFER;
-    }
-    out->size = slot->size;
-    out->hold = NULL;
-    /* NumPy's number follows the object's head; 4 or 8 bytes. */
-    const char *number = (const char *)arg + offsetof(PyUIntScalarObject, obval);
-    if (slot->size == 4) {
-        memcpy(out->value.bytes, number, 4);
-    } else {
-        memcpy(out->value.bytes, number, 8);
-    }
-    return 1;
+#if PY_VERSION_HEX >= 0x030C0000
+    return PyUnstable_Long_IsCompact((PyLongObject *)obj) ? PyUnstable_Long_CompactValue((PyLongObject *)obj) : -1;
+#else
+    Py_ssize_t size = Py_SIZE(obj);
+    return size == 1 ? (Py_ssize_t)((PyLongObject *)obj)->ob_digit[0] : size == 0 ? 0 : -1;
+#endif
 }
 
-/* kernel_launch.c */
+/* The argument as the word that the driver is given, if it is what comes almost always: a buffer for a pointer, which needs no
+ * preparation for the queue, or a number of the argument's own type or a plain one of Python that fits. 0: kernel_convert() decides. */
+static inline int kernel_as_word(const Kernel *self, const ArgSlot *slot, PyObject *arg, const Queue *queue, cl_long *word) {
+    PyTypeObject *type = Py_TYPE(arg);
+    if (slot->kind == ARG_GLOBAL) {
+        if (type != slot->exact && (type != self->state->PooledBufferType || slot->exact == NULL)) {
+            return 0;
+        }
+        const Memory *memory = (const Memory *)arg;
+        const Usage *usage = memory->pool; /* a block of a pool begins with its usage */
+        *word = (cl_long)(intptr_t)memory->mem;
+        return memory->mem != NULL && memory->context->context == self->context->context && memory->type == CL_MEM_OBJECT_BUFFER &&
+               (usage == NULL || usage->now.latest == queue);
+    }
+    if (type == slot->exact) { /* NumPy's number follows the object's head; 4 or 8 bytes */
+        const char *number = (const char *)arg + offsetof(PyUIntScalarObject, obval);
+        if (slot->size == 4) {
+            cl_uint narrow;
+            memcpy(&narrow, number, 4);
+            *word = narrow;
+        } else {
+            memcpy(word, number, 8);
+        }
+        return 1;
+    }
+    if (slot->exact == NULL) {
+        return 0;
+    }
+    if (slot->kind == ARG_INTEGER) { /* of 4 or 8 bytes: what is small and not negative fits all of these */
+        *word = kernel_small_int(arg);
+        return *word >= 0;
+    }
+    double number;
+    if (type == &PyFloat_Type) {
+        number = PyFloat_AS_DOUBLE(arg);
+    } else {
+        Py_ssize_t integer = kernel_small_int(arg);
+        if (integer < 0) {
+            return 0;
+        }
+        number = (double)integer;
+    }
+    if (slot->size == 8) {
+        memcpy(word, &number, 8);
+        return 1;
+    }
+    float narrow = (float)number;
+    cl_uint bits;
+    memcpy(&bits, &narrow, 4);
+    *word = bits;
+    return !Py_IS_INFINITY(narrow); /* too large a number is an error */
+}
+
+/* kernel_quick.c: a launch; kernel_launch.c: one that takes more than a look at what came. *tried*: the status of an attempt to enqueue
+ * it, with these arguments set, that failed. */
 PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, cl_int tried);
 
 /* kernel_plan.c */
 int kernel_make_plan(Kernel *self);

@@ -231,8 +231,8 @@ static int check_held(Kernel *self, const ArgValue *values) {
     return 0;
 }
 
-/* The whole of a launch; values is NULL to keep the arguments that are set. */
-static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject *wait_for, ArgValue *values, PyObject **old) {
+/* The whole of a launch; values is NULL to keep the arguments that are set. tried: as in kernel_call(). */
+static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject *wait_for, ArgValue *values, PyObject **old, cl_int tried) {
     State *state = self->state;
     WaitList list = {0, NULL, {NULL}, NULL};
     const char *call = "clEnqueueNDRangeKernel", *routine = call;
@@ -269,16 +269,19 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
             ocl_wait_list_clear(&list);
             return NULL;
         }
-        if (values != NULL) {
+        status = CL_SUCCESS;
+        for (cl_uint i = 0; values != NULL && PG_UNLIKELY(tried != CL_SUCCESS) && i < self->n_args; i++) {
+            old[i] = NULL;
+        }
+        if (values != NULL && tried == CL_SUCCESS) {
             status = kernel_set(self, values, 0, self->n_args, 1, &failed, old, &routine);
             set_failed = status != CL_SUCCESS;
-        } else {
-            status = CL_SUCCESS;
         }
         if (!set_failed) {
             routine = call;
-            status = enqueue(self, queue, range, values, &list, &event);
+            status = tried != CL_SUCCESS ? tried : enqueue(self, queue, range, values, &list, &event);
         }
+        tried = CL_SUCCESS;
         int renewed = PG_UNLIKELY(status == CL_INVALID_KERNEL_ARGS) && !set_failed && renewals++ == 0 && kernel_renew(self);
         kernel_unlock(self);
         if (values != NULL) { /* dropping references can run any code, even another launch of this kernel */
@@ -376,9 +379,7 @@ static Queue *as_queue(Kernel *self, PyObject *obj) {
     return queue;
 }
 
-PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
-    Kernel *self = (Kernel *)op;
-    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, cl_int tried) {
     Options options = {NULL, NULL, 0, 0};
     Range range;
     if (PG_UNLIKELY(nargs < 3)) {
@@ -410,7 +411,14 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
     }
     size_t local_memory = 0;
     for (Py_ssize_t k = 3; done < n; k++) {
-        if (kernel_convert_exact(self, &self->slots[done], args[k], &values[done])) {
+        const ArgSlot *slot = &self->slots[done];
+        ArgValue *value = &values[done];
+        if (kernel_as_word(self, slot, args[k], queue, &value->value.integer)) {
+            value->set = SET_VALUE;
+            value->size = slot->size;
+            value->hold = slot->kind == ARG_GLOBAL ? args[k] : NULL;
+            value->owns_hold = 0;
+            value->large = NULL;
             done++;
             continue;
         }
@@ -432,7 +440,7 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
             goto done;
         }
     }
-    result = launch(self, queue, &range, options.wait_for, values, old);
+    result = launch(self, queue, &range, options.wait_for, values, old, tried);
 done:
     if (clear) {
         kernel_values_clear(values, done);
@@ -463,7 +471,7 @@ static PyObject *launch_with_set_arguments(Kernel *self, Queue *queue, Range *ra
         }
         self->slots[i].by_call = 0; /* they are meant to stay */
     }
-    return launch(self, queue, range, wait_for, NULL, NULL);
+    return launch(self, queue, range, wait_for, NULL, NULL, CL_SUCCESS);
 }
 
 static Kernel *as_kernel(State *state, PyObject *obj, const char *call) {

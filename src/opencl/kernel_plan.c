@@ -179,7 +179,7 @@ PyObject *kernel_describe_argument(Kernel *self, cl_uint i, cl_uint param) {
     return answer;
 }
 
-/* The type whose value each argument takes without a question, see kernel_convert_exact(). */
+/* The type whose value each argument takes without a question, see kernel_as_word(). */
 static void choose_exact(Kernel *self) {
     for (cl_uint i = 0; i < self->n_args; i++) {
         ArgSlot *slot = &self->slots[i];
@@ -189,6 +189,7 @@ static void choose_exact(Kernel *self) {
         }
         if (slot->kind == ARG_GLOBAL) {
             slot->exact = self->state->BufferType;
+            slot->size = sizeof(cl_mem);
         } else if (slot->kind == ARG_FLOAT) {
             slot->exact = slot->size == 4 ? &PyFloatArrType_Type : slot->size == 8 ? &PyDoubleArrType_Type : NULL;
         } else if (slot->kind == ARG_INTEGER && slot->size == 4) {

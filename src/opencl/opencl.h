@@ -368,10 +368,10 @@ int ocl_wait_done(State *state, cl_event event, int *failed);
 void ocl_suspect_failures(void);       /* some event was made to fail: others that wait for it may, unannounced */
 void ocl_abandon_user_events(void);    /* at exit: those without a status fail */
 void ocl_fail_dropped_user_events(void); /* may release the GIL */
-extern int ocl_user_events_dropped;      /* how many wait for that */
+extern int ocl_user_events_dropped, ocl_user_events_unset; /* how many wait for that; how many UserEvents have no status yet */
 int ocl_owe_failures(void);            /* has the dispatcher call that; -1 if there is none */
 void ocl_owe_look_at_holds(void);      /* has the dispatcher call ocl_hold_look_after() until it returns 0 */
-int ocl_user_events_pending(void); /* how many UserEvents have no status yet */
+static inline int ocl_user_events_pending(void) { return ocl_user_events_unset; }
 /* Host memory of a command: *view is taken over and released when the event is complete, whatever becomes of the Event. */
 void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view);
 /* The same for a Python object (a strong reference is taken). */

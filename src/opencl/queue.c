@@ -12,9 +12,6 @@ static const Info Queue_info[] = {
 #include "info.def"
 };
 
-/* Commands after which the driver's own queue may be full, so that enqueueing may block (drivers hold 1000 and more). */
-#define MANY_COMMANDS 1000
-
 static cl_int Queue_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clGetCommandQueueInfo, ((Queue *)self)->queue, param, size, value, size_ret);
@@ -106,7 +103,7 @@ void ocl_queue_done(Queue *self, unsigned number) {
 int ocl_queue_may_block(Queue *self) {
     /* With the GIL kept, a full queue that waits for a user event could wait for the thread that wants to set it. */
     ocl_queues_busy += self->enqueued == self->finished;
-    int many = ++self->enqueued - self->finished > MANY_COMMANDS, pending = ocl_user_events_pending() > 0;
+    int many = ++self->enqueued - self->finished > OCL_MANY_COMMANDS, pending = ocl_user_events_pending() > 0;
     if (PG_UNLIKELY(pending || self->n_marks > 0) && self->device->platform->is_pocl) {
         ocl_queue_keep_order(self);
     }

@@ -21,10 +21,8 @@ struct UserEventRecord {
     int dropped;         /* the object is gone, and the status is yet to be set: the event is the record's own */
 };
 static struct UserEventRecord *unset;
-static int n_unset;
+int ocl_user_events_unset;
 int ocl_user_events_dropped;
-
-int ocl_user_events_pending(void) { return n_unset; }
 
 static void link_record(struct UserEventRecord *record) {
     record->next = unset;
@@ -33,7 +31,7 @@ static void link_record(struct UserEventRecord *record) {
         unset->link = &record->next;
     }
     unset = record;
-    n_unset++;
+    ocl_user_events_unset++;
 }
 
 static void unlink_record(struct UserEventRecord *record) {
@@ -41,7 +39,7 @@ static void unlink_record(struct UserEventRecord *record) {
     if (record->next != NULL) {
         record->next->link = record->link;
     }
-    n_unset--;
+    ocl_user_events_unset--;
 }
 
 /* Lets the commands that wait for the event fail. The driver may run callbacks here; ours need no GIL. 0 if it is worth another
@@ -202,7 +200,7 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     Py_INCREF(op); /* the GIL is released below, so nobody else may set the status meanwhile */
     self->user = NULL;
     unlink_record(record);
-    n_unset++; /* until the call has returned: it may fail commands, whose events must not be released meanwhile */
+    ocl_user_events_unset++; /* until the call has returned: it may fail commands, whose events must not be released meanwhile */
     cl_int told = record->tell_complete ? CL_COMPLETE : (cl_int)number;
     self->failed = told != number ? (cl_int)number : 0;
     if (number < 0) {
@@ -219,7 +217,7 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     if (still > 0) {
         ocl_standstill_end();
     }
-    n_unset--;
+    ocl_user_events_unset--;
     PyObject *result = NULL;
     if (still < 0 || status != CL_SUCCESS) { /* commands still wait: another attempt, or dropping the event, must reach them */
         link_record(record);

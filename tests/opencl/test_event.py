@@ -355,3 +355,17 @@ def test_dropping_a_nanny_event_does_not_wait(ctx, queue, buffer):
     cl.enqueue_copy(queue, np.zeros(2, np.int32), buffer, is_blocking=False, wait_for=[gate])
     gc.collect()
     gate.set_status(0)
+
+
+def test_memory_of_events_that_are_gone_serves_new_ones(queue):
+    def make():
+        return [cl.enqueue_marker(queue) for _ in range(100)]
+
+    for _ in range(2):
+        events = make()
+        gone = [weakref.ref(event) for event in events]
+        assert len({event.int_ptr for event in events}) == len(set(events)) == 100
+        cl.wait_for_events(events)
+        del events
+        assert not any(ref() for ref in gone)
+    assert all(weakref.getweakrefcount(event) == 0 for event in make())

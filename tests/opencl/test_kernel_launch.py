@@ -551,3 +551,43 @@ def test_a_full_device_is_tried_again_after_a_collection(queue, program, counter
     finally:
         _opencl._fault(None, 0)
     assert value_of(queue, counter) == 1
+
+
+def test_every_way_to_give_a_value_is_seen_by_the_next_launch(queue, program):
+    # Words are compared with what the driver has, and there are several ways to come by one.
+    values = [-1, np.int32(-1), 7, np.int64(7), True, np.int32(1), 1, -1, 2**31 - 1, np.array(3), 0]
+    out = cl.Buffer(queue.context, mf.READ_WRITE, 4 * len(values) * 2)
+    pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(queue))
+    pooled, kernel = pool.allocate(4 * len(values) * 2), program.store
+    for place in (out, pooled):
+        for i, value in enumerate(values):
+            kernel(queue, (1,), None, place, i, value)
+            kernel(queue, (1, 1), (1, 1), place, np.int32(i + len(values)), value)
+        for wrong in (2**31, -(2**31) - 1, 2**70):
+            with pytest.raises(OverflowError):
+                kernel(queue, (1,), None, place, 0, wrong)
+        found = np.empty(2 * len(values), np.int32)
+        cl.enqueue_copy(queue, found, place)
+        assert found.tolist() == [int(value) for value in values] * 2
+
+
+def test_a_plain_launch_of_too_much_is_refused(queue, program, counter):
+    dev = queue.device
+    most = dev.max_work_group_size
+    for size, local in (
+        ((most * 2,), (most * 2,)),
+        ((2**20,) * 3, (most, most, most)),
+        ((4, 4), (4,)),
+        ((4,), (0,)),
+        ((2**21, 2**21, 2**22), None),
+        ((1,) * (dev.max_work_item_dimensions + 1), None),
+        ((), None),
+        ((-1,), None),
+        ((1.0,), None),
+        ((1,), (1.0,)),
+    ):
+        with pytest.raises((cl.LogicError, TypeError, ValueError)):
+            program.count(queue, size, local, counter)
+    program.count(queue, (True, 3), [1, 1], counter)
+    program.count(queue, [2], (np.int64(1),), counter)
+    assert value_of(queue, counter) == 5
