@@ -89,6 +89,7 @@ def _table() -> dict[Any, Callable[..., Any]]:
             "sum prod min max ptp argmin argmax any all mean var std count_nonzero".split()
         )
     }
+    table |= {getattr(np, "a" + kind): table[getattr(np, kind)] for kind in ("max", "min")}
     table |= {
         np.cumsum: lambda a, axis=None, dtype=None, out=None: scan.scan(
             "cumsum", a, axis, dtype=dtype, out=out

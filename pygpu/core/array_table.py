@@ -16,7 +16,10 @@ from . import (
     manipulate,
     matmul,
     named,
+    nans,
     quantiles,
+    selecting,
+    series,
     sets,
     sort,
     ufuncs,
@@ -308,6 +311,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         "append": lambda arr, values, axis=None: m.concat([arr, work.as_array(arr, values)], axis),
         "array_equal": _array_equal,
         "argpartition": lambda a, kth, axis=-1, **options: quantiles.partition(a, kth, axis, True),
+        "around": lambda a, decimals=0, out=None: functions.round(a, decimals, out),
         "array_split": lambda a, parts, axis=0: m.split(a, parts, axis),
         "astype": lambda x, dtype, /, *, copy=True, device=None: x.astype(dtype, copy=copy),
         "atleast_1d": lambda *arrays: m.atleast(1, arrays),
@@ -327,10 +331,12 @@ def table() -> dict[Any, Callable[..., Any]]:
         "cumulative_sum": cumulative_sum,
         "diff": diff,
         "digitize": quantiles.digitize,
+        "dsplit": lambda a, parts: m.split(a, parts, 2, False),
         "dstack": lambda arrays: m.join(arrays, "dstack"),
         "einsum": _einsum,
         "empty_like": _like(None),
         "expand_dims": m.expand_dims,
+        "fix": lambda x, out=None: ufuncs.call("trunc", (x,), None if out is None else (out,)),
         "flip": m.flip,
         "fliplr": lambda a: m.flip(a, 1),
         "flipud": lambda a: m.flip(a, 0),
@@ -355,10 +361,6 @@ def table() -> dict[Any, Callable[..., Any]]:
         ),
         "moveaxis": m.moveaxis,
         "nan_to_num": _nan_to_num,
-        "nanmax": _nan_reduction("max", -np.inf),
-        "nanmin": _nan_reduction("min", np.inf),
-        "nanprod": _nan_reduction("prod", 1),
-        "nansum": _nan_reduction("sum", 0),
         "ones_like": _like(1),
         "pad": _pad,
         "partition": lambda a, kth, axis=-1, **options: quantiles.partition(a, kth, axis),
@@ -388,6 +390,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         "vstack": lambda arrays, **options: m.join(arrays, "vstack"),
         "zeros_like": _like(0),
     }
+    by_name |= nans.table() | selecting.table() | series.table()
     by_name["concat"] = by_name["concatenate"]
     by_name["permute_dims"] = lambda a, axes=None: (
         a.transpose() if axes is None else a.transpose(axes)
@@ -395,22 +398,6 @@ def table() -> dict[Any, Callable[..., Any]]:
     found = {getattr(np, name, None): call for name, call in by_name.items()}
     found.pop(None, None)
     return found
-
-
-def _nan_reduction(kind: str, instead: Any) -> Callable[..., Any]:
-    def call(a: Any, axis: Any = None, **options: Any) -> Any:
-        options = {k: v for k, v in options.items() if v is not _NoValue}
-        if a.dtype.kind in "fc":
-            where = ufuncs.call("isnan", (a,))
-            if kind in ("max", "min") and a.dtype.kind == "f":
-                empty = where._reduce("all", axis, keepdims=options.get("keepdims", False))
-                filled = functions.choose("nan" + kind, where, a.dtype.type(instead), a)
-                result = filled._reduce(kind, axis, **options)
-                return functions.choose("nan" + kind, empty, a.dtype.type(np.nan), result)
-            a = functions.choose("nan" + kind, where, a.dtype.type(instead), a)
-        return a._reduce(kind, axis, **options)
-
-    return call
 
 
 # ---- with like=

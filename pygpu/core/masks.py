@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import dtypes, kernels, work
+from .bounds import Report
 from .remember import step
 from .scan import scan
-from .shells import index_text
+from .shells import index_text, mask_text
 
 __all__ = ["compress", "moved", "nonzero"]
 
@@ -25,22 +27,48 @@ def moved(to: np.dtype[Any], source: np.dtype[Any]) -> tuple[np.dtype[Any], np.d
     return to, source
 
 
-def _tiles_of(mask: Any) -> tuple[Any, int]:
-    """(ends of the tiles' true items, tiles) of a mask in C order."""
+class _Marks:
+    """What the kernel ``marks`` made of a mask of bytes, on a device with warps: bits, and how many
+    are set up to the end of each tile (``ends``, an operand of launches as ``bits`` is)."""
+
+    def __init__(self, mask: Any) -> None:
+        backend = mask.backend
+        self.tiles = -(-mask.size // mask_text.TILE)
+        self.room, first, self.last, nbytes = mask_text.layout(self.tiles)
+        self.bits, self.report = work.scratch(mask, nbytes), Report(mask)
+        kernel = kernels.get(
+            backend,
+            ("marks", mask.dtype),
+            lambda: (mask_text.marks_source(mask.dtype), "marks"),
+            {"atomics", "warps"},
+        )
+        groups, writes = -(-self.tiles // (mask_text.GROUP // 32)), [self.bits, self.report.array]
+        numbers = [mask.size, self.tiles, self.room]
+        work.launch(mask, kernel, groups, mask_text.GROUP, [mask], writes, numbers)
+        self.ends = self.bits.after(first)
+
+    def count(self) -> int:
+        """How many are set: the only thing that the host reads."""
+        found, bits = np.empty(1, np.int64), self.bits
+        read = self.report.array.backend.to_host
+        read(bits.queue, found, bits.base_data, self.last, wait_for=bits.events or None)
+        self.report.keep()
+        return int(found[0])
+
+
+def _counted(mask: Any) -> tuple[Any, int, Callable[[], int]]:
+    """Of a mask in C order: (ends of tiles, how many tiles, what tells how many items are true)."""
     backend = mask.backend
+    if backend.limits.warps and mask.itemsize == 1:
+        marks = _Marks(mask)
+        return marks.ends, marks.tiles, marks.count
     cpu = backend.limits.is_cpu
     tiles = -(-mask.size // (index_text.CPU_TILE if cpu else index_text.TILE))
-    warps = backend.limits.warps and mask.itemsize == 1
     kernel = kernels.get(
         backend,
-        ("count", mask.dtype, warps),
-        lambda: (
-            index_text.count_by_warps(mask.dtype)
-            if warps
-            else index_text.count_source(mask.dtype, cpu),
-            "count",
-        ),
-        dtypes.features(mask.dtype) | {"warps"} if warps else dtypes.features(mask.dtype),
+        ("count", mask.dtype),
+        lambda: (index_text.count_source(mask.dtype, cpu), "count"),
+        dtypes.features(mask.dtype),
     )
     counts = work.empty(mask, (tiles,), np.int64)
     groups, size = (
@@ -48,10 +76,9 @@ def _tiles_of(mask: Any) -> tuple[Any, int]:
         if cpu
         else (min(tiles, 1 << 20), index_text.GROUP)
     )
-    if warps:
-        groups = -(-tiles // 8)
     work.launch(mask, kernel, groups, size, [mask], [counts], [mask.size, tiles])
-    return scan("cumsum", counts, 0) if tiles > 1 else counts, tiles
+    ends = scan("cumsum", counts, 0) if tiles > 1 else counts
+    return ends, tiles, lambda: _last(ends)
 
 
 def _last(ends: Any) -> int:
@@ -91,18 +118,17 @@ def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
     if x is not None and mask.size <= index_text.FEW:
         return _few(mask, x, moved(x.dtype, x.dtype)[0])
     cpu = backend.limits.is_cpu
-    ends, tiles = _tiles_of(mask)
+    ends, tiles, count = _counted(mask)
     ndim = 1 if x is not None else max(len(shape), 1)
     items = None if x is None else moved(x.dtype, x.dtype)[0]
     local = index_text.TILE * (items.itemsize if items is not None else 0) + 2048
     staged = not cpu and items is not None and items.itemsize <= 8
     staged = staged and local <= backend.limits.local_bytes
-    warps = backend.limits.warps and staged
     kernel = kernels.get(
         backend,
-        ("compact", mask.dtype, items, ndim, staged, warps),
-        lambda: (index_text.compact_source(mask.dtype, items, ndim, cpu, staged, warps), "compact"),
-        dtypes.features(mask.dtype) | {"warps"} if warps else dtypes.features(mask.dtype),
+        ("compact", mask.dtype, items, ndim, staged),
+        lambda: (index_text.compact_source(mask.dtype, items, ndim, cpu, staged), "compact"),
+        dtypes.features(mask.dtype),
     )
     groups, size = (
         (min(tiles, backend.limits.units * 4), 1)
@@ -111,7 +137,7 @@ def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
     )
     reads = [mask, ends] if x is None else [mask, ends, x]
     # all is ready: the device has nothing to do from here to the launch
-    found = _last(ends)
+    found = count()
     if x is None:
         out = work.empty(mask, (ndim, found), np.int64)
     else:
@@ -130,11 +156,44 @@ def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
     return out, found
 
 
+def _gather(mask: Any, x: Any) -> Any:
+    """_compact() by warps, of more than a few items. The device has nothing to do between the
+    count's arrival on the host and the second launch, so all but the result's size is known before,
+    and the result is an array only after it."""
+    backend = mask.backend
+    item = moved(x.dtype, x.dtype)[0]
+    marks = _Marks(mask)
+    gather = kernels.get(
+        backend,
+        ("gather", item),
+        lambda: (mask_text.gather_source(item), "gather"),
+        {"warps"},
+    )
+    queue = mask._queue()
+    waits = x._wait_list(queue, [marks.bits, x])
+    groups, numbers = min(marks.tiles, 1 << 20), (mask.size, marks.tiles, marks.room)
+    found = marks.count()
+    if found == 0:
+        return work.empty(x, (0,), x.dtype)
+    memory = backend.allocate(found * x.itemsize, x.allocator, x.queue)
+    args = (marks.bits.base_data, 0, x.base_data, x.offset, memory, 0, *numbers)
+    event = backend.launch(gather, queue, groups, mask_text.GROUP, args, wait_for=waits)
+    cls: Any = type(x)
+    out = cls.__new__(cls)
+    out._init(backend, x.queue, memory, 0, (found,), None, x.dtype, x.allocator)
+    x._after(queue, event, [out], [x])
+    return out
+
+
 def compress(a: Any, mask: Any) -> Any:
     """a[mask], for a mask of the array's shape."""
     if a.size == 0:
         return work.empty(a, (0,), a.dtype)
-    return _compact(work.c_order(mask), work.c_order(a), (a.size,))[0]
+    mask, a = work.c_order(mask), work.c_order(a)
+    many = mask.size > index_text.FEW and a.queue is mask.queue
+    if many and a.backend.limits.warps and a.itemsize in (1, 2, 4, 8):
+        return _gather(mask, a)
+    return _compact(mask, a, (a.size,))[0]
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:

@@ -10,10 +10,19 @@ from .._array import GPUArray
 from . import functions, layout, manipulate, sort, ufuncs, work
 from .index import take
 
-__all__ = ["bincount", "digitize", "histogram", "median", "partition", "quantile"]
+__all__ = [
+    "bincount",
+    "digitize",
+    "histogram",
+    "kept",
+    "median",
+    "partition",
+    "quantile",
+    "sorted_rows",
+]
 
 
-def _rows(call: str, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
+def sorted_rows(call: str, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
     """Sorted items, the axes that are reduced as the first one; and those axes."""
     if a.dtype.kind not in "fiub":
         raise TypeError(f"{call}: dtype {a.dtype} has no order of this kind")
@@ -28,7 +37,8 @@ def _rows(call: str, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
     return sort.sort(rows, 0), axes
 
 
-def _kept(result: Any, a: Any, axes: tuple[int, ...], keepdims: bool, front: int = 0) -> Any:
+def kept(result: Any, a: Any, axes: tuple[int, ...], keepdims: bool, front: int = 0) -> Any:
+    """The result with axes of length 1 for those that were reduced, after *front* others."""
     if not keepdims:
         return result
     lead = result.shape[:front]
@@ -44,7 +54,7 @@ def _nan_where_nan(result: Any, last: Any) -> Any:
 
 def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """numpy.median: NaN where there is one."""
-    rows, axes = _rows("median", a, axis)
+    rows, axes = sorted_rows("median", a, axis)
     n = rows.shape[0]
     if n == 0:
         result = work.empty(rows, rows.shape[1:], rows.dtype).fill(np.nan)
@@ -52,7 +62,7 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
         low, high = rows[(n - 1) // 2], rows[n // 2]
         result = low if n % 2 else (low + high) * rows.dtype.type(0.5)
         result = _nan_where_nan(result, rows[-1])
-    return _given(_kept(result, a, axes, keepdims), out)
+    return _given(kept(result, a, axes, keepdims), out)
 
 
 def quantile(
@@ -65,7 +75,7 @@ def quantile(
     wanted = np.asarray(q.get() if isinstance(q, GPUArray) else q, np.float64)  # type: ignore[attr-defined]
     if wanted.size and not (wanted.min() >= 0 and wanted.max() <= 1):
         raise ValueError("Quantiles must be in the range [0, 1]")
-    rows, axes = _rows("quantile", a, axis)
+    rows, axes = sorted_rows("quantile", a, axis)
     if not isinstance(q, (int, float)):  # arrays and lists count in the result's dtype
         given = q.dtype if isinstance(q, GPUArray) else np.asarray(q).dtype
         rows = work.astype(rows, np.result_type(rows.dtype, given))
@@ -81,7 +91,7 @@ def quantile(
         near, far = rows._from_host(share), rows._from_host(1 - share)
         result = functions.choose("quantile", near < 0.5, low + step * near, high - step * far)
         result = _nan_where_nan(result, rows[-1]).reshape((*wanted.shape, *rest))
-    return _given(_kept(result, a, axes, keepdims, wanted.ndim), out)
+    return _given(kept(result, a, axes, keepdims, wanted.ndim), out)
 
 
 def _given(result: Any, out: Any) -> Any:

@@ -78,6 +78,13 @@ class Memory:
         self.events: list[Any] = []
         self._foreign = False
 
+    def after(self, offset: int) -> Memory:
+        """The rest of it from a place on [bytes]."""
+        rest = Memory.__new__(Memory)
+        rest.base_data, rest.offset = self.base_data, self.offset + offset
+        rest.queue, rest.events, rest._foreign = self.queue, self.events, self._foreign
+        return rest
+
     def _set_event(self, event: Any) -> None:
         self.events = [] if event is None else [event]
 

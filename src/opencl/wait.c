@@ -5,7 +5,9 @@
 
 #define SPIN_SECONDS 20e-6 /* a short transfer is done in this time, and a callback costs more */
 #define SLICE_MS 40        /* how late Ctrl-C may be noticed */
-#define POLL_SPIN_SECONDS 100e-6 /* where the driver is not asked to call back, sleeping costs more */
+#define POLL_SPIN_SECONDS 2e-3 /* where the driver is not asked to call back, and its own wait would spin for ever */
+#define POLL_OFTEN_SECONDS 100e-6 /* after that, there is time between two looks */
+#define POLL_YIELDS 8
 #define POLL_MOST_US 500
 
 /* Shared by the waiting thread and the driver's callback; freed by the later of the two. */
@@ -45,17 +47,18 @@ static int is_done(cl_event event, cl_int *exec, cl_int *status) {
 /* Waits in the main thread. 0 with *status and *exec set, -1 with an exception from a signal handler. */
 static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
     int done = 0;
+    const double begin = pg_seconds(), spin = ocl_polls ? POLL_SPIN_SECONDS : SPIN_SECONDS;
     Py_BEGIN_ALLOW_THREADS
-    double end = pg_seconds() + (ocl_polls ? POLL_SPIN_SECONDS : SPIN_SECONDS);
-    while (!(done = is_done(event, exec, status)) && pg_seconds() < end) {
-        pg_yield_cpu();
+    for (double passed = 0; !(done = is_done(event, exec, status)) && passed < spin; passed = pg_seconds() - begin) {
+        for (int k = passed < POLL_OFTEN_SECONDS ? 1 : POLL_YIELDS; k > 0; k--) {
+            pg_yield_cpu();
+        }
     }
     Py_END_ALLOW_THREADS
     if (done) {
         return 0;
     }
     Waiter *waiter = ocl_polls ? NULL : PyMem_RawCalloc(1, sizeof *waiter);
-    long pause = 10; /* us; without a waiter */
     cl_int hooked = CL_OUT_OF_HOST_MEMORY;
     if (waiter != NULL) {
         *waiter = (Waiter){.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .users = 2};
@@ -79,8 +82,8 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
                 done = asked = is_done(event, exec, status); /* some drivers do not call back for a command that fails */
             }
         } else {
-            pg_sleep_us(pause);
-            pause = pause * 2 < POLL_MOST_US ? pause * 2 : POLL_MOST_US;
+            double pause = (pg_seconds() - begin) * (1e6 / 16); /* so the end is noticed late by a sixteenth of the time at most */
+            pg_sleep_us(pause < POLL_MOST_US ? (long)pause + 10 : POLL_MOST_US);
             done = asked = is_done(event, exec, status);
         }
         Py_END_ALLOW_THREADS

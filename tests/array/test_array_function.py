@@ -83,3 +83,126 @@ def test_numbers_have_no_order(make):
         np.sort(x)
     assert np.argsort(x).get().tolist() == [0]
     assert np.sort(x, axis=None).get().tolist() == [3]
+
+
+def results(call, arrays):
+    """What a function of arrays gives, as host arrays; or the exception."""
+    try:
+        found = call(*arrays)
+    except Exception as error:
+        return error
+    found = found if isinstance(found, (tuple, list)) else [found]
+    return [x.get() if hasattr(x, "get") else np.asarray(x) for x in found]
+
+
+def check(make, name, *args, inplace=False, **options):
+    """numpy.name of device arrays and of host arrays."""
+    function = getattr(np, name)
+    places = [k for k, x in enumerate(args) if isinstance(x, np.ndarray)]
+
+    def call(*arrays):
+        given = list(args)
+        for k, x in zip(places, arrays, strict=True):
+            given[k] = x
+        result = function(*given, **options)
+        return given[0] if inplace else result
+
+    want = results(call, [args[k].copy() for k in places])
+    got = results(call, [make(args[k].copy()) for k in places])
+    if isinstance(want, Exception) or isinstance(got, Exception):
+        assert isinstance(want, Exception) and isinstance(got, type(want)), (name, got, want)
+        return
+    assert len(got) == len(want), name
+    for g, w in zip(got, want, strict=True):
+        assert (g.dtype, g.shape) == (w.dtype, w.shape), (name, args, options)
+        near = 1e-4 if w.dtype.itemsize <= 4 else 1e-9
+        np.testing.assert_allclose(g, w, rtol=near, atol=near, err_msg=name)
+
+
+RNG = np.random.default_rng(3)
+F = RNG.normal(size=(3, 5))
+G = RNG.normal(size=7)
+WHOLE = RNG.integers(-3, 9, (3, 5))
+NANS = np.where(RNG.random((4, 5)) < 0.4, np.nan, RNG.normal(size=(4, 5)))
+NANS[2] = np.nan
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_some_of_each_kind(make):
+    check(make, "nanmean", NANS, 1)
+    check(make, "nanargmax", NANS, 1)  # ValueError: there is a row of NaNs only
+    check(make, "convolve", G[:2], G, "same")
+    check(make, "cross", F[:, :3], F[:, 2:])
+    check(make, "kron", F, G)
+    check(make, "argwhere", WHOLE > 2)
+    check(make, "diag", G, -2)
+    check(make, "delete", F, [0, 2], 1)
+    check(make, "copyto", WHOLE, 2.5, inplace=True)  # TypeError
+    assert np.amax(make(F)).item() == F.max()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
+def test_without_nans(make):
+    for name in ("nanmean", "nanstd", "nanmedian", "nanmax"):
+        check(make, name, NANS, 1)
+    check(make, "nanmean", NANS, keepdims=True)
+    check(make, "nanmedian", NANS)
+    check(make, "nanvar", NANS, axis=1, ddof=1)
+    check(make, "nanpercentile", NANS, [0, 30, 99], axis=1)
+    check(make, "nanargmin", NANS[:2], 1)
+    check(make, "nanargmax", NANS, 1)  # ValueError: there is a row of NaNs only
+    check(make, "nancumsum", NANS, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
+def test_series(make):
+    for mode in ("full", "same", "valid"):
+        for a, v in ((G, G[:4] + 1), (G[:2], G)):
+            check(make, "convolve", a, v, mode)
+            check(make, "correlate", a, v, mode)
+    x = np.sort(G)
+    places = np.array([-9, 9, np.nan, *x, *(x + 0.01), np.inf])
+    check(make, "interp", places, x, F.ravel()[:7])
+    check(make, "interp", places[3:-1], x, G, period=2.5)
+    check(make, "gradient", F, 2.0)
+    check(make, "gradient", G, x, edge_order=2)
+    check(make, "trapezoid", F, F, axis=0)
+    check(make, "cov", F)
+    check(make, "corrcoef", F, rowvar=False)
+    check(make, "cross", F[:, :3], F[:, 2:])
+    check(make, "cross", F[:, :2], F[:, 2:])
+    check(make, "kron", F, G)
+    check(make, "polyval", [1.0, 2.0, 3.0], F)
+    check(make, "vander", G, 4)
+
+
+@pytest.mark.slow
+def test_choices_by_conditions(make):
+    low = WHOLE > 2
+    check(make, "argwhere", low)
+    check(make, "extract", low, F)
+    check(make, "choose", WHOLE, [1.0, 2.0, 3.0], mode="wrap")
+    check(make, "choose", WHOLE, [1.0, 2.0])  # ValueError
+    check(make, "putmask", F, low, np.array([1.0, 2.0, 3.0]), inplace=True)
+    check(make, "place", F, low, np.array([1.0, 2.0, 3.0]), inplace=True)
+    check(make, "copyto", F, WHOLE, inplace=True)
+    check(make, "copyto", WHOLE, 2.5, inplace=True)  # TypeError
+    check(make, "copyto", WHOLE, F, inplace=True)  # TypeError
+    check(make, "fill_diagonal", np.zeros((7, 3)), 1.0, wrap=True, inplace=True)
+    check(make, "diag", G, -2)
+    check(make, "delete", F, [0, 2], 1)
+    check(make, "delete", F, 99)  # IndexError
+    check(make, "resize", F, (2, 9))
+    check(make, "unravel_index", abs(WHOLE), (3, 4))
+    check(make, "trim_zeros", np.array([0, 0, 1, 0, 2, 0]))
+    check(make, "setxor1d", WHOLE[0], WHOLE[1])
+    check(make, "lexsort", WHOLE)
+    check(make, "array_equiv", F, F[0])
+    pair = [make(F), make(F + 1)]
+    want = np.select([low, F > 0], [F, F + 1], 7)
+    same(np.select([make(low), pair[0] > 0], pair, 7), want)
+    same(np.apply_along_axis(lambda v: v[::-1], 1, pair[0]), F[:, ::-1])
+    assert np.shares_memory(pair[0], pair[0][1:]) and not np.shares_memory(*pair)
+    assert np.amax(pair[0]).item() == F.max() and np.array_repr(pair[0]) == np.array_repr(F)

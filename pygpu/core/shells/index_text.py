@@ -14,7 +14,6 @@ __all__ = [
     "GROUP",
     "TILE",
     "compact_source",
-    "count_by_warps",
     "count_source",
     "few_source",
     "move_source",
@@ -25,7 +24,6 @@ GROUP = 256
 TILE = 4096  # items of a mask for one group
 CPU_TILE = 65536
 FEW = 1024  # items that one group of ``few`` gathers
-_RESIDENT = {1: 6, 2: 6, 4: 8, 8: 4}  # groups that a unit holds, by the bytes of an item
 
 
 def move_source(
@@ -218,46 +216,6 @@ def few_source(mask: DType, items: DType, cpu: bool) -> str:
 """
 
 
-def count_by_warps(mask: DType) -> str:
-    """The kernel ``count`` for devices with warps, and masks of bytes: a warp for each tile."""
-    m = dtypes.storage_type(mask)
-    vectors = TILE // 512
-    return f"""\
-PG_DECLARE_VECTOR(pg_u32, 4)
-PG_KERNEL void count(PG_ARRAY_IN({m}, mask), PG_ARRAY(pg_i64, counts), pg_i64 n, pg_i64 tiles)
-{{
-    PG_START_IN({m}, mask); PG_START(pg_i64, counts);
-    int lane = (int)(PG_LOCAL_ID(0) & 31);
-    pg_i64 tile = PG_ID(0) / 32, first = tile * {TILE};
-    if (tile >= tiles)
-        return;
-    pg_u32 sum = 0;
-    if (first + {TILE} <= n && PG_ALIGNED(mask, 16)) {{
-        PG_GLOBAL const PG_VECTOR(pg_u32, 4) *from = (PG_GLOBAL const PG_VECTOR(pg_u32, 4) *)(mask + first);
-        PG_VECTOR(pg_u32, 4) v[{vectors}];
-        PG_UNROLL for (int k = 0; k < {vectors}; k++)
-            v[k] = from[k * 32 + lane];
-        PG_UNROLL for (int k = 0; k < {vectors}; k++)
-            PG_UNROLL for (int j = 0; j < 4; j++) {{
-                pg_u32 w = v[k].item[j]; /* the highest bit of each byte that is not 0 */
-                sum += (pg_u32)pg_popc(((w & 0x7f7f7f7fu) + 0x7f7f7f7fu | w) & 0x80808080u);
-            }}
-    }} else {{
-        pg_i64 end = first + {TILE} < n ? first + {TILE} : n;
-        for (pg_i64 i = first + lane; i < end; i += 32)
-            sum += {_true(mask, "mask", "i")};
-    }}
-    PG_UNROLL for (int d = 1; d < 32; d <<= 1) {{
-        pg_u32 left = pg_warp_up(sum, (pg_u32)d);
-        if (lane >= d)
-            sum += left;
-    }}
-    if (lane == 31)
-        counts[tile] = sum;
-}}
-"""
-
-
 def _written(vectors: int) -> str:
     """Puts the chosen items of a tile in order, and writes them. The counts of the vectors before
     this work-item's, and of all, are 16 bits each of *before* and *whole*."""
@@ -273,77 +231,6 @@ def _written(vectors: int) -> str:
         for (pg_i32 i = id; i < many; i += {GROUP})
             out[base + i] = stage[i];
         PG_BARRIER;
-"""
-
-
-def _staged_by_warps(mask: DType, items: DType) -> str:
-    """_staged() for devices with warps."""
-    t = dtypes.storage_type(items)
-    vectors = TILE // GROUP // 4
-    if mask.itemsize == 1:
-        fetch = "PG_VECTOR(pg_u8, 4) marks = *(PG_GLOBAL const PG_VECTOR(pg_u8, 4) *)(mask + i);"
-        true = _true(mask, "marks.item", "j")
-    else:
-        fetch, true = "", _true(mask, "mask", "i + j")
-    return f"""\
-    PG_LOCAL pg_u64 totals[{GROUP // 32}];
-    PG_LOCAL {t} stage[{TILE}];
-    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = id & 31, warp = id >> 5;
-    int aligned = PG_ALIGNED(mask, 4) && PG_ALIGNED(x, 4 * sizeof({t}));
-    for (pg_i64 tile = PG_GROUP_ID(0); tile < tiles; tile += PG_GROUPS(0)) {{
-        pg_i64 base = tile == 0 ? 0 : ends[tile - 1], first = tile * {TILE}, stop = ends[tile];
-        {t} v[{vectors}][4];
-        pg_u32 flags = 0; /* of items first + k * {GROUP * 4} + id * 4 + j, in bit k * 4 + j */
-        if (aligned && first + {TILE} <= n) {{
-            PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
-                pg_i64 i = first + k * {GROUP * 4} + id * 4;
-                {fetch}
-                PG_UNROLL for (int j = 0; j < 4; j++)
-                    flags |= (pg_u32){true} << (k * 4 + j);
-            }}
-            if (stop == base)
-                continue;
-            PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
-                PG_VECTOR({t}, 4) four = ((PG_GLOBAL const PG_VECTOR({t}, 4) *)(x + first))[k * {GROUP} + id];
-                PG_UNROLL for (int j = 0; j < 4; j++)
-                    v[k][j] = four.item[j];
-            }}
-        }} else {{
-            if (stop == base)
-                continue;
-            PG_UNROLL for (int k = 0; k < {vectors}; k++)
-                PG_UNROLL for (int j = 0; j < 4; j++) {{
-                    pg_i64 i = first + k * {GROUP * 4} + id * 4 + j;
-                    if (i < n) {{
-                        v[k][j] = x[i];
-                        flags |= (pg_u32){_true(mask, "mask", "i")} << (k * 4 + j);
-                    }}
-                }}
-        }}
-        /* four counts of at most 4 * {GROUP} each in 16 bits of two sums, scanned together */
-        pg_u32 low = (pg_u32)pg_popc(flags & 15) | (pg_u32)pg_popc(flags & 240) << 16;
-        pg_u32 high = (pg_u32)pg_popc(flags & 3840) | (pg_u32)pg_popc(flags & 61440) << 16;
-        pg_u32 sum_low = low, sum_high = high;
-        PG_UNROLL for (int d = 1; d < 32; d <<= 1) {{
-            pg_u32 left_low = pg_warp_up(sum_low, (pg_u32)d), left_high = pg_warp_up(sum_high, (pg_u32)d);
-            if (lane >= d) {{
-                sum_low += left_low;
-                sum_high += left_high;
-            }}
-        }}
-        if (lane == 31)
-            totals[warp] = (pg_u64)sum_high << 32 | sum_low;
-        PG_BARRIER;
-        pg_u64 whole = 0, before = (pg_u64)(sum_high - high) << 32 | (sum_low - low);
-        PG_UNROLL for (int w = 0; w < {GROUP // 32}; w++) {{
-            pg_u64 total = totals[w];
-            whole += total;
-            if (w < warp)
-                before += total;
-        }}
-        pg_i32 at_k = 0, many = (pg_i32)(stop - base);
-{_written(vectors)}    }}
-}}
 """
 
 
@@ -413,7 +300,7 @@ def _staged(mask: DType, items: DType) -> str:
 
 
 def compact_source(
-    mask: DType, items: DType | None, ndim: int, cpu: bool, staged: bool, warps: bool
+    mask: DType, items: DType | None, ndim: int, cpu: bool, staged: bool
 ) -> str:
     """The kernel ``compact``: items of true places side by side, or (items None) the places' indices
     along each of ndim axes, one row of out for each axis. ends[tile]: how many are true up to a
@@ -441,11 +328,8 @@ def compact_source(
         declared += f"PG_DECLARE_VECTOR({out}, 4)\n"
         if mask.itemsize == 1 and out != "pg_u8":  # bools are bytes, in OpenCL the same type
             declared += "PG_DECLARE_VECTOR(pg_u8, 4)\n"
-    bounds = ""
-    if items is not None and staged and warps:
-        bounds = f"PG_BOUNDS({GROUP}, {_RESIDENT.get(items.itemsize, 4)}) "
     head = f"""\
-{declared}PG_KERNEL void {bounds}compact({", ".join(parameters)})
+{declared}PG_KERNEL void compact({", ".join(parameters)})
 {{
     {start}
 """
@@ -464,7 +348,7 @@ def compact_source(
 }}
 """
     if items is not None and staged:
-        return head + (_staged_by_warps if warps else _staged)(mask, items)
+        return head + _staged(mask, items)
     # four items a work-item at a time, neighbours in neighbouring work-items: reads are coalesced
     return f"""\
 {head}    PG_LOCAL pg_u64 scanned[{GROUP}];
