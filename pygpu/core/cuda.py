@@ -76,6 +76,9 @@ def _limits(device: Any) -> Limits:
     )
 
 
+_DEFAULT_STREAM = 1  # CU_STREAM_LEGACY
+
+
 class CUDABackend(Backend):
     """One CUDA context. The queue None is the default stream; there are no events by command."""
 
@@ -227,10 +230,10 @@ class CUDABackend(Backend):
         if queue is other:
             return None
         event = self.event(other)
-        if queue is None:  # the default stream cannot be told to wait
-            event.synchronize()
-        else:
-            queue.wait_for_event(event)
+        if queue is None:
+            with _current(self.context):
+                queue = driver.Stream.from_handle(_DEFAULT_STREAM)
+        queue.wait_for_event(event)
         return event
 
     def is_ordered(self, queue: Any) -> bool:

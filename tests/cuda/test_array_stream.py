@@ -137,3 +137,18 @@ def test_arrays_of_other_streams_are_waited_for():
             timer = opened_by(gate, 0.03)
             assert use(y, x)
         timer.join()
+
+
+def test_the_default_stream_waits_without_the_host():
+    copy = ElementwiseKernel("float *z, const float *x", "z[i] = x[i]", name="copy_it")
+    for use in (lambda y, x: copy(y, x), lambda y, x: y.__iadd__(x)):
+        y, whole = gpuarray.zeros(8, np.float32), gpuarray.zeros(8, np.float32)
+        use(y, whole)  # compiled before
+        stream = cuda.Stream(1)
+        x = whole.with_stream(stream)
+        cuda.Context.synchronize()
+        with Gate(stream) as gate:
+            x.fill(5)
+            use(y, x)
+            assert not gate.passed.is_set()
+        assert (y.get() == 5).all()
