@@ -1,4 +1,5 @@
 /* log.c - the C++ compiler's messages in NVRTC's words: `name(line): error: ...`, the user's line, and a caret below it. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,20 @@ static size_t column_of(const char *line, size_t size, const char *message, size
     return column > 0 && column <= size ? column : indent + 1;
 }
 
+/* Within one line: a search of all that follows would take minutes where a compiler wrote a megabyte. */
+static const char *find_in(const char *line, const char *end, const char *what) {
+    return memmem(line, (size_t)(end - line), what, strlen(what));
+}
+
+/* The number behind a colon, and in *at what follows it. */
+static unsigned number_behind(const char **at) {
+    if (**at != ':' || (*at)[1] < '0' || (*at)[1] > '9') return 0;
+    char *rest;
+    const unsigned long value = strtoul(*at + 1, &rest, 10);
+    *at = rest;
+    return value < UINT_MAX ? (unsigned)value : 0;
+}
+
 void log_translate(Text *out, const char *messages, const char *directory, const CompileInput *input, const char *rewritten, bool no_warnings) {
     unsigned errors = 0;
     (void)rewritten;
@@ -72,8 +87,7 @@ void log_translate(Text *out, const char *messages, const char *directory, const
         static const char *const kinds[] = {": error: ", ": fatal error: ", ": warning: ", ": note: "};
         size_t which = 0;
         for (; which < 4 && kind == NULL; which++) {
-            const char *at = strstr(s, kinds[which]);
-            if (at != NULL && at < end) kind = at;
+            kind = find_in(s, end, kinds[which]);
         }
         which -= kind != NULL;
         const char *name = s;
@@ -86,8 +100,8 @@ void log_translate(Text *out, const char *messages, const char *directory, const
             /* a second form of something that was complained about already */
         } else if (kind != NULL && !(which == 2 && no_warnings)) {
             const char *colon = memchr(name, ':', (size_t)(kind - name));
-            unsigned line = 0, column = 0;
-            if (colon != NULL) sscanf(colon, ":%u:%u", &line, &column);
+            const char *numbers = colon != NULL ? colon : "";
+            const unsigned line = number_behind(&numbers), column = number_behind(&numbers);
             const size_t name_size = colon != NULL ? (size_t)(colon - name) : (size_t)(kind - name);
             const char *message = kind + strlen(kinds[which]);
             const size_t message_size = (size_t)(end - message);
@@ -105,9 +119,9 @@ void log_translate(Text *out, const char *messages, const char *directory, const
                 text_puts(out, "^\n\n");
             }
             errors += which < 2;
-        } else if (kind == NULL && strstr(s, "In function") == NULL && strstr(s, "In instantiation") == NULL && strncmp(s, "In file", 7) != 0) {
-            const char *linker = strstr(s, "undefined reference");
-            if (linker != NULL && linker < end) {
+        } else if (kind == NULL) {
+            const char *linker = find_in(s, end, "undefined reference");
+            if (linker != NULL) {
                 text_puts(out, "error: ");
                 add_message(out, linker, (size_t)(end - linker));
                 text_puts(out, "\n");
