@@ -8,13 +8,14 @@
 #include "blocking.h"
 
 #define MOST_BYTES ((size_t)64 << 20) /* 20 ms over a slow bus */
+#define MOST_EVENTS 16                /* each is asked for: the last ones of an array, mostly */
 
 int ocl_who_waits(Queue *queue, const WaitList *list, size_t bytes, int blocking) {
     if (blocking != OCL_WAIT_HERE || !queue->device->platform->is_nvidia) {
         return blocking;
     }
     int busy = queue->enqueued != queue->finished;
-    if (bytes > MOST_BYTES || list->n > 0 || ocl_user_events_pending() > 0 || ocl_queues_busy > busy) {
+    if (bytes > MOST_BYTES || list->n > MOST_EVENTS || ocl_user_events_pending() > 0 || ocl_queues_busy > busy) {
         return OCL_WAIT_HERE;
     }
     if (busy || ocl_queues_shared) {
@@ -24,6 +25,13 @@ int ocl_who_waits(Queue *queue, const WaitList *list, size_t bytes, int blocking
             return -1;
         }
         if (status != CL_SUCCESS || failed || ocl_user_events_pending() > 0 || ocl_queues_busy > 0) { /* other threads ran meanwhile */
+            return OCL_WAIT_HERE;
+        }
+    }
+    for (cl_uint i = 0; i < list->n; i++) {
+        cl_int state = CL_SUBMITTED, status = CL_SUCCESS;
+        CL_CALL(status, clGetEventInfo, list->events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+        if (status != CL_SUCCESS || state != CL_COMPLETE) { /* another library's, or it failed */
             return OCL_WAIT_HERE;
         }
     }

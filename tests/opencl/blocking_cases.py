@@ -65,6 +65,25 @@ def test_commands_before_it_are_waited_for() -> None:
     assert MARKER not in read()
 
 
+def test_events_to_wait_for() -> None:
+    """Each is asked when the commands before the copy are done, and the copy's own is not."""
+    events = [fill(queue) for _ in range(3)]
+    made = read(wait_for=events)
+    assert made[MARKER] == 1 and made[LOOK] >= 3
+    made = read(wait_for=events)
+    # Once by what makes the list of them, and once here.
+    assert MARKER not in made and made[LOOK] == 6, made
+    made = calls(lambda: cl.enqueue_copy(queue, buffer, host, wait_for=events))
+    assert MARKER not in made and made[LOOK] == 6, made
+    _opencl._fault(LOOK, -5)
+    assert read(wait_for=events)[LOOK] >= 2
+    _opencl._fault(None, 0)
+    assert read(wait_for=events * 10)[LOOK] >= 1  # too many to ask
+    there = fill(other)
+    assert LOOK in read(wait_for=[there])
+    other.finish()
+
+
 def test_a_box() -> None:
     fill(queue)
     box = dict(buffer_origin=(0, 0), host_origin=(0, 0), region=(64, 64))
@@ -89,9 +108,6 @@ def test_what_may_take_long_is_not_left_to_the_driver() -> None:
     gate = cl.UserEvent(ctx)
     assert read()[LOOK] >= 1
     gate.set_status(0)
-    event = fill(queue)
-    assert LOOK in read(wait_for=[event])
-    queue.finish()
     event = fill(other)
     assert LOOK in read()
     other.finish()
