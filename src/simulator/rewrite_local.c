@@ -53,19 +53,33 @@ bool region_changes(const Regions *g, unsigned i) {
         open--;
     }
     const unsigned name = region_word(g, open - 1);
-    return name != 0 && g->references[name];
+    return name != 0 && (g->names[name] & REGION_REFERENCES) != 0;
 }
 
-/* Functions that are declared with references among their parameters. */
-bool region_references(Regions *g) {
+static bool is_number_name(const Regions *g, unsigned i) {
+    return region_is_number_type(g, i) || (g->names[region_word(g, i)] & REGION_NUMBER) != 0;
+}
+
+/* `typedef float real;`, also by way of another such name */
+static void find_number(Regions *g, unsigned i) {
     const Tokens *t = &g->r->t;
-    g->references = calloc(t->n_names + 1, 1);
-    if (g->references == NULL) return false;
+    if (!region_is(g, i, "typedef")) return;
+    unsigned k = i + 1;
+    while (k < t->n_tokens && is_number_name(g, k)) k++;
+    if (k > i + 1 && k + 1 < t->n_tokens && region_word(g, k) != 0 && is_bracket_at(g, k + 1, ';')) g->names[region_word(g, k)] |= REGION_NUMBER;
+}
+
+/* Types of numbers, and functions that are declared with references among their parameters. */
+bool region_names(Regions *g) {
+    const Tokens *t = &g->r->t;
+    g->names = calloc(t->n_names + 1, 1);
+    if (g->names == NULL) return false;
+    for (unsigned i = 0; i < g->body; i++) find_number(g, i); /* one inside is a statement */
     for (unsigned i = 1; i + 1 < t->n_tokens; i++) {
         if (region_word(g, i) == 0 || !is_bracket_at(g, i + 1, '(') || g->r->match[i + 1] <= i) continue;
         if (region_word(g, i - 1) == 0 && !is_bracket_at(g, i - 1, '*') && !is_bracket_at(g, i - 1, '&') && !is_bracket_at(g, i - 1, '>')) continue;
         for (unsigned k = i + 2; k < g->r->match[i + 1]; k++) {
-            if (is_bracket_at(g, k, '&') || region_is(g, k, "&&")) g->references[region_word(g, i)] = 1;
+            if (is_bracket_at(g, k, '&') || region_is(g, k, "&&")) g->names[region_word(g, i)] |= REGION_REFERENCES;
         }
     }
     return true;
@@ -81,7 +95,7 @@ static bool is_known_name(const Regions *g, unsigned i) {
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
         if (region_is(g, i, words[k])) return true;
     }
-    return region_is_number_type(g, i);
+    return is_number_name(g, i);
 }
 
 static bool in_names(const unsigned *names, unsigned n, unsigned name) {
@@ -174,7 +188,7 @@ static bool is_pure(Regions *g, unsigned first, unsigned end, int allowed, const
         }
         if (is_bracket_at(g, i, '*') && !is_bracket_at(g, i + 1, ')') && !is_bracket_at(g, i + 1, '*')) {
             if (!binary && !is_bracket_at(g, i - 1, '*')) return false;
-            if (is_bracket_at(g, i - 1, ')') && g->r->match[i - 1] > first && region_is_number_type(g, g->r->match[i - 1] + 1)) return false; /* (int)*p */
+            if (is_bracket_at(g, i - 1, ')') && g->r->match[i - 1] > first && is_number_name(g, g->r->match[i - 1] + 1)) return false; /* (int)*p */
         }
         if ((is_bracket_at(g, i, '/') || is_bracket_at(g, i, '%')) && to != NULL && g->r->t.tokens[i + 1].kind != TOKEN_NUMBER) return false; /* slow, or by zero */
         if (!(allowed & CHANGES) && ((is_bracket_at(g, i, '+') && is_bracket_at(g, i + 1, '+')) || (is_bracket_at(g, i, '-') && is_bracket_at(g, i + 1, '-')))) return false;

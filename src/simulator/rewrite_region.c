@@ -206,7 +206,7 @@ bool rewrite_regions(Rewriter *r, unsigned start, unsigned name, unsigned params
     g->params_end = params_end;
     g->body = body;
     g->end = end;
-    bool good = region_parse(g) && region_references(g) && region_classify(g);
+    bool good = region_names(g) && region_parse(g) && region_classify(g);
     if (good) {
         r->body_end = end;
         r->foreign_end = 0;
@@ -236,7 +236,7 @@ bool rewrite_regions(Rewriter *r, unsigned start, unsigned name, unsigned params
     }
     r->body_end = 0;
     for (unsigned k = 0; k < g->n_inserts; k++) text_free(&g->inserts[k].text);
-    free(g->references);
+    free(g->names);
     free(g);
     return good;
 }

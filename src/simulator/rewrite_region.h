@@ -60,7 +60,7 @@ typedef struct {
     unsigned constants[REGION_NAMES]; /* names that the C++ compiler is asked about: they must be constants */
     Insert inserts[REGION_INSERTS];
     unsigned n_locals, n_parts, n_shared, n_memory, n_constants, n_inserts, n_lists, n_regions;
-    unsigned char *references; /* by name: functions that take references */
+    unsigned char *names; /* by name: what is known of it from outside */
     bool collects, returns;
 } Regions;
 
@@ -75,6 +75,7 @@ bool region_is_number_type(const Regions *g, unsigned i); /* int, unsigned, floa
 bool region_classify(Regions *g);
 Local *region_find(Regions *g, unsigned i); /* the local that token i names, NULL */
 bool region_changes(const Regions *g, unsigned i); /* the name at i may be given a new value there */
-bool region_references(Regions *g); /* false: no memory */
+enum { REGION_REFERENCES = 1, REGION_NUMBER = 2 }; /* a function that takes references; a type of numbers */
+bool region_names(Regions *g); /* false: no memory */
 
 #endif

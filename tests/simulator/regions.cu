@@ -286,6 +286,13 @@
     __syncthreads();
     out[T] = s + sh[(T + 1) % n] + (e == enum_b);
 
+//@ cut casts
+    const Index half = (Index)(n / 2);
+    Index me = (Index)T;
+    sh[T] = in[T];
+    __syncthreads();
+    out[T] = sh[(me + half) % n];
+
 //@ cut constants
     int x = 0;
     for (int k = 0; k < COUNT; k += STEP) {

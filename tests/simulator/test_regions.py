@@ -31,6 +31,8 @@ PROGRAM = """
 #define STEP 3
 #define SYNC_IF(c) if (c) __syncthreads()
 enum enum_t { enum_a, enum_b };
+typedef long long Wide;
+typedef Wide Index;
 struct Pair { int a, b; };
 __device__ int bound = 3;
 __device__ void bump(int &x, int by) { x += by; }
