@@ -98,6 +98,9 @@ void ocl_event_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
+    if (PG_UNLIKELY(self->user != NULL)) {
+        ocl_user_event_dropped(self);
+    }
     if (self->event != NULL) {
         ocl_event_let_go(self->event);
     }

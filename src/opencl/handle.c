@@ -27,9 +27,18 @@ PyObject *ocl_handle_int_ptr(PyObject *op, void *Py_UNUSED(closure)) {
     return PyLong_FromVoidPtr(self->handle);
 }
 
+/* Whether it is an object of one of our types that are compared so. Its own class may have a method instead. */
+int ocl_compares_by(PyObject *op, richcmpfunc compare) {
+    PyTypeObject *type = Py_TYPE(op);
+    while (type != NULL && type->tp_richcompare != compare) {
+        type = type->tp_base;
+    }
+    return type != NULL;
+}
+
 PyObject *ocl_handle_compare(PyObject *op, PyObject *other, int how) {
     /* Objects of two kinds may meet here: their handles are addresses of different live things, so never equal. */
-    if ((how != Py_EQ && how != Py_NE) || Py_TYPE(op)->tp_hash != Py_TYPE(other)->tp_hash) {
+    if ((how != Py_EQ && how != Py_NE) || !ocl_compares_by(other, ocl_handle_compare)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
     OclHandle *a = (OclHandle *)op, *b = (OclHandle *)other;

@@ -173,6 +173,7 @@ int ocl_as_handle(State *state, PyObject *obj, const char *call, size_t *out);
 Py_hash_t ocl_handle_hash(PyObject *op);
 PyObject *ocl_handle_int_ptr(PyObject *op, void *closure);
 PyObject *ocl_handle_compare(PyObject *op, PyObject *other, int how);
+int ocl_compares_by(PyObject *op, richcmpfunc compare); /* of one of our types, or of a class made of one */
 PyObject *ocl_refuse_pickle(PyObject *op, PyObject *protocol);
 #define OCL_NO_PICKLE                                                                                                        \
     {"__reduce_ex__", ocl_refuse_pickle, METH_O,                                                                             \
@@ -354,7 +355,7 @@ PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, 
 /* In place of CL_RELEASE(LIVE_EVENT, clReleaseEvent, event) for the event of a command that may not be done; see event_release.c. */
 void ocl_event_let_go(cl_event event);
 int ocl_event_check(const Event *self, const char *routine); /* -1 with an exception for a user event that failed unknown to the driver */
-void ocl_event_failures_seen(void), ocl_event_dealloc(PyObject *op);
+void ocl_event_failures_seen(void), ocl_event_dealloc(PyObject *op), ocl_user_event_dropped(Event *self);
 unsigned ocl_event_failures(void); /* how many times user events failed */
 extern int ocl_polls;               /* a driver is in use that is slow to call back (NVIDIA's), so events are looked at: see pending.c */
 extern int ocl_events_keep_context; /* a driver is in use whose events do not keep their context alive (Intel's) */
@@ -383,7 +384,6 @@ int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function
 void ocl_override_callbacks(cl_event event, cl_int override); /* of those that wait for it now */
 /* Host memory lent to a memory object: *view is taken over (also on failure) and released when the driver has let go of it. */
 int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view);
-
 /* PyMem memory that a command was given: freed when the event is complete. For NVIDIA's driver (580.159): after a migration that had
  * to wait, the process crashed later on, and the suspicion is that it reads the array of what to migrate only when it does so. */
 void ocl_hold_array(State *state, cl_event event, void *array);
@@ -594,6 +594,6 @@ extern PyMethodDef ocl_platform_functions[], ocl_event_functions[], ocl_transfer
 OCL_TYPES(X)
 #undef X
 
-#define OCL_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE)
+#define OCL_FLAGS Py_TPFLAGS_DEFAULT /* classes can be given attributes, as PyOpenCL's */
 
 #endif

@@ -335,7 +335,7 @@ static Py_hash_t Program_hash(PyObject *op) {
 }
 
 static PyObject *Program_compare(PyObject *op, PyObject *other, int how) {
-    if ((how != Py_EQ && how != Py_NE) || Py_TYPE(op)->tp_hash != Py_TYPE(other)->tp_hash) {
+    if ((how != Py_EQ && how != Py_NE) || !ocl_compares_by(other, Program_compare)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
     int equal = op == other;

@@ -370,7 +370,8 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     unsigned number = self->enqueued;
-    if (!pg_is_main_thread()) { /* no signal arrives here, so the driver's own wait serves */
+    int idle = self->enqueued == self->finished && self->n_marks == 0 && !ocl_queues_shared;
+    if (idle || !pg_is_main_thread()) { /* nothing to wait for, or no signal arrives here: the driver's own wait serves */
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clFinish, self->queue);
         Py_END_ALLOW_THREADS

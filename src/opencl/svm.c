@@ -374,7 +374,7 @@ static PyObject *SVM_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     return (PyObject *)self;
 }
 
-static PyObject *SVM_get_mem(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef(((Svm *)op)->mem); }
+static PyObject *SVM_get_mem(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef(((Svm *)op)->mem != NULL ? ((Svm *)op)->mem : Py_None); }
 
 static PyGetSetDef SVM_getset[] = {
     {"mem", SVM_get_mem, NULL, "object: what was wrapped", NULL},

@@ -145,8 +145,8 @@ static PyObject *UserEvent_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return (PyObject *)self;
 }
 
-/* No command may wait for ever for somebody who is gone. */
-static void fail_unset(Event *self) {
+/* No command may wait for ever for somebody who is gone. Whose class is another by now is no matter. */
+void ocl_user_event_dropped(Event *self) {
     struct UserEventRecord *record = self->user;
     int later = record->device != NULL && !(pg_trap & PG_TRAP_FORKED), still = 0;
     if (later && ocl_owe_failures() < 0) { /* nobody there to do it: it is done here, then */
@@ -166,18 +166,15 @@ static void fail_unset(Event *self) {
         self->event = NULL;
         ocl_live[LIVE_EVENT]--;
     }
+    self->user = NULL;
     if (still) {
         ocl_standstill_end();
     }
 }
 
 static void UserEvent_dealloc(PyObject *op) {
-    Event *self = (Event *)op;
     if (ocl_user_events_dropped > 0) {
         abandon_dropped(0);
-    }
-    if (self->user != NULL) {
-        fail_unset(self);
     }
     ocl_event_dealloc(op);
 }

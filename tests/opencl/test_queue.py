@@ -181,6 +181,7 @@ def test_finish_that_fails(ctx, in_thread, balance):
             codes.append((error.code, error.routine))
 
     for routine in ["clFinish"] if in_thread else ["clEnqueueMarkerWithWaitList", "clFlush"]:
+        cl.enqueue_marker(queue)  # where nothing is waited for, the driver is asked at once
         _opencl._fault(routine, cl.status_code.OUT_OF_RESOURCES)
         try:
             if in_thread:
