@@ -183,8 +183,7 @@ def attributes_of_types(env: Env) -> None:
         ("release", None),
         ("nonsense", 5),
         ("size", 5),
-        ("__init__", None),
-        ("__new__", None),
+        ("__init__", None),  # not __new__, which Python cannot give back to classes written in C
     ):
         had, before = name in vars(cl.Buffer), vars(cl.Buffer).get(name)
         setattr(cl.Buffer, name, value)
