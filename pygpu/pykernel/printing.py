@@ -37,11 +37,16 @@ def emit_print(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Val
         if value.is_tuple:
             inner = ", ".join(add(item) for item in value.items)
             return f"({inner}{',' if len(value.items) == 1 else ''})"
+        if isinstance(value.const, bool):
+            return str(value.const)
         value = fc.as_number(value, node)
         kind = value.type.dtype.kind  # type: ignore[union-attr]
         if kind == "c":
             texts.extend([f"({value.text}).re", f"({value.text}).im"])
             return "(%g%+gj)"
+        if kind == "b" and not is_cl:  # OpenCL's %s takes nothing but literals
+            texts.append(f'(({value.text}) ? "True" : "False")')
+            return "%s"
         form, text_cast = _FORMAT[kind]
         if is_cl and kind in "iu":  # long is 64 bits there
             form = form.replace("ll", "l")

@@ -419,7 +419,7 @@ def prints(a, z):
     i = cuda.grid(1)
     (p, (q, r)), s = nested(a[i])
     if i == 0:
-        print("100%", i, a[i], z, (p, q), a.size > 1, sep=" | ", end=' "end"\n')
+        print("100%", i, a[i], z, (p, q), a.size > 1, True, sep=" | ", end=' "end"\n')
     a[i] = p + q + r + s
 
 
@@ -429,7 +429,9 @@ def test_print_and_nested_results(make: Any, capfd: pytest.CaptureFixture[str]) 
     assert a.get().tolist() == [x + x + 1 + x * 2.5 + 7 for x in range(4)]
     if make.name == "cuda":
         cuda.synchronize()
-    assert capfd.readouterr().out == '100% | 0 | 0 | (1+2j) | (0, 1) | 1 "end"\n'
+    truth = "True" if make.name == "cuda" else "1"
+    expected = f'100% | 0 | 0 | (1+2j) | (0, 1) | {truth} | True "end"\n'
+    assert capfd.readouterr().out == expected
 
 
 def test_wrong_launches(make: Any) -> None:
