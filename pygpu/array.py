@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _opencl
+from . import _array, _opencl
 from .core import functions, layout
 from .core.backend import backend_of
 from .core.base import contiguous_host
@@ -54,6 +54,7 @@ from .core.opencl_functions import (
     vdot,
     where,
 )
+from .core.shortcut import shortcut
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -136,6 +137,7 @@ class Array(ArrayBase):
     on the array must wait for.
     """
 
+    @shortcut("opencl_init")
     def __init__(
         self,
         cq: Any,
@@ -238,6 +240,7 @@ class Array(ArrayBase):
 
     # ---- transfers
 
+    @shortcut("opencl_get")
     def get(
         self, queue: Any = None, ary: np.ndarray | None = None, async_: bool | None = None
     ) -> np.ndarray:
@@ -252,6 +255,7 @@ class Array(ArrayBase):
             event = self.backend.event(self._queue(queue))
         return array, event
 
+    @shortcut("opencl_set")
     def set(self, ary: np.ndarray, queue: Any = None, async_: bool = False) -> None:
         """Copy from a host array of the same dtype and size; async_: without waiting, *ary* must
         not change until the array's events are complete."""
@@ -391,6 +395,9 @@ class Array(ArrayBase):
         return _unpickle, (type(self), self.get(), self.queue is not None)
 
 
+_array._give("opencl_class", Array)
+
+
 def _unpickle(cls: Any, host: np.ndarray, with_queue: bool) -> Any:
     """In :func:`queue_for_pickle`'s queue, or a default one."""
     queue = _pickle_queue
@@ -427,6 +434,7 @@ class queue_for_pickle:
 # ---- making arrays
 
 
+@shortcut("to_device")
 def to_device(
     queue: Any,
     ary: np.ndarray,
@@ -449,6 +457,7 @@ def to_device(
 empty = Array
 
 
+@shortcut("opencl_zeros")
 def zeros(
     queue: Any, shape: Any, dtype: DTypeLike, order: str = "C", allocator: Any = None
 ) -> Array:
@@ -456,6 +465,7 @@ def zeros(
     return Array(queue, shape, dtype, order, allocator).fill(0)
 
 
+@shortcut("opencl_ones")
 def ones(
     queue: Any, shape: Any, dtype: DTypeLike, order: str = "C", allocator: Any = None
 ) -> Array:
@@ -463,6 +473,7 @@ def ones(
     return Array(queue, shape, dtype, order, allocator).fill(1)
 
 
+@shortcut("opencl_full")
 def full(
     queue: Any,
     shape: Any,
@@ -476,6 +487,7 @@ def full(
     return Array(queue, shape, dtype, order, allocator).fill(fill_value)
 
 
+@shortcut("opencl_empty_like")
 def empty_like(
     ary: Any, queue: Any = _SAME, allocator: Any = None, dtype: DTypeLike | None = None
 ) -> Any:
@@ -496,6 +508,7 @@ def empty_like(
     )
 
 
+@shortcut("opencl_zeros_like")
 def zeros_like(ary: Any) -> Any:
     """A new array of zeros, of the same shape, dtype and order."""
     return empty_like(ary).fill(0)

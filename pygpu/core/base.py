@@ -103,6 +103,8 @@ class ArrayCore(GPUArray):
         backend = self.backend
         waits: list[Any] = []
         ordered = backend.is_ordered(queue)
+        if ordered and backend.table.ordered is not queue and backend.name == "opencl":
+            backend.table.ordered = queue  # the next such command needs no Python
         for array in arrays:
             if array._foreign or not ordered or array.queue is not queue:
                 if backend.name == "opencl":
@@ -150,9 +152,6 @@ class ArrayCore(GPUArray):
             return self._run_aligned(operation, outs, operands, shape, queue, wait_for)
         queue = outs[0]._queue(queue)
         waits = self._wait_list(queue, [*outs, *read])
-        table = self.backend.table
-        if table.ordered is not queue and self.backend.is_ordered(queue):
-            table.ordered = queue
         if wait_for:
             waits = [*(waits or ()), *wait_for]
         backend, every = self.backend, (*outs, *operands)

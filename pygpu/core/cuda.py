@@ -13,6 +13,7 @@ from pygpu.cuda import compiler, driver
 from pygpu.cuda.tools import DeviceMemoryPool
 from pygpu.memoize import FirstArgCache
 
+from .. import _array
 from .._array import GPUArray, KernelTable
 from . import images, kernels
 from .backend import Backend, Compiled, Limits
@@ -38,6 +39,7 @@ def backend_of(obj: Any) -> CUDABackend:
     if backend is None:
         backend = results.setdefault("backend", CUDABackend(context))
     _recent = context, backend
+    _array._give("cuda_recent", _recent)
     return backend
 
 
@@ -264,3 +266,7 @@ def _current(context: Any) -> Iterator[None]:
 
 
 _cuda._set_array_type(GPUArray)
+_array._give("cuda_current", _cuda.Context.get_current)
+_array._give("cuda_to", driver.memcpy_htod)
+_array._give("cuda_from", driver.memcpy_dtoh)
+_array._give("cuda_fill", driver.memset_d8_async)

@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .shortcut import shortcut
+
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
@@ -90,6 +92,7 @@ def is_numeric(dtype: np.dtype[Any]) -> bool:
     return code(dtype)[0] != "v"
 
 
+@shortcut("native")
 def native(dtype: DTypeLike, call: str = "array") -> np.dtype[Any]:
     """np.dtype(dtype), refused if a device cannot hold it: objects, the other byte order."""
     dtype = np.dtype(dtype)

@@ -12,6 +12,7 @@ from .._array import GPUArray
 from . import layout
 from .base import ArrayCore
 from .parts import part
+from .shortcut import shortcut
 from .ufuncs import disjoint, same_device
 
 __all__ = ["Indexing"]
@@ -56,6 +57,7 @@ class Indexing(ArrayCore):
             shape, strides = shape + inner, strides + layout.c_strides(inner, dtype.itemsize)
         return self._view(shape, strides, self.offset + offset, dtype)
 
+    @shortcut("getitem")
     def __getitem__(self, key: Any) -> Any:
         if type(key) in (list, np.ndarray) or (
             type(key) is type(self)

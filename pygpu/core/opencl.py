@@ -13,6 +13,7 @@ import pygpu.program  # now, not in the first operation
 from pygpu import _opencl
 from pygpu.tools import ImmediateAllocator, MemoryPool
 
+from .. import _array
 from .._array import GPUArray, KernelTable
 from . import kernels
 from .backend import Backend, Compiled, Limits
@@ -37,6 +38,8 @@ def backend_of(obj: Any) -> OpenCLBackend:
     backend = known.get(device)
     if backend is None:
         backend = known.setdefault(device, OpenCLBackend(context, device))
+    if obj is not context:
+        _array._know(obj, backend)
     return backend
 
 
@@ -259,3 +262,7 @@ def _svm(pointer: Any, offset: int, nbytes: int) -> Any:
 
 
 _opencl._set_array_type(GPUArray)
+_array._give("opencl_shared", _opencl.SVMPointer)
+_array._give("zero_byte", np.uint8(0))
+_array._give("opencl_fill", cl.enqueue_fill_buffer)
+_array._give("opencl_copy", cl.enqueue_copy)

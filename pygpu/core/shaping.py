@@ -10,6 +10,7 @@ import numpy as np
 
 from . import dtypes, elementwise, layout, remember, ufuncs
 from .indexing import Indexing
+from .shortcut import shortcut
 
 __all__ = ["Flags", "Shaping"]
 
@@ -50,6 +51,7 @@ class Shaping(Indexing):
         """c_contiguous, f_contiguous, forc."""
         return Flags(self._c_contiguous, self._f_contiguous)
 
+    @shortcut("reshape")
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
         """The items, read and written in C or Fortran *order* ("A": Fortran if the array is), in
         another shape; one length may be -1. A view where that is possible.
@@ -81,6 +83,7 @@ class Shaping(Indexing):
             return base._view(new, strides, base.offset)
         return self._view(new, strides, self.offset)
 
+    @shortcut("ravel")
     def ravel(self, order: str = "C") -> Any:
         """One axis with all items; a view where that is possible."""
         if order == "K":
@@ -91,6 +94,7 @@ class Shaping(Indexing):
         """A copy with one axis."""
         return self.reshape((self.size,), order=order, copy=True)
 
+    @shortcut("squeeze")
     def squeeze(self, axis: Any = None) -> Any:
         """Without the axes of length 1, or without those named, which must have length 1."""
         if axis is None:
@@ -107,6 +111,7 @@ class Shaping(Indexing):
             tuple(shape[k] for k in kept), tuple(strides[k] for k in kept), self.offset
         )
 
+    @shortcut("transpose")
     def transpose(self, *order: Any, axes: Any = None) -> Any:
         """A view with the axes in another order, by default the reverse. axes: the same by name, as
         in PyCUDA."""
@@ -126,6 +131,7 @@ class Shaping(Indexing):
         )
 
     @property
+    @shortcut("transposed")
     def T(self) -> Any:
         """A view with the axes in reverse order."""
         return self.transpose()
@@ -144,6 +150,7 @@ class Shaping(Indexing):
         order[a], order[b] = order[b], order[a]
         return self.transpose(order)
 
+    @shortcut("view")
     def view(self, dtype: Any = None) -> Any:
         """The same bytes as another dtype; the last axis changes its length if the size does."""
         if dtype is None:
@@ -241,6 +248,7 @@ class Shaping(Indexing):
             raise ValueError("reverse: the array must have one axis; use a[::-1] for others")
         return self[::-1]._copy(queue, "C")
 
+    @shortcut("fill")
     def fill(self, value: Any, queue: Any = None, wait_for: Any = None) -> Any:
         """Set all items to a number. Returns the array."""
         if isinstance(value, np.ndarray):

@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pygpu import _cuda
+from pygpu import _array, _cuda
 from pygpu.core import functions, layout
 from pygpu.core.backend import backend_of
 from pygpu.core.base import contiguous_host
 from pygpu.core.dtypes import native
 from pygpu.core.methods import ArrayBase
+from pygpu.core.shortcut import shortcut
 from pygpu.cuda.array_functions import (
     all,
     any,
@@ -115,6 +116,7 @@ class GPUArray(Operations, ArrayBase):
 
     base: Any = None
 
+    @shortcut("cuda_init")
     def __init__(
         self,
         shape: Any,
@@ -208,6 +210,7 @@ class GPUArray(Operations, ArrayBase):
 
     # ---- transfers
 
+    @shortcut("cuda_get")
     def get(
         self,
         ary: np.ndarray | None = None,
@@ -234,6 +237,7 @@ class GPUArray(Operations, ArrayBase):
         """get() without waiting."""
         return self.get(ary, async_=True, stream=stream)
 
+    @shortcut("cuda_set")
     def set(self, ary: np.ndarray, async_: bool = False, stream: Any = None) -> None:
         """Copy from a host array of the same dtype and size; async_: without waiting."""
         ary = np.asarray(ary)
@@ -253,6 +257,7 @@ class GPUArray(Operations, ArrayBase):
         """A copy converted to another dtype."""
         return super().astype(dtype, stream_of(stream, "astype"), copy=copy, order=order)
 
+    @shortcut("fill")
     def fill(self, value: Any, stream: Any = None, wait_for: Any = None) -> Any:
         """Set all items to a number. Returns the array."""
         return super().fill(value, stream_of(stream, "fill"))
@@ -329,6 +334,10 @@ class GPUArray(Operations, ArrayBase):
         return _unpickle, (type(self), self.get())
 
 
+_array._give("cuda_class", GPUArray)
+_array._give("cuda_default", _cuda.mem_alloc)
+
+
 class _Part(_cuda.PointerHolderBase):
     """The address of an array that begins inside an allocation, which it keeps."""
 
@@ -354,6 +363,7 @@ def _allocator(allocator: Any) -> Any:
 # ---- making arrays
 
 
+@shortcut("to_gpu")
 def to_gpu(ary: np.ndarray, allocator: Any = None) -> GPUArray:
     """A copy of a host array on the device."""
     return _to_gpu(ary, allocator, None, True, "to_gpu")
@@ -375,6 +385,7 @@ def _to_gpu(ary: Any, allocator: Any, stream: Any, blocking: bool, call: str) ->
 empty = GPUArray
 
 
+@shortcut("cuda_full")
 def full(
     shape: Any,
     fill_value: Any,
@@ -387,6 +398,7 @@ def full(
     return GPUArray(shape, dtype, allocator, order=order).fill(fill_value)
 
 
+@shortcut("cuda_zeros")
 def zeros(
     shape: Any, dtype: DTypeLike = np.float64, allocator: Any = None, order: str = "C"
 ) -> GPUArray:
@@ -394,6 +406,7 @@ def zeros(
     return GPUArray(shape, dtype, allocator, order=order).fill(0)
 
 
+@shortcut("cuda_ones")
 def ones(
     shape: Any, dtype: DTypeLike = np.float64, allocator: Any = None, order: str = "C"
 ) -> GPUArray:
@@ -401,6 +414,7 @@ def ones(
     return GPUArray(shape, dtype, allocator, order=order).fill(1)
 
 
+@shortcut("cuda_empty_like")
 def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
     """A new array without contents, of the same shape; order "K": of its order of axes."""
     dtype = native(other_ary.dtype if dtype is None else dtype, "empty_like")
@@ -423,11 +437,13 @@ def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K")
     return GPUArray(shape, dtype, allocator, order=order, strides=strides)
 
 
+@shortcut("cuda_zeros_like")
 def zeros_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
     """A new array of zeros, like another one."""
     return empty_like(other_ary, dtype, order).fill(0)
 
 
+@shortcut("cuda_ones_like")
 def ones_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
     """A new array of ones, like another one."""
     return empty_like(other_ary, dtype, order).fill(1)

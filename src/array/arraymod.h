@@ -18,7 +18,7 @@ typedef enum {
 } Op;
 
 typedef struct {
-    PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType, *TensorType, *KernelBaseType, *LauncherType;
+    PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType, *TensorType, *KernelBaseType, *LauncherType, *ShortcutType;
     PyObject *ids;              /* dict: the number of an operation by its name, or by NumPy's ufunc */
     PyObject *array_ufunc;      /* "_array_ufunc", interned: what the fast path leaves of NumPy's ufuncs */
     PyObject *call_word, *out_word; /* "__call__" and "out", interned */
@@ -31,7 +31,7 @@ typedef struct {
 extern State *arr_state; /* of the one interpreter */
 extern PyModuleDef arr_module;
 extern PyType_Spec arr_GPUArray_spec, arr_EventList_spec, arr_KernelTable_spec, arr_Plan_spec, arr_Plans_spec, arr_Tensor_spec;
-extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec;
+extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec, arr_Shortcut_spec;
 
 static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr_state->GPUArrayType); }
 
@@ -40,6 +40,9 @@ static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr
 PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data);
 /* The same in another layout: shape and strides [bytes]. */
 PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides);
+/* Fills a header that may have been filled before: at the start of memory, which it takes over. 0, or -1 with an exception. */
+int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data, PyObject *allocator, PyArray_Descr *dtype, int ndim,
+              const Py_ssize_t *shape, const Py_ssize_t *strides);
 int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides); /* strides NULL: C order */
 
 /* events.c */

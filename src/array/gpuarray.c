@@ -105,6 +105,26 @@ PG_DOC(GPUArray_init__doc__, "_init", "$self, /, backend, queue, data, offset, s
        "Fill the header. strides in bytes, None for C order; offset in bytes. Nothing is checked against the memory.");
 static ArgSpec GPUArray_init_args = PG_ARGSPEC(GPUArray_init__doc__);
 
+int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data, PyObject *allocator, PyArray_Descr *dtype, int ndim,
+              const Py_ssize_t *shape, const Py_ssize_t *strides) {
+    Py_XSETREF(self->dtype, (PyArray_Descr *)Py_NewRef((PyObject *)dtype));
+    if (self->dims != self->inline_dims) {
+        PyMem_Free(self->dims);
+        self->dims = self->inline_dims;
+        self->ndim = 0;
+    }
+    Py_XSETREF(self->base_data, data);
+    self->offset = 0;
+    if (arr_set_layout(self, ndim, shape, strides) < 0) {
+        return -1;
+    }
+    Py_XSETREF(self->table, (Table *)Py_XNewRef((PyObject *)table));
+    Py_XSETREF(self->backend, Py_NewRef(backend));
+    Py_XSETREF(self->queue, Py_NewRef(queue));
+    Py_XSETREF(self->allocator, Py_NewRef(allocator));
+    return 0;
+}
+
 static int fill(GPUArray *self, PyObject **a) {
     Py_ssize_t shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
     int n = read_tuple(a[4], "shape", shape), m = n;
@@ -123,30 +143,17 @@ static int fill(GPUArray *self, PyObject **a) {
     if ((offset == -1 && PyErr_Occurred()) || check_shape(shape, n, (Py_ssize_t)PyDataType_ELSIZE((PyArray_Descr *)a[6])) < 0) {
         return -1;
     }
-    Py_XSETREF(self->dtype, (PyArray_Descr *)Py_NewRef(a[6]));
-    if (self->dims != self->inline_dims) {
-        PyMem_Free(self->dims);
-        self->dims = self->inline_dims;
-        self->ndim = 0;
+    PyObject *table = self->backend != a[0] && a[0] != Py_None ? PyObject_GetAttr(a[0], arr_state->table) : Py_XNewRef((PyObject *)self->table);
+    if (table == NULL) {
+        PyErr_Clear();
+    } else if (Py_TYPE(table) != arr_state->KernelTableType) {
+        Py_CLEAR(table);
     }
-    if (arr_set_layout(self, n, shape, a[5] != Py_None ? strides : NULL) < 0) {
-        return -1;
-    }
-    self->offset = offset;
-    if (self->backend != a[0]) {
-        PyObject *table = a[0] != Py_None ? PyObject_GetAttr(a[0], arr_state->table) : NULL;
-        if (table == NULL) {
-            PyErr_Clear();
-        } else if (Py_TYPE(table) != arr_state->KernelTableType) {
-            Py_CLEAR(table);
-        }
-        Py_XSETREF(self->table, (Table *)table);
-    }
-    Py_XSETREF(self->backend, Py_NewRef(a[0]));
-    Py_XSETREF(self->queue, Py_NewRef(a[1]));
-    Py_XSETREF(self->base_data, Py_NewRef(a[2]));
-    Py_XSETREF(self->allocator, Py_NewRef(a[7] != NULL ? a[7] : Py_None));
-    return 0;
+    int status = arr_place(self, a[0], (Table *)table, a[1], Py_NewRef(a[2]), a[7] != NULL ? a[7] : Py_None, (PyArray_Descr *)a[6], n, shape,
+                           a[5] != Py_None ? strides : NULL);
+    Py_XDECREF(table);
+    self->offset = status == 0 ? offset : self->offset;
+    return status;
 }
 
 static PyObject *GPUArray_init(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {

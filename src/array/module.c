@@ -1,6 +1,6 @@
 /* module.c - the extension module pygpu._array: the header of arrays and its operators. */
 #define PG_IMPORT_NUMPY
-#include "call.h"
+#include "shortcut.h"
 
 State *arr_state; /* one interpreter: see module_exec() */
 
@@ -66,13 +66,15 @@ static int module_exec(PyObject *module) {
     state->PlansType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plans_spec, NULL);
     state->KernelBaseType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelBase_spec, NULL);
     state->LauncherType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Launcher_spec, NULL);
-    if (state->KernelBaseType == NULL || state->LauncherType == NULL || state->PlanType == NULL || state->PlansType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
+    state->ShortcutType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Shortcut_spec, NULL);
+    if (state->ShortcutType == NULL || state->KernelBaseType == NULL || state->LauncherType == NULL || state->PlanType == NULL || state->PlansType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
         return -1;
     }
     if (state->table == NULL || state->comparison_dtype == NULL || state->GPUArrayType == NULL || state->EventListType == NULL || state->KernelTableType == NULL) {
         return -1;
     }
-    return PyModule_AddFunctions(module, arr_call_functions) < 0 || PyModule_AddType(module, state->PlansType) < 0 ||
+    return PyModule_AddFunctions(module, arr_call_functions) < 0 || PyModule_AddFunctions(module, arr_shortcut_functions) < 0 ||
+                   PyModule_AddFunctions(module, arr_create_functions) < 0 || PyModule_AddType(module, state->ShortcutType) < 0 || PyModule_AddType(module, state->PlansType) < 0 ||
                    PyModule_AddType(module, state->KernelBaseType) < 0 || PyModule_AddType(module, state->LauncherType) < 0 ||
                    PyModule_AddType(module, state->GPUArrayType) < 0 || PyModule_AddType(module, state->KernelTableType) < 0 ? -1 : 0;
 }
@@ -88,6 +90,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->PlansType);
     Py_VISIT(state->KernelBaseType);
     Py_VISIT(state->LauncherType);
+    Py_VISIT(state->ShortcutType);
     Py_VISIT(state->ids);
     return 0;
 }
@@ -111,6 +114,8 @@ static void module_free(void *op) {
     Py_CLEAR(state->PlansType);
     Py_CLEAR(state->KernelBaseType);
     Py_CLEAR(state->LauncherType);
+    Py_CLEAR(state->ShortcutType);
+    arr_forget_given();
     Py_CLEAR(state->ids);
     Py_CLEAR(state->array_ufunc);
     Py_CLEAR(state->call_word);

@@ -1,0 +1,505 @@
+/* create.c - new arrays: the constructors of both classes, zeros(), full(), empty_like(), to_gpu(), to_device() and their like. */
+#include "shortcut.h"
+
+/* ---- where arrays are made ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject *backend, *queue;
+    Table *table; /* all owned */
+} Place;
+
+static void leave(Place *place) {
+    Py_CLEAR(place->backend);
+    Py_CLEAR(place->queue);
+    Py_XDECREF((PyObject *)place->table);
+    place->table = NULL;
+}
+
+static int with_table(Place *place, PyObject *table) {
+    if (table == NULL || Py_TYPE(table) != arr_state->KernelTableType) {
+        Py_XDECREF(table);
+        PyErr_Clear();
+        leave(place);
+        return 0;
+    }
+    place->table = (Table *)table;
+    return 1;
+}
+
+/* All of these: 1 with *place, 0: Python finds out, -1 with an exception. */
+
+/* The context that is current, if it was that last time too. */
+static int cuda_place(Place *place) {
+    *place = (Place){NULL, NULL, NULL};
+    if (arr_given.cuda_recent == NULL || !PyTuple_CheckExact(arr_given.cuda_recent) || PyTuple_GET_SIZE(arr_given.cuda_recent) != 2) {
+        return 0;
+    }
+    PyObject *context = PyObject_CallNoArgs(arr_given.cuda_current);
+    if (context == NULL) {
+        return -1;
+    }
+    PyObject *recent = arr_given.cuda_recent;
+    int same = PyTuple_GET_ITEM(recent, 0) == context;
+    if (same) {
+        place->backend = Py_NewRef(PyTuple_GET_ITEM(recent, 1));
+        place->queue = Py_NewRef(Py_None);
+    }
+    Py_DECREF(context);
+    return same ? with_table(place, PyObject_GetAttr(place->backend, arr_state->table)) : 0;
+}
+
+#define QUEUES 4
+
+/* Queues that arrays were made on, and their backends: weak references, as a queue's context has the backend. */
+static struct {
+    PyObject *queue, *backend;
+} known[QUEUES];
+static int next_known;
+
+static PyObject *alive(PyObject *weak) {
+    PyObject *found = NULL;
+#if PY_VERSION_HEX >= 0x030D0000
+    if (weak != NULL && PyWeakref_GetRef(weak, &found) < 0) {
+        PyErr_Clear();
+    }
+#else
+    found = weak != NULL ? PyWeakref_GetObject(weak) : NULL;
+    found = found != NULL && found != Py_None ? Py_NewRef(found) : NULL;
+#endif
+    return found;
+}
+
+static int opencl_place(Place *place, PyObject *queue) {
+    *place = (Place){NULL, NULL, NULL};
+    for (int i = 0; queue != NULL && i < QUEUES; i++) {
+        PyObject *found = alive(known[i].queue);
+        int same = found == queue;
+        Py_XDECREF(found);
+        if (same) {
+            place->backend = alive(known[i].backend);
+            place->queue = Py_NewRef(queue);
+            return with_table(place, place->backend != NULL ? PyObject_GetAttr(place->backend, arr_state->table) : NULL);
+        }
+    }
+    return 0;
+}
+
+static const char know_doc[] = "_know(queue, backend, /)\n--\n\n(queue: Any, backend: Any, /) -> None\n\nThe backend of a queue, for arrays made on it next.";
+
+static PyObject *know(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "_know takes two arguments");
+        return NULL;
+    }
+    PyObject *queue = PyWeakref_NewRef(args[0], NULL), *backend = queue != NULL ? PyWeakref_NewRef(args[1], NULL) : NULL;
+    if (backend == NULL) {
+        Py_XDECREF(queue);
+        return NULL;
+    }
+    int i = 0;
+    while (i < QUEUES && known[i].queue != queue) { /* an object has one weak reference without a callback */
+        i++;
+    }
+    if (i == QUEUES) {
+        i = next_known;
+        next_known = (next_known + 1) % QUEUES;
+    }
+    PyObject *old_queue = known[i].queue, *old_backend = known[i].backend;
+    known[i].queue = queue;
+    known[i].backend = backend;
+    Py_XDECREF(old_queue);
+    Py_XDECREF(old_backend);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef arr_create_functions[] = {
+    {"_know", (PyCFunction)(void (*)(void))know, METH_FASTCALL, know_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- what is made ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    PyArray_Descr *dtype; /* owned */
+    int ndim, fortran;
+    Py_ssize_t nbytes, shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
+} Form;
+
+/* The rest of a form that has dtype, ndim, shape and fortran. 1, or 0: too large. */
+static int measure(Form *form) {
+    Py_ssize_t step = (Py_ssize_t)PyDataType_ELSIZE(form->dtype), most = ((Py_ssize_t)1 << 62) / (step > 0 ? step : 1), size = 1;
+    for (int k = 0; k < form->ndim; k++) {
+        Py_ssize_t n = form->shape[k];
+        if (n < 0 || (n > 0 && (most /= n) == 0)) {
+            return 0;
+        }
+        form->strides[k] = step; /* in Fortran order */
+        step *= n > 0 ? n : 1;
+        size *= n;
+    }
+    form->nbytes = size * (Py_ssize_t)PyDataType_ELSIZE(form->dtype);
+    return 1;
+}
+
+static int read_shape(Form *form, PyObject *obj) {
+    PyObject *const *items = &obj;
+    Py_ssize_t n = 1;
+    if (PyTuple_CheckExact(obj) || PyList_CheckExact(obj)) {
+        items = PySequence_Fast_ITEMS(obj);
+        n = PySequence_Fast_GET_SIZE(obj);
+    }
+    if (n > ARRAY_MAX_DIMS) {
+        return 0;
+    }
+    for (Py_ssize_t k = 0; k < n; k++) {
+        if (!arr_read_int(items[k], &form->shape[k])) {
+            return 0;
+        }
+    }
+    form->ndim = (int)n;
+    return 1;
+}
+
+/* Whether an argument *order* is known. */
+static int read_order(Form *form, PyObject *order) {
+    form->fortran = 0;
+    if (order == NULL) {
+        return 1;
+    }
+    if (!PyUnicode_CheckExact(order) || PyUnicode_GET_LENGTH(order) != 1) {
+        return 0;
+    }
+    Py_UCS4 letter = PyUnicode_READ_CHAR(order, 0);
+    form->fortran = letter == 'F';
+    return letter == 'C' || letter == 'F';
+}
+
+/* 1, or 0 with nothing owned. */
+static int read_form(Form *form, PyObject *shape, PyObject *dtype, PyObject *order) {
+    form->dtype = NULL;
+    if (shape == NULL || !read_shape(form, shape) || !read_order(form, order)) {
+        return 0;
+    }
+    form->dtype = dtype != NULL ? arr_read_dtype(dtype) : PyArray_DescrFromType(NPY_DOUBLE);
+    if (form->dtype != NULL && !measure(form)) {
+        Py_CLEAR(form->dtype);
+    }
+    return form->dtype != NULL;
+}
+
+/* The form of another array in another dtype; 0: axes in an order of their own. */
+static int form_like(Form *form, const GPUArray *like, PyArray_Descr *dtype) {
+    if (like->flags == 0 && like->ndim > 1) {
+        return 0;
+    }
+    form->ndim = like->ndim;
+    form->fortran = like->ndim > 1 && !(like->flags & ARRAY_C);
+    memcpy(form->shape, ARRAY_SHAPE(like), (size_t)like->ndim * sizeof *form->shape);
+    form->dtype = dtype;
+    return measure(form);
+}
+
+/* Fills a header with new memory; 0, or -1 with an exception. self may have been made before. */
+static int make_in(GPUArray *self, const Place *place, const Form *form, PyObject *allocator) {
+    PyObject *data = table_allocate(place->table, allocator, form->nbytes);
+    if (data == NULL) {
+        return -1;
+    }
+    return arr_place(self, place->backend, place->table, place->queue, data, allocator, form->dtype, form->ndim, form->shape,
+                     form->fortran ? form->strides : NULL);
+}
+
+static PyObject *make(PyObject *type, const Place *place, const Form *form, PyObject *allocator) {
+    GPUArray *self = (GPUArray *)PG_NEW((PyTypeObject *)type);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->dims = self->inline_dims;
+    if (make_in(self, place, form, allocator) < 0) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+/* An array that is filled with a number; takes it over. */
+static PyObject *filled(PyObject *array, PyObject *value) {
+    int state = array != NULL ? arr_fill_number((GPUArray *)array, value) : -1;
+    if (state > 0 || array == NULL) {
+        return array;
+    }
+    PyObject *result = state == 0 ? PyObject_CallMethod(array, "fill", "O", value) : NULL;
+    Py_DECREF(array);
+    return result;
+}
+
+static PyObject *filled_with(PyObject *array, long value) {
+    PyObject *number = PyLong_FromLong(value), *result = NULL;
+    if (number != NULL) {
+        result = filled(array, number);
+        Py_DECREF(number);
+    } else {
+        Py_XDECREF(array);
+    }
+    return result;
+}
+
+/* The allocator of a call; PyCUDA's default one means the pool here. */
+static PyObject *allocator_of(PyObject *given) { return given == NULL || given == arr_given.cuda_default ? Py_None : given; }
+
+/* What numpy.asarray() makes of a number. */
+static PyObject *dtype_of_number(PyObject *value) {
+    int overflow = 0;
+    if (PyFloat_CheckExact(value)) {
+        return (PyObject *)PyArray_DescrFromType(NPY_DOUBLE);
+    }
+    if (PyLong_CheckExact(value) && (PyLong_AsLongLongAndOverflow(value, &overflow), overflow == 0)) {
+        return (PyObject *)PyArray_DescrFromType(NPY_INT64);
+    }
+    return NULL;
+}
+
+/* ---- CUDA: the current context -------------------------------------------------------------------------------------------------------- */
+
+static PyObject *cuda_new(PyObject *shape, PyObject *dtype, PyObject *allocator, PyObject *order) {
+    Form form;
+    Place place;
+    PyObject *array = NULL;
+    if (arr_given.cuda_class == NULL || !read_form(&form, shape, dtype, order)) {
+        return NULL;
+    }
+    if (cuda_place(&place) > 0) {
+        array = make(arr_given.cuda_class, &place, &form, allocator_of(allocator));
+        leave(&place);
+    }
+    Py_DECREF((PyObject *)form.dtype);
+    return array;
+}
+
+/* self, shape, dtype, allocator, base, gpudata, strides, order, stream */
+PyObject *way_cuda_init(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    GPUArray *self = as_array(a[0]);
+    Form form;
+    Place place;
+    if (self == NULL || !left_out(a[4]) || !left_out(a[5]) || !left_out(a[6]) || !left_out(a[8]) || a[2] == NULL || !read_form(&form, a[1], a[2], a[7])) {
+        return NULL;
+    }
+    int state = cuda_place(&place);
+    if (state > 0) {
+        state = make_in(self, &place, &form, allocator_of(a[3])) < 0 ? -1 : 1;
+        leave(&place);
+    }
+    Py_DECREF((PyObject *)form.dtype);
+    return state > 0 ? Py_NewRef(Py_None) : NULL;
+}
+
+/* shape, dtype, allocator, order */
+PyObject *way_cuda_zeros(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    PyObject *array = cuda_new(a[0], a[1], a[2], a[3]);
+    return array != NULL ? filled_with(array, 0) : NULL;
+}
+
+PyObject *way_cuda_ones(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    PyObject *array = cuda_new(a[0], a[1], a[2], a[3]);
+    return array != NULL ? filled_with(array, 1) : NULL;
+}
+
+/* shape, fill_value, dtype, allocator, order */
+PyObject *way_cuda_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    if (a[1] == NULL || (!PyFloat_CheckExact(a[1]) && !PyLong_CheckExact(a[1]))) {
+        return NULL;
+    }
+    PyObject *dtype = left_out(a[2]) ? dtype_of_number(a[1]) : Py_NewRef(a[2]);
+    PyObject *array = dtype != NULL ? cuda_new(a[0], dtype, a[3], a[4]) : NULL;
+    Py_XDECREF(dtype);
+    return array != NULL ? filled(array, a[1]) : NULL;
+}
+
+/* other_ary, dtype, order */
+PyObject *way_cuda_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    GPUArray *like = as_array(a[0]);
+    Form form;
+    Place place;
+    if (like == NULL || (PyObject *)Py_TYPE(like) != arr_given.cuda_class || a[2] != NULL) {
+        return NULL;
+    }
+    PyArray_Descr *dtype = left_out(a[1]) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype) : arr_read_dtype(a[1]);
+    PyObject *array = NULL;
+    if (dtype != NULL && form_like(&form, like, dtype) && cuda_place(&place) > 0) {
+        array = make(arr_given.cuda_class, &place, &form, allocator_of(like->allocator));
+        leave(&place);
+    }
+    Py_XDECREF((PyObject *)dtype);
+    return array;
+}
+
+PyObject *way_cuda_zeros_like(PyObject *const *a, Py_ssize_t n) {
+    PyObject *array = way_cuda_empty_like(a, n);
+    return array != NULL ? filled_with(array, 0) : NULL;
+}
+
+PyObject *way_cuda_ones_like(PyObject *const *a, Py_ssize_t n) {
+    PyObject *array = way_cuda_empty_like(a, n);
+    return array != NULL ? filled_with(array, 1) : NULL;
+}
+
+/* A host array without gaps, of a dtype that devices have: its form. 1, or 0 with nothing owned. */
+static int form_of_host(Form *form, PyObject *host) {
+    if (host == NULL || !PyArray_CheckExact(host)) {
+        return 0;
+    }
+    PyArrayObject *array = (PyArrayObject *)host;
+    form->ndim = PyArray_NDIM(array);
+    form->fortran = !PyArray_IS_C_CONTIGUOUS(array);
+    if (form->ndim > ARRAY_MAX_DIMS || (form->fortran && !PyArray_IS_F_CONTIGUOUS(array))) {
+        return 0;
+    }
+    form->dtype = arr_read_dtype((PyObject *)PyArray_DESCR(array));
+    if (form->dtype == NULL) {
+        return 0;
+    }
+    memcpy(form->shape, PyArray_DIMS(array), (size_t)form->ndim * sizeof *form->shape);
+    if (!measure(form)) {
+        Py_CLEAR(form->dtype);
+    }
+    return form->dtype != NULL;
+}
+
+static PyObject *copied(PyObject *array, PyObject *host, int blocking) {
+    if (array != NULL && arr_write((GPUArray *)array, host, blocking) < 0) {
+        Py_CLEAR(array);
+    }
+    return array;
+}
+
+/* ary, allocator */
+PyObject *way_to_gpu(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    Form form;
+    Place place;
+    PyObject *array = NULL;
+    if (arr_given.cuda_class == NULL || arr_given.cuda_to == NULL || !form_of_host(&form, a[0])) {
+        return NULL;
+    }
+    if (cuda_place(&place) > 0) {
+        array = copied(make(arr_given.cuda_class, &place, &form, allocator_of(a[1])), a[0], 1);
+        leave(&place);
+    }
+    Py_DECREF((PyObject *)form.dtype);
+    return array;
+}
+
+/* ---- OpenCL: a queue ------------------------------------------------------------------------------------------------------------------- */
+
+static PyObject *or_none(PyObject *value) { return value != NULL ? value : Py_None; }
+
+static PyObject *opencl_new(PyObject *queue, PyObject *shape, PyObject *dtype, PyObject *order, PyObject *allocator) {
+    Form form;
+    Place place;
+    PyObject *array = NULL;
+    if (arr_given.opencl_class == NULL || dtype == NULL || !read_form(&form, shape, dtype, order)) {
+        return NULL;
+    }
+    if (opencl_place(&place, queue) > 0) {
+        array = make(arr_given.opencl_class, &place, &form, or_none(allocator));
+        leave(&place);
+    }
+    Py_DECREF((PyObject *)form.dtype);
+    return array;
+}
+
+/* self, cq, shape, dtype, order, allocator, data, offset, strides, events, ... */
+PyObject *way_opencl_init(PyObject *const *a, Py_ssize_t n) {
+    GPUArray *self = as_array(a[0]);
+    Form form;
+    Place place;
+    if (self == NULL || a[3] == NULL || !read_form(&form, a[2], a[3], a[4])) {
+        return NULL;
+    }
+    int state = 1;
+    for (Py_ssize_t i = 6; i < n; i++) {
+        state = state && left_out(a[i]);
+    }
+    state = state ? opencl_place(&place, a[1]) : 0;
+    if (state > 0) {
+        state = make_in(self, &place, &form, or_none(a[5])) < 0 ? -1 : 1;
+        leave(&place);
+    }
+    Py_DECREF((PyObject *)form.dtype);
+    return state > 0 ? Py_NewRef(Py_None) : NULL;
+}
+
+/* queue, shape, dtype, order, allocator */
+PyObject *way_opencl_zeros(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    PyObject *array = opencl_new(a[0], a[1], a[2], a[3], a[4]);
+    return array != NULL ? filled_with(array, 0) : NULL;
+}
+
+PyObject *way_opencl_ones(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    PyObject *array = opencl_new(a[0], a[1], a[2], a[3], a[4]);
+    return array != NULL ? filled_with(array, 1) : NULL;
+}
+
+/* queue, shape, fill_value, dtype, order, allocator */
+PyObject *way_opencl_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    if (a[2] == NULL || (!PyFloat_CheckExact(a[2]) && !PyLong_CheckExact(a[2]))) {
+        return NULL;
+    }
+    PyObject *dtype = left_out(a[3]) ? dtype_of_number(a[2]) : Py_NewRef(a[3]);
+    PyObject *array = dtype != NULL ? opencl_new(a[0], a[1], dtype, a[4], a[5]) : NULL;
+    Py_XDECREF(dtype);
+    return array != NULL ? filled(array, a[2]) : NULL;
+}
+
+/* The array itself, or a dtype for it, on its own queue and of its own class. */
+static PyObject *new_like(GPUArray *like, PyObject *given) {
+    Form form;
+    if (like == NULL || (PyObject *)Py_TYPE(like) != arr_given.opencl_class || like->queue == Py_None || like->table == NULL) {
+        return NULL;
+    }
+    PyArray_Descr *dtype = left_out(given) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype) : arr_read_dtype(given);
+    PyObject *array = NULL;
+    if (dtype != NULL && form_like(&form, like, dtype)) {
+        Place place = {.backend = like->backend, .queue = like->queue, .table = like->table};
+        array = make(arr_given.opencl_class, &place, &form, like->allocator);
+    }
+    Py_XDECREF((PyObject *)dtype);
+    return array;
+}
+
+/* ary, queue, allocator, dtype */
+PyObject *way_opencl_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    return a[1] == NULL && left_out(a[2]) ? new_like(as_array(a[0]), a[3]) : NULL;
+}
+
+/* ary */
+PyObject *way_opencl_zeros_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    PyObject *array = new_like(as_array(a[0]), NULL);
+    return array != NULL ? filled_with(array, 0) : NULL;
+}
+
+/* queue, ary, allocator, async_, array_queue */
+PyObject *way_to_device(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    Form form;
+    Place place;
+    PyObject *array = NULL;
+    int blocking = not_set(a[3]);
+    if (arr_given.opencl_class == NULL || a[4] != NULL || (!blocking && a[3] != Py_True) || !form_of_host(&form, a[1])) {
+        return NULL;
+    }
+    if (opencl_place(&place, a[0]) > 0) {
+        if (arr_given.opencl_copy != NULL && place.table->ordered == place.queue) {
+            array = make(arr_given.opencl_class, &place, &form, or_none(a[2]));
+            if (array != NULL && !arr_can_command((GPUArray *)array)) { /* shared virtual memory, from an allocator */
+                PyObject *done = PyObject_CallMethod(array, "set", "OOO", a[1], place.queue, blocking ? Py_False : Py_True);
+                Py_XDECREF(done);
+                if (done == NULL) {
+                    Py_CLEAR(array);
+                }
+            } else {
+                array = copied(array, a[1], blocking);
+            }
+        }
+        leave(&place);
+    }
+    Py_DECREF((PyObject *)form.dtype);
+    return array;
+}

@@ -1,0 +1,100 @@
+/* index.c - a[...] with ints, slices, Ellipsis and None: a view, made without Python. */
+#include "shortcut.h"
+
+/* The view as it grows; at: the axis of the array that comes next. */
+typedef struct {
+    const GPUArray *array;
+    int at, ndim;
+    Py_ssize_t offset, shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
+} Walk;
+
+/* All of these: 1, or 0 for what is left to Python. */
+
+static int add(Walk *walk, Py_ssize_t length, Py_ssize_t stride) {
+    if (walk->ndim == ARRAY_MAX_DIMS) {
+        return 0;
+    }
+    walk->shape[walk->ndim] = length;
+    walk->strides[walk->ndim++] = stride;
+    return 1;
+}
+
+static int add_int(Walk *walk, Py_ssize_t i) {
+    Py_ssize_t n = ARRAY_SHAPE(walk->array)[walk->at];
+    if (i < -n || i >= n) {
+        return 0;
+    }
+    walk->offset += (i < 0 ? i + n : i) * ARRAY_STRIDES(walk->array)[walk->at];
+    walk->at++;
+    return 1;
+}
+
+static int add_slice(Walk *walk, PyObject *slice) {
+    const PySliceObject *given = (PySliceObject *)slice;
+    Py_ssize_t start, stop, step, ignored, stride = ARRAY_STRIDES(walk->array)[walk->at];
+    PyObject *const ends[] = {given->start, given->stop, given->step};
+    for (int k = 0; k < 3; k++) { /* ints alone, whose reading runs no code of a program; huge ones are cut below */
+        if (ends[k] != Py_None && !PyLong_CheckExact(ends[k]) && !arr_read_int(ends[k], &ignored)) {
+            return 0;
+        }
+    }
+    if (PySlice_Unpack(slice, &start, &stop, &step) < 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    Py_ssize_t n = PySlice_AdjustIndices(ARRAY_SHAPE(walk->array)[walk->at], &start, &stop, step);
+    Py_ssize_t most = stride != 0 ? PY_SSIZE_T_MAX / (stride < 0 ? -stride : stride) : PY_SSIZE_T_MAX;
+    if (step > most || step < -most) {
+        return 0;
+    }
+    if (n > 0) {
+        walk->offset += start * stride;
+    }
+    walk->at++;
+    return add(walk, n, step * stride);
+}
+
+static int add_axes(Walk *walk, int n) {
+    for (int k = 0; k < n; k++, walk->at++) {
+        if (!add(walk, ARRAY_SHAPE(walk->array)[walk->at], ARRAY_STRIDES(walk->array)[walk->at])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int add_item(Walk *walk, PyObject *item, int left) {
+    Py_ssize_t i;
+    return item == Py_None         ? add(walk, 1, 0)
+           : item == Py_Ellipsis   ? add_axes(walk, left)
+           : PySlice_Check(item)   ? add_slice(walk, item)
+           : arr_read_int(item, &i) ? add_int(walk, i)
+                                   : 0;
+}
+
+PyObject *way_getitem(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    GPUArray *self = as_array(a[0]);
+    if (self == NULL || a[1] == NULL) {
+        return NULL;
+    }
+    int tuple = PyTuple_CheckExact(a[1]), left = self->ndim, dots = 0;
+    Py_ssize_t count = tuple ? PyTuple_GET_SIZE(a[1]) : 1;
+    PyObject *const *items = tuple ? &PyTuple_GET_ITEM(a[1], 0) : &a[1];
+    for (Py_ssize_t k = 0; k < count; k++) {
+        dots += items[k] == Py_Ellipsis;
+        left -= items[k] != Py_Ellipsis && items[k] != Py_None;
+    }
+    if (left < 0 || dots > 1) {
+        return NULL;
+    }
+    Walk walk = {.array = self, .offset = self->offset};
+    for (Py_ssize_t k = 0; k < count; k++) {
+        if (!add_item(&walk, items[k], left)) {
+            return NULL;
+        }
+    }
+    if (dots == 0 && !add_axes(&walk, left)) {
+        return NULL;
+    }
+    return arr_view(self, self->dtype, walk.offset, walk.ndim, walk.shape, walk.strides);
+}

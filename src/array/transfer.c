@@ -1,0 +1,246 @@
+/* transfer.c - get(), set() and fill() of arrays without gaps: one command of the driver, asked for without Python. */
+#include "shortcut.h"
+
+static PyObject *src_offset_word, *dst_offset_word, *blocking_word, *dst_and_blocking_words; /* names of keywords, for the life of the process */
+
+static int make_words(void) {
+    if (dst_and_blocking_words == NULL) {
+        src_offset_word = Py_BuildValue("(s)", "src_offset");
+        dst_offset_word = Py_BuildValue("(s)", "dst_offset");
+        blocking_word = Py_BuildValue("(s)", "is_blocking");
+        dst_and_blocking_words = Py_BuildValue("(ss)", "dst_offset", "is_blocking");
+    }
+    return src_offset_word == NULL || dst_offset_word == NULL || blocking_word == NULL || dst_and_blocking_words == NULL ? -1 : 0;
+}
+
+int arr_can_command(const GPUArray *self) {
+    const Table *table = self->table;
+    if (table == NULL || arr_foreign(self)) {
+        return 0;
+    }
+    if (table->cuda) {
+        return arr_given.cuda_to != NULL && (self->queue == Py_None || self->offset == 0);
+    }
+    return arr_given.opencl_copy != NULL && self->queue != Py_None && self->queue == table->ordered &&
+           !PyObject_TypeCheck(self->base_data, (PyTypeObject *)arr_given.opencl_shared);
+}
+
+/* ---- commands -------------------------------------------------------------------------------------------------------------------- */
+
+/* Where a CUDA array begins: its memory, whose end is known and whose uses are counted, or an address inside it. */
+static PyObject *place_of(const GPUArray *self) {
+    if (self->offset == 0) {
+        return Py_NewRef(self->base_data);
+    }
+    PyObject *start = PyNumber_Long(self->base_data), *offset = start != NULL ? PyLong_FromSsize_t(self->offset) : NULL;
+    PyObject *place = offset != NULL ? PyNumber_Add(start, offset) : NULL;
+    Py_XDECREF(start);
+    Py_XDECREF(offset);
+    return place;
+}
+
+static int done(PyObject *result) {
+    Py_XDECREF(result);
+    return result != NULL ? 0 : -1;
+}
+
+static int event_of(GPUArray *self, PyObject *event) {
+    int failed = event == NULL || arr_set_event(self, event) < 0;
+    Py_XDECREF(event);
+    return failed ? -1 : 0;
+}
+
+static int cuda_write(const GPUArray *self, PyObject *host) {
+    PyObject *args[] = {place_of(self), host};
+    if (args[0] == NULL) {
+        return -1;
+    }
+    int status = done(PyObject_Vectorcall(arr_given.cuda_to, args, 2, NULL));
+    Py_DECREF(args[0]);
+    return status;
+}
+
+static int cuda_read(const GPUArray *self, PyObject *host) {
+    PyObject *args[] = {host, place_of(self)};
+    if (args[1] == NULL) {
+        return -1;
+    }
+    int status = done(PyObject_Vectorcall(arr_given.cuda_from, args, 2, NULL));
+    Py_DECREF(args[1]);
+    return status;
+}
+
+static int opencl_write(GPUArray *self, PyObject *host, int blocking) {
+    PyObject *args[] = {self->queue, self->base_data, host, NULL, NULL}, *names = NULL;
+    PyObject *offset = self->offset != 0 ? PyLong_FromSsize_t(self->offset) : NULL;
+    if (make_words() < 0 || (self->offset != 0 && offset == NULL)) {
+        Py_XDECREF(offset);
+        return -1;
+    }
+    if (offset != NULL) {
+        args[3] = offset;
+        args[4] = Py_False;
+        names = blocking ? dst_offset_word : dst_and_blocking_words;
+    } else if (!blocking) {
+        args[3] = Py_False;
+        names = blocking_word;
+    }
+    PyObject *event = PyObject_Vectorcall(arr_given.opencl_copy, args, 3, names);
+    Py_XDECREF(offset);
+    return event_of(self, event);
+}
+
+static int opencl_read(const GPUArray *self, PyObject *host) {
+    PyObject *args[] = {self->queue, host, self->base_data, NULL}, *names = NULL;
+    if (self->offset != 0) {
+        if (make_words() < 0 || (args[3] = PyLong_FromSsize_t(self->offset)) == NULL) {
+            return -1;
+        }
+        names = src_offset_word;
+    }
+    int status = done(PyObject_Vectorcall(arr_given.opencl_copy, args, 3, names));
+    Py_XDECREF(args[3]);
+    return status;
+}
+
+int arr_write(GPUArray *self, PyObject *host, int blocking) {
+    return self->size == 0 || ARRAY_ITEMSIZE(self) == 0 ? 0 : self->table->cuda ? cuda_write(self, host) : opencl_write(self, host, blocking);
+}
+
+static int read_into(const GPUArray *self, PyObject *host) {
+    return self->size == 0 || ARRAY_ITEMSIZE(self) == 0 ? 0 : self->table->cuda ? cuda_read(self, host) : opencl_read(self, host);
+}
+
+/* ---- get, set ---------------------------------------------------------------------------------------------------------------------- */
+
+/* Whether a blocking copy between the array and a host array is one command. */
+static int can_copy(const GPUArray *self) {
+    return self->flags != 0 && arr_can_command(self) && (!self->table->cuda || self->queue == Py_None);
+}
+
+/* A host array of the same dtype, shape and order of items. */
+static int fits(const GPUArray *self, PyObject *host) {
+    if (!PyArray_CheckExact(host)) {
+        return 0;
+    }
+    PyArrayObject *array = (PyArrayObject *)host;
+    const PyArray_Descr *dtype = PyArray_DESCR(array);
+    int number = dtype->type_num;
+    int same = dtype == self->dtype || (number == self->dtype->type_num && number <= NPY_CLONGDOUBLE && dtype->byteorder == self->dtype->byteorder);
+    return same && PyArray_NDIM(array) == self->ndim && memcmp(PyArray_DIMS(array), ARRAY_SHAPE(self), (size_t)self->ndim * sizeof(npy_intp)) == 0 &&
+           (self->flags & ARRAY_C ? PyArray_IS_C_CONTIGUOUS(array) : PyArray_IS_F_CONTIGUOUS(array));
+}
+
+static PyObject *get(GPUArray *self, PyObject *given) {
+    if (self == NULL || !can_copy(self) || (given != NULL && given != Py_None && !fits(self, given)) || PyDataType_HASSUBARRAY(self->dtype)) {
+        return NULL;
+    }
+    PyObject *host = given;
+    if (left_out(given)) {
+        Py_INCREF((PyObject *)self->dtype);
+        host = PyArray_Empty(self->ndim, ARRAY_SHAPE(self), self->dtype, !(self->flags & ARRAY_C));
+    } else {
+        Py_INCREF(host);
+    }
+    if (host != NULL && read_into(self, host) < 0) {
+        Py_CLEAR(host);
+    }
+    return host;
+}
+
+static PyObject *set(GPUArray *self, PyObject *host) {
+    if (self == NULL || host == NULL || !can_copy(self) || !fits(self, host)) {
+        return NULL;
+    }
+    return arr_write(self, host, 1) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* self, ary, pagelocked, async_, stream */
+PyObject *way_cuda_get(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    return not_set(a[2]) && not_set(a[3]) && left_out(a[4]) ? get(as_array(a[0]), a[1]) : NULL;
+}
+
+/* self, ary, async_, stream */
+PyObject *way_cuda_set(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    return not_set(a[2]) && left_out(a[3]) ? set(as_array(a[0]), a[1]) : NULL;
+}
+
+/* self, queue, ary, async_ */
+PyObject *way_opencl_get(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    GPUArray *self = as_array(a[0]);
+    return self != NULL && (left_out(a[1]) || a[1] == self->queue) && not_set(a[3]) ? get(self, a[2]) : NULL;
+}
+
+/* self, ary, queue, async_ */
+PyObject *way_opencl_set(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    GPUArray *self = as_array(a[0]);
+    return self != NULL && (left_out(a[2]) || a[2] == self->queue) && not_set(a[3]) ? set(self, a[1]) : NULL;
+}
+
+/* ---- fill -------------------------------------------------------------------------------------------------------------------------- */
+
+static int is_zero(PyObject *value) {
+    if (PyFloat_CheckExact(value)) {
+        double number = PyFloat_AS_DOUBLE(value);
+        uint64_t bits;
+        memcpy(&bits, &number, sizeof bits);
+        return bits == 0; /* not -0.0 */
+    }
+    int overflow;
+    return PyLong_CheckExact(value) && PyLong_AsLongAndOverflow(value, &overflow) == 0 && overflow == 0;
+}
+
+/* All bytes 0; 0, or -1 with an exception. */
+static int clear(GPUArray *self) {
+    PyObject *nbytes = PyLong_FromSsize_t(self->size * ARRAY_ITEMSIZE(self)), *offset = PyLong_FromSsize_t(self->table->cuda ? 0 : self->offset);
+    PyObject *place = self->table->cuda ? place_of(self) : NULL;
+    int status = -1;
+    if (nbytes == NULL || offset == NULL || (self->table->cuda && place == NULL)) {
+        goto out;
+    }
+    if (self->table->cuda) {
+        PyObject *args[] = {place, offset /* the byte: 0 */, nbytes, self->queue};
+        status = done(PyObject_Vectorcall(arr_given.cuda_fill, args, 4, NULL));
+    } else {
+        PyObject *args[] = {self->queue, self->base_data, arr_given.zero_byte, offset, nbytes};
+        status = event_of(self, PyObject_Vectorcall(arr_given.opencl_fill, args, 5, NULL));
+    }
+out:
+    Py_XDECREF(nbytes);
+    Py_XDECREF(offset);
+    Py_XDECREF(place);
+    return status;
+}
+
+int arr_fill_number(GPUArray *self, PyObject *value) {
+    static PyObject *copy_word;
+    if ((!PyFloat_CheckExact(value) && !PyLong_CheckExact(value)) || !(self->dtype->type_num <= NPY_CLONGDOUBLE || self->dtype->type_num == NPY_HALF) || self->flags == 0) {
+        return 0;
+    }
+    if (self->size == 0) {
+        return 1;
+    }
+    if (is_zero(value)) {
+        return arr_can_command(self) ? (clear(self) < 0 ? -1 : 1) : 0;
+    }
+    if (copy_word == NULL && (copy_word = PyUnicode_InternFromString("copy")) == NULL) {
+        return -1;
+    }
+    PyObject *result;
+    Py_ssize_t id = arr_id(copy_word, 0);
+    int state = id >= 0 ? arr_fast(id, &value, 1, self, &result) : 0;
+    if (state > 0) {
+        Py_DECREF(result);
+    }
+    return state;
+}
+
+/* self, value, queue or stream, wait_for */
+PyObject *way_fill(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    GPUArray *self = as_array(a[0]);
+    if (self == NULL || a[1] == NULL || !left_out(a[2]) || !left_out(a[3])) {
+        return NULL;
+    }
+    int state = arr_fill_number(self, a[1]);
+    return state > 0 ? Py_NewRef(a[0]) : NULL;
+}

@@ -1,0 +1,166 @@
+/* view.c - views in another shape, order of axes or dtype: reshape, ravel, transpose, squeeze, view. */
+#include "shortcut.h"
+
+PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides) {
+    GPUArray *view = (GPUArray *)arr_new_beside(self, dtype, Py_NewRef(self->base_data), ndim, shape, strides);
+    if (view != NULL) {
+        view->offset = offset;
+        if (arr_share_events(view, self) < 0) { /* what is done through one counts for the other */
+            Py_CLEAR(view);
+        }
+    }
+    return (PyObject *)view;
+}
+
+/* The ints that follow self, or those of the one tuple or list that does; how many, -1: left to Python. */
+static int read_ints(PyObject *const *a, Py_ssize_t n, Py_ssize_t *out) {
+    PyObject *const *items = a + 1;
+    Py_ssize_t count = n - 1;
+    if (count == 1 && (PyTuple_CheckExact(a[1]) || PyList_CheckExact(a[1]))) {
+        items = PySequence_Fast_ITEMS(a[1]);
+        count = PySequence_Fast_GET_SIZE(a[1]);
+    }
+    if (count > ARRAY_MAX_DIMS) {
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!arr_read_int(items[i], &out[i])) {
+            return -1;
+        }
+    }
+    return (int)count;
+}
+
+/* ---- order of axes ------------------------------------------------------------------------------------------------------------- */
+
+static PyObject *reversed(GPUArray *self) {
+    Py_ssize_t shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
+    for (int i = 0, k = self->ndim - 1; k >= 0; i++, k--) {
+        shape[i] = ARRAY_SHAPE(self)[k];
+        strides[i] = ARRAY_STRIDES(self)[k];
+    }
+    return arr_view(self, self->dtype, self->offset, self->ndim, shape, strides);
+}
+
+PyObject *way_transposed(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    GPUArray *self = as_array(a[0]);
+    return self != NULL && of_own_class(self) ? reversed(self) : NULL;
+}
+
+PyObject *way_transpose(PyObject *const *a, Py_ssize_t n) {
+    GPUArray *self = n > 0 ? as_array(a[0]) : NULL;
+    Py_ssize_t order[ARRAY_MAX_DIMS], shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
+    if (self == NULL) {
+        return NULL;
+    }
+    if (n == 1) {
+        return reversed(self);
+    }
+    if (read_ints(a, n, order) != self->ndim) {
+        return NULL;
+    }
+    uint32_t seen = 0;
+    for (int i = 0; i < self->ndim; i++) {
+        Py_ssize_t k = order[i] < 0 ? order[i] + self->ndim : order[i];
+        if (k < 0 || k >= self->ndim || (seen >> k & 1)) {
+            return NULL;
+        }
+        seen |= 1u << k;
+        shape[i] = ARRAY_SHAPE(self)[k];
+        strides[i] = ARRAY_STRIDES(self)[k];
+    }
+    return arr_view(self, self->dtype, self->offset, self->ndim, shape, strides);
+}
+
+PyObject *way_squeeze(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    GPUArray *self = as_array(a[0]);
+    Py_ssize_t shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
+    int ndim = 0;
+    if (self == NULL || !left_out(a[1])) {
+        return NULL;
+    }
+    for (int k = 0; k < self->ndim; k++) {
+        if (ARRAY_SHAPE(self)[k] != 1) {
+            shape[ndim] = ARRAY_SHAPE(self)[k];
+            strides[ndim++] = ARRAY_STRIDES(self)[k];
+        }
+    }
+    return arr_view(self, self->dtype, self->offset, ndim, shape, strides);
+}
+
+/* ---- shape --------------------------------------------------------------------------------------------------------------------- */
+
+/* The length that -1 stands for, checked against the number of items: 1, or 0 if the shape does not fit. */
+static int complete(Py_ssize_t *shape, int ndim, Py_ssize_t size) {
+    Py_ssize_t known = 1;
+    int unknown = -1;
+    for (int k = 0; k < ndim; k++) {
+        if (shape[k] == -1 && unknown < 0) {
+            unknown = k;
+        } else if (shape[k] < 0 || (shape[k] > 0 && known > PY_SSIZE_T_MAX / shape[k])) {
+            return 0;
+        } else {
+            known *= shape[k];
+        }
+    }
+    if (unknown >= 0) {
+        if (known == 0 || size % known != 0) {
+            return 0;
+        }
+        shape[unknown] = size / known;
+        return 1;
+    }
+    return known == size;
+}
+
+PyObject *way_reshape(PyObject *const *a, Py_ssize_t n) {
+    GPUArray *self = n > 1 ? as_array(a[0]) : NULL;
+    Py_ssize_t shape[ARRAY_MAX_DIMS];
+    if (self == NULL || !(self->flags & ARRAY_C)) {
+        return NULL;
+    }
+    int ndim = read_ints(a, n, shape);
+    if (ndim < 0 || !complete(shape, ndim, self->size)) {
+        return NULL;
+    }
+    return arr_view(self, self->dtype, self->offset, ndim, shape, NULL);
+}
+
+PyObject *way_ravel(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    GPUArray *self = as_array(a[0]);
+    if (self == NULL || a[1] != NULL || !(self->flags & ARRAY_C) || !of_own_class(self)) {
+        return NULL;
+    }
+    return arr_view(self, self->dtype, self->offset, 1, &self->size, NULL);
+}
+
+/* ---- dtype ---------------------------------------------------------------------------------------------------------------------- */
+
+PyObject *way_view(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    GPUArray *self = as_array(a[0]);
+    Py_ssize_t shape[ARRAY_MAX_DIMS];
+    if (self == NULL) {
+        return NULL;
+    }
+    if (left_out(a[1])) {
+        return arr_view(self, self->dtype, self->offset, self->ndim, ARRAY_SHAPE(self), ARRAY_STRIDES(self));
+    }
+    PyArray_Descr *dtype = arr_read_dtype(a[1]);
+    if (dtype == NULL) {
+        return NULL;
+    }
+    PyObject *view = NULL;
+    Py_ssize_t old = ARRAY_ITEMSIZE(self), new = (Py_ssize_t)PyDataType_ELSIZE(dtype);
+    if (old == new) {
+        view = arr_view(self, dtype, self->offset, self->ndim, ARRAY_SHAPE(self), ARRAY_STRIDES(self));
+    } else if (self->ndim > 0 && (self->flags & ARRAY_C)) {
+        memcpy(shape, ARRAY_SHAPE(self), (size_t)self->ndim * sizeof *shape);
+        Py_ssize_t *last = &shape[self->ndim - 1];
+        if (old > 0 && *last * old % new == 0) {
+            *last = *last * old / new;
+            view = arr_view(self, dtype, self->offset, self->ndim, shape, NULL);
+        }
+    }
+    Py_DECREF((PyObject *)dtype);
+    return view;
+}
