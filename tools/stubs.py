@@ -73,6 +73,11 @@ SLOTS = {
     "Program.__setattr__": None,
     "SVMAllocator.__call__": "(self, size: int, /) -> SVMAllocation",
     "SVMPool.__call__": "(self, size: int) -> PooledSVM",
+    "Shortcut.__call__": "(self, *args: Any, **kwargs: Any) -> Any",
+    "Shortcut.__delattr__": None,
+    "Shortcut.__get__": "(self, obj: Any, owner: Any = None, /) -> Any",
+    "Shortcut.__getattribute__": "(self, name: str, /) -> Any",  # an attribute of the function
+    "Shortcut.__setattr__": None,
     "__buffer__": "(self, flags: int, /) -> memoryview",
     "__index__": "(self, /) -> int",
     "__int__": "(self, /) -> int",

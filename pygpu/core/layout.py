@@ -363,7 +363,8 @@ def parse_index(shape: Shape, strides: Shape, key: Any) -> Index:
             if n:
                 offset += start * strides[axis]
             new_shape.append(n)
-            new_strides.append(step * strides[axis])
+            stride = step * strides[axis]  # of one item at most if it is too large
+            new_strides.append(stride if abs(stride) < 1 << 63 else strides[axis])
             axis += 1
         elif _is_int(item):
             n, i = shape[axis], int(item)

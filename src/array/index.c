@@ -44,14 +44,11 @@ static int add_slice(Walk *walk, PyObject *slice) {
     }
     Py_ssize_t n = PySlice_AdjustIndices(ARRAY_SHAPE(walk->array)[walk->at], &start, &stop, step);
     Py_ssize_t most = stride != 0 ? PY_SSIZE_T_MAX / (stride < 0 ? -stride : stride) : PY_SSIZE_T_MAX;
-    if (step > most || step < -most) {
-        return 0;
-    }
     if (n > 0) {
         walk->offset += start * stride;
     }
     walk->at++;
-    return add(walk, n, step * stride);
+    return add(walk, n, step <= most && step >= -most ? step * stride : stride); /* of one item at most, else */
 }
 
 static int add_axes(Walk *walk, int n) {
