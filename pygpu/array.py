@@ -105,7 +105,6 @@ __all__ = [
 
 ARRAY_KERNEL_EXEC_HOOK = None  # a name that PyOpenCL's programs may set; not called here
 _SAME: Any = object()
-_NoValue: Any = object()
 
 
 class ArrayHasOffsetError(ValueError):

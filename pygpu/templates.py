@@ -225,3 +225,10 @@ class KernelTemplateBase(ABC):
         return self.build_cache.get(
             context, key, lambda: self.build_inner(context, *args, **kwargs)
         )
+
+
+def _process_code_for_macro(code: str) -> str:
+    """A snippet as the text of a #define, for programs that make their own kernels by templates."""
+    if "//" in code:
+        raise RuntimeError("a // comment would hide the rest of the macro: write /* */")
+    return code.replace("\n", " \\\n")

@@ -48,7 +48,7 @@ from pygpu.memoize import (
     first_arg_dependent_memoize_nested,
 )
 from pygpu.structs import dtype_to_c_struct, match_dtype_to_c_struct
-from pygpu.templates import KernelTemplateBase
+from pygpu.templates import KernelTemplateBase, _process_code_for_macro  # noqa: F401 - gputools'
 from pygpu.testing import (
     get_pyopencl_fixture_arg_names,
     get_pyopencl_fixture_arg_values,

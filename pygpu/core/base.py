@@ -64,7 +64,8 @@ class ArrayCore(GPUArray):
         offset = operator.index(offset)
         shape, strides, dtype = self.shape, self.strides, self.dtype
         address = self.base_data
-        if isinstance(address, int) and not isinstance(data, int) and offset == self.offset:
+        told = isinstance(address, int) and not isinstance(data, int) and hasattr(data, "__int__")
+        if told and offset == self.offset:
             place, size = address + offset - int(data), getattr(data, "size", 0)
             offset = place if 0 <= place < size else offset
         layout.check_memory(type(self).__name__, data, offset, shape, strides, dtype.itemsize)

@@ -151,3 +151,24 @@ int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **ou
     }
     return check_required(spec, out);
 }
+
+PyObject *pg_call_by_tuple(ternaryfunc call, PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), n_keywords = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
+    PyObject *positional = PyTuple_New(nargs), *keywords = n_keywords > 0 ? PyDict_New() : NULL, *result = NULL;
+    if (positional == NULL || (n_keywords > 0 && keywords == NULL)) {
+        goto done;
+    }
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
+    }
+    for (Py_ssize_t k = 0; k < n_keywords; k++) {
+        if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(kwnames, k), args[nargs + k]) < 0) {
+            goto done;
+        }
+    }
+    result = call(callable, positional, keywords);
+done:
+    Py_XDECREF(positional);
+    Py_XDECREF(keywords);
+    return result;
+}

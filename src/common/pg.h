@@ -83,6 +83,9 @@ int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **ou
         return pg_args(&Name##_args, args, (Py_ssize_t)nargsf, kwnames, a) < 0 ? NULL : Name##_make((PyTypeObject *)type, a); \
     }
 
+/* The arguments of a vectorcall as tuple and dict, for a tp_call. */
+PyObject *pg_call_by_tuple(ternaryfunc call, PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+
 /* ---- conversions: each names the call and the argument in its error ------------------------------------------ */
 
 int pg_as_size(PyObject *obj, const char *call, const char *name, size_t *out);       /* 0 <= x < 2**63 */

@@ -441,8 +441,15 @@ static PyObject *set_groups(PyObject *op, PyObject *groups, Py_ssize_t each, con
 static PyObject *Kernel_set_arg_multi(PyObject *op, PyObject *groups) { return set_groups(op, groups, 2, "_set_arg_multi"); }
 static PyObject *Kernel_set_arg_buf_pack_multi(PyObject *op, PyObject *groups) { return set_groups(op, groups, 3, "_set_arg_buf_pack_multi"); }
 
-static PyObject *Kernel_set_scalar_arg_dtypes(PyObject *op, PyObject *dtypes) {
-    return kernel_declare((Kernel *)op, dtypes) < 0 ? NULL : Py_NewRef(Py_None);
+PG_DOC(Kernel_set_scalar_arg_dtypes__doc__, "set_scalar_arg_dtypes", "$self, arg_types", "(arg_types: Sequence[object]) -> None",
+       "Declare the arguments' types: a dtype for a number or struct, None for anything else, a VectorArg for an array. Seldom needed: the types "
+       "are read from the kernel.");
+PG_DOC(Kernel_set_arg_types__doc__, "set_arg_types", "$self, arg_types", "(arg_types: Sequence[object]) -> None", "The same as set_scalar_arg_dtypes.");
+static ArgSpec Kernel_set_scalar_arg_dtypes_args = PG_ARGSPEC(Kernel_set_scalar_arg_dtypes__doc__);
+
+static PyObject *Kernel_set_scalar_arg_dtypes(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *a[1];
+    return pg_args(&Kernel_set_scalar_arg_dtypes_args, args, nargs, kwnames, a) < 0 || kernel_declare((Kernel *)op, a[0]) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- others ------------------------------------------------------------------------------------------------------------------ */
@@ -529,11 +536,8 @@ static PyMethodDef Kernel_methods[] = {
      "_set_arg_buf_multi($self, pairs, /)\n--\n\n(pairs: tuple[object, ...], /) -> None\n\nThe same, of values as bytes."},
     {"_set_arg_buf_pack_multi", Kernel_set_arg_buf_pack_multi, METH_O,
      "_set_arg_buf_pack_multi($self, groups, /)\n--\n\n(groups: tuple[object, ...], /) -> None\n\nset_arg() for each index, letter of a type, and number."},
-    {"set_scalar_arg_dtypes", Kernel_set_scalar_arg_dtypes, METH_O,
-     "set_scalar_arg_dtypes($self, arg_dtypes, /)\n--\n\n(arg_dtypes: Sequence[object], /) -> None\n\nDeclare the arguments' types: a dtype for a number or "
-     "struct, None for anything else, a VectorArg for an array. Seldom needed: the types are read from the kernel."},
-    {"set_arg_types", Kernel_set_scalar_arg_dtypes, METH_O,
-     "set_arg_types($self, arg_types, /)\n--\n\n(arg_types: Sequence[object], /) -> None\n\nThe same as set_scalar_arg_dtypes."},
+    {"set_scalar_arg_dtypes", FAST(Kernel_set_scalar_arg_dtypes), Kernel_set_scalar_arg_dtypes__doc__},
+    {"set_arg_types", FAST(Kernel_set_scalar_arg_dtypes), Kernel_set_arg_types__doc__},
     {"get_info", Kernel_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (kernel_info.NAME)."},
     {"get_work_group_info", FAST(Kernel_get_work_group_info), Kernel_get_work_group_info__doc__},
     {"get_sub_group_info", FAST(Kernel_get_sub_group_info), Kernel_get_sub_group_info__doc__},
@@ -564,7 +568,7 @@ static PyMemberDef Kernel_members[] = {
 static PyType_Slot Kernel_slots[] = {
     {Py_tp_doc, (void *)Kernel__doc__},
     {Py_tp_new, (void *)Kernel_new},
-    {Py_tp_call, (void *)PyVectorcall_Call},
+    {Py_tp_call, (void *)kernel_tp_call},
     {Py_tp_traverse, (void *)Kernel_traverse},
     {Py_tp_clear, (void *)Kernel_clear},
     {Py_tp_dealloc, (void *)Kernel_dealloc},

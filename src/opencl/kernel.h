@@ -184,6 +184,7 @@ static inline int kernel_as_word(const Kernel *self, const ArgSlot *slot, PyObje
 /* kernel_quick.c: a launch; kernel_launch.c: one that takes more than a look at what came. *tried*: the status of an attempt to enqueue
  * it, with these arguments set, that failed. */
 PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+PyObject *kernel_tp_call(PyObject *op, PyObject *args, PyObject *kwargs);
 PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, cl_int tried);
 
 /* kernel_plan.c */

@@ -452,6 +452,29 @@ done:
     return result;
 }
 
+PyObject *kernel_tp_call(PyObject *op, PyObject *args, PyObject *kwargs) {
+    Py_ssize_t n = PyTuple_GET_SIZE(args), i = n, at = 0;
+    Py_ssize_t n_keywords = kwargs != NULL ? PyDict_GET_SIZE(kwargs) : 0;
+    if (n_keywords == 0) {
+        return kernel_call((Kernel *)op, PySequence_Fast_ITEMS(args), n, NULL, CL_SUCCESS);
+    }
+    PyObject **all = PyMem_Malloc((size_t)(n + n_keywords) * sizeof *all), *names = PyTuple_New(n_keywords), *result = NULL, *key, *value;
+    if (all == NULL || names == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    memcpy(all, PySequence_Fast_ITEMS(args), (size_t)n * sizeof *all);
+    for (; PyDict_Next(kwargs, &at, &key, &value); i++) {
+        PyTuple_SET_ITEM(names, i - n, Py_NewRef(key));
+        all[i] = value; /* the caller's dict holds it */
+    }
+    result = kernel_call((Kernel *)op, all, n, names, CL_SUCCESS);
+done:
+    PyMem_Free(all);
+    Py_XDECREF(names);
+    return result;
+}
+
 /* ---- module functions --------------------------------------------------------------------------------------------------------- */
 
 PG_DOC(enqueue_nd_range_kernel__doc__, "enqueue_nd_range_kernel",

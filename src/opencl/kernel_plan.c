@@ -272,7 +272,7 @@ static int declare_dtype(ArgSlot *slot, PyObject *entry) {
 }
 
 int kernel_declare(Kernel *self, PyObject *dtypes) {
-    PyObject *entries = pg_tuple(dtypes, "Kernel.set_scalar_arg_dtypes", "arg_dtypes", "dtypes or None", 1 << 16);
+    PyObject *entries = pg_tuple(dtypes, "Kernel.set_scalar_arg_dtypes", "arg_types", "dtypes or None", 1 << 16);
     if (entries == NULL) {
         return -1;
     }

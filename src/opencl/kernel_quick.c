@@ -102,6 +102,9 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
     PyObject *old[MAX_ARGS];
     int n_old = 0, set_failed;
     cl_event event = NULL;
+    if (PG_UNLIKELY(Py_TYPE(op)->tp_call != kernel_tp_call)) { /* before Python 3.12 it comes here although a program assigned to __call__ */
+        return pg_call_by_tuple(Py_TYPE(op)->tp_call, op, args, nargsf, kwnames);
+    }
     if (kwnames != NULL || PyVectorcall_NARGS(nargsf) != (Py_ssize_t)n + 3 || n > MAX_ARGS || self->locked ||
         Py_TYPE(args[0]) != self->state->CommandQueueType) {
         goto call;

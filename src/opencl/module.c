@@ -35,6 +35,25 @@ static PyStructSequence_Field name_version_fields[] = {
 static PyStructSequence_Desc name_version_desc = {"pygpu.NameVersion", "A name with its version, as OpenCL 3.0 reports them.",
                                                   name_version_fields, 2};
 
+/* Made by the thousand, so without a tuple and a dict of their arguments; but a program may have given the type another __init__. */
+#define MADE_BY_VECTORCALL(Name, prefix)                                                                                   \
+    static initproc Name##_init;                                                                                           \
+    static newfunc Name##_new;                                                                                             \
+    static PyObject *Name##_make(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames) {                     \
+        PyTypeObject *type = (PyTypeObject *)op;                                                                           \
+        if (PG_UNLIKELY(type->tp_init != Name##_init || type->tp_new != Name##_new)) {                                     \
+            return pg_call_by_tuple(PyType_Type.tp_call, op, args, nargsf, kwnames);                                       \
+        }                                                                                                                  \
+        return prefix##_vectorcall(op, args, nargsf, kwnames);                                                             \
+    }                                                                                                                      \
+    static void Name##_is_made(PyTypeObject *type) {                                                                       \
+        Name##_init = type->tp_init;                                                                                       \
+        Name##_new = type->tp_new;                                                                                         \
+        type->tp_vectorcall = Name##_make;                                                                                 \
+    }
+MADE_BY_VECTORCALL(Buffer, ocl_buffer)
+MADE_BY_VECTORCALL(LocalMemory, ocl_local_memory)
+
 static int add_types(PyObject *module, State *state) {
     for (size_t i = 0; i < sizeof type_rows / sizeof type_rows[0]; i++) {
         const TypeRow *row = &type_rows[i];
@@ -48,9 +67,8 @@ static int add_types(PyObject *module, State *state) {
             return -1;
         }
     }
-    /* Made by the thousand, so without a tuple and a dict of their arguments. */
-    state->BufferType->tp_vectorcall = ocl_buffer_vectorcall;
-    state->LocalMemoryType->tp_vectorcall = ocl_local_memory_vectorcall;
+    Buffer_is_made(state->BufferType);
+    LocalMemory_is_made(state->LocalMemoryType);
     state->NameVersion = (PyObject *)PyStructSequence_NewType(&name_version_desc);
     return state->NameVersion != NULL ? PyModule_AddObjectRef(module, "NameVersion", state->NameVersion) : -1;
 }

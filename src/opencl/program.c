@@ -44,9 +44,7 @@ static PyObject *from_source(State *state, PyTypeObject *type, Context *context,
     const char *text = PyBytes_AS_STRING(bytes);
     size_t length = (size_t)PyBytes_GET_SIZE(bytes);
     const char *nul = memchr(text, '\0', length);
-    if (length == 0) {
-        ocl_reject(state, "Program", CL_INVALID_VALUE, "the source is empty");
-    } else if (nul != NULL) {
+    if (nul != NULL) {
         ocl_reject(state, "Program", CL_INVALID_VALUE,
                    "the source has a NUL character at byte %zd, where drivers would cut it off; a binary is given as Program(context, devices, binaries)",
                    nul - text);

@@ -57,6 +57,10 @@ static int need_handle(Program *self) {
     }
     const char *text = PyBytes_AS_STRING(self->source);
     size_t length = (size_t)PyBytes_GET_SIZE(self->source);
+    if (length == 0) { /* a program that has no kernels, or a header; Intel's runtime refuses it without a character */
+        text = "\n";
+        length = 1;
+    }
     cl_int status = CL_SUCCESS;
     cl_program program;
     CL_MAKE(program, status, clCreateProgramWithSource, self->context->context, 1, &text, &length);

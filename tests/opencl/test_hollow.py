@@ -128,3 +128,36 @@ def test_what_init_did_not_make_is_refused(ctx, queue, kind):
                 if callable(value):
                     with contextlib.suppress(Exception):
                         value(*args)
+
+
+def test_calls_that_a_program_puts_its_own_before(ctx, queue, monkeypatch):
+    """As profilers do, which count launches and memory."""
+    kernel = cl.Program(ctx, "kernel void f(global int *x, int n) { *x = n; }").build().f
+    calls, sizes = [], []
+    launch, make = cl.Kernel.__call__, cl.Buffer.__init__
+
+    def count(self, *args, **kwargs):
+        calls.append((self.function_name, len(args), sorted(kwargs)))
+        return launch(self, *args, **kwargs)
+
+    def measure(self, *args, **kwargs):
+        make(self, *args, **kwargs)
+        sizes.append(self.size)
+
+    found = np.zeros(1, np.int32)
+    with monkeypatch.context() as patch:
+        patch.setattr(cl.Kernel, "__call__", count)
+        patch.setattr(cl.Buffer, "__init__", measure)
+        buffer = cl.Buffer(ctx, READ_WRITE, size=4)
+        cl.Buffer(ctx, READ_WRITE, 8)
+        kernel(queue, (1,), None, buffer, 5)
+        kernel(queue, (1,), None, buffer, n := 7, wait_for=[], global_offset=None)
+        cl.enqueue_copy(queue, found, buffer)
+        with pytest.raises(TypeError, match="arguments"):
+            kernel(queue, (1,), None, buffer)
+    assert found[0] == n and sizes == [4, 8]
+    assert calls == [("f", 5, []), ("f", 5, ["global_offset", "wait_for"]), ("f", 4, [])]
+    cl.Buffer(ctx, READ_WRITE, 16)
+    kernel(queue, (1,), None, buffer, 6)
+    cl.enqueue_copy(queue, found, buffer)
+    assert found[0] == 6 and len(calls) == 3 and len(sizes) == 2

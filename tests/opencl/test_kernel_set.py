@@ -312,7 +312,7 @@ def test_set_args_then_a_call_then_the_set_args_again(ctx, queue, memory):
 def test_declared_dtypes(ctx, queue, memory):
     kernel, o = cl.Kernel(memory, "add"), cl.Buffer(ctx, mf.READ_WRITE, 16)
     a = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.zeros(4, np.float32))
-    kernel.set_scalar_arg_dtypes([None, None, np.float32, np.int32])
+    kernel.set_scalar_arg_dtypes(arg_types=[None, None, np.float32, np.int32])
     for n in (4, np.int64(4), np.uint8(4), 4):
         kernel(queue, (4,), None, a, o, 2, n)
         assert read(queue, o, 4, np.float32) == [2] * 4

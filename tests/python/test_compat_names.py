@@ -76,6 +76,49 @@ def test_truth_values_are_int8_in_pyopencl():
         """)
 
 
+def test_what_packages_around_it_use():
+    check("""
+        import numpy as np, pyopencl as cl, pyopencl.array as cl_array
+        from pyopencl.array import _NoValue, _copy_queue, _same_as_transfer
+        from pyopencl.reduction import _process_code_for_macro
+        from pyopencl.tools import _process_code_for_macro as same
+        assert same("a;\\nb") == _process_code_for_macro("a;\\nb") == "a; \\\\\\nb"
+        with pytest.raises(RuntimeError, match="comment"):
+            same("a; // b")
+        queue = cl.CommandQueue(cl.create_some_context(interactive=False))
+        x = cl_array.to_device(queue, np.arange(6), array_queue=_same_as_transfer)
+        assert x.queue is x.copy(queue=_copy_queue).queue is queue
+        assert cl_array.max(x, initial=_NoValue).get() == 5
+
+        # reikna makes arrays without memory, and gives them some when all of them are known
+        later = cl_array.Array(queue, 4, np.int32, allocator=lambda size: 0)
+        memory = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 16)
+        later.base_data = memory
+        later.fill(7)
+        assert later.base_data is memory and later.get().tolist() == [7] * 4
+
+        from pycuda.compyte.array import c_contiguous_strides
+        import pyopencl.compyte.array as strides
+        assert c_contiguous_strides is strides.c_contiguous_strides
+        for shape in [(), (3,), (2, 3, 4), (1, 5, 1), (2, 0, 4)]:
+            c, f = c_contiguous_strides(4, shape), strides.f_contiguous_strides(4, shape)
+            if 0 not in shape:
+                assert c == np.empty(shape, np.float32).strides
+                assert f == np.empty(shape, np.float32, "F").strides
+            assert strides.is_c_contiguous_strides(c, 4, shape)
+            assert strides.is_f_contiguous_strides(f, 4, shape)
+        assert (c, f) == ((16, 16, 4), (4, 8, 8))  # as if 0 were 1
+        assert strides.is_c_contiguous_strides((99, 4), 4, (1, 3))
+        assert not strides.is_c_contiguous_strides((99, 4), 4, (2, 3))
+        assert not strides.equal_strides((4,), (4, 4), (3,))
+        flags = strides.ArrayFlags(np.zeros((3, 4)).T)
+        assert (flags.c_contiguous, flags.f_contiguous, flags.forc) == (False, True, True)
+        a, b = np.zeros(2, np.float32), np.zeros(2, np.int64)
+        assert strides.get_common_dtype(a, b, True) == np.float64
+        assert strides.get_common_dtype(a, b, False) == np.float32
+        """)
+
+
 def test_mako_is_asked_for_when_it_is_used() -> None:
     from pygpu.compat import mymako
 
