@@ -163,7 +163,7 @@ class _Advanced:
                 arrays += [(axis + k, w, False) for k, w in enumerate(where)]
             else:
                 arrays.append((axis, item, True))
-        self._place(a, arrays, begins, ends, tuple(view_shape))
+        self._place(a, arrays, begins, ends, tuple(view_shape), found.between)
 
     def _place(
         self,
@@ -172,6 +172,7 @@ class _Advanced:
         begins: list[int],
         ends: list[int],
         view_shape: Shape,
+        between: bool,
     ) -> None:
         shapes = [tuple(item.shape) for _, item, _ in arrays]
         try:
@@ -182,8 +183,9 @@ class _Advanced:
                 + " ".join(str(s).replace(" ", "") for s in shapes)
             ) from None
         used = [axis for axis, _, _ in arrays if axis is not None]
-        # side by side: each begins where the one before ended; a bool has a place and no axis
-        together = all(a == b for a, b in zip(ends, begins[1:]))
+        # side by side: each begins where the one before ended; a bool has a place and no axis, and
+        # an ellipsis keeps apart what is beside it even if it stands for no axis
+        together = not between and all(a == b for a, b in zip(ends, begins[1:]))
         first = begins[0] if together else 0
         rest = [k for k in range(len(view_shape)) if k not in used]
         before = [k for k in rest if together and k < first]

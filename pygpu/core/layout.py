@@ -290,18 +290,25 @@ class Index:
     offset is relative to the array's first item [bytes]. When the expression has other items
     (arrays, lists, bools), *advanced* is a list of (axis of the view, item), in order: the view
     then has the whole axis there, of length as in the array, to be indexed by the item. An item
-    that is a boolean array takes as many axes as it has.
+    that is a boolean array takes as many axes as it has. between: an ellipsis stands between two
+    of them.
     """
 
-    __slots__ = ("advanced", "offset", "shape", "strides")
+    __slots__ = ("advanced", "between", "offset", "shape", "strides")
 
     def __init__(
-        self, offset: int, shape: Shape, strides: Shape, advanced: list[tuple[int, Any]]
+        self,
+        offset: int,
+        shape: Shape,
+        strides: Shape,
+        advanced: list[tuple[int, Any]],
+        between: bool,
     ) -> None:
         self.offset = offset
         self.shape = shape
         self.strides = strides
         self.advanced = advanced
+        self.between = between
 
 
 def _is_int(item: Any) -> bool:
@@ -348,9 +355,11 @@ def parse_index(shape: Shape, strides: Shape, key: Any) -> Index:
     new_shape: list[int] = []
     new_strides: list[int] = []
     advanced: list[tuple[int, Any]] = []
+    apart: list[int] = []
     for item in items:
         if item is Ellipsis:
             n = ndim - used
+            apart.append(len(advanced))
             new_shape += shape[axis : axis + n]
             new_strides += strides[axis : axis + n]
             axis += n
@@ -391,4 +400,5 @@ def parse_index(shape: Shape, strides: Shape, key: Any) -> Index:
             new_shape += shape[axis : axis + n]
             new_strides += strides[axis : axis + n]
             axis += n
-    return Index(offset, tuple(new_shape), tuple(new_strides), advanced)
+    between = ellipsis and 0 < apart[0] < len(advanced)
+    return Index(offset, tuple(new_shape), tuple(new_strides), advanced, between)

@@ -21,6 +21,56 @@ _REDUCTIONS = {
     "logical_or": "any",
 }
 
+_ASSOCIATIVE = frozenset(
+    "maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and bitwise_or "
+    "bitwise_xor gcd lcm".split()
+)
+
+
+def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -> Any:
+    """reduce() or accumulate() of a ufunc whose items may be joined from left to right in parts."""
+    layout, ordered, work = part("layout"), part("ordered"), part("work")
+    if options.get("where", True) is not True:
+        raise TypeError(f"{name}.{method}: where= is not there for an array on a device")
+    dtype = options.get("dtype")
+    *_, number = ufuncs.resolve(name, (a.dtype, a.dtype, None), dtype=dtype)
+    operation = ufuncs.operation_for(name, (number, number), (number,))
+    kind = part("dtypes").compute_type(number)
+    join = f"{{ const {kind} x0 = a, x1 = b; {kind} y0; {{ {operation.body} }} r = y0; }}"
+    key = ("ufunc", name)
+    function = ordered.Function(name, number, operation.helpers, join, key, operation.features)
+    axis = options.get("axis", 0)
+    if method == "accumulate":
+        axis = layout.normalize_axis(axis, a.ndim, f"{name}.accumulate")
+        out = work.empty(a, a.shape, number) if out is None else _fits(name, out, a.shape)
+        source = a.copy() if out.base_data is a.base_data else a
+        ordered.scan(function, source, axis, out)
+        return out
+    axes = tuple(range(a.ndim)) if axis is None else layout.normalize_axes(axis, a.ndim, name)
+    shape = tuple(n for k, n in enumerate(a.shape) if k not in axes)
+    initial = options.get("initial")
+    initial = None if initial is np._NoValue else initial
+    if initial is None and 0 in a.shape:
+        initial = getattr(np, name).identity
+    if out is None:
+        out = work.empty(a, shape, number)
+    elif options.get("keepdims"):
+        raise TypeError(f"{name}.reduce: out= and keepdims= together are not there")
+    source = a.copy() if _fits(name, out, shape).base_data is a.base_data else a
+    if a.ndim == 0 or not axes:
+        out[...] = source.astype(number)
+    else:
+        ordered.reduce(function, source, axes, out, initial)
+    if not options.get("keepdims"):
+        return out
+    return out.reshape(tuple(1 if k in axes else n for k, n in enumerate(a.shape)))
+
+
+def _fits(name: str, out: Any, shape: tuple[int, ...]) -> Any:
+    if out.shape != shape:
+        raise ValueError(f"{name}: out has shape {out.shape}, and {shape} is needed")
+    return out
+
 
 def array_ufunc(
     like: Any, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
@@ -41,7 +91,15 @@ def array_ufunc(
 
         kind = "cumsum" if name == "add" else "cumprod"
         (a,) = inputs
-        return scan.scan(kind, a, options.get("axis", 0), dtype=options.get("dtype"))
+        given = None if out is None else out[0]
+        return scan.scan(kind, a, options.get("axis", 0), dtype=options.get("dtype"), out=given)
+    if method in ("reduce", "accumulate") and name in _ASSOCIATIVE:
+        (a,) = inputs
+        return _joined(name, a, method, None if out is None else out[0], options)
+    if method == "outer" and name in NAMES and ufunc.nin == 2:
+        a, b = (part("work").as_array(like, x, call=f"{name}.outer") for x in inputs)
+        a = a.reshape((*a.shape, *(1,) * b.ndim))
+        return array_ufunc(like, ufunc, "__call__", (a, b), {**options, "out": out})
     if method != "__call__":
         return NotImplemented
     if name == "matmul":

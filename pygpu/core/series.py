@@ -74,6 +74,8 @@ def _interp(
         raise ValueError("interp: fp and xp must have one axis of the same length")
     if xp.size == 0:
         raise ValueError("array of sample points is empty")
+    if x.dtype.kind == "c" or xp.dtype.kind == "c":
+        raise TypeError("interp: places are real numbers")
     kind = np.dtype(np.complex128 if fp.dtype.kind == "c" else np.float64)
     x, xp, fp = work.astype(x, np.float64), work.astype(xp, np.float64), work.astype(fp, kind)
     if period is not None:

@@ -127,6 +127,27 @@ NANS = np.where(RNG.random((4, 5)) < 0.4, np.nan, RNG.normal(size=(4, 5)))
 NANS[2] = np.nan
 
 
+def test_methods_of_ufuncs(make):
+    device, more = make(WHOLE), make(G)
+    same(np.less.outer(device, G), np.less.outer(WHOLE, G))
+    same(np.less.outer(WHOLE, more), np.less.outer(WHOLE, G))
+    for axis in (0, 1):
+        same(np.maximum.accumulate(device, axis=axis), np.maximum.accumulate(WHOLE, axis=axis))
+        same(np.bitwise_xor.reduce(device, axis), np.bitwise_xor.reduce(WHOLE, axis))
+    same(
+        np.bitwise_xor.reduce(device, 1, keepdims=True),
+        np.bitwise_xor.reduce(WHOLE, 1, keepdims=True),
+    )
+    same(np.bitwise_xor.reduce(device[:0]), np.bitwise_xor.reduce(WHOLE[:0]))
+    out = make(np.zeros_like(G))
+    assert np.add.accumulate(more, out=out) is out
+    same(out, np.add.accumulate(G))
+    with pytest.raises(TypeError, match="bitwise_xor"):
+        np.bitwise_xor.reduce(more)
+    with pytest.raises(ValueError, match="maximum: out has shape"):
+        np.maximum.accumulate(device, out=(make(WHOLE[:1]),))
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_some_of_each_kind(make):
     check(make, "nanmean", NANS, 1)

@@ -204,3 +204,16 @@ def test_records_are_set_and_fields_are_named(make):
         x["y"]
     with pytest.raises(IndexError):
         make(np.zeros(3))["x"]
+
+
+def test_an_ellipsis_for_no_axis_keeps_apart(make):
+    a, i = np.arange(12.0).reshape(3, 4), np.array([-1, 1])
+    device = make(a)
+    for key in (
+        (None, i, ..., 0),
+        (None, i, 0, ...),
+        (i, ..., 0),
+        (..., None, i, 0),
+        (slice(None), i, ...),
+    ):
+        np.testing.assert_array_equal(device[key].get(), a[key])
