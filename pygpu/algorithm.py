@@ -11,6 +11,7 @@ that are only known on the device, such as counts, are left there.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -357,6 +358,8 @@ class KeyValueSorter:
                 f"KeyValueSorter: integer keys and as many values are needed, not {keys.size} of "
                 f"{keys.dtype} and {values.size}"
             )
+        if operator.index(nkeys) < 0:
+            raise ValueError(f"KeyValueSorter: nkeys must not be negative, got {nkeys}")
         backend = keys.backend
         keys, values = keys._on_queue(queue, wait_for), values._on_queue(queue)
         order = core_sort.argsort(keys)

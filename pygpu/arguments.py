@@ -111,6 +111,8 @@ def parse_c_arg(c_arg: str, with_offset: bool = False) -> DtypedArgument:
     Raises ValueError if it cannot be parsed or its type is unknown; RuntimeError if it is a
     pointer to local or constant memory, which no array can be passed for.
     """
+    if not isinstance(c_arg, str):
+        raise TypeError(f"parse_c_arg: c_arg must be a str, not {type(c_arg).__name__}")
     text = _COMMENT.sub(" ", c_arg)
     if _OTHER_SPACE.search(text):
         raise RuntimeError(

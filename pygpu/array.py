@@ -154,7 +154,7 @@ class Array(ArrayBase):
     ) -> None:
         place = cq if cq is not None else _queue if _queue is not None else _context
         if not isinstance(place, (_opencl.CommandQueue, _opencl.Context)):
-            raise TypeError(f"cq may be a queue or a context, not '{type(cq).__name__}'")
+            raise TypeError(f"Array: cq may be a queue or a context, not '{type(cq).__name__}'")
         queue = place if isinstance(place, _opencl.CommandQueue) else None
         backend = backend_of(place)
         dtype = native(dtype, "Array")
@@ -174,6 +174,11 @@ class Array(ArrayBase):
                 raise ValueError("Array: offset must not be negative")
             data = backend.allocate(nbytes + offset, allocator, queue)
         else:
+            if not isinstance(data, backend.memory_types):
+                raise TypeError(
+                    "Array: data must be a Buffer or shared virtual memory, not "
+                    f"{type(data).__name__}"
+                )
             layout.check_memory(
                 "Array",
                 data,
@@ -491,6 +496,8 @@ def empty_like(
     ary: Any, queue: Any = _SAME, allocator: Any = None, dtype: DTypeLike | None = None
 ) -> Any:
     """A new array without contents, of the same shape, dtype and order."""
+    if not isinstance(ary, ArrayBase):
+        raise TypeError(f"empty_like: ary must be an array on the device, not {type(ary).__name__}")
     dtype = ary.dtype if dtype is None else native(dtype, "empty_like")
     strides = None
     if not ary._c_contiguous:

@@ -175,7 +175,7 @@ def match_dtype_to_c_struct(
     dtype = np.dtype(dtype)
     if not dtype.names:
         raise ValueError(f"dtype has no fields: '{dtype}'")
-    if not _IDENTIFIER.match(name):
+    if not (isinstance(name, str) and _IDENTIFIER.match(name)):
         raise ValueError(f"match_dtype_to_c_struct: name {name!r} is not a C identifier")
     return _layouts.get(device, (name, dtype), lambda: _match(device, name, dtype, context))
 

@@ -54,6 +54,16 @@ class Compiled(ABC):
         """The kernel of this name: a pygpu.Kernel or a pygpu.cuda.driver.Function."""
 
 
+def call_allocator(allocator: Any, nbytes: int) -> Any:
+    """Memory of a user's allocator."""
+    if not callable(allocator):
+        raise TypeError(
+            "allocator must be callable with a number of bytes, such as a MemoryPool, not "
+            f"{type(allocator).__name__}"
+        )
+    return allocator(nbytes)
+
+
 class Backend(ABC):
     """One device in one context. Equal only to itself."""
 

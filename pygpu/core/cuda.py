@@ -16,7 +16,7 @@ from pygpu.memoize import FirstArgCache
 from .. import _array
 from .._array import GPUArray, KernelTable
 from . import images, kernels
-from .backend import Backend, Compiled, Limits
+from .backend import Backend, Compiled, Limits, call_allocator
 from .dialect import CUDADialect
 
 __all__ = ["CUDABackend", "backend_of"]
@@ -102,7 +102,32 @@ class CUDABackend(Backend):
     def allocate(
         self, nbytes: int, allocator: Callable[[int], Any] | None = None, queue: Any = None
     ) -> Any:
-        return (self.pool.allocate if allocator is None else allocator)(nbytes)
+        if allocator is None or nbytes == 0:  # others' allocators may refuse 0 bytes
+            return self.pool.allocate(nbytes)
+        data = call_allocator(allocator, nbytes)
+        if type(getattr(allocator, "__self__", allocator)) is not DeviceMemoryPool:
+            self.check_room("memory of the allocator", data, 0, nbytes)
+        return data
+
+    def check_room(self, name: str, data: Any, low: int, high: int) -> None:
+        """Raises ValueError if bytes *low* to *high* of the device memory or address *data* are not
+        in one allocation, where the driver knows it; TypeError for what is no memory."""
+        try:
+            start, size = _cuda.mem_get_address_range(data)
+        except TypeError:
+            raise TypeError(
+                f"{name} must be device memory or an address of it, not {type(data).__name__}"
+            ) from None
+        except driver.LogicError:
+            if isinstance(data, _cuda.DeviceAllocation):
+                raise
+            return  # memory that somebody else mapped, perhaps
+        place = int(data) - start
+        if place + low < 0 or place + high > size:
+            raise ValueError(
+                f"{name}: items lie from byte {place + low} to byte {place + high} of the "
+                f"allocation, which has {size}"
+            )
 
     def to_device(
         self,

@@ -95,7 +95,10 @@ def is_numeric(dtype: np.dtype[Any]) -> bool:
 @shortcut("native")
 def native(dtype: DTypeLike, call: str = "array") -> np.dtype[Any]:
     """np.dtype(dtype), refused if a device cannot hold it: objects, the other byte order."""
-    dtype = np.dtype(dtype)
+    try:
+        dtype = np.dtype(dtype)
+    except TypeError as error:
+        raise TypeError(f"{call}: dtype: {error}") from None
     if dtype.hasobject:
         raise TypeError(f"{call}: dtype {dtype} holds Python objects, which no device can")
     if not dtype.isnative:

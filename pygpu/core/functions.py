@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from math import ceil
 from typing import Any
@@ -123,6 +123,8 @@ def concatenate(
     make: Callable[[tuple[int, ...], np.dtype[Any]], Any] | None = None,
 ) -> Any:
     """One array after the other along an axis. make(shape, dtype): the result's memory."""
+    if not isinstance(arrays, Iterable):
+        raise TypeError(f"concatenate: needs a sequence of arrays, not {type(arrays).__name__}")
     arrays = list(arrays)
     if not arrays:
         raise ValueError("need at least one array to concatenate")
@@ -351,7 +353,11 @@ def arange_plan(call: str, args: tuple[Any, ...], options: dict[str, Any]) -> tu
     dtype = np.dtype(dtype) if explicit else np.array([start, stop, step]).dtype
     if step == 0:
         raise ValueError(f"{call}: step must not be 0")
-    n = builtins.max(ceil((stop - start) / step), 0)
+    try:
+        n = builtins.max(ceil((stop - start) / step), 0)
+    except TypeError:
+        given = ", ".join(type(x).__name__ for x in (start, stop, step))
+        raise TypeError(f"{call}: start, stop and step must be numbers, not {given}") from None
     return start, step, n, dtype, explicit
 
 

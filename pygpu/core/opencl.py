@@ -11,18 +11,19 @@ import pygpu as cl
 import pygpu.cache
 import pygpu.program  # now, not in the first operation
 from pygpu import _opencl
-from pygpu.tools import ImmediateAllocator, MemoryPool
+from pygpu.tools import DeferredAllocator, ImmediateAllocator, MemoryPool, SVMAllocator, SVMPool
 
 from .. import _array
 from .._array import GPUArray, KernelTable
 from . import kernels
-from .backend import Backend, Compiled, Limits
+from .backend import Backend, Compiled, Limits, call_allocator
 from .dialect import OpenCLDialect
 
 __all__ = ["OpenCLBackend", "backend_of"]
 
 _SLOT = "_pygpu_backends"
 _OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+_OWN_ALLOCATORS = {DeferredAllocator, ImmediateAllocator, MemoryPool, SVMAllocator, SVMPool}
 _CORRECTLY_ROUNDED = 1 << 7  # CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
 
 
@@ -77,6 +78,8 @@ class OpenCLBackend(Backend):
 
     name = "opencl"
 
+    memory_types = (_opencl.MemoryObjectHolder, _opencl.SVMPointer)  # what an array can lie in
+
     def __init__(self, context: cl.Context, device: cl.Device) -> None:
         self.context = context
         self.device = device
@@ -103,7 +106,19 @@ class OpenCLBackend(Backend):
     def allocate(
         self, nbytes: int, allocator: Callable[[int], Any] | None = None, queue: Any = None
     ) -> Any:
-        return (self.pool if allocator is None else allocator)(nbytes)
+        if allocator is None or nbytes == 0:  # others' allocators may refuse 0 bytes, as OpenCL
+            return self.pool(nbytes)
+        data = call_allocator(allocator, nbytes)
+        if type(getattr(allocator, "__self__", allocator)) in _OWN_ALLOCATORS:
+            return data
+        if not isinstance(data, self.memory_types):
+            raise TypeError(
+                "allocator must return a Buffer or shared virtual memory, not "
+                f"{type(data).__name__}"
+            )
+        if data.size < nbytes:
+            raise ValueError(f"allocator returned {data.size} bytes, and {nbytes} are needed")
+        return data
 
     def to_device(
         self,

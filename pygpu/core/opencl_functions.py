@@ -258,8 +258,8 @@ def cumsum(
     return_event: bool = False,
 ) -> Any:
     """Running sums of the flat array; return_event: (event, array)."""
-    dtype = a.dtype if output_dtype is None else output_dtype
-    result = on_queue(a, queue, wait_for).cumsum(dtype=dtype)
+    a = _array("cumsum", a, queue, wait_for)
+    result = a.cumsum(dtype=a.dtype if output_dtype is None else output_dtype)
     if return_event:
         return (result.events or [result.backend.event(result.queue)])[-1], result
     return result

@@ -5,6 +5,7 @@ stream: of the work; None for the arrays'. allocator: for the result.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def placed(result: Any, allocator: Any) -> Any:
 
 def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> Any:
     """One array after the other along an axis."""
-    if allocator is None:
+    if allocator is None or not isinstance(arrays, Iterable):
         return functions.concatenate(arrays, axis)
     arrays = list(arrays)
     return functions.concatenate(

@@ -17,7 +17,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -356,11 +356,14 @@ def _own_include_folder() -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
 
-def _check(call: str, options: object, target: str) -> None:
+def _check(call: str, options: object, include_dirs: object, target: str) -> None:
     if isinstance(options, str):
         raise TypeError(
             f"{call}: options must be a list of str, such as {options.split()!r}, not one str"
         )
+    for name, given in (("options", options), ("include_dirs", include_dirs)):
+        if isinstance(given, str) or not isinstance(given or (), Iterable):
+            raise TypeError(f"{call}: {name} must be a list of str, not {type(given).__name__}")
     if target not in _TARGETS:
         raise ValueError(f"{call}: target must be one of {', '.join(_TARGETS)}, not {target!r}")
 
@@ -381,7 +384,7 @@ def _compile(
 ) -> nvrtc.Compiled:
     from . import driver
 
-    _check(call, options, target)
+    _check(call, options, include_dirs, target)
     source = source_text(call, source)
     if not no_extern_c:
         source = f'extern "C" {{\n#line 1 "{NAME}"\n{source}\n}}\n'
@@ -390,8 +393,6 @@ def _compile(
         cache_dir, keep = False, True
         words += ["-G"]
     folders = [*(include_dirs or ()), _own_include_folder()]
-    if isinstance(include_dirs, str):
-        raise TypeError(f"{call}: include_dirs must be a list of str, not one str")
     # What is loaded at once has to be the simulator's; nvcc's output can only be kept.
     simulated = call != "compile" and bool(nvrtc._cuda()._is_simulator())
     use_nvcc = (nvcc != "nvcc" or target == "fatbin") and not simulated

@@ -64,7 +64,7 @@ def _format_and_channels(dtype: np.dtype[Any]) -> tuple[array_format, int]:
 
 def _order(order: str) -> str:
     if not isinstance(order, str) or order.upper() not in ("C", "F"):
-        raise InvalidArgumentError(f"order must be 'C' or 'F', got {order!r}")
+        raise InvalidArgumentError(f"make an Array: order must be 'C' or 'F', got {order!r}")
     return order.upper()
 
 

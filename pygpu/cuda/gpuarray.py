@@ -148,6 +148,10 @@ class GPUArray(Operations, ArrayBase):
                 low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
                 nbytes, offset = high - low, -low
             gpudata = backend.allocate(nbytes, _allocator(allocator), stream)
+        elif 0 not in shape:
+            own = layout.c_strides(shape, dtype.itemsize) if strides is None else strides
+            low, high = layout.byte_bounds(shape, own, dtype.itemsize)
+            backend.check_room("GPUArray: gpudata", gpudata, low, high)
         self._init(backend, stream, gpudata, offset, shape, strides, dtype, _allocator(allocator))
         if base is not None:
             self.base = base
@@ -310,6 +314,10 @@ class GPUArray(Operations, ArrayBase):
 
     def bind_to_texref(self, texref: Any, allow_offset: bool = False) -> Any:
         """Raises LogicError: CUDA 12 removed texture references."""
+        if not hasattr(texref, "set_address"):
+            raise TypeError(
+                f"bind_to_texref: texref must be a TextureReference, not {type(texref).__name__}"
+            )
         return texref.set_address(self.gpudata, self.nbytes, allow_offset) / self.itemsize
 
     def bind_to_texref_ext(self, texref: Any, *args: Any, **kwargs: Any) -> Any:
@@ -417,6 +425,8 @@ def ones(
 @shortcut("cuda_empty_like")
 def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
     """A new array without contents, of the same shape; order "K": of its order of axes."""
+    if not isinstance(other_ary, (ArrayBase, np.ndarray)) and not hasattr(other_ary, "flags"):
+        raise TypeError(f"empty_like: an array is needed, not {type(other_ary).__name__}")
     dtype = native(other_ary.dtype if dtype is None else dtype, "empty_like")
     shape = other_ary.shape
     if isinstance(other_ary, ArrayBase):

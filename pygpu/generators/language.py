@@ -45,6 +45,15 @@ class Parameter:
     declaration: str  # of a value; of a vector, the type of its items
 
 
+def _listed(arguments: Any) -> list[Any]:
+    if not isinstance(arguments, Iterable):
+        raise TypeError(
+            "the arguments of a kernel must be a str such as 'float *x, int n' or a sequence of "
+            f"declarations, not {type(arguments).__name__}"
+        )
+    return list(arguments)
+
+
 class Language:
     """What differs between the two.
 
@@ -131,7 +140,7 @@ class _OpenCL(Language):
 
     def parse(self, arguments: Any) -> list[Parameter]:
         if not isinstance(arguments, str):
-            arguments = list(arguments)
+            arguments = _listed(arguments)
             if any(isinstance(item, Parameter) for item in arguments):
                 return [
                     item if isinstance(item, Parameter) else self.parse([item])[0]
@@ -217,6 +226,7 @@ class _CUDA(Language):
 
         if isinstance(arguments, str):
             arguments = [part for part in arguments.split(",") if part.strip()]
+        arguments = _listed(arguments)
         return [
             self._parameter(dtypes.parse_c_arg(item) if isinstance(item, str) else item)
             for item in arguments

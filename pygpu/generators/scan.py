@@ -55,6 +55,8 @@ class Scan:
     ) -> None:
         self.language, self.dtype = language, np.dtype(dtype)
         self.call = f"ScanKernel '{name_prefix}'"
+        if not isinstance(scan_expr, str):
+            raise TypeError(f"{self.call}: scan_expr must be a str, not {type(scan_expr).__name__}")
         self.index_dtype = np.dtype(np.int32 if index_dtype is None else index_dtype)
         if self.index_dtype.kind != "i":
             raise TypeError(f"{self.call}: index_dtype must be signed, not {self.index_dtype}")

@@ -110,6 +110,9 @@ class Snippet:
     ) -> None:
         self.pointers = pointers
         self.language, self.call, self.parameters = language, call, parameters
+        for name, given in (("code", text), ("loop's code", around), ("preamble", preamble)):
+            if not isinstance(given, str):
+                raise TypeError(f"{call}: the {name} must be a str, not {type(given).__name__}")
         self.text, self.around, self.preamble = text, around, preamble
         self.is_cuda = language.name == "cuda"
         self.vectors = [k for k, p in enumerate(parameters) if p.vector]
@@ -440,8 +443,11 @@ class Snippet:
                 raise TypeError(
                     f"{self.call}: may not specify both range and slice keyword arguments"
                 )
+            if not isinstance(part, slice):
+                raise TypeError(f"{self.call}: slice must be a slice, not {type(part).__name__}")
             bounds = slice(*part.indices(args[self.vectors[0]].size))
-        assert bounds is not None
+        if not isinstance(bounds, slice):
+            raise TypeError(f"{self.call}: range must be a slice, not {type(bounds).__name__}")
         if bounds.stop is None:
             raise TypeError(f"{self.call}: range needs a stop: range=slice(start, stop, step)")
         indices = range(

@@ -197,8 +197,14 @@ PyObject *table_allocate(const Table *self, PyObject *allocator, Py_ssize_t nbyt
     if (size == NULL) {
         return NULL;
     }
-    PyObject *memory = PyObject_CallOneArg(allocator == Py_None ? self->allocate : allocator, size);
+    /* Others' allocators may refuse 0 bytes, as OpenCL does. */
+    PyObject *memory = PyObject_CallOneArg(allocator == Py_None || nbytes == 0 ? self->allocate : allocator, size);
     Py_DECREF(size);
+    if (memory == Py_None) {
+        Py_DECREF(memory);
+        PyErr_SetString(PyExc_TypeError, "allocator must return device memory, not None");
+        return NULL;
+    }
     return memory;
 }
 

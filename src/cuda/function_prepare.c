@@ -398,6 +398,20 @@ static int pack_pointer(Function *self, Py_ssize_t i, PyObject *arg, unsigned ch
     return 0;
 }
 
+/* An error of struct's says which argument of which kernel it is about. */
+static void name_argument(Function *self, int i) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (value == NULL || (type != PyExc_OverflowError && type != struct_error())) {
+        PyErr_Restore(type, value, traceback);
+        return;
+    }
+    PyErr_Format(type, "kernel '%U', argument #%d (0-based): %S", self->name, i, value);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+}
+
 static int pack(Function *self, const Prepared *prepared, PyObject *const *args, unsigned char *params, const Launch *launch, Keep *keep) {
     for (int i = 0; i < prepared->n; i++) {
         const Item *item = &prepared->items[i];
@@ -426,7 +440,8 @@ static int pack(Function *self, const Prepared *prepared, PyObject *const *args,
         default:
             result = pack_integer(item, arg, at);
         }
-        if (result < 0) {
+        if (PG_UNLIKELY(result < 0)) {
+            name_argument(self, i);
             return -1;
         }
     }

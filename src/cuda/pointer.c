@@ -153,6 +153,10 @@ int cud_as_pointer(State *state, PyObject *obj, const char *call, const char *na
 }
 
 int cud_check_range(State *state, const char *call, const char *name, CUdeviceptr ptr, size_t size, size_t n) {
+    if (n > size && ptr == 0) {
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%s is the address 0, which is no memory", name);
+        return -1;
+    }
     if (n > size) {
         cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%zu bytes end past the %zu that %s has at %p", n, size, name, (void *)(uintptr_t)ptr);
         return -1;

@@ -128,7 +128,7 @@ static ArgSpec enqueue_write_image_args = PG_ARGSPEC(enqueue_write_image__doc__)
 static PyObject *host_copy(PyObject *module, ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, int write) {
     State *state = PyModule_GetState(module);
     PyObject *a[9];
-    const char *call = spec->function;
+    const char *call = "enqueue_copy"; /* what the user called */
     ImageBox box;
     ImageExtent extent;
     size_t pitch[2] = {0, 0};
@@ -204,7 +204,7 @@ static ArgSpec enqueue_copy_image_args = PG_ARGSPEC(enqueue_copy_image__doc__);
 static PyObject *enqueue_copy_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     State *state = PyModule_GetState(module);
     PyObject *a[7];
-    const char *call = "_enqueue_copy_image", *routine = "clEnqueueCopyImage";
+    const char *call = "enqueue_copy", *routine = "clEnqueueCopyImage";
     ImageBox from, to;
     ImageExtent from_extent, to_extent;
     WaitList list = {0};
@@ -339,7 +339,7 @@ static PyObject *enqueue_copy_image_to_buffer(PyObject *module, PyObject *const 
     if (pg_args(&enqueue_copy_image_to_buffer_args, args, nargs, kwnames, a) < 0) {
         return NULL;
     }
-    return buffer_copy(PyModule_GetState(module), "_enqueue_copy_image_to_buffer", a[0], a[1], a[2], a[5], a[3], a[4], a[6], 0);
+    return buffer_copy(PyModule_GetState(module), "enqueue_copy", a[0], a[1], a[2], a[5], a[3], a[4], a[6], 0);
 }
 
 static PyObject *enqueue_copy_buffer_to_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
@@ -347,7 +347,7 @@ static PyObject *enqueue_copy_buffer_to_image(PyObject *module, PyObject *const 
     if (pg_args(&enqueue_copy_buffer_to_image_args, args, nargs, kwnames, a) < 0) {
         return NULL;
     }
-    return buffer_copy(PyModule_GetState(module), "_enqueue_copy_buffer_to_image", a[0], a[2], a[1], a[3], a[4], a[5], a[6], 1);
+    return buffer_copy(PyModule_GetState(module), "enqueue_copy", a[0], a[2], a[1], a[3], a[4], a[5], a[6], 1);
 }
 
 /* ---- fill ------------------------------------------------------------------------------------------------------------------- */

@@ -154,7 +154,7 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
                 return NULL;
             }
         } else {
-            PyObject *items = pg_tuple(a[2], "CommandQueue", "properties", "ints, or an int,", 1000);
+            PyObject *items = pg_tuple(a[2], "CommandQueue", "properties", "ints or one int", 1000);
             if (items == NULL) {
                 return NULL;
             }

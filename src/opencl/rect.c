@@ -225,7 +225,7 @@ static PyObject *host_rect(PyObject *module, ArgSpec *spec, PyObject *const *arg
     int blocking;
     Py_buffer view;
     WaitList list;
-    const char *call = spec->function, *routine = routines[box.kind];
+    const char *call = "enqueue_copy", *routine = routines[box.kind];
     if (pg_args(spec, args, nargs, kwnames, a) < 0 || (blocking = pg_as_bool(a[9], 1)) < 0) {
         return NULL;
     }
@@ -284,7 +284,7 @@ static PyObject *enqueue_copy_buffer_rect(PyObject *module, PyObject *const *arg
     Side *from = &box.side[0], *to = &box.side[1];
     size_t *region = box.region;
     WaitList list;
-    const char *call = "_enqueue_copy_buffer_rect";
+    const char *call = "enqueue_copy";
     if (pg_args(&enqueue_copy_buffer_rect_args, args, nargs, kwnames, a) < 0) {
         return NULL;
     }

@@ -142,7 +142,7 @@ static int check_copy(State *state, const char *call, const Operand *dst, const 
 
 static PyObject *enqueue_svm_memcpy(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     State *state = PyModule_GetState(module);
-    const char *call = "_enqueue_svm_memcpy", *routine = "clEnqueueSVMMemcpy";
+    const char *call = "enqueue_copy", *routine = "clEnqueueSVMMemcpy";
     PyObject *a[6], *result = NULL;
     Operand dst, src;
     WaitList list;
@@ -232,7 +232,7 @@ static ArgSpec enqueue_svm_map_args = PG_ARGSPEC(enqueue_svm_map__doc__);
 
 static PyObject *enqueue_svm_map(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     State *state = PyModule_GetState(module);
-    const char *call = "_enqueue_svm_map";
+    const char *call = "SVMPointer.map";
     PyObject *a[6], *result = NULL;
     Operand operand;
     WaitList list;
@@ -284,7 +284,7 @@ static ArgSpec enqueue_svm_unmap_args = PG_ARGSPEC(enqueue_svm_unmap__doc__);
 
 static PyObject *enqueue_svm_unmap(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     State *state = PyModule_GetState(module);
-    const char *call = "_enqueue_svm_unmap";
+    const char *call = "SVMMap.release";
     PyObject *a[3], *result = NULL;
     Operand operand;
     WaitList list;

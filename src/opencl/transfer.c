@@ -195,11 +195,12 @@ static PyObject *read_or_write(PyObject *module, ArgSpec *spec, const char *offs
     PyObject *a[6];
     size_t offset = 0;
     int blocking;
-    if (pg_args(spec, args, nargs, kwnames, a) < 0 || (a[3] != NULL && pg_as_size(a[3], spec->function, offset_name, &offset) < 0) ||
+    const char *call = "enqueue_copy"; /* what the user called */
+    if (pg_args(spec, args, nargs, kwnames, a) < 0 || (a[3] != NULL && pg_as_size(a[3], call, offset_name, &offset) < 0) ||
         (blocking = pg_as_bool(a[5], 1)) < 0) {
         return NULL;
     }
-    return host_copy(PyModule_GetState(module), spec->function, a[0], a[1], a[2], offset, a[4], blocking, write);
+    return host_copy(PyModule_GetState(module), call, a[0], a[1], a[2], offset, a[4], blocking, write);
 }
 
 static PyObject *enqueue_read_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
@@ -219,7 +220,7 @@ static ArgSpec enqueue_copy_buffer_args = PG_ARGSPEC(enqueue_copy_buffer__doc__)
 static PyObject *enqueue_copy_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     PyObject *a[7];
     size_t src_offset = 0, dst_offset = 0;
-    const char *call = "_enqueue_copy_buffer";
+    const char *call = "enqueue_copy";
     if (pg_args(&enqueue_copy_buffer_args, args, nargs, kwnames, a) < 0 || (a[4] != NULL && pg_as_size(a[4], call, "src_offset", &src_offset) < 0) ||
         (a[5] != NULL && pg_as_size(a[5], call, "dst_offset", &dst_offset) < 0)) {
         return NULL;

@@ -69,6 +69,12 @@ def test_advice(context, source, expected):
         SourceModule(source)
 
 
+def test_lists_of_options(context):
+    for name, wrong in (("options", "-DN=3 -O2"), ("options", 3), ("include_dirs", 3)):
+        with pytest.raises(TypeError, match=f"SourceModule: {name} must be a list of str"):
+            SourceModule(SOURCE, **{name: wrong})
+
+
 def test_the_line_that_is_shown(context):
     with pytest.raises(cuda.CompileError) as caught:
         SourceModule("// first\n__global__ void set(int n) {\n    a[n] = 1;\n}\n")

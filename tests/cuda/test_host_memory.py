@@ -221,7 +221,9 @@ def test_more_than_the_machine_has():
             make(2**38)  # a PiB
     with pytest.raises(MemoryError):
         cuda.managed_empty(2**38, "V4096")
-    assert before is None or cuda._handle_counts() == before
+    if before is not None:  # pools of other tests' arrays may have given back theirs
+        after = cuda._handle_counts()
+        assert not {kind: n for kind, n in after.items() if n > before.get(kind, 0)}
     assert cuda.pagelocked_zeros(2**26 + 1, np.int8)[-1] == 0  # enough to be looked at
 
 

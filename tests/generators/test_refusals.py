@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pygpu as cl
 from pygpu import array as cl_array
 from pygpu import array_kernels, clmath, clrandom, tools
+from pygpu.elementwise import ElementwiseKernel
+from pygpu.scan import InclusiveScanKernel
 
 
 def hex_of(value):
@@ -72,8 +75,47 @@ def test_arrays(x):
         cl_array.concatenate([], allocator=tools.ImmediateAllocator(x.queue))
     with pytest.raises(TypeError, match="fill_rand: result must be an array"):
         clrandom.fill_rand(np.zeros(3, np.float32))
+    for call in ("empty_like", "zeros_like"):
+        with pytest.raises(TypeError, match="empty_like: ary must be an array on the device, not"):
+            getattr(cl_array, call)(np.zeros(3))
+    with pytest.raises(TypeError, match="^cumsum: needs an array on the device, not type"):
+        cl_array.cumsum(np.float32)
     with pytest.raises(ValueError, match="view: the items of the new dtype have no bytes"):
         x.view(np.dtype("V0"))
+
+
+def test_new_arrays(x):
+    """What is asked for a new array: the message names the argument, not what NumPy met."""
+    for wrong in ("nosuch", True, (0,), x.queue):
+        with pytest.raises(TypeError, match="^Array: dtype: "):
+            cl_array.zeros(x.queue, 3, wrong)
+    with pytest.raises(TypeError, match="Array: cq may be a queue or a context, not 'list'"):
+        cl_array.empty([x.queue], 3, np.float32)
+    for wrong in (3, np.zeros(2), "pool"):
+        with pytest.raises(TypeError, match="allocator must be callable with a number of bytes"):
+            cl_array.to_device(x.queue, np.zeros(3), wrong)
+    for wrong in (x.queue, "5", 1j):
+        message = "arange: start, stop and step must be numbers, not int, [a-zA-Z]+, int"
+        with pytest.raises(TypeError, match=message):
+            cl_array.arange(x.queue, wrong, dtype=np.int32)
+
+
+def test_kernels_of_snippets(opencl, x):
+    context = opencl.context
+    fill = ElementwiseKernel(context, "float *x", "x[i] = 1", "filler")
+    for wrong in (3, (0, 2), range(2)):
+        with pytest.raises(TypeError, match="'filler': range must be a slice, not"):
+            fill(x, range=wrong)
+        with pytest.raises(TypeError, match="'filler': slice must be a slice, not"):
+            fill(x, slice=wrong)
+    with pytest.raises(TypeError, match="'filler': the preamble must be a str, not list"):
+        ElementwiseKernel(context, "float *x", "x[i] = 1", "filler", preamble=["int a;"])
+    with pytest.raises(TypeError, match="'filler': the code must be a str, not int"):
+        ElementwiseKernel(context, "float *x", 1, "filler")
+    with pytest.raises(TypeError, match="arguments of a kernel must be a str .*, not int"):
+        ElementwiseKernel(context, 3, "x[i] = 1")
+    with pytest.raises(TypeError, match="ScanKernel 'scan': scan_expr must be a str, not int"):
+        InclusiveScanKernel(context, np.int32, 3)
 
 
 def test_others(opencl):
@@ -81,3 +123,59 @@ def test_others(opencl):
         array_kernels.splay(opencl.context, 5)
     with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
         tools.bitlog2({})
+
+
+def test_allocators(opencl):
+    """Memory that is none, or too small, is found before a kernel writes to it."""
+    queue, flags = cl.CommandQueue(opencl.context), cl.mem_flags.READ_WRITE
+    for wrong in (None, 3, b"x" * 40, np.zeros(40, np.uint8), queue):
+        with pytest.raises(TypeError, match="allocator must return a Buffer or shared virtual"):
+            cl_array.empty(queue, 10, np.float32, allocator=lambda n, wrong=wrong: wrong)
+    with pytest.raises(ValueError, match="allocator returned 1 bytes, and 40 are needed"):
+        cl_array.empty(
+            queue, 10, np.float32, allocator=lambda n: cl.Buffer(queue.context, flags, 1)
+        )
+    for wrong in (3, "x", np.zeros(10)):
+        with pytest.raises(TypeError, match="Array: data must be a Buffer or shared virtual"):
+            cl_array.Array(queue, 10, np.float32, data=wrong)
+    asked = []
+
+    def allocate(size):
+        asked.append(size)
+        return cl.Buffer(queue.context, flags, size)  # which OpenCL refuses for 0 bytes
+
+    empty = cl_array.empty(queue, 0, np.float32, allocator=allocate)
+    full = cl_array.zeros(queue, 4, np.float32, allocator=allocate)
+    assert (empty + empty + 1).get().shape == (0,) and empty.copy().allocator is allocate
+    assert (full + full + 1).get().tolist() == [1] * 4
+    assert asked and 0 not in asked
+    given = iter([cl.Buffer(queue.context, flags, 16), None])
+    odd = cl_array.zeros(queue, 4, np.float32, allocator=lambda n: next(given))
+    with pytest.raises(TypeError, match="allocator must return"):
+        odd + odd
+
+
+def test_allocators_of_cuda(cuda):
+    from pygpu.cuda import driver, gpuarray
+
+    small = driver.mem_alloc(4)
+    with pytest.raises(ValueError, match="from byte 0 to byte 40 of the allocation, which has 4"):
+        gpuarray.GPUArray(10, np.float32, gpudata=small)
+    with pytest.raises(ValueError, match="which has 4"):
+        gpuarray.GPUArray(1, np.float32, gpudata=int(small) + 1)
+    with pytest.raises(ValueError, match="from byte -4 to"):
+        gpuarray.GPUArray(2, np.int32, gpudata=small, strides=(-4,))
+    with pytest.raises(ValueError, match="memory of the allocator: items lie"):
+        gpuarray.empty(10, np.float32, allocator=lambda n: small)
+    for call in (gpuarray.empty_like, gpuarray.zeros_like, gpuarray.concatenate):
+        with pytest.raises(TypeError, match="is needed, not int|sequence of arrays, not int"):
+            call(3)
+    for wrong in (None, "x", np.zeros(2)):
+        with pytest.raises(TypeError, match="memory of the allocator must be device memory"):
+            gpuarray.empty(10, np.float32, allocator=lambda n, wrong=wrong: wrong)
+        if wrong is not None:
+            with pytest.raises(TypeError, match="GPUArray: gpudata must be device memory"):
+                gpuarray.GPUArray(10, np.float32, gpudata=wrong)
+    assert gpuarray.empty(0, np.float32, allocator=lambda n: 1 / 0).shape == (0,)
+    assert gpuarray.GPUArray(0, np.float32, gpudata=small).get().shape == (0,)
+    assert gpuarray.GPUArray(1, np.int32, gpudata=small).fill(7).get() == [7]

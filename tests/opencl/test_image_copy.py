@@ -173,8 +173,10 @@ def test_wrong_things(ctx, queue):
         cl._enqueue_read_image(queue, buffer, 0, 1, host)
     with pytest.raises(TypeError, match="Buffer"):
         _opencl._enqueue_copy_image_to_buffer(queue, image, image, 0, 1)
-    with pytest.raises(TypeError, match="wait_for"):
+    with pytest.raises(TypeError, match="^enqueue_copy: wait_for"):
         cl.enqueue_copy(queue, host, image, wait_for=5)
+    with pytest.raises(ValueError, match="^enqueue_copy: region has 4 entries"):
+        cl.enqueue_copy(queue, host, image, origin=(0, 0), region=(1, 1, 1, 1))
 
 
 def test_copy_between_images(ctx, queue):

@@ -440,7 +440,8 @@ def test_driver_failures(ctx, queue):
     array.base.release()
     del array, event
     queue.finish()
-    assert _opencl._handle_counts() == before
+    after = _opencl._handle_counts()  # out of memory, pools of other tests' arrays give back theirs
+    assert not {kind: n for kind, n in after.items() if n > before.get(kind, 0)}
     assert buffer.map_count == 0
 
 

@@ -530,7 +530,8 @@ def test_driver_failures(ctx, queue, routine):
         assert caught.value.code == code and caught.value.routine == routine
     host.append(1)  # given back
     del caught
-    assert _opencl._handle_counts() == before
+    after = _opencl._handle_counts()  # out of memory, pools of other tests' arrays give back theirs
+    assert not {kind: n for kind, n in after.items() if n > before.get(kind, 0)}
     _opencl._fault(routine, cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE, 1, 1)  # once: tried again
     try:
         cl.enqueue_copy(
@@ -581,7 +582,7 @@ def test_an_image_is_no_buffer(ctx, queue):
         lambda: plain._enqueue_copy_buffer_rect(queue, image, buffer, *box),
         lambda: plain._enqueue_copy_buffer_rect(queue, buffer, image, *box),
     ):
-        with pytest.raises(cl.LogicError, match="must be a buffer, not Image") as caught:
+        with pytest.raises(cl.LogicError, match="^enqueue_.*must be a buffer, not Image") as caught:
             call()
         assert isinstance(caught.value, TypeError)
         assert caught.value.code == cl.status_code.INVALID_MEM_OBJECT

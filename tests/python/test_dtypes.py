@@ -172,6 +172,8 @@ def test_parse_arg_list_of_mixed_objects():
 def test_bad_declarations(text, error, message):
     with pytest.raises(error, match=message):
         tools.parse_c_arg(text)
+    with pytest.raises(TypeError, match="parse_c_arg: c_arg must be a str, not bytes"):
+        tools.parse_c_arg(text.encode())
 
 
 def test_arguments_are_values():
