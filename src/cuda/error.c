@@ -51,6 +51,10 @@ static PyObject *describe(State *state, const char *routine, CUresult status, Py
     if (*detail != '\0' && !PyErr_Occurred() && (said == NULL || strstr(said, detail) == NULL)) {
         Py_XSETREF(what, what != NULL ? PyUnicode_FromFormat("%U; %s", what, detail) : PyUnicode_FromString(detail));
     }
+    if (*detail != '\0') { /* said once: a later error that is our own is not about it, and this call empties it */
+        int ignored;
+        (void)cu.cuDriverGetVersion(&ignored);
+    }
     if (is_kernel_fault(status) && state->last_function != NULL && !PyErr_Occurred()) {
         PyObject *name = Py_NewRef(state->last_function);
         const unsigned int *g = state->last_grid, *b = state->last_block;

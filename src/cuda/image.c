@@ -282,7 +282,13 @@ static ArgSpec module_from_file_args = PG_ARGSPEC(module_from_file__doc__);
 static PyObject *module_from_file(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     PyObject *a[1], *path = NULL;
     State *state = PyModule_GetState(module);
-    if (pg_args(&module_from_file_args, args, nargs, kwnames, a) < 0 || cud_driver_ready(state) < 0 || !PyUnicode_FSDecoder(a[0], &path)) {
+    if (pg_args(&module_from_file_args, args, nargs, kwnames, a) < 0 || cud_driver_ready(state) < 0) {
+        return NULL;
+    }
+    if (!PyUnicode_FSDecoder(a[0], &path)) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Format(PyExc_TypeError, "module_from_file: filename must be a path, not %s", Py_TYPE(a[0])->tp_name);
+        }
         return NULL;
     }
     /* Read here, not by the driver: it trusts what a file says of its own size. */

@@ -66,7 +66,7 @@ def test_files(context, cubin, tmp_path):
     with pytest.raises(cuda.RuntimeError, match="cuModuleLoad failed"):
         cuda.module_from_file(tmp_path)
     for wrong in (3, None):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="module_from_file: filename must be a path, not"):
             cuda.module_from_file(wrong)
     with pytest.raises(ValueError, match="null"):
         cuda.module_from_file("a\0b")
@@ -280,6 +280,12 @@ def test_names_by_keyword(context, cubin):
     out = np.zeros(1, np.int32)
     module.get_function(name="count")(cuda.Out(out), block=1)
     assert out[0] == 42
+    function = module.get_function("count")
+    with pytest.raises(cuda.LogicError, match="99"):
+        function.get_attribute(99)
+    with pytest.raises(cuda.LogicError) as caught:  # which is not what that call said
+        module.get_texref("x")
+    assert "99" not in str(caught.value)
     for method in (module.get_texref, module.get_surfref):
         with pytest.raises(cuda.LogicError, match="CUDA 12 removed"):
             method(name="t")
