@@ -174,11 +174,7 @@ class Array(ArrayBase):
                 raise ValueError("Array: offset must not be negative")
             data = backend.allocate(nbytes + offset, allocator, queue)
         else:
-            if not isinstance(data, backend.memory_types):
-                raise TypeError(
-                    "Array: data must be a Buffer or shared virtual memory, not "
-                    f"{type(data).__name__}"
-                )
+            backend.check_room("Array: data", data, 0, 0)
             layout.check_memory(
                 "Array",
                 data,

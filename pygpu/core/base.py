@@ -68,7 +68,11 @@ class ArrayCore(GPUArray):
         if told and offset == self.offset:
             place, size = address + offset - int(data), getattr(data, "size", 0)
             offset = place if 0 <= place < size else offset
-        layout.check_memory(type(self).__name__, data, offset, shape, strides, dtype.itemsize)
+        name = type(self).__name__
+        layout.check_memory(name, data, offset, shape, strides, dtype.itemsize)
+        if 0 not in shape:
+            low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
+            self.backend.check_room(f"{name}: memory", data, offset + low, offset + high)
         self._init(self.backend, self.queue, data, offset, shape, strides, dtype, self.allocator)
 
     def _shares_memory(self, other: Any) -> bool:

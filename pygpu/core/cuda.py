@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ __all__ = ["CUDABackend", "backend_of"]
 
 _backends = FirstArgCache()
 _recent: tuple[Any, CUDABackend] | None = None  # what was asked for last
+_HERE = nullcontext()
 
 
 def backend_of(obj: Any) -> CUDABackend:
@@ -129,6 +130,14 @@ class CUDABackend(Backend):
                 f"allocation, which has {size}"
             )
 
+    def _home(self, queue: Any) -> AbstractContextManager[None]:
+        """Inside it None means the default stream that this backend's kernels run on: each context
+        has its own, and another one may be current."""
+        if queue is not None:
+            return _HERE
+        current = _cuda.Context.get_current()
+        return _HERE if current is self.context or current is None else _current(self.context)
+
     def to_device(
         self,
         queue: Any,
@@ -141,12 +150,13 @@ class CUDABackend(Backend):
     ) -> Any:
         if array.nbytes:
             where = _at(dest, offset, queue)
-            if blocking and queue is None:
-                driver.memcpy_htod(where, array)
-            else:
-                driver.memcpy_htod_async(where, array, queue)
-                if blocking:
-                    self.synchronize(queue)
+            with self._home(queue):
+                if blocking and queue is None:
+                    driver.memcpy_htod(where, array)
+                else:
+                    driver.memcpy_htod_async(where, array, queue)
+                    if blocking:
+                        self.synchronize(queue)
         return None
 
     def to_host(
@@ -161,12 +171,13 @@ class CUDABackend(Backend):
     ) -> Any:
         if array.nbytes:
             where = _at(src, offset, queue)
-            if blocking and queue is None:
-                driver.memcpy_dtoh(array, where)
-            else:
-                driver.memcpy_dtoh_async(array, where, queue)
-                if blocking:
-                    self.synchronize(queue)
+            with self._home(queue):
+                if blocking and queue is None:
+                    driver.memcpy_dtoh(array, where)
+                else:
+                    driver.memcpy_dtoh_async(array, where, queue)
+                    if blocking:
+                        self.synchronize(queue)
         return None
 
     def copy(
@@ -181,9 +192,9 @@ class CUDABackend(Backend):
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
         if nbytes:
-            driver.memcpy_dtod_async(
-                _at(dest, dest_offset, queue), _at(src, src_offset, queue), nbytes, queue
-            )
+            to, start = _at(dest, dest_offset, queue), _at(src, src_offset, queue)
+            with self._home(queue):
+                driver.memcpy_dtod_async(to, start, nbytes, queue)
         return None
 
     def fill(
@@ -197,7 +208,8 @@ class CUDABackend(Backend):
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
         if nbytes:
-            driver.memset_d8_async(_at(dest, offset, queue), byte, nbytes, queue)
+            with self._home(queue):
+                driver.memset_d8_async(_at(dest, offset, queue), byte, nbytes, queue)
         return None
 
     def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
@@ -251,7 +263,8 @@ class CUDABackend(Backend):
             queue.synchronize()
 
     def event(self, queue: Any, wait_for: Sequence[Any] | None = None) -> Any:
-        return driver.Event(driver.event_flags.DISABLE_TIMING).record(queue)
+        with self._home(queue):
+            return driver.Event(driver.event_flags.DISABLE_TIMING).record(queue)
 
     def order(self, queue: Any, other: Any) -> Any:
         if queue is other:

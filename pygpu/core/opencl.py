@@ -78,8 +78,6 @@ class OpenCLBackend(Backend):
 
     name = "opencl"
 
-    memory_types = (_opencl.MemoryObjectHolder, _opencl.SVMPointer)  # what an array can lie in
-
     def __init__(self, context: cl.Context, device: cl.Device) -> None:
         self.context = context
         self.device = device
@@ -111,14 +109,22 @@ class OpenCLBackend(Backend):
         data = call_allocator(allocator, nbytes)
         if type(getattr(allocator, "__self__", allocator)) in _OWN_ALLOCATORS:
             return data
-        if not isinstance(data, self.memory_types):
-            raise TypeError(
-                "allocator must return a Buffer or shared virtual memory, not "
-                f"{type(data).__name__}"
-            )
-        if data.size < nbytes:
-            raise ValueError(f"allocator returned {data.size} bytes, and {nbytes} are needed")
+        self.check_room("memory of the allocator", data, 0, nbytes)
         return data
+
+    def check_room(self, name: str, data: Any, low: int, high: int) -> None:
+        """Raises ValueError if *data* has no bytes from *low* to *high*, TypeError for what is no
+        memory."""
+        if not isinstance(data, (_opencl.MemoryObjectHolder, _opencl.SVMPointer)):
+            raise TypeError(
+                f"{name} must be a Buffer or shared virtual memory, not {type(data).__name__}"
+            )
+        if low < 0:
+            raise ValueError(f"{name}: items lie before the start of the memory")
+        if high > data.size:
+            raise ValueError(
+                f"{name}: items lie up to byte {high} of the memory, which has {data.size}"
+            )
 
     def to_device(
         self,

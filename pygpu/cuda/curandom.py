@@ -149,6 +149,11 @@ class Distributions:
     def _seeds_of(self, seed_getter: Any) -> Any:
         """What seed_getter gives for each state."""
         count = self.block_count * self.generators_per_block
+        if not callable(seed_getter):
+            raise TypeError(
+                f"{type(self).__name__}: seed_getter must be a function of a count, such as "
+                f"seed_getter_uniform, not {type(seed_getter).__name__}"
+            )
         seeds = seed_getter(count)
         if getattr(seeds, "dtype", None) != np.int32 or seeds.size != count:
             raise TypeError(

@@ -152,3 +152,24 @@ def test_the_default_stream_waits_without_the_host():
             use(y, x)
             assert not gate.passed.is_set()
         assert (y.get() == 5).all()
+
+
+def test_arrays_of_a_context_that_is_not_current():
+    """None is the default stream of the array's context, not of the one that is current: what the
+    one was told, copies on the other do not wait for."""
+    a = to_gpu(HOST)
+    other = cuda.Device(0).make_context()
+    try:
+        for _ in range(20):
+            b = a + 1
+            assert b.get().tolist() == (HOST + 1).tolist() == b.copy().get().tolist()
+            assert gpuarray.sum(b).get() == (HOST + 1).sum()
+            b.set(HOST)
+            b[2:] = 7
+            assert b.get().tolist() == [1, 2] + [7] * 6
+            assert b.fill(3).get().tolist() == [3] * 8
+        assert cuda.Context.get_current() is other
+    finally:
+        other.pop()
+        other.detach()
+    assert (a + 1).get().tolist() == (HOST + 1).tolist()

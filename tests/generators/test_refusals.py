@@ -128,16 +128,21 @@ def test_others(opencl):
 def test_allocators(opencl):
     """Memory that is none, or too small, is found before a kernel writes to it."""
     queue, flags = cl.CommandQueue(opencl.context), cl.mem_flags.READ_WRITE
+    byte = cl.Buffer(opencl.context, flags, 1)
     for wrong in (None, 3, b"x" * 40, np.zeros(40, np.uint8), queue):
-        with pytest.raises(TypeError, match="allocator must return a Buffer or shared virtual"):
+        with pytest.raises(TypeError, match="memory of the allocator must be a Buffer"):
             cl_array.empty(queue, 10, np.float32, allocator=lambda n, wrong=wrong: wrong)
-    with pytest.raises(ValueError, match="allocator returned 1 bytes, and 40 are needed"):
-        cl_array.empty(
-            queue, 10, np.float32, allocator=lambda n: cl.Buffer(queue.context, flags, 1)
-        )
+    with pytest.raises(ValueError, match="allocator: items lie up to byte 40 .* which has 1"):
+        cl_array.empty(queue, 10, np.float32, allocator=lambda n: byte)
     for wrong in (3, "x", np.zeros(10)):
         with pytest.raises(TypeError, match="Array: data must be a Buffer or shared virtual"):
             cl_array.Array(queue, 10, np.float32, data=wrong)
+    moved = cl_array.zeros(queue, 4, np.float32)
+    with pytest.raises(TypeError, match="Array: memory must be a Buffer or shared virtual"):
+        moved.base_data = None
+    with pytest.raises(ValueError, match="items lie up to byte 16 of the memory, which has 1"):
+        moved.base_data = byte
+    assert moved.get().tolist() == [0] * 4
     asked = []
 
     def allocate(size):
