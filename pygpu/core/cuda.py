@@ -133,10 +133,9 @@ class CUDABackend(Backend):
     def _home(self, queue: Any) -> AbstractContextManager[None]:
         """Inside it None means the default stream that this backend's kernels run on: each context
         has its own, and another one may be current."""
-        if queue is not None:
+        if queue is not None or _cuda.Context.get_current() is self.context:
             return _HERE
-        current = _cuda.Context.get_current()
-        return _HERE if current is self.context or current is None else _current(self.context)
+        return _current(self.context)
 
     def to_device(
         self,
