@@ -492,7 +492,8 @@ def empty_like(
     ary: Any, queue: Any = _SAME, allocator: Any = None, dtype: DTypeLike | None = None
 ) -> Any:
     """A new array without contents, of the same shape, dtype and order."""
-    if not isinstance(ary, ArrayBase):
+    known = isinstance(ary, ArrayBase)  # of any backend
+    if not known:
         raise TypeError(f"empty_like: ary must be an array on the device, not {type(ary).__name__}")
     dtype = ary.dtype if dtype is None else native(dtype, "empty_like")
     strides = None

@@ -89,6 +89,11 @@ class Backend(ABC):
         """
 
     @abstractmethod
+    def check_room(self, name: str, data: Any, low: int, high: int) -> None:
+        """Raises ValueError if the memory *data*, which messages call *name*, is known to have no
+        bytes from *low* to *high*; TypeError for what is no memory."""
+
+    @abstractmethod
     def to_device(
         self,
         queue: Any,

@@ -111,8 +111,7 @@ class CUDABackend(Backend):
         return data
 
     def check_room(self, name: str, data: Any, low: int, high: int) -> None:
-        """Raises ValueError if bytes *low* to *high* of the device memory or address *data* are not
-        in one allocation, where the driver knows it; TypeError for what is no memory."""
+        # All of it must lie in one allocation; of some addresses the driver does not know any.
         try:
             start, size = _cuda.mem_get_address_range(data)
         except TypeError:

@@ -356,8 +356,8 @@ def arange_plan(call: str, args: tuple[Any, ...], options: dict[str, Any]) -> tu
     try:
         n = builtins.max(ceil((stop - start) / step), 0)
     except TypeError:
-        given = ", ".join(type(x).__name__ for x in (start, stop, step))
-        raise TypeError(f"{call}: start, stop and step must be numbers, not {given}") from None
+        types = ", ".join(type(x).__name__ for x in (start, stop, step))
+        raise TypeError(f"{call}: start, stop and step must be numbers, not {types}") from None
     return start, step, n, dtype, explicit
 
 

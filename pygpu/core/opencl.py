@@ -113,8 +113,6 @@ class OpenCLBackend(Backend):
         return data
 
     def check_room(self, name: str, data: Any, low: int, high: int) -> None:
-        """Raises ValueError if *data* has no bytes from *low* to *high*, TypeError for what is no
-        memory."""
         if not isinstance(data, (_opencl.MemoryObjectHolder, _opencl.SVMPointer)):
             raise TypeError(
                 f"{name} must be a Buffer or shared virtual memory, not {type(data).__name__}"
