@@ -108,7 +108,7 @@ def test_what_may_take_long_is_not_left_to_the_driver() -> None:
     gate = cl.UserEvent(ctx)
     assert read()[LOOK] >= 1
     gate.set_status(0)
-    event = fill(other)
+    _event = fill(other)
     assert LOOK in read()
     other.finish()
     assert LOOK not in read()
