@@ -145,7 +145,7 @@ static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *f
         }
         Py_INCREF((PyObject *)out);
     } else {
-        PyObject *data = table_allocate(table, first->allocator, first->size * (Py_ssize_t)PyDataType_ELSIZE(entry->dtype));
+        PyObject *data = table_allocate(table, first->backend, first->allocator, first->size * (Py_ssize_t)PyDataType_ELSIZE(entry->dtype));
         entry = data != NULL ? table_find(table, key) : NULL; /* an allocator may have done anything */
         if (entry == NULL) {
             Py_XDECREF(data);

@@ -48,6 +48,17 @@ static int cuda_place(Place *place) {
     return same ? with_table(place, PyObject_GetAttr(place->backend, arr_state->table)) : 0;
 }
 
+int arr_is_current(const PyObject *backend) {
+    Place place;
+    int state = cuda_place(&place), same = state > 0 && place.backend == backend;
+    if (state > 0) {
+        leave(&place);
+    } else if (state < 0) {
+        PyErr_Clear(); /* Python meets it again */
+    }
+    return same;
+}
+
 #define QUEUES 4
 
 /* Queues that arrays were made on, and their backends: weak references, as a queue's context has the backend. */
@@ -201,7 +212,7 @@ static int form_like(Form *form, const GPUArray *like, PyArray_Descr *dtype) {
 
 /* Fills a header with new memory; 0, or -1 with an exception. self may have been made before. */
 static int make_in(GPUArray *self, const Place *place, const Form *form, PyObject *allocator) {
-    PyObject *data = table_allocate(place->table, allocator, form->nbytes);
+    PyObject *data = table_allocate(place->table, place->backend, allocator, form->nbytes);
     if (data == NULL) {
         return -1;
     }
@@ -357,7 +368,9 @@ static int form_of_host(Form *form, PyObject *host) {
     if (form->dtype == NULL) {
         return 0;
     }
-    memcpy(form->shape, PyArray_DIMS(array), (size_t)form->ndim * sizeof *form->shape);
+    for (int k = 0; k < form->ndim; k++) {
+        form->shape[k] = PyArray_DIM(array, k);
+    }
     if (!measure(form)) {
         Py_CLEAR(form->dtype);
     }

@@ -397,7 +397,7 @@ static PyObject *new_array(GPUArray *first, PyArray_Descr *dtype, int ndim, cons
     for (int axis = 0; axis < ndim; axis++) {
         nbytes *= shape[axis];
     }
-    PyObject *data = table_allocate(first->table, first->allocator, nbytes);
+    PyObject *data = table_allocate(first->table, first->backend, first->allocator, nbytes);
     return data != NULL ? arr_new_beside(first, dtype, data, ndim, shape, strides) : NULL;
 }
 

@@ -15,7 +15,8 @@ typedef PyObject *(*Way)(PyObject *const *a, Py_ssize_t n);
 /* What Python gives this module: classes, commands of the backends; NULL until they were imported. */
 #define GIVEN(X)                                                                                        \
     X(cuda_class)   X(cuda_current) X(cuda_recent) X(cuda_default) X(cuda_to) X(cuda_from) X(cuda_fill) \
-    X(opencl_class) X(opencl_copy)  X(opencl_fill) X(opencl_shared) X(zero_byte)
+    X(opencl_class) X(opencl_copy)  X(opencl_fill) X(opencl_shared) X(zero_byte) \
+    X(cuda_pools)   X(opencl_pools)
 typedef struct {
 #define X(name) PyObject *name;
     GIVEN(X)
@@ -39,6 +40,9 @@ PyArray_Descr *arr_read_dtype(PyObject *obj); /* a number's dtype that devices h
 /* 1 with *out, or 0: no int that fits. Runs no code of a program. */
 int arr_read_int(PyObject *obj, Py_ssize_t *out);
 extern PyMethodDef arr_shortcut_functions[], arr_create_functions[];
+
+/* create.c: whether a CUDA backend's context is current, and so what is queued on the default stream queued on that of its arrays */
+int arr_is_current(const PyObject *backend);
 
 /* view.c */
 PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides);

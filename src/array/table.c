@@ -1,5 +1,5 @@
 /* table.c - KernelTable: the kernels that operators and functions launch without asking Python, by name and kinds of operands. */
-#include "call.h"
+#include "shortcut.h"
 
 static PyObject *grid_names; /* ("block", "grid", "stream"), for the life of the process */
 
@@ -192,7 +192,28 @@ void args_clear(Args *args) {
     args->n = args->n_owned = 0;
 }
 
-PyObject *table_allocate(const Table *self, PyObject *allocator, Py_ssize_t nbytes) {
+/* Whether it is a pool or allocator of ours, or a method of one: what these return is memory of that size. */
+static int is_ours(PyObject *allocator) {
+    if (PyMethod_Check(allocator)) {
+        allocator = PyMethod_GET_SELF(allocator);
+    } else if (PyCFunction_Check(allocator) && PyCFunction_GET_SELF(allocator) != NULL) {
+        allocator = PyCFunction_GET_SELF(allocator);
+    }
+    PyObject *const types[] = {arr_given.cuda_pools, arr_given.opencl_pools};
+    for (int k = 0; k < 2; k++) {
+        for (Py_ssize_t i = 0; types[k] != NULL && PyTuple_CheckExact(types[k]) && i < PyTuple_GET_SIZE(types[k]); i++) {
+            if (PyTuple_GET_ITEM(types[k], i) == (PyObject *)Py_TYPE(allocator)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocator, Py_ssize_t nbytes) {
+    if (allocator != Py_None && nbytes > 0 && !is_ours(allocator)) {
+        return PyObject_CallMethod(backend, "allocate", "nO", nbytes, allocator);
+    }
     PyObject *size = PyLong_FromSsize_t(nbytes);
     if (size == NULL) {
         return NULL;
@@ -200,11 +221,6 @@ PyObject *table_allocate(const Table *self, PyObject *allocator, Py_ssize_t nbyt
     /* Others' allocators may refuse 0 bytes, as OpenCL does. */
     PyObject *memory = PyObject_CallOneArg(allocator == Py_None || nbytes == 0 ? self->allocate : allocator, size);
     Py_DECREF(size);
-    if (memory == Py_None) {
-        Py_DECREF(memory);
-        PyErr_SetString(PyExc_TypeError, "allocator must return device memory, not None");
-        return NULL;
-    }
     return memory;
 }
 

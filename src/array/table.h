@@ -78,6 +78,8 @@ void args_clear(Args *args);
 /* Launches; returns the event, or None; NULL on failure. sizes, local: as in Entry and Table. */
 PyObject *table_launch(const Table *self, PyObject *kernel, PyObject *queue, PyObject *sizes, PyObject *local, Args *args);
 PyObject *table_launch_entry(Table *self, Entry *entry, PyObject *queue, Args *args, Py_ssize_t n);
-PyObject *table_allocate(const Table *self, PyObject *allocator, Py_ssize_t nbytes);
+/* Memory of so many bytes, new: of the pool (allocator None), or of another pool of ours; what anybody else's allocator gives is
+ * looked at by the backend. */
+PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocator, Py_ssize_t nbytes);
 
 #endif

@@ -19,7 +19,7 @@ int arr_can_command(const GPUArray *self) {
         return 0;
     }
     if (table->cuda) {
-        return arr_given.cuda_to != NULL && (self->queue == Py_None || self->offset == 0);
+        return arr_given.cuda_to != NULL && (self->queue == Py_None || self->offset == 0) && arr_is_current(self->backend);
     }
     return arr_given.opencl_copy != NULL && self->queue != Py_None && self->queue == table->ordered &&
            !PyObject_TypeCheck(self->base_data, (PyTypeObject *)arr_given.opencl_shared);

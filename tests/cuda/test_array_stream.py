@@ -146,6 +146,7 @@ def test_the_default_stream_waits_without_the_host():
         use(y, whole)  # compiled before
         stream = cuda.Stream(1)
         x = whole.with_stream(stream)
+        x.fill(4)  # loading a kernel waits for the device
         cuda.Context.synchronize()
         with Gate(stream) as gate:
             x.fill(5)
