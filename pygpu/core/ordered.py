@@ -98,7 +98,7 @@ class _Plan(Frozen):
 
     kernel: Any
     groups: int | tuple[int, ...]
-    group_size: int | tuple[int, ...]
+    group_size: int
     numbers: tuple[Any, ...]
     parts: tuple[int, int] | None
 
@@ -278,7 +278,7 @@ def _tile_plan(
     deep = -(-segments // SEGMENTS)
     groups = (lots, -(-segments // deep), deep)
     numbers = (n_out, n_red, number.itemsize, shift, *kept_shape[1:], *x_kept, *y_kept)
-    return _Plan(kernel, groups, (GROUP, 1, 1), numbers, (n_out, segments) if parts else None)
+    return _Plan(kernel, groups, GROUP, numbers, (n_out, segments) if parts else None)
 
 
 def scan(function: Function, a: Any, axis: int, out: Any) -> None:

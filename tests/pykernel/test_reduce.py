@@ -96,19 +96,6 @@ def test_one_kernel_for_all_lengths(cuda_context):
     assert len([k for k in known if k[0] == "ordered tile"]) == count
 
 
-def test_as_on_a_gpu(opencl_maker, monkeypatch):
-    """The kernel of GPUs as OpenCL C, on a device that is none."""
-    rows = (np.arange(20001) * 7919 % 10007).reshape(3, 6667)
-    device = opencl_maker(rows)
-    backend = device.backend
-    local = min(backend.limits.local_bytes, 48 << 10)
-    ends = cl.reduce(lambda a, b: a // 100 * 100 + b % 100)
-    monkeypatch.setattr(backend, "limits", backend.limits.but(is_cpu=False, local_bytes=local))
-    for a, x in ((device, rows), (device.reshape(6667, 3), rows.reshape(6667, 3))):
-        expected = x[:, 0] // 100 * 100 + x[:, -1] % 100
-        assert np.array_equal(ends(a, axis=1).get(), expected)
-
-
 def test_known_functions(make):
     """a + b and a * b take the array's own kernels; with the same results for integers."""
     x = np.arange(1, 20001).reshape(20, 1000) % 9 - 4
