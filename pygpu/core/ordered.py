@@ -97,9 +97,10 @@ class _Plan(Frozen):
     """One launch; parts: (rows, segments) of what it leaves to another one, or None."""
 
     kernel: Any
-    groups: int | tuple[int, ...]
+    groups: int
     group_size: int
     numbers: tuple[Any, ...]
+    tail: tuple[Any, ...]  # numbers after those of the initial value
     parts: tuple[int, int] | None
 
 
@@ -155,11 +156,12 @@ def reduce(
         return
     if plan.parts is None:
         begin = [] if initial is None else _initial_args(initial, number)
-        numbers = (*plan.numbers, *begin)
+        numbers = (*plan.numbers, *begin, *plan.tail)
         work.launch(a, plan.kernel, plan.groups, plan.group_size, [a], [out], numbers)
         return
     parts = work.empty(a, plan.parts, number)
-    work.launch(a, plan.kernel, plan.groups, plan.group_size, [a], [parts], plan.numbers)
+    numbers = (*plan.numbers, *plan.tail)
+    work.launch(a, plan.kernel, plan.groups, plan.group_size, [a], [parts], numbers)
     flat = out if out.ndim == 1 else _flat_out(out)
     if flat is None:
         dense = work.empty(out, out.shape, out.dtype)
@@ -176,7 +178,7 @@ def _flat_out(out: Any) -> Any:
 
 
 _COPY: Any = "copy"
-SEGMENTS = 1 << 15  # of a row along one dimension of groups; CUDA takes 65535
+RESIDENT = 6  # groups that a unit runs at once, as many as have room for their tiles
 
 
 def _remember(backend: Backend, key: Any, plan: Any) -> None:
@@ -210,75 +212,56 @@ def _plan(
         tuple(a.shape[k] for k in axes), tuple(a.strides[k] for k in axes)
     )
     n_out, n_red = prod(kept_shape), prod(red_shape)
-    dense = len(red_shape) == 1 and x_red == (a.dtype.itemsize,)
+    size, acc_size = a.dtype.itemsize, max(number.itemsize, 4)
+    dense = len(red_shape) == 1 and x_red == (size,)
     beside = n_out >= 64 and 0 < abs(x_kept[-1]) <= 16  # neighbouring results
-    tile = not limits.is_cpu and dense and (n_red >= 8 or 1 < n_red and n_out < 4096)
+    tile = not limits.is_cpu and n_red >= 8 and dense
     if not limits.is_cpu and not tile and not beside and n_red >= 64:
         return _COPY
-    if tile:
-        return _tile_plan(function, a, out, initial, n_red, kept_shape, x_kept, y_kept)
-    if limits.is_cpu:
-        workers = max(min(limits.units * 4, n_out * n_red >> 12), 1)
+    each = ordered_text.chunk(size, limits.local_bytes, acc_size)
+    whole = n_red * 2 > GROUP * each
+    tail: tuple[Any, ...] = ()
+    if tile and whole:
+        tiles = -(-n_red // (GROUP * each))
+        segments = max(min(limits.units * RESIDENT // n_out, tiles), 1)
+        segments = -(-tiles // -(-tiles // segments))  # none of them empty
+        groups, group_size = min(n_out * segments, 1 << 20), GROUP
+    elif tile:
+        lanes = min(work.power_of_two(-(-n_red // each)), GROUP)
+        segments, tail = 1, (lanes,)
+        groups, group_size = min(-(-n_out // (GROUP // lanes)), 1 << 20), GROUP
     else:
-        workers = limits.units * 1024
-    segments = max(min(workers // n_out, n_red // 32), 1)
-    segments = -(-n_red // -(-n_red // segments))
-    groups, group_size = kernels.grid(backend, n_out * segments)
-    if limits.is_cpu:
-        groups = min(workers, n_out * segments)
+        if limits.is_cpu:
+            workers = max(min(limits.units * 4, n_out * n_red >> 12), 1)
+        else:
+            workers = limits.units * 1024
+        segments = max(min(workers // n_out, n_red // 32), 1)
+        segments = -(-n_red // -(-n_red // segments))
+        groups, group_size = kernels.grid(backend, n_out * segments)
+        if limits.is_cpu:
+            groups = min(workers, n_out * segments)
     parts = segments > 1
     begin = ("", "") if parts or not initial else _initial_text(number)
     y = number if parts else out.dtype
     kept, reduced = len(kept_shape), len(red_shape)
+    key = (tile, tile and whole, kept, reduced, parts, bool(begin[0]))
+
+    def make() -> tuple[str, str]:
+        head = _text(function, a.dtype, y)
+        if tile:
+            body = ordered_text.tile_source(kept, each, size, whole, parts, *begin)
+            return head + body, "ord_tile"
+        return head + ordered_text.walk_source(kept, reduced, parts, *begin), "ord_walk"
+
     kernel = kernels.get(
         backend,
-        ("ordered", function.key, number, a.dtype, y, kept, reduced, parts, bool(begin[0])),
-        lambda: (
-            _text(function, a.dtype, y) + ordered_text.walk_source(kept, reduced, parts, *begin),
-            "ord_walk",
-        ),
+        ("ordered", function.key, number, a.dtype, y, key),
+        make,
         _features(function, a.dtype, y),
     )
     numbers = (n_out, n_red, segments, *kept_shape[1:], *red_shape[1:], *x_kept, *x_red, *y_kept)
-    return _Plan(kernel, groups, group_size, numbers, (n_out, segments) if parts else None)
-
-
-def _tile_plan(
-    function: Function,
-    a: Any,
-    out: Any,
-    initial: bool,
-    n_red: int,
-    kept_shape: tuple[int, ...],
-    x_kept: tuple[int, ...],
-    y_kept: tuple[int, ...],
-) -> _Plan:
-    """A work-group for a part of a row, or for several rows."""
-    backend: Backend = a.backend
-    number = function.dtype
-    n_out, kept = prod(kept_shape), len(kept_shape)
-    run = ordered_text.run_length(max(number.itemsize, 4), backend.limits.local_bytes)
-    shift = min((n_red - 1).bit_length(), (GROUP * run).bit_length() - 1)
-    segments = -(-n_red >> shift)
-    parts = segments > 1
-    begin = ("", "") if parts or not initial else _initial_text(number)
-    y = number if parts else out.dtype
-    if parts:
-        y_kept = layout.c_strides((*kept_shape, segments), number.itemsize)[:-1]
-    kernel = kernels.get(
-        backend,
-        ("ordered tile", function.key, number, a.dtype, y, kept, bool(begin[0])),
-        lambda: (
-            _text(function, a.dtype, y) + ordered_text.tile_source(kept, run, *begin),
-            "ord_tile",
-        ),
-        _features(function, a.dtype, y),
-    )
-    lots = -(-n_out // min(GROUP, GROUP * run >> shift))
-    deep = -(-segments // SEGMENTS)
-    groups = (lots, -(-segments // deep), deep)
-    numbers = (n_out, n_red, number.itemsize, shift, *kept_shape[1:], *x_kept, *y_kept)
-    return _Plan(kernel, groups, GROUP, numbers, (n_out, segments) if parts else None)
+    shape = (n_out, segments) if parts else None
+    return _Plan(kernel, groups, group_size, numbers, tail, shape)
 
 
 def scan(function: Function, a: Any, axis: int, out: Any) -> None:

@@ -6,26 +6,21 @@ neutral: a stretch of no items has no value, and none is ever joined.
 
 * ``ord_walk``: a work-item for each result, or for each of *segments* parts of it: on CPUs, and where
   the items of neighbouring results lie side by side;
-* ``ord_tile``: a work-group for a part of a row, or for several short rows. Its items come into local
-  memory; each work-item joins a run of neighbours, then of what was left, until there is one for each row;
+* ``ord_tile``: a work-group for a tile of neighbouring items, or for several short rows. Items come by
+  wide loads into local memory, each work-item joins a run of them, then neighbours are joined in a tree;
 * ``ord_scan``: a work-group (on CPUs a work-item) for each row, or for each part of it, whose
   predecessors' result is at hand.
 
-ord_walk takes x and y, the numbers of results, of items in each, of segments, the lengths of the kept
-axes but the first, of the reduced axes but the first, the strides of x along these axes and of y along
-the kept ones [bytes]; ord_tile x and y, the numbers of results and of items in each, y's stride from
-segment to segment, the logarithm of a segment's length, lengths and strides of the kept axes. Groups of
-ord_tile are counted by rows along 0, by segments along 1 and 2.
+Every kernel takes x and y, the numbers of results, of items in each, of segments, the lengths of the
+kept axes but the first, of the reduced axes but the first, the strides of x along these axes and of
+y along the kept ones [bytes], then what the kernel says itself.
 """
 
 from __future__ import annotations
 
-__all__ = ["GROUP", "run_length", "scan_source", "tile_source", "walk_source"]
+__all__ = ["GROUP", "scan_source", "tile_source", "walk_source"]
 
 GROUP = 256
-TILE_BYTES = 40 << 10  # of local memory, so that a unit has several groups
-ONCE = 4  # loads that a work-item of ord_tile has under way
-LATER = 3  # after the first run come runs of 1 << LATER
 
 
 def _unravel(names: list[str], prefix: str, count: int, index: str) -> str:
@@ -111,82 +106,132 @@ PG_INLINE T ord_at(PG_GLOBAL const char *row, pg_i64 r{"".join(f", pg_i64 {n}" f
 """
 
 
-def run_length(acc_size: int, local_bytes: int) -> int:
-    """How many items of *acc_size* bytes a work-item of ord_tile joins at first: a power of two."""
-    run = 32
-    while run > 1 and GROUP * ((run + 1) * acc_size + 8) > min(local_bytes, TILE_BYTES):
-        run //= 2
-    return run
+def chunk(size: int, local_bytes: int, acc_size: int) -> int:
+    """How many items of *size* bytes a work-item of ord_tile joins by itself: a power of two."""
+    for nbytes in (128, 64, 32):
+        if GROUP * (nbytes + max(size, 4) + acc_size) <= local_bytes:
+            return max(nbytes // size, 1)
+    return 1
 
 
-def tile_source(kept: int, run: int, initial: str, begin: str) -> str:
-    """ord_tile. run: see run_length(). It is short, as NVRTC takes three milliseconds for a loop and
-    ten for a division of 64 bits; so one text serves long rows, short ones and the parts of rows."""
-    parameters = [
-        "PG_ARRAY_IN(X, x), PG_ARRAY(Y, y)",
-        "pg_i64 n_out, pg_i64 n_red, pg_i64 y_step, pg_i32 shift",
-        *(f"pg_i64 kept{k}" for k in range(1, kept)),
-        *(f"pg_i64 {name}_k{k}" for name in "xy" for k in range(kept)),
-        *([initial] if initial else []),
-    ]
+def tile_source(
+    kept: int, each: int, size: int, whole: bool, parts: bool, initial: str, begin: str
+) -> str:
+    """ord_tile. each: see chunk(). whole: a group works on one row, else each of its rows has
+    *lanes* work-items and at most lanes * each items."""
+    vector = max(min(16 // size, each), 1)
+    loads = each // vector
+    pitch = each + max(4 // size, 1)
+    unroll = "PG_UNROLL " if each <= 32 else ""
+    if whole:
+        where = """\
+            pg_i64 at = t + (pg_i64)(u * ORD_GROUP + id) * ORD_VECTOR, most = end;
+            PG_GLOBAL const X *from = row + at;"""
+    else:
+        where = f"""\
+            pg_i32 place = (u * ORD_GROUP + id) * ORD_VECTOR, width = lanes * ORD_EACH;
+            pg_i64 o = g * rows + place / width, at = place & (width - 1), most = n_red, x_at = 0;
+            if (o >= n_out)
+                at = most;
+            else
+                {_unravel(["x"], "kept", kept, "o")}
+            PG_GLOBAL const X *from = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + x_at) + at;"""
+    load = f"""\
+        PG_VECTOR(X, ORD_VECTOR) v[{loads}];
+        PG_UNROLL for (int u = 0; u < {loads}; u++) {{
+{where}
+            if (at + ORD_VECTOR <= most && PG_ALIGNED(from, sizeof(PG_VECTOR(X, ORD_VECTOR)))) {{
+                v[u] = *(PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from;
+            }} else {{
+                PG_UNROLL for (int k = 0; k < ORD_VECTOR; k++)
+                    if (at + k < most)
+                        v[u].item[k] = from[k];
+            }}
+        }}
+        PG_UNROLL for (int u = 0; u < {loads}; u++) {{
+            pg_i32 place = (u * ORD_GROUP + id) * ORD_VECTOR;
+            PG_UNROLL for (int k = 0; k < ORD_VECTOR; k++)
+                tile[place / ORD_EACH * ORD_PITCH + place % ORD_EACH + k] = v[u].item[k];
+        }}
+        PG_BARRIER;
+"""
+    join = f"""\
+        T acc;
+        if (count > 0) {{
+            acc = ord_item(tile[id * ORD_PITCH]);
+            if (count >= ORD_EACH) {{
+                {unroll}for (int k = 1; k < ORD_EACH; k++)
+                    acc = ord_join(acc, ord_item(tile[id * ORD_PITCH + k]));
+            }} else {{
+                for (int k = 1; k < count; k++)
+                    acc = ord_join(acc, ord_item(tile[id * ORD_PITCH + k]));
+            }}
+            sums[id] = acc;
+        }}
+        for (pg_i32 d = 1; d < ORD_LANES; d <<= 1) {{
+            PG_BARRIER;
+            if ((lane & (2 * d - 1)) == 0 && lane + d < used)
+                sums[id] = ord_join(sums[id], sums[id + d]);
+        }}
+"""
+    if whole:
+        body = f"""\
+    for (pg_i64 g = PG_GROUP_ID(0); g < n_out * segments; g += PG_GROUPS(0)) {{
+        pg_i64 o = g / segments, segment = g % segments, x_at = 0;
+        pg_i64 tiles = (n_red + ORD_GROUP * ORD_EACH - 1) / (ORD_GROUP * ORD_EACH);
+        pg_i64 length = (tiles + segments - 1) / segments * ORD_GROUP * ORD_EACH, start = segment * length;
+        pg_i64 end = start + length < n_red ? start + length : n_red;
+        {_unravel(["x"], "kept", kept, "o")}
+        PG_GLOBAL const X *row = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + x_at);
+        T sum;
+        for (pg_i64 t = start; t < end; t += ORD_GROUP * ORD_EACH) {{
+{load}
+        pg_i64 left = end - t - (pg_i64)id * ORD_EACH;
+        pg_i32 count = left < ORD_EACH ? (pg_i32)(left < 0 ? 0 : left) : ORD_EACH;
+        pg_i32 used = end - t < ORD_GROUP * ORD_EACH ? (pg_i32)((end - t + ORD_EACH - 1) / ORD_EACH) : ORD_GROUP;
+{join}
+        if (id == 0)
+            sum = t == start ? sums[0] : ord_join(sum, sums[0]);
+        PG_BARRIER;
+        }}
+        if (id == 0) {{
+            T acc = sum;
+            {_write(kept, parts, begin)}
+        }}
+    }}
+"""
+    else:
+        body = f"""\
+    pg_i64 rows = ORD_GROUP / lanes;
+    for (pg_i64 g = PG_GROUP_ID(0); g * rows < n_out; g += PG_GROUPS(0)) {{
+{load}
+        pg_i64 left = n_red - (pg_i64)lane * ORD_EACH;
+        pg_i32 count = left < ORD_EACH ? (pg_i32)(left < 0 ? 0 : left) : ORD_EACH;
+        pg_i32 used = (pg_i32)((n_red + ORD_EACH - 1) / ORD_EACH);
+{join}
+        pg_i64 o = g * rows + id / lanes;
+        if (lane == 0 && o < n_out) {{
+            acc = sums[id];
+            {_write(kept, False, begin)}
+        }}
+        PG_BARRIER;
+    }}
+"""
+    lanes = "" if whole else ", pg_i32 lanes"
     return f"""\
 #define ORD_GROUP {GROUP}
-#define ORD_RUN {run}
-#define ORD_BITS {run.bit_length() - 1}
-#define ORD_ONCE {min(ONCE, run)}
-#define ORD_PLACE(i) ((i) + (i) / ORD_RUN)
-PG_KERNEL void ord_tile({", ".join(parameters)})
+#define ORD_EACH {each}
+#define ORD_PITCH {pitch}
+#define ORD_VECTOR {vector}
+#define ORD_LANES {GROUP if whole else "lanes"}
+PG_DECLARE_VECTOR(X, ORD_VECTOR)
+PG_KERNEL void ord_tile({_parameters(kept, 1, initial)}{lanes})
 {{
-    PG_LOCAL T tile[ORD_GROUP * (ORD_RUN + 1)];
-    PG_LOCAL pg_i64 from[ORD_GROUP];
+    PG_LOCAL X tile[ORD_GROUP * ORD_PITCH];
+    PG_LOCAL T sums[ORD_GROUP];
     {_START}
-    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), width = 1 << shift;
-    pg_i32 rows = shift < ORD_BITS ? ORD_GROUP : (ORD_GROUP * ORD_RUN) >> shift;
-    pg_i64 segment = PG_GROUP_ID(1) + (pg_i64)PG_GROUP_ID(2) * PG_GROUPS(1), start = segment << shift;
-    pg_i64 first = (pg_i64)PG_GROUP_ID(0) * rows;
-    pg_i32 here = n_out - first < rows ? (pg_i32)(n_out - first) : rows;
-    pg_i32 n = n_red - start < width ? (pg_i32)(n_red - start) : width;
-    if (id < here) {{
-        pg_i64 x_at = start * (pg_i64)sizeof(X);
-        {_unravel(["x"], "kept", kept, "first + id")}
-        from[id] = x_at;
-    }}
-    PG_BARRIER;
-    pg_i32 used = here > 1 ? here << shift : n;
-    PG_ROLLED for (pg_i32 p = id; p < used; p += ORD_GROUP * ORD_ONCE) {{
-        T v[ORD_ONCE];
-        PG_UNROLL for (int u = 0; u < ORD_ONCE; u++) {{
-            pg_i32 slot = p + u * ORD_GROUP, i = slot & (width - 1), r = slot >> shift;
-            PG_GLOBAL const char *row = (PG_GLOBAL const char *)x + from[r < here ? r : 0];
-            v[u] = ord_item(((PG_GLOBAL const X *)row)[i < n ? i : 0]);
-        }}
-        PG_UNROLL for (int u = 0; u < ORD_ONCE; u++)
-            tile[ORD_PLACE(p) + u * ORD_PLACE(ORD_GROUP)] = v[u];
-    }}
-    PG_ROLLED for (pg_i32 done = 0; done < shift; done += done > 0 ? {LATER} : ORD_BITS) {{
-        PG_BARRIER;
-        pg_i32 bits = shift - done, most = done > 0 ? {LATER} : ORD_BITS, run = bits < most ? bits : most;
-        pg_i32 s = id << run, count = ((n + (1 << done) - 1) >> done) - (s & ((1 << bits) - 1));
-        T acc;
-        if (s >> bits < here && count > 0) {{
-            PG_LOCAL_PTR T *mine = tile + ORD_PLACE(s);
-            if (count > 1 << run)
-                count = 1 << run;
-            acc = mine[0];
-            PG_ROLLED for (pg_i32 k = 1; k < count; k++)
-                acc = ord_join(acc, mine[k]);
-        }}
-        PG_BARRIER;
-        if (s >> bits < here && count > 0)
-            tile[ORD_PLACE(id)] = acc;
-    }}
-    if (id < here) {{
-        T acc = tile[ORD_PLACE(id)];
-        pg_i64 y_at = segment * y_step;
-        {_unravel(["y"], "kept", kept, "first + id")} {begin}
-        ord_store((PG_GLOBAL Y *)((PG_GLOBAL char *)y + y_at), acc);
-    }}
-}}
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = {"id" if whole else "id & (lanes - 1)"};
+{body}}}
 """
 
 
