@@ -2,6 +2,13 @@
 #include "shortcut.h"
 
 PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides) {
+    if (!of_own_class(self)) { /* a program's class, whose attributes views may have to carry on */
+        PyObject *lengths = pg_tuple_of(shape, ndim), *steps = strides != NULL ? pg_tuple_of(strides, ndim) : Py_NewRef(Py_None);
+        PyObject *made = lengths != NULL && steps != NULL ? PyObject_CallMethod((PyObject *)self, "_view", "OOnO", lengths, steps, offset, dtype) : NULL;
+        Py_XDECREF(lengths);
+        Py_XDECREF(steps);
+        return made;
+    }
     GPUArray *view = (GPUArray *)arr_new_beside(self, dtype, Py_NewRef(self->base_data), ndim, shape, strides);
     if (view != NULL) {
         view->offset = offset;
