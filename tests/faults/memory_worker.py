@@ -142,7 +142,10 @@ def prepare(base: Base, name: str = "") -> dict[str, Callable[[], Any]]:
         "device_copy": lambda: cl.enqueue_copy(
             base.queue, other, buffer, wait_for=[cl.enqueue_marker(base.queue)]
         ),
-        "launch": lambda: axpy(base.queue, gs, None, scalar, buffer, other).wait(),
+        # More Events at once than are kept to be used again.
+        "launch": lambda: [
+            axpy(base.queue, gs, None, scalar, buffer, other) for _ in range(EVENTS)
+        ][-1].wait(),
         "kernel": lambda: cl.Kernel(base.prg, "axpy").set_args(scalar, buffer, other),
         "map": map_,
         "callback": callback,
@@ -160,6 +163,7 @@ def prepare(base: Base, name: str = "") -> dict[str, Callable[[], Any]]:
     }
 
 
+EVENTS = 70
 NAMES = ("buffer", "blocking_copy", "pending_copy", "device_copy", "launch", "kernel", "map",
          "callback", "user_event",
          "user_event_dropped", "refusals", "pool", "shared_memory", "image", "information",
