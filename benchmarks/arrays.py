@@ -6,8 +6,8 @@ python benchmarks/arrays.py [--size N] [--seconds S] [--only SYSTEM ...] [--json
 For large arrays the useful bytes of an operation (what a user sees read and written) are divided
 by its time, and by the rate of a copy on the device in the same run, which counts a byte read and a
 byte written. For arrays of 16 items the time of a call is printed, while calls are queued one after
-the other. Systems that are not installed, and operations that they do not have, are left out with a
-line.
+the other; making, viewing and transferring arrays is timed for these alone. Systems that are not
+installed, and operations that they do not have, are left out with a line.
 """
 
 from __future__ import annotations
@@ -50,6 +50,21 @@ BYTES = {
     "uniform random": 4,
 }
 
+# timed for small arrays alone
+MAKING = [
+    "to device",
+    "to host",
+    "set",
+    "empty",
+    "empty like",
+    "zeros",
+    "fill",
+    "a[1:-1]",
+    "a[3]",
+    "reshape",
+    "transposed",
+]
+
 Operations = dict[str, Callable[[], Any]]
 Maker = Callable[[np.ndarray], tuple[Operations, Callable[[], None]]]
 
@@ -58,6 +73,18 @@ def square(n: int) -> tuple[int, int]:
     """A shape of n items, as near to a square as powers of two are."""
     rows = 1 << (n.bit_length() - 1) // 2
     return rows, n // rows
+
+
+def views(a: Any) -> Operations:
+    """Of an array with one axis; they cost the same for any number of items."""
+    m = a.reshape(square(a.shape[0]))
+    shape = square(a.shape[0])
+    return {
+        "a[1:-1]": lambda: a[1:-1],
+        "a[3]": lambda: a[3],
+        "reshape": lambda: a.reshape(shape),
+        "transposed": lambda: m.T,
+    }
 
 
 def pygpu_operations(
@@ -94,7 +121,24 @@ def pygpu_operations(
     }
     if functions is not None:
         operations["exp(a)"] = lambda: functions.exp(a)
-    return operations
+    x = to_device(host)
+    return (
+        operations
+        | transfers(to_device, x, host)
+        | {
+            "empty like": lambda: module.empty_like(x),
+            "fill": lambda: x.fill(3),
+        }
+    )
+
+
+def transfers(to_device: Callable[..., Any], x: Any, host: np.ndarray) -> Operations:
+    """Those of arrays that have get() and set()."""
+    return views(x) | {
+        "to device": lambda: to_device(host),
+        "to host": lambda: x.get(),
+        "set": lambda: x.set(host),
+    }
 
 
 def optional(name: str) -> Any:
@@ -118,6 +162,8 @@ def pygpu_cuda(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
         generator = curandom.XORWOWRandomNumberGenerator()
         operations["uniform random"] = lambda: generator.fill_uniform(dest)
     operations["copy"] = lambda: driver.memcpy_dtod_async(dest.gpudata, source.gpudata, nbytes)
+    operations["empty"] = lambda: gpuarray.empty(host.size, np.float32)
+    operations["zeros"] = lambda: gpuarray.zeros(host.size, np.float32)
     return operations, driver.Context.synchronize
 
 
@@ -158,6 +204,8 @@ def pygpu_opencl(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
     )
     source, dest = array.to_device(queue, host), array.to_device(queue, host)
     operations["copy"] = lambda: cl.enqueue_copy(queue, dest.data, source.data)
+    operations["empty"] = lambda: array.empty(queue, host.size, np.float32)
+    operations["zeros"] = lambda: array.zeros(queue, host.size, np.float32)
     clrandom = optional("pygpu.clrandom")
     if clrandom is not None:
         generator = clrandom.PhiloxGenerator(queue.context)
@@ -185,6 +233,8 @@ def numpy_like(xp: Any, a: Any, b: Any, m: Any, column: Any) -> Operations:
         "a[a > .5]": lambda: a[a > 0.5],
         "sort": lambda: xp.sort(a),
         "argsort": lambda: xp.argsort(a),
+        "empty like": lambda: xp.empty_like(a),
+        **views(a),
     }
 
 
@@ -199,6 +249,10 @@ def cupy(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
     operations["copy"] = lambda: out.data.copy_from_device_async(
         a.data, host.nbytes, cp.cuda.get_current_stream()
     )
+    operations |= transfers(cp.asarray, out, host)
+    operations["empty"] = lambda: cp.empty(host.size, np.float32)
+    operations["zeros"] = lambda: cp.zeros(host.size, np.float32)
+    operations["fill"] = lambda: out.fill(3)
     return operations, cp.cuda.Device().synchronize
 
 
@@ -215,6 +269,13 @@ def torch(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
     operations["uniform random"] = lambda: t.rand(host.size, device="cuda")
     operations["copy"] = lambda: out.copy_(a)
     operations["transposed copy"] = lambda: m.T.contiguous()
+    there = t.from_numpy(host)
+    operations["to device"] = lambda: there.cuda()
+    operations["to host"] = lambda: out.cpu()
+    operations["set"] = lambda: out.copy_(there)
+    operations["empty"] = lambda: t.empty(host.size, device="cuda")
+    operations["zeros"] = lambda: t.zeros(host.size, device="cuda")
+    operations["fill"] = lambda: out.fill_(3)
     return operations, t.cuda.synchronize
 
 
@@ -234,7 +295,12 @@ def pycuda(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
         "sum": lambda: gpuarray.sum(a),
         "max": lambda: gpuarray.max(a),
         "dot": lambda: gpuarray.dot(a, b),
+        "empty": lambda: gpuarray.empty(host.size, np.float32, pool.allocate),
+        "zeros": lambda: gpuarray.zeros(host.size, np.float32, pool.allocate),
+        "empty like": lambda: gpuarray.empty_like(a),
+        "fill": lambda: b.fill(3),
     }
+    operations |= transfers(lambda x: gpuarray.to_gpu(x, pool.allocate), b, host)
     return operations, drv.Context.synchronize
 
 
@@ -257,7 +323,12 @@ def pyopencl(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
         "max": lambda: array.max(a),
         "dot": lambda: array.dot(a, b),
         "cumsum": lambda: array.cumsum(a),
+        "empty": lambda: array.empty(queue, host.size, np.float32, allocator=pool),
+        "zeros": lambda: array.zeros(queue, host.size, np.float32, allocator=pool),
+        "empty like": lambda: array.empty_like(a),
+        "fill": lambda: b.fill(3),
     }
+    operations |= transfers(lambda x: array.to_device(queue, x, pool), b, host)
     return operations, queue.finish
 
 
@@ -269,6 +340,9 @@ def numpy(host: np.ndarray) -> tuple[Operations, Callable[[], None]]:
     generator = np.random.default_rng(1)
     operations["uniform random"] = lambda: generator.random(host.size, dtype=np.float32)
     operations["copy"] = lambda: np.copyto(out, a)
+    operations["empty"] = lambda: np.empty(host.size, np.float32)
+    operations["zeros"] = lambda: np.zeros(host.size, np.float32)
+    operations["fill"] = lambda: out.fill(3)
     return operations, lambda: None
 
 
@@ -310,7 +384,7 @@ def measure(name: str, n: int, seconds: float) -> dict[str, float]:
     host = np.random.default_rng(1).random(n, dtype=np.float32)
     operations, wait = SYSTEMS[name](host)
     result = {}
-    for operation in BYTES:
+    for operation in BYTES if n > SMALL else [*BYTES, *MAKING]:
         if operation not in operations:
             continue
         try:
@@ -328,7 +402,7 @@ def table(
     print(f"\n{title}\n")
     print("| | " + " | ".join(results) + " |")
     print("|---" * (len(results) + 1) + "|")
-    for operation in BYTES:
+    for operation in [*BYTES, *MAKING]:
         cells = [
             text(system, operation) if operation in times else ""
             for system, times in results.items()
