@@ -703,6 +703,14 @@ class MemoryPool:
     def stop_holding(self) -> None: ...
 
 @final
+class NameVersion(structseq[int | str], tuple[int, str]):
+    __match_args__: Final = ("version", "name")
+    @property
+    def version(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+
+@final
 class Platform:
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
@@ -977,14 +985,6 @@ class MemoryObject(MemoryObjectHolder):
     @property
     def hostbuf(self) -> Any: ...
     def release(self) -> None: ...
-
-@final
-class NameVersion(structseq[int | str], tuple[int, str]):
-    __match_args__: Final = ("version", "name")
-    @property
-    def version(self) -> int: ...
-    @property
-    def name(self) -> str: ...
 
 @final
 class NannyEvent(Event):

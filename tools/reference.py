@@ -82,7 +82,7 @@ def types_and_text(item: Any) -> tuple[str, str]:
 
 def class_text(name: str, cls: type) -> str:
     types, text = types_and_text(cls)
-    bases = [base.__name__ for base in cls.__bases__ if base is not object]
+    bases = [base.__name__ for base in cls.__bases__ if base.__name__ not in ("object", "_Object")]
     lines = [f"### {name}", ""]
     if types:
         lines += [code(name, types), ""]

@@ -39,6 +39,7 @@ NAMES = {  # in docstrings -> in stubs
     r"(?<=-> )object\b": "Any",  # the answer to get_info() depends on the question
 }
 
+ROOTS = {"object", "_Object"}  # what nothing is said about deriving from
 # Subclasses of these may make themselves by super().__init__().
 MADE_BY_INIT = {"Buffer", "CommandQueue", "Context", "Image", "Program"}
 
@@ -251,7 +252,7 @@ def extension_stub(module: ModuleType, head: str) -> str:
 def class_stub(cls: type) -> str:
     if issubclass(cls, tuple):
         return structseq_stub(cls)
-    bases = ", ".join(base.__name__ for base in cls.__bases__ if base is not object)
+    bases = ", ".join(base.__name__ for base in cls.__bases__ if base.__name__ not in ROOTS)
     head = f"class {cls.__name__}" + (f"({bases})" if bases else "") + ":"
     body = []
     if (cls.__doc__ or "").startswith("("):

@@ -391,5 +391,6 @@ PyType_Spec arr_GPUArray_spec = {
     .name = "pygpu.GPUArray",
     .basicsize = sizeof(GPUArray),
     .slots = GPUArray_slots,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    /* Programs change the classes made of it; as it cannot be changed itself, object.__new__ makes none of them. */
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
 };

@@ -5,7 +5,7 @@
 typedef struct {
     PyType_Spec *spec;
     size_t offset;
-    Py_ssize_t base; /* offset of the base's slot in State, -1: object */
+    Py_ssize_t base; /* offset of the base's slot in State, -1: none of them */
     int exported;
 } TypeRow;
 
@@ -54,19 +54,36 @@ static PyStructSequence_Desc name_version_desc = {"pygpu.NameVersion", "A name w
 MADE_BY_VECTORCALL(Buffer, ocl_buffer)
 MADE_BY_VECTORCALL(LocalMemory, ocl_local_memory)
 
+static PyObject *refuse_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
+    return PyErr_Format(PyExc_TypeError, "%s cannot be made without its own __new__: it needs a handle of the driver", type->tp_name);
+}
+
+/* What all types derive from. As it cannot be changed, object.__new__ makes none of them, even if a program assigns to their __new__. */
+static PyType_Slot Object_slots[] = {
+    {Py_tp_doc, (void *)"What all types of this module derive from."},
+    {Py_tp_new, (void *)refuse_new},
+    {0, NULL},
+};
+static PyType_Spec Object_spec = {.name = "pygpu._Object",
+                                  .basicsize = sizeof(PyObject),
+                                  .slots = Object_slots,
+                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE};
+
 static int add_types(PyObject *module, State *state) {
-    for (size_t i = 0; i < sizeof type_rows / sizeof type_rows[0]; i++) {
+    PyObject *root = PyType_FromModuleAndSpec(module, &Object_spec, NULL);
+    for (size_t i = 0; root != NULL && i < sizeof type_rows / sizeof type_rows[0]; i++) {
         const TypeRow *row = &type_rows[i];
-        PyObject *base = row->base >= 0 ? *(PyObject **)((char *)state + row->base) : NULL;
+        PyObject *base = row->base >= 0 ? *(PyObject **)((char *)state + row->base) : root;
         PyObject *type = PyType_FromModuleAndSpec(module, row->spec, base);
-        if (type == NULL) {
-            return -1;
-        }
         *(PyObject **)((char *)state + row->offset) = type;
-        if (PyModule_AddType(module, (PyTypeObject *)type) < 0) {
-            return -1;
+        if (type == NULL || PyModule_AddType(module, (PyTypeObject *)type) < 0) {
+            Py_CLEAR(root);
         }
     }
+    if (root == NULL) {
+        return -1;
+    }
+    Py_DECREF(root); /* the types hold it */
     Buffer_is_made(state->BufferType);
     LocalMemory_is_made(state->LocalMemoryType);
     state->NameVersion = (PyObject *)PyStructSequence_NewType(&name_version_desc);

@@ -1,6 +1,8 @@
 """Classes are Python's own to change: attributes given to them, methods replaced, another class."""
 
 import gc
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -151,3 +153,25 @@ def test_objects_given_another_class_stay_whole(ctx, queue):
     assert given > 0
     gc.collect()
     queue.finish()
+
+
+def test_new_of_a_program_makes_no_hollow_objects():
+    """In a process of its own: Python cannot give a type its own __new__ back."""
+    code = f"""
+import pygpu as cl
+for name in {[*CLASSES, "GPUArray"]}:
+    kind = getattr(cl, name)
+    try:
+        kind.__new__ = lambda cls, *args, **kwargs: object.__new__(cls)
+    except TypeError:
+        assert name == "GPUArray"
+    try:
+        object.__new__(kind)
+    except TypeError as error:
+        assert "is not safe" in str(error)
+    else:
+        raise AssertionError(name)
+print("end")
+"""
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
