@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Callable
 from types import TracebackType
 
 from pygpu import _cuda
@@ -44,6 +45,26 @@ class Gate:
     ) -> None:
         self.open()
         assert self.passed.wait(10)
+
+
+def run_in_threads(work: Callable[[int], None], n: int) -> None:
+    """work(0) to work(n - 1), each in a thread that has the primary context; the first error."""
+    failed: list[BaseException] = []
+
+    def run(i: int) -> None:
+        try:
+            _cuda.Device(0).retain_primary_context().push()
+            work(i)
+            _cuda.Context.pop()
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
 
 
 def opened_by(gate: Gate, seconds: float) -> threading.Timer:

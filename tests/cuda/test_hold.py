@@ -1,12 +1,11 @@
 """Host memory that asynchronous copies use: kept until they are done, many small ones together."""
 
 import gc
-import threading
 import weakref
 
 import numpy as np
 import pytest
-from cuda.stream_gate import Gate
+from cuda.stream_gate import Gate, run_in_threads
 
 import pygpu.cuda.driver as cuda
 from pygpu import _cuda
@@ -200,29 +199,18 @@ def test_contexts_in_turn():
 def test_threads(balance):
     memory = cuda.mem_alloc(4 * MANY * 16)
     streams = [cuda.Stream() for _ in range(4)]
-    failed = []
 
     def work(n):
-        try:
-            cuda.Device(0).retain_primary_context().push()
-            for _ in range(20):
-                at = int(memory) + n * MANY * 16
-                references = queue_copies(at, streams[n])
-                streams[n].synchronize()
-                got = cuda.from_device(at, MANY * 16, np.uint8)
-                expected = np.repeat(np.arange(1, MANY + 1, dtype=np.uint8), 16)
-                assert (got == expected).all()
-                del references
-            cuda.Context.pop()
-        except BaseException as error:
-            failed.append(error)
+        for _ in range(20):
+            at = int(memory) + n * MANY * 16
+            references = queue_copies(at, streams[n])
+            streams[n].synchronize()
+            got = cuda.from_device(at, MANY * 16, np.uint8)
+            expected = np.repeat(np.arange(1, MANY + 1, dtype=np.uint8), 16)
+            assert (got == expected).all()
+            del references
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
+    run_in_threads(work, 4)
 
 
 @pytest.mark.parametrize("function", ["cuEventCreate", "cuEventRecord", "cuEventQuery"])

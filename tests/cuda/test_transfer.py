@@ -9,7 +9,7 @@ import weakref
 
 import numpy as np
 import pytest
-from cuda.stream_gate import Gate, opened_by
+from cuda.stream_gate import Gate, opened_by, run_in_threads
 
 import pygpu.cuda.driver as cuda
 from pygpu import _cuda
@@ -434,27 +434,14 @@ def test_memory_that_is_freed_during_a_copy(balance):
 
 
 def test_many_threads_copy(balance):
-    failed = []
-
     def work(n: int) -> None:
-        try:
-            cuda.Device(0).retain_primary_context().push()
-            a = np.full(5000, n, np.int32)
-            memory = cuda.mem_alloc(a.nbytes)
-            for _ in range(50):
-                cuda.memcpy_htod(memory, a)
-                assert (cuda.from_device_like(memory, a) == n).all()
-            del memory
-            cuda.Context.pop()
-        except BaseException as error:
-            failed.append(error)
+        a = np.full(5000, n, np.int32)
+        memory = cuda.mem_alloc(a.nbytes)
+        for _ in range(50):
+            cuda.memcpy_htod(memory, a)
+            assert (cuda.from_device_like(memory, a) == n).all()
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
+    run_in_threads(work, 4)
 
 
 def test_a_thread_without_a_context_can_copy(balance):
