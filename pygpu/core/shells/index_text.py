@@ -216,7 +216,7 @@ def few_source(mask: DType, items: DType, cpu: bool) -> str:
 """
 
 
-def _written(vectors: int) -> str:
+def written(vectors: int) -> str:
     """Puts the chosen items of a tile in order, and writes them. The counts of the vectors before
     this work-item's, and of all, are 16 bits each of *before* and *whole*."""
     return f"""\
@@ -294,7 +294,7 @@ def _staged(mask: DType, items: DType) -> str:
         PG_BARRIER;
         pg_u64 whole = scanned[{GROUP - 1}], before = sum - mine;
         pg_i32 at_k = 0;
-{_written(vectors)}    }}
+{written(vectors)}    }}
 }}
 """
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .index_text import GROUP, TILE
+from .index_text import GROUP, TILE, written
 
 __all__ = ["GROUP", "TILE", "gather_source", "layout", "marks_source"]
 
@@ -190,17 +190,6 @@ PG_KERNEL void PG_BOUNDS({GROUP}, {_RESIDENT.get(items.itemsize, 4)}) gather(PG_
                 before += total;
         }}
         pg_i32 at_k = 0;
-        PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
-            pg_i32 at = at_k + (pg_i32)((before >> (16 * k)) & 0xffff);
-            PG_UNROLL for (int j = 0; j < 4; j++)
-                if ((flags >> (k * 4 + j)) & 1)
-                    stage[at++] = v[k][j];
-            at_k += (pg_i32)((whole >> (16 * k)) & 0xffff);
-        }}
-        PG_BARRIER;
-        for (pg_i32 i = id; i < many; i += {GROUP})
-            out[base + i] = stage[i];
-        PG_BARRIER;
-    }}
+{written(vectors)}    }}
 }}
 """
