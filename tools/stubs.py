@@ -40,6 +40,15 @@ NAMES = {  # in docstrings -> in stubs
 }
 
 ROOTS = {"object", "_Object"}  # what nothing is said about deriving from
+UNTOLD = {
+    "__new__",
+    "__doc__",
+    "__module__",
+    "__dict__",
+    "__vectorcalloffset__",
+    "__setattr__",
+    "__delattr__",
+}
 # Subclasses of these may make themselves by super().__init__().
 MADE_BY_INIT = {"Buffer", "CommandQueue", "Context", "Image", "Program"}
 
@@ -294,7 +303,7 @@ def member_stub(cls: type, name: str, item: object) -> list[str]:
         return [f"def __init__{signature(cls, cls.__name__, 'self', 'None')}: ..."]
     if name == "__init__" and where not in SLOTS and cls.__new__ is not object.__new__:
         return []  # it does nothing: __new__ has done it
-    if name in ("__new__", "__doc__", "__module__", "__dict__", "__vectorcalloffset__"):
+    if name in UNTOLD:
         return []
     if isinstance(item, GetSetDescriptorType | MemberDescriptorType):
         kind = property_type(where, item)

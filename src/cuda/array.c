@@ -9,19 +9,18 @@ typedef struct {
 } Descriptor;
 
 static PyObject *Descriptor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    if (PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0)) {
+    if (!cud_has_init(type, cud_init_nothing) && (PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0))) {
         return PyErr_Format(PyExc_TypeError, "%s() takes no arguments; set its attributes", type->tp_name);
     }
     return PG_NEW(type);
 }
 
 static void Descriptor_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
     if (((CudObject *)op)->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 typedef struct {
@@ -84,7 +83,6 @@ static PyObject *Descriptor_repr(PyObject *op) {
 static PyGetSetDef ArrayDescriptor_getset[] = {FLAT_FIELDS, {NULL, NULL, NULL, NULL, NULL}};
 static PyGetSetDef ArrayDescriptor3D_getset[] = {FLAT_FIELDS, FIELD(depth, Depth, 1, "slices, or layers; 0: two dimensions"),
                                                  FIELD(flags, Flags, 0, "array3d_flags added with |"), {NULL, NULL, NULL, NULL, NULL}};
-static PyMemberDef Descriptor_members[] = {CUD_WEAKLIST(Descriptor), {NULL, 0, 0, 0, NULL}};
 
 #define DESCRIPTOR(Name, doc)                                                                                     \
     static PyType_Slot Name##_slots[] = {{Py_tp_doc, (void *)(#Name "()\n--\n\n()\n\n" doc)},                     \
@@ -92,9 +90,11 @@ static PyMemberDef Descriptor_members[] = {CUD_WEAKLIST(Descriptor), {NULL, 0, 0
                                          {Py_tp_dealloc, (void *)Descriptor_dealloc},                             \
                                          {Py_tp_repr, (void *)Descriptor_repr},                                   \
                                          {Py_tp_getset, Name##_getset},                                           \
-                                         {Py_tp_members, Descriptor_members},                                     \
+                                         {Py_tp_traverse, (void *)cud_object_traverse},                           \
+                                         {Py_tp_setattro, (void *)cud_set_field},                                 \
+                                         {Py_tp_init, (void *)cud_init_nothing},                                  \
                                          {0, NULL}};                                                              \
-    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name, .basicsize = sizeof(Descriptor), .slots = Name##_slots, .flags = CUD_FLAGS}
+    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name, .basicsize = sizeof(Descriptor), .slots = Name##_slots, .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE}
 
 DESCRIPTOR(ArrayDescriptor, "What an Array of one or two dimensions shall be; all zero at first.");
 DESCRIPTOR(ArrayDescriptor3D, "What an Array of up to three dimensions, or one for surfaces, shall be; all zero at first.");
@@ -196,16 +196,21 @@ void cud_array_unpin(ArrayObject *self) {
     }
 }
 
+static int Array_traverse(PyObject *op, visitproc visit, void *arg) {
+    CUD_VISIT(op);
+    Py_VISIT((PyObject *)((ArrayObject *)op)->context);
+    return 0;
+}
+
 static void Array_dealloc(PyObject *op) {
     ArrayObject *self = (ArrayObject *)op;
-    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
     destroy(self);
     Py_XDECREF((PyObject *)self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 int cud_as_array(State *state, PyObject *obj, const char *call, const char *name, ArrayObject **out) {
@@ -288,9 +293,8 @@ static PyMethodDef Array_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Array_getset[] = {{"handle", Array_get_handle, NULL, "int: the driver's handle", NULL}, {NULL, NULL, NULL, NULL, NULL}};
-static PyMemberDef Array_members[] = {CUD_WEAKLIST(ArrayObject), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot Array_slots[] = {
     {Py_tp_doc, (void *)Array__doc__}, {Py_tp_new, (void *)Array_new},  {Py_tp_dealloc, (void *)Array_dealloc}, {Py_tp_methods, Array_methods},
-    {Py_tp_getset, Array_getset},      {Py_tp_members, Array_members}, {0, NULL},
+    {Py_tp_init, (void *)cud_init_nothing}, {Py_tp_traverse, (void *)Array_traverse}, {Py_tp_getset, Array_getset}, {0, NULL},
 };
-PyType_Spec cud_Array_spec = {.name = "pygpu.cuda.driver.Array", .basicsize = sizeof(ArrayObject), .slots = Array_slots, .flags = CUD_FLAGS};
+PyType_Spec cud_Array_spec = {.name = "pygpu.cuda.driver.Array", .basicsize = sizeof(ArrayObject), .slots = Array_slots, .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};

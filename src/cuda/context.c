@@ -50,7 +50,6 @@ static void context_destroy(Context *self) {
 
 static void Context_dealloc(PyObject *op) {
     Context *self = (Context *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
@@ -67,12 +66,11 @@ static void Context_dealloc(PyObject *op) {
         cud_hold_context_gone(self);
         context_destroy(self);
     }
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     return 0;
 }
 
@@ -543,7 +541,6 @@ static PyGetSetDef Context_getset[] = {
     {"is_alive", Context_get_is_alive, NULL, "bool: False after detach() destroyed it", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef Context_members[] = {CUD_WEAKLIST(Context), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot Context_slots[] = {
     {Py_tp_doc, (void *)"What memory, modules and streams of a device live in. Made by Device.make_context() and retain_primary_context()."},
     {Py_tp_traverse, (void *)Context_traverse},
@@ -553,8 +550,7 @@ static PyType_Slot Context_slots[] = {
     {Py_tp_richcompare, (void *)Context_compare},
     {Py_tp_methods, Context_methods},
     {Py_tp_getset, Context_getset},
-    {Py_tp_members, Context_members},
     {0, NULL},
 };
 PyType_Spec cud_Context_spec = {.name = "pygpu.cuda.driver.Context", .basicsize = sizeof(Context), .slots = Context_slots,
-                                .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                                .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};

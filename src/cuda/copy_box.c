@@ -46,7 +46,7 @@ static PyObject *box_new(PyTypeObject *type, PyObject *args, PyObject *kwargs, i
     if (state == NULL) {
         return NULL;
     }
-    if (PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0)) {
+    if (!cud_has_init(type, cud_init_nothing) && (PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0))) {
         return PyErr_Format(PyExc_TypeError, "%s() takes no arguments", type->tp_name);
     }
     Box *self = (Box *)PG_NEW(type);
@@ -60,7 +60,7 @@ static PyObject *box_new(PyTypeObject *type, PyObject *args, PyObject *kwargs, i
 
 static int Box_traverse(PyObject *op, visitproc visit, void *arg) {
     Box *self = (Box *)op;
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT(self->src.object);
     Py_VISIT(self->dst.object);
     Py_VISIT((PyObject *)self->src.context);
@@ -70,7 +70,6 @@ static int Box_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void Box_dealloc(PyObject *op) {
     Box *self = (Box *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
@@ -79,8 +78,7 @@ static void Box_dealloc(PyObject *op) {
     End_clear(&self->dst);
     Py_XDECREF((PyObject *)self->src.context);
     Py_XDECREF((PyObject *)self->dst.context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------------------------------- */

@@ -80,7 +80,7 @@ static PyMethodDef Memcpy3DPeer_methods[] = {CUD_NO_PICKLE, SET_METHODS,
                                              METHOD(set_src_context, "context", "Context", "Whose memory the source is; default: the allocation's, or the current one."),
                                              METHOD(set_dst_context, "context", "Context", "Whose memory the destination is; default: the allocation's, or the current one."),
                                              {NULL, NULL, 0, NULL}};
-static PyMemberDef Box_members[] = {CUD_WEAKLIST(Box), {"__vectorcalloffset__", T_PYSSIZET, offsetof(Box, call), READONLY, NULL}, {NULL, 0, 0, 0, NULL}};
+static PyMemberDef Box_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(Box, call), READONLY, NULL}, {NULL, 0, 0, 0, NULL}};
 
 #define KIND(Name, number, methods, getset, doc)                                                                                          \
     static PyObject *Name##_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) { return box_new(type, args, kwargs, number); }     \
@@ -92,11 +92,13 @@ static PyMemberDef Box_members[] = {CUD_WEAKLIST(Box), {"__vectorcalloffset__", 
                                          {Py_tp_methods, methods},                                                                        \
                                          {Py_tp_getset, getset},                                                                          \
                                          {Py_tp_members, Box_members},                                                                    \
+                                         {Py_tp_init, (void *)cud_init_nothing},                                                          \
+                                         {Py_tp_setattro, (void *)cud_set_field},                                                         \
                                          {0, NULL}};                                                                                      \
     PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name,                                                                  \
                                      .basicsize = sizeof(Box),                                                                            \
                                      .slots = Name##_slots,                                                                               \
-                                     .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL}
+                                     .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL}
 
 KIND(Memcpy2D, BOX_2D, Memcpy_methods, Memcpy2D_getset,
      "Memcpy2D()\n--\n\n()\n\nA copy of *height* rows of *width_in_bytes*: set both ends and the sizes, then call it, copy(aligned=False) or copy(stream).\n\n"

@@ -116,6 +116,10 @@ const char *cud_detail(void);
 
 /* device.c: the __init__ of types whose __new__ does it all, for subclasses that call it with their arguments. */
 int cud_init_nothing(PyObject *self, PyObject *args, PyObject *kwargs);
+/* tp_setattro of types whose attributes are fields of a structure: a new name is a misspelt one, unless a subclass has it. */
+int cud_set_field(PyObject *op, PyObject *name, PyObject *value);
+/* Whether a subclass has an __init__ of its own, whose arguments are none of our tp_new's. */
+static inline int cud_has_init(PyTypeObject *type, initproc ours) { return type->tp_init != ours; }
 
 /* ---- enumerations ----------------------------------------------------------------------------------------------- */
 
@@ -142,11 +146,28 @@ void cud_pools_trim(Context *of);
 #define CUD_HEAD           \
     PyObject_HEAD          \
     State *state;          \
-    PyObject *weakrefs;
+    PyObject *weakrefs;    \
+    PyObject *dict; /* attributes that a program gave the object, or NULL */
 
 typedef struct {
     CUD_HEAD
 } CudObject;
+
+/* The end of every tp_dealloc. Attributes go last: code that runs then finds the object in no list any more. */
+static inline void cud_object_free(PyObject *op) {
+    PyTypeObject *type = Py_TYPE(op);
+    Py_CLEAR(((CudObject *)op)->dict);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+/* The beginning of every tp_traverse. A cycle through attributes is cut where their dict is cleared. */
+#define CUD_VISIT(op)              \
+    do {                           \
+        Py_VISIT(Py_TYPE(op));     \
+        Py_VISIT(((CudObject *)(op))->dict); \
+    } while (0)
+int cud_object_traverse(PyObject *op, visitproc visit, void *arg); /* of what refers to nothing else */
 
 typedef struct {
     CUD_HEAD
@@ -198,6 +219,7 @@ int cud_context_check(Context *context, const char *routine);
 struct Stream {
     CUD_HEAD
     CUstream handle;
+    CUstream spare;      /* what it had before a subclass's __init__ said what it shall be; goes with it */
     Context *context;
     int owned;
     int capturing;       /* between begin_capture and end_capture */
@@ -237,6 +259,7 @@ void cud_hold_context_gone(Context *context);
 typedef struct {
     CUD_HEAD
     CUevent handle;
+    CUevent spare; /* as a Stream's */
     Context *context;
     int owned;
     unsigned int flags;
@@ -318,7 +341,6 @@ PyObject *cud_refuse_pickle(PyObject *op, PyObject *protocol);
 #define CUD_NO_PICKLE                                                                                                        \
     {"__reduce_ex__", cud_refuse_pickle, METH_O,                                                                             \
      "__reduce_ex__($self, protocol, /)\n--\n\n(protocol: SupportsIndex, /) -> NoReturn\n\nRaises TypeError: a handle means nothing elsewhere."}
-#define CUD_WEAKLIST(type) {"__weaklistoffset__", T_PYSSIZET, offsetof(type, weakrefs), READONLY, NULL}
-#define CUD_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE)
+#define CUD_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC) /* classes can be given attributes, as PyCUDA's, and so can objects */
 
 #endif

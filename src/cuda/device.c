@@ -85,12 +85,11 @@ static PyObject *Device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 }
 
 static void Device_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
     if (((Device *)op)->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 static PyObject *Device_count(PyObject *type, PyObject *Py_UNUSED(ignored)) {
@@ -144,6 +143,31 @@ static int attribute(Device *self, CUdevice_attribute which, int *value) {
         return -1;
     }
     return 0;
+}
+
+int cud_object_traverse(PyObject *op, visitproc visit, void *arg) {
+    CUD_VISIT(op);
+    return 0;
+}
+
+int cud_set_field(PyObject *op, PyObject *name, PyObject *value) {
+    PyTypeObject *type = Py_TYPE(op);
+    State *state = cud_state_of(type);
+    if (state == NULL) {
+        return -1;
+    }
+    if (type == state->Memcpy2DType || type == state->Memcpy3DType || type == state->Memcpy3DPeerType || type == state->ArrayDescriptorType ||
+        type == state->ArrayDescriptor3DType) {
+        PyObject *field = PyObject_GetAttr((PyObject *)type, name);
+        if (field == NULL) {
+            if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
+                PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute '%U'", type->tp_name, name);
+            }
+            return -1;
+        }
+        Py_DECREF(field);
+    }
+    return PyObject_GenericSetAttr(op, name, value);
 }
 
 int cud_init_nothing(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) { return 0; }
@@ -332,18 +356,17 @@ static PyMethodDef Device_methods[] = {
     CUD_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
-static PyMemberDef Device_members[] = {CUD_WEAKLIST(Device), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot Device_slots[] = {
     {Py_tp_doc, (void *)Device__doc__},
     {Py_tp_new, (void *)Device_new}, {Py_tp_init, (void *)cud_init_nothing},
     {Py_tp_dealloc, (void *)Device_dealloc},
+    {Py_tp_traverse, (void *)cud_object_traverse},
     {Py_tp_repr, (void *)Device_repr},
     {Py_tp_hash, (void *)Device_hash},
     {Py_tp_richcompare, (void *)Device_compare},
     {Py_tp_getattro, (void *)Device_getattro},
     {Py_nb_int, (void *)Device_int},
     {Py_tp_methods, Device_methods},
-    {Py_tp_members, Device_members},
     {0, NULL},
 };
 PyType_Spec cud_Device_spec = {.name = "pygpu.cuda.driver.Device", .basicsize = sizeof(Device), .slots = Device_slots,

@@ -13,11 +13,17 @@ static Event *event_new(State *state, PyTypeObject *type, Context *context) {
     return self;
 }
 
-static PyObject *Event_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static int event_flags(PyObject *args, PyObject *kwargs, uint32_t *flags) {
     PyObject *a[1];
+    return pg_args_tuple(&Event_args, args, kwargs, a) < 0 ? -1 : a[0] != NULL ? pg_as_u32(a[0], "Event", "flags", flags) : 0;
+}
+
+static int Event_init(PyObject *op, PyObject *args, PyObject *kwargs);
+
+static PyObject *Event_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     uint32_t flags = 0;
     State *state = cud_state_of(type);
-    if (state == NULL || pg_args_tuple(&Event_args, args, kwargs, a) < 0 || (a[0] != NULL && pg_as_u32(a[0], "Event", "flags", &flags) < 0)) {
+    if (state == NULL || (!cud_has_init(type, Event_init) && event_flags(args, kwargs, &flags) < 0)) {
         return NULL;
     }
     Context *context = cud_context_current(state);
@@ -38,15 +44,50 @@ static PyObject *Event_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return (PyObject *)self;
 }
 
+/* As Stream_init. */
+static int Event_init(PyObject *op, PyObject *args, PyObject *kwargs) {
+    Event *self = (Event *)op;
+    uint32_t flags = 0;
+    CUevent handle = NULL;
+    ContextGuard guard;
+    CUresult status;
+    if (!cud_has_init(Py_TYPE(op), Event_init)) {
+        return 0;
+    }
+    if (event_flags(args, kwargs, &flags) < 0) {
+        return -1;
+    }
+    if (flags == 0) {
+        return 0;
+    }
+    if (self->spare != NULL || !self->owned) {
+        cud_reject(self->state, "Event", CUDA_ERROR_INVALID_HANDLE, "this event was made before: make another one");
+        return -1;
+    }
+    if (cud_context_enter(self->context, &guard, &status) < 0) {
+        cud_raise(self->state, "cuCtxPushCurrent", status);
+        return -1;
+    }
+    CU_BESIDE(status, cuEventCreate, &handle, flags);
+    cud_context_leave(&guard);
+    if (status != CUDA_SUCCESS) {
+        cud_raise(self->state, "cuEventCreate", status);
+        return -1;
+    }
+    self->spare = self->handle;
+    self->handle = handle;
+    self->flags = flags;
+    return 0;
+}
+
 static int Event_traverse(PyObject *op, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT(((Event *)op)->context);
     return 0;
 }
 
 static void Event_dealloc(PyObject *op) {
     Event *self = (Event *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
@@ -56,13 +97,15 @@ static void Event_dealloc(PyObject *op) {
         CUresult status;
         if (cud_context_enter_free(self->context, &guard, &status) == 0) {
             CU_BESIDE(status, cuEventDestroy, self->handle);
+            if (self->spare != NULL) {
+                CU_BESIDE(status, cuEventDestroy, self->spare);
+            }
             cud_context_leave(&guard);
         }
         cud_live[LIVE_EVENT]--;
     }
     Py_XDECREF(self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 PG_DOC(Event_record__doc__, "record", "$self, /, stream=None", "(stream: Stream | int | None = None) -> Event",
@@ -224,17 +267,15 @@ static PyMethodDef Event_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Event_getset[] = {{"handle", Event_get_handle, NULL, "int: the CUevent", NULL}, {NULL, NULL, NULL, NULL, NULL}};
-static PyMemberDef Event_members[] = {CUD_WEAKLIST(Event), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot Event_slots[] = {
     {Py_tp_doc, (void *)Event__doc__},
-    {Py_tp_new, (void *)Event_new}, {Py_tp_init, (void *)cud_init_nothing},
+    {Py_tp_new, (void *)Event_new}, {Py_tp_init, (void *)Event_init},
     {Py_tp_traverse, (void *)Event_traverse},
     {Py_tp_dealloc, (void *)Event_dealloc},
     {Py_tp_repr, (void *)Event_repr},
     {Py_tp_methods, Event_methods},
     {Py_tp_getset, Event_getset},
-    {Py_tp_members, Event_members},
     {0, NULL},
 };
 PyType_Spec cud_Event_spec = {.name = "pygpu.cuda.driver.Event", .basicsize = sizeof(Event), .slots = Event_slots,
-                              .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};
+                              .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};

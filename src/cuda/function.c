@@ -2,30 +2,21 @@
 #include "function.h"
 
 static int Function_traverse(PyObject *op, visitproc visit, void *arg) {
-    Function *self = (Function *)op;
-    Py_VISIT(Py_TYPE(op));
-    Py_VISIT(self->dict);
-    return 0; /* a module refers to nothing that could refer to a function */
-}
-
-static int Function_clear(PyObject *op) {
-    Py_CLEAR(((Function *)op)->dict);
+    CUD_VISIT(op);
+    Py_VISIT(((Function *)op)->module);
     return 0;
 }
 
 static void Function_dealloc(PyObject *op) {
     Function *self = (Function *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    Py_CLEAR(self->dict);
     prepared_free(self->prepared);
     Py_XDECREF(self->name);
     Py_XDECREF(self->module); /* with it the plan, perhaps */
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------------------------- */
@@ -221,14 +212,11 @@ static PyMemberDef Function_members[] = {
     {"name", T_OBJECT, offsetof(Function, name), READONLY, "str: the kernel's name in its module"},
     {"module", T_OBJECT, offsetof(Function, module), READONLY, "Module: where it is from"},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, vectorcall), READONLY, NULL},
-    {"__dictoffset__", T_PYSSIZET, offsetof(Function, dict), READONLY, NULL},
-    CUD_WEAKLIST(Function),
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Function_slots[] = {
     {Py_tp_doc, (void *)Function__doc__},
     {Py_tp_traverse, (void *)Function_traverse},
-    {Py_tp_clear, (void *)Function_clear},
     {Py_tp_dealloc, (void *)Function_dealloc},
     {Py_tp_call, (void *)PyVectorcall_Call},
     {Py_tp_getattro, (void *)Function_getattro},
@@ -240,4 +228,4 @@ static PyType_Slot Function_slots[] = {
     {0, NULL},
 };
 PyType_Spec cud_Function_spec = {.name = "pygpu.cuda.driver.Function", .basicsize = sizeof(Function), .slots = Function_slots,
-                                 .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                                 .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION};

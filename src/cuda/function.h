@@ -56,7 +56,6 @@ typedef struct {
     Context *context;  /* the module's, which keeps it */
     PyObject *name;
     Prepared *prepared;
-    PyObject *dict;
 } Function;
 
 typedef struct {
@@ -159,7 +158,6 @@ typedef struct {
     CUD_HEAD
     PyObject *array;
     PyObject *dev_alloc;
-    PyObject *dict;
 } Handler;
 PyObject *handler_device_alloc(Handler *self); /* new reference */
 int handler_pre_call(State *state, PyObject *handler, PyObject *stream);

@@ -7,19 +7,17 @@ typedef struct {
 } CallTime;
 
 static int CallTime_traverse(PyObject *op, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT(((CallTime *)op)->start);
     Py_VISIT(((CallTime *)op)->end);
     return 0;
 }
 
 static void CallTime_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     Py_XDECREF(((CallTime *)op)->start);
     Py_XDECREF(((CallTime *)op)->end);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 static PyObject *CallTime_call(PyObject *op, PyObject *args, PyObject *kwargs) {
@@ -44,7 +42,7 @@ static PyType_Slot CallTime_slots[] = {
     {0, NULL},
 };
 PyType_Spec cud_CallTime_spec = {.name = "pygpu.cuda.driver.CallTime", .basicsize = sizeof(CallTime), .slots = CallTime_slots,
-                                 .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                                 .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
 PG_DOC_SHARED(Function_prepared_timed_call__doc__, "prepared_timed_call", "$self, grid, block, /, *args, shared_size=0",
               "(grid: int | Sequence[int], block: int | Sequence[int], /, " "*args: Any, shared_size: int = 0)" " -> CallTime",

@@ -53,7 +53,7 @@ static PyObject *Graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 static int Graph_traverse(PyObject *op, visitproc visit, void *arg) {
     Graph *self = (Graph *)op;
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT(self->context);
     Py_VISIT(self->owned);
     return 0; /* no tp_clear: the device may still use what is owned */
@@ -61,7 +61,6 @@ static int Graph_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void Graph_dealloc(PyObject *op) {
     Graph *self = (Graph *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
@@ -71,8 +70,7 @@ static void Graph_dealloc(PyObject *op) {
     }
     Py_XDECREF(self->owned);
     Py_XDECREF(self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 /* ---- Graph ------------------------------------------------------------------------------------------------------------- */
@@ -205,7 +203,7 @@ static PyObject *Graph_instantiate(PyObject *op, PyObject *const *args, Py_ssize
 
 static int GraphExec_traverse(PyObject *op, visitproc visit, void *arg) {
     GraphExec *self = (GraphExec *)op;
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT(self->context);
     Py_VISIT(self->owned);
     for (int i = 0; i < self->n_used; i++) {
@@ -232,7 +230,6 @@ static void release_used(GraphExec *self, PyObject *owned) {
 
 static void GraphExec_dealloc(PyObject *op) {
     GraphExec *self = (GraphExec *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
@@ -250,8 +247,7 @@ static void GraphExec_dealloc(PyObject *op) {
     PyErr_Restore(kind, value, traceback);
     Py_XDECREF(self->owned);
     Py_XDECREF(self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 static int read_stream(GraphExec *self, PyObject *obj, const char *routine, CUstream *handle, Stream **stream) {
@@ -394,7 +390,6 @@ static PyMethodDef Graph_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Graph_getset[] = {{"handle", Graph_get_handle, NULL, "int: the CUgraph", NULL}, {NULL, NULL, NULL, NULL, NULL}};
-static PyMemberDef Graph_members[] = {CUD_WEAKLIST(Graph), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot Graph_slots[] = {
     {Py_tp_doc, (void *)"Graph()\n--\n\n()\n\nWork that Stream.begin_capture() and end_capture() recorded; it owns what the work uses. Graph() has no work in it."},
     {Py_tp_new, (void *)Graph_new},
@@ -402,10 +397,9 @@ static PyType_Slot Graph_slots[] = {
     {Py_tp_dealloc, (void *)Graph_dealloc},
     {Py_tp_methods, Graph_methods},
     {Py_tp_getset, Graph_getset},
-    {Py_tp_members, Graph_members},
     {0, NULL},
 };
-PyType_Spec cud_Graph_spec = {.name = "pygpu.cuda.driver.Graph", .basicsize = sizeof(Graph), .slots = Graph_slots, .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC};
+PyType_Spec cud_Graph_spec = {.name = "pygpu.cuda.driver.Graph", .basicsize = sizeof(Graph), .slots = Graph_slots, .flags = CUD_FLAGS};
 
 static PyMethodDef GraphExec_methods[] = {
     {"launch", FAST(GraphExec_launch), GraphExec_launch__doc__},
@@ -416,15 +410,13 @@ static PyMethodDef GraphExec_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef GraphExec_getset[] = {{"handle", GraphExec_get_handle, NULL, "int: the CUgraphExec", NULL}, {NULL, NULL, NULL, NULL, NULL}};
-static PyMemberDef GraphExec_members[] = {CUD_WEAKLIST(GraphExec), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot GraphExec_slots[] = {
     {Py_tp_doc, (void *)"A graph that is ready to be launched. Made by Graph.instantiate(); it owns what the work uses."},
     {Py_tp_traverse, (void *)GraphExec_traverse},
     {Py_tp_dealloc, (void *)GraphExec_dealloc},
     {Py_tp_methods, GraphExec_methods},
     {Py_tp_getset, GraphExec_getset},
-    {Py_tp_members, GraphExec_members},
     {0, NULL},
 };
 PyType_Spec cud_GraphExec_spec = {.name = "pygpu.cuda.driver.GraphExec", .basicsize = sizeof(GraphExec), .slots = GraphExec_slots,
-                                  .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                                  .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};

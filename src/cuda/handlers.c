@@ -29,10 +29,9 @@ static int Handler_init(PyObject *op, PyObject *args, PyObject *kwargs) {
 
 static int Handler_traverse(PyObject *op, visitproc visit, void *arg) {
     Handler *self = (Handler *)op;
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT(self->array);
     Py_VISIT(self->dev_alloc);
-    Py_VISIT(self->dict);
     return 0;
 }
 
@@ -40,19 +39,16 @@ static int Handler_clear(PyObject *op) {
     Handler *self = (Handler *)op; /* launches with handlers are over when they return, or use memory that the driver frees in order */
     Py_CLEAR(self->array);
     Py_CLEAR(self->dev_alloc);
-    Py_CLEAR(self->dict);
     return 0;
 }
 
 static void Handler_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (((Handler *)op)->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
     Handler_clear(op);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 static PyObject *array_of(Handler *self) {
@@ -226,8 +222,6 @@ int handler_post_call(State *state, PyObject *handler, PyObject *stream) {
 static PyMemberDef Handler_members[] = {
     {"array", T_OBJECT, offsetof(Handler, array), 0, "Any: the host array"},
     {"dev_alloc", T_OBJECT, offsetof(Handler, dev_alloc), 0, "Any: the device memory, None before the first launch"},
-    {"__dictoffset__", T_PYSSIZET, offsetof(Handler, dict), READONLY, NULL},
-    CUD_WEAKLIST(Handler),
     {NULL, 0, 0, 0, NULL},
 };
 static PyMethodDef Handler_methods[] = {
@@ -250,7 +244,7 @@ static PyMethodDef InOut_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-#define HANDLER_FLAGS (CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC)
+#define HANDLER_FLAGS (CUD_FLAGS | Py_TPFLAGS_BASETYPE)
 #define GC_SLOTS {Py_tp_traverse, (void *)Handler_traverse}, {Py_tp_clear, (void *)Handler_clear}, {Py_tp_dealloc, (void *)Handler_dealloc}
 
 static PyType_Slot ArgumentHandler_slots[] = {

@@ -42,14 +42,14 @@ static void release(HostMemory *self) {
 
 static int HostPointer_traverse(PyObject *op, visitproc visit, void *arg) {
     HostMemory *self = (HostMemory *)op;
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT(self->owner);
+    Py_VISIT((PyObject *)self->context);
     return 0; /* no tp_clear: the owner's memory may be in use by the device */
 }
 
 void cud_host_memory_dealloc(PyObject *op) {
     HostMemory *self = (HostMemory *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
@@ -59,8 +59,7 @@ void cud_host_memory_dealloc(PyObject *op) {
     Py_XDECREF(self->array);
     Py_XDECREF((PyObject *)self->context);
     Py_XDECREF(self->owner);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 HostMemory *cud_host_memory_new(State *state, PyTypeObject *type, int kind, Context *context) {
@@ -179,9 +178,8 @@ static PyMethodDef Registered_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef HostPointer_getset[] = {{"size", HostPointer_get_size, NULL, "int: [bytes]", NULL}, {NULL, NULL, NULL, NULL, NULL}};
-static PyMemberDef HostPointer_members[] = {CUD_WEAKLIST(HostMemory), {NULL, 0, 0, 0, NULL}};
 
-#define HOST_FLAGS (CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION)
+#define HOST_FLAGS (CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION)
 static PyType_Slot HostPointer_slots[] = {
     {Py_tp_doc, (void *)"Host memory that the driver knows; the base of the arrays of pagelocked_empty() and its like."},
     {Py_tp_traverse, (void *)HostPointer_traverse},
@@ -189,7 +187,6 @@ static PyType_Slot HostPointer_slots[] = {
     {Py_tp_repr, (void *)HostPointer_repr},
     {Py_tp_methods, HostPointer_methods},
     {Py_tp_getset, HostPointer_getset},
-    {Py_tp_members, HostPointer_members},
     {0, NULL},
 };
 PyType_Spec cud_HostPointer_spec = {

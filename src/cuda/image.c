@@ -317,9 +317,15 @@ static PyObject *module_from_file(PyObject *module, PyObject *const *args, Py_ss
     return made;
 }
 
+static int Module_traverse(PyObject *op, visitproc visit, void *arg) {
+    CUD_VISIT(op);
+    Py_VISIT(((Module *)op)->context);
+    return 0;
+}
+
 static void Module_dealloc(PyObject *op) {
     Module *self = (Module *)op;
-    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
@@ -330,8 +336,7 @@ static void Module_dealloc(PyObject *op) {
     Py_XDECREF(self->image);
     Py_XDECREF(self->source);
     Py_XDECREF(self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 /* ---- methods -------------------------------------------------------------------------------------------------------- */
@@ -505,13 +510,12 @@ static PyGetSetDef Module_getset[] = {
     {"_source", Module_get_source, NULL, "str | None: the CUDA C++ that it was compiled from, if known", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef Module_members[] = {CUD_WEAKLIST(Module), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot Module_slots[] = {
     {Py_tp_doc, (void *)"Code loaded into a context. Made by module_from_buffer(), module_from_file(), Linker and SourceModule; unloaded when dropped."},
     {Py_tp_dealloc, (void *)Module_dealloc},
+    {Py_tp_traverse, (void *)Module_traverse},
     {Py_tp_methods, Module_methods},
     {Py_tp_getset, Module_getset},
-    {Py_tp_members, Module_members},
     {0, NULL},
 };
 PyType_Spec cud_Module_spec = {.name = "pygpu.cuda.driver.Module", .basicsize = sizeof(Module), .slots = Module_slots,

@@ -71,12 +71,14 @@ static PyMethodDef IPCMemoryHandle_methods[] = {
 static PyType_Slot IPCMemoryHandle_slots[] = {
     {Py_tp_doc, (void *)IPCMemoryHandle__doc__},
     {Py_tp_new, (void *)IPCMemoryHandle_new},
+    {Py_tp_init, (void *)cud_init_nothing},
     {Py_tp_dealloc, (void *)cud_allocation_dealloc},
+    {Py_tp_traverse, (void *)cud_allocation_traverse},
     {Py_tp_methods, IPCMemoryHandle_methods},
     {0, NULL},
 };
 PyType_Spec cud_IPCMemoryHandle_spec = {
-    .name = "pygpu.cuda.driver.IPCMemoryHandle", .basicsize = sizeof(Allocation), .slots = IPCMemoryHandle_slots, .flags = CUD_FLAGS};
+    .name = "pygpu.cuda.driver.IPCMemoryHandle", .basicsize = sizeof(Allocation), .slots = IPCMemoryHandle_slots, .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
 
 static PyObject *mem_get_ipc_handle(PyObject *module, PyObject *obj) {
     State *state = PyModule_GetState(module);

@@ -29,32 +29,40 @@ static PyObject *raise_link(Linker *self, const char *routine, CUresult status) 
     return *errors != '\0' ? cud_raise_with(self->state, routine, status, "%s", errors) : cud_raise(self->state, routine, status);
 }
 
-static PyObject *Linker_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *a[3];
+static PyObject *Linker_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
     State *state = cud_state_of(type);
+    Linker *self = state != NULL ? (Linker *)PG_NEW(type) : NULL;
+    if (self != NULL) {
+        self->state = state;
+    }
+    return (PyObject *)self;
+}
+
+/* Makes it; before, as after link_module(), it is an error to use. */
+static int Linker_init(PyObject *op, PyObject *args, PyObject *kwargs) {
+    PyObject *a[3];
+    Linker *self = (Linker *)op;
+    State *state = self->state;
     int verbose;
-    if (state == NULL || pg_args_tuple(&Linker_args, args, kwargs, a) < 0 || (verbose = pg_as_bool(a[2], 0)) < 0) {
-        return NULL;
+    if (pg_args_tuple(&Linker_args, args, kwargs, a) < 0 || (verbose = pg_as_bool(a[2], 0)) < 0) {
+        return -1;
     }
     if (a[0] != NULL && a[0] != Py_None && !PyCallable_Check(a[0])) {
-        return PyErr_Format(PyExc_TypeError, "Linker: message_handler must be callable, not %s", pg_type_name(a[0]));
+        PyErr_Format(PyExc_TypeError, "Linker: message_handler must be callable, not %s", pg_type_name(a[0]));
+        return -1;
     }
-    Context *context = cud_context_current(state);
-    if (context == NULL) {
-        return NULL;
+    if (self->context != NULL) {
+        cud_reject(state, "Linker", CUDA_ERROR_INVALID_HANDLE, "this Linker was made before: make another one");
+        return -1;
     }
-    Linker *self = (Linker *)PG_NEW(type);
-    if (self == NULL) {
-        Py_DECREF(context);
-        return NULL;
+    self->context = cud_context_current(state);
+    if (self->context == NULL) {
+        return -1;
     }
-    self->state = state;
-    self->context = context;
     self->handler = a[0] != NULL && a[0] != Py_None ? Py_NewRef(a[0]) : NULL;
     self->inputs = PyList_New(0);
     if (self->inputs == NULL || jit_options_init(&self->jit, state, a[1], "Linker") < 0) {
-        Py_DECREF(self);
-        return NULL;
+        return -1;
     }
     self->jit.keys[self->jit.n] = JIT_LOG_VERBOSE;
     self->jit.values[self->jit.n++] = (void *)(intptr_t)verbose;
@@ -65,12 +73,11 @@ static PyObject *Linker_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     Py_END_ALLOW_THREADS
     if (status != CUDA_SUCCESS) {
         raise_link(self, "cuLinkCreate", status);
-        Py_DECREF(self);
-        return NULL;
+        return -1;
     }
     self->handle = handle;
     cud_live[LIVE_LINK]++;
-    return (PyObject *)self;
+    return 0;
 }
 
 static void close_link(Linker *self) {
@@ -89,7 +96,7 @@ static void close_link(Linker *self) {
 
 static int Linker_traverse(PyObject *op, visitproc visit, void *arg) {
     Linker *self = (Linker *)op;
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT(self->context);
     Py_VISIT(self->handler);
     Py_VISIT(self->inputs);
@@ -103,7 +110,6 @@ static int Linker_clear(PyObject *op) {
 
 static void Linker_dealloc(PyObject *op) {
     Linker *self = (Linker *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
@@ -113,12 +119,16 @@ static void Linker_dealloc(PyObject *op) {
     Py_XDECREF(self->handler);
     Py_XDECREF(self->inputs);
     Py_XDECREF(self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 /* -1 with an exception if the linker cannot be used now. */
 static int begin(Linker *self, const char *routine) {
+    if (self->context == NULL) {
+        cud_reject(self->state, routine, CUDA_ERROR_INVALID_HANDLE, "the %s was not made yet: its __init__ has to call super().__init__() first",
+                   pg_type_name((PyObject *)self));
+        return -1;
+    }
     if (self->done || self->handle == NULL) {
         cud_reject(self->state, routine, CUDA_ERROR_INVALID_HANDLE, "this Linker has linked its module; make another one");
         return -1;
@@ -250,15 +260,14 @@ static PyMethodDef Linker_methods[] = {
     CUD_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
-static PyMemberDef Linker_members[] = {CUD_WEAKLIST(Linker), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot Linker_slots[] = {
     {Py_tp_doc, (void *)Linker__doc__},
     {Py_tp_new, (void *)Linker_new},
+    {Py_tp_init, (void *)Linker_init},
     {Py_tp_traverse, (void *)Linker_traverse},
     {Py_tp_clear, (void *)Linker_clear},
     {Py_tp_dealloc, (void *)Linker_dealloc},
     {Py_tp_methods, Linker_methods},
-    {Py_tp_members, Linker_members},
     {0, NULL},
 };
-PyType_Spec cud_Linker_spec = {.name = "pygpu.cuda.driver.Linker", .basicsize = sizeof(Linker), .slots = Linker_slots, .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC};
+PyType_Spec cud_Linker_spec = {.name = "pygpu.cuda.driver.Linker", .basicsize = sizeof(Linker), .slots = Linker_slots, .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};

@@ -63,6 +63,7 @@ static PyObject *ManagedAllocation_free(PyObject *op, PyObject *Py_UNUSED(ignore
 
 static void ManagedAllocation_dealloc(PyObject *op) {
     CudManaged *self = (CudManaged *)op;
+    PyObject_GC_UnTrack(op);
     PyMem_Free(self->scalar);
     Py_CLEAR(self->array);
     cud_allocation_dealloc(op);
@@ -129,6 +130,7 @@ static PyMethodDef ManagedAllocation_methods[] = {
 static PyType_Slot ManagedAllocation_slots[] = {
     {Py_tp_doc, (void *)"Managed memory, the base of an array from managed_empty()."},
     {Py_tp_dealloc, (void *)ManagedAllocation_dealloc},
+    {Py_tp_traverse, (void *)cud_allocation_traverse},
     {Py_tp_methods, ManagedAllocation_methods},
     {0, NULL},
 };

@@ -100,9 +100,16 @@ void cud_allocation_free(Allocation *self) {
     }
 }
 
+int cud_allocation_traverse(PyObject *op, visitproc visit, void *arg) {
+    Allocation *self = (Allocation *)op;
+    CUD_VISIT(op);
+    Py_VISIT((PyObject *)self->context);
+    return self->usage != NULL ? cud_usage_visit(self->usage, visit, arg) : 0;
+}
+
 void cud_allocation_dealloc(PyObject *op) {
     Allocation *self = (Allocation *)op;
-    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
@@ -112,8 +119,7 @@ void cud_allocation_dealloc(PyObject *op) {
         PyMem_Free(self->usage);
     }
     Py_XDECREF((PyObject *)self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 int cud_allocation_alive(Allocation *self, const char *call) {
@@ -186,16 +192,15 @@ static PyGetSetDef DeviceAllocation_getset[] = {
      "dict[str, object]: version 3, one dimension of bytes, so that other libraries use the memory in place", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef DeviceAllocation_members[] = {CUD_WEAKLIST(Allocation), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot DeviceAllocation_slots[] = {
     {Py_tp_doc, (void *)"Device memory, from mem_alloc(); freed when dropped. int() gives its address."},
     {Py_tp_dealloc, (void *)cud_allocation_dealloc},
+    {Py_tp_traverse, (void *)cud_allocation_traverse},
     {Py_tp_repr, (void *)DeviceAllocation_repr},
     {Py_nb_int, (void *)DeviceAllocation_index},
     {Py_nb_index, (void *)DeviceAllocation_index},
     {Py_tp_methods, DeviceAllocation_methods},
     {Py_tp_getset, DeviceAllocation_getset},
-    {Py_tp_members, DeviceAllocation_members},
     {0, NULL},
 };
 PyType_Spec cud_DeviceAllocation_spec = {

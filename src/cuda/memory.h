@@ -10,6 +10,7 @@ enum { MEMORY_PLAIN, MEMORY_MANAGED, MEMORY_POOLED, MEMORY_ORDERED, MEMORY_IPC }
 /* A new object for memory that exists; context is kept. NULL with an exception: the memory is still the caller's. */
 Allocation *cud_allocation_new(State *state, PyTypeObject *type, Context *context, CUdeviceptr ptr, size_t size, int kind);
 void cud_allocation_dealloc(PyObject *op);
+int cud_allocation_traverse(PyObject *op, visitproc visit, void *arg);
 /* Gives the memory back: at once, or when the last user has gone. */
 void cud_allocation_free(Allocation *self);
 PyObject *cud_allocation_free_method(PyObject *op, const char *call);

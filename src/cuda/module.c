@@ -35,26 +35,61 @@ static PyObject *type_named(State *state, const char *name) {
     return NULL; /* object */
 }
 
+static PyObject *refuse_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
+    return PyErr_Format(PyExc_TypeError, "%s cannot be made without its own __new__: it needs a handle of the driver", type->tp_name);
+}
+
+static void Object_dealloc(PyObject *op) {
+    PyObject_GC_UnTrack(op);
+    if (((CudObject *)op)->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    cud_object_free(op);
+}
+
+/* What all types derive from. As it cannot be changed, object.__new__ makes none of them, even if a program assigns to their __new__. */
+static PyMemberDef Object_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(CudObject, weakrefs), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(CudObject, dict), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyGetSetDef Object_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, "dict[str, Any]: attributes that the program gave the object", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyType_Slot Object_slots[] = {
+    {Py_tp_doc, (void *)"What all types of this module derive from."},
+    {Py_tp_new, (void *)refuse_new},
+    {Py_tp_traverse, (void *)cud_object_traverse},
+    {Py_tp_dealloc, (void *)Object_dealloc},
+    {Py_tp_members, Object_members},
+    {Py_tp_getset, Object_getset},
+    {0, NULL},
+};
+static PyType_Spec Object_spec = {.name = "pygpu.cuda.driver._Object",
+                                  .basicsize = sizeof(CudObject),
+                                  .slots = Object_slots,
+                                  .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE};
+
 static int add_types(PyObject *module, State *state) {
-    for (size_t i = 0; i < N_TYPES; i++) {
+    PyObject *root = PyType_FromModuleAndSpec(module, &Object_spec, NULL);
+    for (size_t i = 0; root != NULL && i < N_TYPES; i++) {
         PyObject *base = type_named(state, type_rows[i].base), *bases = NULL;
+        base = base != NULL ? base : root;
         if (type_rows[i].spec == &cud_InOut_spec) { /* the only one of two */
             bases = PyTuple_Pack(2, state->InType, state->OutType);
-            if (bases == NULL) {
-                return -1;
-            }
+            base = bases;
         }
-        PyObject *type = PyType_FromModuleAndSpec(module, type_rows[i].spec, bases != NULL ? bases : base);
+        PyObject *type = base != NULL ? PyType_FromModuleAndSpec(module, type_rows[i].spec, base) : NULL;
         Py_XDECREF(bases);
-        if (type == NULL) {
-            return -1;
-        }
         *(PyObject **)((char *)state + type_rows[i].offset) = type;
-        if (PyModule_AddType(module, (PyTypeObject *)type) < 0) {
-            return -1;
+        if (type == NULL || PyModule_AddType(module, (PyTypeObject *)type) < 0) {
+            Py_CLEAR(root);
         }
     }
-    return 0;
+    int done = root != NULL ? 0 : -1;
+    Py_XDECREF(root); /* the types hold it */
+    return done;
 }
 
 static int add_errors(State *state) {

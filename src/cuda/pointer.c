@@ -192,20 +192,19 @@ static int DeviceView_getbuffer(PyObject *op, Py_buffer *view, int flags) {
 }
 
 static int DeviceView_traverse(PyObject *op, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT(((View *)op)->owner);
+    Py_VISIT((PyObject *)((View *)op)->allocation);
     return 0;
 }
 
 static void DeviceView_dealloc(PyObject *op) {
     View *self = (View *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     cud_unpin(self->allocation);
     Py_XDECREF((PyObject *)self->allocation);
     Py_XDECREF(self->owner);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 static PyType_Slot DeviceView_slots[] = {
@@ -219,7 +218,7 @@ PyType_Spec cud_DeviceView_spec = {
     .name = "pygpu.cuda.driver.DeviceView",
     .basicsize = sizeof(View),
     .slots = DeviceView_slots,
-    .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
 
 PG_DOC(as_buffer__doc__, "as_buffer", "$self, size, offset=0", "(size: int, offset: int = 0) -> memoryview", "");
@@ -262,18 +261,16 @@ static PyObject *PointerHolderBase_new(PyTypeObject *type, PyObject *Py_UNUSED(a
 }
 
 static int PointerHolderBase_traverse(PyObject *op, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     return 0;
 }
 
 static void PointerHolderBase_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (((CudObject *)op)->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 static PyObject *PointerHolderBase_get_pointer(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -312,7 +309,6 @@ static PyMethodDef PointerHolderBase_methods[] = {
     {"__long__", PointerHolderBase_long, METH_NOARGS, "__long__($self, /)\n--\n\n() -> int\n\nThe address."},
     {NULL, NULL, 0, NULL},
 };
-static PyMemberDef PointerHolderBase_members[] = {CUD_WEAKLIST(CudObject), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot PointerHolderBase_slots[] = {
     {Py_tp_doc, (void *)"For classes of your own that stand for device memory: define get_pointer(), and calls and kernels take their instances."},
     {Py_tp_new, (void *)PointerHolderBase_new},
@@ -321,12 +317,11 @@ static PyType_Slot PointerHolderBase_slots[] = {
     {Py_nb_int, (void *)PointerHolderBase_index},
     {Py_nb_index, (void *)PointerHolderBase_index},
     {Py_tp_methods, PointerHolderBase_methods},
-    {Py_tp_members, PointerHolderBase_members},
     {0, NULL},
 };
 PyType_Spec cud_PointerHolderBase_spec = {
     .name = "pygpu.cuda.driver.PointerHolderBase",
     .basicsize = sizeof(CudObject),
     .slots = PointerHolderBase_slots,
-    .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE,
 };

@@ -195,7 +195,7 @@ Pool *cud_pool_new(PyTypeObject *type, int host, unsigned int flags) {
 
 int cud_pool_traverse(PyObject *op, visitproc visit, void *arg) {
     Pool *self = (Pool *)op;
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT((PyObject *)self->context);
     for (int e = 0; self->held_blocks > 0 && e < PG_BIN_EXPONENTS; e++) {
         for (size_t m = self->bins[e] != NULL ? (size_t)1 << POOL_BITS : 0; m-- > 0;) {
@@ -212,7 +212,6 @@ int cud_pool_traverse(PyObject *op, visitproc visit, void *arg) {
 
 void cud_pool_dealloc(PyObject *op) {
     Pool *self = (Pool *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (self->link != NULL) {
         *self->link = self->next;
@@ -228,8 +227,7 @@ void cud_pool_dealloc(PyObject *op) {
         PyMem_Free(self->bins[e]);
     }
     Py_XDECREF((PyObject *)self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 /* ---- methods ------------------------------------------------------------------------------------------------------------ */
@@ -281,7 +279,6 @@ PyMethodDef cud_pool_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 PyMemberDef cud_pool_members[] = {
-    CUD_WEAKLIST(Pool),
     {"held_blocks", T_PYSSIZET, offsetof(Pool, held_blocks), READONLY, "int: blocks that wait for a request"},
     {"active_blocks", T_PYSSIZET, offsetof(Pool, active_blocks), READONLY, "int: blocks that are handed out"},
     {"managed_bytes", T_PYSSIZET, offsetof(Pool, managed_bytes), READONLY, "int: size of all blocks, held and handed out [bytes]"},

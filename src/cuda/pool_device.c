@@ -27,7 +27,7 @@ static PyObject *wrap(Block *block) {
 
 static int Pooled_traverse(PyObject *op, visitproc visit, void *arg) {
     Block *block = ((Pooled *)op)->block;
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     if (block == NULL) {
         return 0;
     }
@@ -40,6 +40,9 @@ static void Pooled_dealloc(PyObject *op) {
     PyObject_GC_UnTrack(op);
     if (PG_UNLIKELY(self->head.weakrefs != NULL)) {
         PyObject_ClearWeakRefs(op);
+    }
+    if (PG_UNLIKELY(self->head.dict != NULL)) {
+        Py_CLEAR(self->head.dict); /* the object's memory serves the next one */
     }
     Block *block = self->block;
     if (block != NULL && !block->pool->stopped) {
@@ -106,7 +109,7 @@ PyType_Spec cud_PooledDeviceAllocation_spec = {
     .name = "pygpu.cuda.driver.PooledDeviceAllocation",
     .basicsize = sizeof(Pooled),
     .slots = Pooled_slots,
-    .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
 
 /* ---- the pool ---------------------------------------------------------------------------------------------------------- */
@@ -163,7 +166,7 @@ static PyType_Slot DeviceMemoryPool_slots[] = {
 PyType_Spec cud_DeviceMemoryPool_spec = {.name = "pygpu.cuda.tools.DeviceMemoryPool",
                                          .basicsize = sizeof(Pool),
                                          .slots = DeviceMemoryPool_slots,
-                                         .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC};
+                                         .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
 
 static PyType_Slot MemoryPoolBase_slots[] = {
     {Py_tp_doc, (void *)"What DeviceMemoryPool and PageLockedMemoryPool have in common."},
@@ -176,4 +179,4 @@ static PyType_Slot MemoryPoolBase_slots[] = {
 PyType_Spec cud_MemoryPoolBase_spec = {.name = "pygpu.cuda.tools.MemoryPoolBase",
                                        .basicsize = sizeof(Pool),
                                        .slots = MemoryPoolBase_slots,
-                                       .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                                       .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};

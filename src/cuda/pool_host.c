@@ -15,7 +15,7 @@ static Py_ssize_t PooledHost_length(PyObject *op) { return (Py_ssize_t)((HostMem
 
 static int PooledHost_traverse(PyObject *op, visitproc visit, void *arg) {
     Block *block = ((HostMemory *)op)->block;
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     if (block != NULL) {
         Py_VISIT((PyObject *)block->pool);
     }
@@ -39,7 +39,7 @@ PyType_Spec cud_PooledHostAllocation_spec = {
     .name = "pygpu.cuda.driver.PooledHostAllocation",
     .basicsize = sizeof(HostMemory),
     .slots = PooledHost_slots,
-    .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
 
 /* ---- PageLockedAllocator -------------------------------------------------------------------------------------------- */
@@ -53,44 +53,43 @@ PG_DOC(PageLockedAllocator__doc__, "PageLockedAllocator", "flags=0", "(flags: in
        "What a PageLockedMemoryPool gets its memory with.\n\nflags: host_alloc_flags added with |.");
 static ArgSpec PageLockedAllocator_args = PG_ARGSPEC(PageLockedAllocator__doc__);
 
-static PyObject *PageLockedAllocator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *PageLockedAllocator_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) { return PG_NEW(type); }
+
+static int PageLockedAllocator_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     PyObject *a[1];
     uint32_t flags = 0;
     if (pg_args_tuple(&PageLockedAllocator_args, args, kwargs, a) < 0 || (a[0] != NULL && pg_as_u32(a[0], "PageLockedAllocator", "flags", &flags) < 0)) {
-        return NULL;
+        return -1;
     }
-    PageLockedAllocator *self = (PageLockedAllocator *)PG_NEW(type);
-    if (self != NULL) {
-        self->flags = flags;
-    }
-    return (PyObject *)self;
+    ((PageLockedAllocator *)op)->flags = flags;
+    return 0;
 }
 
 static void PageLockedAllocator_dealloc(PyObject *op) {
-    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
     if (((CudObject *)op)->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 static PyMemberDef PageLockedAllocator_members[] = {
-    CUD_WEAKLIST(PageLockedAllocator),
     {"flags", T_UINT, offsetof(PageLockedAllocator, flags), READONLY, "int: host_alloc_flags"},
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot PageLockedAllocator_slots[] = {
     {Py_tp_doc, (void *)PageLockedAllocator__doc__},
     {Py_tp_new, (void *)PageLockedAllocator_new},
+    {Py_tp_init, (void *)PageLockedAllocator_init},
     {Py_tp_dealloc, (void *)PageLockedAllocator_dealloc},
+    {Py_tp_traverse, (void *)cud_object_traverse},
     {Py_tp_members, PageLockedAllocator_members},
     {0, NULL},
 };
 PyType_Spec cud_PageLockedAllocator_spec = {.name = "pygpu.cuda.tools.PageLockedAllocator",
                                             .basicsize = sizeof(PageLockedAllocator),
                                             .slots = PageLockedAllocator_slots,
-                                            .flags = CUD_FLAGS};
+                                            .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
 
 /* ---- PageLockedMemoryPool ---------------------------------------------------------------------------------------- */
 
@@ -171,4 +170,4 @@ static PyType_Slot PageLockedMemoryPool_slots[] = {
 PyType_Spec cud_PageLockedMemoryPool_spec = {.name = "pygpu.cuda.tools.PageLockedMemoryPool",
                                              .basicsize = sizeof(Pool),
                                              .slots = PageLockedMemoryPool_slots,
-                                             .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC};
+                                             .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};

@@ -40,37 +40,63 @@ PG_DOC(Stream__doc__, "Stream", "flags=0, priority=None", "(flags: int = 0, prio
        "flags: of stream_flags; priority: smaller numbers go first, see Context.get_stream_priority_range().");
 static ArgSpec Stream_args = PG_ARGSPEC(Stream__doc__);
 
-static PyObject *Stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+typedef struct {
+    uint32_t flags;
+    int has_priority;
+    int64_t priority;
+} StreamKind;
+
+static int stream_kind(State *state, PyObject *args, PyObject *kwargs, StreamKind *out) {
     PyObject *a[2];
-    uint32_t flags = 0;
-    int64_t priority = 0;
+    memset(out, 0, sizeof *out);
+    if (pg_args_tuple(&Stream_args, args, kwargs, a) < 0 || (a[0] != NULL && pg_as_u32(a[0], "Stream", "flags", &out->flags) < 0)) {
+        return -1;
+    }
+    out->has_priority = a[1] != NULL && a[1] != Py_None;
+    if (out->has_priority && pg_as_i64(a[1], "Stream", "priority", &out->priority) < 0) {
+        return -1;
+    }
+    if (out->priority < INT32_MIN || out->priority > INT32_MAX) {
+        cud_reject(state, "cuStreamCreateWithPriority", CUDA_ERROR_INVALID_VALUE, "priority = %lld is no priority", (long long)out->priority);
+        return -1;
+    }
+    return 0;
+}
+
+/* In the current context. -1 with an exception. */
+static int stream_create(State *state, const StreamKind *kind, CUstream *handle) {
+    CUresult status = CUDA_SUCCESS;
+    Py_BEGIN_ALLOW_THREADS
+    if (kind->has_priority) {
+        CU_CALL(status, cuStreamCreateWithPriority, handle, kind->flags, (int)kind->priority);
+    } else {
+        CU_CALL(status, cuStreamCreate, handle, kind->flags);
+    }
+    Py_END_ALLOW_THREADS
+    if (status != CUDA_SUCCESS) {
+        cud_raise(state, kind->has_priority ? "cuStreamCreateWithPriority" : "cuStreamCreate", status);
+        return -1;
+    }
+    return 0;
+}
+
+static int Stream_init(PyObject *op, PyObject *args, PyObject *kwargs);
+
+static PyObject *Stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     State *state = cud_state_of(type);
-    if (state == NULL || pg_args_tuple(&Stream_args, args, kwargs, a) < 0 || (a[0] != NULL && pg_as_u32(a[0], "Stream", "flags", &flags) < 0)) {
+    StreamKind kind = {0, 0, 0};
+    if (state == NULL || (!cud_has_init(type, Stream_init) && stream_kind(state, args, kwargs, &kind) < 0)) {
         return NULL;
-    }
-    int has_priority = a[1] != NULL && a[1] != Py_None;
-    if (has_priority && pg_as_i64(a[1], "Stream", "priority", &priority) < 0) {
-        return NULL;
-    }
-    if (priority < INT32_MIN || priority > INT32_MAX) {
-        return cud_reject(state, "cuStreamCreateWithPriority", CUDA_ERROR_INVALID_VALUE, "priority = %lld is no priority", (long long)priority);
     }
     Context *context = cud_context_current(state);
     if (context == NULL) {
         return NULL;
     }
-    CUstream handle = NULL;
     CUresult status = CUDA_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    if (has_priority) {
-        CU_CALL(status, cuStreamCreateWithPriority, &handle, flags, (int)priority);
-    } else {
-        CU_CALL(status, cuStreamCreate, &handle, flags);
-    }
-    Py_END_ALLOW_THREADS
-    if (status != CUDA_SUCCESS) {
+    CUstream handle = NULL;
+    if (stream_create(state, &kind, &handle) < 0) {
         Py_DECREF(context);
-        return cud_raise(state, has_priority ? "cuStreamCreateWithPriority" : "cuStreamCreate", status);
+        return NULL;
     }
     Stream *self = stream_new(state, type, context, handle, 1);
     Py_DECREF(context);
@@ -80,9 +106,44 @@ static PyObject *Stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     return (PyObject *)self;
 }
 
+/* super().__init__(flags, priority) of a subclass whose __init__ has other arguments. Until then it is a stream like any other; as somebody
+ * may know its handle by now, that one is kept. */
+static int Stream_init(PyObject *op, PyObject *args, PyObject *kwargs) {
+    Stream *self = (Stream *)op;
+    StreamKind kind;
+    CUstream handle = NULL;
+    ContextGuard guard;
+    CUresult status;
+    if (!cud_has_init(Py_TYPE(op), Stream_init)) {
+        return 0;
+    }
+    if (stream_kind(self->state, args, kwargs, &kind) < 0) {
+        return -1;
+    }
+    if (kind.flags == 0 && !kind.has_priority) {
+        return 0;
+    }
+    if (self->spare != NULL || !self->owned || self->capturing != CAPTURE_NONE) {
+        cud_reject(self->state, "Stream", CUDA_ERROR_INVALID_HANDLE, "this stream was made before: make another one");
+        return -1;
+    }
+    if (cud_context_enter(self->context, &guard, &status) < 0) {
+        cud_raise(self->state, "cuCtxPushCurrent", status);
+        return -1;
+    }
+    int made = stream_create(self->state, &kind, &handle);
+    cud_context_leave(&guard);
+    if (made < 0) {
+        return -1;
+    }
+    self->spare = self->handle;
+    self->handle = handle;
+    return 0;
+}
+
 static int Stream_traverse(PyObject *op, visitproc visit, void *arg) {
     Stream *self = (Stream *)op;
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT(self->context);
     Py_VISIT(self->captured);
     return 0;
@@ -90,7 +151,6 @@ static int Stream_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static void Stream_dealloc(PyObject *op) {
     Stream *self = (Stream *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
@@ -113,17 +173,22 @@ static void Stream_dealloc(PyObject *op) {
             /* Does not wait: the driver does it when the work is done. But under a tool (compute-sanitizer) it does wait, maybe for a
              * host function of Python's that another library queued. */
             cud_hold_stream_gone(self->handle);
+            if (self->spare != NULL) {
+                cud_hold_stream_gone(self->spare);
+            }
             Py_BEGIN_ALLOW_THREADS
             CU_CALL(status, cuStreamDestroy, self->handle);
             Py_END_ALLOW_THREADS
+            if (self->spare != NULL) {
+                CU_BESIDE(status, cuStreamDestroy, self->spare);
+            }
             cud_context_leave(&guard);
         }
         cud_live[LIVE_STREAM]--;
     }
     Py_XDECREF(self->captured);
     Py_XDECREF(self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 /* A driver takes any number for a pointer; what cannot be one is refused. 1 and 2 are the default streams by name. */
@@ -375,10 +440,9 @@ static PyGetSetDef Stream_getset[] = {
     STREAM_CAPTURE_GETSET,
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef Stream_members[] = {CUD_WEAKLIST(Stream), {NULL, 0, 0, 0, NULL}};
 static PyType_Slot Stream_slots[] = {
     {Py_tp_doc, (void *)Stream__doc__},
-    {Py_tp_new, (void *)Stream_new}, {Py_tp_init, (void *)cud_init_nothing},
+    {Py_tp_new, (void *)Stream_new}, {Py_tp_init, (void *)Stream_init},
     {Py_tp_traverse, (void *)Stream_traverse},
     {Py_tp_dealloc, (void *)Stream_dealloc},
     {Py_tp_repr, (void *)Stream_repr},
@@ -386,8 +450,7 @@ static PyType_Slot Stream_slots[] = {
     {Py_tp_richcompare, (void *)Stream_compare},
     {Py_tp_methods, Stream_methods},
     {Py_tp_getset, Stream_getset},
-    {Py_tp_members, Stream_members},
     {0, NULL},
 };
 PyType_Spec cud_Stream_spec = {.name = "pygpu.cuda.driver.Stream", .basicsize = sizeof(Stream), .slots = Stream_slots,
-                               .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};
+                               .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};

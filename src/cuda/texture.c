@@ -16,14 +16,14 @@ typedef struct {
 } Texture;
 
 static int Texture_traverse(PyObject *op, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(op));
+    CUD_VISIT(op);
     Py_VISIT(((Texture *)op)->resource);
+    Py_VISIT((PyObject *)((Texture *)op)->context);
     return 0;
 }
 
 static void Texture_dealloc(PyObject *op) {
     Texture *self = (Texture *)op;
-    PyTypeObject *type = Py_TYPE(op);
     ContextGuard guard;
     CUresult status;
     PyObject_GC_UnTrack(op);
@@ -47,8 +47,7 @@ static void Texture_dealloc(PyObject *op) {
     }
     Py_XDECREF(self->resource);
     Py_XDECREF((PyObject *)self->context);
-    type->tp_free(op);
-    Py_DECREF(type);
+    cud_object_free(op);
 }
 
 static Texture *texture_new(State *state, PyTypeObject *type, int surface) {
@@ -293,16 +292,15 @@ static PyGetSetDef Texture_getset[] = {
     {"resource", Texture_get_resource, NULL, "Any: the Array or memory that it is over", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-static PyMemberDef Texture_members[] = {CUD_WEAKLIST(Texture), {NULL, 0, 0, 0, NULL}};
 
 #define KIND(Name)                                                                                                                     \
     static PyType_Slot Name##_slots[] = {{Py_tp_doc, (void *)Name##__doc__},     {Py_tp_new, (void *)Name##_new},                      \
                                          {Py_tp_traverse, (void *)Texture_traverse}, {Py_tp_dealloc, (void *)Texture_dealloc},         \
                                          {Py_nb_int, (void *)Texture_index},     {Py_nb_index, (void *)Texture_index},                 \
                                          {Py_tp_methods, Texture_methods},       {Py_tp_getset, Texture_getset},                       \
-                                         {Py_tp_members, Texture_members},       {0, NULL}};                                           \
+                                         {Py_tp_init, (void *)cud_init_nothing}, {0, NULL}};                                           \
     PyType_Spec cud_##Name##_spec = {                                                                                                  \
-        .name = "pygpu.cuda.driver." #Name, .basicsize = sizeof(Texture), .slots = Name##_slots, .flags = CUD_FLAGS | Py_TPFLAGS_HAVE_GC}
+        .name = "pygpu.cuda.driver." #Name, .basicsize = sizeof(Texture), .slots = Name##_slots, .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE}
 
 KIND(TextureObject);
 KIND(SurfaceObject);
@@ -320,7 +318,7 @@ KIND(SurfaceObject);
     static PyType_Slot Name##_slots[] = {{Py_tp_doc, (void *)("Not available: CUDA 12 removed " text " references. See " instead ".")}, \
                                          {Py_tp_new, (void *)Name##_new},                                                              \
                                          {0, NULL}};                                                                                   \
-    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name, .basicsize = sizeof(PyObject), .slots = Name##_slots, .flags = CUD_FLAGS}
+    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name, .basicsize = sizeof(CudObject), .slots = Name##_slots, .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE}
 
 REFERENCE(TextureReference, "TextureObject", "texture");
 REFERENCE(SurfaceReference, "SurfaceObject", "surface");
