@@ -24,6 +24,7 @@ __all__ = ["CUDABackend", "backend_of"]
 _backends = FirstArgCache()
 _recent: tuple[Any, CUDABackend] | None = None  # what was asked for last
 _HERE = nullcontext()
+_FIRST_PAGES = 65536  # [bytes]: nothing is ever there
 
 
 def backend_of(obj: Any) -> CUDABackend:
@@ -121,7 +122,9 @@ class CUDABackend(Backend):
         except driver.LogicError:
             if isinstance(data, _cuda.DeviceAllocation):
                 raise
-            return  # memory that somebody else mapped, perhaps
+            if 0 < int(data) < _FIRST_PAGES:
+                raise ValueError(f"{name}: {int(data):#x} is no address of memory") from None
+            return  # memory that somebody else mapped, perhaps; 0: to come later
         place = int(data) - start
         if place + low < 0 or place + high > size:
             raise ValueError(

@@ -13,6 +13,7 @@ Sobol sequences.
 
 from __future__ import annotations
 
+import math
 import secrets
 from operator import index
 from typing import Any
@@ -201,6 +202,8 @@ class Distributions:
         name, in_place = code(data.dtype), lambda_value is None
         if name == "f16":
             raise TypeError("fill_poisson: there are no such numbers of dtype float16")
+        if lambda_value is not None and not 0 <= (lambda_value := float(lambda_value)) < math.inf:
+            raise ValueError(f"fill_poisson: lambda_value must be at least 0, not {lambda_value}")
         backend = data.backend
         kernel = kernels.get(
             backend,
@@ -246,6 +249,8 @@ class Distributions:
         self, shape: Any, dtype: Any, lambda_value: float, stream: Any = None
     ) -> GPUArray:
         """A new array filled by fill_poisson."""
+        if lambda_value is None:
+            raise TypeError("gen_poisson: lambda_value must be a number, not None")
         result = GPUArray(shape, dtype)
         self.fill_poisson(result, lambda_value, stream)
         return result

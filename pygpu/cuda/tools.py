@@ -7,6 +7,7 @@ pygpu.cuda.driver.
 from __future__ import annotations
 
 import functools
+import numbers
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterator
@@ -161,6 +162,8 @@ class DeviceData:
     def __init__(self, dev: cuda.Device | None = None) -> None:
         if dev is None:
             dev = cuda.Context.get_device()
+        if not hasattr(dev, "get_attribute"):
+            raise TypeError(f"DeviceData: dev must be a Device, not {type(dev).__name__}")
         attribute = cuda.device_attribute
         get = dev.get_attribute
         self.max_threads = get(attribute.MAX_THREADS_PER_BLOCK)
@@ -217,6 +220,16 @@ class OccupancyRecord:
     def __init__(
         self, devdata: DeviceData, threads: int, shared_mem: int = 0, registers: int = 0
     ) -> None:
+        if not hasattr(devdata, "max_threads"):
+            kind = type(devdata).__name__
+            raise TypeError(f"OccupancyRecord: devdata must be a DeviceData, not {kind}")
+        sizes = {"threads": threads, "shared_mem": shared_mem, "registers": registers}
+        for name, value in sizes.items():
+            if not isinstance(value, numbers.Real):
+                kind = type(value).__name__
+                raise TypeError(f"OccupancyRecord: {name} must be a number, not {kind}")
+            if value < (least := int(name == "threads")):
+                raise ValueError(f"OccupancyRecord: {name} must be at least {least}, not {value}")
         if threads > devdata.max_threads:
             raise ValueError("too many threads")
         warps = _round_up(threads / devdata.warp_size)

@@ -137,7 +137,7 @@ Context *cud_context_peek(State *state) {
     }
     for (self = cud_contexts; self != NULL; self = self->next) {
         if (self->leaving && self->handle == handle) {
-            cud_raise_with(state, "cuCtxGetCurrent", CUDA_ERROR_CONTEXT_IS_DESTROYED, "it was detached");
+            cud_raise_own(state, "cuCtxGetCurrent", CUDA_ERROR_CONTEXT_IS_DESTROYED, "it was detached");
             return NULL;
         }
     }
@@ -262,7 +262,7 @@ static PyObject *Context_pop(PyObject *type, PyObject *Py_UNUSED(ignored)) {
     CUresult status = CUDA_SUCCESS;
     CU_CALL(status, cuCtxGetCurrent, &popped);
     if (status == CUDA_SUCCESS && popped == NULL) {
-        return cud_raise_with(state, "context::pop", CUDA_ERROR_INVALID_CONTEXT, "cannot pop: no context is current in this thread");
+        return cud_raise_own(state, "context::pop", CUDA_ERROR_INVALID_CONTEXT, "cannot pop: no context is current in this thread");
     }
     CU_CALL(status, cuCtxPopCurrent, &popped);
     if (status != CUDA_SUCCESS) {
@@ -275,7 +275,7 @@ static PyObject *Context_pop(PyObject *type, PyObject *Py_UNUSED(ignored)) {
 static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Context *self = (Context *)op;
     if (!self->alive) {
-        return cud_raise_with(self->state, "context::detach", CUDA_ERROR_INVALID_CONTEXT, "the context was detached before");
+        return cud_raise_own(self->state, "context::detach", CUDA_ERROR_INVALID_CONTEXT, "the context was detached before");
     }
     if (self->kind != CONTEXT_MADE) { /* others use it too: it only leaves this thread */
         CUcontext current = NULL;
@@ -318,7 +318,7 @@ static PyObject *Context_attach(PyObject *type, PyObject *const *args, Py_ssize_
     }
     Context *self = cud_context_peek(state);
     if (self == NULL && !PyErr_Occurred()) {
-        cud_raise_with(state, "context::attach", CUDA_ERROR_INVALID_CONTEXT, "no context is current in this thread");
+        cud_raise_own(state, "context::attach", CUDA_ERROR_INVALID_CONTEXT, "no context is current in this thread");
     }
     return (PyObject *)self;
 }

@@ -132,6 +132,7 @@ PyObject *cud_member(const char *name, long value);
 /* "ROUTINE failed: what cuGetErrorString says[ - extra]"; return NULL so that callers can return it. */
 PyObject *cud_raise(State *state, const char *routine, CUresult status);
 PyObject *cud_raise_with(State *state, const char *routine, CUresult status, const char *format, ...);
+PyObject *cud_raise_own(State *state, const char *routine, CUresult status, const char *format, ...); /* found here, not by the driver */
 /* For what our own checks find before the driver is asked: a LogicError that is also a ValueError, or for _type a TypeError. */
 PyObject *cud_reject(State *state, const char *routine, CUresult status, const char *format, ...);
 PyObject *cud_reject_type(State *state, const char *routine, const char *format, ...);

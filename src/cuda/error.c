@@ -40,13 +40,13 @@ static const char *text_of(CUresult status, const StatusRow *row) {
 /* Whether a kernel has failed, so that it should be said which was the last. */
 static int is_kernel_fault(CUresult status) { return status == 700 || status == 702 || (status >= 710 && status <= 719); }
 
-static PyObject *describe(State *state, const char *routine, CUresult status, PyObject *extra) {
+static PyObject *describe(State *state, const char *routine, CUresult status, PyObject *extra, int own) {
     PyObject *what = extra != NULL ? Py_NewRef(extra) : NULL;
     if (status == PG_STATUS_MISSING && what == NULL) {
         int version = cud_driver_version();
         what = PyUnicode_FromFormat("the driver (CUDA %d.%d) does not have this function; a newer driver may", version / 1000, version % 1000 / 10);
     }
-    const char *detail = status > 0 ? cud_detail() : "";
+    const char *detail = status > 0 && !own ? cud_detail() : ""; /* else of another call */
     const char *said = what != NULL ? PyUnicode_AsUTF8(what) : NULL;
     if (*detail != '\0' && !PyErr_Occurred() && (said == NULL || strstr(said, detail) == NULL)) {
         Py_XSETREF(what, what != NULL ? PyUnicode_FromFormat("%U; %s", what, detail) : PyUnicode_FromString(detail));
@@ -72,15 +72,17 @@ static PyObject *describe(State *state, const char *routine, CUresult status, Py
     return what;
 }
 
-/* twin: "ValueError" or "TypeError" to make the class one that is that builtin too, or "". */
+/* twin: "ValueError" or "TypeError" to make the class one that is that builtin too, or ""; NULL: that, and no call of the driver failed. */
 static PyObject *raise_error(State *state, const char *routine, CUresult status, const char *twin, PyObject *extra) {
+    int own = twin == NULL;
+    twin = own ? "" : twin;
     const StatusRow *row = find_row(status);
     const char *kind = row != NULL ? row->kind : "LogicError";
     if (status == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
         cud_primary_lost(state); /* so that the next use begins anew */
     }
     const char *hint = row != NULL && (extra == NULL || status == PG_STATUS_FORKED) ? row->hint : "";
-    PyObject *what = *twin == '\0' ? describe(state, routine, status, extra) : Py_XNewRef(extra);
+    PyObject *what = *twin == '\0' ? describe(state, routine, status, extra, own) : Py_XNewRef(extra);
     if (*twin != '\0') {
         kind = "LogicError";
         hint = "";
@@ -105,6 +107,7 @@ PyObject *cud_raise(State *state, const char *routine, CUresult status) { return
 #define RAISE_FORMATTED(twin) PG_FORMATTED(extra, raise_error(state, routine, status, twin, extra), NULL)
 
 PyObject *cud_raise_with(State *state, const char *routine, CUresult status, const char *format, ...) { RAISE_FORMATTED(""); }
+PyObject *cud_raise_own(State *state, const char *routine, CUresult status, const char *format, ...) { RAISE_FORMATTED(NULL); }
 PyObject *cud_reject(State *state, const char *routine, CUresult status, const char *format, ...) { RAISE_FORMATTED("ValueError"); }
 PyObject *cud_reject_type(State *state, const char *routine, const char *format, ...) {
     CUresult status = CUDA_ERROR_INVALID_VALUE;

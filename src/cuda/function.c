@@ -102,7 +102,7 @@ CONFIG(set_cache_config, cuFuncSetCacheConfig, CUfunc_cache)
 CONFIG(set_shared_config, cuFuncSetSharedMemConfig, CUsharedconfig)
 
 static PyObject *Function_param_set_texref(PyObject *op, PyObject *Py_UNUSED(texref)) {
-    return cud_raise_with(((Function *)op)->state, "cuParamSetTexRef", CUDA_ERROR_NOT_SUPPORTED,
+    return cud_raise_own(((Function *)op)->state, "cuParamSetTexRef", CUDA_ERROR_NOT_SUPPORTED,
                           "CUDA 12 removed texture references; pass a TextureObject to the kernel as a parameter");
 }
 

@@ -384,7 +384,7 @@ static int read_rare(Function *self, PyObject **options, Launch *launch, int *ti
         Py_ssize_t n = PyObject_Length(options[KEY_texrefs]);
         if (n != 0) {
             if (n > 0) {
-                cud_raise_with(self->state, "cuParamSetTexRef", CUDA_ERROR_NOT_SUPPORTED,
+                cud_raise_own(self->state, "cuParamSetTexRef", CUDA_ERROR_NOT_SUPPORTED,
                                "CUDA 12 removed texture references; pass a TextureObject to the kernel as a parameter");
             }
             return -1;

@@ -231,7 +231,7 @@ PyObject *Function_prepare(PyObject *op, PyObject *const *args, Py_ssize_t nargs
         Py_ssize_t n = PyObject_Length(a[1]);
         if (n != 0) {
             return n < 0 ? NULL
-                         : cud_raise_with(self->state, "cuParamSetTexRef", CUDA_ERROR_NOT_SUPPORTED,
+                         : cud_raise_own(self->state, "cuParamSetTexRef", CUDA_ERROR_NOT_SUPPORTED,
                                           "CUDA 12 removed texture references; pass a TextureObject to the kernel as a parameter");
         }
     }

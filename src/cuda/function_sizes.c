@@ -102,7 +102,7 @@ int function_read_block(Function *self, PyObject *block, unsigned *out) {
         return -1;
     }
     if (threads > plan->max_threads) {
-        cud_raise_with(self->state, call, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+        cud_raise_own(self->state, call, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
                        "kernel '%U' runs in blocks of at most %u threads (its registers or __launch_bounds__ say so), and (%u, %u, %u) has %llu", self->name,
                        plan->max_threads, out[0], out[1], out[2], (unsigned long long)threads);
         return -1;

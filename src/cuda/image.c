@@ -297,7 +297,7 @@ static PyObject *module_from_file(PyObject *module, PyObject *const *args, Py_ss
     PyObject *image = file != NULL ? PyObject_CallMethod(file, "read", NULL) : NULL;
     if (file == NULL && (PyErr_ExceptionMatches(PyExc_FileNotFoundError) || PyErr_ExceptionMatches(PyExc_IsADirectoryError))) {
         PyErr_Clear();
-        cud_raise_with(state, "cuModuleLoad", CUDA_ERROR_FILE_NOT_FOUND, "'%U'", path);
+        cud_raise_own(state, "cuModuleLoad", CUDA_ERROR_FILE_NOT_FOUND, "'%U'", path);
     }
     if (image != NULL && PyBytes_CheckExact(image)) {
         made = cud_module_load(state, image, NULL, NULL, "module_from_file");
@@ -444,7 +444,7 @@ static PyObject *no_references(PyObject *op, const char *routine, const char *wh
     if (name_of(name, routine) == NULL) {
         return NULL;
     }
-    return cud_raise_with(((Module *)op)->state, routine, CUDA_ERROR_NOT_SUPPORTED,
+    return cud_raise_own(((Module *)op)->state, routine, CUDA_ERROR_NOT_SUPPORTED,
                           "'%U': CUDA 12 removed %s references; pass a %s to the kernel as a parameter", name, what,
                           *what == 't' ? "TextureObject" : "SurfaceObject");
 }

@@ -10,7 +10,7 @@ static PyObject *initialize_profiler(PyObject *module, PyObject *const *args, Py
     if (pg_args(&initialize_profiler_args, args, nargs, kwnames, a) < 0) {
         return NULL;
     }
-    return cud_raise_with(PyModule_GetState(module), "cuProfilerInitialize", CUDA_ERROR_NOT_SUPPORTED,
+    return cud_raise_own(PyModule_GetState(module), "cuProfilerInitialize", CUDA_ERROR_NOT_SUPPORTED,
                           "CUDA 12 removed the profiler that wrote files; run the program under 'nsys profile' or 'ncu', and mark its part with start_profiler() "
                           "and stop_profiler()");
 }

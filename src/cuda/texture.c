@@ -311,7 +311,7 @@ KIND(SurfaceObject);
     static PyObject *Name##_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {                          \
         State *state = cud_state_of(type);                                                                                             \
         return state == NULL ? NULL                                                                                                    \
-                             : cud_raise_with(state, #Name, CUDA_ERROR_NOT_SUPPORTED,                                                  \
+                             : cud_raise_own(state, #Name, CUDA_ERROR_NOT_SUPPORTED,                                                  \
                                               text " references were removed from CUDA in version 12; make a " instead                 \
                                                    " and pass it to the kernel as an argument");                                       \
     }                                                                                                                                  \

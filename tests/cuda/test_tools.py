@@ -151,6 +151,27 @@ def test_what_does_not_fit(arguments, message):
         tools.OccupancyRecord(Fake, *arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((None, 128), TypeError, "devdata must be a DeviceData, not NoneType"),
+        ((3, 128), TypeError, "devdata must be a DeviceData, not int"),
+        ((Fake, None), TypeError, "threads must be a number, not NoneType"),
+        ((Fake, 0), ValueError, "threads must be at least 1, not 0"),
+        ((Fake, 128, -1), ValueError, "shared_mem must be at least 0, not -1"),
+        ((Fake, 128, 0, -1), ValueError, "registers must be at least 0, not -1"),
+    ],
+)
+def test_what_is_no_block(arguments, error, message):
+    with pytest.raises(error, match=f"OccupancyRecord: {message}"):
+        tools.OccupancyRecord(*arguments)
+
+
+def test_data_of_what_is_no_device():
+    with pytest.raises(TypeError, match="DeviceData: dev must be a Device, not str"):
+        tools.DeviceData("0")
+
+
 def test_results_by_context(context):
     calls = []
 

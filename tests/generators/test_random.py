@@ -200,6 +200,19 @@ def test_poisson(cuda, mean):
     assert abs(data.get().mean() - mean) <= limit
 
 
+@pytest.mark.parametrize("mean", [-1, float("nan"), float("inf")])
+def test_what_no_poisson_numbers_have_for_a_mean(cuda, mean):
+    from pygpu.cuda.curandom import XORWOWRandomNumberGenerator
+
+    generator = XORWOWRandomNumberGenerator()
+    with pytest.raises(ValueError, match=f"fill_poisson: lambda_value .*, not {float(mean)}"):
+        generator.gen_poisson(3, np.uint32, mean)
+    with pytest.raises(ValueError, match="fill_poisson: lambda_value"):
+        generator.fill_poisson(cuda.array(np.zeros(3, np.uint32)), mean)
+    with pytest.raises(TypeError, match="gen_poisson: lambda_value must be a number"):
+        generator.gen_poisson(3, np.uint32, None)
+
+
 def test_sobol(cuda):
     from pygpu.cuda import curandom
     from pygpu.generators.sobol import direction_numbers
