@@ -30,6 +30,7 @@ struct SimKernel {
     const SimEntry *entry;
     SimModule *module;
     const char *name;
+    size_t shared;   /* static shared memory, of functions that it may call too */
     int max_dynamic; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     int carveout, cache_config;
 };

@@ -24,7 +24,7 @@ struct SimModule {
     CUcontext context;
     void *object;
     uintptr_t base, text, text_end, end;
-    size_t shared; /* static shared memory of all kernels together */
+    size_t shared; /* static shared memory of all kernels together; of one: SimKernel.shared */
     char *names;
     SimKernel *kernels;
     size_t n_kernels;
@@ -126,6 +126,42 @@ unsigned char sim_module_unset(const SimModule *module, unsigned *least) {
     return module->unset;
 }
 
+/* Whether a variable is local to the kernel of that symbol, whose text is that of sim_v_NAME with more parameters before its own:
+ * _ZZ7sim_v_fILi2EEv5uint3...E1s to _Z1fILi2EEvPf, _ZZ7sim_v_gE1s to g. Overloads are one here. */
+static bool is_local_to(const char *variable, const char *kernel) {
+    static const char renamed[] = "sim_v_";
+    const char *name = strncmp(variable, "_ZZ", 3) == 0 ? strstr(variable, renamed) : NULL, *digits = name;
+    char *text, *begin = NULL, *end;
+    if (name == NULL) return false;
+    while (digits[-1] >= '0' && digits[-1] <= '9') digits--;
+    const size_t skipped = sizeof renamed - 1, length = strtoul(digits, &text, 10);
+    if (text != name || length <= skipped || length > strlen(name)) return false;
+    name += skipped;
+    if (strncmp(kernel, "_Z", 2) != 0) return strlen(kernel) == length - skipped && strncmp(kernel, name, length - skipped) == 0;
+    if (asprintf(&begin, "_Z%.*s%zu%s", (int)(digits - variable - 3), variable + 3, length - skipped, name) < 0) return false;
+    if ((end = strstr(begin, "8SimBlock")) == NULL) end = strstr(begin, "5uint3"); /* where the parameters begin */
+    const bool same = end != NULL && strncmp(begin, kernel, (size_t)(end - begin)) == 0;
+    free(begin);
+    return same;
+}
+
+/* A kernel has its own variables, and all those of no kernel: it may call the functions that these are of. */
+static void count_shared(SimModule *module) {
+    for (size_t i = 0; i < module->n_shared; i++) {
+        const Variable *variable = &module->shared_variables[i];
+        bool owned = false;
+        for (size_t k = 0; k < module->n_kernels; k++) owned = owned || is_local_to(variable->name, module->kernels[k].name);
+        for (size_t k = 0; k < module->n_kernels; k++) {
+            SimKernel *kernel = &module->kernels[k];
+            if (!owned || is_local_to(variable->name, kernel->name)) kernel->shared += (variable->size + 3) / 4 * 4;
+        }
+    }
+    for (size_t k = 0; k < module->n_kernels; k++) {
+        SimKernel *kernel = &module->kernels[k];
+        kernel->max_dynamic = (int)(SIM_SHARED_DEFAULT - (kernel->shared < SIM_SHARED_DEFAULT ? kernel->shared : 0));
+    }
+}
+
 static CUresult find_kernels(SimModule *module, const Elf *elf) {
     uint64_t address = 0, size = 0;
     if (!elf_section(elf, "sim_kernels", &address, &size)) return CUDA_SUCCESS;
@@ -139,8 +175,8 @@ static CUresult find_kernels(SimModule *module, const Elf *elf) {
         if (symbol == NULL) continue;
         SimKernel *kernel = &module->kernels[module->n_kernels++];
         *kernel = (SimKernel){.entry = entries[i], .module = module, .name = module->names + (elf_symbol_name(elf, symbol) - elf->names), .carveout = -1};
-        kernel->max_dynamic = (int)(SIM_SHARED_DEFAULT - (module->shared < SIM_SHARED_DEFAULT ? module->shared : 0));
     }
+    count_shared(module);
     return CUDA_SUCCESS;
 }
 
@@ -329,7 +365,7 @@ CUresult sim_kernel_attribute(const SimKernel *kernel, CUfunction_attribute attr
     const int arch = sim_architecture();
     switch (attribute) {
     case 0: *value = kernel->entry->max_threads != 0 ? (int)kernel->entry->max_threads : (int)SIM_MAX_THREADS; break;
-    case 1: *value = (int)kernel->module->shared; break; /* SHARED_SIZE_BYTES */
+    case 1: *value = (int)kernel->shared; break;         /* SHARED_SIZE_BYTES */
     case 2: *value = 0; break;                           /* CONST_SIZE_BYTES */
     case 3: *value = 0; break;                           /* LOCAL_SIZE_BYTES */
     case 4: *value = 32; break;                          /* NUM_REGS */
@@ -345,9 +381,9 @@ CUresult sim_kernel_attribute(const SimKernel *kernel, CUfunction_attribute attr
 
 CUresult sim_kernel_set_attribute(SimKernel *kernel, CUfunction_attribute attribute, int value) {
     if (attribute == 8) {
-        if (value < 0 || (size_t)value + kernel->module->shared > SIM_SHARED_MOST) {
+        if (value < 0 || (size_t)value + kernel->shared > SIM_SHARED_MOST) {
             return sim_fail(CUDA_ERROR_INVALID_VALUE, "MAX_DYNAMIC_SHARED_SIZE_BYTES %d, and %zu of static shared memory; at most %u in all", value,
-                            kernel->module->shared, SIM_SHARED_MOST);
+                            kernel->shared, SIM_SHARED_MOST);
         }
         kernel->max_dynamic = value;
     } else if (attribute == 9) {

@@ -204,6 +204,33 @@ def test_all_of_the_shared_memory(kernels, out):
         touch(out, 1, block=(1, 1, 1), shared=most - own + 1)
 
 
+def test_a_kernel_counts_its_own_static_shared_memory(context):
+    body = "s[threadIdx.x] = a[threadIdx.x]; __syncthreads(); a[threadIdx.x] = s[31 - threadIdx.x];"
+    module = SourceModule(
+        f"""
+        extern "C" __global__ void floats(float *a) {{ __shared__ float s[100]; {body} }}
+        __global__ void doubles(double *a) {{ __shared__ double s[50]; {body} }}
+        template <int N> __global__ void many(float *a) {{ __shared__ float s[N]; {body} }}
+        template __global__ void many<64>(float *);
+        template __global__ void many<128>(float *);
+        namespace inner {{ __global__ void nested(int *a) {{ __shared__ int s[40]; {body} }} }}
+        extern "C" __global__ void none(float *a) {{ a[threadIdx.x] = 1; }}
+        """,
+        no_extern_c=True,
+    )
+    sizes = {
+        **{"floats": 400, "_Z7doublesPd": 400, "_Z4manyILi64EEvPf": 256, "_Z4manyILi128EEvPf": 512},
+        **{"_ZN5inner6nestedEPi": 160, "none": 0},
+    }
+    found = {name: module.get_function(name).shared_size_bytes for name in sizes}
+    reserved = found["none"]  # some GPUs keep a kilobyte of each block for themselves
+    assert {name: size - reserved for name, size in found.items()} == sizes
+    kernel = module.get_function("floats")
+    values = np.arange(32, dtype=np.float32)
+    kernel(cuda.InOut(values), block=(32, 1, 1), shared=49152 - 400 - reserved)
+    assert (values == np.arange(31, -1, -1)).all()
+
+
 def test_streams(kernels, out):
     add_one = kernels.get_function("add_one")
     stream = cuda.Stream()
