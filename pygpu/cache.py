@@ -148,6 +148,11 @@ class _Scan:
             return None
 
     def add(self, name: str, beside: str) -> None:
+        if not beside:  # compilers look where the program runs, too, before or after the folders
+            content = self.read(name)
+            if content is not None:
+                self.found.append((name, content))
+                self.scan(content, os.path.dirname(os.path.abspath(name)))
         for folder in (beside, *self.folders) if beside else self.folders:
             path = os.path.join(folder, name)
             if folder in self.opaque:
@@ -165,6 +170,13 @@ class _Scan:
                 return
         # A system's header, or one that is never reached. If it appears later, the key changes.
         self.found.append((name, None))
+
+    def add_options(self, words: Sequence[str]) -> None:
+        """Files that options name, such as ``-include FILE``: what is in them counts."""
+        for word in words:
+            name = word.partition("=")[2] or word
+            if not word.startswith("-I") and os.path.isfile(name):
+                self.add(name, "")
 
     def scan(self, source: bytes, beside: str = "") -> None:
         if not any([sign in source for sign in (b"include", b"import", b"__", b"\\\n", b"\\\r")]):
@@ -229,6 +241,7 @@ def keys(source: bytes, words: Sequence[str], devices: Sequence[Device]) -> list
     from pygpu.program import include_folders
 
     scan = _Scan(include_folders(words))
+    scan.add_options(words)
     scan.scan(source)
     if not scan.known:
         return None
@@ -276,7 +289,7 @@ def _unpack(key: str, data: bytes) -> tuple[bytes, dict[str, Any]]:
     if data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).digest() != data[len(_MAGIC) : start]:
         raise ValueError("damaged")
     (size,) = struct.unpack_from("<Q", body)
-    facts = json.loads(body[8 : 8 + size])
+    facts = json.loads(body[8 : 8 + size].decode())
     if facts["key"] != key:
         raise ValueError("renamed")
     return body[8 + size :], facts
@@ -287,13 +300,17 @@ class Entries:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._under = os.path.join(folder, "")
 
     def path(self, key: str) -> Path:
-        return self.folder / key[:2] / (key + _SUFFIX)
+        return Path(self._file(key))
+
+    def _file(self, key: str) -> str:
+        return f"{self._under}{key[:2]}{os.sep}{key}{_SUFFIX}"
 
     def read(self, key: str) -> tuple[bytes, dict[str, Any]] | None:
         """Binary and facts of an entry, None if there is none that is whole."""
-        path = self.path(key)
+        path = self._file(key)
         try:
             with open(path, "rb") as file:
                 data = file.read()

@@ -28,6 +28,11 @@ __all__ = ["NAME", "Compilation", "get_nvcc_version", "run", "simulator_identity
 NAME = "kernel.cu"
 _CACHE_FORMAT = "cuda 2"
 
+# Names of results, by all that they depend on, of sources without headers: making one takes longer
+# than reading what is kept under it.
+_keys: dict[tuple[object, ...], str] = {}
+_MAX_KEYS = 64
+
 
 @cache
 def get_nvcc_version(nvcc: str) -> str:
@@ -148,10 +153,15 @@ class Compilation:
 
     def _key(self, words: list[str], compiler: Any, opaque: Sequence[str]) -> str | None:
         """A name for the result; None if what it depends on cannot be found out."""
+        depends = (self.source, *words, None, *self.folders, None, compiler, *self.expressions)
+        known = _keys.get(depends)
+        if known is not None:
+            return known
         import hashlib
 
         key = hashlib.sha256()
         scan = disk._Scan([*self.folders, *_include_words(words), *opaque], opaque)
+        scan.add_options(words)
         source = self.source.encode("utf-8", "surrogateescape")
         scan.scan(source)
         if not scan.known:
@@ -159,7 +169,12 @@ class Compilation:
         key.update(repr((_CACHE_FORMAT, words, compiler, self.expressions)).encode())
         key.update(repr((len(source), scan.found)).encode("utf-8", "surrogateescape"))
         key.update(source)
-        return key.hexdigest()
+        name = key.hexdigest()
+        if not scan.found:  # no header, which might be another one next time
+            while len(_keys) >= _MAX_KEYS:
+                _keys.pop(next(iter(_keys)), None)
+            _keys[depends] = name
+        return name
 
 
 def _include_words(words: Sequence[str]) -> list[str]:

@@ -18,6 +18,8 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from functools import cache as once
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -351,6 +353,7 @@ class DynamicSourceModule(DynamicModule):
 # ---- how ----------------------------------------------------------------------------------------
 
 
+@once
 def _own_include_folder() -> str:
     """Where the headers are that PyCUDA's programs include."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
@@ -429,4 +432,9 @@ def _store(cache_dir: str | os.PathLike[str] | bool | None) -> disk.Entries | No
             return None
     if not isinstance(cache_dir, (str, os.PathLike)):
         raise TypeError(f"cache_dir must be a path, None or False, not {type(cache_dir).__name__}")
-    return disk.Entries(Path(cache_dir))
+    return _entries(cache_dir)
+
+
+@lru_cache(16)
+def _entries(folder: str | os.PathLike[str]) -> disk.Entries:
+    return disk.Entries(Path(folder))

@@ -17,6 +17,7 @@ import os
 import sys
 import threading
 import warnings
+from functools import cache as once
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,7 @@ def no_driver_advice() -> str:
     return "\n".join(lines)
 
 
+@once
 def simulator_path() -> Path:
     """The shared library of the CPU simulator; it need not exist."""
     names = {"win32": "pygpu_cudasim.dll", "darwin": "libpygpu_cudasim.dylib"}

@@ -87,10 +87,15 @@ def has_minimal() -> bool:
 
 def is_simulated() -> bool:
     """Whether the compiler is the CPU simulator's."""
+    path = _cuda()._nvrtc_library()
+    return path is not None and _is_simulators(path)
+
+
+@cache
+def _is_simulators(path: str) -> bool:
     from .loader import simulator_path
 
-    path = _cuda()._nvrtc_library()
-    return path is not None and Path(path).name == simulator_path().name
+    return Path(path).name == simulator_path().name
 
 
 def _advice() -> str:

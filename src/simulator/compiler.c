@@ -148,13 +148,14 @@ static bool add_prelude(const CxxCompiler *cxx, const Options *options, const ch
 
 static bool preprocess(const CxxCompiler *cxx, const Options *options, const char *folder, bool hosted, Text *out, Text *error) {
     Words words = {0};
-    char macros[4200];
+    char macros[4200], here[4096];
     snprintf(macros, sizeof macros, "%s/device_macros.h", folder);
     const bool prelude = !hosted && add_prelude(cxx, options, macros, out);
     const size_t before = out->size;
     preprocess_words(&words, cxx, options, hosted);
     words_add(&words, "-I%s/headers", folder);
     words_add(&words, "-I%s", compiler_headers());
+    if (getcwd(here, sizeof here) != NULL) words_add(&words, "-iquote%s", here); /* NVRTC looks there too; the whole path, see uses_files() */
     words_add(&words, "-isystem%s/library", compiler_headers()); /* behind all -I: the user's own copy of NVIDIA's C++ library goes first */
     words_add(&words, "-include");
     if (prelude) words_add(&words, "%s", macros);
@@ -308,9 +309,10 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
         text_free(&messages);
         good = preprocess(cxx, options, folder, true, &preprocessed, &messages);
     }
+    const bool files = good && uses_files(preprocessed.data, folder); /* before pruning, which leaves no trace of headers with nothing but macros */
     if (good) preprocessed.size = sim_prune(preprocessed.data, preprocessed.size);
     Key store = key;
-    if (good && uses_files(preprocessed.data, folder)) {
+    if (files) {
         key_add_text(&store, preprocessed.data, folder);
         if (cache_load(store, image)) {
             result = NVRTC_OK;

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pygpu import _cuda
+from pygpu import cache as disk
 from pygpu.cuda import compiler
 from pygpu.cuda import driver as cuda
 from pygpu.cuda.compiler import DynamicModule, DynamicSourceModule, SourceModule
@@ -104,3 +105,34 @@ def test_device_runtime(context):
     assert run(module.link()) == 7
     with pytest.raises(FileNotFoundError, match="nosuchlib"):
         DynamicModule().add_stdlib("nosuchlib")
+
+
+@pytest.mark.parametrize("how", ["working directory", "option", "folder"])
+def test_changed_header_is_noticed(context, tmp_path, monkeypatch, how):
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("PYCUDA_DISABLE_CACHE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    header = tmp_path / "near.h"
+    source = "__global__ void set(int *out) { out[0] = NEAR; }"
+    options = [f"--pre-include={header}"] if how == "option" else [f"-I{tmp_path}"]
+    if how != "option":
+        source = '#include "near.h"\n' + source
+    if how == "working directory":
+        options = []
+    for value in (1, 2, 1):
+        header.write_text(f"#define NEAR {value}\n")
+        module = SourceModule(source, options=options)
+        assert run(module) == value
+
+
+def test_warm_module_asks_for_its_name_once(context, tmp_path, monkeypatch):
+    """A source without headers is scanned and digested once in a process, and read each time."""
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("PYCUDA_DISABLE_CACHE", raising=False)
+    source = SOURCE.replace("7", "8")
+    assert run(SourceModule(source)) == 8
+    monkeypatch.setattr(disk._Scan, "scan", None)  # raises if it is asked again
+    assert run(SourceModule(source)) == 8
+    [entry] = [path for path in tmp_path.rglob("*") if path.is_file()]
+    entry.write_bytes(entry.read_bytes()[:-1] + b"?")  # damaged: compiled again
+    assert run(SourceModule(source)) == 8

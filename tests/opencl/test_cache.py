@@ -124,6 +124,30 @@ def test_header_changes_are_noticed(build, tmp_path, folder):
     assert not build(source, options, expect=8)
 
 
+def test_header_where_the_program_runs(build, tmp_path, monkeypatch):
+    """Compilers look into the working directory without being told to."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "near.h").write_text("#define EXTRA 1\n")
+    source = '#include "near.h"\n' + SOURCE
+    try:
+        assert not build(source, "", expect=6)
+    except cl.RuntimeError:
+        pytest.skip("this driver finds no header in the working directory")
+    assert build(source, "", expect=6)
+    (tmp_path / "near.h").write_text("#define EXTRA 2\n")
+    assert not build(source, "", expect=7)
+
+
+def test_file_that_an_option_names(tmp_path, ctx):
+    header, device = tmp_path / "first.h", ctx.devices[0]
+    names = set()
+    for text in ("1", "2", "1"):
+        header.write_text(f"#define EXTRA {text}\n")
+        for option in (["-include", str(header)], [f"--pre-include={header}"]):
+            names.update(cache.keys(SOURCE.encode(), option, [device]))
+    assert len(names) == 4
+
+
 def test_header_that_appears_earlier_on_the_path(build, tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
