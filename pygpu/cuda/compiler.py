@@ -432,9 +432,9 @@ def _store(cache_dir: str | os.PathLike[str] | bool | None) -> disk.Entries | No
             return None
     if not isinstance(cache_dir, (str, os.PathLike)):
         raise TypeError(f"cache_dir must be a path, None or False, not {type(cache_dir).__name__}")
-    return _entries(cache_dir)
+    return _entries(os.fspath(cache_dir))
 
 
 @lru_cache(16)
-def _entries(folder: str | os.PathLike[str]) -> disk.Entries:
+def _entries(folder: str) -> disk.Entries:
     return disk.Entries(Path(folder))

@@ -392,7 +392,8 @@ static PyObject *run(Box *self, int aligned, int async, PyObject *stream_arg) {
             goto done;
         }
     }
-    if (!async && cud_wait_before_copy(state, routine, SIZE_MAX) < 0) {
+    int on_device = from.type != CU_MEMORYTYPE_HOST && to.type != CU_MEMORYTYPE_HOST && from.type != CU_MEMORYTYPE_UNIFIED && to.type != CU_MEMORYTYPE_UNIFIED;
+    if (!async && !on_device && cud_wait_before_copy(state, routine, SIZE_MAX) < 0) { /* the driver itself does not wait within a device */
         goto done;
     }
     Allocation *const allocations[] = {allocation_of(self, ends[0]), allocation_of(self, ends[1])};

@@ -58,7 +58,12 @@ void cud_queue_waited(double seconds) {
     }
 }
 
+static CUcontext waited; /* the context that was waited for as a whole, if nothing was queued in any since then */
+
 static int report(State *state, const char *routine, CUresult status) {
+    if (cud_queued != 0) {
+        waited = NULL;
+    }
     cud_queued = 0;
     cud_print();
     if (status != CUDA_SUCCESS) {
@@ -99,12 +104,13 @@ int cud_wait_event(State *state, const char *routine, CUevent event) {
 int cud_wait_context(State *state, const char *routine) {
     CUresult status = CUDA_SUCCESS;
     CUcontext current = NULL;
+    unsigned queued = cud_queued;
     CU_CALL(status, cuCtxGetCurrent, &current);
-    int capturing = 0;
+    int capturing = 0, quiet = current != NULL && current == waited && cud_queued == 0 && cud_host_calls == 0; /* then the driver's wait ends at once */
     for (Stream *stream = cud_streams; stream != NULL; stream = stream->next) {
         capturing |= stream->capturing; /* a query would spoil the capture; the driver refuses the wait by itself */
     }
-    if (pg_is_main_thread() && !capturing) { /* first what can be interrupted; what is left then is what other libraries queued */
+    if (!quiet && !capturing && pg_is_main_thread()) { /* first what can be interrupted; what is left then is what other libraries queued */
         if (poll(WAIT_STREAM, NULL, &status) < 0) {
             return -1;
         }
@@ -127,5 +133,8 @@ int cud_wait_context(State *state, const char *routine) {
         CU_CALL(status, cuCtxSynchronize);
         Py_END_ALLOW_THREADS
     }
-    return report(state, routine, status);
+    int alone = cud_queued == queued; /* no other thread queued anything meanwhile */
+    int failed = report(state, routine, status);
+    waited = failed == 0 && alone ? current : NULL;
+    return failed;
 }
