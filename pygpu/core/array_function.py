@@ -14,6 +14,7 @@ import numpy as np
 
 __all__ = ["array_function"]
 
+
 def _reduction(kind: str) -> Callable[..., Any]:
     def call(a: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
         options = {k: v for k, v in options.items() if v is not np._NoValue}
@@ -119,8 +120,6 @@ def _table() -> dict[Any, Callable[..., Any]]:
         np.outer: matmul.outer,
         np.trace: matmul.trace,
         np.diagonal: matmul.diagonal,
-        np.concatenate: lambda arrays, axis=0: functions.concatenate(arrays, axis),
-        np.stack: lambda arrays, axis=0: functions.stack(arrays, axis),
         np.clip: lambda a, a_min=None, a_max=None, out=None: functions.clip(a, a_min, a_max, out),
         np.round: lambda a, decimals=0, out=None: functions.round(a, decimals, out),
         np.diff: lambda a, n=1, axis=-1: functions.diff(a, n, axis),

@@ -11,6 +11,7 @@ import numpy as np
 from .._array import GPUArray
 from . import (
     functions,
+    gufuncs,
     index,
     layout,
     manipulate,
@@ -34,7 +35,6 @@ __all__ = [
     "makers",
     "table",
     "unique_parts",
-    "vecdot",
 ]
 
 _NoValue: Any = getattr(np, "_NoValue", None)
@@ -94,9 +94,25 @@ def _clip(
 ) -> Any:
     low = options.get("min") if a_min is _NoValue else a_min
     high = options.get("max") if a_max is _NoValue else a_max
+    for option in options.keys() - {"min", "max", "dtype", "casting", "order", "subok"}:
+        raise TypeError(f"clip: {option}= is not there for an array on a device")
+    dtype = options.get("dtype")
+    if dtype is not None:
+        casting = options.get("casting", "same_kind")
+        a = work.astype(a, ufuncs.resolve("positive", (a.dtype, None), casting, np.dtype(dtype))[0])
+        low, high = (x if x is None else _cast(x, a, casting) for x in (low, high))
     if low is None and high is None:
         return ufuncs.call("positive", (a,), None if out is None else (out,))
     return functions.clip(a, low, high, out)
+
+
+def _cast(x: Any, like: Any, casting: Any) -> Any:
+    """A limit as an array of the dtype of another one."""
+    kind = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
+    plain = isinstance(x, (bool, int, float, complex))
+    if not plain and not np.can_cast(kind, like.dtype, casting):
+        raise TypeError(f"clip: cannot cast from {kind} to {like.dtype} with rule {casting!r}")
+    return x if plain else work.astype(work.as_array(like, x), like.dtype)
 
 
 def _cumulative(kind: str) -> Callable[..., Any]:
@@ -181,7 +197,7 @@ def _nan_to_num(
 
 
 def _angle(z: Any, deg: bool = False) -> Any:
-    angle = np.arctan2(z.imag, z.real)
+    angle = np.arctan2(z.imag, z.real) if z.dtype.kind == "c" else np.arctan2(0, z)
     return np.degrees(angle) if deg else angle
 
 
@@ -201,19 +217,6 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
         many = weights._reduce("sum", axis, keepdims=keep)
         mean = (a * weights)._reduce("sum", axis, keepdims=keep) / many
     return (mean, many) if returned else mean
-
-
-def vecdot(a: Any, b: Any, /, *, axis: int = -1) -> Any:
-    """Sums of conj(a) * b along an axis, which both have."""
-    if a.ndim == 0 or b.ndim == 0:
-        raise ValueError("vecdot: both operands must have at least one axis")
-    if a.shape[axis] != b.shape[axis]:
-        raise ValueError(f"vecdot: shapes {a.shape} and {b.shape} differ along axis {axis}")
-    dtype = np.result_type(a.dtype, b.dtype)
-    product = ufuncs.call("multiply", (a.conj(), b))
-    if dtype.kind == "b":
-        return product._reduce("any", axis)
-    return product._reduce("sum", axis, dtype=dtype)
 
 
 def _einsum(
@@ -326,7 +329,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         "can_cast": lambda a, to, casting="safe": np.can_cast(_plain(a), _plain(to), casting),
         "clip": _clip,
         "column_stack": lambda arrays: m.join(arrays, "column_stack"),
-        "concatenate": lambda arrays, axis=0, out=None, **options: m.concat(arrays, axis),
+        "concatenate": m.concat,
         "cumulative_prod": cumulative_prod,
         "cumulative_sum": cumulative_sum,
         "diff": diff,
@@ -343,9 +346,9 @@ def table() -> dict[Any, Callable[..., Any]]:
         "full_like": _full_like,
         "histogram": quantiles.histogram,
         "hsplit": lambda a, parts: m.split(a, parts, 1 if a.ndim > 1 else 0, False),
-        "hstack": lambda arrays, **options: m.join(arrays, "hstack"),
+        "hstack": lambda arrays, **options: m.join(arrays, "hstack", **options),
         "imag": lambda a: a.imag,
-        "intersect1d": lambda a, b, **options: sets.intersect1d(a, b),
+        "intersect1d": sets.intersect1d,
         "isclose": _isclose,
         "iscomplexobj": lambda a: a.dtype.kind == "c",
         "isin": lambda a, b, assume_unique=False, invert=False, *, kind=None: sets.isin(
@@ -374,7 +377,8 @@ def table() -> dict[Any, Callable[..., Any]]:
             a, axis, start - (start > layout.normalize_axis(axis, a.ndim))
         ),
         "rot90": m.rot90,
-        "setdiff1d": lambda a, b, assume_unique=False: sets.setdiff1d(a, b),
+        "setdiff1d": sets.setdiff1d,
+        "stack": m.stack,
         "split": lambda a, parts, axis=0: m.split(a, parts, axis, False),
         "tile": m.tile,
         "tril": lambda a, k=0: m.triangle(a, k),
@@ -385,9 +389,9 @@ def table() -> dict[Any, Callable[..., Any]]:
         "unique_inverse": _unique("inverse"),
         "unique_values": _unique(),
         "unstack": lambda x, /, *, axis=0: m.unstack(x, axis),
-        "vecdot": vecdot,
+        "vecdot": gufuncs.vecdot,
         "vsplit": lambda a, parts: m.split(a, parts, 0, False),
-        "vstack": lambda arrays, **options: m.join(arrays, "vstack"),
+        "vstack": lambda arrays, **options: m.join(arrays, "vstack", **options),
         "zeros_like": _like(0),
     }
     by_name |= nans.table() | selecting.table() | series.table()

@@ -268,6 +268,7 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
         if a.size != b.size:
             raise ValueError("cannot reshape: vdot needs as many items in both arrays")
     if getattr(a, "ndim", 0) == 0 or getattr(b, "ndim", 0) == 0:
+        a, b = (x if hasattr(x, "dtype") else np.asarray(x)[()] for x in (a, b))  # not weak
         return ufuncs.call("multiply", (a, b), None if out is None else (out,))
     kind = np.dtype(dtype) if dtype is not None else np.result_type(a.dtype, b.dtype)
     if a.ndim == 1 and b.ndim == 1:
@@ -278,7 +279,13 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
         return ufuncs.matmul(a, b, out)
     matmul = part("matmul")
 
-    return matmul.tensordot(a, b, ([a.ndim - 1], [max(b.ndim - 2, 0)]))
+    product = matmul.tensordot(a, b, ([a.ndim - 1], [max(b.ndim - 2, 0)]))
+    if out is None:
+        return product
+    if out.shape != product.shape or out.dtype != product.dtype:
+        raise ValueError(f"dot: out must have shape {product.shape} and dtype {product.dtype}")
+    out._copy_from(product)
+    return out
 
 
 # ---- elementwise

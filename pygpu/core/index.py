@@ -360,6 +360,9 @@ def take(
         out = work.empty(a, shape, a.dtype)
     elif out.shape != shape or out.dtype != a.dtype:
         raise ValueError(f"take: out must have shape {shape} and dtype {a.dtype}")
+    elif out._shares_memory(a) or out._shares_memory(array):
+        out._copy_from(take(a, array, axis, mode=mode))
+        return out
     strides = a.strides[:axis] + (0,) * array.ndim + a.strides[axis + 1 :]
     spread = (0,) * axis + array.strides + (0,) * (a.ndim - axis - 1)
     place = _Where(array, spread, a.strides[axis], length, axis, checked, mode)

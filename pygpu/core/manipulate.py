@@ -33,6 +33,7 @@ __all__ = [
     "roll",
     "rot90",
     "split",
+    "stack",
     "tile",
     "triangle",
     "unstack",
@@ -120,7 +121,9 @@ def broadcast_to(a: Any, shape: Any) -> Any:
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
-    """Views of one shape."""
+    """Views of one shape; what is on the host is copied."""
+    like = next(a for a in arrays if isinstance(a, GPUArray))
+    arrays = tuple(work.as_array(like, a, call="broadcast_arrays") for a in arrays)
     shape = layout.broadcast_shapes(*(a.shape for a in arrays))
     return tuple(broadcast_to(a, shape) for a in arrays)
 
@@ -157,24 +160,72 @@ def split(a: Any, parts: Any, axis: int = 0, uneven: bool = True) -> list[Any]:
 # ---- copies
 
 
-def concat(arrays: Sequence[Any], axis: int | None = 0) -> Any:
+def concat(
+    arrays: Sequence[Any],
+    axis: int | None = 0,
+    out: Any = None,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+) -> Any:
     """numpy.concatenate; axis None: of the flat arrays."""
+    if out is not None and dtype is not None:
+        raise TypeError("concatenate() only takes `out` or `dtype` as an argument")
     arrays = list(arrays)
     like = next((a for a in arrays if isinstance(a, GPUArray)), None)
     if like is not None:  # arrays of the host beside it are copied
         arrays = [work.as_array(like, a, call="concatenate") for a in arrays]
     if axis is None:
         arrays, axis = [work.flat(a) for a in arrays], 0
-    return functions.concatenate(arrays, axis)
+    if out is None and dtype is None:
+        return functions.concatenate(arrays, axis)
+    if out is not None and not isinstance(out, GPUArray):
+        raise TypeError("concatenate: out must be an array on the device")
+    there: Any = out
+    kind = dtypes.native(dtype, "concatenate") if there is None else there.dtype
+    for a in arrays:
+        if not np.can_cast(a.dtype, kind, casting):
+            raise TypeError(
+                f"Cannot cast array data from {a.dtype!r} to {kind!r} according to the rule "
+                f"{casting!r}"
+            )
+
+    def make(shape: tuple[int, ...], _: Any) -> Any:
+        if there is None:
+            return work.empty(arrays[0], shape, kind)
+        if there.shape != shape:
+            raise ValueError(f"Output array is the wrong shape: {there.shape}, not {shape}")
+        return there
+
+    if there is not None:
+        arrays = [a._copy() if there._shares_memory(a) else a for a in arrays]
+    return functions.concatenate(arrays, axis, make)
 
 
-def join(arrays: Sequence[Any], kind: str) -> Any:
-    """numpy.hstack, vstack, dstack or column_stack."""
+def stack(arrays: Sequence[Any], axis: int = 0, out: Any = None, **options: Any) -> Any:
+    """numpy.stack."""
+    arrays = list(arrays)
+    if out is None and not options:
+        return functions.stack(arrays, axis)
+    if not arrays:
+        raise ValueError("need at least one array to stack")
+    like = next((a for a in arrays if isinstance(a, GPUArray)), out)
+    arrays = [work.as_array(like, a, call="stack") for a in arrays]
+    if any(a.shape != arrays[0].shape for a in arrays):
+        raise ValueError("all input arrays must have the same shape")
+    axis = layout.normalize_axis(axis, arrays[0].ndim + 1)
+    return concat([expand_dims(a, axis) for a in arrays], axis, out, **options)
+
+
+def join(arrays: Sequence[Any], kind: str, **options: Any) -> Any:
+    """numpy.hstack, vstack, dstack or column_stack. options: dtype and casting of the first two."""
+    like = next(a for a in arrays if isinstance(a, GPUArray))
+    arrays = [work.as_array(like, a, call=kind) for a in arrays]
     if kind == "column_stack":
-        return concat([expand_dims(a, 1) if a.ndim == 1 else a for a in arrays], 1)
+        return concat([expand_dims(atleast(1, [a]), 1) if a.ndim < 2 else a for a in arrays], 1)
     n = {"hstack": 1, "vstack": 2, "dstack": 3}[kind]
     parts = [atleast(n, [a]) for a in arrays]
-    return concat(parts, 0 if n == 2 or (n == 1 and parts[0].ndim == 1) else n - 1 or 1)
+    axis = 0 if n == 2 or (n == 1 and parts[0].ndim == 1) else n - 1 or 1
+    return concat(parts, axis, **options)
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:

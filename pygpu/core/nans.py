@@ -85,6 +85,11 @@ def _mean(
     **options: Any,
 ) -> Any:  # fmt: skip
     keepdims, options = _kept(keepdims), _given(options)
+    if a.dtype.kind in "fc":
+        if dtype is not None and np.dtype(dtype).kind not in "fc":
+            raise TypeError("If a is inexact, then dtype must be inexact")
+        if out is not None and out.dtype.kind not in "fc":
+            raise TypeError("If a is inexact, then out must be inexact")
     if a.dtype.kind not in "fc" or options:
         a, options = _checked("nanmean", a, options)
         return _into(a._reduce("mean", axis, dtype=dtype, keepdims=keepdims), out)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._array import GPUArray
 from . import ufuncs
 from .parts import part
 from .ufunc_table import NAMES
@@ -101,15 +102,54 @@ def array_ufunc(
         a = a.reshape((*a.shape, *(1,) * b.ndim))
         return array_ufunc(like, ufunc, "__call__", (a, b), {**options, "out": out})
     if method != "__call__":
-        return NotImplemented
-    if name == "matmul":
-        return ufuncs.matmul(inputs[0], inputs[1], None if out is None else out[0])
-    if name == "vecdot" and out is None:
-        return part("array_table").vecdot(*inputs, axis=options.get("axis", -1))
+        return _folded(like, ufunc, method, inputs, out, options)
+    gufuncs = part("gufuncs")
+    if name in gufuncs.NAMES:
+        return gufuncs.call(name, inputs, None if out is None else out[0], options)
     if name not in NAMES:
         return NotImplemented
     operands = tuple(ufuncs.to_operand(x, like) for x in inputs)
     if any(x is NotImplemented for x in operands):
         return NotImplemented
-    options = {k: v for k, v in options.items() if k in ("where", "dtype", "casting")}
-    return ufuncs.call(name, operands, out, **options)
+    order = options.pop("order", "K")
+    options.pop("subok", None)
+    result = ufuncs.call(name, operands, out, **options)
+    if order in ("C", "F") and out is None and isinstance(result, GPUArray):
+        array: Any = result
+        wanted = array._c_contiguous if order == "C" else array._f_contiguous
+        return array if wanted else array._copy(order=order)
+    return result
+
+
+def _folded(
+    like: Any,
+    ufunc: np.ufunc,
+    method: str,
+    inputs: tuple[Any, ...],
+    out: Any,
+    options: dict[str, Any],
+) -> Any:
+    """The methods of ufuncs that take items one after the other."""
+    name, folds = ufunc.__name__, part("folds")
+    given = None if out is None else out[0]
+    if name not in NAMES or ufunc.nout != 1 or ufunc.nin > 2:
+        return NotImplemented
+    if method == "at":
+        if not isinstance(inputs[0], GPUArray):
+            raise TypeError(f"{name}.at: the first operand must be an array on the device")
+        return folds.at(name, *inputs)
+    if ufunc.nin != 2 or not isinstance(inputs[0], GPUArray):
+        return NotImplemented
+    if options.get("where", True) is not True:
+        raise TypeError(f"{name}.{method}: where= is not there for an array on a device")
+    axis, dtype = options.get("axis", 0), options.get("dtype")
+    if method == "reduceat":
+        return folds.reduceat(name, *inputs, axis, dtype, given)
+    if method == "accumulate":
+        return folds.accumulate(name, *inputs, axis, dtype, given)
+    if method == "reduce":
+        initial = options.get("initial")
+        initial = None if initial is np._NoValue else initial
+        keep = bool(options.get("keepdims", False))
+        return folds.reduce(name, *inputs, axis, dtype, given, keep, initial)
+    return NotImplemented

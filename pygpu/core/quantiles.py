@@ -26,7 +26,7 @@ def sorted_rows(call: str, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
     """Sorted items, the axes that are reduced as the first one; and those axes."""
     if a.dtype.kind not in "fiub":
         raise TypeError(f"{call}: dtype {a.dtype} has no order of this kind")
-    axes = layout.normalize_axes(axis, a.ndim, call) if a.ndim else ()
+    axes = layout.normalize_axes(axis, a.ndim, call)
     if a.dtype.kind in "iub":
         a = a.astype(np.float64 if a.backend.limits.fp64 else np.float32)
     rest = [k for k in range(a.ndim) if k not in axes]
@@ -137,19 +137,22 @@ def histogram(
     if np.ndim(bins) == 0 and not isinstance(bins, GPUArray):
         if range is None and a.size:
             range = a._reduce("min", None).item(), a._reduce("max", None).item()
-        edges = np.histogram_bin_edges(np.empty(0), int(bins), range)
+        kind = a.dtype if a.dtype.kind == "f" else np.dtype(float)
+        edges = np.histogram_bin_edges(np.empty(0, kind), int(bins), range)
     else:
         edges = np.asarray(bins.get() if isinstance(bins, GPUArray) else bins)  # type: ignore[attr-defined]
         if edges.ndim != 1 or (np.diff(edges) < 0).any():
             raise ValueError("`bins` must increase monotonically, when an array")
     kind = np.result_type(a.dtype, edges.dtype)
-    there = work.as_array(a, edges.astype(kind))
+    there = work.as_array(a, edges)
+    exact = work.as_array(a, edges.astype(kind)) if kind != edges.dtype else there
     ordered = sort.sort(a)
-    places = sort.searchsorted(ordered, there)
-    places[-1:] = sort.searchsorted(ordered, there[-1:], "right")
+    places = sort.searchsorted(ordered, exact)
+    places[-1:] = sort.searchsorted(ordered, exact[-1:], "right")
     counts = functions.diff(places)
     if density:
-        return counts / (a.size * functions.diff(there)), there
+        counted = counts._reduce("sum", None)
+        return counts / work.astype(functions.diff(there), np.dtype(float)) / counted, there
     return counts, there
 
 

@@ -146,6 +146,11 @@ def reduce(
         out = work.empty(a, wanted, result_dtype)
     else:
         _check_out(kind, out, wanted, result_dtype, a)
+    if kind in ("any", "all") and initial is not None:
+        if bool(initial) == (kind == "any"):  # it decides
+            work.fill(out, bool(initial))
+            return out
+        initial = None
     if prod(shape[k] for k in axes) == 0:
         work.fill(out, _empty_result(kind, out.dtype, initial))
         return out

@@ -46,8 +46,17 @@ def union1d(a: Any, b: Any) -> Any:
     return sort.unique(manipulate.concat([a, b], None))
 
 
-def intersect1d(a: Any, b: Any) -> Any:
-    """The sorted distinct items that both have."""
+def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """The sorted distinct items that both have; return_indices: and where they are first."""
+    like = a if isinstance(a, GPUArray) else b
+    a, b = work.as_array(like, a), work.as_array(like, b)
+    if return_indices:
+        a, at_a = sort.unique(a, return_index=True)
+        b, at_b = sort.unique(b, return_index=True)
+        (kept,) = nonzero(isin(a, b))
+        found = work.astype(take(a, kept, mode="clip"), np.result_type(a.dtype, b.dtype))
+        places = sort.searchsorted(b, found)
+        return found, take(at_a, kept, mode="clip"), take(at_b, places, mode="clip")
     a, b = sort.unique(a), sort.unique(b)
     ordered = sort.sort(manipulate.concat([a, b]))
     n = ordered.size
@@ -57,8 +66,11 @@ def intersect1d(a: Any, b: Any) -> Any:
     return take(ordered, nonzero(same)[0], mode="clip")
 
 
-def setdiff1d(a: Any, b: Any) -> Any:
-    """The sorted distinct items of the first that the second does not have."""
-    a = sort.unique(a)
+def setdiff1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
+    """The sorted distinct items of the first that the second does not have; assume_unique: the
+    items in their order."""
+    if not isinstance(a, GPUArray):
+        a = work.as_array(b, a)
+    a = work.flat(a) if assume_unique else sort.unique(a)
     (kept,) = nonzero(isin(a, b, True))
     return take(a, kept, mode="clip")

@@ -27,6 +27,7 @@ __all__ = [
     "operation_for",
     "resolve",
     "same_device",
+    "signature_of",
     "to_operand",
 ]
 
@@ -37,16 +38,21 @@ _SWAPPED = {"less": "greater", "less_equal": "greater_equal", "greater": "less"}
 
 @lru_cache(maxsize=4096)
 def resolve(
-    name: str, operands: tuple[Any, ...], casting: str = "same_kind", dtype: Any = None
+    name: str,
+    operands: tuple[Any, ...],
+    casting: str = "same_kind",
+    dtype: Any = None,
+    signature: tuple[Any, ...] | None = None,
 ) -> tuple[np.dtype[Any], ...]:
     """The dtypes of the loop that NumPy takes: inputs, then outputs.
 
     operands: a dtype for each input and output, None for an output that is not given, or the class
-    int, float or complex for a Python number. dtype: of the calculation, as in ``ufunc(dtype=)``.
-    Raises what NumPy raises.
+    int, float or complex for a Python number. dtype: of the calculation, as in ``ufunc(dtype=)``;
+    signature: those of the loop, None where it is open. Raises what NumPy raises.
     """
     ufunc = getattr(np, name)
-    signature = None if dtype is None else (None,) * ufunc.nin + (dtype,) * ufunc.nout
+    if dtype is not None:
+        signature = (None,) * ufunc.nin + (dtype,) * ufunc.nout
     options = {} if signature is None else {"signature": signature}
     return tuple(ufunc.resolve_dtypes(operands, casting=casting, **options))
 
@@ -62,6 +68,40 @@ def operation_for(
         raise TypeError(f"{name}: there is no loop for {kinds} on devices")
     body, helpers = found
     return elementwise.Operation(name, inputs, outputs, body, helpers)
+
+
+def signature_of(ufunc: np.ufunc, given: Any) -> tuple[Any, ...]:
+    """What ``ufunc(signature=)`` was given ("ff->f", or dtypes), as :func:`resolve` takes it."""
+    items: Any = given
+    if isinstance(given, str):
+        left, arrow, right = given.partition("->")
+        items = (*left, *right) if arrow else (given,)
+    elif not isinstance(given, tuple):
+        items = (given,)
+    kinds = tuple(None if item is None else np.dtype(item) for item in items)
+    if len(kinds) == 1:
+        raise TypeError(f"{ufunc.__name__}: signature= of one dtype is dtype=")
+    if len(kinds) != ufunc.nargs:
+        raise ValueError(
+            f"{ufunc.__name__}: signature must have {ufunc.nargs} dtypes, not {len(kinds)}"
+        )
+    return kinds
+
+
+def _mask(name: str, where: Any, like: Any) -> Any:
+    """The device array of ``where=``; None if it is true everywhere."""
+    if where is True or where is None:
+        return None
+    if not isinstance(where, GPUArray):
+        where = np.asarray(where)
+        if where.dtype == bool:
+            where = like._from_host(where)
+    if where.dtype != bool:
+        raise TypeError(
+            f"{name}: where must be an array of bools: cannot cast array data from "
+            f"{where.dtype!r} to dtype('bool') according to the rule 'safe'"
+        )
+    return where
 
 
 def is_array(obj: Any) -> bool:
@@ -175,14 +215,17 @@ def call(
     dtype: Any = None,
     casting: str = "same_kind",
     queue: Any = None,
+    signature: Any = None,
 ) -> Any:
     """What the ufunc *name* of NumPy does. Returns the output, or a tuple of them.
 
     inputs: device arrays and numbers (see :func:`to_operand`), at least one array among inputs and
     outputs. out: arrays to write to, to whose shape the operands must broadcast; None for a new
-    one. where: a bool array; items where it is false keep their value.
+    one. where: a bool array; items where it is false keep their value. signature: the dtypes of the
+    loop, as numpy.ufunc takes them.
     """
-    if where is True and dtype is None and queue is None and (out is None or len(out) == 1):
+    plain = where is True and dtype is None and signature is None and casting == "same_kind"
+    if plain and queue is None and (out is None or len(out) == 1):
         known = remember.known(name, *inputs, out=None if out is None else out[0])
         if known is not None:
             return known
@@ -190,7 +233,7 @@ def call(
     outs: list[Any] = [None] * ufunc.nout if out is None else list(out)
     given = [o for o in outs if o is not None]
     arrays = [a for a in inputs if isinstance(a, GPUArray)]
-    mask = where if isinstance(where, GPUArray) else None
+    mask = _mask(name, where, (arrays or given)[0])
     every = [*arrays, *given] if mask is None else [*arrays, *given, mask]
     first = every[0]
     same_device(name, every)
@@ -201,18 +244,26 @@ def call(
             inputs = [np.bool_(truth), np.bool_(True)]
             kinds[:2] = [np.dtype(bool)] * 2
             name = "equal"
-    loop = resolve(name, tuple(kinds), casting, None if dtype is None else np.dtype(dtype))
+    if signature is not None:
+        if dtype is not None:
+            raise TypeError(f"{name}: cannot specify both 'signature' and 'dtype'")
+        signature = signature_of(ufunc, signature)
+    kind = None if dtype is None else np.dtype(dtype)
+    loop = resolve(name, tuple(kinds), casting, kind, signature)
     loop_in, loop_out = loop[: len(inputs)], loop[len(inputs) :]
     backend = first.backend
     dtypes.require(backend, name, *loop)
     if name == "power" and loop_in[0].kind in "iu" and _is_negative(inputs[1]):
         raise ValueError("Integers to negative integer powers are not allowed.")
-    plain = mask is None and dtype is None and casting == "same_kind" and len(outs) == 1
     remembered = None
-    if plain and name == asked:
+    if plain and len(outs) == 1 and name == asked:
         remembered = remember.Call(name, tuple(inputs), outs[0], ufunc)
     operation = operation_for(name, loop_in, loop_out)
     results = apply(operation, inputs, outs, mask, queue, remembered, arrays)
+    if results[0].size == 0:  # nothing was launched, and no number was converted
+        for number, computed in zip(inputs, loop_in, strict=True):
+            if type(number) is int and computed.kind in "iu":
+                computed.type(number)  # OverflowError
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -268,7 +319,9 @@ def apply(
 
 
 def matmul(a: Any, b: Any, out: Any = None) -> Any:
-    """``a @ b``, as numpy.matmul."""
+    """``a @ b``, as numpy.matmul; arrays of the host are copied to the device."""
+    like: Any = a if isinstance(a, GPUArray) else b
+    a, b = to_operand(a, like), to_operand(b, like)
     if not (isinstance(a, GPUArray) and isinstance(b, GPUArray)):
         raise ValueError(
             "matmul: Input operand does not have enough dimensions (numbers have none)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core import array_table
+from ..core import gufuncs
 from ..core import matmul as _matmul
 from ._arguments import need_arrays
 from ._manipulation import matrix_transpose
@@ -28,4 +28,4 @@ def tensordot(x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Sums of conj(x1) * x2 along an axis."""
     need_arrays("vecdot", x1, x2)
-    return array_table.vecdot(x1, x2, axis=axis)
+    return gufuncs.vecdot(x1, x2, axis=axis)

@@ -227,3 +227,77 @@ def test_choices_by_conditions(make):
     same(np.apply_along_axis(lambda v: v[::-1], 1, pair[0]), F[:, ::-1])
     assert np.shares_memory(pair[0], pair[0][1:]) and not np.shares_memory(*pair)
     assert np.amax(pair[0]).item() == F.max() and np.array_repr(pair[0]) == np.array_repr(F)
+
+
+def test_joining_with_options(make):
+    """out= and dtype= were ignored."""
+    a, b = np.arange(6, dtype=np.int16).reshape(2, 3), np.ones((2, 3), np.int8)
+    for name, axis in (("concatenate", 1), ("stack", 0), ("stack", -1)):
+        wanted = getattr(np, name)([a, b], axis=axis)
+        out = make(np.zeros(wanted.shape, np.float32))
+        assert getattr(np, name)([make(a), make(b)], axis=axis, out=out) is out
+        np.testing.assert_array_equal(out.get(), wanted)
+        found = getattr(np, name)([make(a), b], axis=axis, dtype="c8")
+        assert found.dtype == np.complex64
+        np.testing.assert_array_equal(found.get(), wanted)
+        with pytest.raises(TypeError, match="int16"):
+            getattr(np, name)([make(a), make(b)], axis=axis, dtype="i1", casting="safe")
+        with pytest.raises(ValueError, match="shape"):
+            getattr(np, name)([make(a), make(b)], axis=axis, out=out[:1])
+    for name in ("hstack", "vstack"):
+        found = getattr(np, name)([make(a), make(b)], dtype="f4")
+        assert found.dtype == np.float32
+    with pytest.raises(TypeError, match="only takes"):
+        np.concatenate([make(a)], out=make(a), dtype="i2")
+    both = make(np.arange(6))
+    np.concatenate([both[3:], both[:3]], out=both)
+    assert both.get().tolist() == [3, 4, 5, 0, 1, 2]
+
+
+def test_take_into_its_operand(make):
+    a = make(np.arange(9))
+    np.take(a, np.arange(9)[::-1].copy(), out=a, mode="clip")
+    assert a.get().tolist() == list(range(9))[::-1]
+
+
+def test_intersect1d_with_indices(make):
+    a, b = np.array([5, 1, 1, 3, 7]), np.array([3, 9, 1, 5])
+    wanted = np.intersect1d(a, b, return_indices=True)
+    found = np.intersect1d(make(a), make(b), return_indices=True)
+    assert [x.get().tolist() for x in found] == [x.tolist() for x in wanted]
+    assert np.setdiff1d(make(a), make(b), assume_unique=True).get().tolist() == [7]
+
+
+def test_clip_with_dtype(make):
+    a = np.arange(5, dtype=np.int8)
+    found = np.clip(make(a), 1, 3, dtype="f8")
+    assert found.dtype == np.float64
+    assert found.get().tolist() == [1, 1, 2, 3, 3]
+    with pytest.raises(TypeError, match="where"):
+        np.clip(make(a), 1, 3, where=make(a > 0))
+
+
+def test_dtypes_as_numpys(make):
+    """A number beside dot() has its own dtype; edges and angles have NumPy's."""
+    a = np.arange(4, dtype=np.int8)
+    for work in (
+        lambda x: np.dot(x, 2),
+        lambda x: np.angle(x > 1),
+        np.angle,
+        lambda x: np.histogram(x, [0, 1, 2, 5])[1],
+        lambda x: np.histogram(x.astype("f4"), 3)[1],
+        lambda x: np.histogram(x.astype("f4")[:0], density=True)[1],
+        lambda x: np.broadcast_arrays(x, 3)[1],
+    ):
+        found, wanted = work(make(a)), work(a)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found.get(), wanted)
+
+
+def test_axes_and_dtypes_that_are_wrong(make):
+    number, a = make(np.array(3.0)), make(np.ones(3))
+    for work in (np.median, lambda x, axis: np.quantile(x, 0.5, axis=axis)):
+        with pytest.raises(np.exceptions.AxisError):
+            work(number, axis=-9)
+    with pytest.raises(TypeError, match="inexact"):
+        np.nanmean(a, dtype="i4")

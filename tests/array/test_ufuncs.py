@@ -206,3 +206,61 @@ def test_powers(make):
     zero = make(np.zeros(3, np.complex64))
     assert (zero ** (2 + 1j)).get().tolist() == [0, 0, 0]
     assert np.isnan((zero ** (-1 + 1j)).get()).all()
+
+
+@pytest.mark.parametrize("where", ["array", "list", "number", False])
+def test_where_on_the_host(make, where):
+    """It was ignored."""
+    a, mask = np.arange(6.0).reshape(2, 3), np.array([True, False, True])
+    mask = {"array": mask, "list": mask.tolist(), "number": np.bool_(False)}.get(where, False)
+    for out in (np.full((2, 3), -1.0), np.full((2, 3), -1)):
+        there = make(out)
+        np.negative(make(a), out=there, where=mask, casting="unsafe")
+        np.negative(a, out=out, where=mask, casting="unsafe")
+        np.testing.assert_array_equal(there.get(), out)
+
+
+def test_where_of_numbers_is_refused(make):
+    a = make(np.arange(3.0))
+    for mask in (np.array([1, 0, 1]), make(np.array([1, 0, 1]))):
+        with pytest.raises(TypeError, match="bools"):
+            np.add(a, 1, out=a, where=mask)
+
+
+@pytest.mark.parametrize("signature", ["ff->f", ("d", "d", "d"), ("f4", None, None), "ll->l"])
+def test_signature(make, signature):
+    a = np.arange(5, dtype=np.int16)
+    wanted = np.multiply(a, a, signature=signature, casting="unsafe")
+    found = np.multiply(make(a), make(a), signature=signature, casting="unsafe")
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found.get(), wanted)
+    with pytest.raises(TypeError):
+        np.multiply(make(a), make(a), signature=("f4", None, None), dtype="f4")
+    with pytest.raises(TypeError):
+        np.multiply(make(a), make(a), signature="f")
+    with pytest.raises(ValueError, match="dtypes"):
+        np.multiply(make(a), make(a), signature=("f4", "f4"))
+
+
+@pytest.mark.parametrize("order", ["C", "F", "K", "A"])
+def test_order(make, order):
+    a = np.arange(6.0).reshape(2, 3)
+    for host in (a, a.T):
+        wanted = np.add(host, 1, order=order)
+        found = np.add(make(host), 1, order=order)
+        np.testing.assert_array_equal(found.get(), wanted)
+        assert found.flags.c_contiguous == wanted.flags.c_contiguous
+
+
+def test_casting_is_not_forgotten(make):
+    """The second call was answered by what the first one had left."""
+    a = make(np.arange(4, dtype=np.int32))
+    out = make(np.zeros(4, np.int16))
+    np.add(a, a, out=out)
+    with pytest.raises(TypeError, match="casting"):
+        np.add(a, a, out=out, casting="safe")
+
+
+def test_numbers_that_do_not_fit_an_empty_array(make):
+    with pytest.raises(OverflowError):
+        make(np.zeros(0, np.int8)) ^ 2**40
