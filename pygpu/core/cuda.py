@@ -227,13 +227,14 @@ class CUDABackend(Backend):
                         self.device.compute_capability(),
                     )
             if store is None or key is None or prefix is None:
-                made = compiler.SourceModule(source, options=list(options), no_extern_c=True)
+                words = compiler.known_options(options)
+                made = compiler.SourceModule(source, options=words, no_extern_c=True)
                 module, declared = made.module, self.dialect.declarations(source)
             else:
                 module = images.find(store, key)
                 if module is not None:
                     return _Module(module)
-                result = compiler.compile_generated(source, options)
+                result = compiler.compile_generated(source, compiler.known_options(options))
                 module = compiler._load(result, source)
                 image = result.cubin or result.ptx or b""
                 declared = images.keep(store, key, image, prefix, self.dialect.declarations(source))

@@ -33,6 +33,7 @@ PG_INDEPENDENT               before a loop or PG_FOR whose turns do not read wha
 PG_VECTOR(type, n)           the type of n items (2, 4, 8, 16) as one aligned piece of memory, member
                              ``item[n]``; declared once by PG_DECLARE_VECTOR(type, n) in the file
 PG_ALIGNED(pointer, bytes)   whether an address is a multiple
+PG_PAST(pointer, bytes)      how far an address is behind a multiple (a power of two)
 PG_NAN_F32, PG_INF_F32, ...  and F64
 pg_i8 ... pg_u64, pg_f32, pg_f64
                              numbers; pg_b8 is a bool in memory (0 or 1), pg_f16 the bits of a half
@@ -142,7 +143,8 @@ _OPENCL = """\
 #define PG_FENCE_SYSTEM PG_FENCE
 #define PG_UNROLL _Pragma("unroll")
 #define PG_ROLLED _Pragma("unroll 1")
-#define PG_ALIGNED(p, bytes) (((ulong)(p) & ((bytes) - 1)) == 0)
+#define PG_PAST(p, bytes) ((ulong)(p) & ((bytes) - 1))
+#define PG_ALIGNED(p, bytes) (PG_PAST(p, bytes) == 0)
 #define PG_LOAD_F16(p) vload_half(0, (PG_GLOBAL const half *)(p))
 #define PG_STORE_F16(p, x) vstore_half_rte((float)(x), 0, (PG_GLOBAL half *)(p))
 #define PG_STORE_F16D(p, x) vstore_half_rte((double)(x), 0, (PG_GLOBAL half *)(p))
@@ -198,7 +200,8 @@ typedef double pg_f64;
 #define PG_FENCE_SYSTEM __threadfence_system()
 #define PG_UNROLL _Pragma("unroll")
 #define PG_ROLLED _Pragma("unroll 1")
-#define PG_ALIGNED(p, bytes) (((unsigned long long)(p) & ((bytes) - 1)) == 0)
+#define PG_PAST(p, bytes) ((unsigned long long)(p) & ((bytes) - 1))
+#define PG_ALIGNED(p, bytes) (PG_PAST(p, bytes) == 0)
 #define pg_from_f16(bits) __half2float(__ushort_as_half(bits))
 #define pg_to_f16(x) __half_as_ushort(__float2half_rn((float)(x)))
 #define pg_to_f16d(x) __half_as_ushort(__double2half((double)(x)))
@@ -215,11 +218,13 @@ typedef double pg_f64;
 class Dialect:
     """A backend's language.
 
-    exact: compiler options under which each operation is rounded by itself, as NumPy does.
+    exact: compiler options under which each operation is rounded by itself, as NumPy does. quick:
+    those under which it takes less time.
     """
 
     name: str
     exact: tuple[str, ...]
+    quick: tuple[str, ...] = ()
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -284,6 +289,7 @@ class CUDADialect(Dialect):
 
     name = "cuda"
     exact = ("--fmad=false",)
+    quick = ("--Ofast-compile=min",)
 
     def declarations(self, source: str) -> str | None:
         """The heads of the source's kernels without macros, from which launches learn what their

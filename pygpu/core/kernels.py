@@ -27,17 +27,21 @@ def get(
     make: Callable[[], tuple[str, str]],
     features: Iterable[str] = (),
     exact: bool = True,
+    quick: bool = False,
 ) -> Any:
     """The kernel for a key; if there is none yet, of the (text, kernel's name) that *make* returns.
 
     The text is in the common language without its prefix. exact: each operation is rounded by
-    itself (no fused multiply-add), as in NumPy. Two threads that miss at once both compile, and get
-    the kernel of the one that finished first.
+    itself (no fused multiply-add), as in NumPy. quick: the compiler may leave out what takes it
+    long and does little for this text. Two threads that miss at once both compile, and get the
+    kernel of the one that finished first.
     """
     kernel = backend.kernels.get(key)
     if kernel is None:
         text, name = make()
         options = backend.dialect.exact if exact else ()
+        if quick:
+            options = (*options, *backend.dialect.quick)
         compiled = backend.compile(source(backend, text, features), options)
         kernel = backend.kernels.setdefault(key, compiled.kernel(name))
     return kernel

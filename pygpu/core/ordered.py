@@ -7,7 +7,7 @@ have any strides; the same array gives the same bits in every run on the same de
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -72,13 +72,18 @@ PG_INLINE void ord_store(PG_GLOBAL Y *p, T v) {{ {dtypes.store(y, "p", "0", "v",
 
 
 def _initial_text(number: DType) -> tuple[str, str]:
-    """Parameters of an initial value, and the statement that joins it to ``acc``."""
+    """Parameters of an initial value, and what they are together."""
     code = dtypes.code(number)
     if code[0] == "c":
         part = "pg_f32" if code == "c64" else "pg_f64"
-        begin = f"acc = ord_join(pg_{code}_make(initial_re, initial_im), acc);"
-        return f"{part} initial_re, {part} initial_im", begin
-    return f"{dtypes.compute_type(number)} initial", "acc = ord_join(initial, acc);"
+        return f"{part} initial_re, {part} initial_im", f"pg_{code}_make(initial_re, initial_im)"
+    return f"{dtypes.compute_type(number)} initial", "initial"
+
+
+def _begin_text(number: DType) -> tuple[str, str]:
+    """Parameters of an initial value, and the statement that joins it to ``acc``."""
+    parameters, value = _initial_text(number)
+    return parameters, f"acc = ord_join({value}, acc);"
 
 
 def _initial_args(value: Any, number: DType) -> list[Any]:
@@ -97,20 +102,34 @@ class _Plan(Frozen):
     """One launch; parts: (rows, segments) of what it leaves to another one, or None."""
 
     kernel: Any
-    groups: int
-    group_size: int
+    groups: int | tuple[int, ...]
+    group_size: int | tuple[int, ...]
     numbers: tuple[Any, ...]
-    tail: tuple[Any, ...]  # numbers after those of the initial value
-    parts: tuple[int, int] | None
+    begins: bool = False  # an initial value is always given, and whether it counts
+    parts: tuple[int, int] | None = None
+    kept: int = 1  # axes of the kernel
+
+    def arguments(self, initial: Any, number: DType) -> tuple[Any, ...]:
+        if self.begins:
+            value = _initial_args(0 if initial is None else initial, number)
+            return (*self.numbers, *value, int(initial is not None))
+        begin = [] if initial is None else _initial_args(initial, number)
+        return (*self.numbers, *begin)
 
 
 def reduce(
-    function: Function, a: Any, axes: tuple[int, ...], out: Any, initial: Any = None
+    function: Function,
+    a: Any,
+    axes: tuple[int, ...],
+    out: Any,
+    initial: Any = None,
+    least: int = 1,
 ) -> None:
     """Reduce the array *a* over *axes* into *out*, an array of the kept axes in their order.
 
-    initial: a number that comes first, as Python's functools.reduce takes it; None for none. Raises
-    ValueError if there is nothing to reduce and no initial value.
+    initial: a number that comes first, as Python's functools.reduce takes it; None for none. least:
+    how many kept axes the kernel has at least, so that a known one can be used. Raises ValueError
+    if there is nothing to reduce and no initial value.
     """
     a = a._aligned()
     kept = tuple(k for k in range(a.ndim) if k not in axes)
@@ -140,10 +159,11 @@ def reduce(
         out.dtype,
         out.strides,
         initial is not None,
+        least,
     )
     plan = a.backend.kernels.get(key)
     if plan is None:
-        plan = _plan(function, a, kept, axes, out, initial is not None)
+        plan = _plan(function, a, kept, axes, out, initial is not None, least)
         _remember(a.backend, key, plan)
     if plan is _COPY:  # items of a result lie far from each other
         order = (*kept, *axes)
@@ -155,20 +175,21 @@ def reduce(
         reduce(function, dense, tuple(range(len(kept), a.ndim)), out, initial)
         return
     if plan.parts is None:
-        begin = [] if initial is None else _initial_args(initial, number)
-        numbers = (*plan.numbers, *begin, *plan.tail)
+        numbers = plan.arguments(initial, number)
         work.launch(a, plan.kernel, plan.groups, plan.group_size, [a], [out], numbers)
         return
     parts = work.empty(a, plan.parts, number)
-    numbers = (*plan.numbers, *plan.tail)
+    numbers = plan.arguments(None, number)
     work.launch(a, plan.kernel, plan.groups, plan.group_size, [a], [parts], numbers)
     flat = out if out.ndim == 1 else _flat_out(out)
     if flat is None:
         dense = work.empty(out, out.shape, out.dtype)
-        reduce(function, parts, (1,), dense._view((out.size,), (out.itemsize,), 0), initial)
+        reduce(
+            function, parts, (1,), dense._view((out.size,), (out.itemsize,), 0), initial, plan.kept
+        )
         out._copy_from(dense)
     else:
-        reduce(function, parts, (1,), flat, initial)
+        reduce(function, parts, (1,), flat, initial, plan.kept)
         work.changed(out, flat)
 
 
@@ -179,6 +200,7 @@ def _flat_out(out: Any) -> Any:
 
 _COPY: Any = "copy"
 RESIDENT = 6  # groups that a unit runs at once, as many as have room for their tiles
+ALONE = 4  # groups of one row, however short, that a unit may get
 
 
 def _remember(backend: Backend, key: Any, plan: Any) -> None:
@@ -262,6 +284,138 @@ def _plan(
     numbers = (n_out, n_red, segments, *kept_shape[1:], *red_shape[1:], *x_kept, *x_red, *y_kept)
     shape = (n_out, segments) if parts else None
     return _Plan(kernel, groups, group_size, numbers, tail, shape)
+
+
+def _plan(
+    function: Function,
+    a: Any,
+    kept_axes: tuple[int, ...],
+    axes: tuple[int, ...],
+    out: Any,
+    initial: bool,
+    least: int,
+) -> Any:
+    limits = a.backend.limits
+    kept_shape, (x_kept, y_kept) = work.collapse_in_order(
+        tuple(a.shape[k] for k in kept_axes),
+        tuple(a.strides[k] for k in kept_axes),
+        tuple(out.strides),
+    )
+    red_shape, (x_red,) = work.collapse_in_order(
+        tuple(a.shape[k] for k in axes), tuple(a.strides[k] for k in axes)
+    )
+    n_out, n_red = prod(kept_shape), prod(red_shape)
+    size = a.dtype.itemsize
+    beside = n_out >= 64 and 0 < abs(x_kept[-1]) <= 16  # neighbouring results
+    if not limits.is_cpu and len(red_shape) == 1 and x_red == (size,):
+        each = ordered_text.chunk(size, limits.local_bytes, max(function.dtype.itemsize, 4))
+        if n_red * 2 > GROUP * each or n_out <= limits.units * ALONE:
+            more = max(least - len(kept_shape), 0)
+            kept = ((1,) * more + kept_shape, (0,) * more + x_kept, (0,) * more + y_kept)
+            return _row_plan(function, a, out, n_red, each, *kept)
+        if n_red >= 8:
+            return _tile_plan(function, a, out, n_red, each, kept_shape, x_kept, y_kept)
+    if not limits.is_cpu and not beside and n_red >= 64:
+        return _COPY
+    if limits.is_cpu:
+        workers = max(min(limits.units * 4, n_out * n_red >> 12), 1)
+    else:
+        workers = limits.units * 1024
+    segments = max(min(workers // n_out, n_red // 32), 1)
+    segments = -(-n_red // -(-n_red // segments))
+    groups, group_size = kernels.grid(a.backend, n_out * segments)
+    if limits.is_cpu:
+        groups = min(workers, n_out * segments)
+    parts = segments > 1
+    begin = ("", "") if parts or not initial else _begin_text(function.dtype)
+    kept, reduced = len(kept_shape), len(red_shape)
+    kernel = _kernel(
+        function,
+        a,
+        function.dtype if parts else out.dtype,
+        ("ord_walk", kept, reduced, parts, begin),
+        lambda: ordered_text.walk_source(kept, reduced, parts, *begin),
+    )
+    numbers = (n_out, n_red, segments, *kept_shape[1:], *red_shape[1:], *x_kept, *x_red, *y_kept)
+    shape = (n_out, segments) if parts else None
+    return _Plan(kernel, groups, group_size, numbers, parts=shape)
+
+
+def _row_plan(
+    function: Function,
+    a: Any,
+    out: Any,
+    n_red: int,
+    each: int,
+    kept_shape: tuple[int, ...],
+    x_kept: tuple[int, ...],
+    y_kept: tuple[int, ...],
+) -> _Plan:
+    """A work-group for each row, or for each part of it."""
+    number, n_out, kept = function.dtype, prod(kept_shape), len(kept_shape)
+    tile = GROUP * each
+    tiles = -(-n_red // tile)
+    length = -(-tiles // max(min(a.backend.limits.units * RESIDENT // n_out, tiles), 1)) * tile
+    segments = -(-n_red // length)  # none of them empty
+    parts = segments > 1
+    if parts:
+        y_kept = layout.c_strides((*kept_shape, segments), number.itemsize)[:-1]
+    initial = _initial_text(number)
+    kernel = _kernel(
+        function,
+        a,
+        number if parts else out.dtype,
+        ("ord_row", kept),
+        lambda: ordered_text.row_source(kept, each, a.dtype.itemsize, *initial),
+        quick=True,
+    )
+    numbers = (n_red, length, number.itemsize, *kept_shape[1:], *x_kept, *y_kept)
+    shape = (n_out, segments) if parts else None
+    return _Plan(kernel, (n_out, segments), (GROUP, 1), numbers, True, parts=shape, kept=kept)
+
+
+def _tile_plan(
+    function: Function,
+    a: Any,
+    out: Any,
+    n_red: int,
+    each: int,
+    kept_shape: tuple[int, ...],
+    x_kept: tuple[int, ...],
+    y_kept: tuple[int, ...],
+) -> _Plan:
+    """A work-group for several rows."""
+    n_out, kept, size = prod(kept_shape), len(kept_shape), a.dtype.itemsize
+    initial = _initial_text(function.dtype)
+    kernel = _kernel(
+        function,
+        a,
+        out.dtype,
+        ("ord_tile", kept),
+        lambda: ordered_text.tile_source(kept, each, size, *initial),
+        quick=True,
+    )
+    lanes = min(work.power_of_two(-(-n_red // each)), GROUP)
+    dense = int(x_kept == (n_red * size,))
+    numbers = (n_out, n_red, lanes, dense, *kept_shape[1:], *x_kept, *y_kept)
+    return _Plan(kernel, -(-n_out // (GROUP // lanes)), GROUP, numbers, True)
+
+
+def _kernel(
+    function: Function,
+    a: Any,
+    y: DType,
+    key: tuple[Any, ...],
+    make: Callable[[], str],
+    quick: bool = False,
+) -> Any:
+    return kernels.get(
+        a.backend,
+        ("ordered", function.key, function.dtype, a.dtype, y, key),
+        lambda: (_text(function, a.dtype, y) + make(), key[0]),
+        _features(function, a.dtype, y),
+        quick=quick,
+    )
 
 
 def scan(function: Function, a: Any, axis: int, out: Any) -> None:

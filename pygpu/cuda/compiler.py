@@ -118,6 +118,16 @@ def compile_generated(source: str, options: Sequence[str]) -> nvrtc.Compiled:
     return made(options)
 
 
+def known_options(options: Sequence[str]) -> list[str]:
+    """Options of a generated source without those that this NVRTC does not know."""
+    try:
+        if nvrtc.has_fast_compile():
+            return list(options)
+    except nvrtc.NvrtcMissing:
+        pass
+    return [option for option in options if not option.startswith("--Ofast-compile")]
+
+
 def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
     """The source with its macros and includes expanded, by nvcc. Raises CompileError."""
     with tempfile.TemporaryDirectory(prefix="pygpu-") as folder:

@@ -85,6 +85,11 @@ def has_minimal() -> bool:
     return not is_simulated() and version() >= (12, 4)
 
 
+def has_fast_compile() -> bool:
+    """Whether there is ``--Ofast-compile``."""
+    return not is_simulated() and version() >= (13, 0)
+
+
 def is_simulated() -> bool:
     """Whether the compiler is the CPU simulator's."""
     path = _cuda()._nvrtc_library()
@@ -195,7 +200,7 @@ _VALUES = frozenset(
     "arch gpu-architecture relocatable-device-code maxrregcount ftz prec-sqrt prec-div fmad std "
     "define-macro D undefine-macro U include-path I pre-include include isystem diag-error "
     "diag-suppress diag-warn ptxas-options Xptxas opt-info rdc dopt modify-stack-limit "
-    "split-compile version-ident".split()
+    "split-compile version-ident Ofast-compile Ofc".split()
 )
 # Without meaning for device code that is compiled in memory.
 _IGNORED = frozenset("g O O0 O1 O2 O3 m64 c cubin ptx v verbose no-compress".split())

@@ -61,6 +61,67 @@ def test_shapes_and_strides(make):
     assert np.array_equal(out.get().T, whole.sum(1))
 
 
+@pytest.mark.parametrize("code", ["b", "h", "i", "d", "D"])
+def test_rows(make, code):
+    """Rows that share a work-group, begin anywhere, lie apart, or have several groups each."""
+    total = cl.reduce(lambda a, b: b + a + 0, target=make.name)
+    for shape in (
+        (1, 1),
+        (4100, 2),
+        (900, 9),
+        (700, 34),
+        (600, 129),
+        (40, 300),
+        (3, 8193),
+        (2, 16385),
+    ):
+        rows = (np.arange(np.prod(shape)).reshape(shape) * 7919 % 101 % 3).astype(code)
+        device = make(rows)
+        for x, d in ((rows, device), (rows[1:, 1:], device[1:, 1:]), (rows[::-2], device[::-2])):
+            for initial in (None, 5):
+                if x.size:
+                    begin = {} if initial is None else {"init": initial}
+                    expected = x.sum(1, dtype=code) + np.array(initial or 0, code)
+                    assert np.array_equal(_host(total(d, axis=1, **begin)), expected), x.shape
+        flat, d = rows.reshape(-1)[1:], device.reshape(-1)[1:]
+        if flat.size:
+            assert _host(total(d)) == flat.sum(dtype=code), flat.shape
+
+
+def test_one_kernel_for_all_lengths(cuda_context):
+    """What long rows leave is joined by the kernel that made it: another one would be compiled."""
+    from pygpu.core.cuda import backend_of
+
+    total = cl.reduce(lambda a, b: b + a + 0, target="cuda")
+    assert total(np.ones(9, np.int32)) == 9
+    known = backend_of(None).kernels
+    count = len(known["ordered plans"]), len(known)
+    assert total(np.ones(20000, np.int32)) == 20000
+    assert total(np.ones((3, 70), np.int32), axis=1, init=2).tolist() == [72] * 3
+    plans = len(known["ordered plans"]) - count[0]
+    assert plans >= 2 and len(known) == count[1] + plans  # plans, and no kernel
+
+
+@pytest.mark.parametrize("code", ["b", "f", "D"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_nvrtc(cuda_context, nvrtc, code, axis):
+    """NVIDIA's compiler takes both texts."""
+    from pygpu.core import ordered as module
+    from pygpu.core.cuda import backend_of
+    from pygpu.core.shells import ordered_text
+
+    cuda_context.push()
+    try:
+        backend, number = backend_of(None), np.dtype(code)
+        function = binary.function(lambda a, b: a * 2 + b, number, backend)
+        make = (ordered_text.row_source, ordered_text.tile_source)[axis]
+        each = ordered_text.chunk(number.itemsize, 48 << 10, max(number.itemsize, 4))
+        text = make(2, each, number.itemsize, *module._initial_text(number))
+        nvrtc(backend, module._text(function, number, number) + text)
+    finally:
+        type(cuda_context).pop()
+
+
 def test_every_dtype(make):
     """Sums wrap as NumPy's; the dtype is that of the items, or what the function makes of it."""
     for code in "BheD" if make.name == "opencl" else "bQfF":

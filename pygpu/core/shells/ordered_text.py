@@ -6,19 +6,22 @@ neutral: a stretch of no items has no value, and none is ever joined.
 
 * ``ord_walk``: a work-item for each result, or for each of *segments* parts of it: on CPUs, and where
   the items of neighbouring results lie side by side;
-* ``ord_tile``: a work-group for a tile of neighbouring items, or for several short rows. Items come by
-  wide loads into local memory, each work-item joins a run of them, then neighbours are joined in a tree;
+* ``ord_row``: a work-group for a row, or for a part of it. Tiles of neighbouring items come by wide loads
+  into local memory, each work-item joins a run of them, then neighbours are joined in a tree. The one
+  text serves rows of any length, what their parts leave, and initial values, and is short: NVRTC takes
+  five milliseconds for a loop, ten for a division of 64 bits;
+* ``ord_tile``: a work-group for several short rows, in the same way;
 * ``ord_scan``: a work-group (on CPUs a work-item) for each row, or for each part of it, whose
   predecessors' result is at hand.
 
-Every kernel takes x and y, the numbers of results, of items in each, of segments, the lengths of the
-kept axes but the first, of the reduced axes but the first, the strides of x along these axes and of
-y along the kept ones [bytes], then what the kernel says itself.
+ord_walk and ord_tile take x and y, the numbers of results, of items in each, of segments, the lengths of
+the kept axes but the first, of the reduced axes but the first, the strides of x along these axes and of
+y along the kept ones [bytes], then what the kernel says itself. The others name theirs.
 """
 
 from __future__ import annotations
 
-__all__ = ["GROUP", "scan_source", "tile_source", "walk_source"]
+__all__ = ["GROUP", "row_source", "scan_source", "tile_source", "walk_source"]
 
 GROUP = 256
 
@@ -109,129 +112,175 @@ PG_INLINE T ord_at(PG_GLOBAL const char *row, pg_i64 r{"".join(f", pg_i64 {n}" f
 def chunk(size: int, local_bytes: int, acc_size: int) -> int:
     """How many items of *size* bytes a work-item of ord_tile joins by itself: a power of two."""
     for nbytes in (128, 64, 32):
-        if GROUP * (nbytes + max(size, 4) + acc_size) <= local_bytes:
+        if GROUP * (nbytes + max(size, 4) + acc_size + 8) + 16 <= local_bytes:
             return max(nbytes // size, 1)
     return 1
 
 
-def tile_source(
-    kept: int, each: int, size: int, whole: bool, parts: bool, initial: str, begin: str
-) -> str:
-    """ord_tile. each: see chunk(). whole: a group works on one row, else each of its rows has
-    *lanes* work-items and at most lanes * each items."""
-    vector = max(min(16 // size, each), 1)
-    loads = each // vector
-    pitch = each + max(4 // size, 1)
-    unroll = "PG_UNROLL " if each <= 32 else ""
-    if whole:
-        where = """\
-            pg_i64 at = t + (pg_i64)(u * ORD_GROUP + id) * ORD_VECTOR, most = end;
-            PG_GLOBAL const X *from = row + at;"""
-    else:
-        where = f"""\
-            pg_i32 place = (u * ORD_GROUP + id) * ORD_VECTOR, width = lanes * ORD_EACH;
-            pg_i64 o = g * rows + place / width, at = place & (width - 1), most = n_red, x_at = 0;
-            if (o >= n_out)
-                at = most;
-            else
-                {_unravel(["x"], "kept", kept, "o")}
-            PG_GLOBAL const X *from = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + x_at) + at;"""
-    load = f"""\
-        PG_VECTOR(X, ORD_VECTOR) v[{loads}];
-        PG_UNROLL for (int u = 0; u < {loads}; u++) {{
-{where}
-            if (at + ORD_VECTOR <= most && PG_ALIGNED(from, sizeof(PG_VECTOR(X, ORD_VECTOR)))) {{
-                v[u] = *(PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from;
-            }} else {{
-                PG_UNROLL for (int k = 0; k < ORD_VECTOR; k++)
-                    if (at + k < most)
-                        v[u].item[k] = from[k];
-            }}
-        }}
-        PG_UNROLL for (int u = 0; u < {loads}; u++) {{
-            pg_i32 place = (u * ORD_GROUP + id) * ORD_VECTOR;
-            PG_UNROLL for (int k = 0; k < ORD_VECTOR; k++)
-                tile[place / ORD_EACH * ORD_PITCH + place % ORD_EACH + k] = v[u].item[k];
-        }}
-        PG_BARRIER;
-"""
-    join = f"""\
-        T acc;
-        if (count > 0) {{
-            acc = ord_item(tile[id * ORD_PITCH]);
-            if (count >= ORD_EACH) {{
-                {unroll}for (int k = 1; k < ORD_EACH; k++)
-                    acc = ord_join(acc, ord_item(tile[id * ORD_PITCH + k]));
-            }} else {{
-                for (int k = 1; k < count; k++)
-                    acc = ord_join(acc, ord_item(tile[id * ORD_PITCH + k]));
-            }}
-            sums[id] = acc;
-        }}
-        for (pg_i32 d = 1; d < ORD_LANES; d <<= 1) {{
-            PG_BARRIER;
-            if ((lane & (2 * d - 1)) == 0 && lane + d < used)
-                sums[id] = ord_join(sums[id], sums[id + d]);
-        }}
-"""
-    if whole:
-        body = f"""\
-    for (pg_i64 g = PG_GROUP_ID(0); g < n_out * segments; g += PG_GROUPS(0)) {{
-        pg_i64 o = g / segments, segment = g % segments, x_at = 0;
-        pg_i64 tiles = (n_red + ORD_GROUP * ORD_EACH - 1) / (ORD_GROUP * ORD_EACH);
-        pg_i64 length = (tiles + segments - 1) / segments * ORD_GROUP * ORD_EACH, start = segment * length;
-        pg_i64 end = start + length < n_red ? start + length : n_red;
-        {_unravel(["x"], "kept", kept, "o")}
-        PG_GLOBAL const X *row = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + x_at);
-        T sum;
-        for (pg_i64 t = start; t < end; t += ORD_GROUP * ORD_EACH) {{
-{load}
-        pg_i64 left = end - t - (pg_i64)id * ORD_EACH;
-        pg_i32 count = left < ORD_EACH ? (pg_i32)(left < 0 ? 0 : left) : ORD_EACH;
-        pg_i32 used = end - t < ORD_GROUP * ORD_EACH ? (pg_i32)((end - t + ORD_EACH - 1) / ORD_EACH) : ORD_GROUP;
-{join}
-        if (id == 0)
-            sum = t == start ? sums[0] : ord_join(sum, sums[0]);
-        PG_BARRIER;
-        }}
-        if (id == 0) {{
-            T acc = sum;
-            {_write(kept, parts, begin)}
-        }}
-    }}
-"""
-    else:
-        body = f"""\
-    pg_i64 rows = ORD_GROUP / lanes;
-    for (pg_i64 g = PG_GROUP_ID(0); g * rows < n_out; g += PG_GROUPS(0)) {{
-{load}
-        pg_i64 left = n_red - (pg_i64)lane * ORD_EACH;
-        pg_i32 count = left < ORD_EACH ? (pg_i32)(left < 0 ? 0 : left) : ORD_EACH;
-        pg_i32 used = (pg_i32)((n_red + ORD_EACH - 1) / ORD_EACH);
-{join}
-        pg_i64 o = g * rows + id / lanes;
-        if (lane == 0 && o < n_out) {{
-            acc = sums[id];
-            {_write(kept, False, begin)}
-        }}
-        PG_BARRIER;
-    }}
-"""
-    lanes = "" if whole else ", pg_i32 lanes"
+def _tile_defines(each: int, size: int) -> str:
     return f"""\
 #define ORD_GROUP {GROUP}
 #define ORD_EACH {each}
-#define ORD_PITCH {pitch}
-#define ORD_VECTOR {vector}
-#define ORD_LANES {GROUP if whole else "lanes"}
+#define ORD_PITCH {each + max(4 // size, 1)}
+#define ORD_VECTOR {_vector(each, size)}
 PG_DECLARE_VECTOR(X, ORD_VECTOR)
-PG_KERNEL void ord_tile({_parameters(kept, 1, initial)}{lanes})
+"""
+
+
+def _places(kept: int) -> list[str]:
+    lengths = [f"pg_i64 kept{k}" for k in range(1, kept)]
+    return lengths + [f"pg_i64 {n}_k{k}" for n in "xy" for k in range(kept)]
+
+
+def _vector(each: int, size: int) -> int:
+    return max(min(16 // size, each), 1)
+
+
+def row_source(kept: int, each: int, size: int, initial: str, value: str) -> str:
+    """ord_row. each: see chunk(). initial: the parameters of an initial value, which are always there,
+    and value what they are together; it is joined if *begin* is not 0. Groups are counted by rows along 0, by parts of *length* items, whose
+    results lie y_part bytes from each other, along 1.
+
+    A tile begins at a multiple of a wide load, but for the first one of a part, which is shorter. The
+    barrier between loads and stores keeps all loads of a tile under way at once.
+    """
+    loads = each // _vector(each, size)
+    lines = ["PG_ARRAY_IN(X, x), PG_ARRAY(Y, y)", "pg_i64 n_red, pg_i64 length, pg_i64 y_part"]
+    lines += _places(kept)
+    return f"""\
+{_tile_defines(each, size)}#define ORD_TILE (ORD_GROUP * ORD_EACH)
+PG_KERNEL void ord_row({", ".join([*lines, initial])}, pg_i32 begin)
 {{
     PG_LOCAL X tile[ORD_GROUP * ORD_PITCH];
     PG_LOCAL T sums[ORD_GROUP];
     {_START}
-    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = {"id" if whole else "id & (lanes - 1)"};
-{body}}}
+    pg_u32 id = PG_LOCAL_ID(0);
+    pg_i64 start = PG_GROUP_ID(1) * length, x_at = 0, y_at = PG_GROUP_ID(1) * y_part;
+    pg_i64 end = start + length < n_red ? start + length : n_red;
+    {_unravel(["x", "y"], "kept", kept, "PG_GROUP_ID(0)")}
+    PG_GLOBAL const X *row = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + x_at);
+    PG_LOCAL_PTR X *to = tile + id / (ORD_EACH / ORD_VECTOR) * ORD_PITCH + id % (ORD_EACH / ORD_VECTOR) * ORD_VECTOR;
+    T sum = {value};
+    pg_i32 some = begin, n;
+    PG_ROLLED for (pg_i64 t = start; t < end; t += n) {{
+        PG_GLOBAL const X *from = row + t;
+        n = ORD_TILE - (pg_i32)(PG_PAST(from, sizeof(X) * ORD_VECTOR) / sizeof(X));
+        if (end - t < n)
+            n = (pg_i32)(end - t);
+        if (n == ORD_TILE) {{
+            PG_VECTOR(X, ORD_VECTOR) v[{loads}];
+            PG_UNROLL for (int u = 0; u < {loads}; u++)
+                v[u] = ((PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from)[u * ORD_GROUP + id];
+            PG_BARRIER;
+            PG_UNROLL for (int u = 0; u < {loads}; u++)
+                PG_UNROLL for (int k = 0; k < ORD_VECTOR; k++)
+                    to[u * (ORD_GROUP * ORD_VECTOR / ORD_EACH * ORD_PITCH) + k] = v[u].item[k];
+        }} else {{
+            PG_ROLLED for (pg_u32 p = id; p < (pg_u32)n; p += ORD_GROUP)
+                tile[p / ORD_EACH * ORD_PITCH + p % ORD_EACH] = from[p];
+        }}
+        PG_BARRIER;
+        pg_i32 count = n - (pg_i32)id * ORD_EACH, used = (n + ORD_EACH - 1) / ORD_EACH;
+        if (count > 0) {{
+            if (count > ORD_EACH)
+                count = ORD_EACH;
+            T acc = ord_item(tile[id * ORD_PITCH]);
+            PG_ROLLED for (pg_i32 k = 1; k < count; k++)
+                acc = ord_join(acc, ord_item(tile[id * ORD_PITCH + k]));
+            sums[id] = acc;
+        }}
+        PG_ROLLED for (pg_i32 d = 1; d < ORD_GROUP; d <<= 1) {{
+            PG_BARRIER;
+            if ((id & (2 * d - 1)) == 0 && (pg_i32)id + d < used)
+                sums[id] = ord_join(sums[id], sums[id + d]);
+        }}
+        if (id == 0)
+            sum = some ? ord_join(sum, sums[0]) : sums[0];
+        some = 1;
+    }}
+    if (id == 0)
+        ord_store((PG_GLOBAL Y *)((PG_GLOBAL char *)y + y_at), sum);
+}}
+"""
+
+
+def tile_source(kept: int, each: int, size: int, initial: str, value: str) -> str:
+    """ord_tile; each, initial and value as for row_source(). Each of a group's rows has *lanes*
+    work-items and at most lanes * each items. dense: rows lie behind each other, so that a group's are
+    one stretch of memory, of which wide loads bring all but a few items at its ends.
+    """
+    loads = each // _vector(each, size)
+    lines = ["PG_ARRAY_IN(X, x), PG_ARRAY(Y, y)"]
+    lines += ["pg_i64 n_out, pg_i32 n_red, pg_i32 lanes, pg_i32 dense"]
+    lines += _places(kept)
+    return f"""\
+{_tile_defines(each, size)}#define ORD_PLACE(q) ((q) + (q) / ORD_EACH * (ORD_PITCH - ORD_EACH))
+PG_KERNEL void ord_tile({", ".join([*lines, initial])}, pg_i32 begin)
+{{
+    PG_LOCAL X tile[ORD_PLACE(ORD_GROUP * ORD_EACH + ORD_VECTOR)];
+    PG_LOCAL T sums[ORD_GROUP];
+    PG_LOCAL pg_i64 at[ORD_GROUP];
+    {_START}
+    pg_u32 id = PG_LOCAL_ID(0), row = id / lanes, lane = id % lanes, rows = ORD_GROUP / lanes, past = 0;
+    pg_i64 first = (pg_i64)PG_GROUP_ID(0) * rows, x_at = 0, y_at = 0;
+    if (n_out - first < rows)
+        rows = (pg_u32)(n_out - first);
+    {_unravel(["x", "y"], "kept", kept, "first + id")}
+    at[id] = x_at;
+    PG_BARRIER;
+    pg_u32 n = rows * n_red;
+    if (dense) {{
+        PG_GLOBAL const X *from = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + at[0]);
+        past = (pg_u32)(PG_PAST(from, sizeof(X) * ORD_VECTOR) / sizeof(X));
+        from -= past;
+        n += past;
+        pg_u32 q = n / ORD_VECTOR * ORD_VECTOR + id;
+        PG_VECTOR(X, ORD_VECTOR) v[{loads}];
+        PG_UNROLL for (pg_u32 u = 0; u < {loads}; u++) {{
+            pg_u32 i = u * ORD_GROUP + id;
+            if ((i > 0 || past == 0) && i < n / ORD_VECTOR)
+                v[u] = ((PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from)[i];
+        }}
+        PG_UNROLL for (pg_u32 u = 0; u < {loads}; u++) {{
+            pg_u32 i = u * ORD_GROUP + id, to = ORD_PLACE(i * ORD_VECTOR);
+            if ((i > 0 || past == 0) && i < n / ORD_VECTOR)
+                PG_UNROLL for (int k = 0; k < ORD_VECTOR; k++)
+                    tile[to + k] = v[u].item[k];
+        }}
+        if (past > 0 && id >= past && id < ORD_VECTOR && id < n)
+            tile[id] = from[id];
+        if (q < n && (q >= ORD_VECTOR || past == 0))
+            tile[ORD_PLACE(q)] = from[q];
+    }} else {{
+        PG_ROLLED for (pg_u32 p = id; p < n; p += ORD_GROUP) {{
+            pg_u32 r = p / n_red;
+            tile[ORD_PLACE(p)] = ((PG_GLOBAL const X *)((PG_GLOBAL const char *)x + at[r]))[p - r * n_red];
+        }}
+    }}
+    PG_BARRIER;
+    pg_i32 count = row < rows ? n_red - (pg_i32)lane * ORD_EACH : 0, used = (n_red + ORD_EACH - 1) / ORD_EACH;
+    if (count > 0) {{
+        if (count > ORD_EACH)
+            count = ORD_EACH;
+        past += row * n_red + lane * ORD_EACH;
+        T acc = ord_item(tile[ORD_PLACE(past)]);
+        PG_ROLLED for (pg_i32 k = 1; k < count; k++)
+            acc = ord_join(acc, ord_item(tile[ORD_PLACE(past + k)]));
+        sums[id] = acc;
+    }}
+    PG_ROLLED for (pg_i32 d = 1; d < lanes; d <<= 1) {{
+        PG_BARRIER;
+        if (row < rows && (lane & (2 * d - 1)) == 0 && (pg_i32)lane + d < used)
+            sums[id] = ord_join(sums[id], sums[id + d]);
+    }}
+    PG_BARRIER;
+    if (id < rows) {{
+        T acc = sums[id * lanes];
+        if (begin)
+            acc = ord_join({value}, acc);
+        ord_store((PG_GLOBAL Y *)((PG_GLOBAL char *)y + y_at), acc);
+    }}
+}}
 """
 
 
