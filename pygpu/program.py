@@ -378,7 +378,8 @@ def _targets(context: Context, devices: Sequence[Device] | None, call: str) -> l
         return context.devices
     from pygpu._opencl import Device
 
-    chosen = [devices] if isinstance(devices, Device) else as_list(devices, call, "devices")
+    alone: object = devices
+    chosen = [alone] if isinstance(alone, Device) else as_list(devices, call, "devices")
     if not chosen:
         raise InvalidArgumentError(
             _ErrorRecord(call, -30, "INVALID_VALUE", "devices is empty; leave it out for all")

@@ -50,7 +50,11 @@ UNTOLD = {
     "__delattr__",
 }
 # Subclasses of these may make themselves by super().__init__().
-MADE_BY_INIT = {"Buffer", "CommandQueue", "Context", "Image", "Program"}
+MADE_BY_INIT = {
+    *("Buffer", "CommandQueue", "Context", "DeferredAllocator", "Image", "ImageDescriptor"),
+    *("ImageFormat", "ImmediateAllocator", "Kernel", "LocalMemory", "MemoryPool", "Pipe"),
+    *("Program", "SVM", "SVMAllocation", "SVMAllocator", "SVMPool", "Sampler", "UserEvent"),
+}
 
 # Types of what a slot of the class does, where the slot's name alone does not give them.
 SLOTS = {

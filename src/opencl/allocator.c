@@ -1,4 +1,5 @@
 /* allocator.c - AllocatorBase, ImmediateAllocator, DeferredAllocator, SVMAllocator: where pools get their memory from. */
+#include "hollow.h"
 #include "pool.h"
 
 static int Allocator_traverse(PyObject *op, visitproc visit, void *arg) {
@@ -80,6 +81,10 @@ static PyObject *Allocator_call(PyObject *op, PyObject *args, PyObject *kwargs) 
     if (pg_args_tuple(&spec, args, kwargs, a) < 0 || pg_as_size(a[0], "allocator", "size", &size) < 0) {
         return NULL;
     }
+    if (self->context == NULL) {
+        ocl_refuse_hollow(self->state, "allocator", "allocator", CL_INVALID_VALUE);
+        return NULL;
+    }
     if (Py_TYPE(op) == self->state->SVMAllocatorType || PyObject_TypeCheck(op, self->state->SVMAllocatorType)) {
         return ocl_svm_allocation_new(self->state, self->state->SVMAllocationType, self->context, size, self->alignment, self->flags, self->queue, NULL);
     }
@@ -134,7 +139,7 @@ PG_DOC(Deferred__doc__, "DeferredAllocator", "context, mem_flags=1", "(context: 
        "Makes buffers for which the driver finds room when they are first used, so that lack of memory shows only then.");
 static ArgSpec Deferred_args = PG_ARGSPEC(Deferred__doc__);
 
-static PyObject *Deferred_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *Deferred_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[2];
     Context *context;
     uint64_t flags;
@@ -146,7 +151,9 @@ static PyObject *Deferred_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     return Allocator_make(type, state, context, NULL, flags, 0);
 }
 
-static PyType_Slot Deferred_slots[] = {{Py_tp_doc, (void *)Deferred__doc__}, {Py_tp_new, (void *)Deferred_new}, {0, NULL}};
+OCL_MADE_BY_INIT_IF(Deferred, Allocator, DeferredAllocatorType, OCL_HAS_CONTEXT, sizeof(Allocator), NULL)
+
+static PyType_Slot Deferred_slots[] = {{Py_tp_doc, (void *)Deferred__doc__}, {Py_tp_new, (void *)Deferred_new}, {Py_tp_init, (void *)Deferred_init}, {0, NULL}};
 PyType_Spec ocl_DeferredAllocator_spec = {
     .name = "pygpu.tools.DeferredAllocator", .basicsize = sizeof(Allocator), .slots = Deferred_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
 
@@ -157,7 +164,7 @@ PG_DOC(Immediate__doc__, "ImmediateAllocator", "queue, mem_flags=1", "(queue: Co
        "and pools can be trimmed for it.");
 static ArgSpec Immediate_args = PG_ARGSPEC(Immediate__doc__);
 
-static PyObject *Immediate_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *Immediate_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[2];
     Queue *queue;
     uint64_t flags;
@@ -169,7 +176,9 @@ static PyObject *Immediate_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return Allocator_make(type, state, queue->context, queue, flags, 0);
 }
 
-static PyType_Slot Immediate_slots[] = {{Py_tp_doc, (void *)Immediate__doc__}, {Py_tp_new, (void *)Immediate_new}, {0, NULL}};
+OCL_MADE_BY_INIT_IF(Immediate, Allocator, ImmediateAllocatorType, OCL_HAS_CONTEXT, sizeof(Allocator), NULL)
+
+static PyType_Slot Immediate_slots[] = {{Py_tp_doc, (void *)Immediate__doc__}, {Py_tp_new, (void *)Immediate_new}, {Py_tp_init, (void *)Immediate_init}, {0, NULL}};
 PyType_Spec ocl_ImmediateAllocator_spec = {
     .name = "pygpu.tools.ImmediateAllocator", .basicsize = sizeof(Allocator), .slots = Immediate_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
 
@@ -181,7 +190,7 @@ PG_DOC(SVMAllocator__doc__, "SVMAllocator", "context, alignment=0, flags=1, queu
        "alignment: bytes, a power of two, or 0 for the driver's choice. queue: what the allocations are bound to.");
 static ArgSpec SVMAllocator_args = PG_ARGSPEC(SVMAllocator__doc__);
 
-static PyObject *SVMAllocator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *SVMAllocator_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[4];
     Context *context;
     Queue *queue = NULL;
@@ -206,9 +215,12 @@ static PyObject *SVMAllocator_new(PyTypeObject *type, PyObject *args, PyObject *
     return Allocator_make(type, state, context, queue, flags, alignment);
 }
 
+OCL_MADE_BY_INIT_IF(SVMAllocator, Allocator, SVMAllocatorType, OCL_HAS_CONTEXT, sizeof(Allocator), NULL)
+
 static PyType_Slot SVMAllocator_slots[] = {
     {Py_tp_doc, (void *)SVMAllocator__doc__},
     {Py_tp_new, (void *)SVMAllocator_new},
+    {Py_tp_init, (void *)SVMAllocator_init},
     {Py_tp_traverse, (void *)Allocator_traverse},
     {Py_tp_dealloc, (void *)Allocator_dealloc},
     {Py_tp_call, (void *)Allocator_call},

@@ -139,7 +139,7 @@ done:
     return self;
 }
 PG_NEW_BY(Buffer, ocl_buffer, 4)
-OCL_MADE_BY_INIT(Buffer, Memory, BufferType, mem)
+OCL_MADE_BY_INIT(Buffer, Memory, BufferType, OCL_HAS_CONTEXT_OR_MEM)
 
 /* A region of a buffer; a region of a region is a region of the whole. Ranges are checked here. */
 static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, size_t size, cl_mem_flags flags) {

@@ -337,7 +337,7 @@ fail:
     return NULL;
 }
 
-OCL_MADE_BY_INIT(Context, Context, ContextType, context)
+OCL_MADE_BY_INIT(Context, Context, ContextType, OCL_HAS_CONTEXT)
 
 static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
     Context *self = (Context *)op;

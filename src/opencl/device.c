@@ -364,4 +364,4 @@ static PyType_Slot Device_slots[] = {
 PyType_Spec ocl_Device_spec = {.name = "pygpu.Device",
                                .basicsize = sizeof(Device),
                                .slots = Device_slots,
-                               .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                               .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};

@@ -1,5 +1,5 @@
 /* event.c - Event, NannyEvent: commands as they run. */
-#include "opencl.h"
+#include "hollow.h"
 
 enum {
 #define EVENT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -22,6 +22,9 @@ static const Info Profiling_info[] = {
 
 static cl_int Event_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
     cl_int status = CL_SUCCESS, failed = ((Event *)self)->failed;
+    if (PG_UNLIKELY(((Event *)self)->event == NULL)) { /* hollow */
+        return CL_INVALID_EVENT;
+    }
     CL_CALL(status, clGetEventInfo, ((Event *)self)->event, param, size, value, size_ret);
     if (failed != 0 && param == CL_EVENT_COMMAND_EXECUTION_STATUS && status == CL_SUCCESS && size >= sizeof failed && value != NULL) {
         memcpy(value, &failed, sizeof failed);
@@ -31,6 +34,9 @@ static cl_int Event_query(void *self, cl_uint param, size_t size, void *value, s
 
 static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
     cl_int status = CL_SUCCESS;
+    if (PG_UNLIKELY(((Event *)self)->event == NULL)) {
+        return CL_INVALID_EVENT;
+    }
     CL_CALL(status, clGetEventProfilingInfo, ((Event *)self)->event, param, size, value, size_ret);
     if (status == CL_SUCCESS && value == NULL) { /* NVIDIA's driver has times of commands that are not done, too: wrong ones */
         cl_int exec = CL_COMPLETE;
@@ -87,9 +93,13 @@ PyObject *ocl_event_new(State *state, cl_event event, cl_context context) {
 PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, PyObject *ward) {
     Event *self = ocl_event_make(state, state->NannyEventType, event, context);
     if (self != NULL) {
-        self->ward = Py_XNewRef(ward);
+        self->ward_or_dict = Py_XNewRef(ward);
     }
     return (PyObject *)self;
+}
+
+int ocl_event_is_made(const Event *self, const char *call) {
+    return PG_UNLIKELY(self->event == NULL) ? ocl_refuse_hollow(self->state, call, "event", CL_INVALID_EVENT) : 0;
 }
 
 void ocl_event_dealloc(PyObject *op) {
@@ -109,7 +119,7 @@ void ocl_event_dealloc(PyObject *op) {
         CL_CALL(status, clReleaseContext, self->context);
         (void)status;
     }
-    Py_XDECREF(self->ward);
+    Py_XDECREF(self->ward_or_dict);
     if (spare.n < MAX_SPARE && type == self->state->EventType) {
         spare.events[spare.n++] = self;
     } else {
@@ -132,10 +142,12 @@ static PyObject *Event_get_profiling_info(PyObject *op, PyObject *param) {
 
 static PyObject *Event_wait(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Event *self = (Event *)op;
-    if (ocl_wait(self->state, self->event, "clWaitForEvents", NULL) < 0 || ocl_event_check(self, "clWaitForEvents") < 0) {
+    if (ocl_event_is_made(self, "clWaitForEvents") < 0 || ocl_wait(self->state, self->event, "clWaitForEvents", NULL) < 0 || ocl_event_check(self, "clWaitForEvents") < 0) {
         return NULL;
     }
-    Py_CLEAR(self->ward);
+    if (self->ward_or_dict != NULL && PyObject_TypeCheck(op, self->state->NannyEventType)) {
+        Py_CLEAR(self->ward_or_dict);
+    }
     Py_RETURN_NONE;
 }
 
@@ -154,6 +166,9 @@ static PyObject *Event_set_callback(PyObject *op, PyObject *const *args, Py_ssiz
     }
     if (!PyCallable_Check(args[1])) {
         return PyErr_Format(PyExc_TypeError, "Event.set_callback: callback must be callable, not %s", pg_type_name(args[1]));
+    }
+    if (ocl_event_is_made(self, "Event.set_callback") < 0) {
+        return NULL;
     }
     if (at < CL_COMPLETE || at > CL_SUBMITTED) {
         return ocl_reject(self->state, "Event.set_callback", CL_INVALID_VALUE, "type must be COMPLETE, RUNNING or SUBMITTED, got %lld", (long long)at);
@@ -236,7 +251,7 @@ PyType_Spec ocl_Event_spec = {.name = "pygpu.Event",
 /* ---- NannyEvent ------------------------------------------------------------------------------------------------------ */
 
 static PyObject *NannyEvent_get_ward(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    PyObject *ward = ((Event *)op)->ward;
+    PyObject *ward = ((Event *)op)->ward_or_dict;
     return Py_NewRef(ward != NULL ? ward : Py_None);
 }
 
@@ -251,7 +266,7 @@ static PyType_Slot NannyEvent_slots[] = {
     {0, NULL},
 };
 PyType_Spec ocl_NannyEvent_spec = {
-    .name = "pygpu.NannyEvent", .basicsize = sizeof(Event), .slots = NannyEvent_slots, .flags = OCL_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+    .name = "pygpu.NannyEvent", .basicsize = sizeof(Event), .slots = NannyEvent_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
 /* ---- Profile ------------------------------------------------------------------------------------------------------------ */
 

@@ -18,13 +18,16 @@ PyObject *ocl_hollow(State *state, PyTypeObject *type) {
     return (PyObject *)self;
 }
 
-int ocl_fill_hollow(PyObject *op, PyObject *made, size_t dict_offset) {
+int ocl_fill_hollow(PyObject *op, PyObject *made, size_t end, void (*moved)(PyObject *op, PyObject *made)) {
     if (made == NULL) {
         return -1;
     }
-    size_t start = sizeof(OclObject), size = dict_offset - start;
+    size_t start = sizeof(OclObject), size = end - start;
     memcpy((char *)op + start, (char *)made + start, size);
     memset((char *)made + start, 0, size); /* its dealloc finds nothing: another object owns it now */
+    if (moved != NULL) {
+        moved(op, made);
+    }
     Py_DECREF(made);
     return 0;
 }

@@ -508,7 +508,7 @@ done:
     return self;
 }
 
-OCL_MADE_BY_INIT(Image, Memory, ImageType, mem)
+OCL_MADE_BY_INIT(Image, Memory, ImageType, OCL_HAS_CONTEXT_OR_MEM)
 
 /* ---- attributes ---------------------------------------------------------------------------------------------------------------- */
 

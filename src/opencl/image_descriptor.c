@@ -1,4 +1,5 @@
 /* image_descriptor.c - ImageDescriptor: the kind and extents of an image to be made, as clCreateImage takes them. */
+#include "hollow.h"
 #include "image.h"
 
 PG_DOC(ImageDescriptor__doc__, "ImageDescriptor", "", "()",
@@ -6,7 +7,7 @@ PG_DOC(ImageDescriptor__doc__, "ImageDescriptor", "", "()",
        "create_image() with a shape is shorter; what it cannot say can be said here.");
 static ArgSpec ImageDescriptor_args = PG_ARGSPEC(ImageDescriptor__doc__);
 
-static PyObject *ImageDescriptor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *ImageDescriptor_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[1];
     State *state = ocl_state_of(type);
     if (state == NULL || pg_args_tuple(&ImageDescriptor_args, args, kwargs, a) < 0) {
@@ -18,6 +19,9 @@ static PyObject *ImageDescriptor_new(PyTypeObject *type, PyObject *args, PyObjec
     }
     return (PyObject *)self;
 }
+
+static int always_made(const ImageDescriptor *Py_UNUSED(self)) { return 1; } /* it has nothing but what is assigned */
+OCL_MADE_BY_INIT_IF(ImageDescriptor, ImageDescriptor, ImageDescriptorType, always_made, sizeof(ImageDescriptor), NULL)
 
 static int ImageDescriptor_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(op));
@@ -170,6 +174,7 @@ static PyGetSetDef ImageDescriptor_getset[] = {
 static PyType_Slot ImageDescriptor_slots[] = {
     {Py_tp_doc, (void *)ImageDescriptor__doc__},
     {Py_tp_new, (void *)ImageDescriptor_new},
+    {Py_tp_init, (void *)ImageDescriptor_init},
     {Py_tp_traverse, (void *)ImageDescriptor_traverse},
     {Py_tp_clear, (void *)ImageDescriptor_clear},
     {Py_tp_dealloc, (void *)ImageDescriptor_dealloc},
@@ -179,4 +184,4 @@ static PyType_Slot ImageDescriptor_slots[] = {
 PyType_Spec ocl_ImageDescriptor_spec = {.name = "pygpu.ImageDescriptor",
                                         .basicsize = sizeof(ImageDescriptor),
                                         .slots = ImageDescriptor_slots,
-                                        .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC};
+                                        .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};

@@ -1,4 +1,5 @@
 /* image_format.c - ImageFormat: the channels of a pixel and how each is stored. */
+#include "hollow.h"
 #include "image.h"
 
 typedef struct {
@@ -146,7 +147,7 @@ static PyObject *format_new(PyTypeObject *type, State *state, cl_image_format fo
 
 PyObject *ocl_image_format_new(State *state, cl_image_format format) { return format_new(state->ImageFormatType, state, format); }
 
-static PyObject *ImageFormat_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *ImageFormat_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[2];
     cl_image_format format;
     State *state = ocl_state_of(type);
@@ -157,6 +158,10 @@ static PyObject *ImageFormat_new(PyTypeObject *type, PyObject *args, PyObject *k
     }
     return format_new(type, state, format);
 }
+
+static int is_made(const ImageFormat *self) { return self->format.image_channel_order != 0; }
+static void moved(PyObject *op, PyObject *made) { ((ImageFormat *)op)->format = ((ImageFormat *)made)->format; }
+OCL_MADE_BY_INIT_IF(ImageFormat, ImageFormat, ImageFormatType, is_made, sizeof(OclObject), moved) /* no weak references: moved() takes it all */
 
 static void ImageFormat_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
@@ -253,6 +258,7 @@ static PyGetSetDef ImageFormat_getset[] = {
 static PyType_Slot ImageFormat_slots[] = {
     {Py_tp_doc, (void *)ImageFormat__doc__},
     {Py_tp_new, (void *)ImageFormat_new},
+    {Py_tp_init, (void *)ImageFormat_init},
     {Py_tp_dealloc, (void *)ImageFormat_dealloc},
     {Py_tp_repr, (void *)ImageFormat_repr},
     {Py_tp_hash, (void *)ImageFormat_hash},
@@ -262,4 +268,4 @@ static PyType_Slot ImageFormat_slots[] = {
     {0, NULL},
 };
 PyType_Spec ocl_ImageFormat_spec = {
-    .name = "pygpu.ImageFormat", .basicsize = sizeof(ImageFormat), .slots = ImageFormat_slots, .flags = OCL_FLAGS};
+    .name = "pygpu.ImageFormat", .basicsize = sizeof(ImageFormat), .slots = ImageFormat_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};

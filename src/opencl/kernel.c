@@ -1,4 +1,5 @@
 /* kernel.c - Kernel: a function of a program, its arguments and its information. */
+#include "hollow.h"
 #include "kernel.h"
 
 enum {
@@ -101,7 +102,7 @@ PG_DOC(Kernel__doc__, "Kernel", "program, name", "(program: Program, name: str)"
        "Raises TypeError, OverflowError or LogicError naming the argument; nothing is launched then. Threads may share a kernel.");
 static ArgSpec Kernel_args = PG_ARGSPEC(Kernel__doc__);
 
-static PyObject *Kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *Kernel_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[2];
     State *state = ocl_state_of(type);
     if (state == NULL || pg_args_tuple(&Kernel_args, args, kwargs, a) < 0) {
@@ -138,6 +139,11 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     }
     return Kernel_make(state, type, handle, (Program *)a[0], 0);
 }
+
+int kernel_is_hollow(const Kernel *self, const char *call) { return ocl_refuse_hollow(self->state, call, "kernel", CL_INVALID_KERNEL); }
+static int is_made(const Kernel *self) { return self->kernel != NULL; }
+static void moved(PyObject *op, PyObject *Py_UNUSED(made)) { kernel_relist((Kernel *)op); }
+OCL_MADE_BY_INIT_IF(Kernel, Kernel, KernelType, is_made, offsetof(Kernel, dict), moved)
 
 static int Kernel_traverse(PyObject *op, visitproc visit, void *arg) {
     Kernel *self = (Kernel *)op;
@@ -197,6 +203,9 @@ static void Kernel_dealloc(PyObject *op) {
 static PyObject *Kernel_get(PyObject *op, void *closure) {
     Kernel *self = (Kernel *)op;
     const Info *row = &Kernel_info[(intptr_t)closure];
+    if (kernel_is_made(self, row->name) < 0) {
+        return NULL;
+    }
     switch (row->param) {
     case CL_KERNEL_CONTEXT:
         return Py_NewRef(self->context);
@@ -213,7 +222,7 @@ static PyObject *Kernel_get(PyObject *op, void *closure) {
 
 static PyObject *Kernel_get_info(PyObject *op, PyObject *param) {
     cl_uint number;
-    if (pg_as_u32(param, "clGetKernelInfo", "param", &number) < 0) {
+    if (kernel_is_made((Kernel *)op, "clGetKernelInfo") < 0 || pg_as_u32(param, "clGetKernelInfo", "param", &number) < 0) {
         return NULL;
     }
     for (int i = 0; i < ROW_COUNT; i++) {
@@ -262,6 +271,7 @@ static PyObject *Kernel_get_work_group_info(PyObject *op, PyObject *const *args,
     PyObject *a[2];
     Device *device;
     if (pg_args(&Kernel_get_work_group_info_args, args, nargs, kwnames, a) < 0 ||
+        kernel_is_made(self, "Kernel.get_work_group_info") < 0 ||
         (device = ocl_as_device(self->state, a[1], "Kernel.get_work_group_info", "device")) == NULL) {
         return NULL;
     }
@@ -280,7 +290,8 @@ static PyObject *Kernel_get_sub_group_info(PyObject *op, PyObject *const *args, 
     PyObject *a[3];
     Device *device;
     const char *call = "Kernel.get_sub_group_info";
-    if (pg_args(&Kernel_get_sub_group_info_args, args, nargs, kwnames, a) < 0 || (device = ocl_as_device(self->state, a[0], call, "device")) == NULL) {
+    if (pg_args(&Kernel_get_sub_group_info_args, args, nargs, kwnames, a) < 0 || kernel_is_made(self, call) < 0 ||
+        (device = ocl_as_device(self->state, a[0], call, "device")) == NULL) {
         return NULL;
     }
     Question question = {self, device->id, 0, {0}, 0};
@@ -305,7 +316,8 @@ static PyObject *Kernel_get_arg_info(PyObject *op, PyObject *const *args, Py_ssi
     Kernel *self = (Kernel *)op;
     PyObject *a[2];
     size_t index;
-    if (pg_args(&Kernel_get_arg_info_args, args, nargs, kwnames, a) < 0 || pg_as_size(a[0], "Kernel.get_arg_info", "arg_index", &index) < 0 ||
+    if (pg_args(&Kernel_get_arg_info_args, args, nargs, kwnames, a) < 0 || kernel_is_made(self, "Kernel.get_arg_info") < 0 ||
+        pg_as_size(a[0], "Kernel.get_arg_info", "arg_index", &index) < 0 ||
         ocl_need_version(self->state, "clGetKernelArgInfo", self->context->version, 120) < 0) {
         return NULL;
     }
@@ -336,66 +348,6 @@ static PyObject *Kernel_get_arg_info(PyObject *op, PyObject *const *args, Py_ssi
 
 /* ---- arguments ------------------------------------------------------------------------------------------------------------- */
 
-/* Converts and sets arguments first..first+n of the caller's count. */
-static int set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_uint n) {
-    int result = -1;
-    ArgValue *values = PyMem_Calloc((size_t)n * 2 + 1, sizeof *values);
-    PyObject **old = PyMem_Calloc((size_t)n * 2 + 1, sizeof *old);
-    if (values == NULL || old == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    cl_uint at = 0;
-    for (cl_uint k = 0; k < n; k++) {
-        if (kernel_convert(self, first + at, args[k], &values[at]) < 0) {
-            at += self->slots[first + at].with_offset ? 2 : 1;
-            kernel_values_clear(values, at);
-            goto done;
-        }
-        at += self->slots[first + at].with_offset ? 2 : 1;
-    }
-    size_t most = 0;
-    for (Py_ssize_t d = 0; d < self->context->n_devices; d++) { /* some drivers abort instead of refusing this */
-        size_t has = (size_t)ocl_device_limits(self->context->devices[d])->local_mem_size;
-        most = has > most ? has : most;
-    }
-    for (cl_uint i = 0; i < at; i++) {
-        if (values[i].set == SET_LOCAL && values[i].size > most && most > 0) {
-            ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE, "arg#%u (1-based) of kernel '%U': %zu bytes of LocalMemory, and no device has more than %zu",
-                       (unsigned)(first + i + 1), self->name, values[i].size, most);
-            kernel_values_clear(values, at);
-            goto done;
-        }
-    }
-    cl_uint failed = 0;
-    const char *routine;
-    kernel_lock(self);
-    int released = 0; /* since it was converted: by another thread, or by what a conversion calls */
-    for (cl_uint i = 0; i < at && !released; i++) {
-        released = kernel_held_alive(self, first + i, values[i].hold) < 0;
-    }
-    if (released) {
-        kernel_unlock(self);
-        kernel_values_clear(values, at);
-        goto done;
-    }
-    cl_int status = kernel_set(self, values, first, at, 0, &failed, old, &routine);
-    kernel_unlock(self);
-    for (cl_uint i = 0; i < at; i++) {
-        Py_XDECREF(old[i]);
-    }
-    kernel_values_clear(values, at);
-    if (status != CL_SUCCESS) {
-        kernel_raise_set(self, failed, routine, status);
-    } else {
-        result = 0;
-    }
-done:
-    PyMem_Free(values);
-    PyMem_Free(old);
-    return result;
-}
-
 PG_DOC(Kernel_set_arg__doc__, "set_arg", "$self, arg_index, arg", "(arg_index: int, arg: object) -> None",
        "Set one argument, counted from 0, for enqueue_nd_range_kernel. It is kept alive.");
 static ArgSpec Kernel_set_arg_args = PG_ARGSPEC(Kernel_set_arg__doc__);
@@ -404,26 +356,33 @@ static PyObject *Kernel_set_arg(PyObject *op, PyObject *const *args, Py_ssize_t 
     Kernel *self = (Kernel *)op;
     PyObject *a[2];
     int64_t index;
-    if (pg_args(&Kernel_set_arg_args, args, nargs, kwnames, a) < 0 || pg_as_i64(a[0], "Kernel.set_arg", "arg_index", &index) < 0) {
+    if (pg_args(&Kernel_set_arg_args, args, nargs, kwnames, a) < 0 || kernel_is_made(self, "Kernel.set_arg") < 0 ||
+        pg_as_i64(a[0], "Kernel.set_arg", "arg_index", &index) < 0) {
         return NULL;
     }
     if (index < 0 || index >= (int64_t)self->n_args) {
         return ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_ARG_INDEX, "arg_index = %lld, and kernel '%U' has %u arguments, counted from 0",
                           (long long)index, self->name, (unsigned)self->n_args);
     }
-    return set_arguments(self, (cl_uint)index, a + 1, 1) < 0 ? NULL : Py_NewRef(Py_None);
+    return kernel_set_arguments(self, (cl_uint)index, a + 1, 1) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *Kernel_set_args(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
     Kernel *self = (Kernel *)op;
+    if (kernel_is_made(self, "Kernel.set_args") < 0) {
+        return NULL;
+    }
     if (nargs != (Py_ssize_t)self->n_given) {
         return PyErr_Format(PyExc_TypeError, "Kernel.set_args: kernel '%U' takes %u arguments, got %zd", self->name, (unsigned)self->n_given, nargs);
     }
-    return set_arguments(self, 0, args, self->n_given) < 0 ? NULL : Py_NewRef(Py_None);
+    return kernel_set_arguments(self, 0, args, self->n_given) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* What invokers that other packages generate for PyOpenCL call: (index, value, index, value, ...), or (index, type's letter, value, ...). */
 static PyObject *set_groups(PyObject *op, PyObject *groups, Py_ssize_t each, const char *call) {
+    if (kernel_is_made((Kernel *)op, call) < 0) {
+        return NULL;
+    }
     if (!PyTuple_Check(groups) || PyTuple_GET_SIZE(groups) % each != 0) {
         return PyErr_Format(PyExc_TypeError, "Kernel.%s: takes a tuple of %zd items for each argument", call, each);
     }
@@ -449,7 +408,9 @@ static ArgSpec Kernel_set_scalar_arg_dtypes_args = PG_ARGSPEC(Kernel_set_scalar_
 
 static PyObject *Kernel_set_scalar_arg_dtypes(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     PyObject *a[1];
-    return pg_args(&Kernel_set_scalar_arg_dtypes_args, args, nargs, kwnames, a) < 0 || kernel_declare((Kernel *)op, a[0]) < 0 ? NULL : Py_NewRef(Py_None);
+    Kernel *self = (Kernel *)op;
+    int failed = pg_args(&Kernel_set_scalar_arg_dtypes_args, args, nargs, kwnames, a) < 0 || kernel_is_made(self, "Kernel.set_scalar_arg_dtypes") < 0;
+    return failed || kernel_declare(self, a[0]) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- others ------------------------------------------------------------------------------------------------------------------ */
@@ -458,7 +419,7 @@ static PyObject *Kernel_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Kernel *self = (Kernel *)op;
     cl_int status = CL_SUCCESS;
     cl_kernel handle;
-    if (ocl_need_version(self->state, "clCloneKernel", self->context->version, 210) < 0) {
+    if (kernel_is_made(self, "Kernel.clone") < 0 || ocl_need_version(self->state, "clCloneKernel", self->context->version, 210) < 0) {
         return NULL;
     }
     CL_MAKE(handle, status, clCloneKernel, kernel_handle(self));
@@ -482,7 +443,7 @@ static PyObject *Kernel_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 
 static PyObject *Kernel_capture_call(PyObject *op, PyObject *args, PyObject *kwargs) {
     PyObject *module = PyImport_ImportModule("pygpu.capture_call"), *function = module != NULL ? PyObject_GetAttrString(module, "capture_kernel_call") : NULL;
-    PyObject *all = PyTuple_Pack(1, op), *joined = all != NULL ? PySequence_Concat(all, args) : NULL;
+    PyObject *all = kernel_is_made((Kernel *)op, "Kernel.capture_call") < 0 ? NULL : PyTuple_Pack(1, op), *joined = all != NULL ? PySequence_Concat(all, args) : NULL;
     PyObject *result = function != NULL && joined != NULL ? PyObject_Call(function, joined, kwargs) : NULL;
     Py_XDECREF(module);
     Py_XDECREF(function);
@@ -522,7 +483,8 @@ static PyObject *Kernel_get_int_ptr(PyObject *op, void *closure) {
 
 static PyObject *Kernel_repr(PyObject *op) {
     Kernel *self = (Kernel *)op;
-    return PyUnicode_FromFormat("<pygpu.Kernel '%U' at %p>", self->name, (void *)self->kernel);
+    return self->name == NULL ? PyUnicode_FromString("<pygpu.Kernel, not made yet>")
+                              : PyUnicode_FromFormat("<pygpu.Kernel '%U' at %p>", self->name, (void *)self->kernel);
 }
 
 static PyMethodDef Kernel_methods[] = {
@@ -568,6 +530,7 @@ static PyMemberDef Kernel_members[] = {
 static PyType_Slot Kernel_slots[] = {
     {Py_tp_doc, (void *)Kernel__doc__},
     {Py_tp_new, (void *)Kernel_new},
+    {Py_tp_init, (void *)Kernel_init},
     {Py_tp_call, (void *)kernel_tp_call},
     {Py_tp_traverse, (void *)Kernel_traverse},
     {Py_tp_clear, (void *)Kernel_clear},

@@ -84,6 +84,10 @@ typedef struct {
     void *large;      /* PyMem copy of a struct of more than 128 bytes */
 } ArgValue;
 
+/* Of a subclass whose __init__ has not made it: 0, or -1 with an exception. */
+int kernel_is_hollow(const Kernel *self, const char *call);
+static inline int kernel_is_made(const Kernel *self, const char *call) { return PG_UNLIKELY(self->kernel == NULL) ? kernel_is_hollow(self, call) : 0; }
+
 /* kernel_args.c */
 int kernel_convert(Kernel *self, cl_uint index, PyObject *arg, ArgValue *out); /* with_offset: fills out[0] and out[1] */
 PyObject *kernel_raise_set(Kernel *self, cl_uint index, const char *routine, cl_int status);
@@ -97,7 +101,8 @@ void kernel_values_clear(ArgValue *values, cl_uint n);
 /* Makes the driver's arguments equal to values; lock held. Returns the status; *failed is the index. old receives references to
  * drop after unlocking (n entries). by_call: what is held need not be kept for a launch with the arguments as they are. */
 cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int by_call, cl_uint *failed, PyObject **old, const char **routine);
-void kernel_list(Kernel *self), kernel_unlist(Kernel *self); /* among those of ocl_kernels_let_go() */
+int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_uint n); /* of the caller's count */
+void kernel_list(Kernel *self), kernel_unlist(Kernel *self), kernel_relist(Kernel *self); /* among those of ocl_kernels_let_go(); it lies elsewhere now */
 /* Another handle to launch, with the arguments of this one; lock held. 1 if there is one now. NVIDIA's driver (580.159) refuses
  * every launch of a handle in which memory of another kind has taken the place of SVM. Values that are not kept are to be set again. */
 int kernel_renew(Kernel *self);

@@ -391,6 +391,9 @@ static int convert_local(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
     if (!PyObject_TypeCheck(arg, self->state->LocalMemoryType)) {
         return refuse(self, i, "a __local pointer takes a LocalMemory(bytes), not %s", pg_type_name(arg));
     }
+    if (((LocalMemory *)arg)->size == 0) {
+        return refuse(self, i, "the %s was not made yet: its __init__ has to call super().__init__() first", pg_type_name(arg));
+    }
     out->set = SET_LOCAL;
     out->size = ((LocalMemory *)arg)->size;
     return 0;

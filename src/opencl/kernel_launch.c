@@ -382,6 +382,9 @@ static Queue *as_queue(Kernel *self, PyObject *obj) {
 PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, cl_int tried) {
     Options options = {NULL, NULL, 0, 0};
     Range range;
+    if (kernel_is_made(self, "Kernel") < 0) {
+        return NULL;
+    }
     if (PG_UNLIKELY(nargs < 3)) {
         return PyErr_Format(PyExc_TypeError, "kernel '%U': queue, global size and local size (or None) come before its arguments", self->name);
     }
@@ -502,7 +505,7 @@ static Kernel *as_kernel(State *state, PyObject *obj, const char *call) {
         PyErr_Format(PyExc_TypeError, "%s: kernel must be a Kernel, not %s", call, pg_type_name(obj));
         return NULL;
     }
-    return (Kernel *)obj;
+    return kernel_is_made((Kernel *)obj, call) < 0 ? NULL : (Kernel *)obj;
 }
 
 static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {

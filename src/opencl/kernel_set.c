@@ -170,10 +170,20 @@ void kernel_list(Kernel *self) {
 }
 
 void kernel_unlist(Kernel *self) {
+    if (self->link == NULL) { /* hollow */
+        return;
+    }
     if (self->next != NULL) {
         self->next->link = self->link;
     }
     *self->link = self->next;
+}
+
+void kernel_relist(Kernel *self) {
+    *self->link = self;
+    if (self->next != NULL) {
+        self->next->link = &self->next;
+    }
 }
 
 /* The next call sets these arguments whatever happens here; what set_arg() was given stays. */
@@ -190,4 +200,63 @@ void ocl_kernels_let_go(void) {
             }
         }
     }
+}
+
+int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_uint n) {
+    int result = -1;
+    ArgValue *values = PyMem_Calloc((size_t)n * 2 + 1, sizeof *values);
+    PyObject **old = PyMem_Calloc((size_t)n * 2 + 1, sizeof *old);
+    if (values == NULL || old == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    cl_uint at = 0;
+    for (cl_uint k = 0; k < n; k++) {
+        if (kernel_convert(self, first + at, args[k], &values[at]) < 0) {
+            at += self->slots[first + at].with_offset ? 2 : 1;
+            kernel_values_clear(values, at);
+            goto done;
+        }
+        at += self->slots[first + at].with_offset ? 2 : 1;
+    }
+    size_t most = 0;
+    for (Py_ssize_t d = 0; d < self->context->n_devices; d++) { /* some drivers abort instead of refusing this */
+        size_t has = (size_t)ocl_device_limits(self->context->devices[d])->local_mem_size;
+        most = has > most ? has : most;
+    }
+    for (cl_uint i = 0; i < at; i++) {
+        if (values[i].set == SET_LOCAL && values[i].size > most && most > 0) {
+            ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE, "arg#%u (1-based) of kernel '%U': %zu bytes of LocalMemory, and no device has more than %zu",
+                       (unsigned)(first + i + 1), self->name, values[i].size, most);
+            kernel_values_clear(values, at);
+            goto done;
+        }
+    }
+    cl_uint failed = 0;
+    const char *routine;
+    kernel_lock(self);
+    int released = 0; /* since it was converted: by another thread, or by what a conversion calls */
+    for (cl_uint i = 0; i < at && !released; i++) {
+        released = kernel_held_alive(self, first + i, values[i].hold) < 0;
+    }
+    if (released) {
+        kernel_unlock(self);
+        kernel_values_clear(values, at);
+        goto done;
+    }
+    cl_int status = kernel_set(self, values, first, at, 0, &failed, old, &routine);
+    kernel_unlock(self);
+    for (cl_uint i = 0; i < at; i++) {
+        Py_XDECREF(old[i]);
+    }
+    kernel_values_clear(values, at);
+    if (status != CL_SUCCESS) {
+        kernel_raise_set(self, failed, routine, status);
+    } else {
+        result = 0;
+    }
+done:
+    PyMem_Free(values);
+    PyMem_Free(old);
+    return result;
 }

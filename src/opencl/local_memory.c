@@ -1,4 +1,5 @@
 /* local_memory.c - LocalMemory: how much memory of the work-group a __local pointer gets. */
+#include "hollow.h"
 #include "kernel.h"
 
 PG_DOC(LocalMemory__doc__, "LocalMemory", "size", "(size: int)",
@@ -23,6 +24,9 @@ static PyObject *LocalMemory_make(PyTypeObject *type, PyObject *const *a) {
 }
 PG_NEW_BY(LocalMemory, ocl_local_memory, 1)
 
+static int is_made(const LocalMemory *self) { return self->size != 0; }
+OCL_MADE_BY_INIT_IF(LocalMemory, LocalMemory, LocalMemoryType, is_made, sizeof(LocalMemory), NULL)
+
 static void LocalMemory_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
     if (((LocalMemory *)op)->weakrefs != NULL) {
@@ -46,11 +50,12 @@ static PyMemberDef LocalMemory_members[] = {
 };
 static PyType_Slot LocalMemory_slots[] = {
     {Py_tp_doc, (void *)LocalMemory__doc__},
-    {Py_tp_new, (void *)LocalMemory_construct},
+    {Py_tp_new, (void *)LocalMemory_new},
+    {Py_tp_init, (void *)LocalMemory_init},
     {Py_tp_dealloc, (void *)LocalMemory_dealloc},
     {Py_tp_repr, (void *)LocalMemory_repr},
     {Py_tp_getset, LocalMemory_getset},
     {Py_tp_members, LocalMemory_members},
     {0, NULL},
 };
-PyType_Spec ocl_LocalMemory_spec = {.name = "pygpu.LocalMemory", .basicsize = sizeof(LocalMemory), .slots = LocalMemory_slots, .flags = OCL_FLAGS};
+PyType_Spec ocl_LocalMemory_spec = {.name = "pygpu.LocalMemory", .basicsize = sizeof(LocalMemory), .slots = LocalMemory_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};

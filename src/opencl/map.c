@@ -16,6 +16,7 @@ typedef struct {
     Event *mapped;          /* until it is done nothing may be unmapped */
     PyObject *array;        /* weak reference to the ndarray that was returned */
     void *scalar;           /* what a 0-d array shows after release */
+    PyObject *dict;
 } MemoryMap;
 
 static int MemoryMap_traverse(PyObject *op, visitproc visit, void *arg) {
@@ -24,7 +25,13 @@ static int MemoryMap_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(self->queue);
     Py_VISIT(self->memory);
     Py_VISIT(self->array);
-    return 0; /* no tp_clear: queue and memory are needed to unmap */
+    Py_VISIT(self->dict);
+    return 0;
+}
+
+static int MemoryMap_clear(PyObject *op) { /* queue and memory are needed to unmap */
+    Py_CLEAR(((MemoryMap *)op)->dict);
+    return 0;
 }
 
 /* Where nobody is left to hear of a failure. after: the event of the mapping, or NULL. */
@@ -56,6 +63,7 @@ static void MemoryMap_dealloc(PyObject *op) {
     if (self->mem != NULL) {
         CL_RELEASE(LIVE_MEM, clReleaseMemObject, self->mem);
     }
+    MemoryMap_clear(op);
     PyMem_Free(self->scalar);
     Py_XDECREF(self->array);
     Py_XDECREF(self->mapped);
@@ -128,22 +136,29 @@ static PyMethodDef MemoryMap_methods[] = {
     {"__exit__", MemoryMap_exit, METH_VARARGS, "__exit__($self, /, *exc_info)\n--\n\n(*exc_info: object) -> None\n\nUnmap."},
     {NULL, NULL, 0, NULL},
 };
+static PyGetSetDef MemoryMap_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
 static PyMemberDef MemoryMap_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(MemoryMap, weakrefs), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(MemoryMap, dict), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot MemoryMap_slots[] = {
     {Py_tp_doc, (void *)"A mapped region of a memory object: the base of the ndarray that enqueue_map_buffer returns. As a context manager it unmaps."},
     {Py_tp_traverse, (void *)MemoryMap_traverse},
+    {Py_tp_clear, (void *)MemoryMap_clear},
     {Py_tp_dealloc, (void *)MemoryMap_dealloc},
     {Py_tp_methods, MemoryMap_methods},
+    {Py_tp_getset, MemoryMap_getset},
     {Py_tp_members, MemoryMap_members},
     {0, NULL},
 };
 PyType_Spec ocl_MemoryMap_spec = {.name = "pygpu.MemoryMap",
                                   .basicsize = sizeof(MemoryMap),
                                   .slots = MemoryMap_slots,
-                                  .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                                  .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
 PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void *pointer, cl_event event, ArrayLayout *layout, int blocking, int writable) {
     State *state = queue->state;

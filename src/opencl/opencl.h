@@ -186,6 +186,7 @@ typedef struct {
     cl_platform_id id;
     int version; /* 100, 110, 120, 200, 210, 220, 300 */
     int is_pocl, is_intel_cpu, is_nvidia;
+    PyObject *dict;
 } Platform;
 
 /* What the checks before a command need; asked once for a device. 0: unknown, so not checked. */
@@ -240,7 +241,7 @@ typedef struct {
     OCL_HEAD
     cl_event event;
     cl_context context;     /* for checks; the event keeps it alive in the driver, or if keeps_context this object does */
-    PyObject *ward;         /* NannyEvent: host object of the command, until wait() */
+    PyObject *ward_or_dict; /* NannyEvent: host object of the command, until wait(); UserEvent: its attributes */
     struct UserEventRecord *user; /* UserEvent: where its outcome is kept */
     cl_int failed, keeps_context; /* UserEvent: how it ended where the driver knows otherwise; see user_event.c */
 } Event;
@@ -272,6 +273,7 @@ typedef struct {
     OCL_HEAD
     cl_sampler sampler;
     Context *context;
+    PyObject *dict;
 } Sampler;
 
 typedef enum { PROGRAM_FRESH, PROGRAM_FAILED, PROGRAM_COMPILED, PROGRAM_BUILT } ProgramStage;
@@ -558,8 +560,7 @@ static inline int ocl_svm_used(State *state, PyObject *obj, Queue *queue) {
     return self->usage != NULL && self->usage->now.latest == queue ? 0 : ocl_svm_used_first(state, obj, queue);
 }
 /* Around a driver call made with the GIL released: another thread's release() takes effect only afterwards. */
-void ocl_svm_pin(PyObject *obj);
-void ocl_svm_unpin(PyObject *obj);
+void ocl_svm_pin(PyObject *obj), ocl_svm_unpin(PyObject *obj);
 void ocl_svm_give_back(Svm *self); /* the memory, once nothing uses it: to the driver or to its pool. Never waits */
 void ocl_pool_return_svm(Svm *self);
 int ocl_block_visit(void *block, visitproc visit, void *arg);
@@ -593,7 +594,6 @@ extern PyMethodDef ocl_platform_functions[], ocl_event_functions[], ocl_transfer
 #define X(name) extern PyType_Spec ocl_##name##_spec;
 OCL_TYPES(X)
 #undef X
-
 #define OCL_FLAGS Py_TPFLAGS_DEFAULT /* classes can be given attributes, as PyOpenCL's */
 
 #endif

@@ -1,5 +1,5 @@
 /* pipe.c - Pipe: a first-in, first-out queue of packets between kernels (OpenCL 2.0). */
-#include "opencl.h"
+#include "hollow.h"
 
 enum {
 #define PIPE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -71,7 +71,7 @@ PG_DOC(Pipe__doc__, "Pipe", "context, flags, packet_size, max_packets, propertie
        "Raises LogicError if no device of the context has pipes, or for sizes beyond its limits.");
 static ArgSpec Pipe_args = PG_ARGSPEC(Pipe__doc__);
 
-static PyObject *Pipe_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *Pipe_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[5];
     Context *context;
     uint64_t flags;
@@ -128,6 +128,8 @@ static PyObject *Pipe_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
     return (PyObject *)self;
 }
 
+OCL_MADE_BY_INIT(Pipe, Memory, PipeType, OCL_HAS_CONTEXT_OR_MEM)
+
 static PyObject *Pipe_get(PyObject *op, void *closure) {
     Memory *self = (Memory *)op;
     const Info *row = &Pipe_info[(intptr_t)closure];
@@ -158,6 +160,7 @@ static PyGetSetDef Pipe_getset[] = {
 static PyType_Slot Pipe_slots[] = {
     {Py_tp_doc, (void *)Pipe__doc__},
     {Py_tp_new, (void *)Pipe_new},
+    {Py_tp_init, (void *)Pipe_init},
     {Py_tp_methods, Pipe_methods},
     {Py_tp_getset, Pipe_getset},
     {0, NULL},

@@ -56,8 +56,21 @@ PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
     return (PyObject *)self;
 }
 
+static int Platform_traverse(PyObject *op, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(((Platform *)op)->dict);
+    return 0;
+}
+
+static int Platform_clear(PyObject *op) {
+    Py_CLEAR(((Platform *)op)->dict);
+    return 0;
+}
+
 static void Platform_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    Platform_clear(op);
     if (((Platform *)op)->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
@@ -166,14 +179,18 @@ static PyGetSetDef Platform_getset[] = {
 #define PLATFORM_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Platform_get, KIND, #PARAM, unit, text)
 #include "info.def"
     OCL_HANDLE_GETSET("cl_platform_id"),
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef Platform_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Platform, weakrefs), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Platform, dict), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Platform_slots[] = {
     {Py_tp_doc, (void *)"An OpenCL implementation: a driver with its devices. Not made directly; see get_platforms()."},
+    {Py_tp_traverse, (void *)Platform_traverse},
+    {Py_tp_clear, (void *)Platform_clear},
     {Py_tp_dealloc, (void *)Platform_dealloc},
     {Py_tp_repr, (void *)Platform_repr},
     OCL_HANDLE_SLOTS,
@@ -182,8 +199,10 @@ static PyType_Slot Platform_slots[] = {
     {Py_tp_members, Platform_members},
     {0, NULL},
 };
-PyType_Spec ocl_Platform_spec = {
-    .name = "pygpu.Platform", .basicsize = sizeof(Platform), .slots = Platform_slots, .flags = OCL_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+PyType_Spec ocl_Platform_spec = {.name = "pygpu.Platform",
+                                 .basicsize = sizeof(Platform),
+                                 .slots = Platform_slots,
+                                 .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
 /* ---- functions ---------------------------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  * A request takes any held block of its bin. Whether commands of a former owner still use it is no question then: the block
  * remembers their queues, and the first command of the new owner on another queue waits for them (usage.c).
  */
+#include "hollow.h"
 #include "pool.h"
 
 static Pool *pools; /* all there are; GIL held */
@@ -99,6 +100,10 @@ static PyObject *Pool_allocate_size(Pool *self, PyObject *obj) {
     if (pg_as_size(obj, "allocate", "size", &size) < 0) {
         return NULL;
     }
+    if (PG_UNLIKELY(self->allocator == NULL)) {
+        ocl_refuse_hollow(self->state, "allocate", "pool", CL_INVALID_VALUE);
+        return NULL;
+    }
     Block *block = Pool_take(self, size);
     if (block == NULL) {
         return NULL;
@@ -161,6 +166,10 @@ static PyObject *Pool_make(PyTypeObject *type, PyObject *args, PyObject *kwargs,
         return PyErr_Format(PyExc_TypeError, "%s: allocator must be %s, not %s", spec->function,
                             svm ? "an SVMAllocator" : "an ImmediateAllocator or a DeferredAllocator", pg_type_name(a[0]));
     }
+    if (((Allocator *)a[0])->context == NULL) {
+        ocl_refuse_hollow(state, spec->function, "allocator", CL_INVALID_VALUE);
+        return NULL;
+    }
     if (leading_bits > PG_MAX_LEADING_BITS) {
         return PyErr_Format(PyExc_ValueError, "%s: leading_bits_in_bin_id must be 0 to %d, got %zu", spec->function, PG_MAX_LEADING_BITS, leading_bits);
     }
@@ -181,6 +190,16 @@ static PyObject *Pool_make(PyTypeObject *type, PyObject *args, PyObject *kwargs,
     }
     pools = self;
     return (PyObject *)self;
+}
+
+static int is_made(const Pool *self) { return self->allocator != NULL; }
+
+static void moved(PyObject *op, PyObject *Py_UNUSED(made)) {
+    Pool *self = (Pool *)op;
+    *self->link = self;
+    if (self->next != NULL) {
+        self->next->link = &self->next;
+    }
 }
 
 static int Pool_traverse(PyObject *op, visitproc visit, void *arg) {
@@ -239,6 +258,15 @@ static PyObject *Pool_vectorcall(PyObject *op, PyObject *const *args, size_t nar
         return Pool_allocate_size((Pool *)op, args[0]);
     }
     return pg_args(&Pool_allocate_args, args, (Py_ssize_t)nargs, kwnames, a) < 0 ? NULL : Pool_allocate_size((Pool *)op, a[0]);
+}
+
+static PyObject *Pool_tp_call(PyObject *op, PyObject *args, PyObject *kwargs) {
+    Pool *self = (Pool *)op;
+    if (self->call == NULL) {
+        ocl_refuse_hollow(self->state, "allocate", "pool", CL_INVALID_VALUE);
+        return NULL;
+    }
+    return PyVectorcall_Call(op, args, kwargs);
 }
 
 static PyObject *Pool_allocate(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
@@ -304,10 +332,11 @@ static PyMemberDef Pool_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-#define POOL_SLOTS(doc, new)                                                                                                                    \
+#define POOL_SLOTS(doc, Name)                                                                                                                   \
     {                                                                                                                                           \
-        {Py_tp_doc, (void *)doc}, {Py_tp_new, (void *)new}, {Py_tp_traverse, (void *)Pool_traverse}, {Py_tp_dealloc, (void *)Pool_dealloc},     \
-            {Py_tp_call, (void *)PyVectorcall_Call}, {Py_tp_methods, Pool_methods}, {Py_tp_members, Pool_members}, {0, NULL},                   \
+        {Py_tp_doc, (void *)doc}, {Py_tp_new, (void *)Name##_new}, {Py_tp_init, (void *)Name##_init},                                           \
+            {Py_tp_traverse, (void *)Pool_traverse}, {Py_tp_dealloc, (void *)Pool_dealloc},                                                     \
+            {Py_tp_call, (void *)Pool_tp_call}, {Py_tp_methods, Pool_methods}, {Py_tp_members, Pool_members}, {0, NULL},                   \
     }
 #define POOL_FLAGS (OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL)
 
@@ -317,16 +346,18 @@ PG_DOC(MemoryPool__doc__, "MemoryPool", "allocator, leading_bits_in_bin_id=4", "
        "it, so at most 1 / 2**bits of a block is wasted.");
 static ArgSpec MemoryPool_args = PG_ARGSPEC(MemoryPool__doc__);
 
-static PyObject *MemoryPool_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) { return Pool_make(type, args, kwargs, &MemoryPool_args, 0); }
+static PyObject *MemoryPool_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) { return Pool_make(type, args, kwargs, &MemoryPool_args, 0); }
+OCL_MADE_BY_INIT_IF(MemoryPool, Pool, MemoryPoolType, is_made, sizeof(Pool), moved)
 
-static PyType_Slot MemoryPool_slots[] = POOL_SLOTS(MemoryPool__doc__, MemoryPool_new);
+static PyType_Slot MemoryPool_slots[] = POOL_SLOTS(MemoryPool__doc__, MemoryPool);
 PyType_Spec ocl_MemoryPool_spec = {.name = "pygpu.tools.MemoryPool", .basicsize = sizeof(Pool), .slots = MemoryPool_slots, .flags = POOL_FLAGS};
 
 PG_DOC(SVMPool__doc__, "SVMPool", "allocator, leading_bits_in_bin_id=4", "(allocator: SVMAllocator, leading_bits_in_bin_id: int = 4)",
        "Shared virtual memory that is held for reuse when it is dropped. As MemoryPool, but it gives PooledSVM.");
 static ArgSpec SVMPool_args = PG_ARGSPEC(SVMPool__doc__);
 
-static PyObject *SVMPool_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) { return Pool_make(type, args, kwargs, &SVMPool_args, 1); }
+static PyObject *SVMPool_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) { return Pool_make(type, args, kwargs, &SVMPool_args, 1); }
+OCL_MADE_BY_INIT_IF(SVMPool, Pool, SVMPoolType, is_made, sizeof(Pool), moved)
 
-static PyType_Slot SVMPool_slots[] = POOL_SLOTS(SVMPool__doc__, SVMPool_new);
+static PyType_Slot SVMPool_slots[] = POOL_SLOTS(SVMPool__doc__, SVMPool);
 PyType_Spec ocl_SVMPool_spec = {.name = "pygpu.tools.SVMPool", .basicsize = sizeof(Pool), .slots = SVMPool_slots, .flags = POOL_FLAGS};

@@ -158,5 +158,5 @@ PyType_Spec ocl_PooledBuffer_spec = {
     .name = "pygpu.tools.PooledBuffer",
     .basicsize = sizeof(Memory),
     .slots = PooledBuffer_slots,
-    .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };

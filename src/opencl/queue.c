@@ -252,7 +252,7 @@ fail:
     return NULL;
 }
 
-OCL_MADE_BY_INIT(Queue, Queue, CommandQueueType, queue)
+OCL_MADE_BY_INIT(Queue, Queue, CommandQueueType, OCL_HAS_CONTEXT)
 
 static int Queue_traverse(PyObject *op, visitproc visit, void *arg) {
     Queue *self = (Queue *)op;

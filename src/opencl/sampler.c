@@ -1,4 +1,5 @@
 /* sampler.c - Sampler: how a kernel reads an image outside of its edges and between its pixels. */
+#include "hollow.h"
 #include "image.h"
 
 enum {
@@ -15,6 +16,9 @@ static const Info Sampler_info[] = {
 
 static cl_int Sampler_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
     cl_int status = CL_SUCCESS;
+    if (((Sampler *)self)->sampler == NULL) { /* hollow */
+        return CL_INVALID_SAMPLER;
+    }
     CL_CALL(status, clGetSamplerInfo, ((Sampler *)self)->sampler, param, size, value, size_ret);
     return status;
 }
@@ -145,7 +149,7 @@ PG_DOC(Sampler__doc__, "Sampler", "context, normalized, addressing=None, filter=
        "Raises LogicError (a ValueError, too) for modes that do not exist or do not go together.");
 static ArgSpec Sampler_args = PG_ARGSPEC(Sampler__doc__);
 
-static PyObject *Sampler_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *Sampler_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[4];
     Context *context;
     Plan plan = {.n = 0};
@@ -189,10 +193,18 @@ static PyObject *Sampler_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     return (PyObject *)self;
 }
 
+OCL_MADE_BY_INIT(Sampler, Sampler, SamplerType, OCL_HAS_CONTEXT)
+
 static int Sampler_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(op));
     Py_VISIT(((Sampler *)op)->context);
-    return 0; /* no tp_clear: the context must outlive the sampler */
+    Py_VISIT(((Sampler *)op)->dict);
+    return 0;
+}
+
+static int Sampler_clear(PyObject *op) { /* the context must outlive the sampler */
+    Py_CLEAR(((Sampler *)op)->dict);
+    return 0;
 }
 
 static void Sampler_dealloc(PyObject *op) {
@@ -205,6 +217,7 @@ static void Sampler_dealloc(PyObject *op) {
     if (self->sampler != NULL) {
         CL_RELEASE(LIVE_SAMPLER, clReleaseSampler, self->sampler);
     }
+    Sampler_clear(op);
     Py_XDECREF(self->context);
     type->tp_free(op);
     Py_DECREF(type);
@@ -213,6 +226,9 @@ static void Sampler_dealloc(PyObject *op) {
 static PyObject *Sampler_get(PyObject *op, void *closure) {
     Sampler *self = (Sampler *)op;
     const Info *row = &Sampler_info[(intptr_t)closure];
+    if (self->sampler == NULL && ocl_refuse_hollow(self->state, row->name, "sampler", CL_INVALID_SAMPLER) < 0) {
+        return NULL;
+    }
     if (row->param == CL_SAMPLER_CONTEXT) {
         return Py_NewRef(self->context);
     }
@@ -291,15 +307,19 @@ static PyGetSetDef Sampler_getset[] = {
 #define SAMPLER_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Sampler_get, KIND, #PARAM, unit, text)
 #include "info.def"
     OCL_HANDLE_GETSET("cl_sampler"),
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef Sampler_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Sampler, weakrefs), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Sampler, dict), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Sampler_slots[] = {
     {Py_tp_doc, (void *)Sampler__doc__},
     {Py_tp_new, (void *)Sampler_new},
+    {Py_tp_init, (void *)Sampler_init},
+    {Py_tp_clear, (void *)Sampler_clear},
     {Py_tp_traverse, (void *)Sampler_traverse},
     {Py_tp_dealloc, (void *)Sampler_dealloc},
     OCL_HANDLE_SLOTS,
@@ -309,4 +329,4 @@ static PyType_Slot Sampler_slots[] = {
     {0, NULL},
 };
 PyType_Spec ocl_Sampler_spec = {
-    .name = "pygpu.Sampler", .basicsize = sizeof(Sampler), .slots = Sampler_slots, .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC};
+    .name = "pygpu.Sampler", .basicsize = sizeof(Sampler), .slots = Sampler_slots, .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};

@@ -3,7 +3,7 @@
  * Who frees what: shared virtual memory belongs to a capsule (svm_allocation.c) or to a block of a pool. The objects here only
  * decide when it is let go of: not before the commands on the queues in its usage are done, and not while arrays look at it.
  */
-#include "opencl.h"
+#include "hollow.h"
 
 /* The object whose memory it is: an SVM around an array of an allocation stands for the allocation. */
 static Svm *Svm_owner(Svm *self) { return self->base != NULL ? self->base : self; }
@@ -334,7 +334,7 @@ static int find_base(State *state, PyObject *obj, Svm **base) {
     return 0;
 }
 
-static PyObject *SVM_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *SVM_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[1];
     State *state = ocl_state_of(type);
     if (state == NULL || pg_args_tuple(&SVM_args, args, kwargs, a) < 0) {
@@ -374,6 +374,16 @@ static PyObject *SVM_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     return (PyObject *)self;
 }
 
+void ocl_svm_moved(PyObject *op, PyObject *made) {
+    Svm *self = (Svm *)op;
+    if (self->usage == &((Svm *)made)->own_usage) {
+        self->usage = &self->own_usage;
+    }
+}
+
+static int is_made(const Svm *self) { return self->mem != NULL; }
+OCL_MADE_BY_INIT_IF(SVM, Svm, SVMType, is_made, offsetof(Svm, dict), ocl_svm_moved)
+
 static PyObject *SVM_get_mem(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef(((Svm *)op)->mem != NULL ? ((Svm *)op)->mem : Py_None); }
 
 static PyGetSetDef SVM_getset[] = {
@@ -383,6 +393,7 @@ static PyGetSetDef SVM_getset[] = {
 static PyType_Slot SVM_slots[] = {
     {Py_tp_doc, (void *)SVM__doc__},
     {Py_tp_new, (void *)SVM_new},
+    {Py_tp_init, (void *)SVM_init},
     {Py_tp_getset, SVM_getset},
     {0, NULL},
 };

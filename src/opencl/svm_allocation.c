@@ -1,5 +1,5 @@
 /* svm_allocation.c - SVMAllocation: shared virtual memory of one context, and the capsule that frees it. */
-#include "opencl.h"
+#include "hollow.h"
 
 #define MEMORY_NAME "pygpu.svm"
 
@@ -115,7 +115,7 @@ PG_DOC(SVMAllocation__doc__, "SVMAllocation", "context, size, alignment, flags, 
        "Raises MemoryError if there is no room, LogicError if no device of the context has such memory.");
 static ArgSpec SVMAllocation_args = PG_ARGSPEC(SVMAllocation__doc__);
 
-static PyObject *SVMAllocation_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *SVMAllocation_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[6];
     size_t size, alignment;
     uint64_t flags;
@@ -136,6 +136,8 @@ static PyObject *SVMAllocation_new(PyTypeObject *type, PyObject *args, PyObject 
     }
     return ocl_svm_allocation_new(state, type, context, size, alignment, flags, queue, interface);
 }
+
+OCL_MADE_BY_INIT_IF(SVMAllocation, Svm, SVMAllocationType, OCL_HAS_CONTEXT, offsetof(Svm, dict), ocl_svm_moved)
 
 static int alive(Svm *self, const char *call) {
     if (self->pointer == NULL) {
@@ -261,6 +263,7 @@ static PyGetSetDef SVMAllocation_getset[] = {
 static PyType_Slot SVMAllocation_slots[] = {
     {Py_tp_doc, (void *)SVMAllocation__doc__},
     {Py_tp_new, (void *)SVMAllocation_new},
+    {Py_tp_init, (void *)SVMAllocation_init},
     OCL_HANDLE_SLOTS,
     {Py_tp_methods, SVMAllocation_methods},
     {Py_tp_getset, SVMAllocation_getset},
@@ -287,5 +290,7 @@ static PyType_Slot PooledSVM_slots[] = {
     {Py_tp_getset, PooledSVM_getset},
     {0, NULL},
 };
-PyType_Spec ocl_PooledSVM_spec = {
-    .name = "pygpu.PooledSVM", .basicsize = sizeof(Svm), .slots = PooledSVM_slots, .flags = OCL_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+PyType_Spec ocl_PooledSVM_spec = {.name = "pygpu.PooledSVM",
+                                  .basicsize = sizeof(Svm),
+                                  .slots = PooledSVM_slots,
+                                  .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};

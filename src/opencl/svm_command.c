@@ -157,10 +157,6 @@ static PyObject *enqueue_svm_memcpy(PyObject *module, PyObject *const *args, Py_
         Operand_clear(&dst);
         return NULL;
     }
-    if (Operand_is_foreign(&dst) && Operand_is_foreign(&src) && !(ocl_device_limits(queue->device)->svm_capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM)) {
-        PyErr_Format(PyExc_TypeError, "%s: neither dst nor src is shared virtual memory; copy with numpy.copyto", call);
-        goto done;
-    }
     if (check_copy(state, call, &dst, &src, a[5], &count) < 0 || ocl_wait_list(state, a[4], call, queue->context->context, &list) < 0) {
         goto done;
     }

@@ -7,7 +7,7 @@
  * also reports commands as complete that it did not run for that reason. So it never hears that a user event failed: it is
  * told that the event is complete, and runs what waits for it. What failed is kept in the Event.
  */
-#include "opencl.h"
+#include "hollow.h"
 
 #define PATIENCE_SECONDS 10.0 /* for the standstill. Beyond it a long kernel runs, and is not likely to end in the one moment that matters */
 #define EXIT_PATIENCE_SECONDS 1.0
@@ -112,7 +112,7 @@ PG_DOC(UserEvent__doc__, "UserEvent", "context", "(context: Context)",
        "Dropped without set_status(), it fails, and so do the commands that wait for it.");
 static ArgSpec UserEvent_args = PG_ARGSPEC(UserEvent__doc__);
 
-static PyObject *UserEvent_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *UserEvent_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[1];
     Context *context;
     State *state = ocl_state_of(type);
@@ -145,6 +145,19 @@ static PyObject *UserEvent_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return (PyObject *)self;
 }
 
+static int is_made(const Event *self) { return self->event != NULL; }
+static void moved(PyObject *op, PyObject *made) { /* all but the attributes */
+    Event *self = (Event *)op, *from = (Event *)made;
+    self->event = from->event;
+    self->context = from->context;
+    self->user = from->user;
+    self->keeps_context = from->keeps_context;
+    from->event = NULL;
+    from->user = NULL;
+    from->keeps_context = 0;
+}
+OCL_MADE_BY_INIT_IF(UserEvent, Event, UserEventType, is_made, sizeof(OclObject), moved)
+
 /* No command may wait for ever for somebody who is gone. Whose class is another by now is no matter. */
 void ocl_user_event_dropped(Event *self) {
     struct UserEventRecord *record = self->user;
@@ -172,7 +185,20 @@ void ocl_user_event_dropped(Event *self) {
     }
 }
 
+static int UserEvent_traverse(PyObject *op, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(((Event *)op)->ward_or_dict);
+    return 0;
+}
+
+static int UserEvent_clear(PyObject *op) {
+    Py_CLEAR(((Event *)op)->ward_or_dict);
+    return 0;
+}
+
 static void UserEvent_dealloc(PyObject *op) {
+    PyObject_GC_UnTrack(op);
+    UserEvent_clear(op);
     if (ocl_user_events_dropped > 0) {
         abandon_dropped(0);
     }
@@ -188,6 +214,9 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     if (number > CL_COMPLETE || number < INT32_MIN) {
         return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_VALUE,
                           "status must be command_execution_status.COMPLETE (0) or a negative error code, got %lld", (long long)number);
+    }
+    if (ocl_event_is_made(self, "UserEvent.set_status") < 0) {
+        return NULL;
     }
     if (self->user == NULL) {
         return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_OPERATION, "the status was set before, and can be set only once");
@@ -241,12 +270,25 @@ static PyMethodDef UserEvent_methods[] = {
      "number). Once only."},
     {NULL, NULL, 0, NULL},
 };
+static PyGetSetDef UserEvent_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef UserEvent_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(Event, ward_or_dict), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
 static PyType_Slot UserEvent_slots[] = {
     {Py_tp_doc, (void *)UserEvent__doc__},
     {Py_tp_new, (void *)UserEvent_new},
+    {Py_tp_init, (void *)UserEvent_init},
+    {Py_tp_traverse, (void *)UserEvent_traverse},
+    {Py_tp_clear, (void *)UserEvent_clear},
     {Py_tp_dealloc, (void *)UserEvent_dealloc},
     {Py_tp_methods, UserEvent_methods},
+    {Py_tp_getset, UserEvent_getset},
+    {Py_tp_members, UserEvent_members},
     {0, NULL},
 };
 PyType_Spec ocl_UserEvent_spec = {
-    .name = "pygpu.UserEvent", .basicsize = sizeof(Event), .slots = UserEvent_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+    .name = "pygpu.UserEvent", .basicsize = sizeof(Event), .slots = UserEvent_slots, .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};

@@ -1,5 +1,5 @@
 /* wait.c - waiting for commands: with the GIL released, and in Python's main thread interruptible by signals. */
-#include "opencl.h"
+#include "hollow.h"
 
 #include "pthread_compat.h"
 
@@ -227,6 +227,9 @@ int ocl_wait_list(State *state, PyObject *wait_for, const char *call, cl_context
             goto fail;
         }
         Event *event = (Event *)item;
+        if (ocl_event_is_made(event, call) < 0) {
+            goto fail;
+        }
         if (context != NULL && event->context != context) {
             ocl_reject(state, call, CL_INVALID_CONTEXT, "wait_for[%zd] is an event of another context", i);
             goto fail;

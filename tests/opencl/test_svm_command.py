@@ -163,11 +163,16 @@ def test_host_side_of_a_copy(ctx: cl.Context, queue: cl.CommandQueue) -> None:
     assert target == b"wxyz"
 
 
-def test_copy_between_host_arrays_is_refused(device: cl.Device, queue: cl.CommandQueue) -> None:
-    if device.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_SYSTEM:
-        pytest.skip("every array is shared memory on this device")
-    with pytest.raises(TypeError, match="shared"):
-        cl.enqueue_copy(queue, cl.SVM(np.zeros(4)), np.zeros(4))
+@pytest.mark.parametrize("blocking", [True, False])
+def test_copy_between_host_arrays(queue: cl.CommandQueue, blocking: bool) -> None:
+    """OpenCL allows host memory on both sides, so a tag is enough."""
+    a, b = np.zeros(8), np.arange(8.0)
+    cl.enqueue_copy(queue, cl.SVM(a), b, is_blocking=blocking).wait()
+    assert np.array_equal(a, b)
+    cl.enqueue_copy(queue, a, cl.SVM(b[::-1].copy()), is_blocking=blocking).wait()
+    assert np.array_equal(a, b[::-1])
+    with pytest.raises(TypeError, match="enqueue_copy"):
+        cl.enqueue_copy(queue, a, b)
 
 
 def test_sizes_of_a_copy(ctx: cl.Context, queue: cl.CommandQueue) -> None:
