@@ -62,6 +62,7 @@ def _move(
     """to[...] = source[...] for all items of *shape*; places belong to *to* if into, else to
     *source*. Returns what was launched: the kernel, groups, their size, numbers."""
     if prod(shape) == 0:
+        _check_alone(places)
         return None
     side = to if into else source
     backend = side.backend
@@ -100,6 +101,16 @@ def _move(
         place = places[number - 1]
         _out_of_bounds(value, place.axis, place.length)
     return kernel, groups, size, numbers
+
+
+def _check_alone(places: list[_Where]) -> None:
+    """What the kernel would find out, where nothing is moved."""
+    for place in places:
+        if place.checked and place.array.size:
+            for kind in ("min", "max"):
+                value = place.array._reduce(kind, None).item()
+                if not -place.length <= value < place.length:
+                    _out_of_bounds(value, place.axis, place.length)
 
 
 def _out_of_bounds(value: int, axis: int, length: int) -> None:

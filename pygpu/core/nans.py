@@ -94,7 +94,8 @@ def _mean(
         a, options = _checked("nanmean", a, options)
         return _into(a._reduce("mean", axis, dtype=dtype, keepdims=keepdims), out)
     total = _filled(a, 0)._reduce("sum", axis, dtype=dtype, keepdims=keepdims)
-    return _into(ufuncs.call("divide", (total, _count(a, axis, keepdims))), out)
+    mean = ufuncs.call("divide", (total, _count(a, axis, keepdims)))
+    return _into(work.astype(mean, total.dtype), out)
 
 
 def _kept(keepdims: Any) -> bool:

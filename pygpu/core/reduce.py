@@ -56,8 +56,8 @@ def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[An
     given = None if dtype is None else np.dtype(dtype)
     x: np.dtype[Any] = a.dtype
     if kind in ("sum", "prod"):
-        if given is None and out is not None:
-            given = out.dtype
+        if given is None and out is not None:  # whose dtype counts as an operand's
+            return np.result_type(x, out.dtype), out.dtype
         if given is None:
             given = x
             if x.kind in "bi" and x.itemsize < 8:
@@ -68,6 +68,9 @@ def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[An
     if kind in ("mean", "var", "std"):
         if given is None:
             given = np.dtype(np.float64) if x.kind in "biu" else x
+            if kind == "mean" and out is not None and out.dtype.kind in "fc":
+                given = np.result_type(given, out.dtype)
+                return given, out.dtype if given.kind == out.dtype.kind else given
         if kind != "mean" and given.kind == "c":
             return given, np.dtype(f"f{given.itemsize // 2}")
         if given.kind in "biu":  # what NumPy divides in

@@ -217,3 +217,14 @@ def test_an_ellipsis_for_no_axis_keeps_apart(make):
         (slice(None), i, ...),
     ):
         np.testing.assert_array_equal(device[key].get(), a[key])
+
+
+def test_bounds_where_nothing_is_chosen(make):
+    """Indices on the device were not looked at if the result has no items."""
+    a = make(np.zeros((0, 3)))
+    for wrong in (np.array([0, 3]), np.array([-4])):
+        with pytest.raises(IndexError, match=f"index {wrong[-1]} is out of bounds"):
+            a[:, make(wrong)]
+        with pytest.raises(IndexError, match="out of bounds"):
+            a[:, make(wrong)] = 1
+    assert a[:, make(np.array([2, 0, -3]))].shape == (0, 3)

@@ -286,3 +286,23 @@ def test_axes_beyond_every_integer(make, axis):
         for name in ("argmax", "cumsum", "sort"):
             with pytest.raises(np.exceptions.AxisError, match="out of bounds"):
                 getattr(a, name)(axis)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u1", "f2", "f4", "f8", "c8"])
+def test_out_of_another_dtype(make, dtype):
+    """Items were converted to it before they were added, not their sum."""
+    for items in ([0.6, 0.6, 0.9], np.float32([0.1, 0.2]), np.int8([100, 100]), [1.5 + 2j, 1]):
+        a = np.asarray(items)
+        for kind in ("sum", "prod"):
+            wanted, out = np.zeros((), dtype), make(np.zeros((), dtype))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                getattr(np, kind)(a, out=wanted)
+                assert getattr(np, kind)(make(a), out=out) is out
+            np.testing.assert_allclose(out.get(), wanted, rtol=1e-3 if dtype == "f2" else 1e-6)
+    wanted, out = np.zeros(()), make(np.zeros(()))
+    a = np.float32([0.6, 0.6, 0.9])
+    np.mean(a, out=wanted)
+    np.mean(make(a), out=out)
+    np.testing.assert_allclose(out.get(), wanted, rtol=1e-14)
+    assert np.nanmean(make(a), dtype="f2").dtype == np.float16
