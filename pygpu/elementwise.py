@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from pygpu import _opencl
+from pygpu.arguments import ScalarArg, VectorArg  # noqa: F401 - as in PyOpenCL's module
 from pygpu.core.backend import backend_of
 from pygpu.generators.elementwise import Elementwise
 from pygpu.generators.language import CUDA, OPENCL

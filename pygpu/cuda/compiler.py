@@ -369,6 +369,9 @@ def _own_include_folder() -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
 
+_find_pycuda_include_path = _own_include_folder  # PyCUDA's name, which packages import
+
+
 def _check(call: str, options: object, include_dirs: object, target: str) -> None:
     if isinstance(options, str):
         raise TypeError(

@@ -20,7 +20,7 @@ from pygpu.generators.snippet import FLAT, RANGE, Form
 
 from .array_functions import stream_of
 from .compiler import SourceModule
-from .dtypes import ScalarArg, dtype_to_ctype
+from .dtypes import ScalarArg, VectorArg, dtype_to_ctype  # noqa: F401 - as in PyCUDA's module
 from .tools import context_dependent_memoize
 
 __all__ = [

@@ -29,6 +29,12 @@ def test_private_names_of_its_modules():
         from pyopencl.elementwise import dtype_to_c_struct, get_take_kernel
         from pyopencl.scan import bitlog2, dtype_to_ctype
         from pyopencl.characterize import _may_have_svm
+        from pycuda.elementwise import ScalarArg, VectorArg, get_elwise_module
+        from pycuda.reduction import dtype_to_ctype
+        from pycuda.scan import SourceModule
+        from pycuda.compiler import _find_pycuda_include_path
+        assert pygpu.elementwise.VectorArg is pygpu.tools.VectorArg
+        assert pygpu.cuda.elementwise.VectorArg is VectorArg
         import pyopencl as cl, pyopencl.array, pyopencl.clrandom, warnings
         assert issubclass(cl.clrandom.PhiloxGenerator, Random123GeneratorBase)
         assert cl.array.elwise_kernel_runner and cl.array.splay is cl.array._splay
