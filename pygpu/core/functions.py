@@ -128,6 +128,10 @@ def concatenate(
     arrays = list(arrays)
     if not arrays:
         raise ValueError("need at least one array to concatenate")
+    for array in arrays:
+        if not hasattr(array, "backend"):
+            kind = type(array).__name__
+            raise TypeError(f"concatenate: arrays of the device are needed, not {kind}")
     first = arrays[0]
     ufuncs.same_device("concatenate", arrays)
     if first.ndim == 0:
@@ -220,6 +224,10 @@ def multi_take_put(
     src_offsets: Any = None,
 ) -> list[Any]:
     """``target[dest_indices] = array[src_indices + offset]`` for each array."""
+    for name, indices in (("src_indices", src_indices), ("dest_indices", dest_indices)):
+        if not hasattr(indices, "backend"):
+            kind = type(indices).__name__
+            raise TypeError(f"multi_take_put: {name} must be an array of the device, not {kind}")
     if src_indices.shape != dest_indices.shape or src_indices.ndim != 1:
         raise ValueError("src_indices and dest_indices must be 1-d and of the same shape")
     if src_indices.dtype != dest_indices.dtype:

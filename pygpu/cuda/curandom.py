@@ -177,8 +177,15 @@ class Distributions:
     ) -> None:
         raise NotImplementedError
 
+    def _check_offset(self, offset: Any) -> None:
+        if index(offset) < 0:
+            raise ValueError(f"{type(self).__name__}: offset must be at least 0, not {offset}")
+
     def fill_uniform(self, data: Any, stream: Any = None) -> None:
         """Fill with numbers uniform in [0, 1), or with random bits if *data* is of integers."""
+        if getattr(data, "backend", None) is None:
+            kind = type(data).__name__
+            raise TypeError(f"fill_uniform: an array of the device is needed, not {kind}")
         kind = "bits" if data.dtype.kind in "iu" else "uniform"
         self._fill(data, kind, 1.0, 0.0, stream, "fill_uniform")
 
@@ -281,6 +288,7 @@ class _PseudoRandomNumberGenerator(Distributions):
 
     def __init__(self, seed_getter: Any = None, offset: int = 0) -> None:
         super().__init__()
+        self._check_offset(offset)
         self._state: Any = None
         self._seeds: Any = None
         self._offset = offset
@@ -371,9 +379,11 @@ class _SobolRandomNumberGenerator(Distributions):
         bits = self.generator_bits
         dtype = np.dtype(np.uint32 if bits == 32 else np.uint64)
         name = type(self).__name__
+        self._check_offset(offset)
         if dir_vector is None:
             dir_vector = to_gpu(direction_numbers(1, bits))
-        if dir_vector.dtype != dtype or dir_vector.size % bits or dir_vector.size == 0:
+        fits = getattr(dir_vector, "dtype", None) == dtype
+        if not fits or dir_vector.size % bits or dir_vector.size == 0:
             raise TypeError(
                 f"{name}: dir_vector must be an array of {dtype}, {bits} for a dimension"
             )

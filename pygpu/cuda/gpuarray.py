@@ -229,6 +229,8 @@ class GPUArray(Operations, ArrayBase):
 
             order = "F" if self._f_contiguous and not self._c_contiguous else "C"
             ary = pagelocked_empty(self.shape, self.dtype, order)
+        elif ary is not None and not isinstance(ary, np.ndarray):
+            raise TypeError(f"get: ary must be a NumPy array, not {type(ary).__name__}")
         elif ary is not None and ary.size == self.size and ary.shape != self.shape:
             warnings.warn(
                 "get() between arrays of different shape is deprecated; reshape one of them",
