@@ -16,6 +16,7 @@ from pygpu.pykernel.jit import jit
 from pygpu.pykernel.signature import TYPES, Tuple, UniTuple
 from pygpu.pykernel.signature import ArrayType as Array
 from pygpu.pykernel.signature import PointerType as CPointer
+from pygpu.pykernel.source import keep_texts
 from pygpu.pykernel.vectorize import vectorize
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 globals().update(TYPES)
+keep_texts()  # Numba reads bytecode and needs no source
 njit = jit
 prange = range
 

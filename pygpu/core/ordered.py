@@ -199,7 +199,7 @@ def _flat_out(out: Any) -> Any:
 
 
 _COPY: Any = "copy"
-RESIDENT = 6  # groups that a unit runs at once, as many as have room for their tiles
+RESIDENT = 16  # groups with parts of rows for each unit, some of which it runs at once
 ALONE = 4  # groups of one row, however short, that a unit may get
 
 
@@ -212,78 +212,6 @@ def _remember(backend: Backend, key: Any, plan: Any) -> None:
         del known[:512]
     known.append(key)
     backend.kernels[key] = plan
-
-
-def _plan(
-    function: Function,
-    a: Any,
-    kept_axes: tuple[int, ...],
-    axes: tuple[int, ...],
-    out: Any,
-    initial: bool,
-) -> Any:
-    backend: Backend = a.backend
-    limits = backend.limits
-    number = function.dtype
-    kept_shape, (x_kept, y_kept) = work.collapse_in_order(
-        tuple(a.shape[k] for k in kept_axes),
-        tuple(a.strides[k] for k in kept_axes),
-        tuple(out.strides),
-    )
-    red_shape, (x_red,) = work.collapse_in_order(
-        tuple(a.shape[k] for k in axes), tuple(a.strides[k] for k in axes)
-    )
-    n_out, n_red = prod(kept_shape), prod(red_shape)
-    size, acc_size = a.dtype.itemsize, max(number.itemsize, 4)
-    dense = len(red_shape) == 1 and x_red == (size,)
-    beside = n_out >= 64 and 0 < abs(x_kept[-1]) <= 16  # neighbouring results
-    tile = not limits.is_cpu and n_red >= 8 and dense
-    if not limits.is_cpu and not tile and not beside and n_red >= 64:
-        return _COPY
-    each = ordered_text.chunk(size, limits.local_bytes, acc_size)
-    whole = n_red * 2 > GROUP * each
-    tail: tuple[Any, ...] = ()
-    if tile and whole:
-        tiles = -(-n_red // (GROUP * each))
-        segments = max(min(limits.units * RESIDENT // n_out, tiles), 1)
-        segments = -(-tiles // -(-tiles // segments))  # none of them empty
-        groups, group_size = min(n_out * segments, 1 << 20), GROUP
-    elif tile:
-        lanes = min(work.power_of_two(-(-n_red // each)), GROUP)
-        segments, tail = 1, (lanes,)
-        groups, group_size = min(-(-n_out // (GROUP // lanes)), 1 << 20), GROUP
-    else:
-        if limits.is_cpu:
-            workers = max(min(limits.units * 4, n_out * n_red >> 12), 1)
-        else:
-            workers = limits.units * 1024
-        segments = max(min(workers // n_out, n_red // 32), 1)
-        segments = -(-n_red // -(-n_red // segments))
-        groups, group_size = kernels.grid(backend, n_out * segments)
-        if limits.is_cpu:
-            groups = min(workers, n_out * segments)
-    parts = segments > 1
-    begin = ("", "") if parts or not initial else _initial_text(number)
-    y = number if parts else out.dtype
-    kept, reduced = len(kept_shape), len(red_shape)
-    key = (tile, tile and whole, kept, reduced, parts, bool(begin[0]))
-
-    def make() -> tuple[str, str]:
-        head = _text(function, a.dtype, y)
-        if tile:
-            body = ordered_text.tile_source(kept, each, size, whole, parts, *begin)
-            return head + body, "ord_tile"
-        return head + ordered_text.walk_source(kept, reduced, parts, *begin), "ord_walk"
-
-    kernel = kernels.get(
-        backend,
-        ("ordered", function.key, number, a.dtype, y, key),
-        make,
-        _features(function, a.dtype, y),
-    )
-    numbers = (n_out, n_red, segments, *kept_shape[1:], *red_shape[1:], *x_kept, *x_red, *y_kept)
-    shape = (n_out, segments) if parts else None
-    return _Plan(kernel, groups, group_size, numbers, tail, shape)
 
 
 def _plan(
@@ -312,7 +240,7 @@ def _plan(
         if n_red * 2 > GROUP * each or n_out <= limits.units * ALONE:
             more = max(least - len(kept_shape), 0)
             kept = ((1,) * more + kept_shape, (0,) * more + x_kept, (0,) * more + y_kept)
-            return _row_plan(function, a, out, n_red, each, *kept)
+            return _row_plan(function, a, out, n_red, *kept)
         if n_red >= 8:
             return _tile_plan(function, a, out, n_red, each, kept_shape, x_kept, y_kept)
     if not limits.is_cpu and not beside and n_red >= 64:
@@ -346,16 +274,17 @@ def _row_plan(
     a: Any,
     out: Any,
     n_red: int,
-    each: int,
     kept_shape: tuple[int, ...],
     x_kept: tuple[int, ...],
     y_kept: tuple[int, ...],
 ) -> _Plan:
     """A work-group for each row, or for each part of it."""
     number, n_out, kept = function.dtype, prod(kept_shape), len(kept_shape)
-    tile = GROUP * each
+    size, limits = a.dtype.itemsize, a.backend.limits
+    loads = ordered_text.row_loads(size, limits.local_bytes, max(number.itemsize, 4))
+    tile = ordered_text.row_items(size, loads)
     tiles = -(-n_red // tile)
-    length = -(-tiles // max(min(a.backend.limits.units * RESIDENT // n_out, tiles), 1)) * tile
+    length = -(-tiles // max(min(limits.units * RESIDENT // n_out, tiles), 1)) * tile
     segments = -(-n_red // length)  # none of them empty
     parts = segments > 1
     if parts:
@@ -366,7 +295,7 @@ def _row_plan(
         a,
         number if parts else out.dtype,
         ("ord_row", kept),
-        lambda: ordered_text.row_source(kept, each, a.dtype.itemsize, *initial),
+        lambda: ordered_text.row_source(kept, loads, size, *initial),
         quick=True,
     )
     numbers = (n_red, length, number.itemsize, *kept_shape[1:], *x_kept, *y_kept)

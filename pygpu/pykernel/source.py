@@ -1,8 +1,8 @@
 """The source of a function: its syntax tree, where it stands, and what its names mean outside.
 
 Sources come from linecache, which has those of files, notebooks and interactive sessions; for text
-that was given to ``exec``, from the variables of the frames that called it, where some string
-compiles to the very code of the function.
+that was given to ``exec``, from the variables of the frames that called it, or from what
+keep_texts() kept, where some string compiles to the very code of the function.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import __future__
 
 import ast
 import builtins
+import collections
 import inspect
 import linecache
 import sys
@@ -17,7 +18,7 @@ import textwrap
 import types
 from typing import Any
 
-__all__ = ["KernelError", "Source", "get", "python_function"]
+__all__ = ["KernelError", "Source", "get", "keep_texts", "python_function"]
 
 
 _FUTURES = 0
@@ -234,12 +235,41 @@ def _plain(code: Any) -> Any:
     return sorted(names), consts, len(code.co_varnames)
 
 
+_texts: collections.deque[str] = collections.deque(maxlen=256)  # that were compiled lately
+_keeping = False
+
+
+def keep_texts() -> None:
+    """From now on keep the texts of functions that a program makes by exec, whose variables may be
+    gone when a kernel is compiled. An audit hook tells of them, which cannot be taken away."""
+    global _keeping
+    if not _keeping:
+        _keeping = True
+        sys.addaudithook(_audit)
+
+
+def _audit(event: str, args: tuple[Any, ...]) -> None:
+    if event == "compile":
+        text, filename = args
+        if (
+            isinstance(text, bytes)
+            and isinstance(filename, str)
+            and filename[:1] == "<"
+            and len(text) < 1 << 16
+            and (b"def " in text or b"lambda" in text)
+        ):
+            _texts.append(text.decode(errors="replace"))
+
+
 def _from_frames(code: types.CodeType) -> str | None:
     """The string among the variables of the callers that compiles to this code."""
+    word = code.co_name.strip("<>")
+    for text in [*_texts][::-1]:
+        if word in text and _contains(text, code):
+            return text
     frame = sys._getframe(1)
     seen = set()
     depth = 0
-    word = code.co_name.strip("<>")
     while frame is not None and depth < 40:
         for space in (frame.f_locals, frame.f_globals):
             for value in list(space.values()):

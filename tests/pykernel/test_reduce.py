@@ -114,9 +114,12 @@ def test_nvrtc(cuda_context, nvrtc, code, axis):
     try:
         backend, number = backend_of(None), np.dtype(code)
         function = binary.function(lambda a, b: a * 2 + b, number, backend)
-        make = (ordered_text.row_source, ordered_text.tile_source)[axis]
-        each = ordered_text.chunk(number.itemsize, 48 << 10, max(number.itemsize, 4))
-        text = make(2, each, number.itemsize, *module._initial_text(number))
+        sizes = number.itemsize, 48 << 10, max(number.itemsize, 4)
+        if axis == 0:
+            source, each = ordered_text.row_source, ordered_text.row_loads(*sizes)
+        else:
+            source, each = ordered_text.tile_source, ordered_text.chunk(*sizes)
+        text = source(2, each, number.itemsize, *module._initial_text(number))
         nvrtc(backend, module._text(function, number, number) + text)
     finally:
         type(cuda_context).pop()

@@ -570,6 +570,26 @@ def test_numba():
         """)
 
 
+def test_numba_functions_by_exec():
+    """Their text is in no variable any more when a kernel is compiled; Numba needs none."""
+    check("""
+        compat.install("numba")
+        import numpy as np
+        from numba import cuda
+
+        def make(name):
+            space = {"cuda": cuda}
+            exec(f"def f(a):\\n    a[cuda.grid(1)] {name}= 3", space)
+            return cuda.jit(space["f"])
+
+        times, plus = make("*"), make("+")
+        a = np.arange(4)
+        times[1, 4](a)
+        plus[1, 4](a)
+        assert a.tolist() == [3, 6, 9, 12]
+        """)
+
+
 def test_modules_of_numba():
     """Those that programs look into for settings, errors and versions."""
     check("""

@@ -6,11 +6,11 @@ neutral: a stretch of no items has no value, and none is ever joined.
 
 * ``ord_walk``: a work-item for each result, or for each of *segments* parts of it: on CPUs, and where
   the items of neighbouring results lie side by side;
-* ``ord_row``: a work-group for a row, or for a part of it. Tiles of neighbouring items come by wide loads
-  into local memory, each work-item joins a run of them, then neighbours are joined in a tree. The one
-  text serves rows of any length, what their parts leave, and initial values, and is short: NVRTC takes
-  five milliseconds for a loop, ten for a division of 64 bits;
-* ``ord_tile``: a work-group for several short rows, in the same way;
+* ``ord_row``: a work-group for a row, or for a part of it. Tiles of neighbouring items come by wide loads,
+  what each of them brings is joined to a value in local memory, each work-item joins a run of these, then
+  neighbours are joined in a tree. The one text serves rows of any length, what their parts leave, and
+  initial values, and is short: NVRTC takes five milliseconds for a loop, ten for a division of 64 bits;
+* ``ord_tile``: a work-group for several short rows, whose items come into local memory;
 * ``ord_scan``: a work-group (on CPUs a work-item) for each row, or for each part of it, whose
   predecessors' result is at hand.
 
@@ -21,7 +21,15 @@ y along the kept ones [bytes], then what the kernel says itself. The others name
 
 from __future__ import annotations
 
-__all__ = ["GROUP", "row_source", "scan_source", "tile_source", "walk_source"]
+__all__ = [
+    "GROUP",
+    "row_items",
+    "row_loads",
+    "row_source",
+    "scan_source",
+    "tile_source",
+    "walk_source",
+]
 
 GROUP = 256
 
@@ -136,57 +144,88 @@ def _vector(each: int, size: int) -> int:
     return max(min(16 // size, each), 1)
 
 
-def row_source(kept: int, each: int, size: int, initial: str, value: str) -> str:
-    """ord_row. each: see chunk(). initial: the parameters of an initial value, which are always there,
-    and value what they are together; it is joined if *begin* is not 0. Groups are counted by rows along 0, by parts of *length* items, whose
-    results lie y_part bytes from each other, along 1.
+def row_loads(size: int, local_bytes: int, acc_size: int) -> int:
+    """How many wide loads of items of *size* bytes a work-item of ord_row has under way: a power of two,
+    as many as bring 128 bytes and at most 32 items, each of which is a join in the text."""
+    loads = min(8, 2 * size)
+    while loads > 1 and GROUP * (loads + 2) * acc_size > local_bytes:
+        loads //= 2
+    return loads
 
-    A tile begins at a multiple of a wide load, but for the first one of a part, which is shorter. The
-    barrier between loads and stores keeps all loads of a tile under way at once.
+
+def row_items(size: int, loads: int) -> int:
+    """How many items a group of ord_row takes at once."""
+    return GROUP * loads * _vector(16, size)
+
+
+def row_source(kept: int, loads: int, size: int, initial: str, value: str) -> str:
+    """ord_row. loads: see row_loads(). initial: the parameters of an initial value, which are always
+    there, and value what they are together; it is joined if *begin* is not 0. Groups are counted by rows
+    along 0, by parts of *length* items, whose results lie y_part bytes from each other, along 1.
+
+    All parts but the first begin at a multiple of a wide load. Each load is joined to one value, which
+    goes into local memory; of the few items before the first load and behind the last one, each is a
+    value. Who has nothing to load takes the first again. The barrier between loads and stores keeps all
+    loads of a tile under way at once.
     """
-    loads = each // _vector(each, size)
     lines = ["PG_ARRAY_IN(X, x), PG_ARRAY(Y, y)", "pg_i64 n_red, pg_i64 length, pg_i64 y_part"]
     lines += _places(kept)
     return f"""\
-{_tile_defines(each, size)}#define ORD_TILE (ORD_GROUP * ORD_EACH)
+#define ORD_GROUP {GROUP}
+#define ORD_LOADS {loads}
+#define ORD_PITCH {loads + 1}
+#define ORD_VECTOR {_vector(16, size)}
+#define ORD_VALUES (ORD_GROUP * ORD_LOADS)
+PG_DECLARE_VECTOR(X, ORD_VECTOR)
 PG_KERNEL void ord_row({", ".join([*lines, initial])}, pg_i32 begin)
 {{
-    PG_LOCAL X tile[ORD_GROUP * ORD_PITCH];
+    PG_LOCAL T values[ORD_GROUP * ORD_PITCH];
     PG_LOCAL T sums[ORD_GROUP];
     {_START}
-    pg_u32 id = PG_LOCAL_ID(0);
-    pg_i64 start = PG_GROUP_ID(1) * length, x_at = 0, y_at = PG_GROUP_ID(1) * y_part;
-    pg_i64 end = start + length < n_red ? start + length : n_red;
+    pg_u32 id = PG_LOCAL_ID(0), part = PG_GROUP_ID(1);
+    pg_i64 x_at = 0, y_at = part * y_part;
     {_unravel(["x", "y"], "kept", kept, "PG_GROUP_ID(0)")}
     PG_GLOBAL const X *row = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + x_at);
-    PG_LOCAL_PTR X *to = tile + id / (ORD_EACH / ORD_VECTOR) * ORD_PITCH + id % (ORD_EACH / ORD_VECTOR) * ORD_VECTOR;
+    pg_i64 past = PG_PAST(row, sizeof(X) * ORD_VECTOR) / sizeof(X);
+    pg_i64 t = part > 0 ? part * length - past : 0;
+    pg_i64 end = part + 1 < PG_GROUPS(1) ? (part + 1) * length - past : n_red;
+    PG_LOCAL_PTR T *to = values + id / ORD_LOADS * ORD_PITCH + id % ORD_LOADS;
+    PG_LOCAL_PTR T *mine = values + id * ORD_PITCH;
     T sum = {value};
     pg_i32 some = begin, n;
-    PG_ROLLED for (pg_i64 t = start; t < end; t += n) {{
+    PG_ROLLED for (; t < end; t += n) {{
         PG_GLOBAL const X *from = row + t;
-        n = ORD_TILE - (pg_i32)(PG_PAST(from, sizeof(X) * ORD_VECTOR) / sizeof(X));
-        if (end - t < n)
-            n = (pg_i32)(end - t);
-        if (n == ORD_TILE) {{
-            PG_VECTOR(X, ORD_VECTOR) v[{loads}];
-            PG_UNROLL for (int u = 0; u < {loads}; u++)
-                v[u] = ((PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from)[u * ORD_GROUP + id];
+        pg_i32 m = ORD_VECTOR - (pg_i32)(PG_PAST(from, sizeof(X) * ORD_VECTOR) / sizeof(X));
+        if (m == ORD_VECTOR && end - t >= ORD_VECTOR) {{
+            m = end - t < ORD_VALUES * ORD_VECTOR ? (pg_i32)(end - t) / ORD_VECTOR : ORD_VALUES;
+            n = m * ORD_VECTOR;
+            PG_VECTOR(X, ORD_VECTOR) v[ORD_LOADS];
+            PG_UNROLL for (int u = 0; u < ORD_LOADS; u++) {{
+                pg_i32 i = u * ORD_GROUP + (pg_i32)id;
+                v[u] = ((PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from)[i < m ? i : 0];
+            }}
             PG_BARRIER;
-            PG_UNROLL for (int u = 0; u < {loads}; u++)
-                PG_UNROLL for (int k = 0; k < ORD_VECTOR; k++)
-                    to[u * (ORD_GROUP * ORD_VECTOR / ORD_EACH * ORD_PITCH) + k] = v[u].item[k];
+            PG_UNROLL for (int u = 0; u < ORD_LOADS; u++) {{
+                T acc = ord_item(v[u].item[0]);
+                PG_UNROLL for (int k = 1; k < ORD_VECTOR; k++)
+                    acc = ord_join(acc, ord_item(v[u].item[k]));
+                to[u * (ORD_GROUP / ORD_LOADS * ORD_PITCH)] = acc;
+            }}
         }} else {{
-            PG_ROLLED for (pg_u32 p = id; p < (pg_u32)n; p += ORD_GROUP)
-                tile[p / ORD_EACH * ORD_PITCH + p % ORD_EACH] = from[p];
+            if (end - t < m)
+                m = (pg_i32)(end - t);
+            n = m;
+            if ((pg_i32)id < m)
+                *to = ord_item(from[id]);
         }}
         PG_BARRIER;
-        pg_i32 count = n - (pg_i32)id * ORD_EACH, used = (n + ORD_EACH - 1) / ORD_EACH;
+        pg_i32 count = m - (pg_i32)id * ORD_LOADS, used = (m + ORD_LOADS - 1) / ORD_LOADS;
         if (count > 0) {{
-            if (count > ORD_EACH)
-                count = ORD_EACH;
-            T acc = ord_item(tile[id * ORD_PITCH]);
+            if (count > ORD_LOADS)
+                count = ORD_LOADS;
+            T acc = mine[0];
             PG_ROLLED for (pg_i32 k = 1; k < count; k++)
-                acc = ord_join(acc, ord_item(tile[id * ORD_PITCH + k]));
+                acc = ord_join(acc, mine[k]);
             sums[id] = acc;
         }}
         PG_ROLLED for (pg_i32 d = 1; d < ORD_GROUP; d <<= 1) {{
@@ -205,7 +244,7 @@ PG_KERNEL void ord_row({", ".join([*lines, initial])}, pg_i32 begin)
 
 
 def tile_source(kept: int, each: int, size: int, initial: str, value: str) -> str:
-    """ord_tile; each, initial and value as for row_source(). Each of a group's rows has *lanes*
+    """ord_tile. each: see chunk(); initial and value as for row_source(). Each of a group's rows has *lanes*
     work-items and at most lanes * each items. dense: rows lie behind each other, so that a group's are
     one stretch of memory, of which wide loads bring all but a few items at its ends.
     """
