@@ -12,7 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from .._array import GPUArray
+
 __all__ = ["array_function"]
+
+# which change their first argument
+_CHANGED = frozenset((np.place, np.put, np.put_along_axis, np.putmask, np.fill_diagonal))
 
 
 def _reduction(kind: str) -> Callable[..., Any]:
@@ -143,4 +148,20 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
     known = _table().get(function)
     if known is None:
         known = array_table.makers(like).get(function)
-    return NotImplemented if known is None else known(*args, **kwargs)
+        return NotImplemented if known is None else known(*args, **kwargs)
+    first = args[0] if args else None
+    if isinstance(first, GPUArray):
+        return known(*args, **kwargs)
+    name = f"numpy.{function.__name__}"
+    if isinstance(first, (np.ndarray, list)) and function in _CHANGED:
+        raise TypeError(f"{name}: what is changed must be an array on the device, as the rest is")
+    if isinstance(first, np.ndarray) and first.ndim and function is not np.copyto:
+        args = (like._from_host(first), *args[1:])  # copied, as operands are
+    try:
+        return known(*args, **kwargs)
+    except (AttributeError, StopIteration) as error:  # it was taken for an array on the device
+        kinds = ", ".join(type(x).__name__ for x in (*args, *kwargs.values()))
+        raise TypeError(
+            f"{name}: arguments ({kinds}) do not fit: arrays on the device are needed, "
+            f"the first one among them ({error})"
+        ) from error

@@ -282,6 +282,8 @@ class ArrayCore(GPUArray):
             ary = np.empty(shape, dtype, order)
             host = ary
         else:
+            if not isinstance(ary, np.ndarray):
+                raise TypeError(f"{call}: 'ary' must be a NumPy array, not {type(ary).__name__}")
             if ary.dtype != dtype:
                 raise TypeError(
                     f"{call}: 'ary' has non-matching type: {ary.dtype}, and the array has {dtype}"

@@ -77,7 +77,9 @@ def call(name: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
     for option in options:
         if option not in _OPTIONS:
             raise TypeError(f"{name}: {option}= is not there for arrays on a device")
-    if name == "matmul" and not options:
+    if out is not None and not isinstance(out, GPUArray):
+        raise TypeError(f"{name}: out must be an array on the device, not {type(out).__name__}")
+    if name == "matmul" and not options and any(isinstance(x, GPUArray) for x in inputs):
         return ufuncs.matmul(inputs[0], inputs[1], out)
     like: Any = next(x for x in (*inputs, out) if isinstance(x, GPUArray))
     a, b = (work.as_array(like, x, call=name) for x in inputs)

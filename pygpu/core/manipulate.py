@@ -334,7 +334,8 @@ def meshgrid(arrays: Sequence[Any], indexing: str = "xy", copy: bool = True) -> 
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     n = len(arrays)
-    flat = [work.flat(a) for a in arrays]
+    like = next((a for a in arrays if isinstance(a, GPUArray)), None)
+    flat = [work.flat(work.as_array(like, a, call="meshgrid")) for a in arrays]
     shape = [a.size for a in flat]
     grids = []
     for k, a in enumerate(flat):

@@ -232,6 +232,9 @@ def call(
     ufunc, asked = getattr(np, name), name
     outs: list[Any] = [None] * ufunc.nout if out is None else list(out)
     given = [o for o in outs if o is not None]
+    for o in given:
+        if not isinstance(o, GPUArray):
+            raise TypeError(f"{name}: out must be an array on the device, not {type(o).__name__}")
     arrays = [a for a in inputs if isinstance(a, GPUArray)]
     mask = _mask(name, where, (arrays or given)[0])
     every = [*arrays, *given] if mask is None else [*arrays, *given, mask]

@@ -301,3 +301,37 @@ def test_axes_and_dtypes_that_are_wrong(make):
             work(number, axis=-9)
     with pytest.raises(TypeError, match="inexact"):
         np.nanmean(a, dtype="i4")
+
+
+def test_first_operand_on_the_host(make):
+    """It is copied, as that of an operator is; what would be changed is not."""
+    edges, x = np.array([1.0, 2.0, 4.0]), np.array([0.5, 2.0, 9.0])
+    np.testing.assert_array_equal(np.searchsorted(edges, make(x)).get(), np.searchsorted(edges, x))
+    np.testing.assert_allclose(np.interp(x, make(edges), edges).get(), np.interp(x, edges, edges))
+    grids = np.meshgrid(make(x), edges)
+    for found, wanted in zip(grids, np.meshgrid(x, edges)):
+        np.testing.assert_array_equal(found.get(), wanted)
+    for work in (
+        lambda a: np.place(edges, edges > 1, a),
+        lambda a: np.put(edges, [0], a),
+        lambda a: np.putmask(edges, make(x > 1), a),
+    ):
+        with pytest.raises(TypeError, match="on the device"):
+            work(make(x))
+    assert edges.tolist() == [1, 2, 4]
+
+
+def test_arguments_that_are_no_arrays(make):
+    a = make(np.arange(3.0))
+    for work in (
+        lambda: np.percentile(2.5, a),
+        lambda: np.nanmedian([1, 2], "x", a),
+        lambda: np.searchsorted(5, a),
+        lambda: np.gradient(0.5, a),
+        lambda: np.matmul(a, a, out="x"),
+        lambda: np.conjugate(a, out=("x",)),
+        lambda: a.conj("x"),
+        lambda: a.get(ary=1.5),
+    ):
+        with pytest.raises(TypeError):
+            work()
