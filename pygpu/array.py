@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _array, _opencl
+from ._array import GPUArray
 from .core import functions, layout
 from .core.backend import backend_of
 from .core.base import contiguous_host
@@ -187,10 +188,7 @@ class Array(ArrayBase):
         if events:
             self.events = events
 
-    @property
-    def context(self) -> Any:
-        """The Context of the memory."""
-        return self.backend.context
+    context = GPUArray._context
 
     @property
     def data(self) -> Any:

@@ -70,6 +70,8 @@ SLOTS = {
     "Function.__delattr__": None,
     "Function.__getattribute__": "(self, name: str, /) -> Any",  # an attribute, in lower case
     "Function.__setattr__": None,
+    "GPUArray.__delattr__": None,
+    "GPUArray.__setattr__": None,
     "Kernel.__call__": "(self, queue: CommandQueue, global_size: int | Sequence[int], "
     "local_size: int | Sequence[int] | None, *args: Any, "
     "global_offset: int | Sequence[int] | None = ..., g_times_l: bool = ..., "
@@ -118,6 +120,9 @@ for _name in "neg pos abs invert".split():
 SLOTS["GPUArray.__pow__"] = "(self, value: Any, mod: None = None, /) -> Any"
 SLOTS["GPUArray.__rpow__"] = "(self, value: Any, mod: None = None, /) -> Any"
 SLOTS["GPUArray.__ipow__"] = "(self, value: Any, mod: None = None, /) -> Any"
+
+SET_BY_SETATTR = {"GPUArray.base_data", "GPUArray.offset", "GPUArray.queue"}
+"""Members that Python itself only reads."""
 
 BUFFERS = {"DeviceView"}
 """Classes with the buffer protocol: ``__buffer__`` is seen from Python 3.12 on alone."""
@@ -312,7 +317,7 @@ def member_stub(cls: type, name: str, item: object) -> list[str]:
     if isinstance(item, GetSetDescriptorType | MemberDescriptorType):
         kind = property_type(where, item)
         lines = ["@property", f"def {name}(self) -> {kind}: ..."]
-        if is_settable(item):
+        if is_settable(item) or where in SET_BY_SETATTR:
             kind = SETTERS.get(where, kind)
             lines += [f"@{name}.setter", f"def {name}(self, value: {kind}, /) -> None: ..."]
         return ["\n".join(lines)]

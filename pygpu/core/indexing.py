@@ -21,11 +21,6 @@ __all__ = ["Indexing"]
 class Indexing(ArrayCore):
     """``a[...]``, ``a[...] = b``, ``len(a)``, iteration."""
 
-    def __len__(self) -> int:
-        if self.ndim == 0:
-            raise TypeError("len() of unsized object")
-        return int(self.shape[0])
-
     def __iter__(self) -> Iterator[Any]:
         if self.ndim == 0:
             raise TypeError("iteration over a 0-d array")

@@ -90,6 +90,7 @@ class OpenCLBackend(Backend):
             self._options = ["-cl-fp32-correctly-rounded-divide-sqrt"]
         self.pool = MemoryPool(ImmediateAllocator(self.default_queue))
         self.table = KernelTable(False, self.pool, kernels.group_shape(self))
+        self.table.context = context
 
     @property
     def default_queue(self) -> cl.CommandQueue:

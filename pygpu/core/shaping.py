@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _array
 from . import dtypes, elementwise, layout, remember, ufuncs
 from .indexing import Indexing
 from .shortcut import shortcut
@@ -16,18 +17,21 @@ __all__ = ["Flags", "Shaping"]
 
 
 class Flags:
-    """How the items of an array lie in memory."""
+    """How the items of an array lie in memory. Shared by arrays, so it cannot be changed."""
 
-    __slots__ = ("c_contiguous", "f_contiguous")
+    __slots__ = ("c_contiguous", "f_contiguous", "forc")
+
+    c_contiguous: bool
+    f_contiguous: bool
+    forc: bool  # contiguous in C or Fortran order
 
     def __init__(self, c_contiguous: bool, f_contiguous: bool) -> None:
-        self.c_contiguous = c_contiguous
-        self.f_contiguous = f_contiguous
+        object.__setattr__(self, "c_contiguous", c_contiguous)
+        object.__setattr__(self, "f_contiguous", f_contiguous)
+        object.__setattr__(self, "forc", c_contiguous or f_contiguous)
 
-    @property
-    def forc(self) -> bool:
-        """Contiguous in C or Fortran order."""
-        return self.c_contiguous or self.f_contiguous
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"the flag {name!r} of an array cannot be set")
 
     def __getitem__(self, name: str) -> bool:
         names = {"C": "c_contiguous", "F": "f_contiguous", "FORC": "forc"}
@@ -43,13 +47,11 @@ def _sequence(args: tuple[Any, ...]) -> Any:
     return args[0] if len(args) == 1 else args
 
 
+_array._give("flags", tuple(Flags(bool(bits & 1), bool(bits & 2)) for bits in range(4)))
+
+
 class Shaping(Indexing):
     """Views and copies of other shape, order or dtype."""
-
-    @property
-    def flags(self) -> Flags:
-        """c_contiguous, f_contiguous, forc."""
-        return Flags(self._c_contiguous, self._f_contiguous)
 
     @shortcut("reshape")
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:

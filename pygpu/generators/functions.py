@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._array import GPUArray
 from pygpu.core import dtypes, elementwise, layout, remember, ufuncs
 
 __all__ = ["NAMES", "apply", "binary", "float_dtype", "split"]
@@ -172,6 +173,10 @@ def _split(name: str, dtype: np.dtype[Any], second: np.dtype[Any]) -> elementwis
 
 def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tuple[Any, Any]:
     """frexp: (significands, exponents of dtype *exponent*); modf: (fractions, whole numbers)."""
+    if queue is None and isinstance(array, GPUArray):
+        known = _known_split(name, array, exponent)
+        if known is not None:
+            return known
     _check(name, array)
     backend = array.backend
     dtype = float_dtype(array.dtype, call=name, backend=backend)
@@ -182,4 +187,22 @@ def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tup
     other = _result(name, array, array.shape, second, None, queue)
     operation = _split(name, dtype, second)
     _run(array, operation, [first, other], [array], array.shape, queue)
+    arrays = first, other, array
+    if array.size and array.dtype == dtype and all(x._is_aligned for x in arrays):
+        launch = elementwise.prepare(backend, operation, arrays, array.shape)
+        places = (-1, 1, 0)  # the result, and these of the operands
+        step = remember.step(
+            backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers
+        )
+        plans = backend.table.plans
+        plans.add(operation.name, 0, (array, other), None, first, (step,), (), (1,))
     return first, other
+
+
+def _known_split(name: str, array: Any, exponent: Any) -> tuple[Any, Any] | None:
+    """split(), if it is remembered for such an array."""
+    if not array._c_contiguous or array.dtype.kind != "f":
+        return None
+    other = array._new(array.shape, array.dtype if exponent is None else np.dtype(exponent))
+    first = array.backend.table.plans.run(f"function_{name}", array, other)
+    return None if first is None else (first, other)

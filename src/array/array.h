@@ -14,6 +14,11 @@ enum { ARRAY_C = 1, ARRAY_F = 2 };
 
 typedef struct Table Table; /* table.h */
 
+/* What programs ask of every array, made with it: Python reads a member faster than it makes an int or a tuple. */
+typedef struct {
+    PyObject *shape, *strides, *size, *nbytes;
+} Told;
+
 typedef struct {
     PyObject_HEAD
     PyObject *backend;    /* a pygpu.core.backend.Backend */
@@ -23,9 +28,12 @@ typedef struct {
     PyObject *allocator;  /* callable, or None: the backend's pool */
     PyObject *events;     /* an EventList, shared with views, or NULL: none so far */
     PyObject *event;      /* the last one, not in the list yet, or NULL */
+    PyObject *context;    /* OpenCL: the Context, or NULL */
     PyArray_Descr *dtype;
     Py_ssize_t offset;    /* of the first item in the memory [bytes] */
     Py_ssize_t size;      /* items */
+    Told told;            /* the layout in Python's terms */
+    PyObject *offset_told;
     int ndim, flags;
     char foreign;         /* events may be of other queues than `queue`: commands have to wait for them */
     Py_ssize_t *dims;     /* shape, then strides [bytes]: inline_dims if they fit */

@@ -43,7 +43,13 @@ PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, i
 /* Fills a header that may have been filled before: at the start of memory, which it takes over. 0, or -1 with an exception. */
 int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data, PyObject *allocator, PyArray_Descr *dtype, int ndim,
               const Py_ssize_t *shape, const Py_ssize_t *strides);
-int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides); /* strides NULL: C order */
+
+/* layout.c: all return 0, or -1 with an exception */
+int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides); /* strides NULL: C order; dtype is set */
+int arr_set_offset(GPUArray *self, Py_ssize_t offset);
+int arr_tell_layout(GPUArray *self); /* after dims, size or dtype were set otherwise */
+void arr_clear_layout(GPUArray *self);
+void arr_forget_layouts(void); /* at the end of the process */
 
 /* events.c */
 int arr_foreign(const GPUArray *self);                    /* whether events may be of other queues than the array's */

@@ -1,49 +1,7 @@
 /* gpuarray.c - GPUArray: shape, strides, dtype and memory of an array on a device; the base of the arrays of both backends. */
-#include "call.h"
+#include "shortcut.h"
 
-/* ---- layout ------------------------------------------------------------------------------------------------------------------ */
-
-static int contiguous(const GPUArray *self, int first, int step) {
-    Py_ssize_t expected = ARRAY_ITEMSIZE(self);
-    const Py_ssize_t *shape = ARRAY_SHAPE(self), *strides = ARRAY_STRIDES(self);
-    for (int k = 0, axis = first; k < self->ndim; k++, axis += step) {
-        if (shape[axis] == 1) {
-            continue;
-        }
-        if (strides[axis] != expected) {
-            return 0;
-        }
-        expected *= shape[axis];
-    }
-    return 1;
-}
-
-int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides) {
-    Py_ssize_t *dims = self->inline_dims;
-    if (ndim > ARRAY_INLINE_DIMS) {
-        dims = PyMem_Malloc(2 * (size_t)ndim * sizeof *dims);
-        if (dims == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
-    }
-    self->dims = dims;
-    self->ndim = ndim;
-    Py_ssize_t size = 1, step = ARRAY_ITEMSIZE(self);
-    for (int axis = ndim - 1; axis >= 0; axis--) {
-        size *= shape[axis];
-        dims[axis] = shape[axis];
-        dims[ndim + axis] = strides != NULL ? strides[axis] : step;
-        step *= shape[axis] > 0 ? shape[axis] : 1;
-    }
-    self->size = size;
-    if (strides == NULL) {
-        self->flags = ARRAY_C | (ndim <= 1 || size == 0 || contiguous(self, 0, 1) ? ARRAY_F : 0);
-    } else {
-        self->flags = size == 0 ? ARRAY_C | ARRAY_F : (contiguous(self, ndim - 1, -1) ? ARRAY_C : 0) | (contiguous(self, 0, 1) ? ARRAY_F : 0);
-    }
-    return 0;
-}
+/* ---- arguments --------------------------------------------------------------------------------------------------------------- */
 
 static int read_tuple(PyObject *obj, const char *name, Py_ssize_t *out) {
     if (!PyTuple_Check(obj)) {
@@ -95,6 +53,9 @@ static PyObject *GPUArray_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyO
         self->allocator = Py_NewRef(Py_None);
         self->dtype = PyArray_DescrFromType(NPY_UINT8);
         self->flags = ARRAY_C | ARRAY_F;
+        if (self->dtype == NULL || arr_tell_layout(self) < 0 || arr_set_offset(self, 0) < 0) {
+            Py_CLEAR(self);
+        }
     }
     return (PyObject *)self;
 }
@@ -114,10 +75,10 @@ int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, 
         self->ndim = 0;
     }
     Py_XSETREF(self->base_data, data);
-    self->offset = 0;
-    if (arr_set_layout(self, ndim, shape, strides) < 0) {
+    if (arr_set_layout(self, ndim, shape, strides) < 0 || arr_set_offset(self, 0) < 0) {
         return -1;
     }
+    Py_XSETREF(self->context, Py_XNewRef(table != NULL ? table->context : NULL));
     Py_XSETREF(self->table, (Table *)Py_XNewRef((PyObject *)table));
     Py_XSETREF(self->backend, Py_NewRef(backend));
     Py_XSETREF(self->queue, Py_NewRef(queue));
@@ -152,8 +113,7 @@ static int fill(GPUArray *self, PyObject **a) {
     int status = arr_place(self, a[0], (Table *)table, a[1], Py_NewRef(a[2]), a[7] != NULL ? a[7] : Py_None, (PyArray_Descr *)a[6], n, shape,
                            a[5] != Py_None ? strides : NULL);
     Py_XDECREF(table);
-    self->offset = status == 0 ? offset : self->offset;
-    return status;
+    return status < 0 || offset == 0 ? status : arr_set_offset(self, offset);
 }
 
 static PyObject *GPUArray_init(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
@@ -172,6 +132,7 @@ static int GPUArray_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(self->queue);
     Py_VISIT(self->base_data);
     Py_VISIT(self->allocator);
+    Py_VISIT(self->context);
     Py_VISIT(self->events);
     Py_VISIT(self->event);
     return 0;
@@ -180,7 +141,7 @@ static int GPUArray_traverse(PyObject *op, visitproc visit, void *arg) {
 /* Nothing that a kernel's launch may be reading now goes before the array itself. */
 static int GPUArray_clear(PyObject *op) {
     GPUArray *self = (GPUArray *)op;
-    Py_CLEAR(self->allocator);
+    Py_XSETREF(self->allocator, Py_NewRef(Py_None));
     Py_CLEAR(self->events);
     Py_CLEAR(self->event);
     return 0;
@@ -193,15 +154,16 @@ static void GPUArray_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
-    GPUArray_clear(op);
+    Py_XDECREF(self->allocator);
+    Py_XDECREF(self->events);
+    Py_XDECREF(self->event);
     Py_XDECREF(self->base_data);
+    Py_XDECREF(self->context);
     Py_XDECREF(self->queue);
     Py_XDECREF(self->backend);
     Py_XDECREF((PyObject *)self->table);
     Py_XDECREF(self->dtype);
-    if (self->dims != self->inline_dims) {
-        PyMem_Free(self->dims);
-    }
+    arr_clear_layout(self);
     type->tp_free(op);
     Py_DECREF(type);
 }
@@ -218,8 +180,9 @@ PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, i
     self->queue = Py_NewRef(like->queue);
     self->base_data = data;
     self->allocator = Py_NewRef(like->allocator);
+    self->context = Py_XNewRef(like->context);
     self->dtype = (PyArray_Descr *)Py_NewRef((PyObject *)dtype);
-    if (arr_set_layout(self, ndim, shape, strides) < 0) {
+    if (arr_set_layout(self, ndim, shape, strides) < 0 || arr_set_offset(self, 0) < 0) {
         Py_DECREF((PyObject *)self);
         return NULL;
     }
@@ -277,21 +240,11 @@ static PyObject *GPUArray_set_event(PyObject *op, PyObject *event) {
 
 /* ---- attributes -------------------------------------------------------------------------------------------------------------- */
 
-static PyObject *GPUArray_get_shape(PyObject *op, void *Py_UNUSED(closure)) { return pg_tuple_of(ARRAY_SHAPE((GPUArray *)op), ((GPUArray *)op)->ndim); }
-static PyObject *GPUArray_get_strides(PyObject *op, void *Py_UNUSED(closure)) { return pg_tuple_of(ARRAY_STRIDES((GPUArray *)op), ((GPUArray *)op)->ndim); }
-static PyObject *GPUArray_get_dtype(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef((PyObject *)((GPUArray *)op)->dtype); }
-static PyObject *GPUArray_get_nbytes(PyObject *op, void *Py_UNUSED(closure)) {
-    GPUArray *self = (GPUArray *)op;
-    return PyLong_FromSsize_t(self->size * ARRAY_ITEMSIZE(self));
-}
 static PyObject *GPUArray_get_itemsize(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromSsize_t(ARRAY_ITEMSIZE((GPUArray *)op)); }
 static PyObject *GPUArray_get_c_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_C); }
 static PyObject *GPUArray_get_f_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_F); }
 
-static PyObject *GPUArray_get_queue(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef(((GPUArray *)op)->queue); }
-
-static int GPUArray_set_queue(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
-    GPUArray *self = (GPUArray *)op;
+static int set_queue(GPUArray *self, PyObject *value) {
     if (value == NULL) {
         value = Py_None;
     }
@@ -302,8 +255,22 @@ static int GPUArray_set_queue(PyObject *op, PyObject *value, void *Py_UNUSED(clo
     return 0;
 }
 
-static PyObject *GPUArray_get_base_data(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef(((GPUArray *)op)->base_data); }
-static PyObject *GPUArray_get_offset(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromSsize_t(((GPUArray *)op)->offset); }
+static PyObject *GPUArray_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
+    if (arr_given.flags == NULL || !PyTuple_CheckExact(arr_given.flags) || PyTuple_GET_SIZE(arr_given.flags) != 4) {
+        PyErr_SetString(PyExc_AttributeError, "flags");
+        return NULL;
+    }
+    return Py_NewRef(PyTuple_GET_ITEM(arr_given.flags, ((GPUArray *)op)->flags & (ARRAY_C | ARRAY_F)));
+}
+
+static Py_ssize_t GPUArray_length(PyObject *op) {
+    GPUArray *self = (GPUArray *)op;
+    if (self->ndim == 0) {
+        PyErr_SetString(PyExc_TypeError, "len() of unsized object");
+        return -1;
+    }
+    return ARRAY_SHAPE(self)[0];
+}
 
 /* Other memory for the same header, once _place_in() of the class has checked it. */
 static int place_in(PyObject *op, PyObject *data, PyObject *offset) {
@@ -312,38 +279,40 @@ static int place_in(PyObject *op, PyObject *data, PyObject *offset) {
     return done != NULL ? 0 : -1;
 }
 
-static int GPUArray_set_base_data(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
-    PyObject *offset = value != NULL ? GPUArray_get_offset(op, NULL) : NULL;
-    if (value == NULL) {
-        PyErr_SetString(PyExc_TypeError, "base_data cannot be deleted");
+/* Python reads a member of this kind as fast as an attribute of a class written in Python, and faster than by a function; so what can be
+ * set is set here. */
+static int GPUArray_setattro(PyObject *op, PyObject *name, PyObject *value) {
+    GPUArray *self = (GPUArray *)op;
+    int queue = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "queue") == 0;
+    int data = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "base_data") == 0;
+    if (!queue && !data && !(PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "offset") == 0)) {
+        return PyObject_GenericSetAttr(op, name, value);
     }
-    int failed = offset == NULL || place_in(op, value, offset) < 0;
-    Py_XDECREF(offset);
-    return failed ? -1 : 0;
-}
-
-static int GPUArray_set_offset(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(op), name);
+    int ours = found != NULL && Py_IS_TYPE(found, &PyMemberDescr_Type) && PyDescr_TYPE(found) == arr_state->GPUArrayType;
+    Py_XDECREF(found);
+    if (!ours) { /* a program's class has something else of that name */
+        PyErr_Clear();
+        return PyObject_GenericSetAttr(op, name, value);
+    }
+    if (queue) {
+        return set_queue(self, value);
+    }
     if (value == NULL) {
-        PyErr_SetString(PyExc_TypeError, "offset cannot be deleted");
+        PyErr_Format(PyExc_TypeError, "%U cannot be deleted", name);
         return -1;
     }
-    PyObject *data = GPUArray_get_base_data(op, NULL);
-    int failed = place_in(op, data, value) < 0;
-    Py_DECREF(data);
-    return failed ? -1 : 0;
+    PyObject *other = Py_NewRef(data ? self->offset_told : self->base_data);
+    int result = data ? place_in(op, value, other) : place_in(op, other, value);
+    Py_DECREF(other);
+    return result;
 }
 
 static PyGetSetDef GPUArray_getset[] = {
-    {"base_data", GPUArray_get_base_data, GPUArray_set_base_data, "Any: The memory that the array lies in, at offset.", NULL},
-    {"offset", GPUArray_get_offset, GPUArray_set_offset, "int: Where the first item lies in base_data [bytes].", NULL},
-    {"queue", GPUArray_get_queue, GPUArray_set_queue, "Any: CommandQueue or Stream of the array's commands; None is CUDA's default stream.", NULL},
-    {"shape", GPUArray_get_shape, NULL, "tuple[int, ...]: Length of each axis.", NULL},
-    {"strides", GPUArray_get_strides, NULL, "tuple[int, ...]: Distance of neighbours along each axis [bytes].", NULL},
-    {"dtype", GPUArray_get_dtype, NULL, "np.dtype[Any]: Type of the items.", NULL},
-    {"nbytes", GPUArray_get_nbytes, NULL, "int: size * itemsize [bytes].", NULL},
     {"itemsize", GPUArray_get_itemsize, NULL, "int: Size of an item [bytes].", NULL},
     {"_c_contiguous", GPUArray_get_c_contiguous, NULL, "bool: Whether items lie in C order without gaps.", NULL},
     {"_f_contiguous", GPUArray_get_f_contiguous, NULL, "bool: Whether items lie in Fortran order without gaps.", NULL},
+    {"flags", GPUArray_get_flags, NULL, "Any: How the items lie: c_contiguous, f_contiguous, forc.", NULL},
     {"_foreign", arr_get_foreign, arr_set_foreign, "bool: Whether events may be of other queues than the array's.", NULL},
     {"events", arr_get_events, arr_set_events, "list[Any]: OpenCL events that the contents depend on.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -351,9 +320,17 @@ static PyGetSetDef GPUArray_getset[] = {
 
 static PyMemberDef GPUArray_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(GPUArray, weakrefs), READONLY, NULL},
-    {"backend", T_OBJECT, offsetof(GPUArray, backend), READONLY, "Any: What runs the array's kernels."},
-    {"allocator", T_OBJECT, offsetof(GPUArray, allocator), 0, "Any: What new memory comes from; None is the backend's pool."},
-    {"size", T_PYSSIZET, offsetof(GPUArray, size), READONLY, "int: Number of items."},
+    {"backend", T_OBJECT_EX, offsetof(GPUArray, backend), READONLY, "Any: What runs the array's kernels."},
+    {"allocator", T_OBJECT_EX, offsetof(GPUArray, allocator), 0, "Any: What new memory comes from; None is the backend's pool."},
+    {"_context", T_OBJECT_EX, offsetof(GPUArray, context), READONLY, "Any: The Context of the memory."},
+    {"base_data", T_OBJECT_EX, offsetof(GPUArray, base_data), READONLY, "Any: The memory that the array lies in, at offset."},
+    {"offset", T_OBJECT_EX, offsetof(GPUArray, offset_told), READONLY, "int: Where the first item lies in base_data [bytes]."},
+    {"queue", T_OBJECT_EX, offsetof(GPUArray, queue), READONLY, "Any: CommandQueue or Stream of the array's commands; None is CUDA's default stream."},
+    {"shape", T_OBJECT_EX, offsetof(GPUArray, told.shape), READONLY, "tuple[int, ...]: Length of each axis."},
+    {"strides", T_OBJECT_EX, offsetof(GPUArray, told.strides), READONLY, "tuple[int, ...]: Distance of neighbours along each axis [bytes]."},
+    {"dtype", T_OBJECT_EX, offsetof(GPUArray, dtype), READONLY, "np.dtype[Any]: Type of the items."},
+    {"size", T_OBJECT_EX, offsetof(GPUArray, told.size), READONLY, "int: Number of items."},
+    {"nbytes", T_OBJECT_EX, offsetof(GPUArray, told.nbytes), READONLY, "int: size * itemsize [bytes]."},
     {"ndim", T_INT, offsetof(GPUArray, ndim), READONLY, "int: Number of axes."},
     {NULL, 0, 0, 0, NULL},
 };
@@ -380,6 +357,8 @@ static PyType_Slot GPUArray_slots[] = {
     {Py_tp_traverse, (void *)GPUArray_traverse},
     {Py_tp_clear, (void *)GPUArray_clear},
     {Py_tp_dealloc, (void *)GPUArray_dealloc},
+    {Py_tp_setattro, (void *)GPUArray_setattro},
+    {Py_sq_length, (void *)GPUArray_length},
     {Py_tp_methods, GPUArray_methods},
     {Py_tp_members, GPUArray_members},
     {Py_tp_getset, GPUArray_getset},

@@ -116,6 +116,7 @@ static void module_free(void *op) {
     Py_CLEAR(state->LauncherType);
     Py_CLEAR(state->ShortcutType);
     arr_forget_given();
+    arr_forget_layouts();
     Py_CLEAR(state->ids);
     Py_CLEAR(state->array_ufunc);
     Py_CLEAR(state->call_word);

@@ -39,6 +39,7 @@ static int Table_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(self->ordered);
     Py_VISIT(self->local);
     Py_VISIT(self->plans);
+    Py_VISIT(self->context);
     for (size_t i = 0; i < self->room; i++) {
         Py_VISIT(self->entries[i].kernel);
     }
@@ -74,6 +75,7 @@ static void Table_dealloc(PyObject *op) {
     Py_XDECREF(self->allocate);
     Py_XDECREF(self->local);
     Py_XDECREF(self->plans);
+    Py_XDECREF(self->context);
     type->tp_free(op);
     Py_DECREF(type);
 }
@@ -283,6 +285,7 @@ static int Table_set_ordered(PyObject *op, PyObject *value, void *Py_UNUSED(clos
 }
 
 static PyMemberDef Table_members[] = {
+    {"context", T_OBJECT, offsetof(Table, context), 0, "Any: The context of the arrays, on OpenCL."},
     {"plans", T_OBJECT_EX, offsetof(Table, plans), READONLY, "Plans: What is remembered by shapes and strides."},
     {NULL, 0, 0, 0, NULL},
 };

@@ -24,6 +24,7 @@ struct Table {
     PyObject_HEAD
     int cuda;
     PyObject *allocate;  /* the pool's */
+    PyObject *context;   /* OpenCL: of the arrays; NULL: not told */
     PyObject *ordered;   /* the queue, known to run in order, that operators were used with last */
     PyObject *local;     /* OpenCL: local size; CUDA: block */
     PyObject *plans;     /* a Plans: what is remembered by shapes and strides */

@@ -11,8 +11,7 @@ PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int 
     }
     GPUArray *view = (GPUArray *)arr_new_beside(self, dtype, Py_NewRef(self->base_data), ndim, shape, strides);
     if (view != NULL) {
-        view->offset = offset;
-        if (arr_share_events(view, self) < 0) { /* what is done through one counts for the other */
+        if ((offset != 0 && arr_set_offset(view, offset) < 0) || arr_share_events(view, self) < 0) { /* what is done through one counts for the other */
             Py_CLEAR(view);
         }
     }

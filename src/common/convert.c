@@ -8,6 +8,9 @@ const char *pg_type_name(PyObject *obj) {
 
 /* A new reference to an int, or NULL with a TypeError that names the argument. */
 static PyObject *as_index(PyObject *obj, const char *call, const char *name) {
+    if (PyLong_CheckExact(obj)) {
+        return Py_NewRef(obj);
+    }
     PyObject *index = PyNumber_Index(obj);
     if (index == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();

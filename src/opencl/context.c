@@ -1,5 +1,6 @@
 /* context.c - Context: devices of one platform that share memory and programs. */
 #include "hollow.h"
+#include "known.h"
 
 enum {
 #define CONTEXT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -57,7 +58,24 @@ static int Context_fill(Context *self) {
     return 0;
 }
 
-PyObject *ocl_context_wrap(State *state, cl_context handle, int retain) {
+/* What another object of the same handle knows. */
+static int Context_fill_from(Context *self, const Context *twin) {
+    self->devices = PyMem_Calloc((size_t)twin->n_devices + 1, sizeof *self->devices);
+    if (self->devices == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (; self->n_devices < twin->n_devices; self->n_devices++) {
+        self->devices[self->n_devices] = (Device *)Py_NewRef(twin->devices[self->n_devices]);
+    }
+    self->version = twin->version;
+    self->shares_gl = twin->shares_gl;
+    self->given = Py_XNewRef(twin->given);
+    return 0;
+}
+
+/* An object with a reference of its own to the handle. */
+static PyObject *Context_twin(State *state, cl_context handle, int retain) {
     cl_int status = CL_SUCCESS;
     if (retain) {
         CL_CALL(status, clRetainContext, handle);
@@ -74,10 +92,19 @@ PyObject *ocl_context_wrap(State *state, cl_context handle, int retain) {
     self->state = state;
     self->context = handle;
     self->shares_gl = -1;
-    if (Context_fill(self) < 0) {
+    PyObject *twin = ocl_known(state, state->ContextType, handle);
+    if ((twin != NULL ? Context_fill_from(self, (Context *)twin) : Context_fill(self)) < 0) {
         Py_CLEAR(self);
+    } else if (twin == NULL) {
+        ocl_remember((PyObject *)self);
     }
+    Py_XDECREF(twin);
     return (PyObject *)self;
+}
+
+PyObject *ocl_context_wrap(State *state, cl_context handle) {
+    PyObject *self = ocl_known(state, state->ContextType, handle);
+    return self != NULL ? self : Context_twin(state, handle, 1);
 }
 
 Context *ocl_as_context(State *state, PyObject *obj, const char *call) {
@@ -329,6 +356,7 @@ static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject 
     }
     PyMem_Free(ids);
     self->given = keep;
+    ocl_remember((PyObject *)self);
     return (PyObject *)self;
 fail:
     PyMem_Free(ids);
@@ -362,6 +390,7 @@ static void Context_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
+    ocl_forget(op);
     if (self->context != NULL) {
         CL_RELEASE(LIVE_CONTEXT, clReleaseContext, self->context);
     }
@@ -497,7 +526,7 @@ static PyObject *Context_from_int_ptr(PyObject *type, PyObject *const *args, Py_
         ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "Context.from_int_ptr", &handle) < 0) {
         return NULL;
     }
-    return ocl_context_wrap(state, (cl_context)handle, retain);
+    return Context_twin(state, (cl_context)handle, retain);
 }
 
 static PyObject *Context_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {

@@ -1,5 +1,5 @@
 /* device.c - Device: what commands run on, its information and its parts. */
-#include "opencl.h"
+#include "known.h"
 
 enum {
 #define DEVICE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -25,8 +25,19 @@ cl_int ocl_device_query(void *self, cl_uint param, size_t size, void *value, siz
     return status;
 }
 
+/* Devices that are no parts of others live as long as their driver, so that they can be found by their handle. */
+static void remember_root(Device *self) {
+    if (self->version < 120 || ocl_info_number(self, ocl_device_query, CL_DEVICE_PARENT_DEVICE) == 0) {
+        ocl_remember((PyObject *)self);
+    }
+}
+
 PyObject *ocl_device_wrap(State *state, cl_device_id id, Platform *platform, int owned) {
-    Device *self = (Device *)PG_NEW(state->DeviceType);
+    Device *self = owned ? NULL : (Device *)ocl_known(state, state->DeviceType, id);
+    if (self != NULL) {
+        return (PyObject *)self;
+    }
+    self = (Device *)PG_NEW(state->DeviceType);
     if (self == NULL) {
         if (owned) {
             cl_int status = CL_SUCCESS;
@@ -55,6 +66,9 @@ PyObject *ocl_device_wrap(State *state, cl_device_id id, Platform *platform, int
     char version[256] = "";
     if (ocl_device_query(self, CL_DEVICE_VERSION, sizeof version - 1, version, NULL) == CL_SUCCESS) {
         self->version = ocl_version_number(version);
+    }
+    if (!owned) {
+        remember_root(self);
     }
     return (PyObject *)self;
 fail:
@@ -154,6 +168,7 @@ static void Device_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
+    ocl_forget(op);
     if (self->owned) {
         CL_RELEASE(LIVE_DEVICE, clReleaseDevice, self->id);
     }
@@ -305,6 +320,10 @@ static PyObject *Device_from_int_ptr(PyObject *type, PyObject *const *args, Py_s
     if (state == NULL || pg_args(&Device_from_int_ptr_args, args, nargs, kwnames, a) < 0 || (retain = pg_as_bool(a[1], 1)) < 0 ||
         ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "Device.from_int_ptr", &handle) < 0) {
         return NULL;
+    }
+    PyObject *root = ocl_known(state, state->DeviceType, (void *)handle);
+    if (root != NULL) {
+        return root;
     }
     /* Retaining a root device has no effect (OpenCL 1.2, section 4.3), so the object may always own one reference. */
     cl_int status = CL_SUCCESS;

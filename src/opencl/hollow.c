@@ -5,6 +5,7 @@
  * takes a hollow object refuses it as it refuses one that was released. A subclass with a __new__ of its own is left as it is.
  */
 #include "hollow.h"
+#include "known.h"
 
 int ocl_is_made_by_init(PyTypeObject *type, PyTypeObject *base, PyObject *args) {
     return type->tp_init != base->tp_init && (type->tp_new == base->tp_new || PyTuple_GET_SIZE(args) == 0);
@@ -22,9 +23,14 @@ int ocl_fill_hollow(PyObject *op, PyObject *made, size_t end, void (*moved)(PyOb
     if (made == NULL) {
         return -1;
     }
+    const State *state = ((OclObject *)op)->state;
+    int known = (Py_IS_TYPE(made, state->ContextType) || Py_IS_TYPE(made, state->CommandQueueType)) && ocl_forget(made);
     size_t start = sizeof(OclObject), size = end - start;
     memcpy((char *)op + start, (char *)made + start, size);
     memset((char *)made + start, 0, size); /* its dealloc finds nothing: another object owns it now */
+    if (known) {
+        ocl_remember(op);
+    }
     if (moved != NULL) {
         moved(op, made);
     }

@@ -136,9 +136,9 @@ static PyObject *convert(State *state, InfoKind kind, const unsigned char *bytes
     case INFO_DEVICE:
         return handle != NULL ? ocl_device_wrap(state, handle, NULL, 0) : Py_NewRef(Py_None);
     case INFO_CONTEXT:
-        return handle != NULL ? ocl_context_wrap(state, handle, 1) : Py_NewRef(Py_None);
+        return handle != NULL ? ocl_context_wrap(state, handle) : Py_NewRef(Py_None);
     case INFO_QUEUE:
-        return handle != NULL ? ocl_queue_wrap(state, handle, 1) : Py_NewRef(Py_None);
+        return handle != NULL ? ocl_queue_wrap(state, handle) : Py_NewRef(Py_None);
     case INFO_MEM:
         return handle != NULL ? ocl_memory_wrap(state, NULL, handle, 1, NULL) : Py_NewRef(Py_None);
     case INFO_TOPOLOGY_AMD: {
@@ -162,9 +162,40 @@ static PyObject *convert(State *state, InfoKind kind, const unsigned char *bytes
     return PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)size);
 }
 
+/* Whether an answer has 8 bytes at most, so that its size need not be asked for first. */
+static int is_short(InfoKind kind) {
+    switch (kind) {
+    case INFO_BOOL:
+    case INFO_INT:
+    case INFO_UINT:
+    case INFO_ULONG:
+    case INFO_SIZE:
+    case INFO_BITS:
+    case INFO_VERSION:
+    case INFO_HANDLE:
+    case INFO_PLATFORM:
+    case INFO_DEVICE:
+    case INFO_CONTEXT:
+    case INFO_QUEUE:
+    case INFO_MEM:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routine, const Info *row) {
     size_t size = 0;
-    cl_int status = query(self, row->param, 0, NULL, &size);
+    cl_int status;
+    if (is_short(row->kind) && !PG_UNLIKELY(pg_trap)) {
+        unsigned char word[16] = {0};
+        status = query(self, row->param, 8, word, &size);
+        if (status == CL_SUCCESS) {
+            return convert(state, row->kind, word, size < 8 ? size : 8);
+        }
+        size = 0; /* the same again, for a driver that wants the very size, and for the exception */
+    }
+    status = query(self, row->param, 0, NULL, &size);
     if (status != CL_SUCCESS) {
         return ocl_raise_with(state, routine, status, "%s is not offered here", row->name);
     }
@@ -190,15 +221,29 @@ PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routin
     return result;
 }
 
+/* The row of a table that has this param, or NULL. */
+static const Info *find_row(const Info *rows, size_t n, cl_uint param) {
+    static const Info *recent[64]; /* some tables have more than a hundred rows */
+    const Info **last = &recent[(param ^ (uintptr_t)rows >> 5) % 64];
+    if (*last >= rows && *last < rows + n && (*last)->param == param) {
+        return *last;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].param == param) {
+            return *last = &rows[i];
+        }
+    }
+    return NULL;
+}
+
 PyObject *ocl_info_by_param(State *state, void *self, InfoQuery query, const char *routine, const Info *rows, size_t n, PyObject *param) {
     cl_uint number;
     if (pg_as_u32(param, routine, "param", &number) < 0) {
         return NULL;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (rows[i].param == number) {
-            return ocl_info(state, self, query, routine, &rows[i]);
-        }
+    const Info *row = find_row(rows, n, number);
+    if (row != NULL) {
+        return ocl_info(state, self, query, routine, row);
     }
     char name[32];
     PyOS_snprintf(name, sizeof name, "param 0x%x", (unsigned)number);

@@ -58,7 +58,7 @@ int ocl_memory_fill(Memory *self, cl_mem mem, Context *context) {
             ocl_raise(state, "clGetMemObjectInfo", status);
             return -1;
         }
-        self->context = (Context *)ocl_context_wrap(state, handle, 1);
+        self->context = (Context *)ocl_context_wrap(state, handle);
         if (self->context == NULL) {
             return -1;
         }

@@ -159,6 +159,8 @@ cl_ulong ocl_info_number(void *self, InfoQuery query, cl_uint param);
     State *state;          \
     PyObject *weakrefs;
 
+#define OCL_KNOWN_HEAD(type, name) OCL_HEAD type name; PyObject *next_known; /* of a kind that is found by its handle: known.h */
+
 typedef struct {
     OCL_HEAD
 } OclObject;
@@ -182,8 +184,7 @@ PyObject *ocl_refuse_pickle(PyObject *op, PyObject *protocol);
 #define OCL_HANDLE_GETSET(kind) {"int_ptr", ocl_handle_int_ptr, NULL, "int: the " kind " of the driver", NULL}
 
 typedef struct {
-    OCL_HEAD
-    cl_platform_id id;
+    OCL_KNOWN_HEAD(cl_platform_id, id)
     int version; /* 100, 110, 120, 200, 210, 220, 300 */
     int is_pocl, is_intel_cpu, is_nvidia;
     PyObject *dict;
@@ -202,8 +203,7 @@ typedef struct {
 } DeviceLimits;
 
 typedef struct {
-    OCL_HEAD
-    cl_device_id id;
+    OCL_KNOWN_HEAD(cl_device_id, id)
     Platform *platform;
     int version;
     int owned; /* a sub-device: its handle is released */
@@ -213,8 +213,7 @@ typedef struct {
 } Device;
 
 typedef struct {
-    OCL_HEAD
-    cl_context context;
+    OCL_KNOWN_HEAD(cl_context, context)
     int version; /* the lowest of its devices' */
     int shares_gl; /* 1 if it was made with an OpenGL context, 0 without; -1: elsewhere, so not known */
     Py_ssize_t n_devices;
@@ -224,12 +223,12 @@ typedef struct {
 } Context;
 
 typedef struct {
-    OCL_HEAD
-    cl_command_queue queue;
+    OCL_KNOWN_HEAD(cl_command_queue, queue)
     Context *context;
     Device *device;
     cl_bitfield properties;
     int finalized;          /* left as a context manager */
+    int shared;             /* its handle may have got commands that this object does not know of */
     unsigned enqueued, finished; /* commands, and those known to be done: the driver's queue may be full of the others */
     unsigned failures;      /* of ocl_event_failures(): those that its order has been kept over; see queue_order.c */
     size_t n_marks, room_for_marks;
@@ -304,7 +303,7 @@ PyObject *ocl_device_wrap(State *state, cl_device_id id, Platform *platform, int
 cl_int ocl_device_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret);
 const DeviceLimits *ocl_device_limits(Device *self);
 int ocl_version_number(const char *text); /* "OpenCL 1.2 ..." -> 120 */
-PyObject *ocl_context_wrap(State *state, cl_context handle, int retain);
+PyObject *ocl_context_wrap(State *state, cl_context handle); /* the one that there is, else a new one with a reference of its own */
 /* 1 if the device's extensions have this one, 0 if not; -1 with an exception. */
 int ocl_device_has_extension(Device *self, const char *name);
 
@@ -320,7 +319,7 @@ typedef struct {
 /* [(context_properties.X, value), ...], or NULL or None for none. */
 int ocl_context_properties(State *state, PyObject *obj, const char *call, ContextProperties *out);
 void ocl_context_properties_add(ContextProperties *self, cl_platform_id platform);
-PyObject *ocl_queue_wrap(State *state, cl_command_queue handle, int retain);
+PyObject *ocl_queue_wrap(State *state, cl_command_queue handle); /* likewise */
 /* Borrowed reference to the argument as the given kind, or NULL with a TypeError that names call and argument. */
 Context *ocl_as_context(State *state, PyObject *obj, const char *call);
 Queue *ocl_as_queue(State *state, PyObject *obj, const char *call);

@@ -1,5 +1,6 @@
 /* platform.c - Platform: one OpenCL implementation, and the list of them. */
 #include "blocking.h"
+#include "known.h"
 
 enum {
 #define PLATFORM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -38,7 +39,11 @@ int ocl_version_number(const char *text) {
 static int all_as_nvidia; /* for tests */
 
 PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
-    Platform *self = (Platform *)PG_NEW(state->PlatformType);
+    Platform *self = (Platform *)ocl_known(state, state->PlatformType, id);
+    if (self != NULL) {
+        return (PyObject *)self;
+    }
+    self = (Platform *)PG_NEW(state->PlatformType);
     if (self == NULL) {
         return NULL;
     }
@@ -53,6 +58,7 @@ PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
         self->is_nvidia = all_as_nvidia || strstr(name, "NVIDIA") != NULL;
         self->is_intel_cpu = strstr(name, "Intel") != NULL && strstr(name, "Graphics") == NULL;
     }
+    ocl_remember((PyObject *)self);
     return (PyObject *)self;
 }
 
@@ -74,6 +80,7 @@ static void Platform_dealloc(PyObject *op) {
     if (((Platform *)op)->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
+    ocl_forget(op);
     type->tp_free(op);
     Py_DECREF(type);
 }
@@ -266,6 +273,7 @@ static PyObject *as_nvidia(PyObject *Py_UNUSED(module), PyObject *flag) {
         return NULL;
     }
     all_as_nvidia = wanted;
+    ocl_forget_all();
     ocl_queues_shared = 0;
     if (!wanted) {
         ocl_polls = 0; /* until the next context of NVIDIA's */

@@ -269,7 +269,7 @@ PyObject *ocl_program_wrap(State *state, PyTypeObject *type, cl_program handle, 
         }
     }
     ocl_live[LIVE_PROGRAM]++;
-    PyObject *context = ocl_context_wrap(state, context_handle, 1);
+    PyObject *context = ocl_context_wrap(state, context_handle);
     if (context == NULL) {
         CL_RELEASE(LIVE_PROGRAM, clReleaseProgram, handle);
         return NULL;

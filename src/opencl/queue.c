@@ -1,6 +1,7 @@
 /* queue.c - CommandQueue: an in-order or out-of-order stream of commands on one device. */
 #include "blocking.h"
 #include "hollow.h"
+#include "known.h"
 
 enum {
 #define QUEUE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -18,7 +19,8 @@ static cl_int Queue_query(void *self, cl_uint param, size_t size, void *value, s
     return status;
 }
 
-PyObject *ocl_queue_wrap(State *state, cl_command_queue handle, int retain) {
+/* An object with a reference of its own to the handle. */
+static PyObject *Queue_twin(State *state, cl_command_queue handle, int retain) {
     cl_int status = CL_SUCCESS;
     if (retain) {
         CL_CALL(status, clRetainCommandQueue, handle);
@@ -35,6 +37,16 @@ PyObject *ocl_queue_wrap(State *state, cl_command_queue handle, int retain) {
     }
     self->state = state;
     self->queue = handle;
+    self->shared = 1;
+    Queue *twin = (Queue *)ocl_known(state, state->CommandQueueType, handle);
+    if (twin != NULL) {
+        twin->shared = 1;
+        self->context = (Context *)Py_NewRef(twin->context);
+        self->device = (Device *)Py_NewRef(twin->device);
+        self->properties = twin->properties;
+        Py_DECREF(twin);
+        return (PyObject *)self;
+    }
     cl_context context = NULL;
     cl_device_id device = NULL;
     status = Queue_query(self, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
@@ -45,16 +57,26 @@ PyObject *ocl_queue_wrap(State *state, cl_command_queue handle, int retain) {
         ocl_raise(state, "clGetCommandQueueInfo", status);
         goto fail;
     }
-    self->context = (Context *)ocl_context_wrap(state, context, 1);
+    self->context = (Context *)ocl_context_wrap(state, context);
     self->device = self->context != NULL ? (Device *)ocl_device_wrap(state, device, NULL, 0) : NULL;
     if (self->device == NULL) {
         goto fail;
     }
     self->properties = ocl_info_number(self, Queue_query, CL_QUEUE_PROPERTIES);
+    ocl_remember((PyObject *)self);
     return (PyObject *)self;
 fail:
     Py_DECREF(self);
     return NULL;
+}
+
+PyObject *ocl_queue_wrap(State *state, cl_command_queue handle) {
+    Queue *self = (Queue *)ocl_known(state, state->CommandQueueType, handle);
+    if (self != NULL && !self->finalized) {
+        return (PyObject *)self;
+    }
+    Py_XDECREF(self); /* using that one would warn */
+    return Queue_twin(state, handle, 1);
 }
 
 Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
@@ -246,6 +268,7 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
         goto fail;
     }
     ocl_live[LIVE_QUEUE]++;
+    ocl_remember((PyObject *)self);
     return (PyObject *)self;
 fail:
     Py_DECREF(self);
@@ -275,6 +298,7 @@ static void Queue_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) {
         PyObject_ClearWeakRefs(op);
     }
+    ocl_forget(op);
     ocl_queue_forget_order(self);
     if (self->enqueued != self->finished) {
         ocl_queues_busy--;
@@ -323,15 +347,22 @@ static PyObject *Queue_get_info(PyObject *op, PyObject *param) {
     return ocl_info_by_param(((Queue *)op)->state, op, Queue_query, "clGetCommandQueueInfo", Queue_info, ROW_COUNT, param);
 }
 
+/* All of its commands are known to be done. */
+static int Queue_is_idle(const Queue *self) { return self->enqueued == self->finished && self->n_marks == 0 && !self->shared; }
+
 static PyObject *Queue_flush(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Queue *self = (Queue *)op;
     cl_int status = CL_SUCCESS;
     if (ocl_queue_check(self, "CommandQueue.flush") < 0) {
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    CL_CALL(status, clFlush, self->queue);
-    Py_END_ALLOW_THREADS
+    if (Queue_is_idle(self)) { /* so it does not block */
+        CL_CALL(status, clFlush, self->queue);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clFlush, self->queue);
+        Py_END_ALLOW_THREADS
+    }
     return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, "clFlush", status);
 }
 
@@ -370,8 +401,7 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     unsigned number = self->enqueued;
-    int idle = self->enqueued == self->finished && self->n_marks == 0 && !ocl_queues_shared;
-    if (idle || !pg_is_main_thread()) { /* nothing to wait for, or no signal arrives here: the driver's own wait serves */
+    if (Queue_is_idle(self) || !pg_is_main_thread()) { /* nothing to wait for, or no signal arrives here: the driver's own wait serves */
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clFinish, self->queue);
         Py_END_ALLOW_THREADS
@@ -406,7 +436,7 @@ static PyObject *Queue_finalize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 }
 
 static PyObject *Queue_get_int_ptr(PyObject *op, void *closure) {
-    ocl_queues_shared = 1;
+    ((Queue *)op)->shared = ocl_queues_shared = 1;
     return ocl_handle_int_ptr(op, closure);
 }
 
@@ -424,7 +454,7 @@ static PyObject *Queue_from_int_ptr(PyObject *type, PyObject *const *args, Py_ss
         ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "CommandQueue.from_int_ptr", &handle) < 0) {
         return NULL;
     }
-    return ocl_queue_wrap(state, (cl_command_queue)handle, retain);
+    return Queue_twin(state, (cl_command_queue)handle, retain);
 }
 
 static PyObject *Queue_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {

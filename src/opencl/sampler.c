@@ -289,7 +289,7 @@ static PyObject *Sampler_from_int_ptr(PyObject *type, PyObject *const *args, Py_
     if (status != CL_SUCCESS) {
         ocl_raise(state, "clGetSamplerInfo", status);
     } else {
-        self->context = (Context *)ocl_context_wrap(state, context, 1);
+        self->context = (Context *)ocl_context_wrap(state, context);
     }
     if (self->context == NULL) {
         Py_CLEAR(self);

@@ -1,4 +1,4 @@
-"""Shapes and strides against NumPy's, on arrays of any layout."""
+"""Shapes and strides against NumPy's, on arrays of any layout, and as attributes of arrays."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pygpu.array as cla
 from pygpu.core import layout
 
 
@@ -178,3 +179,84 @@ def test_axes():
         layout.as_shape((2, 1.5))
     with pytest.raises(ValueError, match="too large"):
         layout.as_shape((1 << 40, 1 << 40))
+
+
+# ---- as attributes of arrays
+
+
+@pytest.mark.parametrize(
+    "shape", [(), (3,), (0,), (1,), (4, 5), (2, 0, 3), (2, 3, 4), (1, 2, 3, 1)]
+)
+@pytest.mark.parametrize("dtype", ["u1", "f4", "c16"])
+def test_attributes_are_those_of_numpy(queue, dtype, shape):
+    host = np.zeros(shape, dtype)
+    array = cla.to_device(queue, host)
+    views = [(array, host), (array.T, host.T), (array[None], host[None])]
+    if shape:
+        views += [(array[::2], host[::2]), (array[:1], host[:1])]
+    for ours, theirs in views:
+        assert (ours.shape, ours.size, ours.nbytes) == (theirs.shape, theirs.size, theirs.nbytes)
+        assert ours.ndim == theirs.ndim and ours.itemsize == theirs.itemsize
+        assert ours.strides == theirs.strides or theirs.size == 0 or 1 in theirs.shape
+        assert ours.flags.c_contiguous == theirs.flags.c_contiguous
+        assert ours.flags.f_contiguous == theirs.flags.f_contiguous
+        assert ours.flags.forc == theirs.flags.forc and ours.flags["C"] == theirs.flags["C"]
+        if theirs.ndim:
+            assert len(ours) == len(theirs)
+        else:
+            with pytest.raises(TypeError, match="unsized"):
+                len(ours)
+
+
+def test_many_dimensions(queue):
+    shape = (1, 2, 1, 2, 1, 2, 3)
+    array = cla.zeros(queue, shape, np.int16)
+    assert array.shape == shape and array.strides == np.zeros(shape, np.int16).strides
+    assert (array[0].size, array[0, 1].nbytes, array[0, 1].offset) == (24, 24, 24)
+
+
+def test_attributes_that_can_be_set(queue):
+    array = cla.arange(queue, 16, dtype=np.float32)
+    part = array[4:]
+    part.offset = 8
+    assert part.offset == 8 and part.get()[0] == 2 and array.offset == 0
+    memory = cla.zeros(queue, 20, np.float32).base_data
+    part.base_data = memory
+    assert part.base_data is memory and not part.get().any() and part.offset == 8
+    part.queue = None
+    assert part.queue is None
+    part.queue = queue
+    del part.queue
+    assert part.queue is None
+    for name, value in [("offset", 400), ("base_data", 1.5)]:
+        with pytest.raises((ValueError, TypeError)):
+            setattr(part, name, value)
+        with pytest.raises(TypeError, match="cannot be deleted"):
+            delattr(part, name)
+    assert part.offset == 8 and part.base_data is memory
+    names = "shape strides size nbytes dtype ndim itemsize flags backend context".split()
+    for name in names:
+        with pytest.raises(AttributeError):
+            setattr(array, name, getattr(array, name))
+    with pytest.raises(AttributeError, match="c_contiguous"):
+        array.flags.c_contiguous = False
+    assert array.flags.c_contiguous and array.context == queue.context
+
+
+def test_a_class_of_a_program_may_have_other_attributes(queue):
+    class Mine(cla.Array):
+        seen = None
+
+        @property
+        def queue(self):
+            return super().queue
+
+        @queue.setter
+        def queue(self, value):
+            self.seen = value
+
+    array = Mine(queue, (4,), np.int8)
+    array.queue = "anything"
+    assert array.seen == "anything" and array.queue is queue
+    array.own = 3
+    assert array.own == 3

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import pygpu.array as cla
 import pygpu.clmath as clmath
 
 REFERENCE = {
@@ -180,3 +181,21 @@ def test_a_result_that_overlaps_its_argument(side):
     whole = side.array(x)
     assert functions.apply("sqrt", whole, out=whole) is whole  # item by item: no copy is needed
     np.testing.assert_allclose(whole.get(), np.sqrt(x), rtol=1e-6)
+
+
+def test_pairs_of_results_again(queue):
+    """The second call of a layout is remembered: with the numbers and memory of its own."""
+    x = np.float32([0.5, -1.25, 7.75, -0.0, 3])
+    arrays = [cla.to_device(queue, x * n) for n in range(1, 4)]
+    kept = [(a, clmath.modf(a[1:]), clmath.frexp(a)) for a in arrays]
+    for a, fractions, significands in kept:
+        host = a.get()
+        for got, expected in zip(fractions, np.modf(host[1:]), strict=True):
+            assert np.array_equal(got.get(), expected) and got.dtype == expected.dtype
+        for got, expected in zip(significands, np.frexp(host), strict=True):
+            assert np.array_equal(got.get(), expected) and got.dtype == expected.dtype
+    for wrong in (1, "x", np.arange(3.0)):
+        with pytest.raises(TypeError):
+            clmath.modf(wrong)
+    strided = clmath.modf(arrays[0][::2])[0]
+    assert np.array_equal(strided.get(), np.modf(x[::2])[0])
