@@ -150,6 +150,8 @@ def bitlog2(n: int) -> int:
     """The position of the highest bit set in *n*: floor(log2(n)), and 0 for 0. Raises ValueError
     if n < 0.
     """
+    if type(n) is int and n > 0:
+        return n.bit_length() - 1
     n = operator.index(n)
     if n < 0:
         raise ValueError(f"bitlog2: n must not be negative, got {n}")

@@ -77,7 +77,7 @@ def _is_type(dev: cl.Device, name: str) -> bool:
 
 def has_double_support(dev: cl.Device) -> bool:
     """Whether kernels on *dev* may use ``double``."""
-    return "cl_khr_fp64" in dev.extensions.split() or bool(_query(dev, "double_fp_config"))
+    return bool(_query(dev, "double_fp_config")) or "cl_khr_fp64" in dev.extensions.split()
 
 
 def has_amd_double_support(dev: cl.Device) -> bool:

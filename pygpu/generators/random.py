@@ -61,15 +61,12 @@ class Generator:
         """Fill an array (any strides). kind, scale, shift: as in random_text. Returns the event."""
         if getattr(array, "backend", None) is None:
             raise TypeError(f"{call}: an array on the device is needed, not {type(array).__name__}")
-        item, each = item_dtype(array.dtype, call)
         backend, queue = array.backend, array.queue if queue is None else queue
-        if item.kind in "iu" and kind not in ("bits", "integer"):
-            raise TypeError(f"{call}: {kind} numbers are floats, and the array has {array.dtype}")
-        if item.kind == "f" and item.itemsize == 2:
-            raise TypeError(f"{call}: fill an array of float32 and convert it to float16")
-        dtypes.require(backend, call, item)
-        code = dtypes.code(item)
-        per_block = distribution(kind, code)[0]
+        key = "filling", self.name, kind, array.dtype
+        known = backend.kernels.get(key)
+        if known is None:
+            known = backend.kernels[key] = self._prepare(backend, array.dtype, kind, call)
+        kernel, per_block, each = known
         n = array.size * each
         blocks = -(-n // per_block)
         counter = self.counter
@@ -77,12 +74,6 @@ class Generator:
         target = array
         if not (array._c_contiguous or array._f_contiguous):
             target = array._new(array.shape, array.dtype, None, queue)
-        kernel = kernels.get(
-            backend,
-            ("random", self.name, kind, code),
-            lambda: fill_text(self.name, kind, code, backend.limits.is_cpu),
-            exact=False,
-        )
         number: Any = float
         if kind == "integer":
             number = int
@@ -113,3 +104,23 @@ class Generator:
         if target is not array:
             array._copy_from(target, queue)
         return event
+
+    def _prepare(
+        self, backend: Any, dtype: np.dtype[Any], kind: str, call: str
+    ) -> tuple[Any, int, int]:
+        """The kernel that fills arrays of a dtype, how many numbers a block of it makes, and how
+        many an item has. Raises TypeError if there are no such numbers."""
+        item, each = item_dtype(dtype, call)
+        if item.kind in "iu" and kind not in ("bits", "integer"):
+            raise TypeError(f"{call}: {kind} numbers are floats, and the array has {dtype}")
+        if item.kind == "f" and item.itemsize == 2:
+            raise TypeError(f"{call}: fill an array of float32 and convert it to float16")
+        dtypes.require(backend, call, item)
+        code = dtypes.code(item)
+        kernel = kernels.get(
+            backend,
+            ("random", self.name, kind, code),
+            lambda: fill_text(self.name, kind, code, backend.limits.is_cpu),
+            exact=False,
+        )
+        return kernel, distribution(kind, code)[0], each

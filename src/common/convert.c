@@ -124,6 +124,12 @@ int pg_as_sizes(PyObject *obj, const char *call, const char *name, size_t *out, 
 }
 
 PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char *of, Py_ssize_t max) {
+    if (PyTuple_CheckExact(obj) && PyTuple_GET_SIZE(obj) <= max) {
+        return Py_NewRef(obj);
+    }
+    if (PyList_CheckExact(obj) && PyList_GET_SIZE(obj) <= max) {
+        return PyList_AsTuple(obj);
+    }
     PyObject *iterator = PyUnicode_Check(obj) || PyBytes_Check(obj) ? NULL : PyObject_GetIter(obj);
     if (iterator == NULL) {
         if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)) {
@@ -181,6 +187,17 @@ int pg_add(size_t a, size_t b, size_t *out) {
 }
 
 int pg_get_buffer(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view) {
+    if (PyArray_CheckExact(obj)) { /* NumPy would describe the items first, which takes longer */
+        PyArrayObject *array = (PyArrayObject *)obj;
+        int flags = PyArray_FLAGS(array), may_write = (flags & NPY_ARRAY_WRITEABLE) != 0 && (unsigned)flags >> 31 == 0; /* the last: with a warning */
+        if ((flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)) && (may_write || !write) && !PyDataType_REFCHK(PyArray_DESCR(array))) {
+            return PyBuffer_FillInfo(view, obj, PyArray_DATA(array), PyArray_NBYTES(array), !may_write, PyBUF_SIMPLE);
+        }
+    }
+    return pg_get_view(obj, call, name, write, view);
+}
+
+int pg_get_view(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view) {
     if (PyArray_Check(obj)) {
         PyArrayObject *array = (PyArrayObject *)obj;
         if (PyDataType_REFCHK(PyArray_DESCR(array))) {

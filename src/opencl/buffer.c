@@ -53,7 +53,7 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
     cl_mem mem;
     do {
         status = CL_SUCCESS;
-        if (host != NULL || size >= 1 << 20) { /* copying, or mapping new pages, takes time; a small one does not */
+        if (size >= (host != NULL ? 1 << 14 : 1 << 24)) { /* copying, or mapping new pages, takes time; a small one does not */
             Py_BEGIN_ALLOW_THREADS
             CL_MAKE(mem, status, clCreateBuffer, context->context, flags, size, host);
             Py_END_ALLOW_THREADS
@@ -260,6 +260,7 @@ static PyType_Slot Buffer_slots[] = {
     {Py_tp_doc, (void *)Buffer__doc__},
     {Py_tp_new, (void *)Buffer_new},
     {Py_tp_init, (void *)Buffer_init},
+    {Py_tp_dealloc, (void *)ocl_memory_dealloc},
     {Py_mp_subscript, (void *)Buffer_subscript},
     {Py_tp_methods, Buffer_methods},
     {0, NULL},

@@ -262,6 +262,7 @@ static PyMethodDef NannyEvent_methods[] = {
 };
 static PyType_Slot NannyEvent_slots[] = {
     {Py_tp_doc, (void *)"The Event of a copy to or from host memory. The memory is kept until the copy is done, even if this object is dropped."},
+    {Py_tp_dealloc, (void *)ocl_event_dealloc},
     {Py_tp_methods, NannyEvent_methods},
     {0, NULL},
 };

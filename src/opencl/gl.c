@@ -552,7 +552,7 @@ static PyGetSetDef GL_getset[] = {
 
 #define SLOTS(TYPE, methods)                                                                                                            \
     static PyType_Slot TYPE##_slots[] = {{Py_tp_doc, (void *)TYPE##__doc__}, {Py_tp_new, (void *)TYPE##_new}, {Py_tp_methods, methods}, \
-                                         {Py_tp_getset, GL_getset}, {0, NULL}};                                                         \
+                                         {Py_tp_getset, GL_getset}, {Py_tp_dealloc, (void *)ocl_memory_dealloc}, {0, NULL}};            \
     PyType_Spec ocl_##TYPE##_spec = {                                                                                                   \
         .name = "pygpu." #TYPE, .basicsize = sizeof(Memory), .slots = TYPE##_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE}
 SLOTS(GLBuffer, GL_methods);

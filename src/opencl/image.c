@@ -480,7 +480,7 @@ static PyObject *Image_construct(PyTypeObject *type, PyObject *args, PyObject *k
     Py_buffer view;
     int in_place = (flags & CL_MEM_USE_HOST_PTR) != 0, writes = in_place && !(flags & CL_MEM_READ_ONLY), viewed = 0;
     if (hostbuf != NULL) {
-        if (pg_get_buffer(hostbuf, "Image", "hostbuf", writes, &view) < 0) {
+        if (pg_get_view(hostbuf, "Image", "hostbuf", writes, &view) < 0) {
             goto done;
         }
         viewed = 1;
@@ -576,6 +576,7 @@ static PyType_Slot Image_slots[] = {
     {Py_tp_doc, (void *)Image__doc__},
     {Py_tp_new, (void *)Image_new},
     {Py_tp_init, (void *)Image_init},
+    {Py_tp_dealloc, (void *)ocl_memory_dealloc},
     {Py_tp_methods, Image_methods},
     {Py_tp_getset, Image_getset},
     {0, NULL},

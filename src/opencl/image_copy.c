@@ -1,5 +1,6 @@
 /* image_copy.c - making images and copying them: to and from the host, buffers and each other, and filling. */
 #include "blocking.h"
+#include "box.h"
 #include "image.h"
 
 #define ENQUEUE_OR_RETRY(queue, status, again, fn, ...) COPY_OR_RETRY(queue, OCL_WAIT_NOT, status, again, fn, __VA_ARGS__)
@@ -176,11 +177,11 @@ fail:
     return NULL;
 }
 
-static PyObject *enqueue_read_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+OCL_COPY_FUNCTION(enqueue_read_image) {
     return host_copy(module, &enqueue_read_image_args, args, nargs, kwnames, 0);
 }
 
-static PyObject *enqueue_write_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+OCL_COPY_FUNCTION(enqueue_write_image) {
     return host_copy(module, &enqueue_write_image_args, args, nargs, kwnames, 1);
 }
 
@@ -201,7 +202,7 @@ PG_DOC(enqueue_copy_image__doc__, "_enqueue_copy_image", "queue, src, dest, src_
        "Copy region [pixels] from one image to another of the same format.");
 static ArgSpec enqueue_copy_image_args = PG_ARGSPEC(enqueue_copy_image__doc__);
 
-static PyObject *enqueue_copy_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+OCL_COPY_FUNCTION(enqueue_copy_image) {
     State *state = PyModule_GetState(module);
     PyObject *a[7];
     const char *call = "enqueue_copy", *routine = "clEnqueueCopyImage";
@@ -334,7 +335,7 @@ fail:
     return NULL;
 }
 
-static PyObject *enqueue_copy_image_to_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+OCL_COPY_FUNCTION(enqueue_copy_image_to_buffer) {
     PyObject *a[7];
     if (pg_args(&enqueue_copy_image_to_buffer_args, args, nargs, kwnames, a) < 0) {
         return NULL;
@@ -342,7 +343,7 @@ static PyObject *enqueue_copy_image_to_buffer(PyObject *module, PyObject *const 
     return buffer_copy(PyModule_GetState(module), "enqueue_copy", a[0], a[1], a[2], a[5], a[3], a[4], a[6], 0);
 }
 
-static PyObject *enqueue_copy_buffer_to_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+OCL_COPY_FUNCTION(enqueue_copy_buffer_to_image) {
     PyObject *a[7];
     if (pg_args(&enqueue_copy_buffer_to_image_args, args, nargs, kwnames, a) < 0) {
         return NULL;
@@ -415,6 +416,11 @@ static int as_color(PyObject *obj, const char *call, cl_image_format format, Col
             return -1;
         }
         memcpy(out->bytes, PyBytes_Check(obj) ? PyBytes_AS_STRING(obj) : PyByteArray_AS_STRING(obj), sizeof *out);
+        return 0;
+    }
+    if (PyArray_CheckExact(obj) && PyArray_TYPE((PyArrayObject *)obj) == NPY_FLOAT && color_kind(format) == COLOR_FLOAT &&
+        PyArray_NDIM((PyArrayObject *)obj) == 1 && PyArray_DIM((PyArrayObject *)obj, 0) == 4 && PyArray_ISCARRAY_RO((PyArrayObject *)obj)) {
+        memcpy(out->bytes, PyArray_DATA((PyArrayObject *)obj), sizeof *out);
         return 0;
     }
     /* Arrays and their scalars, those of vector dtypes among them, as Python numbers. */
@@ -553,11 +559,11 @@ static PyObject *get_supported_image_formats(PyObject *module, PyObject *const *
 PyMethodDef ocl_image_functions[] = {
     {"create_image", FAST(create_image), create_image__doc__},
     {"get_supported_image_formats", FAST(get_supported_image_formats), get_supported_image_formats__doc__},
-    {"_enqueue_read_image", FAST(enqueue_read_image), enqueue_read_image__doc__},
-    {"_enqueue_write_image", FAST(enqueue_write_image), enqueue_write_image__doc__},
-    {"_enqueue_copy_image", FAST(enqueue_copy_image), enqueue_copy_image__doc__},
-    {"_enqueue_copy_image_to_buffer", FAST(enqueue_copy_image_to_buffer), enqueue_copy_image_to_buffer__doc__},
-    {"_enqueue_copy_buffer_to_image", FAST(enqueue_copy_buffer_to_image), enqueue_copy_buffer_to_image__doc__},
+    {"_enqueue_read_image", FAST(ocl_enqueue_read_image), enqueue_read_image__doc__},
+    {"_enqueue_write_image", FAST(ocl_enqueue_write_image), enqueue_write_image__doc__},
+    {"_enqueue_copy_image", FAST(ocl_enqueue_copy_image), enqueue_copy_image__doc__},
+    {"_enqueue_copy_image_to_buffer", FAST(ocl_enqueue_copy_image_to_buffer), enqueue_copy_image_to_buffer__doc__},
+    {"_enqueue_copy_buffer_to_image", FAST(ocl_enqueue_copy_buffer_to_image), enqueue_copy_buffer_to_image__doc__},
     {"enqueue_fill_image", FAST(enqueue_fill_image), enqueue_fill_image__doc__},
     {"enqueue_map_image", FAST(ocl_enqueue_map_image), ocl_enqueue_map_image__doc__},
     {NULL, NULL, 0, NULL},

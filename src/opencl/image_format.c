@@ -147,17 +147,16 @@ static PyObject *format_new(PyTypeObject *type, State *state, cl_image_format fo
 
 PyObject *ocl_image_format_new(State *state, cl_image_format format) { return format_new(state->ImageFormatType, state, format); }
 
-static PyObject *ImageFormat_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *a[2];
+static PyObject *ImageFormat_make(PyTypeObject *type, PyObject *const *a) {
     cl_image_format format;
     State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&ImageFormat_args, args, kwargs, a) < 0 ||
-        pg_as_u32(a[0], "ImageFormat", "order", &format.image_channel_order) < 0 ||
+    if (state == NULL || pg_as_u32(a[0], "ImageFormat", "order", &format.image_channel_order) < 0 ||
         pg_as_u32(a[1], "ImageFormat", "type", &format.image_channel_data_type) < 0) {
         return NULL;
     }
     return format_new(type, state, format);
 }
+PG_NEW_BY(ImageFormat, ocl_image_format, 2)
 
 static int is_made(const ImageFormat *self) { return self->format.image_channel_order != 0; }
 static void moved(PyObject *op, PyObject *made) { ((ImageFormat *)op)->format = ((ImageFormat *)made)->format; }

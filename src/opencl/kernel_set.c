@@ -203,9 +203,11 @@ void ocl_kernels_let_go(void) {
 }
 
 int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_uint n) {
+    enum { FEW = 2 };
     int result = -1;
-    ArgValue *values = PyMem_Calloc((size_t)n * 2 + 1, sizeof *values);
-    PyObject **old = PyMem_Calloc((size_t)n * 2 + 1, sizeof *old);
+    size_t room = (size_t)n * 2 + 1;
+    ArgValue few_values[FEW * 2 + 1], *values = n <= FEW ? memset(few_values, 0, room * sizeof *values) : PyMem_Calloc(room, sizeof *values);
+    PyObject *few_old[FEW * 2 + 1], **old = n <= FEW ? memset(few_old, 0, room * sizeof *old) : PyMem_Calloc(room, sizeof *old);
     if (values == NULL || old == NULL) {
         PyErr_NoMemory();
         goto done;
@@ -220,11 +222,15 @@ int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_
         at += self->slots[first + at].with_offset ? 2 : 1;
     }
     size_t most = 0;
-    for (Py_ssize_t d = 0; d < self->context->n_devices; d++) { /* some drivers abort instead of refusing this */
+    int local = 0;
+    for (cl_uint i = 0; i < at; i++) {
+        local |= values[i].set == SET_LOCAL;
+    }
+    for (Py_ssize_t d = 0; local && d < self->context->n_devices; d++) { /* some drivers abort instead of refusing this */
         size_t has = (size_t)ocl_device_limits(self->context->devices[d])->local_mem_size;
         most = has > most ? has : most;
     }
-    for (cl_uint i = 0; i < at; i++) {
+    for (cl_uint i = 0; local && i < at; i++) {
         if (values[i].set == SET_LOCAL && values[i].size > most && most > 0) {
             ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE, "arg#%u (1-based) of kernel '%U': %zu bytes of LocalMemory, and no device has more than %zu",
                        (unsigned)(first + i + 1), self->name, values[i].size, most);
@@ -256,7 +262,9 @@ int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_
         result = 0;
     }
 done:
-    PyMem_Free(values);
-    PyMem_Free(old);
+    if (n > FEW) {
+        PyMem_Free(values);
+        PyMem_Free(old);
+    }
     return result;
 }

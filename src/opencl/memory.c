@@ -288,6 +288,7 @@ static PyGetSetDef MemoryObject_getset[] = {
 };
 static PyType_Slot MemoryObject_slots[] = {
     {Py_tp_doc, (void *)"A memory object of its own, in contrast to a pooled one."},
+    {Py_tp_dealloc, (void *)ocl_memory_dealloc},
     {Py_tp_methods, MemoryObject_methods},
     {Py_tp_getset, MemoryObject_getset},
     {0, NULL},

@@ -53,6 +53,10 @@ static PyStructSequence_Desc name_version_desc = {"pygpu.NameVersion", "A name w
     }
 MADE_BY_VECTORCALL(Buffer, ocl_buffer)
 MADE_BY_VECTORCALL(LocalMemory, ocl_local_memory)
+MADE_BY_VECTORCALL(ImageFormat, ocl_image_format)
+MADE_BY_VECTORCALL(SVM, ocl_svm)
+MADE_BY_VECTORCALL(SVMAllocation, ocl_svm_allocation)
+MADE_BY_VECTORCALL(UserEvent, ocl_user_event)
 
 static PyObject *refuse_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
     return PyErr_Format(PyExc_TypeError, "%s cannot be made without its own __new__: it needs a handle of the driver", type->tp_name);
@@ -86,6 +90,10 @@ static int add_types(PyObject *module, State *state) {
     Py_DECREF(root); /* the types hold it */
     Buffer_is_made(state->BufferType);
     LocalMemory_is_made(state->LocalMemoryType);
+    ImageFormat_is_made(state->ImageFormatType);
+    SVM_is_made(state->SVMType);
+    SVMAllocation_is_made(state->SVMAllocationType);
+    UserEvent_is_made(state->UserEventType);
     state->NameVersion = (PyObject *)PyStructSequence_NewType(&name_version_desc);
     return state->NameVersion != NULL ? PyModule_AddObjectRef(module, "NameVersion", state->NameVersion) : -1;
 }

@@ -356,7 +356,7 @@ PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, 
 /* In place of CL_RELEASE(LIVE_EVENT, clReleaseEvent, event) for the event of a command that may not be done; see event_release.c. */
 void ocl_event_let_go(cl_event event);
 int ocl_event_check(const Event *self, const char *routine); /* -1 with an exception for a user event that failed unknown to the driver */
-void ocl_event_failures_seen(void), ocl_event_dealloc(PyObject *op), ocl_user_event_dropped(Event *self);
+void ocl_event_failures_seen(void), ocl_event_dealloc(PyObject *op), ocl_user_event_dropped(Event *self), ocl_svm_dealloc(PyObject *op);
 unsigned ocl_event_failures(void); /* how many times user events failed */
 extern int ocl_polls;               /* a driver is in use that is slow to call back (NVIDIA's), so events are looked at: see pending.c */
 extern int ocl_events_keep_context; /* a driver is in use whose events do not keep their context alive (Intel's) */
@@ -421,7 +421,7 @@ void ocl_region_let_go(Memory *self), ocl_region_drop_unused(Memory *whole); /* 
 int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags); /* -1 with a LogicError */
 /* Fills a fresh object with a handle that it takes over; reads size, flags and type from the driver. */
 int ocl_memory_fill(Memory *self, cl_mem mem, Context *context);
-PG_VECTORCALL(ocl_buffer);
+PG_VECTORCALL(ocl_buffer); PG_VECTORCALL(ocl_image_format); PG_VECTORCALL(ocl_svm); PG_VECTORCALL(ocl_svm_allocation); PG_VECTORCALL(ocl_user_event);
 PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, cl_mem_flags flags, size_t size, void *host);
 /* ---- host_array.c: ndarrays over memory of the driver -------------------------------------------------------------------- */
 

@@ -161,6 +161,7 @@ static PyType_Slot Pipe_slots[] = {
     {Py_tp_doc, (void *)Pipe__doc__},
     {Py_tp_new, (void *)Pipe_new},
     {Py_tp_init, (void *)Pipe_init},
+    {Py_tp_dealloc, (void *)ocl_memory_dealloc},
     {Py_tp_methods, Pipe_methods},
     {Py_tp_getset, Pipe_getset},
     {0, NULL},

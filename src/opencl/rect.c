@@ -1,5 +1,6 @@
 /* rect.c - copies of boxes: 2-D and 3-D regions between host memory and buffers and between buffers (OpenCL 1.1, 5.2.4). */
 #include "blocking.h"
+#include "box.h"
 
 typedef struct {
     size_t origin[3], pitch[2]; /* bytes; pitch of a row and of a slice */
@@ -262,11 +263,11 @@ static PyObject *host_rect(PyObject *module, ArgSpec *spec, PyObject *const *arg
     return ocl_finish_host_copy(queue, routine, status, event, &list, &view, a[2], box.blocking);
 }
 
-static PyObject *enqueue_read_buffer_rect(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+OCL_COPY_FUNCTION(enqueue_read_buffer_rect) {
     return host_rect(module, &enqueue_read_buffer_rect_args, args, nargs, kwnames, 0);
 }
 
-static PyObject *enqueue_write_buffer_rect(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+OCL_COPY_FUNCTION(enqueue_write_buffer_rect) {
     return host_rect(module, &enqueue_write_buffer_rect_args, args, nargs, kwnames, 1);
 }
 
@@ -277,7 +278,7 @@ PG_DOC(enqueue_copy_buffer_rect__doc__, "_enqueue_copy_buffer_rect",
        "Copy a box between buffers: origins and region are (bytes, rows, slices), pitches (row, slice) in bytes.");
 static ArgSpec enqueue_copy_buffer_rect_args = PG_ARGSPEC(enqueue_copy_buffer_rect__doc__);
 
-static PyObject *enqueue_copy_buffer_rect(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+OCL_COPY_FUNCTION(enqueue_copy_buffer_rect) {
     State *state = PyModule_GetState(module);
     PyObject *a[9];
     Box box = {.kind = BOX_COPY};
@@ -315,8 +316,8 @@ static PyObject *enqueue_copy_buffer_rect(PyObject *module, PyObject *const *arg
 }
 
 PyMethodDef ocl_rect_functions[] = {
-    {"_enqueue_read_buffer_rect", FAST(enqueue_read_buffer_rect), enqueue_read_buffer_rect__doc__},
-    {"_enqueue_write_buffer_rect", FAST(enqueue_write_buffer_rect), enqueue_write_buffer_rect__doc__},
-    {"_enqueue_copy_buffer_rect", FAST(enqueue_copy_buffer_rect), enqueue_copy_buffer_rect__doc__},
+    {"_enqueue_read_buffer_rect", FAST(ocl_enqueue_read_buffer_rect), enqueue_read_buffer_rect__doc__},
+    {"_enqueue_write_buffer_rect", FAST(ocl_enqueue_write_buffer_rect), enqueue_write_buffer_rect__doc__},
+    {"_enqueue_copy_buffer_rect", FAST(ocl_enqueue_copy_buffer_rect), enqueue_copy_buffer_rect__doc__},
     {NULL, NULL, 0, NULL},
 };

@@ -143,7 +143,7 @@ static int Svm_clear(PyObject *op) { /* the rest is needed to give the memory ba
     return 0;
 }
 
-static void Svm_dealloc(PyObject *op) {
+void ocl_svm_dealloc(PyObject *op) {
     Svm *self = (Svm *)op;
     PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
@@ -287,7 +287,7 @@ static PyType_Slot SVMPointer_slots[] = {
     {Py_tp_doc, (void *)"Memory at one address for host and devices: what SVM, SVMAllocation and PooledSVM share. Not made directly."},
     {Py_tp_traverse, (void *)Svm_traverse},
     {Py_tp_clear, (void *)Svm_clear},
-    {Py_tp_dealloc, (void *)Svm_dealloc},
+    {Py_tp_dealloc, (void *)ocl_svm_dealloc},
     {Py_tp_methods, SVMPointer_methods},
     {Py_tp_getset, SVMPointer_getset},
     {Py_tp_members, SVMPointer_members},
@@ -334,10 +334,9 @@ static int find_base(State *state, PyObject *obj, Svm **base) {
     return 0;
 }
 
-static PyObject *SVM_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *a[1];
+static PyObject *SVM_make(PyTypeObject *type, PyObject *const *a) {
     State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&SVM_args, args, kwargs, a) < 0) {
+    if (state == NULL) {
         return NULL;
     }
     Py_buffer *view = PyMem_Malloc(sizeof *view);
@@ -373,6 +372,7 @@ static PyObject *SVM_construct(PyTypeObject *type, PyObject *args, PyObject *kwa
     }
     return (PyObject *)self;
 }
+PG_NEW_BY(SVM, ocl_svm, 1)
 
 void ocl_svm_moved(PyObject *op, PyObject *made) {
     Svm *self = (Svm *)op;
@@ -394,6 +394,7 @@ static PyType_Slot SVM_slots[] = {
     {Py_tp_doc, (void *)SVM__doc__},
     {Py_tp_new, (void *)SVM_new},
     {Py_tp_init, (void *)SVM_init},
+    {Py_tp_dealloc, (void *)ocl_svm_dealloc},
     {Py_tp_getset, SVM_getset},
     {0, NULL},
 };

@@ -115,14 +115,13 @@ PG_DOC(SVMAllocation__doc__, "SVMAllocation", "context, size, alignment, flags, 
        "Raises MemoryError if there is no room, LogicError if no device of the context has such memory.");
 static ArgSpec SVMAllocation_args = PG_ARGSPEC(SVMAllocation__doc__);
 
-static PyObject *SVMAllocation_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *a[6];
+static PyObject *SVMAllocation_make(PyTypeObject *type, PyObject *const *a) {
     size_t size, alignment;
     uint64_t flags;
     Context *context;
     Queue *queue = NULL;
     State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&SVMAllocation_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "SVMAllocation")) == NULL ||
+    if (state == NULL || (context = ocl_as_context(state, a[0], "SVMAllocation")) == NULL ||
         pg_as_size(a[1], "SVMAllocation", "size", &size) < 0 || pg_as_size(a[2], "SVMAllocation", "alignment", &alignment) < 0 ||
         pg_as_u64(a[3], "SVMAllocation", "flags", &flags) < 0) {
         return NULL;
@@ -136,6 +135,7 @@ static PyObject *SVMAllocation_construct(PyTypeObject *type, PyObject *args, PyO
     }
     return ocl_svm_allocation_new(state, type, context, size, alignment, flags, queue, interface);
 }
+PG_NEW_BY(SVMAllocation, ocl_svm_allocation, 6)
 
 OCL_MADE_BY_INIT_IF(SVMAllocation, Svm, SVMAllocationType, OCL_HAS_CONTEXT, offsetof(Svm, dict), ocl_svm_moved)
 
@@ -264,6 +264,7 @@ static PyType_Slot SVMAllocation_slots[] = {
     {Py_tp_doc, (void *)SVMAllocation__doc__},
     {Py_tp_new, (void *)SVMAllocation_new},
     {Py_tp_init, (void *)SVMAllocation_init},
+    {Py_tp_dealloc, (void *)ocl_svm_dealloc},
     OCL_HANDLE_SLOTS,
     {Py_tp_methods, SVMAllocation_methods},
     {Py_tp_getset, SVMAllocation_getset},
@@ -285,6 +286,7 @@ static PyGetSetDef PooledSVM_getset[] = {
 };
 static PyType_Slot PooledSVM_slots[] = {
     {Py_tp_doc, (void *)"Shared virtual memory of an SVMPool; dropped or released, it goes back to the pool."},
+    {Py_tp_dealloc, (void *)ocl_svm_dealloc},
     OCL_HANDLE_SLOTS,
     {Py_tp_methods, PooledSVM_methods},
     {Py_tp_getset, PooledSVM_getset},

@@ -1,5 +1,5 @@
 /* svm_command.c - commands on shared virtual memory: copy, map, unmap, fill, migrate. */
-#include "opencl.h"
+#include "box.h"
 
 /* Memory that a command uses: shared, or (copies only) the host's own. */
 typedef struct {
@@ -140,7 +140,7 @@ static int check_copy(State *state, const char *call, const Operand *dst, const 
     return 0;
 }
 
-static PyObject *enqueue_svm_memcpy(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
     State *state = PyModule_GetState(module);
     const char *call = "enqueue_copy", *routine = "clEnqueueSVMMemcpy";
     PyObject *a[6], *result = NULL;
@@ -485,7 +485,7 @@ static PyObject *svm_empty(PyObject *module, PyObject *const *args, Py_ssize_t n
 }
 
 PyMethodDef ocl_svm_functions[] = {
-    {"_enqueue_svm_memcpy", FAST(enqueue_svm_memcpy), enqueue_svm_memcpy__doc__},
+    {"_enqueue_svm_memcpy", FAST(ocl_enqueue_svm_memcpy), enqueue_svm_memcpy__doc__},
     {"_enqueue_svm_map", FAST(enqueue_svm_map), enqueue_svm_map__doc__},
     {"_enqueue_svm_unmap", FAST(enqueue_svm_unmap), enqueue_svm_unmap__doc__},
     {"enqueue_svm_memfill", FAST(enqueue_svm_memfill), enqueue_svm_memfill__doc__},

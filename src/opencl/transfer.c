@@ -1,5 +1,6 @@
 /* transfer.c - copies between host memory and buffers and between buffers: enqueue_copy and what it stands on. */
 #include "blocking.h"
+#include "box.h"
 
 PyObject *ocl_finish_enqueue(Queue *queue, const char *routine, cl_int status, cl_event event, WaitList *list) {
     ocl_wait_list_clear(list);
@@ -268,6 +269,80 @@ static int is_buffer(State *state, PyObject *obj) {
     return PyObject_TypeCheck(obj, state->MemoryObjectHolderType) && ((Memory *)obj)->type == CL_MEM_OBJECT_BUFFER;
 }
 
+/* ---- boxes and images ------------------------------------------------------------------------------------------------- */
+
+/* The values of these keywords in this order, NULL for those that were not given. 0 if there are others. */
+static int keywords_in_order(PyObject *const *values, PyObject *kwnames, const char *const *names, int n, PyObject **out) {
+    memset(out, 0, (size_t)n * sizeof *out);
+    for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++) {
+        int i = 0;
+        while (i < n && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), names[i]) != 0) {
+            i++;
+        }
+        if (i == n) {
+            return 0;
+        }
+        out[i] = values[k];
+    }
+    return 1;
+}
+
+static inline PyObject *given_or(PyObject *value, PyObject *otherwise) { return value != NULL ? value : otherwise; }
+
+static int is_image(State *state, PyObject *obj) { return PyObject_TypeCheck(obj, state->ImageType); }
+
+/* An array of the host that is nothing else. */
+static int is_array(State *state, PyObject *obj) { return PyArray_Check(obj) && !ocl_is_svm(state, obj); }
+
+/* Copies of images; args: queue, dest, src. NULL without an exception: for copy.py, as are all errors about keywords. */
+static PyObject *copy_image(PyObject *module, State *state, PyObject *const *args, PyObject *kwnames) {
+    static const char *const two[] = {"src_origin", "dest_origin", "region", "wait_for"};
+    static const char *const with_buffer[] = {"origin", "region", "offset", "wait_for"};
+    static const char *const with_host[] = {"origin", "region", "is_blocking", "wait_for"};
+    PyObject *queue = args[0], *dest = args[1], *src = args[2], *zero = PyLong_FromLong(0), *k[4], *result = NULL;
+    int to = is_image(state, dest), from = is_image(state, src);
+    if (zero == NULL) {
+        return NULL;
+    }
+    if (to && from) {
+        if (keywords_in_order(args + 3, kwnames, two, 4, k)) {
+            PyObject *all[] = {queue, src, dest, given_or(k[0], zero), given_or(k[1], zero), given_or(k[2], Py_None), given_or(k[3], Py_None)};
+            result = ocl_enqueue_copy_image(module, all, 7, NULL);
+        }
+    } else if (is_buffer(state, to ? src : dest)) {
+        if (keywords_in_order(args + 3, kwnames, with_buffer, 4, k)) {
+            PyObject *origin = given_or(k[0], zero), *region = given_or(k[1], Py_None), *offset = given_or(k[2], zero);
+            PyObject *all[] = {queue, src, dest, to ? offset : origin, to ? origin : region, to ? region : offset, given_or(k[3], Py_None)};
+            result = to ? ocl_enqueue_copy_buffer_to_image(module, all, 7, NULL) : ocl_enqueue_copy_image_to_buffer(module, all, 7, NULL);
+        }
+    } else if (is_array(state, to ? src : dest) && keywords_in_order(args + 3, kwnames, with_host, 4, k)) {
+        PyObject *all[] = {queue, to ? dest : src, given_or(k[0], zero), given_or(k[1], Py_None), to ? src : dest,
+                           zero,  zero,            given_or(k[3], Py_None), given_or(k[2], Py_True)};
+        result = to ? ocl_enqueue_write_image(module, all, 9, NULL) : ocl_enqueue_read_image(module, all, 9, NULL);
+    }
+    Py_DECREF(zero);
+    return result;
+}
+
+/* Copies of boxes of buffers; likewise. */
+static PyObject *copy_box(PyObject *module, State *state, PyObject *const *args, PyObject *kwnames) {
+    static const char *const two[] = {"src_origin", "dst_origin", "region", "src_pitches", "dst_pitches", "wait_for"};
+    static const char *const with_host[] = {"buffer_origin", "host_origin", "region", "buffer_pitches", "host_pitches", "wait_for", "is_blocking"};
+    PyObject *queue = args[0], *dest = args[1], *src = args[2], *k[7];
+    int to = is_buffer(state, dest), from = is_buffer(state, src);
+    if (to && from) {
+        if (keywords_in_order(args + 3, kwnames, two, 6, k) && k[0] != NULL && k[1] != NULL && k[2] != NULL) {
+            PyObject *all[] = {queue, src, dest, k[0], k[1], k[2], k[3], k[4], k[5]};
+            return ocl_enqueue_copy_buffer_rect(module, all, 9, NULL);
+        }
+    } else if ((to || from) && is_array(state, to ? src : dest) && keywords_in_order(args + 3, kwnames, with_host, 7, k) && k[0] != NULL &&
+               k[1] != NULL && k[2] != NULL) {
+        PyObject *all[] = {queue, to ? dest : src, to ? src : dest, k[0], k[1], k[2], k[3], k[4], k[5], given_or(k[6], Py_True)};
+        return to ? ocl_enqueue_write_buffer_rect(module, all, 10, NULL) : ocl_enqueue_read_buffer_rect(module, all, 10, NULL);
+    }
+    return NULL;
+}
+
 static PyObject *enqueue_copy(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     State *state = PyModule_GetState(module);
     const char *call = "enqueue_copy";
@@ -290,6 +365,21 @@ static PyObject *enqueue_copy(PyObject *module, PyObject *const *args, Py_ssize_
                 return NULL;
             }
             return host_copy(state, call, args[0], to ? dest : src, to ? src : dest, to ? dst_offset : src_offset, k.wait_for, blocking, to);
+        }
+    }
+    if (nargs == 3 && (ocl_is_svm(state, args[1]) || ocl_is_svm(state, args[2]))) {
+        static const char *const names[] = {"is_blocking", "wait_for", "byte_count"};
+        PyObject *given[3], *other = ocl_is_svm(state, args[1]) ? args[2] : args[1];
+        if (!PyObject_TypeCheck(other, state->MemoryObjectHolderType) && keywords_in_order(args + 3, kwnames, names, 3, given)) {
+            PyObject *all[] = {args[0], given_or(given[0], Py_True), args[1], args[2], given_or(given[1], Py_None), given_or(given[2], Py_None)};
+            return ocl_enqueue_svm_memcpy(module, all, 6, NULL);
+        }
+    }
+    if (nargs == 3 && kwnames != NULL) {
+        int image = is_image(state, args[1]) || is_image(state, args[2]);
+        PyObject *event = image ? copy_image(module, state, args, kwnames) : copy_box(module, state, args, kwnames);
+        if (event != NULL || PyErr_Occurred()) {
+            return event;
         }
     }
     PyObject *copy = PyImport_ImportModule("pygpu.copy"), *function = copy != NULL ? PyObject_GetAttrString(copy, "enqueue_copy") : NULL;

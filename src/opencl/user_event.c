@@ -112,11 +112,10 @@ PG_DOC(UserEvent__doc__, "UserEvent", "context", "(context: Context)",
        "Dropped without set_status(), it fails, and so do the commands that wait for it.");
 static ArgSpec UserEvent_args = PG_ARGSPEC(UserEvent__doc__);
 
-static PyObject *UserEvent_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *a[1];
+static PyObject *UserEvent_make(PyTypeObject *type, PyObject *const *a) {
     Context *context;
     State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&UserEvent_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "UserEvent")) == NULL ||
+    if (state == NULL || (context = ocl_as_context(state, a[0], "UserEvent")) == NULL ||
         ocl_need_version(state, "clCreateUserEvent", context->version, 110) < 0) {
         return NULL;
     }
@@ -144,6 +143,7 @@ static PyObject *UserEvent_construct(PyTypeObject *type, PyObject *args, PyObjec
     self->user = record;
     return (PyObject *)self;
 }
+PG_NEW_BY(UserEvent, ocl_user_event, 1)
 
 static int is_made(const Event *self) { return self->event != NULL; }
 static void moved(PyObject *op, PyObject *made) { /* all but the attributes */

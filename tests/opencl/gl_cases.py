@@ -475,6 +475,7 @@ def failing_calls() -> None:
         hooks._fault(None, 0)
         gc.collect()
         assert hooks._handle_counts() == before
+    hooks._as_nvidia(False)  # objects of platforms and devices are made anew
     [device, *_] = cl.get_platforms()[0].get_devices()  # one that was not asked before
     hooks._fault("clGetDeviceInfo", -30, 1, 10**6)
     with refused("clGetDeviceInfo failed"):
