@@ -1,6 +1,6 @@
 """enqueue_copy, whole: which driver call copies from what to what.
 
-The plain cases (a buffer and a contiguous array, two buffers) never come here; they are done in C
+The usual cases (arrays of the host and today's keywords) never come here; they are done in C
 (src/opencl/transfer.c).
 """
 
