@@ -121,10 +121,11 @@ def call(name: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
         there = _place(name, axes[2], count, result.ndim)
         result = manipulate.moveaxis(result, tuple(range(-count, 0)), there)
     if out is not None:
-        if out.shape != result.shape:
+        target: Any = out
+        if target.shape != result.shape:
             raise ValueError(f"{name}: out must be an array of shape {result.shape} on the device")
-        out._copy_from(result)
-        return out
+        target._copy_from(result)
+        return target
     if options.get("order", "K") in ("C", "F"):
         return result._copy(order=options["order"])
     return result

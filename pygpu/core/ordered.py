@@ -239,8 +239,8 @@ def _plan(
         each = ordered_text.chunk(size, limits.local_bytes, max(function.dtype.itemsize, 4))
         if n_red * 2 > GROUP * each or n_out <= limits.units * ALONE:
             more = max(least - len(kept_shape), 0)
-            kept = ((1,) * more + kept_shape, (0,) * more + x_kept, (0,) * more + y_kept)
-            return _row_plan(function, a, out, n_red, *kept)
+            places = ((1,) * more + kept_shape, (0,) * more + x_kept, (0,) * more + y_kept)
+            return _row_plan(function, a, out, n_red, *places)
         if n_red >= 8:
             return _tile_plan(function, a, out, n_red, each, kept_shape, x_kept, y_kept)
     if not limits.is_cpu and not beside and n_red >= 64:
