@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["kernel_arguments", "without_comments"]
+__all__ = ["kernel_arguments", "type_definitions", "without_comments"]
 
 GLOBAL, LOCAL, CONSTANT, PRIVATE = 0x119B, 0x119C, 0x119D, 0x119E
 READ_ONLY, WRITE_ONLY, READ_WRITE, NO_ACCESS = 0x11A0, 0x11A1, 0x11A2, 0x11A3
@@ -184,3 +184,104 @@ def kernel_arguments(source: str, name: str) -> list[tuple[int, int, str, int, s
             return None  # declared differently in two branches of an #if
         found = arguments
     return found
+
+
+# ---- types that a source defines ----------------------------------------------------------------
+
+_SCALAR_SIZES = dict(char=1, uchar=1, short=2, ushort=2, half=2, int=4, uint=4, float=4)
+_SCALAR_SIZES |= dict(long=8, ulong=8, double=8)
+_SIZES = _SCALAR_SIZES | {
+    f"{scalar}{count}": size * (4 if count == 3 else count)
+    for scalar, size in _SCALAR_SIZES.items()
+    for count in (2, 3, 4, 8, 16)
+}
+_DEFINITION = re.compile(
+    r"""\b(?P<typedef>typedef\s+)?struct\b\s*(?P<tag>\w+)?\s*\{(?P<body>[^{}]*)\}\s*(?P<name>\w+)?\s*;
+    |\btypedef\s+(?P<original>[\w\s]+?)\s*\b(?P<alias>\w+)\s*;""",
+    re.VERBOSE,
+)
+_MEMBER = re.compile(r"\s*(\w+)\s*((?:\[\s*(?:0[xX][\da-fA-F]+|\d+)\s*\]\s*)*)")
+
+
+def _conditional_lines(text: str) -> tuple[str, str]:
+    """What is always compiled, and what stands between #if and #endif."""
+    always, sometimes, depth = [], [], 0
+    for line in text.split("\n"):
+        directive = re.match(r"[ \t]*#[ \t]*(\w*)", line)
+        if directive is None:
+            (sometimes if depth else always).append(line)
+        else:
+            depth += directive[1].startswith("if") - (directive[1] == "endif")
+    return "\n".join(always), "\n".join(sometimes)
+
+
+def _named_size(words: list[str], known: dict[str, tuple[int, int]]) -> tuple[int, int] | None:
+    words = [word for word in words if _plain(word) not in _QUALIFIERS]
+    name = " ".join(words)
+    if name in known:
+        return known[name]
+    base = _base_type(words, {})
+    return (_SIZES[base],) * 2 if base in _SIZES else None
+
+
+def _struct_size(body: str, known: dict[str, tuple[int, int]]) -> tuple[int, int] | None:
+    """Size and alignment of a struct with these members; None if they are not surely understood."""
+    size, largest = 0, 0
+    for statement in body.split(";")[:-1]:
+        first, *others = statement.split(",")
+        head = re.fullmatch(r"\s*((?:\w+\s+)+)(\w+\s*(?:\[.*\])?)\s*", first, re.DOTALL)
+        kind = _named_size(head[1].split(), known) if head is not None else None
+        if head is None or kind is None:
+            return None
+        for declared in (head[2], *others):
+            member = _MEMBER.fullmatch(declared)
+            if member is None:
+                return None
+            count = 1
+            for length in re.findall(r"\w+", member[2]):
+                if length[0] == "0" and length[1:2] not in ("x", "X"):
+                    return None  # octal, or no items at all
+                count *= int(length, 0)
+            size = -(-size // kind[1]) * kind[1] + count * kind[0]
+            largest = max(largest, kind[1])
+    if not size or body.split(";")[-1].strip():
+        return None
+    return -(-size // largest) * largest, largest
+
+
+def type_definitions(source: str) -> dict[str, int | str]:
+    """What types of the source's own are, by the names that arguments have for them.
+
+    The size of a struct [bytes]; of another name for a number or vector, that type. Left out is
+    what this cannot be sure of: members of unknown types, pointers, bit-fields, unions, attributes,
+    macros, definitions under #if, several of one name.
+    """
+    text = without_comments(source)
+    if re.search(r"#[ \t]*pragma[ \t]+pack|\b_Pragma\b", text):
+        return {}
+    macros = set(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", text, re.MULTILINE))
+    text, conditional = _conditional_lines(text)
+    unsure = {*macros, *re.findall(r"\b\w+\b", " ".join(re.findall(r"[^;{}]*;", conditional)))}
+    unsure -= {*_SIZES, "unsigned", "signed"} - macros
+    known: dict[str, tuple[int, int]] = {}
+    plain: dict[str, str] = {}  # what is no struct
+    for match in _DEFINITION.finditer(text):
+        if match["body"] is not None:
+            words = set(re.findall(r"\w+", match["body"]))
+            found = None if unsure & words else _struct_size(match["body"], known)
+            names = [f"struct {match['tag']}"] if match["tag"] else []
+            names += [match["name"]] if match["typedef"] and match["name"] else []
+        else:
+            original = [word for word in match["original"].split() if word not in _QUALIFIERS]
+            found = None if unsure.intersection(original) else _named_size(original, known)
+            names = [match["alias"]]
+            base = _base_type(original, plain) or ""
+            if base in _SIZES:
+                plain[names[0]] = base
+        for name in names:
+            if found is None or known.get(name, found) != found or name.split()[-1] in unsure:
+                unsure.add(name)
+                known.pop(name, None)
+            elif name not in unsure:
+                known[name] = found
+    return {name: plain.get(name, size) for name, (size, _) in known.items()}

@@ -52,7 +52,8 @@ static PyObject *Kernel_make(State *state, PyTypeObject *type, cl_kernel handle,
         cl_program owner = NULL;
         status = Kernel_query(self, CL_KERNEL_PROGRAM, sizeof owner, &owner, NULL);
         if (status == CL_SUCCESS) {
-            self->program = (Program *)ocl_program_wrap(state, NULL, owner, 1);
+            Program *known = kernel_find_program(owner); /* it may be a binary of the cache, of whose arguments the driver knows nothing */
+            self->program = known != NULL ? (Program *)Py_NewRef(known) : (Program *)ocl_program_wrap(state, NULL, owner, 1);
             if (self->program == NULL) {
                 goto fail;
             }

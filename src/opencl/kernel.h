@@ -101,6 +101,7 @@ void kernel_values_clear(ArgValue *values, cl_uint n);
 /* Makes the driver's arguments equal to values; lock held. Returns the status; *failed is the index. old receives references to
  * drop after unlocking (n entries). by_call: what is held need not be kept for a launch with the arguments as they are. */
 cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int by_call, cl_uint *failed, PyObject **old, const char **routine);
+Program *kernel_find_program(cl_program handle); /* of a kernel that there is; borrowed, or NULL */
 int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_uint n); /* of the caller's count */
 void kernel_list(Kernel *self), kernel_unlist(Kernel *self), kernel_relist(Kernel *self); /* among those of ocl_kernels_let_go(); it lies elsewhere now */
 /* Another handle to launch, with the arguments of this one; lock held. 1 if there is one now. NVIDIA's driver (580.159) refuses

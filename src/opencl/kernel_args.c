@@ -183,6 +183,9 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
     }
     if (PyUnicode_Check(arg) || PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) { /* numpy.str_ has a buffer */
         PyErr_Clear();
+        if (slot->kind == ARG_BYTES && slot->size != 0 && PyNumber_Check(arg)) {
+            return refuse(self, i, "a struct of %zu bytes is wanted, and a Python %s is none; pass a NumPy scalar of a structured dtype", slot->size, pg_type_name(arg));
+        }
         if (slot->kind == ARG_BYTES && slot->size == 0 && (PyNumber_Check(arg) || PyBool_Check(arg))) {
             return refuse(self, i, "the type's size is not known here, so a Python %s cannot be converted; pass a NumPy scalar of the right dtype", pg_type_name(arg));
         }

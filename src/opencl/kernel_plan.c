@@ -139,16 +139,23 @@ static cl_int Program_query(void *self, cl_uint param, size_t size, void *value,
     return status;
 }
 
-static PyObject *rows_from_source(Kernel *self) {
+/* A str, None without a source, or NULL with an exception. */
+static PyObject *program_source(Kernel *self) {
     Program *program = self->program;
-    PyObject *source;
     if (program != NULL && program->source != NULL) {
-        source = PyUnicode_DecodeUTF8(PyBytes_AS_STRING(program->source), PyBytes_GET_SIZE(program->source), "replace");
-    } else if (program != NULL && program->program != NULL && program->kind == PROGRAM_SOURCE) { /* of a handle from elsewhere */
+        return PyUnicode_DecodeUTF8(PyBytes_AS_STRING(program->source), PyBytes_GET_SIZE(program->source), "replace");
+    }
+    if (program != NULL && program->program != NULL && program->kind == PROGRAM_SOURCE) { /* of a handle from elsewhere */
         Info row = {"source", INFO_STRING, CL_PROGRAM_SOURCE};
-        source = ocl_info(self->state, program, Program_query, "clGetProgramInfo", &row);
-    } else {
-        return Py_NewRef(Py_None);
+        return ocl_info(self->state, program, Program_query, "clGetProgramInfo", &row);
+    }
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *rows_from_source(Kernel *self) {
+    PyObject *source = program_source(self);
+    if (source == Py_None) {
+        return source;
     }
     PyObject *module = source != NULL ? PyImport_ImportModule("pygpu.signature") : NULL;
     PyObject *rows = module != NULL ? PyObject_CallMethod(module, "kernel_arguments", "OO", source, self->name) : NULL;
@@ -202,6 +209,41 @@ static void choose_exact(Kernel *self) {
     }
 }
 
+/* Drivers say no more of a type that the source defines than its name, and PoCL takes a struct of any size and reads as many bytes as it
+ * wants. So what the source says of it is worth a look. */
+static void look_up_types(Kernel *self) {
+    PyObject *source = NULL, *module = NULL, *types = NULL;
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        ArgSlot *slot = &self->slots[i];
+        if (slot->kind != ARG_BYTES || slot->size != 0 || slot->declaration == NULL) {
+            continue;
+        }
+        if (source == NULL) {
+            source = program_source(self);
+            module = source != NULL && source != Py_None ? PyImport_ImportModule("pygpu.signature") : NULL;
+            types = module != NULL ? PyObject_CallMethod(module, "type_definitions", "O", source) : NULL;
+            if (types == NULL || !PyDict_Check(types)) {
+                break;
+            }
+        }
+        PyObject *declaration = Py_NewRef(slot->declaration);
+        Py_ssize_t length = PyUnicode_GET_LENGTH(declaration), end = PyUnicode_FindChar(declaration, ' ', 0, length, -1);
+        PyObject *type = end > 0 ? PyUnicode_Substring(declaration, 0, end) : NULL;
+        PyObject *found = type != NULL ? PyDict_GetItemWithError(types, type) : NULL;
+        if (found != NULL && PyLong_Check(found)) {
+            slot->size = PyLong_AsSize_t(found);
+        } else if (found != NULL && plan_slot(slot, CL_KERNEL_ARG_ADDRESS_PRIVATE, 0, PyUnicode_AsUTF8(found), "") == 0) {
+            Py_SETREF(slot->declaration, Py_NewRef(declaration)); /* as the user wrote it */
+        }
+        Py_XDECREF(type);
+        Py_DECREF(declaration);
+    }
+    Py_XDECREF(types);
+    Py_XDECREF(module);
+    Py_XDECREF(source);
+    PyErr_Clear(); /* a help that fails is no help */
+}
+
 int kernel_make_plan(Kernel *self) {
     self->n_given = self->n_args;
     self->slots = PyMem_Calloc(self->n_args + 1, sizeof *self->slots);
@@ -221,6 +263,7 @@ int kernel_make_plan(Kernel *self) {
         known++;
     }
     if (known == self->n_args) {
+        look_up_types(self);
         choose_exact(self);
         return 0;
     }
@@ -234,6 +277,7 @@ int kernel_make_plan(Kernel *self) {
         self->slots[i].kind = ARG_UNKNOWN;
         Py_CLEAR(self->slots[i].declaration);
     }
+    look_up_types(self);
     choose_exact(self);
     return 0;
 }

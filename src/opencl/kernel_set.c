@@ -186,6 +186,14 @@ void kernel_relist(Kernel *self) {
     }
 }
 
+Program *kernel_find_program(cl_program handle) {
+    Kernel *self = kernels;
+    while (self != NULL && (self->program == NULL || self->program->program != handle)) {
+        self = self->next;
+    }
+    return self != NULL ? self->program : NULL;
+}
+
 /* The next call sets these arguments whatever happens here; what set_arg() was given stays. */
 void ocl_kernels_let_go(void) {
     for (Kernel *self = kernels, *next; self != NULL; self = next) {

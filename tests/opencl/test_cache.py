@@ -92,6 +92,19 @@ def test_program_from_the_cache_knows_itself(ctx, folder, build):
     assert [row[2] for row in program._arg_info["fill"]] == ["int*", "int"]
 
 
+def test_kernel_of_a_handle_knows_the_same(ctx, queue, folder):
+    """A Kernel made of another one's handle: the driver would say nothing of its arguments."""
+    for _ in range(2):
+        program = cl.Program(ctx, SOURCE).build(OPTIONS, cache_dir=folder)
+        twin = cl.Kernel.from_int_ptr(program.fill.int_ptr)
+        buffer, out = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 16), np.empty(4, np.int32)
+        twin(queue, (4,), None, buffer, 7)
+        cl.enqueue_copy(queue, out, buffer)
+        assert twin.program is program and out.tolist() == [7] * 4
+        del twin, program
+
+
+
 @pytest.mark.parametrize("source", [SOURCE + " ", SOURCE.replace("+ EXTRA", "+ EXTRA + 0")])
 def test_other_source(build, source):
     build()

@@ -152,14 +152,34 @@ def test_large_structs(structs, queue, out):
 
 
 def test_structs_of_another_size(structs, queue, out):
-    # Sizes are the driver's to check: nothing tells them to us, and PoCL does not compare.
-    for wrong in [b"", 3, 1.0, None, "struct", [1], np.zeros(0), np.array(None), cl.LocalMemory(4)]:
+    short = np.zeros((), [("a", np.int8), ("b", np.int32)])  # PoCL would read past it
+    odd = [short, np.zeros((), MIXED).tobytes() + b"x", np.zeros(4), np.float64(1), np.int32(1)]
+    odd += [b"", 3, 1.0, None, "struct", [1], np.zeros(0), np.array(None), cl.LocalMemory(4)]
+    for wrong in odd:
         with pytest.raises(
             TypeError, match=r"arg#2 \(1-based\) of kernel 'take_mixed', 'mixed_t s'"
         ):
             structs.take_mixed(queue, (1,), None, out, wrong)
     good = np.zeros((), MIXED)
     structs.take_mixed(queue, (1,), None, out, good).wait()
+
+
+def test_other_names_of_numbers(ctx, queue, out):
+    """They are converted as what they stand for; PoCL would read a float32 as half of a double."""
+    text = """typedef double real; typedef real number; typedef uint index; typedef float4 quad;
+    kernel void f(global double *out, number a, index i, const real b, quad v)
+    { out[0] = a; out[1] = i; out[2] = b; out[3] = v.w; }"""
+    kernel = cl.Program(ctx, text).build().f
+    result = np.empty(6)
+    quad = np.arange(4, dtype=np.float32)
+    for a, i, b in [(1.5, 3, 2), (np.float32(1.5), np.int64(3), np.float64(2)), (1.5, True * 3, 2)]:
+        kernel(queue, (1,), None, out, a, i, b, quad)
+        cl.enqueue_copy(queue, result, out)
+        assert result[:4].tolist() == [1.5, 3, 2, 3]
+    with pytest.raises(OverflowError, match="'index i'"):
+        kernel(queue, (1,), None, out, 1.5, -1, 2.0, quad)
+    with pytest.raises(TypeError, match="'index i'"):
+        kernel(queue, (1,), None, out, 1.5, 1.5, 2.0, quad)
 
 
 # ---- memory

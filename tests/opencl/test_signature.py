@@ -1,5 +1,6 @@
 """Kernel arguments read from the source, beside what the driver says of them."""
 
+import numpy as np
 import pytest
 
 import pygpu as cl
@@ -68,3 +69,57 @@ def test_signature_resolves_typedefs():
     )
     rows = signature.kernel_arguments(source, "f")
     assert [row[2] for row in rows] == ["uint", "uint*"]
+
+
+def test_types_that_a_source_defines(ctx, queue):
+    text = """
+    typedef float real; typedef real same; typedef const unsigned int word; typedef float4 quad;
+    typedef struct { real a; same b[3]; uchar c; } first_t;  // a comment; with one
+    typedef struct second { int x, y[2][3]; first_t s; double4 v; } second_t;
+    struct third { long a; struct second t; char3 small; };
+    typedef struct { volatile short a; /* int b; */ uint2 c[0x3]; } fourth_t;
+    """
+    found = signature.type_definitions(text)
+    sizes = {name: size for name, size in found.items() if isinstance(size, int)}
+    others = {"real": "float", "same": "float", "word": "uint", "quad": "float4"}
+    assert found == sizes | others and len(sizes) == 5
+    names = list(sizes)
+    body = "".join(f"out[{i}] = sizeof({name});" for i, name in enumerate(names))
+    program = cl.Program(ctx, text + f"kernel void f(global int *out) {{ {body} }}").build()
+    out, result = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 64), np.zeros(len(names), np.int32)
+    program.f(queue, (1,), None, out)
+    cl.enqueue_copy(queue, result, out)
+    assert dict(zip(names, result.tolist(), strict=True)) == sizes
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "typedef struct { global int *p; } S;",
+        "typedef struct { int a : 3; } S;",
+        "#define N 3\ntypedef struct { int a[N]; } S;",
+        "#define float double\ntypedef struct { float a; } S;",
+        "typedef struct { int a; } __attribute__((packed)) S;",
+        "typedef struct __attribute__((packed)) { char c; int a; } S;",
+        "#pragma pack(1)\ntypedef struct { char c; int a; } S;",
+        "#ifdef A\ntypedef struct { int a; } S;\n#else\ntypedef struct { int a, b; } S;\n#endif",
+        "#ifdef A\ntypedef float real;\n#endif\ntypedef struct { real n; } S;",
+        "#ifdef A\n#define real double\n#endif\ntypedef float real; typedef struct { real n; } S;",
+        "typedef struct { int a; } S; void g() { typedef struct { int a, b; } S; }",
+        "typedef union { int a; float b; } S;",
+        "typedef struct { struct { int a; } in; int b; } S;",
+        "typedef struct { size_t n; } S;",
+        "typedef struct { image2d_t n; } S;",
+        "typedef struct { int a[0]; } S;",
+        "typedef struct { int a[010]; } S;",
+        "typedef struct { int a[2 + 1]; } S;",
+        "typedef struct { } S;",
+        "typedef struct { int a } S;",
+        "typedef enum { A, B } E; typedef struct { E e; } S;",
+        "typedef struct { int (*f)(int); } S;",
+        "typedef global float *S;",
+        "",
+    ],
+)
+def test_types_that_are_not_certain(source):
+    assert not {"S", "struct S"} & set(signature.type_definitions(source))
