@@ -205,7 +205,9 @@ _MEMBER = re.compile(r"\s*(\w+)\s*((?:\[\s*(?:0[xX][\da-fA-F]+|\d+)\s*\]\s*)*)")
 
 def _conditional_lines(text: str) -> tuple[str, str]:
     """What is always compiled, and what stands between #if and #endif."""
-    always, sometimes, depth = [], [], 0
+    always: list[str] = []
+    sometimes: list[str] = []
+    depth = 0
     for line in text.split("\n"):
         directive = re.match(r"[ \t]*#[ \t]*(\w*)", line)
         if directive is None:
