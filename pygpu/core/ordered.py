@@ -199,7 +199,7 @@ def _flat_out(out: Any) -> Any:
 
 
 _COPY: Any = "copy"
-RESIDENT = 16  # groups with parts of rows for each unit, some of which it runs at once
+RESIDENT = 32  # groups with parts of rows for each unit, some of which it runs at once
 ALONE = 4  # groups of one row, however short, that a unit may get
 
 

@@ -110,7 +110,7 @@ def elementwise_call(
             rule = elementwise.rule(backend, launch.memory)
             for name in _names(call):
                 table.add(name, tuple(kinds), launch.kernel, out.dtype, *rule)
-        if dtype in (None, out.dtype):
+        if dtype is None or dtype == out.dtype:  # float64 equals None
             return  # otherwise, filling arrays of another dtype with such a number came first
     n = len(call.operands)
     places = [n if call.out is not None else -1, *range(n)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import inspect
+import os
 import pickle
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -435,3 +437,23 @@ def test_it_passes_for_the_function(make):
         _array.Shortcut("fill", 3)
     with pytest.raises(ValueError):
         _array._give("nothing", None)
+
+
+def test_doubles_came_first():
+    """np.dtype(float) == None: fills of other dtypes were not remembered after one of doubles."""
+    code = """
+import sys
+import numpy as np, pygpu as cl, pygpu.array
+queue = cl.CommandQueue(cl.create_some_context(interactive=False))
+for dtype in "f8", "f4", "i4":
+    a = cl.array.empty(queue, 33, dtype)
+    a.fill(2)
+    frames = []
+    sys.setprofile(lambda frame, event, arg: frames.append(frame) if event == "call" else None)
+    a.fill(2)
+    sys.setprofile(None)
+    assert not frames, (dtype, frames)
+    assert (a.get() == 2).all()
+"""
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=120)
