@@ -279,6 +279,7 @@ class Array(ArrayBase):
         )
         return array if is_blocking else (array, event)
 
+    @shortcut("copy")
     def copy(self, queue: Any = _SAME) -> Any:
         """A copy, on the array's queue or another one (None: without a queue)."""
         if queue is _SAME or queue is None:

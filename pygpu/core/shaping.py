@@ -189,6 +189,7 @@ class Shaping(Indexing):
                 strides = layout.f_strides(shape, new)
         return self._view(shape, strides, self.offset, dtype)
 
+    @shortcut("astype")
     def astype(self, dtype: Any, queue: Any = None, *, copy: bool = True, order: str = "K") -> Any:
         """A copy converted to another dtype; copy=False: the array itself if it has it."""
         dtype = dtypes.native(dtype, "astype")

@@ -255,10 +255,12 @@ class GPUArray(Operations, ArrayBase):
         """set() without waiting."""
         self.set(ary, True, stream)
 
+    @shortcut("copy")
     def copy(self, stream: Any = None) -> Any:
         """A copy, in the same order of axes."""
         return self._copy(stream_of(stream, "copy"))
 
+    @shortcut("astype")
     def astype(self, dtype: Any, stream: Any = None, *, copy: bool = True, order: str = "K") -> Any:
         """A copy converted to another dtype."""
         return super().astype(dtype, stream_of(stream, "astype"), copy=copy, order=order)

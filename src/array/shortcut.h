@@ -15,6 +15,7 @@ typedef PyObject *(*Way)(PyObject *const *a, Py_ssize_t n);
 /* What Python gives this module: classes, commands of the backends; NULL until they were imported. */
 #define GIVEN(X)                                                                                        \
     X(cuda_class)   X(cuda_current) X(cuda_recent) X(cuda_default) X(cuda_to) X(cuda_from) X(cuda_fill) \
+    X(cuda_between) \
     X(opencl_class) X(opencl_copy)  X(opencl_fill) X(opencl_shared) X(zero_byte) \
     X(cuda_pools)   X(opencl_pools) X(flags)
 typedef struct {
@@ -50,6 +51,7 @@ PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int 
 /* transfer.c: 0, or -1 with an exception */
 int arr_write(GPUArray *self, PyObject *host, int blocking);
 int arr_fill_number(GPUArray *self, PyObject *value); /* 1: done, 0: left to Python */
+int arr_copy_items(const GPUArray *self, GPUArray *made, Py_ssize_t nbytes); /* without gaps, to the start of new memory */
 int arr_can_command(const GPUArray *self);            /* whether commands on its queue need not wait for anything else */
 
 #endif

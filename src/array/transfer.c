@@ -1,16 +1,18 @@
-/* transfer.c - get(), set() and fill() of arrays without gaps: one command of the driver, asked for without Python. */
+/* transfer.c - get(), set(), fill() and copies of arrays without gaps: one command of the driver, asked for without Python. */
 #include "shortcut.h"
 
-static PyObject *src_offset_word, *dst_offset_word, *blocking_word, *dst_and_blocking_words; /* names of keywords, for the life of the process */
+static PyObject *src_offset_word, *dst_offset_word, *blocking_word, *dst_and_blocking_words, *count_and_offset_words; /* names of keywords, for the life of the process */
 
 static int make_words(void) {
     if (dst_and_blocking_words == NULL) {
         src_offset_word = Py_BuildValue("(s)", "src_offset");
         dst_offset_word = Py_BuildValue("(s)", "dst_offset");
         blocking_word = Py_BuildValue("(s)", "is_blocking");
+        count_and_offset_words = Py_BuildValue("(ss)", "byte_count", "src_offset");
         dst_and_blocking_words = Py_BuildValue("(ss)", "dst_offset", "is_blocking");
     }
-    return src_offset_word == NULL || dst_offset_word == NULL || blocking_word == NULL || dst_and_blocking_words == NULL ? -1 : 0;
+    int failed = src_offset_word == NULL || dst_offset_word == NULL || blocking_word == NULL;
+    return failed || count_and_offset_words == NULL || dst_and_blocking_words == NULL ? -1 : 0;
 }
 
 int arr_can_command(const GPUArray *self) {
@@ -109,6 +111,25 @@ int arr_write(GPUArray *self, PyObject *host, int blocking) {
 
 static int read_into(const GPUArray *self, PyObject *host) {
     return self->size == 0 || ARRAY_ITEMSIZE(self) == 0 ? 0 : self->table->cuda ? cuda_read(self, host) : opencl_read(self, host);
+}
+
+int arr_copy_items(const GPUArray *self, GPUArray *made, Py_ssize_t nbytes) {
+    PyObject *size = PyLong_FromSsize_t(nbytes), *place = self->table->cuda ? place_of(self) : PyLong_FromSsize_t(self->offset);
+    int status = -1;
+    if (size == NULL || place == NULL || make_words() < 0) {
+        goto out;
+    }
+    if (self->table->cuda) {
+        PyObject *args[] = {made->base_data, place, size, self->queue};
+        status = done(PyObject_Vectorcall(arr_given.cuda_between, args, 4, NULL));
+    } else {
+        PyObject *args[] = {self->queue, made->base_data, self->base_data, size, place};
+        status = event_of(made, PyObject_Vectorcall(arr_given.opencl_copy, args, 3, count_and_offset_words));
+    }
+out:
+    Py_XDECREF(size);
+    Py_XDECREF(place);
+    return status;
 }
 
 /* ---- get, set ---------------------------------------------------------------------------------------------------------------------- */

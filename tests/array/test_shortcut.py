@@ -288,6 +288,72 @@ def test_there_and_back_in_c(make):
     assert np.signbit(a.get()).all()
 
 
+COPIED: list[Callable[[Any], Any]] = [
+    *(lambda a: a, lambda a: a.T, lambda a: a[1], lambda a: a[:, 1:, ::2], lambda a: a[::-1]),
+    *(
+        lambda a: a.transpose(1, 2, 0),
+        lambda a: a.transpose(1, 0, 2)[:, ::-1],
+        lambda a: a[1, 1, 1],
+    ),
+    *(lambda a: a[:, :0], lambda a: a[:, None, 1:2], lambda a: a[1:, :, 2].T),
+]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i2", "c8", "?", "f2"])
+def test_copies(make, dtype):
+    host = (HOST - 5).astype(dtype)
+    a = make(host)
+    module, _ = module_of(make)
+    for part in COPIED:
+        x, expected = part(a), part(host)
+        for _ in range(2):  # by Python, which remembers it, and in C
+            for call, of in (
+                (lambda y: y.copy(), "copy"),
+                (lambda y: y.astype(dtype), "astype"),
+                (lambda y: y.astype("f4" if dtype != "c8" else "c16"), "astype"),
+            ):
+                mine, theirs = call(x), call(expected)
+                theirs = theirs.copy("K") if of == "copy" else theirs
+                assert mine.base_data is not x.base_data or not mine.size
+                assert (mine.get() == theirs).all() and mine.dtype == theirs.dtype
+                assert mine.shape == theirs.shape and mine.offset == 0
+                if mine.size and 1 not in mine.shape:
+                    twin = expected.copy("K").astype(mine.dtype)
+                    assert mine.strides == twin.strides, (part, of)
+                assert mine.queue is x.queue and type(mine) is type(x)
+        assert x.astype(dtype, copy=False) is x
+        for wrong in (object, "x", ">f4"):
+            with pytest.raises((TypeError, ValueError)) as in_c:
+                x.astype(wrong)
+            with pytest.raises((TypeError, ValueError)) as python:
+                type(x).astype.__wrapped__(x, wrong)
+            assert str(in_c.value) == str(python.value)
+    original = a.copy()
+    a.fill(0)
+    assert (original.get() == host).all()
+    sizes: list[int] = []
+    x = make.to_device(host, allocator=lambda n: (sizes.append(n), a.backend.allocate(n))[1])
+    assert (x.copy().get() == host).all() and (x.T.astype("f4" if dtype != "c8" else "c8").size)
+    assert len(sizes) == 3
+
+
+def test_copies_of_a_class_are_made_by_it(make):
+    module, first = module_of(make)
+    base = module.empty
+
+    class Noting(base):  # type: ignore[misc, valid-type]
+        made = 0
+
+        def _new(self, *args: Any, **options: Any) -> Any:
+            type(self).made += 1
+            return super()._new(*args, **options)
+
+    a = Noting(*first, (2, 3), np.float32)
+    a.fill(1)
+    results = a.copy(), a.astype("f4"), a.astype("i4"), a[:, ::2].copy()
+    assert Noting.made == 4 and all(type(x) is Noting for x in results)
+
+
 def test_allocators(make):
     module, first = module_of(make)
     a = make(HOST)
@@ -387,6 +453,9 @@ def test_no_python(make):
             lambda: module.ones(*first, 4, np.float32),
         ),
         lambda: module.empty(*first, 7, np.uint8, allocator=getattr(pool, "allocate", pool)),
+        *(lambda: a.copy(), lambda: a.T.copy(), lambda: a[:, 1:, ::2].copy(), lambda: a[1].copy()),
+        *(lambda: a.astype(np.float32), lambda: a.astype("i4"), lambda: a[..., ::-1].astype("f8")),
+        lambda: a.astype(np.float32, copy=False),
     ]
     frames: list[str] = []
 
