@@ -61,10 +61,10 @@ def _unique(
     equal_nan: bool = True,
     **options: Any,
 ) -> Any:
-    from . import sort
+    from . import sets, sort
 
     if axis is not None:
-        raise TypeError("numpy.unique of an array on a device takes no axis")
+        return sets.unique_rows(ar, axis, return_index, return_inverse, return_counts)
     return sort.unique(ar, return_index, return_inverse, return_counts, equal_nan=equal_nan)
 
 

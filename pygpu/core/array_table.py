@@ -12,12 +12,12 @@ from .._array import GPUArray
 from . import (
     functions,
     gufuncs,
-    index,
     layout,
     manipulate,
     matmul,
     named,
     nans,
+    pads,
     quantiles,
     selecting,
     series,
@@ -228,37 +228,6 @@ def _einsum(
     return matmul.einsum(subscripts, *operands, out=out, optimize=optimize)
 
 
-def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
-    """The modes that repeat items take them by indices that NumPy pads."""
-    if array.ndim == 0:
-        return array._copy()
-    widths = np.broadcast_to(np.asarray(pad_width, np.int64), (array.ndim, 2))
-    if (widths < 0).any():
-        raise ValueError("index can't contain negative values")
-    if mode == "constant":
-        ends = np.broadcast_to(np.asarray(options.pop("constant_values", 0)), (array.ndim, 2))
-        for axis, ((before, after), (first, last)) in enumerate(zip(widths, ends)):
-            shape = list(array.shape)
-            shape[axis] += int(before) + int(after)
-            wide = work.empty(array, tuple(shape), array.dtype)
-            lead = (slice(None),) * axis
-            stop = shape[axis] - int(after)
-            for part, value in (
-                (slice(None, int(before)), array.dtype.type(first)),
-                (slice(stop, None), array.dtype.type(last)),
-                (slice(int(before), stop), array),
-            ):
-                wide[(*lead, part)] = value
-            array = wide
-        return array
-    if mode not in ("edge", "reflect", "symmetric", "wrap"):
-        raise TypeError(f"pad: mode {mode!r} is not there for an array on a device")
-    for axis, width in enumerate(widths):
-        places = np.pad(np.arange(array.shape[axis]), tuple(width), mode, **options)
-        array = index.take(array, places, axis)
-    return array
-
-
 def _plain(value: Any) -> Any:
     return value.dtype if isinstance(value, GPUArray) else value
 
@@ -365,7 +334,11 @@ def table() -> dict[Any, Callable[..., Any]]:
         "moveaxis": m.moveaxis,
         "nan_to_num": _nan_to_num,
         "ones_like": _like(1),
-        "pad": _pad,
+        "block": m.block,
+        "histogram_bin_edges": lambda a, *args, **options: work.as_array(
+            a, quantiles.bin_edges(work.flat(a), *args, **options)
+        ),
+        "pad": pads.pad,
         "partition": lambda a, kth, axis=-1, **options: quantiles.partition(a, kth, axis),
         "percentile": _quantile(100),
         "quantile": _quantile(1),

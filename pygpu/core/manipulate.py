@@ -228,6 +228,44 @@ def join(arrays: Sequence[Any], kind: str, **options: Any) -> Any:
     return concat(parts, axis, **options)
 
 
+def block(arrays: Any) -> Any:
+    """numpy.block: nested lists of arrays, the innermost joined along the last axis."""
+    leaves: list[Any] = []
+    depths: set[int] = set()
+
+    def visit(x: Any, depth: int) -> None:
+        if isinstance(x, tuple):
+            raise TypeError("block: lists of arrays are joined, and tuples are not such")
+        if not isinstance(x, list):
+            leaves.append(x)
+            depths.add(depth)
+            return
+        if not x:
+            raise ValueError("block: a list of arrays is empty")
+        for part in x:
+            visit(part, depth + 1)
+
+    visit(arrays, 0)
+    if len(depths) != 1:
+        raise ValueError("block: lists of arrays are nested to different depths")
+    like = next(x for x in leaves if isinstance(x, GPUArray))
+    there = iter([work.as_array(like, x, call="block") for x in leaves])
+    ndim = max(*(np.ndim(x) for x in leaves), depths.pop(), 0)
+
+    def joined(x: Any, axis: int) -> Any:
+        if isinstance(x, list):
+            return concat([joined(part, axis + 1) for part in x], axis)
+        a = next(there)
+        return a.reshape((1,) * (ndim - a.ndim) + a.shape)
+
+    depth = 0
+    x = arrays
+    while isinstance(x, list):
+        x, depth = x[0], depth + 1
+    result = joined(arrays, ndim - depth)
+    return result._copy(order="C") if depth == 0 else result
+
+
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Each item (or row along an axis) so many times. repeats: a number, or one for each, on the
     host or the device; in the latter case the host waits for their sum."""

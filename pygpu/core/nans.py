@@ -47,10 +47,7 @@ def _reduction(kind: str, instead: Any) -> Callable[..., Any]:
 
 
 def _into(result: Any, out: Any) -> Any:
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    return quantiles.given_to(out, result)
 
 
 def _position(kind: str, instead: float) -> Callable[..., Any]:
@@ -59,8 +56,8 @@ def _position(kind: str, instead: float) -> Callable[..., Any]:
             empty = ufuncs.call("isnan", (a,))._reduce("all", axis)
             if bool(empty._reduce("any", None).item()):
                 raise ValueError("All-NaN slice encountered")
-        result = _filled(a, instead)._reduce(kind, axis, **_given(options))
-        return _into(result, out)
+        options = _given(options | {"out": out}) if out is not None else _given(options)
+        return _filled(a, instead)._reduce(kind, axis, **options)
 
     return call
 
@@ -166,9 +163,13 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
         if method != "linear" or options.get("weights") is not None:
             raise TypeError(f"{call}: of an array on a device it is linear, and without weights")
         shares = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
-        if not isinstance(q, (int, float)) and a.dtype.kind == "f":  # counts in the result's dtype
-            a = work.astype(a, np.result_type(a.dtype, shares.dtype))
-        return _quantile(call, a, shares / np.float64(scale), axis, out, _kept(keepdims))
+        if a.size == 0:  # as NumPy, whose shape does not know of the shares then
+            return _mean(a, axis, None, out, keepdims)
+        whole = scale == 1 and shares.dtype.kind in "iub"
+        if not isinstance(q, (int, float)) and a.dtype.kind == "f" and not whole:
+            a = work.astype(a, np.result_type(a.dtype, shares.dtype))  # which count in it
+        shares = shares if whole else shares / np.float64(scale)
+        return _quantile(call, a, shares, axis, out, _kept(keepdims))
 
     return run
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import _array
-from . import ufuncs
+from . import ufuncs, work
 
 __all__ = ["operate"]
 
@@ -19,7 +21,9 @@ def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
     operands = (ufuncs.to_operand(a, first), ufuncs.to_operand(b, first))
     if operands[0] is NotImplemented or operands[1] is NotImplemented:
         if b is None and name in ("equal", "not_equal"):
-            return name == "not_equal"
+            if type(first)._comparison_dtype is not None:  # a class that answers as another system
+                return name == "not_equal"
+            return work.empty(first, first.shape, np.bool_).fill(name == "not_equal")
         return NotImplemented
     if name == "matmul":
         return ufuncs.matmul(*operands, out=out)

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from .._array import GPUArray
-from . import functions, layout, manipulate, sort, ufuncs, work
+from . import folds, functions, layout, manipulate, sort, ufuncs, work
 from .index import take
 
 __all__ = [
+    "bin_edges",
     "bincount",
     "digitize",
+    "given_to",
     "histogram",
     "kept",
     "median",
@@ -22,12 +24,13 @@ __all__ = [
 ]
 
 
-def sorted_rows(call: str, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
-    """Sorted items, the axes that are reduced as the first one; and those axes."""
+def sorted_rows(call: str, a: Any, axis: Any, whole: bool = False) -> tuple[Any, tuple[int, ...]]:
+    """Sorted items, the axes that are reduced as the first one; and those axes. whole: integers
+    stay such."""
     if a.dtype.kind not in "fiub":
         raise TypeError(f"{call}: dtype {a.dtype} has no order of this kind")
     axes = layout.normalize_axes(axis, a.ndim, call)
-    if a.dtype.kind in "iub":
+    if a.dtype.kind in "iub" and not whole:
         a = a.astype(np.float64 if a.backend.limits.fp64 else np.float32)
     rest = [k for k in range(a.ndim) if k not in axes]
     shape = tuple(a.shape[k] for k in rest)
@@ -62,41 +65,98 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
         low, high = rows[(n - 1) // 2], rows[n // 2]
         result = low if n % 2 else (low + high) * rows.dtype.type(0.5)
         result = _nan_where_nan(result, rows[-1])
-    return _given(kept(result, a, axes, keepdims), out)
+    return given_to(out, kept(result, a, axes, keepdims))
+
+
+# How much of one item before and after quantiles of n items are taken to be over, of the methods
+# that go along straight lines.
+_LINES = {
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+_ROUNDED: dict[str, Any] = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
+_STEPS = ("inverted_cdf", "closest_observation")
+_METHODS = ("linear", "midpoint", "averaged_inverted_cdf", *_LINES, *_ROUNDED, *_STEPS)
+
+
+def _places(method: str, n: int, q: Any) -> tuple[Any, Any]:
+    """Where quantiles lie among n sorted items: the item before, and how much the one after it
+    counts, None: not at all."""
+    if method in _ROUNDED:
+        return _ROUNDED[method]((n - 1) * q).astype(np.int64), None
+    if method == "linear" and q.dtype.kind in "iub":
+        return (n - 1) * q.astype(np.int64), None
+    if method in ("linear", "midpoint"):
+        place = (n - 1) * q
+    elif method in _LINES:
+        low, high = _LINES[method]
+        place = n * q + (low + q * (1 - low - high)) - 1
+    else:
+        place = n * q - (1.5 if method == "closest_observation" else 1)
+    first = np.floor(place)
+    exact = place == first
+    if method in _STEPS:
+        stays = exact & (first % 2 == 1) if method == "closest_observation" else exact
+        return np.clip(first + ~stays, 0, n - 1).astype(np.int64), None
+    share = place - first
+    if method == "midpoint":
+        share = np.where(exact, 0.0, 0.5)
+    elif method == "averaged_inverted_cdf":
+        share = np.where(exact, 0.5, 1.0)
+    outside = (place < 0) | (place >= n - 1)
+    return np.clip(first, 0, n - 1).astype(np.int64), np.where(outside, 0.0, share)
 
 
 def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, *, method: str = "linear",
     keepdims: bool = False,
 ) -> Any:  # fmt: skip
-    """numpy.quantile of method "linear": NaN where there is one."""
-    if method != "linear":
-        raise TypeError(f"quantile: method {method!r} is not there, 'linear' is")
-    wanted = np.asarray(q.get() if isinstance(q, GPUArray) else q, np.float64)  # type: ignore[attr-defined]
+    """numpy.quantile of any method: NaN where there is one."""
+    if method not in _METHODS:
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {sorted(_METHODS)}")
+    number = isinstance(q, (int, float))
+    wanted: Any = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
+    given = wanted.dtype
+    if number and a.dtype.kind == "f":
+        wanted = wanted.astype(np.float64 if method == "linear" else a.dtype)
+    elif method == "linear" and given.kind == "f":
+        wanted = wanted.astype(np.float64)
     if wanted.size and not (wanted.min() >= 0 and wanted.max() <= 1):
         raise ValueError("Quantiles must be in the range [0, 1]")
-    rows, axes = sorted_rows("quantile", a, axis)
-    if not isinstance(q, (int, float)):  # arrays and lists count in the result's dtype
-        given = q.dtype if isinstance(q, GPUArray) else np.asarray(q).dtype
+    whole = method in _ROUNDED or method in _STEPS
+    whole = whole or (method == "linear" and wanted.dtype.kind in "iub")
+    rows, axes = sorted_rows("quantile", a, axis, whole)
+    if not number and not whole:  # arrays and lists count in the result's dtype
         rows = work.astype(rows, np.result_type(rows.dtype, given))
     n, rest = rows.shape[0], rows.shape[1:]
+    if n == 0 and rows.dtype.kind != "f":
+        raise IndexError("quantile: there is no item to take")
     if n == 0:
         result = work.empty(rows, (*wanted.shape, *rest), rows.dtype).fill(np.nan)
     else:
-        place = wanted.ravel() * (n - 1)
-        first = np.floor(place).astype(np.int64)
-        share = (place - first).astype(rows.dtype).reshape((-1,) + (1,) * len(rest))
-        low, high = take(rows, first, 0), take(rows, np.minimum(first + 1, n - 1), 0)
-        step = high - low
-        near, far = rows._from_host(share), rows._from_host(1 - share)
-        result = functions.choose("quantile", near < 0.5, low + step * near, high - step * far)
-        result = _nan_where_nan(result, rows[-1]).reshape((*wanted.shape, *rest))
-    return _given(kept(result, a, axes, keepdims, wanted.ndim), out)
+        first, share = _places(method, n, wanted.ravel())
+        result = take(rows, first, 0)
+        if share is not None:
+            share = share.astype(rows.dtype).reshape((-1,) + (1,) * len(rest))
+            low, high = result, take(rows, np.minimum(first + 1, n - 1), 0)
+            step = high - low
+            near, far = rows._from_host(share), rows._from_host(1 - share)
+            result = functions.choose("quantile", near < 0.5, low + step * near, high - step * far)
+        if rows.dtype.kind == "f":
+            result = _nan_where_nan(result, rows[-1])
+        result = result.reshape((*wanted.shape, *rest))
+    return given_to(out, kept(result, a, axes, keepdims, wanted.ndim))
 
 
-def _given(result: Any, out: Any) -> Any:
+def given_to(out: Any, result: Any) -> Any:
+    """The result, or *out* that was set to it."""
     if out is None:
         return result
+    if out.shape != result.shape:
+        raise ValueError(f"output array has wrong shape {out.shape}: {result.shape} is needed")
     out[...] = result
     return out
 
@@ -125,49 +185,84 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return host.size - sort.searchsorted(turned, x, side)
 
 
-def histogram(
-    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
-) -> tuple[Any, Any]:
-    """numpy.histogram without weights: counts (or densities), and edges; both on the device."""
-    if weights is not None:
-        raise TypeError("histogram: weights are not supported for an array on a device")
-    a = work.flat(a)
+def bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> np.ndarray:
+    """numpy.histogram_bin_edges, on the host."""
     if isinstance(bins, str):
         raise TypeError("histogram: bins must be a number or edges for an array on a device")
     if np.ndim(bins) == 0 and not isinstance(bins, GPUArray):
         if range is None and a.size:
             range = a._reduce("min", None).item(), a._reduce("max", None).item()
         kind = a.dtype if a.dtype.kind == "f" else np.dtype(float)
-        edges = np.histogram_bin_edges(np.empty(0, kind), int(bins), range)
-    else:
-        edges = np.asarray(bins.get() if isinstance(bins, GPUArray) else bins)  # type: ignore[attr-defined]
-        if edges.ndim != 1 or (np.diff(edges) < 0).any():
-            raise ValueError("`bins` must increase monotonically, when an array")
+        return np.histogram_bin_edges(np.empty(0, kind), int(bins), range)
+    edges: Any = np.asarray(bins.get() if isinstance(bins, GPUArray) else bins)  # type: ignore[attr-defined]
+    if edges.ndim != 1 or (np.diff(edges) < 0).any():
+        raise ValueError("`bins` must increase monotonically, when an array")
+    return edges
+
+
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, Any]:
+    """numpy.histogram: counts (or sums of weights, or densities), and edges; both on the device."""
+    if weights is not None:
+        weights = work.as_array(a, weights)
+        if weights.shape != a.shape:
+            raise ValueError("weights should have the same shape as a.")
+        weights = work.flat(weights)
+    a = work.flat(a)
+    edges = bin_edges(a, bins, range)
     kind = np.result_type(a.dtype, edges.dtype)
     there = work.as_array(a, edges)
     exact = work.as_array(a, edges.astype(kind)) if kind != edges.dtype else there
-    ordered = sort.sort(a)
-    places = sort.searchsorted(ordered, exact)
-    places[-1:] = sort.searchsorted(ordered, exact[-1:], "right")
-    counts = functions.diff(places)
+    if weights is None:
+        ordered = sort.sort(a)
+        places = sort.searchsorted(ordered, exact)
+        places[-1:] = sort.searchsorted(ordered, exact[-1:], "right")
+        counts = functions.diff(places)
+    else:
+        counts = _weighed(a, exact, weights)
     if density:
         counted = counts._reduce("sum", None)
         return counts / work.astype(functions.diff(there), np.dtype(float)) / counted, there
     return counts, there
 
 
+def _weighed(a: Any, edges: Any, weights: Any) -> Any:
+    """Sums of weights by bin. The slots of what lies before and after all bins are left out."""
+    many = edges.size
+    slot = sort.searchsorted(edges, a, "right")
+    last = ufuncs.call("equal", (a, edges[-1:]))
+    slot = functions.choose("histogram", last, many - 1, slot)
+    sums = work.empty(a, (many + 1,), weights.dtype).fill(0)
+    folds.at("add", sums, slot, weights)
+    return sums[1:many]._copy(order="C")
+
+
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """numpy.bincount without weights; the host waits for the greatest item."""
-    if weights is not None:
-        raise TypeError("bincount: weights are not supported for an array on a device")
+    """numpy.bincount; the host waits for the greatest item."""
     if x.ndim != 1 or x.dtype.kind not in "iub":
         raise ValueError("bincount: an array of integers with one axis is needed")
+    if int(minlength) < 0:
+        raise ValueError("'minlength' must not be negative")
     top = -1
     if x.size:
         if x._reduce("min", None).item() < 0:
             raise ValueError("'list' argument must have no negative elements")
         top = int(x._reduce("max", None).item())
     n = max(top + 1, int(minlength))
+    if weights is not None:
+        weights = work.as_array(x, weights)
+        if not np.can_cast(weights.dtype, np.float64, "safe"):
+            raise TypeError(
+                f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to "
+                "the rule 'safe'"
+            )
+        if weights.shape != x.shape:
+            raise ValueError("The weights and list don't have the same length.")
+        sums = work.empty(x, (n,), np.float64).fill(0)
+        if x.size:
+            folds.at("add", sums, x, work.astype(weights, np.dtype(np.float64)))
+        return sums
     edges = functions.arange_into(work.empty(x, (n + 1,), np.int64), 0, 1)
     if x.size == 0:
         return edges[1:] * 0

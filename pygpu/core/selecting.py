@@ -218,6 +218,40 @@ def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     return index.take(arr, kept, axis)
 
 
+def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    """The order of items is NumPy's own of their places; then they are taken."""
+    if axis is None:
+        arr, axis = work.flat(arr), 0
+    axis, n = layout.normalize_axis(axis, arr.ndim), arr.shape[axis]
+    wanted: Any = obj.get() if isinstance(obj, GPUArray) else obj  # type: ignore[attr-defined]
+    if isinstance(wanted, slice):
+        wanted = np.arange(*wanted.indices(n))
+    wanted = np.asarray(wanted)
+    if wanted.dtype.kind == "b":
+        (wanted,) = np.nonzero(wanted)
+    if wanted.size == 0 and wanted.dtype.kind == "f":
+        wanted = wanted.astype(np.int64)
+    values = _there(arr, values)
+    if values.dtype != arr.dtype:
+        values = values.astype(arr.dtype)
+    values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
+    if wanted.ndim == 0:
+        values = manipulate.moveaxis(values, 0, axis)
+    many = values.shape[axis] if wanted.size == 1 else wanted.size
+    fresh = n + np.arange(many)
+    order = np.insert(np.arange(n), wanted if wanted.size != 1 else wanted.item(), fresh)
+    shape = (*arr.shape[:axis], many, *arr.shape[axis + 1 :])
+    both = functions.concatenate([arr, manipulate.broadcast_to(values, shape)], axis)
+    return index.take(both, order, axis)
+
+
+def _sort_complex(a: Any) -> Any:
+    found = sort.sort(a)
+    if found.dtype.kind == "c":
+        return found
+    return found.astype(np.complex64 if found.dtype.char in "bhBH" else np.complex128)
+
+
 def _trim_zeros(filt: Any, trim: str = "fb") -> Any:
     if filt.ndim != 1:
         raise TypeError("trim_zeros: an array of one axis is needed")
@@ -324,6 +358,7 @@ def table() -> dict[str, Callable[..., Any]]:
         "diagflat": lambda v, k=0: _diag(work.flat(v), k),
         "extract": _extract,
         "fill_diagonal": _fill_diagonal,
+        "insert": _insert,
         "iscomplex": _part_is("iscomplex"),
         "isneginf": _infinite(-np.inf),
         "isposinf": _infinite(np.inf),
@@ -337,6 +372,7 @@ def table() -> dict[str, Callable[..., Any]]:
         "select": _select,
         "setxor1d": _setxor1d,
         "shares_memory": _shares_memory,
+        "sort_complex": _sort_complex,
         "trim_zeros": _trim_zeros,
         "unravel_index": _unravel_index,
     }

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._array import GPUArray
-from . import dtypes, manipulate, sort, ufuncs, work
-from .index import nonzero, take
+from . import dtypes, functions, layout, manipulate, sort, ufuncs, work
+from .index import nonzero, put_along_axis, take, take_along_axis
+from .scan import scan
 
-__all__ = ["intersect1d", "isin", "setdiff1d", "union1d"]
+__all__ = ["intersect1d", "isin", "setdiff1d", "union1d", "unique_rows"]
 
 _FEW = 16
 
@@ -74,3 +75,38 @@ def setdiff1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
     a = work.flat(a) if assume_unique else sort.unique(a)
     (kept,) = nonzero(isin(a, b, True))
     return take(a, kept, mode="clip")
+
+
+def unique_rows(a: Any, axis: int, index: bool, inverse: bool, counts: bool) -> Any:
+    """numpy.unique along an axis: the distinct rows, in their order. There are as many sorts as a
+    row has items."""
+    if not dtypes.is_numeric(a.dtype):
+        raise TypeError(f"unique: a device does not sort dtype {a.dtype}")
+    axis = layout.normalize_axis(axis, a.ndim)
+    turned = manipulate.moveaxis(a, axis, 0)
+    n = turned.shape[0]
+    rows = turned.reshape((n, a.size // n if a.size else 0))
+    if rows.dtype.kind in "fc":
+        rows = rows + rows.dtype.type(0)  # -0.0 is 0.0, which a sort tells apart
+    order = functions.arange_into(work.empty(a, (n,), np.int64), 0, 1)
+    for k in reversed(range(rows.shape[1])):
+        order = take_along_axis(order, sort.argsort(take(rows[:, k], order)), 0)
+    ordered = take(rows, order, 0)
+    first = work.empty(a, (n,), np.bool_).fill(True)
+    if n > 1:
+        differ = ufuncs.call("not_equal", (ordered[1:], ordered[:-1]))
+        first[1:] = differ._reduce("any", 1)
+    (starts,) = nonzero(first)
+    where = take(order, starts)
+    results = [take(a, where, axis)]
+    if index:
+        results.append(where)
+    if inverse:
+        number = work.empty(a, (n,), np.int64)
+        if n:
+            put_along_axis(number, order, scan("cumsum", first, 0, dtype=np.int64) - 1, 0)
+        results.append(number)
+    if counts:
+        end = work.as_array(a, np.full(1 if n else 0, n))
+        results.append(functions.diff(manipulate.concat([starts, end])))
+    return results[0] if len(results) == 1 else tuple(results)

@@ -335,3 +335,177 @@ def test_arguments_that_are_no_arrays(make):
     ):
         with pytest.raises(TypeError):
             work()
+
+
+METHODS = (
+    "inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen "
+    "weibull linear median_unbiased normal_unbiased lower higher midpoint nearest"
+).split()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_of_quantiles(make, method):
+    for dtype in ("f4", "f8", "i4", "i1"):
+        a = (host("f8", (7, 12)) * 40).astype(dtype)
+        x = make(a)
+        for q in (0.3, 0.25, 0.0, 1.0, [0.1, 0.5, 0.77], np.linspace(0, 1, 25)):
+            for axis in (None, 0, 1, -1):
+                same(np.quantile(x, q, axis, method=method), np.quantile(a, q, axis, method=method))
+        same(np.percentile(x, 30, method=method), np.percentile(a, 30, method=method))
+    a[3] = 5
+    holes = host("f8", (5, 6))
+    holes[2, 3] = np.nan
+    same(
+        np.quantile(make(holes), 0.4, 0, method=method, keepdims=True),
+        np.quantile(holes, 0.4, 0, method=method, keepdims=True),
+    )
+    with pytest.raises(ValueError, match="not a valid method"):
+        np.quantile(x, 0.5, method="nonsense")
+    with pytest.raises(ValueError, match="wrong shape"):
+        np.quantile(x, 0.5, 0, out=make(np.zeros((2, 12))))
+
+
+def test_quantiles_of_whole_numbers(make):
+    a = np.arange(12, dtype=np.int32).reshape(3, 4)
+    for q in (0, 1, [0, 1], np.array([[1, 0]])):
+        for call in (np.quantile, np.nanquantile):
+            same(call(make(a), q), call(a, q))
+            same(call(make(a), q, axis=1), call(a, q, axis=1))
+    f = a.astype(np.float32)
+    same(np.quantile(make(f), [0, 1], 0), np.quantile(f, [0, 1], 0))
+    with pytest.warns(RuntimeWarning):
+        for shape, axis in (((0, 3), 0), ((0, 3), None), ((2, 0), 1)):
+            empty = np.empty(shape, np.float32)
+            for q in (0.5, [0.5, 0.2]):
+                same(
+                    np.nanquantile(make(empty), q, axis=axis),
+                    np.nanquantile(empty, q, axis=axis),
+                )
+    out = make(np.zeros(3, np.int64))
+    assert np.nanargmax(make(f), 1, out=out) is out and out.get().tolist() == [3, 3, 3]
+    with pytest.raises(ValueError):
+        np.nanargmax(make(f), 1, out=make(np.zeros((2, 3), np.int64)))
+
+
+def test_none_is_no_number(make):
+    x = make(np.arange(6.0).reshape(2, 3))
+    same(x == None, np.zeros((2, 3), bool))  # noqa: E711
+    same(x != None, np.ones((2, 3), bool))  # noqa: E711
+    same(x[:0] == None, np.zeros((0, 3), bool))  # noqa: E711
+    assert x.T.sum(0)[0].get() is not None and (x == "no") is False
+
+
+def test_weights(make):
+    rng = np.random.default_rng(5)
+    places, weights = rng.integers(0, 9, 300), rng.random(300)
+    for w in (weights, weights.astype("f4"), rng.integers(-5, 9, 300)):
+        same(np.bincount(make(places), make(w), 12), np.bincount(places, w, 12))
+        same(np.bincount(make(places), w), np.bincount(places, w))
+    empty = np.bincount(make(places[:0]), weights=make(weights[:0]), minlength=2)
+    same(empty, np.zeros(2))
+    for wrong, error in ((weights[:4], ValueError), (weights * 1j, TypeError)):
+        with pytest.raises(error):
+            np.bincount(make(places), make(wrong))
+    a = rng.normal(size=300)
+    for w in (weights, weights.astype("f4"), weights * (1 + 2j), rng.integers(-5, 9, 300)):
+        for bins in (10, [-1.0, 0.0, 0.25, 2.0], [0.5, 0.5, 0.7]):
+            for part in ({}, {"density": True} if w.dtype.kind == "f" else {}):
+                for mine, theirs in zip(
+                    np.histogram(make(a), bins, weights=make(w), **part),
+                    np.histogram(a, bins, weights=w, **part),
+                ):
+                    same(mine, theirs)
+    with pytest.raises(ValueError, match="same shape"):
+        np.histogram(make(a), weights=weights[:5])
+    for bins in (7, [0, 1, 4]):
+        same(np.histogram_bin_edges(make(a), bins), np.histogram_bin_edges(a, bins))
+    same(
+        np.histogram_bin_edges(make(a), 4, (0, 2)),
+        np.histogram_bin_edges(a, 4, (0, 2)),
+    )
+
+
+PADS = [
+    *((mode, {}) for mode in ("constant", "linear_ramp", "maximum", "mean", "median", "minimum")),
+    *((mode, {}) for mode in ("edge", "reflect", "symmetric", "wrap")),
+    *((mode, {"stat_length": 2}) for mode in ("maximum", "mean", "median", "minimum")),
+    *((mode, {"stat_length": ((1, 3), (2, 9))}) for mode in ("mean", "minimum")),
+    *(("constant", {"constant_values": v}) for v in (3, (1, 2), ((1, 2), (3, 4)))),
+    *(("linear_ramp", {"end_values": v}) for v in (-3, (1, 8), ((1, 2), (3, -4)))),
+]
+
+
+@pytest.mark.parametrize(("mode", "options"), PADS)
+def test_borders(make, mode, options):
+    for dtype in ("f4", "f8", "i4", "u1"):
+        a = (np.abs(host("f8", (4, 5))) * 40).astype(dtype)
+        for width in (2, (1, 3), ((0, 2), (3, 0)), 0):
+            if dtype == "u1" and "end_values" in options:
+                continue
+            same(np.pad(make(a), width, mode, **options), np.pad(a, width, mode, **options))
+    assert np.pad(make(a), 1, "empty").shape == (6, 7)
+    same(np.pad(make(a), 1, "empty")[1:-1, 1:-1], a)
+    for wrong in (lambda x: np.pad(x, -1, mode), lambda x: np.pad(x, 1.5, mode)):
+        with pytest.raises((TypeError, ValueError)):
+            wrong(make(a))
+    with pytest.raises(ValueError, match="unsupported keyword"):
+        np.pad(make(a), 1, mode, nonsense=1)
+    with pytest.raises(TypeError, match="is not there"):
+        np.pad(make(a), 1, lambda *args: None)
+
+
+def test_inserting(make):
+    a = np.arange(12.0).reshape(3, 4)
+    cases = [
+        *((1, 9, None), (1, [1, 2, 3], 1), (-1, [1, 2, 3, 4], 0), ([1], [[1], [2], [3]], 1)),
+        *(([0, 2, 2], [[1], [2], [3]], 0), (slice(0, 2), 7, 1), (np.arange(3) != 1, 5, 0)),
+        *(([], 3, 0), (4, 1.5, 1), ([1, 5, 3], [1, 2, 3], None), (2, [5, 6], None)),
+    ]
+    for obj, values, axis in cases:
+        same(np.insert(make(a), obj, values, axis), np.insert(a, obj, values, axis))
+    same(
+        np.insert(make(a), make(np.array([1, 3])), make(a[:, :2]), 1),
+        np.insert(a, [1, 3], a[:, :2], 1),
+    )
+    for wrong in (4, [0, 9]):
+        with pytest.raises(IndexError):
+            np.insert(make(a), wrong, 0, 0)
+
+
+def test_blocks(make):
+    a, b = np.ones((2, 2)), np.arange(6.0).reshape(2, 3)
+    x, y = make(a), make(b)
+    same(np.block([x, y]), np.block([a, b]))
+    same(
+        np.block([[x, y], [np.zeros((1, 2)), make(b[:1])]]),
+        np.block([[a, b], [np.zeros((1, 2)), b[:1]]]),
+    )
+    same(np.block([make(b[0]), 4.0]), np.block([b[0], 4.0]))
+    same(np.block([[x], [x]]), np.block([[a], [a]]))
+    same(np.block([[[x]], [[x]]]), np.block([[[a]], [[a]]]))
+    same(np.block(x), np.block(a))
+    for wrong in ([[x], x], [[], [x]], [x, (x,)]):
+        with pytest.raises((TypeError, ValueError)):
+            np.block(wrong)
+
+
+def test_distinct_rows(make):
+    rng = np.random.default_rng(3)
+    for dtype in ("i4", "f4", "c8", "?"):
+        a = rng.integers(0, 2, (20, 3)).astype(dtype)
+        if dtype == "f4":
+            a[::3] *= -1  # zeros of both signs
+        for axis in (0, 1, -1):
+            options = {f"return_{name}": True for name in ("index", "inverse", "counts")}
+            for mine, theirs in zip(
+                np.unique(make(a), axis=axis, **options), np.unique(a, axis=axis, **options)
+            ):
+                same(mine, theirs)
+            same(np.unique(make(a), axis=axis), np.unique(a, axis=axis))
+    cube = rng.integers(0, 2, (6, 2, 2))
+    same(np.unique(make(cube), axis=0), np.unique(cube, axis=0))
+    with pytest.raises(np.exceptions.AxisError):
+        np.unique(make(cube), axis=3)
+    for dtype in ("f4", "i2", "c8"):
+        v = rng.integers(-9, 9, 12).astype(dtype)
+        same(np.sort_complex(make(v)), np.sort_complex(v))

@@ -1,0 +1,133 @@
+"""numpy.pad: borders around an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import functions, index, layout, quantiles, ufuncs, work
+
+__all__ = ["pad"]
+
+_REPEATED = ("edge", "reflect", "symmetric", "wrap")
+_REDUCED = ("maximum", "mean", "median", "minimum")
+_OPTIONS = {
+    "constant": "constant_values",
+    "linear_ramp": "end_values",
+    "reflect": "reflect_type",
+    "symmetric": "reflect_type",
+} | dict.fromkeys(_REDUCED, "stat_length")
+
+
+def _pairs(given: Any, ndim: int) -> Any:
+    """(before, after) of each axis."""
+    return np.broadcast_to(np.asarray(given), (ndim, 2)).tolist()
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    """numpy.pad of all modes that are words. Those that repeat items take them by indices that
+    NumPy pads."""
+    known = mode in _OPTIONS or mode in (*_REPEATED, "empty") if isinstance(mode, str) else False
+    if not known:
+        raise TypeError(f"pad: mode {mode!r} is not there for an array on a device")
+    wrong = set(options) - {_OPTIONS.get(mode)}
+    if wrong:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {wrong}")
+    widths = _widths(pad_width, array.ndim)
+    if array.ndim == 0:
+        return array._copy()
+    if mode in _REPEATED:
+        for axis, width in enumerate(widths):
+            places = np.pad(np.arange(array.shape[axis]), width, mode, **options)
+            array = index.take(array, places, axis)
+        return array
+    given = _pairs(options.get(_OPTIONS.get(mode, ""), 0), array.ndim) if options else None
+    for axis, width in enumerate(widths):
+        if width == [0, 0]:
+            continue
+        if mode == "empty":
+            borders: list[Any] = [None, None]
+        elif mode == "constant":
+            borders = (
+                [array.dtype.type(x) for x in given[axis]] if given else [array.dtype.type(0)] * 2
+            )
+        elif array.shape[axis] == 0:
+            raise ValueError(
+                f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+            )
+        elif mode == "linear_ramp":
+            ends = given[axis] if given else [0, 0]
+            borders = [_ramp(array, axis, n, end, k) for k, (n, end) in enumerate(zip(width, ends))]
+        else:
+            lengths = given[axis] if given else [None, None]
+            borders = [_statistic(mode, array, axis, n, k) for k, n in enumerate(lengths)]
+        array = _framed(array, axis, width, borders)
+    return array
+
+
+def _widths(given: Any, ndim: int) -> list[list[int]]:
+    if isinstance(given, dict):
+        pairs: list[Any] = [(0, 0)] * ndim
+        for axis, width in given.items():
+            pairs[layout.normalize_axis(axis, ndim)] = np.broadcast_to(width, 2)
+        given = pairs
+    widths = np.asarray(given)
+    if widths.dtype.kind not in "iu" and widths.size:
+        raise TypeError("`pad_width` must be of integral type.")
+    if (widths < 0).any():
+        raise ValueError("index can't contain negative values")
+    return _pairs(widths, ndim) if ndim else []
+
+
+def _framed(array: Any, axis: int, width: list[int], borders: list[Any]) -> Any:
+    """A copy between two borders along an axis; None: which are left as memory is."""
+    before, n = width[0], array.shape[axis]
+    shape = list(array.shape)
+    shape[axis] += sum(width)
+    wide = work.empty(array, tuple(shape), array.dtype)
+    lead = (slice(None),) * axis
+    wide[(*lead, slice(before, before + n))] = array
+    for part, border, many in (
+        (slice(None, before), borders[0], before),
+        (slice(before + n, None), borders[1], width[1]),
+    ):
+        if many and border is not None:
+            wide[(*lead, part)] = border
+    return wide
+
+
+def _ramp(array: Any, axis: int, n: int, end: Any, after: int) -> Any:
+    """n items from an end value on towards the outermost item, in float64 as numpy.linspace."""
+    edge = array[(slice(None),) * axis + (slice(-1, None) if after else slice(0, 1),)]
+    kind = np.result_type(array.dtype, np.float64)
+    if not array.backend.limits.fp64 and array.dtype.itemsize <= 4:
+        kind = np.dtype(np.float32)
+    shape = [1] * array.ndim
+    shape[axis] = n
+    steps = np.arange(n)[::-1] if after else np.arange(n)
+    step = array._from_host(steps.astype(kind).reshape(shape))
+    values = (work.astype(edge, kind) - kind.type(end)) / kind.type(max(n, 1)) * step
+    values = values + kind.type(end)
+    return ufuncs.call("floor", (values,)) if array.dtype.kind in "iu" else values
+
+
+def _statistic(mode: str, array: Any, axis: int, length: Any, after: int) -> Any:
+    """What the outermost items have in common, their number being the length, None: all."""
+    n = array.shape[axis]
+    many = n if length is None else min(int(length), n)
+    if many < 0:
+        raise ValueError("index can't contain negative values")
+    if many == 0 and mode in ("maximum", "minimum"):
+        raise ValueError("stat_length of 0 yields no value for padding")
+    lead = (slice(None),) * axis
+    part = array[(*lead, slice(n - many, None) if after else slice(0, many))]
+    if mode == "median":
+        found = quantiles.median(part, axis, keepdims=True)
+    else:
+        found = part._reduce(
+            {"maximum": "max", "minimum": "min"}.get(mode, mode), axis, keepdims=True
+        )
+    if array.dtype.kind in "iu" and mode in ("mean", "median"):
+        found = functions.round(found)
+    return found
