@@ -48,6 +48,7 @@ __all__ = [
     "event",
     "event_elapsed_time",
     "external_stream",
+    "from_cuda_array_interface",
     "get_current_device",
     "gpus",
     "is_available",
@@ -258,17 +259,31 @@ def is_cuda_array(obj: Any) -> bool:
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
-    """An array of another library as one of ours, on the same memory."""
+    """An array of another library as one of ours, on the same memory. See
+    :func:`from_cuda_array_interface`."""
     if not is_cuda_array(obj):
         raise TypeError("as_cuda_array: the object has no __cuda_array_interface__")
-    interface = obj.__cuda_array_interface__
-    return DeviceNDArray(
-        interface["shape"],
-        np.dtype(interface["typestr"]),
-        gpudata=interface["data"][0],
-        strides=interface.get("strides"),
-        base=obj,
-    )
+    return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
+
+
+def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -> DeviceNDArray:
+    """The array that a dictionary describes, on the same memory.
+
+    desc: what __cuda_array_interface__ gives. owner: is kept alive as long as the array. sync:
+    wait for the device if *desc* names a stream. Raises TypeError for what is no such
+    dictionary and NotImplementedError for arrays with a mask.
+    """
+    call = "from_cuda_array_interface"
+    try:
+        shape, typestr, data = desc["shape"], desc["typestr"], desc["data"][0]
+    except (TypeError, KeyError, IndexError) as error:
+        raise TypeError(f"{call}: desc needs 'shape', 'typestr' and 'data': {error}") from None
+    if desc.get("mask") is not None:
+        raise NotImplementedError(f"{call}: arrays with a mask")
+    if sync and desc.get("stream") is not None:
+        synchronize()
+    strides = desc.get("strides")
+    return DeviceNDArray(shape, np.dtype(typestr), gpudata=data or 0, strides=strides, base=owner)
 
 
 # ---- profiling and the rest of Numba's names

@@ -276,6 +276,15 @@ def _hypot(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
     return fc.ufunc(node, "hypot", [_in_float(fc, node, a) for a in args])[0]
 
 
+@handles(math.remainder)
+def _remainder(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    count("math.remainder", args, kwargs, 2, 2)
+    args = [_in_float(fc, node, a) for a in args]
+    t = fc.ufunc(node, "fmod", args)[0].type
+    texts = [emit.convert(a, t) for a in args]
+    return Value(t, f"remainder({', '.join(texts)})")
+
+
 def _c_function(name: str) -> Handler:
     """A function that both languages have, and NumPy has not."""
 
@@ -476,7 +485,7 @@ def _round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
         return Value(WEAK_INT, f"((pg_i64){text})", nonneg=value.nonneg)
     digits = args[1]
     if not digits.is_const:
-        raise WrongCall("the number of digits must be a constant")
+        return _round_to(fc, node, value, fc.as_number(digits, node))
     if value.type.dtype.kind in "biu":
         if digits.const < 0:
             raise WrongCall("round() of an integer to tens is not supported")
@@ -485,6 +494,34 @@ def _round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
     up, down = (ast.Mult(), ast.Div()) if digits.const >= 0 else (ast.Div(), ast.Mult())
     scaled = fc.binary(node, up, value, scale)
     return fc.binary(node, down, fc.ufunc(node, "rint", [scaled])[0], scale)
+
+
+# A product with a power of ten, as for a number of digits that is constant. Powers up to 10**22 are
+# exact; what a product makes infinite has no digits as far behind, or as far before, the point.
+_ROUND = """\
+PG_INLINE {t} {name}({t} x, pg_i64 n)
+{{
+    {t} scale = 1, scaled;
+    for (pg_i64 k = n < 0 ? -n : n; k > 0 && !isinf(scale); k--) scale *= 10;
+    if (n < 0) return isinf(scale) ? x * 0 : ({t})(rint(x / scale) * scale);
+    scaled = x * scale;
+    return isfinite(scaled) ? ({t})(rint(scaled) / scale) : x;
+}}
+"""
+
+
+def _round_to(fc: Any, node: ast.Call, value: Value, digits: Value) -> Value:
+    """``round(x, n)`` for n that is known on the device."""
+    if digits.type.dtype.kind not in "iu":  # type: ignore[union-attr]
+        raise WrongCall(f"the number of digits must be an integer, not {digits.type}")
+    t = value.type
+    assert isinstance(t, Scalar)
+    if t.dtype.kind != "f":
+        raise WrongCall(f"round() of {t} to a number of digits that is not constant")
+    fc.need_dtype(t.dtype, node)
+    name = f"pgu_round_{dtypes.code(t.dtype)}"
+    fc.unit.texts.setdefault(name, _ROUND.format(t=emit.c_type(t), name=name))
+    return Value(t, f"{name}({value.text}, {emit.convert(digits, WEAK_INT)})")
 
 
 @handles(builtins.divmod)

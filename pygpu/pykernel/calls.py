@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import inspect
 import types
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import emit
-from .ir import Value
+from .ir import Value, flat_values
 from .operators import Operators
-from .source import python_function
+from .source import KernelError, python_function
 from .types import VOID, Scalar, TupleType, flat_types, weak
 
 __all__ = ["Calls", "Method", "WrongCall"]
@@ -36,6 +37,13 @@ def _describe(obj: Any) -> str:
     if name is None:
         return repr(obj)
     return f"{module}.{name}" if module and module != "builtins" else str(name)
+
+
+def as_known(value: Value) -> tuple[Any, ...]:
+    """The integers that a value is known to be; () if it is not."""
+    items = flat_values(value)
+    known = tuple(v.const for v in items if v.is_const and isinstance(v.const, (int, np.integer)))
+    return known if len(known) == len(items) else ()
 
 
 def _rebuild(t: Any, parts: Any) -> Value:
@@ -110,7 +118,7 @@ class Calls(Operators):
                 raise self.source.error("**kwargs are not supported in device functions", node)
             values.append(value if isinstance(value, Value) else self.constant(value, node))
         arg_types = tuple(v.type for v in values)
-        made = self.device_function(node, function, arg_types, src)
+        made = self.device_function(node, function, arg_types, src, values)
         texts: list[str] = []
         for value, t in zip(values, arg_types):
             texts += emit.arguments(value, t)
@@ -131,8 +139,15 @@ class Calls(Operators):
         return _rebuild(made.result, iter(parts))
 
     def device_function(
-        self, node: ast.AST, function: types.FunctionType, arg_types: Any, src: str | None
+        self,
+        node: ast.AST,
+        function: types.FunctionType,
+        arg_types: Any,
+        src: str | None,
+        values: Sequence[Value] = (),
     ) -> Any:
+        """The function for these types. If it needs a number that is known, for the shape of its
+        own array, it is compiled for the numbers among *values* that are."""
         from . import compiler
 
         key = (function, arg_types)
@@ -140,13 +155,25 @@ class Calls(Operators):
             raise self.source.error(
                 f"{function.__name__} calls itself; devices have no recursion, write a loop", node
             )
-        return self.unit.functions.get(key) or compiler.device_function(
-            self.unit, function, arg_types, src
-        )
+        known = tuple(as_known(v) for v in values)
+        made = self.unit.functions.get(key) or self.unit.functions.get((*key, *known))
+        if made is not None:
+            return made
+        self.unit.wants_constant = False
+        try:
+            return compiler.device_function(self.unit, function, arg_types, src)
+        except KernelError:
+            if not (self.unit.wants_constant and any(known)):
+                raise
+        return compiler.device_function(self.unit, function, arg_types, src, known)
 
     def method(self, node: ast.Call, method: Method) -> Value:
-        """A method of a number."""
+        """A method of a number or an array."""
         value = method.value
+        if method.name == "view":
+            if len(node.args) != 1 or node.keywords:
+                raise self.source.error("view() takes a dtype", node)
+            return self.view_as(value, self.item_type(self.expr(node.args[0]), node), node)
         if method.name in ("conjugate", "conj"):
             return self.ufunc(node, "conjugate", [value])[0]
         if method.name == "item":

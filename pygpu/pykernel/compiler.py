@@ -66,14 +66,20 @@ def source_of(function: Any, text: str | None = None) -> Any:
 
 
 def device_function(
-    unit: emit.Unit, function: Any, arg_types: Sequence[Type], src: str | None = None
+    unit: emit.Unit,
+    function: Any,
+    arg_types: Sequence[Type],
+    src: str | None = None,
+    literals: Sequence[tuple[Any, ...]] = (),
 ) -> Function:
-    """Add a function to a unit, under its types."""
-    key = (function, tuple(arg_types))
+    """Add a function to a unit, under its types. literals: for each parameter the integers that it
+    is known to be, () if it is not; without them the function is for all numbers."""
+    key = (function, tuple(arg_types), *literals)
     source = source_of(function, src)
     unit.stack.append(function)
     try:
         walker = FunctionCompiler(unit, source, arg_types)
+        walker.set_literals(literals)
         lines, result = walker.compile()
     finally:
         unit.stack.pop()

@@ -210,6 +210,8 @@ class Expressions(Calls):
 
     def table(self, array: np.ndarray, node: ast.AST) -> Value:
         """A constant array: part of the program."""
+        if not (dtypes.is_numeric(array.dtype) or array.dtype.names) or array.dtype.hasobject:
+            raise self.source.error(f"constant arrays of {array.dtype} are not supported", node)
         self.need_dtype(array.dtype, node)
         if array.nbytes > 65536:
             raise self.source.error(
@@ -217,10 +219,14 @@ class Expressions(Calls):
                 "as an argument",
                 node,
             )
-        if not dtypes.is_numeric(array.dtype) or array.dtype.kind == "c":
-            raise self.source.error(f"constant arrays of {array.dtype} are not supported", node)
-        key = ("table", array.dtype.str, array.shape, array.tobytes())
+        t = ArrayType(array.dtype, array.ndim, True, "constant")
+        shape = [str(n) for n in array.shape]
+        key = ("table", array.dtype, array.shape, array.tobytes())
         storage = dtypes.storage_type(array.dtype)
+        as_words = array.dtype.kind in "cV"  # C has no literals of these
+        if as_words:
+            array = np.frombuffer(array.tobytes() + bytes(-array.nbytes % 8), np.uint64)
+            storage = "pg_u64"
         known = self.unit.functions.get(key)
         if known is None:
             known = self.unit.functions[key] = self.unit.unique("pgk_table")
@@ -233,8 +239,8 @@ class Expressions(Calls):
             self.unit.texts[known] = (
                 f"PG_TABLE {storage} {known}[{max(len(items), 1)}] = {{{body}}};\n"
             )
-        t = ArrayType(array.dtype, array.ndim, True, "constant")
-        return Value(t, known, shape=[str(n) for n in array.shape])
+        text = f"(({emit.pointer_type(t)}){known})" if as_words else known
+        return Value(t, text, shape=shape)
 
     def need_dtype(self, dtype: np.dtype[Any], node: ast.AST) -> None:
         self.unit.need(dtype)

@@ -70,8 +70,39 @@ class Indexing:
             if value.type.ndim < 2:
                 return value
             return Value(t, value.text, shape=list(reversed(value.shape)), strides=strides)
+        if name == "view":
+            from .calls import Method
+
+            return self.constant(Method(name, value), node)
         hint = "; write a loop over its items" if name in _NO_TEXT else ""
         raise self.source.error(f"an array has no {name!r} in kernels{hint}", node)
+
+    def view_as(self, value: Value, dtype: np.dtype[Any], node: ast.AST) -> Value:
+        """``array.view(dtype)``: the same bytes as items of another dtype."""
+        t = value.type
+        assert isinstance(t, ArrayType)
+        old, new = t.dtype.itemsize, dtype.itemsize
+        kind = ArrayType(dtype, t.ndim, t.contiguous, t.space)
+        shape = list(value.shape)
+        if old != new:
+            if not t.ndim or not t.contiguous:
+                raise self.source.error(
+                    f"view(): items of {t} become items of another size only in contiguous arrays "
+                    "of at least one dimension",
+                    node,
+                )
+            last = shape[-1]
+            if last.isdigit():
+                if int(last) * old % new:
+                    raise self.source.error(
+                        f"view(): {int(last) * old} bytes are no whole number of items of {dtype}",
+                        node,
+                    )
+                shape[-1] = str(int(last) * old // new)
+            else:
+                shape[-1] = f"({last} * {old} / {new})"
+        pointer = f"(({emit.pointer_type(kind)}){value.text})"
+        return Value(kind, pointer, shape=shape, strides=value.strides)
 
     def length(self, text: str) -> Value:
         if text.isdigit():

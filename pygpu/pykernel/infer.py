@@ -9,7 +9,7 @@ does, and the last text counts. Variables are here, statements in :mod:`statemen
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import emit
@@ -59,6 +59,7 @@ class FunctionCompiler(Statements):
         self.kernel = kernel
         self.vars: dict[str, Variable] = {}
         self.result: Type | None = None
+        self.literals: dict[str, Value] = {}  # parameters whose numbers are known
         self.used_before: set[str] = set()  # names that are read before, in the text, they are set
         self.implicit: dict[str, None] = {}
         node = source.node
@@ -85,6 +86,17 @@ class FunctionCompiler(Statements):
             v.type = t
             v.nonneg = isinstance(t, Scalar) and t.dtype.kind in "bu"
 
+    def set_literals(self, literals: Sequence[tuple[Any, ...]]) -> None:
+        """What parameters are known to be, see compiler.device_function."""
+        for name, t, known in zip(self.parameters, self.arg_types, literals):
+            if known and name not in self.stores:
+                self.literals[name] = self._literal(t, iter(known))
+
+    def _literal(self, t: Type, known: Iterator[Any]) -> Value:
+        if isinstance(t, TupleType):
+            return Value(t, items=[self._literal(item, known) for item in t.items])
+        return self.constant(next(known), self.source.node)
+
     # ---- the whole
 
     def compile(self) -> tuple[list[str], Type]:
@@ -99,6 +111,7 @@ class FunctionCompiler(Statements):
             self.changed = False
             self.pending: Any = None
             self.begin_walk()
+            self.const_locals.update(self.literals)
             self.implicit = {}
             self.block(self.body)
             if not terminates(self.body):

@@ -432,6 +432,7 @@ def _shape(fc: Any, args: list[Value], kwargs: dict[str, Value], name: str) -> t
     for item in items:
         n = item.const if item.is_const else None
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
+            fc.unit.wants_constant = True
             raise WrongCall(
                 f"the shape of {name}() must be constant: numbers, or names from outside of the "
                 "kernel"

@@ -193,23 +193,9 @@ class Kernel(KernelBase):
         for declared in self._declared:
             if len(declared) != len(found):
                 continue
-            result: list[Type] = []
-            for want, have in zip(declared, found):
-                if isinstance(want, ArrayType) and isinstance(have, ArrayType):
-                    if (want.dtype, want.ndim) != (have.dtype, have.ndim):
-                        break
-                    result.append(have)
-                elif isinstance(want, Scalar) and isinstance(have, Scalar):
-                    fits = np.can_cast(have.dtype, want.dtype, "same_kind")
-                    if not fits and not (have.weak and have.dtype.kind in "bi"):
-                        break
-                    result.append(want)
-                elif want == have:
-                    result.append(have)
-                else:
-                    break
-            else:
-                return tuple(result)
+            result = [_fitting(want, have) for want, have in zip(declared, found)]
+            if None not in result:
+                return tuple(result)  # type: ignore[arg-type]
         wanted = " or ".join("(" + ", ".join(map(str, d)) + ")" for d in self._declared)
         raise TypeError(
             f"{self.__name__}: the arguments are ({', '.join(map(str, found))}), and the signature "
@@ -497,6 +483,21 @@ def _queue_of(backend: Backend, args: Sequence[Any]) -> Any:
     return getattr(backend, "default_queue", None)
 
 
+def _fitting(want: Type, have: Type) -> Type | None:
+    """The type of an argument by the one that was declared for it, None if it does not fit."""
+    if isinstance(want, ArrayType) and isinstance(have, ArrayType):
+        return have if (want.dtype, want.ndim) == (have.dtype, have.ndim) else None
+    if isinstance(want, Scalar) and isinstance(have, Scalar):
+        fits = np.can_cast(have.dtype, want.dtype, "same_kind")
+        return want if fits or (have.weak and have.dtype.kind in "bi") else None
+    if isinstance(want, TupleType) and isinstance(have, TupleType):
+        if len(want.items) != len(have.items):
+            return None
+        items = tuple(map(_fitting, want.items, have.items))
+        return None if None in items else TupleType(items, have.names)
+    return have if want == have else None
+
+
 def _default_backend(name: str | None) -> Backend:
     """Where kernels run that are given nothing on a device."""
     if name == "cuda":
@@ -516,6 +517,8 @@ def as_type_of_signature(obj: Any) -> Type:
         return ArrayType(np.dtype(obj.dtype), obj.ndim, obj.layout == "C")
     if isinstance(obj, signature.PointerType):
         return ArrayType(obj.dtype, 1)
+    if isinstance(obj, signature.TupleType):
+        return TupleType(tuple(map(as_type_of_signature, obj.items)))
     if isinstance(obj, signature.ScalarType) and obj.dtype.names:  # a record as an argument
         return ArrayType(obj.dtype, 0)
     return as_type(obj)

@@ -159,20 +159,11 @@ def _has_gpu() -> bool:
 
 
 def from_interface(obj: Any) -> Any:
-    """A pygpu.cuda.gpuarray.GPUArray of the memory of another library's array on the device, by its
+    """A DeviceNDArray of the memory of another library's array on the device, by its
     __cuda_array_interface__; work that it names a stream for is waited for."""
-    from pygpu.cuda import driver
-    from pygpu.cuda.gpuarray import GPUArray
+    from pygpu.cuda.devices import from_cuda_array_interface
 
-    view = obj.__cuda_array_interface__
-    if view.get("mask") is not None:
+    shown = obj.__cuda_array_interface__
+    if shown.get("mask") is not None:
         raise TypeError("masked arrays are not supported")
-    if view.get("stream") is not None:
-        driver.Context.synchronize()
-    return GPUArray(
-        view["shape"],
-        np.dtype(view["typestr"]),
-        base=obj,
-        gpudata=view["data"][0],
-        strides=view.get("strides"),
-    )
+    return from_cuda_array_interface(shown, owner=obj)

@@ -193,6 +193,8 @@ class Records(Indexing):
         self, t: ArrayType, pointer: str, index: str, value: Value, node: ast.AST
     ) -> None:
         """``array[i] = record``: all of its bytes."""
+        if isinstance(value.type, ArrayType) and not value.type.ndim and value.type.dtype.names:
+            value = self.record_at(value.type, value.text, "0")
         if not value.is_record or value.type.dtype != t.dtype:  # type: ignore[union-attr]
             raise self.source.error(
                 f"{value.type} cannot be stored as {RecordType(t.dtype)}: records are copied whole "
