@@ -26,6 +26,10 @@ def _reduction(kind: str) -> Callable[..., Any]:
         if args:
             names = ("dtype", "out") if kind in ("sum", "prod", "mean", "var", "std") else ("out",)
             options.update(zip(names, args, strict=False))
+        if kind in ("var", "std") and "correction" in options:
+            if options.get("ddof", 0) != 0:
+                raise ValueError("ddof and correction can't be provided simultaneously.")
+            options["ddof"] = options.pop("correction")
         return a._reduce(kind, axis, **options)
 
     return call

@@ -137,18 +137,32 @@ def quantile(
     if n == 0:
         result = work.empty(rows, (*wanted.shape, *rest), rows.dtype).fill(np.nan)
     else:
-        first, share = _places(method, n, wanted.ravel())
-        result = take(rows, first, 0)
-        if share is not None:
-            share = share.astype(rows.dtype).reshape((-1,) + (1,) * len(rest))
-            low, high = result, take(rows, np.minimum(first + 1, n - 1), 0)
-            step = high - low
-            near, far = rows._from_host(share), rows._from_host(1 - share)
-            result = functions.choose("quantile", near < 0.5, low + step * near, high - step * far)
+        result = _between(rows, *_places(method, n, wanted.ravel()))
         if rows.dtype.kind == "f":
             result = _nan_where_nan(result, rows[-1])
         result = result.reshape((*wanted.shape, *rest))
     return given_to(out, kept(result, a, axes, keepdims, wanted.ndim))
+
+
+def _between(rows: Any, first: Any, share: Any) -> Any:
+    """Items of sorted rows, and shares of those that follow them (None: none), stacked."""
+    n, rest = rows.shape[0], rows.shape[1:]
+    after = np.minimum(first + 1, n - 1)
+    if first.size == 1:  # the most common call: nothing has to be copied to the device
+        low, high = rows[int(first[0])], rows[int(after[0])]
+        if share is None:
+            return low._copy()
+        part = share.astype(rows.dtype)[0]
+        step = high - low
+        return low + step * part if part < 0.5 else high - step * (1 - part)
+    low = take(rows, first, 0)
+    if share is None:
+        return low
+    high = take(rows, after, 0)
+    share = share.astype(rows.dtype).reshape((-1,) + (1,) * len(rest))
+    step = high - low
+    near, far = rows._from_host(share), rows._from_host(1 - share)
+    return functions.choose("quantile", near < 0.5, low + step * near, high - step * far)
 
 
 def given_to(out: Any, result: Any) -> Any:

@@ -387,6 +387,28 @@ def test_quantiles_of_whole_numbers(make):
         np.nanargmax(make(f), 1, out=make(np.zeros((2, 3), np.int64)))
 
 
+def test_one_quantile_copies_nothing_to_the_device(make):
+    """Nor to the host: what it needs are numbers of the launches."""
+    x, whole = make(host("f4", (16, 3))), make(np.arange(16))
+    calls = (
+        lambda: np.percentile(x, 30),
+        lambda: np.quantile(x, 0.4, axis=0, method="hazen"),
+        lambda: np.quantile(whole, 1, method="lower"),
+    )
+    for call in calls:
+        call()
+        _, copies = make.calls(call)
+        assert not [name for name in copies if "Write" in name or "HtoD" in name], copies
+
+
+def test_corrections(make):
+    a = host("f8", (4, 5))
+    same(np.std(make(a), 1, correction=1), np.std(a, 1, correction=1))
+    same(np.var(make(a), correction=2), np.var(a, correction=2))
+    with pytest.raises(ValueError, match="simultaneously"):
+        np.var(make(a), ddof=1, correction=1)
+
+
 def test_none_is_no_number(make):
     x = make(np.arange(6.0).reshape(2, 3))
     same(x == None, np.zeros((2, 3), bool))  # noqa: E711
