@@ -486,6 +486,8 @@ def _round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
     digits = args[1]
     if not digits.is_const:
         return _round_to(fc, node, value, fc.as_number(digits, node))
+    if not isinstance(digits.const, (int, np.integer)):
+        raise WrongCall(f"the number of digits must be an integer, not {digits.const!r}")
     if value.type.dtype.kind in "biu":
         if digits.const < 0:
             raise WrongCall("round() of an integer to tens is not supported")

@@ -207,11 +207,9 @@ def test_remainder(make: Any) -> None:
 
 
 def test_tuples_in_signatures() -> None:
-    from pygpu.compat import numba
-
     void, f4, i8 = signature.void, signature.TYPES["float32"], signature.TYPES["int64"]
 
-    @cuda.jit(void(f4[:, :], numba.UniTuple(i8, 2)))
+    @cuda.jit(void(f4[:, :], signature.UniTuple(i8, 2)))
     def place(a, where):
         a[where] = where[0] - where[1]
 
