@@ -176,7 +176,7 @@ def test_g_times_l_without_local_size_is_the_plain_meaning(queue, program, count
     ids=lambda v: type(v).__name__,
 )
 def test_forms_of_a_size(queue, program, counter, size):
-    program.count(queue, copy.copy(size), None, counter)  # an iterator is used up by the first device
+    program.count(queue, copy.copy(size), None, counter)  # an iterator is used up
     assert value_of(queue, counter) == 5
 
 
