@@ -1,6 +1,6 @@
 """pygpu.compat in place of Numba: what its programs find under its name."""
 
-from test_compat_names import check
+from .test_compat_names import check
 
 
 def test_numba():
