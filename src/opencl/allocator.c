@@ -1,4 +1,5 @@
 /* allocator.c - AllocatorBase, ImmediateAllocator, DeferredAllocator, SVMAllocator: where pools get their memory from. */
+#include "blocking.h"
 #include "hollow.h"
 #include "pool.h"
 
@@ -27,6 +28,7 @@ static void Allocator_dealloc(PyObject *op) {
 static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
     cl_event event = NULL; /* wanted by nobody, but see event_release.c for what PoCL does without */
     cl_int status = CL_SUCCESS;
+    int idle = queue->enqueued == queue->finished;
     if (queue->device->version >= 120 && cl.clEnqueueMigrateMemObjects != NULL) {
         cl_mem *array = PyMem_Malloc(sizeof *array); /* outlives this call, see ocl_hold_array() */
         *routine = "clEnqueueMigrateMemObjects";
@@ -46,6 +48,16 @@ static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
         OCL_ENQUEUE(queue, status, clEnqueueWriteBuffer, queue->queue, mem, CL_FALSE, 0, 1, &zero, 0, NULL, &event);
     }
     if (status == CL_SUCCESS) {
+        if (idle && queue->device->platform->is_nvidia) { /* a queue that nobody waits for would count as busy for ever: blocking.c */
+            unsigned number = queue->enqueued;
+            cl_int waited = CL_SUCCESS;
+            Py_BEGIN_ALLOW_THREADS
+            CL_CALL(waited, clWaitForEvents, 1, &event);
+            Py_END_ALLOW_THREADS
+            if (waited == CL_SUCCESS) {
+                ocl_queue_done(queue, number);
+            }
+        }
         ocl_live[LIVE_EVENT]++;
         ocl_event_let_go(event);
     }

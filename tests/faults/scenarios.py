@@ -264,6 +264,7 @@ def kernels(b: Base) -> None:
         if error.code not in (-59, -30):
             raise
     assert cl.Kernel.from_int_ptr(kernel.int_ptr) == kernel
+    assert cl.Program.from_int_ptr(b.prg.int_ptr) == b.prg
     assert len(cl.Program(b.ctx, SOURCE).build().all_kernels()) == 3
     try:
         kernel.clone()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 
 import numpy as np
 
@@ -63,6 +64,19 @@ def test_commands_before_it_are_waited_for() -> None:
     thread.start()
     thread.join()
     assert MARKER not in read()
+
+
+def test_memory_for_pools_leaves_no_queue_busy() -> None:
+    """It is asked for on a queue that nobody may ever wait for: that of the arrays."""
+    pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(other))
+    memory = pool.allocate(4096)
+    for _ in range(100):  # it may ask whether the event of that is over, to let it go
+        made = read()
+        if LOOK not in made:
+            break
+        time.sleep(0.01)
+    assert made["clEnqueueReadBuffer"] == 1 and MARKER not in made and LOOK not in made, made
+    del memory
 
 
 def test_events_to_wait_for() -> None:
