@@ -207,7 +207,7 @@ class _Script:
         self.memory.append(name)
 
 
-def capture_kernel_call(
+def _kernel_capture_call(
     kernel: Kernel,
     output_file: str | os.PathLike[str] | IO[str],
     queue: CommandQueue,
@@ -219,12 +219,7 @@ def capture_kernel_call(
     allow_empty_ndrange: bool = False,
     global_offset: Sequence[int] | None = None,
 ) -> None:
-    """Write a script that makes this call on its own to a path or an open text file.
-
-    Arguments as for calling the kernel, with output_file first. The data of memory objects is read
-    after the events of wait_for. Raises pygpu.RuntimeError for a program without source, TypeError
-    for an argument that cannot be written (a pipe, an array of images); nothing is written then.
-    """
+    """Kernel.capture_call, which names the sizes otherwise than capture_kernel_call does."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"capture_call: kernel must be a Kernel, not {type(kernel).__name__}")
     if not isinstance(queue, CommandQueue):
@@ -286,3 +281,27 @@ def capture_kernel_call(
             file.write(text)
     else:
         output_file.write(text)
+
+
+def capture_kernel_call(
+    kernel: Kernel,
+    output_file: str | os.PathLike[str] | IO[str],
+    queue: CommandQueue,
+    g_size: int | Sequence[int],
+    l_size: int | Sequence[int] | None,
+    *args: Any,
+    wait_for: Sequence[Event] | None = None,
+    g_times_l: bool = False,
+    allow_empty_ndrange: bool = False,
+    global_offset: Sequence[int] | None = None,
+) -> None:
+    """Write a script that makes this call on its own to a path or an open text file.
+
+    Arguments as for calling the kernel, with output_file first. The data of memory objects is read
+    after the events of wait_for. Raises pygpu.RuntimeError for a program without source, TypeError
+    for an argument that cannot be written (a pipe, an array of images); nothing is written then.
+    """
+    _kernel_capture_call(
+        kernel, output_file, queue, g_size, l_size, *args, wait_for=wait_for, g_times_l=g_times_l,
+        allow_empty_ndrange=allow_empty_ndrange, global_offset=global_offset,
+    )  # fmt: skip

@@ -443,7 +443,7 @@ static PyObject *Kernel_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 }
 
 static PyObject *Kernel_capture_call(PyObject *op, PyObject *args, PyObject *kwargs) {
-    PyObject *module = PyImport_ImportModule("pygpu.capture_call"), *function = module != NULL ? PyObject_GetAttrString(module, "capture_kernel_call") : NULL;
+    PyObject *module = PyImport_ImportModule("pygpu.capture_call"), *function = module != NULL ? PyObject_GetAttrString(module, "_kernel_capture_call") : NULL;
     PyObject *all = kernel_is_made((Kernel *)op, "Kernel.capture_call") < 0 ? NULL : PyTuple_Pack(1, op), *joined = all != NULL ? PySequence_Concat(all, args) : NULL;
     PyObject *result = function != NULL && joined != NULL ? PyObject_Call(function, joined, kwargs) : NULL;
     Py_XDECREF(module);

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
+from pygpu.capture_call import capture_kernel_call
 
 mf = cl.mem_flags
 
@@ -148,6 +149,22 @@ def test_sizes_and_keywords(device, ctx, queue, program, tmp_path, monkeypatch):
         if local is None:  # the driver chooses
             result, expected = result > 0, expected > 0
         assert (result == expected).all()
+
+
+def test_every_argument_by_name(device, ctx, queue, tmp_path, monkeypatch):
+    """The method's names and the function's, which are not the same in PyOpenCL either."""
+    program = cl.Program(ctx, "kernel void nothing() {}").build()
+    sizes = {"global_offset": (2,), "g_times_l": True, "allow_empty_ndrange": True, "wait_for": []}
+    paths = [tmp_path / "method.py", tmp_path / "function.py"]
+    program.nothing.capture_call(
+        output_file=paths[0], queue=queue, global_size=(4,), local_size=(2,), **sizes
+    )
+    capture_kernel_call(
+        kernel=program.nothing, output_file=paths[1], queue=queue, g_size=(4,), l_size=(2,), **sizes
+    )
+    assert paths[0].read_text() == paths[1].read_text()
+    assert "kernel(queue, (4,), (2,), global_offset=(2,), g_times_l=True" in paths[0].read_text()
+    assert run_script(paths[1], device, monkeypatch) == []
 
 
 def test_one_buffer_given_twice_is_one_buffer(device, ctx, queue, tmp_path, monkeypatch):
