@@ -1,5 +1,6 @@
 """The cache of binaries: what it finds and notices, and that it cannot fail a build."""
 
+import ctypes
 import errno
 import os
 import subprocess
@@ -137,15 +138,33 @@ def test_header_changes_are_noticed(build, tmp_path, folder):
     assert not build(source, options, expect=8)
 
 
-def test_header_where_the_program_runs(build, tmp_path, monkeypatch):
+def driver_builds(ctx, source):
+    """Whether the driver itself compiles a source, without anything of ours between."""
+    library = ctypes.CDLL(cl._opencl._library())
+    create, work, release = (
+        getattr(library, name)
+        for name in ("clCreateProgramWithSource", "clBuildProgram", "clReleaseProgram")
+    )
+    create.restype, pointer = ctypes.c_void_p, ctypes.c_void_p
+    text, status = ctypes.c_char_p(source.encode()), ctypes.c_int(-1)
+    program = pointer(
+        create(pointer(ctx.int_ptr), 1, ctypes.byref(text), None, ctypes.byref(status))
+    )
+    assert status.value == 0
+    status.value = work(program, 0, None, b"", None, None)
+    assert status.value in (0, cl.status_code.BUILD_PROGRAM_FAILURE), status.value
+    assert release(program) == 0
+    return status.value == 0
+
+
+def test_header_where_the_program_runs(ctx, build, tmp_path, monkeypatch):
     """Compilers look into the working directory without being told to."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "near.h").write_text("#define EXTRA 1\n")
     source = '#include "near.h"\n' + SOURCE
-    try:
-        assert not build(source, "", expect=6)
-    except cl.RuntimeError:
+    if not driver_builds(ctx, source):
         pytest.skip("this driver finds no header in the working directory")
+    assert not build(source, "", expect=6)
     assert build(source, "", expect=6)
     (tmp_path / "near.h").write_text("#define EXTRA 2\n")
     assert not build(source, "", expect=7)
