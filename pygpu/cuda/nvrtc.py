@@ -205,28 +205,50 @@ _VALUES = frozenset(
 # Without meaning for device code that is compiled in memory.
 _IGNORED = frozenset("g O O0 O1 O2 O3 m64 c cubin ptx v verbose no-compress".split())
 _IGNORED_VALUES = frozenset("O optimize machine m ccbin compiler-bindir Xlinker e entries".split())
+# What nvcc knows besides, for which there is need of nvcc; where there is none, it is left out.
+_NVCC = frozenset(
+    "dryrun keep save-temps allow-unsupported-compiler no-exceptions noeh debug profile "
+    "pg expt-relaxed-constexpr extended-lambda expt-extended-lambda keep-device-functions "
+    "source-in-ptx src-in-ptx resource-usage res-usage use-local-env no-device-link nodlink "
+    "no-host-device-initializer-list no-host-device-move-forward nohdinitlist nohdmoveforward "
+    "forward-unknown-to-host-compiler forward-unknown-to-host-linker forward-unknown-opts "
+    "dont-use-profile noprof objdir-as-tempdir objtemp device-c dc device-w dw lto gen-opt-lto "
+    "dlink-time-opt extensible-whole-program ewp display-error-number err-no no-err-no fatbin "
+    "no-source-include Wno-deprecated-gpu-targets Wno-deprecated-declarations Wreorder "
+    "Wdefault-stream-launch Wmissing-launch-bounds Wext-lambda-captures-this compile".split()
+)
+_NVCC_VALUES = frozenset(
+    "o output-file odir output-directory x l library L library-path cudart cudadevrt ldir "
+    "libdevice-directory target-dir target-directory Werror Xarchive archive-options "
+    "linker-options Xnvlink nvlink-options gpu-code code generate-code gencode default-stream "
+    "keep-dir t threads "
+    "split-compile-extended fdevice-time-trace time ftemplate-depth ftemplate-backtrace-limit "
+    "brief-diagnostics brief-diag jump-table-density jtd device-stack-protector frandom-seed "
+    "compress-mode sanitize builtin-move-forward builtin-initializer-list".split()
+)
 # For nvcc's host compiler. Device code has nothing of them, unless they define something.
 _HOST = frozenset(["Xcompiler", "compiler-options"])
 _HOST_IGNORED = ("-W", "-f", "-g", "-m", "-O", "-w", "-pthread", "-std=", "/W", "/O")
+_MACROS = ("-D", "-U", "-I")
 
 
 def translate(options: Sequence[str], must: bool = False) -> list[str] | None:
     """nvcc's options as NVRTC takes them, one word each; None if only nvcc can do this.
 
-    must: there is no nvcc to turn to, and what is unknown is left out. Raises TypeError if one is
-    not a str.
+    must: there is no nvcc to turn to. What it alone has is left out, and what it does not know
+    either is given to NVRTC, which refuses it. Raises TypeError if one is not a str.
     """
     result: list[str] = []
     words = iter(options)
     for word in words:
         if not isinstance(word, str):
             raise TypeError(f"options must be str, not {type(word).__name__}")
-        if not word.startswith("-"):  # another source, or the value of an option that is not known
-            if must:
-                continue
-            return None
         name, equals, value = word.lstrip("-").partition("=")
-        if word[:2] in ("-D", "-I", "-U") and len(word) > 2:
+        if not word.startswith("-"):  # another source, or the value of an option that is not known
+            if not must:
+                return None
+            result.append(word)
+        elif word[:2] in _MACROS and len(word) > 2:
             result.append(word)
         elif name in _IGNORED and not equals:
             continue
@@ -240,10 +262,20 @@ def translate(options: Sequence[str], must: bool = False) -> list[str] | None:
         elif name in _HOST:
             if not equals:
                 value = next(words, "")
-            if not must and not all(one.startswith(_HOST_IGNORED) for one in value.split(",")):
-                return None
+            for one in value.split(","):
+                if must and one[:2] in _MACROS:  # the host's compiler preprocesses for nvcc
+                    result.append(one)
+                elif not must and not one.startswith(_HOST_IGNORED):
+                    return None
         elif not must:
             return None
+        elif name in _NVCC and not equals:
+            continue
+        elif name in _NVCC_VALUES:
+            if not equals:
+                next(words, "")
+        elif word[:2] not in ("-l", "-L") or word.startswith("--"):
+            result.append(word)
     return result
 
 

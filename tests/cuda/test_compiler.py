@@ -88,10 +88,13 @@ def test_the_line_that_is_shown(context):
 @pytest.mark.parametrize("module", [SourceModule, DynamicSourceModule])
 def test_options_of_nvcc_on_the_simulator(context, module):
     """Programs that tune for nvcc still run: there its output could not be loaded."""
-    options = ["-Xcompiler=-Wall,-DN=3", "-e", "set", "--dryrun-is-no-option", "-Xptxas=-v"]
+    options = ["-Xcompiler=-Wall,-DN=3", "-e", "set", "--keep", "-lineinfo", "-Xptxas=-v", "-O3"]
     for nvcc in ("nvcc", "/no/such/nvcc"):
         made = module(SOURCE, nvcc=nvcc, options=options, arch="compute_90", code="sm_90")
         assert run(made) == 7
+    for word in ("--nonsense", "-Xfoo", "foo"):
+        with pytest.raises(cuda.CompileError, match=f"unrecognized option {word} found"):
+            module(SOURCE, options=[*options, word])
 
 
 def test_device_runtime(context):

@@ -44,8 +44,12 @@ def test_options_of_nvcc(given, translated):
 
 
 def test_options_where_there_is_no_nvcc():
-    given = ["-Xcompiler", "-DN=3", "other.cu", "--no-such-option=1", "-new", "value", "-DM"]
-    assert nvrtc.translate(given, must=True) == ["-DM"]
+    """What nvcc alone has is left out; NVRTC refuses the rest."""
+    given = ["-Xcompiler", "-DN=3,-Wall", "--keep", "-gencode", "arch=compute_90,code=sm_90", "-lm"]
+    given += ["-o", "x", "--threads=2", "--expt-relaxed-constexpr", "--dryrun", "-DM", "-code=x"]
+    assert nvrtc.translate(given, must=True) == ["-DN=3", "-DM"]
+    given = ["other.cu", "--no-such-option=1", "-new", "value", "--dryrun=1", "-rdc", "true"]
+    assert nvrtc.translate(given, must=True) == given
     with pytest.raises(TypeError):
         nvrtc.translate([1], must=True)
 
