@@ -10,50 +10,10 @@ import subprocess
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from typing import Any
 
-from harness import MF, Env, Missed, case, check, cl, np, skip
-
-
-def in_child(action: Callable[[], Any], seconds: float = 30.0) -> None:
-    """Fork; *action* runs in the child, which must end with status 0 in time, having said why if
-    not."""
-    if not hasattr(os, "fork"):
-        skip("os.fork")
-    sys.stderr.flush()
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            action()
-            gc.collect()
-            status = 0
-        except BaseException as error:
-            os.write(writer, "".join(traceback.format_exception(error)[-2:]).encode()[-2000:])
-        finally:
-            os._exit(status)
-    os.close(writer)
-    deadline = time.monotonic() + seconds
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            break
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            os.close(reader)
-            raise Missed("HANG", "the child did not end")
-        time.sleep(0.01)
-    text = os.read(reader, 4000).decode()
-    os.close(reader)
-    if os.WIFSIGNALED(status):
-        raise Missed(
-            "CRASH", f"the child ended by {signal.Signals(os.WTERMSIG(status)).name} {text}"
-        )
-    check(os.WEXITSTATUS(status) == 0, f"the child failed: {text}")
+from harness import MF, Env, Missed, case, check, cl, in_child, np
 
 
 def refused(action: Callable[[], Any]) -> None:

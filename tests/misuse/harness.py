@@ -10,12 +10,15 @@ same cases on PyOpenCL (its known crashes show that they bite).
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import re
+import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -299,6 +302,45 @@ class Env:
         cl.enqueue_copy(self.queue, result, self._health)
         if not np.array_equal(result, self.host + 1):
             raise Missed("UNUSABLE", "a plain launch no longer gives the right numbers")
+
+
+def in_child(action: Callable[[], Any], seconds: float = 30.0) -> None:
+    """Fork; *action* runs in the child, which must end with status 0 in time, having said why if
+    not."""
+    if not hasattr(os, "fork"):
+        skip("os.fork")
+    sys.stderr.flush()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            action()
+            gc.collect()
+            status = 0
+        except BaseException as error:
+            os.write(writer, "".join(traceback.format_exception(error)[-2:]).encode()[-2000:])
+        finally:
+            os._exit(status)
+    os.close(writer)
+    deadline = time.monotonic() + seconds
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            os.close(reader)
+            raise Missed("HANG", "the child did not end")
+        time.sleep(0.01)
+    text = os.read(reader, 4000).decode()
+    os.close(reader)
+    if os.WIFSIGNALED(status):
+        raise Missed(
+            "CRASH", f"the child ended by {signal.Signals(os.WTERMSIG(status)).name} {text}"
+        )
+    check(os.WEXITSTATUS(status) == 0, f"the child failed: {text}")
 
 
 def soon(seconds: float, action: Callable[[], Any]) -> threading.Timer:
