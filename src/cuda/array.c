@@ -246,8 +246,12 @@ static PyObject *Array_get_descriptor(PyObject *op, PyObject *Py_UNUSED(ignored)
     if (cud_as_array(state, op, "Array.get_descriptor", "self", &self) < 0) {
         return NULL;
     }
+    ContextGuard guard;
     self->users++;
-    CU_BESIDE(status, cuArrayGetDescriptor, &flat, self->handle);
+    if (cud_context_enter(self->context, &guard, &status) == 0) { /* a thread may have none */
+        CU_BESIDE(status, cuArrayGetDescriptor, &flat, self->handle);
+        cud_context_leave(&guard);
+    }
     cud_array_unpin(self);
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuArrayGetDescriptor", status);
@@ -267,8 +271,12 @@ static PyObject *Array_get_descriptor_3d(PyObject *op, PyObject *Py_UNUSED(ignor
     if (cud_as_array(state, op, "Array.get_descriptor_3d", "self", &self) < 0) {
         return NULL;
     }
+    ContextGuard guard;
     self->users++;
-    CU_BESIDE(status, cuArray3DGetDescriptor, &deep, self->handle);
+    if (cud_context_enter(self->context, &guard, &status) == 0) { /* a thread may have none */
+        CU_BESIDE(status, cuArray3DGetDescriptor, &deep, self->handle);
+        cud_context_leave(&guard);
+    }
     cud_array_unpin(self);
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuArray3DGetDescriptor", status);

@@ -394,11 +394,12 @@ static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssi
             plan_free(plan);
             return NULL;
         }
-        int stored = PyDict_SetItem(self->functions, name_object, capsule);
+        PyObject *stored = PyDict_SetDefault(self->functions, name_object, capsule); /* another thread's, if it was quicker: it is in use */
         Py_DECREF(capsule);
-        if (stored < 0) {
+        if (stored == NULL) {
             return NULL;
         }
+        capsule = stored; /* the dict keeps it */
     }
     Function *function = (Function *)PG_NEW(self->state->FunctionType);
     if (function != NULL) {

@@ -150,7 +150,7 @@ static PyObject *Linker_add_data(PyObject *op, PyObject *const *args, Py_ssize_t
     uint32_t type;
     const char *name = "unknown";
     if (pg_args(&Linker_add_data_args, args, nargs, kwnames, a) < 0 || pg_as_u32(a[1], "Linker.add_data", "input_type", &type) < 0 ||
-        (a[2] != NULL && a[2] != Py_None && (name = PyUnicode_AsUTF8(a[2])) == NULL) || begin(self, "cuLinkAddData") < 0) {
+        (a[2] != NULL && a[2] != Py_None && (name = PyUnicode_AsUTF8(a[2])) == NULL)) {
         return NULL;
     }
     if (PyUnicode_Check(a[0])) {
@@ -164,7 +164,8 @@ static PyObject *Linker_add_data(PyObject *op, PyObject *const *args, Py_ssize_t
             PyBuffer_Release(&view);
         }
     }
-    if (data == NULL) {
+    if (data == NULL || begin(self, "cuLinkAddData") < 0) { /* not before: what gives data may use the Linker */
+        Py_XDECREF(data);
         return NULL;
     }
     size_t size = (size_t)PyBytes_GET_SIZE(data);
@@ -195,7 +196,8 @@ static PyObject *Linker_add_file(PyObject *op, PyObject *const *args, Py_ssize_t
     Linker *self = (Linker *)op;
     uint32_t type;
     if (pg_args(&Linker_add_file_args, args, nargs, kwnames, a) < 0 || pg_as_u32(a[1], "Linker.add_file", "input_type", &type) < 0 ||
-        begin(self, "cuLinkAddFile") < 0 || !PyUnicode_FSConverter(a[0], &path)) {
+        !PyUnicode_FSConverter(a[0], &path) || begin(self, "cuLinkAddFile") < 0) { /* in this order: __fspath__ may use the Linker */
+        Py_XDECREF(path);
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;

@@ -154,6 +154,20 @@ def test_use_after_free(balance):
             use()
 
 
+def test_descriptors_in_a_thread_without_a_context(balance):
+    array, found = cuda.Array(describe(4)), []
+
+    def ask() -> None:
+        found.append(cuda.Context.get_current())
+        found.append(array.get_descriptor().width)
+        found.append(array.get_descriptor_3d().width)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    assert found == [None, 4, 4]
+
+
 def test_dropped_anywhere(balance):
     arrays = [cuda.Array(describe(4)) for _ in range(3)]
     thread = threading.Thread(target=arrays.clear)

@@ -10,6 +10,7 @@ import threading
 
 import numpy as np
 import pytest
+from cuda.stream_gate import run_in_threads
 
 from pygpu import _cuda
 from pygpu.cuda import driver as cuda
@@ -525,3 +526,25 @@ def test_a_kernel_that_fails_is_named():
     assert len(lines) == 3 and all(line.startswith("700 ") for line in lines), done.stdout
     last = "the last kernel launched was bad, grid (3, 1, 1), block (4, 2, 1)"
     assert lines[0].startswith("700 cuCtxSynchronize failed") and last in lines[0]
+
+
+def test_one_kernel_asked_for_by_many_threads_at_once(context):
+    """The first one's plan is the one of all of them, and lives as long as the module."""
+    n = 100
+    text = "".join(f"__global__ void k{i}(int *a) {{ a[threadIdx.x] = {i}; }}\n" for i in range(n))
+    module, start = SourceModule(text), threading.Barrier(8)
+
+    def work(_: int) -> None:
+        out = cuda.mem_alloc(4 * 32)
+        for i in range(n):
+            start.wait(60)
+            kernel = module.get_function(f"k{i}")
+            kernel(out, block=(32, 1, 1))
+            assert (cuda.from_device(out, 32, np.int32) == i).all()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        run_in_threads(work, 8)
+    finally:
+        sys.setswitchinterval(interval)
