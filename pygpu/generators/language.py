@@ -13,6 +13,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,6 +140,8 @@ class _OpenCL(Language):
         return cl_ctype(dtype)
 
     def parse(self, arguments: Any) -> list[Parameter]:
+        if type(arguments) is str:
+            return list(self._parse_text(arguments))
         if not isinstance(arguments, str):
             arguments = _listed(arguments)
             if any(isinstance(item, Parameter) for item in arguments):
@@ -147,6 +150,10 @@ class _OpenCL(Language):
                     for item in arguments
                 ]
         return [self._parameter(item) for item in cl_arguments.parse_arg_list(arguments)]
+
+    @lru_cache(maxsize=256)  # noqa: B019 - there is one object of this class
+    def _parse_text(self, arguments: str) -> tuple[Parameter, ...]:
+        return tuple(self._parameter(item) for item in cl_arguments.parse_arg_list(arguments))
 
     def _parameter(self, item: Any) -> Parameter:
         if isinstance(item, cl_arguments.VectorArg):

@@ -10,6 +10,7 @@ computed from shape and strides.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -91,6 +92,39 @@ def _dtype_name(dtype: np.dtype[Any]) -> str:
     return f"np.{dtype.name}" if dtype.names is None and dtype.kind != "V" else repr(dtype)
 
 
+class _Analysis(NamedTuple):
+    """What a text does with arrays (by their numbers) and with the index."""
+
+    elementwise: tuple[int, ...]
+    written: tuple[int, ...]
+    uses_index: bool
+    loop_is_ours: bool
+
+
+@lru_cache(maxsize=256)  # programs make the same kernel again, in loops and for each context
+def _analysis(
+    text: str, around: str, preamble: str, names: tuple[str, ...], pointers: bool
+) -> _Analysis:
+    macros = "\n".join(
+        line for line in blank(preamble).splitlines() if line.lstrip().startswith("#")
+    )
+    moves = moves_index(text)
+    elementwise: list[int] = []
+    written: list[int] = []
+    for k, name in enumerate(names):
+        uses = uses_of(text, name)
+        other = mentions(around, name) or mentions(macros, name)
+        if uses.elementwise and not (moves or other or pointers):
+            elementwise.append(k)
+        if uses.written or not uses.elementwise or other:
+            written.append(k)
+    left = replace_accesses(text, {names[k]: "" for k in elementwise})
+    uses_index = mentions(f"{left}\n{around}\n{macros}", "i")
+    everything = f"{text}\n{around}\n{preamble}"
+    loop_is_ours = not moves and not any(mentions(everything, v) for v in _LOOP_VARIABLES)
+    return _Analysis(tuple(elementwise), tuple(written), uses_index, loop_is_ours)
+
+
 class Snippet:
     """A snippet with its arguments.
 
@@ -130,24 +164,11 @@ class Snippet:
     # ---- what the text does
 
     def _analyse(self) -> None:
-        macros = "\n".join(
-            line for line in blank(self.preamble).splitlines() if line.lstrip().startswith("#")
-        )
-        moves = moves_index(self.text)
-        self.elementwise: set[int] = set()
-        self.written: list[int] = []
-        for k in self.vectors:
-            name = self.parameters[k].name
-            uses = uses_of(self.text, name)
-            other = mentions(self.around, name) or mentions(macros, name)
-            if uses.elementwise and not (moves or other or self.pointers):
-                self.elementwise.add(k)
-            if uses.written or not uses.elementwise or other:
-                self.written.append(k)
-        left = replace_accesses(self.text, {self.parameters[k].name: "" for k in self.elementwise})
-        self.uses_index = mentions(f"{left}\n{self.around}\n{macros}", "i")
-        everything = f"{self.text}\n{self.around}\n{self.preamble}"
-        self.loop_is_ours = not moves and not any(mentions(everything, v) for v in _LOOP_VARIABLES)
+        names = tuple(self.parameters[k].name for k in self.vectors)
+        found = _analysis(self.text, self.around, self.preamble, names, self.pointers)
+        self.elementwise = {self.vectors[k] for k in found.elementwise}
+        self.written = [self.vectors[k] for k in found.written]
+        self.uses_index, self.loop_is_ours = found.uses_index, found.loop_is_ours
 
     # ---- text of a form
 
