@@ -17,6 +17,8 @@ import pytest
 os.environ.setdefault("PYGPU_CUDA", "auto")
 
 from pygpu import _cuda  # noqa: E402
+from pygpu.cuda import driver as cuda  # noqa: E402
+from pygpu.cuda.compiler import SourceModule  # noqa: E402
 
 
 def _why_not() -> str:
@@ -94,3 +96,19 @@ def balance(context):
             break
         time.sleep(0.02)
     assert not more, before
+
+
+@pytest.fixture(scope="module")
+def kept(request: pytest.FixtureRequest):
+    """The context, and the module made of the file's SOURCE, kept from test to test."""
+    primary = cuda.Device(0).retain_primary_context()
+    primary.push()
+    module = SourceModule(request.module.SOURCE)
+    yield primary, module
+    del module
+    primary.pop()
+
+
+@pytest.fixture
+def kernels(kept, context):
+    return kept[1]

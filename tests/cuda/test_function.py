@@ -47,21 +47,6 @@ __global__ void add_one(int *data) { data[threadIdx.x + blockIdx.x * blockDim.x]
 """
 
 
-@pytest.fixture(scope="module")
-def kept():
-    primary = cuda.Device(0).retain_primary_context()
-    primary.push()
-    module = SourceModule(SOURCE)
-    yield primary, module
-    del module
-    primary.pop()
-
-
-@pytest.fixture
-def kernels(kept, context):
-    return kept[1]
-
-
 @pytest.fixture
 def out(kernels):
     """Device memory for 4096 ints, zero."""

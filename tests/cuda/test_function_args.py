@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pygpu.cuda import driver as cuda
-from pygpu.cuda.compiler import SourceModule
 
 # A kernel for each type stores its parameter's bytes; the int before makes alignment matter.
 TYPES = {
@@ -61,22 +60,6 @@ __global__ void take_big(int *out, Big b)
 { int s = 0; for (int i = 0; i < 300; i++) s += b.values[i]; out[0] = s; }
 __global__ void address(unsigned long long *out, const void *p) { out[0] = (unsigned long long)p; }
 """
-
-
-@pytest.fixture(scope="module")
-def kept():
-    """The context and the module of this file, kept from test to test."""
-    primary = cuda.Device(0).retain_primary_context()
-    primary.push()
-    module = SourceModule(SOURCE)
-    yield primary, module
-    del module
-    primary.pop()
-
-
-@pytest.fixture
-def kernels(kept, context):
-    return kept[1]
 
 
 def launch(function, *args, **more) -> None:

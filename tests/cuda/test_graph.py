@@ -26,21 +26,6 @@ N = 100
 SIZES = {"block": (128, 1, 1), "grid": (1, 1)}
 
 
-@pytest.fixture(scope="module")
-def kept():
-    primary = cuda.Device(0).retain_primary_context()
-    primary.push()
-    module = SourceModule(SOURCE)
-    yield primary, module
-    del module
-    primary.pop()
-
-
-@pytest.fixture
-def kernels(kept, context):
-    return kept[1]
-
-
 @pytest.fixture
 def memory(kernels):
     made = cuda.mem_alloc(4 * N)

@@ -10,7 +10,6 @@ import pytest
 
 from pygpu import _cuda
 from pygpu.cuda import driver as cuda
-from pygpu.cuda.compiler import SourceModule
 
 SOURCE = """
 __global__ void twice(float *out, const float *in, int n)
@@ -18,21 +17,6 @@ __global__ void twice(float *out, const float *in, int n)
 __global__ void add_one(float *x, int n)
 { int i = threadIdx.x + blockIdx.x * blockDim.x; if (i < n) x[i] += 1; }
 """
-
-
-@pytest.fixture(scope="module")
-def kept():
-    primary = cuda.Device(0).retain_primary_context()
-    primary.push()
-    module = SourceModule(SOURCE)
-    yield primary, module
-    del module
-    primary.pop()
-
-
-@pytest.fixture
-def kernels(kept, context):
-    return kept[1]
 
 
 @pytest.mark.parametrize("n", [1, 31, 1000])

@@ -6,22 +6,11 @@ import pytest
 
 from pygpu import _cuda
 from pygpu.cuda import driver as cuda
-from pygpu.cuda.compiler import SourceModule
 
 SOURCE = """
 __global__ void plain(int *out) { out[threadIdx.x] = threadIdx.x; }
 __global__ void __launch_bounds__(64) bounded(int *out) { out[threadIdx.x] = threadIdx.x; }
 """
-
-
-@pytest.fixture(scope="module")
-def kept():
-    primary = cuda.Device(0).retain_primary_context()
-    primary.push()
-    module = SourceModule(SOURCE)
-    yield primary, module
-    del module
-    primary.pop()
 
 
 @pytest.fixture

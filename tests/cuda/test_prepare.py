@@ -11,7 +11,6 @@ import pytest
 
 from pygpu import _cuda
 from pygpu.cuda import driver as cuda
-from pygpu.cuda.compiler import SourceModule
 
 CODES = {
     "?": "bool",
@@ -60,21 +59,6 @@ __global__ void reverse(int *data)
     data[threadIdx.x] = space[blockDim.x - 1 - threadIdx.x];
 }
 """
-
-
-@pytest.fixture(scope="module")
-def kept():
-    primary = cuda.Device(0).retain_primary_context()
-    primary.push()
-    module = SourceModule(SOURCE)
-    yield primary, module
-    del module
-    primary.pop()
-
-
-@pytest.fixture
-def kernels(kept, context):
-    return kept[1]
 
 
 ONE = ((1, 1), (1, 1, 1))
