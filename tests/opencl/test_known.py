@@ -4,6 +4,7 @@ is found while another test counts driver calls."""
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 import weakref
@@ -97,5 +98,7 @@ def cases() -> None:
 
 def test_objects_by_their_handles():
     command = [sys.executable, "-W", "error", "-c", "from opencl.test_known import cases; cases()"]
-    done = subprocess.run(command, cwd=__file__.rsplit("opencl", 1)[0], capture_output=True)
+    path = [__file__.rsplit("opencl", 1)[0], *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = dict(os.environ, PYTHONPATH=os.pathsep.join(path))
+    done = subprocess.run(command, env=env, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()

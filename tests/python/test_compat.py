@@ -18,8 +18,11 @@ from pygpu.compat.peers import PEERS
 PEER = PEERS["pyopencl"]
 
 
-def python(*arguments, cwd=None, stdin=None):
-    """Plain Python with pygpu on its path."""
+HERE = os.path.dirname(__file__)
+
+
+def python(*arguments, cwd=HERE, stdin=None):
+    """Plain Python with pygpu on its path, from a folder that has no other pygpu."""
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
     env.pop("PYTHONSAFEPATH", None)
     return subprocess.run(
