@@ -280,12 +280,15 @@ class Array(ArrayBase):
         return array if is_blocking else (array, event)
 
     @shortcut("copy")
-    def copy(self, queue: Any = _SAME) -> Any:
-        """A copy, on the array's queue or another one (None: without a queue)."""
+    def copy(self, queue: Any = _SAME, *, order: str = "K") -> Any:
+        """A copy, on the array's queue or another one (None: without a queue). order: as NumPy's,
+        which may also be given in the queue's place."""
+        if isinstance(queue, str):
+            queue, order = _SAME, queue
         if queue is _SAME or queue is None:
-            new = self._copy()
+            new = self._copy(None, order)
             return new if queue is _SAME else new.with_queue(None)
-        return self._copy(queue)
+        return self._copy(queue, order)
 
     def mul_add(self, selffac: Any, other: Any, otherfac: Any, queue: Any = None) -> Any:
         """``selffac * self + otherfac * other``, in one launch."""

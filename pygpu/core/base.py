@@ -238,8 +238,11 @@ class ArrayCore(GPUArray):
         return self._run(operation, [self], [other], self.shape, queue, wait_for, call)
 
     def _copy(self, queue: Any = None, order: str = "K") -> Any:
-        """A copy without gaps, in the order of axes of this one ("K"), or in C or Fortran order."""
+        """A copy without gaps, in the order of axes of this one ("K"), in C or Fortran order, or
+        "A": in Fortran's if this one is."""
         shape, dtype = self.shape, self.dtype
+        if order not in ("K", "C", "F"):
+            order = layout.as_order("copy", order, self._f_contiguous and not self._c_contiguous)
         if order == "C" or (self._c_contiguous and order != "F"):
             strides = None
         elif order == "F" or self._f_contiguous:

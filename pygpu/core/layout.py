@@ -24,6 +24,7 @@ __all__ = [
     "collapse",
     "f_strides",
     "flags",
+    "as_order",
     "keep_order_strides",
     "may_overlap",
     "normalize_axes",
@@ -93,6 +94,17 @@ def flags(shape: Shape, strides: Shape, itemsize: int) -> tuple[bool, bool]:
 
     n = len(shape)
     return contiguous(reversed(range(n))), contiguous(range(n))
+
+
+def as_order(call: str, order: Any, fortran: bool) -> str:
+    """NumPy's word for an order of axes as "K", "C" or "F"; fortran: what "A" stands for. Raises
+    TypeError and ValueError."""
+    if not isinstance(order, str):
+        raise TypeError(f"{call}: order must be str, not {type(order).__name__}")
+    word = order.upper()
+    if word not in ("C", "F", "A", "K"):
+        raise ValueError(f"{call}: order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    return word if word != "A" else "F" if fortran else "C"
 
 
 def keep_order_strides(shape: Shape, strides: Shape, itemsize: int) -> Shape:

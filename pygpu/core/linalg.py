@@ -439,11 +439,11 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     size = abs(x) if x.dtype.kind == "c" or ord != 2 else x
     real = size.dtype
 
-    def over(kind: str, values: Any) -> Any:
-        return reduce(kind, values, axis, keepdims=keepdims)
+    def over(kind: str, values: Any, **options: Any) -> Any:
+        return reduce(kind, values, axis, keepdims=keepdims, **options)
 
     if ord == math.inf:
-        return over("max", size)
+        return over("max", size, initial=0)  # also of nothing
     if ord == -math.inf:
         return over("min", size)
     if ord == 0:
@@ -475,7 +475,8 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any
     elif ord in (1, -1, math.inf, -math.inf):
         first, second = (rows, columns) if abs(ord) == 1 else (columns, rows)
         sums = reduce("sum", abs(x), first)
-        result = reduce("max" if ord > 0 else "min", sums, second - (second > first))
+        start = {"initial": 0} if ord > 0 else {}
+        result = reduce("max" if ord > 0 else "min", sums, second - (second > first), **start)
     else:
         raise ValueError("Invalid norm order for matrices.")
     if keepdims:

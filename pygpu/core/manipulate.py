@@ -409,8 +409,10 @@ def _triangle_operation(dtype: np.dtype[Any], upper: bool) -> elementwise.Operat
 
 def triangle(a: Any, k: int = 0, upper: bool = False) -> Any:
     """numpy.tril or triu: zeros above or below diagonal k of the last two axes."""
-    if a.ndim < 2:
-        raise ValueError(f"{'triu' if upper else 'tril'}: the array must have at least two axes")
+    if a.ndim == 0:
+        raise TypeError(f"{'triu' if upper else 'tril'}: an array without axes has no triangle")
+    if a.ndim == 1:  # each row of a square, as in NumPy
+        a = broadcast_to(a, (a.size, a.size))
     dtypes.require(a.backend, "triu" if upper else "tril", a.dtype)
     out = work.empty(a, a.shape, a.dtype)
     if out.size:

@@ -87,9 +87,9 @@ def _mean(
             raise TypeError("If a is inexact, then dtype must be inexact")
         if out is not None and out.dtype.kind not in "fc":
             raise TypeError("If a is inexact, then out must be inexact")
-    if a.dtype.kind not in "fc" or options:
-        a, options = _checked("nanmean", a, options)
-        return _into(a._reduce("mean", axis, dtype=dtype, keepdims=keepdims), out)
+    a, options = _chosen("nanmean", a, options)
+    if a.dtype.kind not in "fc":
+        return _into(a._reduce("mean", axis, dtype=dtype, keepdims=keepdims, **options), out)
     total = _filled(a, 0)._reduce("sum", axis, dtype=dtype, keepdims=keepdims)
     mean = ufuncs.call("divide", (total, _count(a, axis, keepdims)))
     return _into(work.astype(mean, total.dtype), out)
@@ -99,9 +99,13 @@ def _kept(keepdims: Any) -> bool:
     return keepdims is not _NoValue and bool(keepdims)
 
 
-def _checked(call: str, a: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    if options:
-        raise TypeError(f"{call}: {', '.join(options)} is not there for an array on a device")
+def _chosen(call: str, a: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The array and the option ``where`` of a mean; for floats those not chosen are NaN instead."""
+    others = [name for name in options if name != "where"]
+    if others:
+        raise TypeError(f"{call}: {', '.join(others)} is not there for an array on a device")
+    if a.dtype.kind in "fc" and options:
+        a = functions.choose(call, options.pop("where"), a, a.dtype.type(np.nan))
     return a, options
 
 
@@ -114,10 +118,11 @@ def _spread(root: bool) -> Callable[..., Any]:
         keepdims: Any = False, **options: Any,
     ) -> Any:  # fmt: skip
         keep = _kept(keepdims)
-        a, _ = _checked(name, a, _given(options))
+        a, options = _chosen(name, a, _given(options))
         if a.dtype.kind not in "fc":
             kind = "std" if root else "var"
-            return _into(a._reduce(kind, axis, dtype=dtype, ddof=ddof, keepdims=keep), out)
+            options.update(dtype=dtype, ddof=ddof, keepdims=keep)
+            return _into(a._reduce(kind, axis, **options), out)
         away = _filled(a - _mean(a, axis, dtype, keepdims=True), 0)
         square = (away.conj() * away).real if a.dtype.kind == "c" else away * away
         many = _count(a, axis, keep) - square.dtype.type(ddof)

@@ -24,10 +24,12 @@ __all__ = [
 ]
 
 
-def sorted_rows(call: str, a: Any, axis: Any, whole: bool = False) -> tuple[Any, tuple[int, ...]]:
+def sorted_rows(
+    call: str, a: Any, axis: Any, whole: bool = False, kinds: str = "fiub"
+) -> tuple[Any, tuple[int, ...]]:
     """Sorted items, the axes that are reduced as the first one; and those axes. whole: integers
     stay such."""
-    if a.dtype.kind not in "fiub":
+    if a.dtype.kind not in kinds:
         raise TypeError(f"{call}: dtype {a.dtype} has no order of this kind")
     axes = layout.normalize_axes(axis, a.ndim, call)
     if a.dtype.kind in "iub" and not whole:
@@ -57,7 +59,7 @@ def _nan_where_nan(result: Any, last: Any) -> Any:
 
 def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """numpy.median: NaN where there is one."""
-    rows, axes = sorted_rows("median", a, axis)
+    rows, axes = sorted_rows("median", a, axis, kinds="fiubc")
     n = rows.shape[0]
     if n == 0:
         result = work.empty(rows, rows.shape[1:], rows.dtype).fill(np.nan)

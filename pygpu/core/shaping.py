@@ -88,8 +88,10 @@ class Shaping(Indexing):
     @shortcut("ravel")
     def ravel(self, order: str = "C") -> Any:
         """One axis with all items; a view where that is possible."""
-        if order == "K":
-            order = "F" if self._f_contiguous and not self._c_contiguous else "C"
+        if order == "K" and not self._c_contiguous:  # as the items lie in memory
+            axes = sorted(range(self.ndim), key=lambda k: (-abs(self.strides[k]), k))
+            return self.transpose(axes).ravel("C")
+        order = "C" if order == "K" else order
         return self.reshape((-1,) if self.size else (0,), order=order)
 
     def flatten(self, order: str = "C") -> Any:
@@ -102,6 +104,8 @@ class Shaping(Indexing):
         if axis is None:
             gone = {k for k, n in enumerate(self.shape) if n == 1}
         else:
+            if self.ndim == 0 and axis in (0, -1):  # as NumPy's
+                axis = ()
             gone = set(layout.normalize_axes(axis, self.ndim))
             if any(self.shape[k] != 1 for k in gone):
                 raise ValueError(

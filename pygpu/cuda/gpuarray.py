@@ -256,9 +256,11 @@ class GPUArray(Operations, ArrayBase):
         self.set(ary, True, stream)
 
     @shortcut("copy")
-    def copy(self, stream: Any = None) -> Any:
-        """A copy, in the same order of axes."""
-        return self._copy(stream_of(stream, "copy"))
+    def copy(self, stream: Any = None, *, order: str = "K") -> Any:
+        """A copy. order: as NumPy's, which may also be given in the stream's place."""
+        if isinstance(stream, str):
+            stream, order = None, stream
+        return self._copy(stream_of(stream, "copy"), order)
 
     @shortcut("astype")
     def astype(self, dtype: Any, stream: Any = None, *, copy: bool = True, order: str = "K") -> Any:

@@ -64,17 +64,17 @@ static PyObject *duplicate(GPUArray *self, PyArray_Descr *dtype, int same) {
     return (PyObject *)made;
 }
 
-/* self, queue or stream */
+static int is_keep(PyObject *order) { return order == NULL || (PyUnicode_CheckExact(order) && PyUnicode_CompareWithASCIIString(order, "K") == 0); }
+
+/* self, queue or stream, order */
 PyObject *way_copy(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
-    if (self == NULL || self->table == NULL) {
+    if (self == NULL || self->table == NULL || !is_keep(a[2])) {
         return NULL;
     }
     int here = a[1] == NULL || (self->table->cuda ? a[1] == Py_None : a[1] == self->queue && a[1] != Py_None); /* OpenCL's None: without a queue */
     return here ? duplicate(self, self->dtype, 1) : NULL;
 }
-
-static int is_keep(PyObject *order) { return order == NULL || (PyUnicode_CheckExact(order) && PyUnicode_CompareWithASCIIString(order, "K") == 0); }
 
 /* self, dtype, queue or stream, copy, order */
 PyObject *way_astype(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {

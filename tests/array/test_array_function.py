@@ -531,3 +531,63 @@ def test_distinct_rows(make):
     for dtype in ("f4", "i2", "c8"):
         v = rng.integers(-9, 9, 12).astype(dtype)
         same(np.sort_complex(make(v)), np.sort_complex(v))
+
+
+def test_orders_of_copies(make):
+    """copy(order=), ravel(order=) for every layout; what is no order is refused as by NumPy."""
+    a = np.arange(2 * 3 * 4, dtype=np.int16).reshape(2, 3, 4)
+    d = make(a)
+    for change in (
+        lambda x: x,
+        lambda x: x.T,
+        lambda x: x.transpose(1, 0, 2),
+        lambda x: x.transpose(2, 0, 1)[:, ::-1],
+        lambda x: x[:, ::2].swapaxes(0, 1),
+        lambda x: x[:0],
+    ):
+        h, x = change(a), change(d)
+        for order in "CFAK":
+            for made in (x.copy(order=order), x.copy(order), np.copy(x, order=order)):
+                same(made, h)
+                assert made.strides == h.copy(order).strides or h.size == 0
+            same(x.ravel(order), h.ravel(order))
+    for bad, error in (("X", ValueError), (3, TypeError)):
+        for x in (a, d):
+            with pytest.raises(error, match="order"):
+                x.copy(order=bad)
+
+
+def test_squeeze_triangles_and_norms_of_little(make):
+    same(np.tril(make([1.0, 2.0, 3.0]), 1), np.tril(np.array([1.0, 2.0, 3.0]), 1))
+    same(np.triu(make([1, 2, 3])), np.triu(np.array([1, 2, 3])))
+    for axis in (0, -1):
+        same(make(np.float32(3)).squeeze(axis), np.float32(3))
+    for bad in (1, (0, 0)):
+        with pytest.raises(ValueError):
+            make(np.float32(3)).squeeze(bad)
+    none = np.zeros((0, 3))
+    for what in (np.inf, 1):
+        same(np.linalg.norm(make(none), what), np.linalg.norm(none, what))
+        same(np.linalg.norm(make(none[:, 0]), what), np.linalg.norm(none[:, 0], what))
+    with pytest.raises(ValueError, match="zero-size"):
+        np.linalg.norm(make(none[:, 0]), -np.inf)
+
+
+def test_median_of_complex_numbers(make):
+    a = (host("f8", (5, 6)) + 1j * host("f8", (5, 6))).astype(np.complex64)
+    for axis in (None, 0, 1):
+        same(np.median(make(a), axis), np.median(a, axis))
+
+
+@pytest.mark.parametrize("name", ["nanmean", "nanvar", "nanstd"])
+def test_means_of_chosen_items(make, name):
+    call = getattr(np, name)
+    a, chosen = host("f8", (5, 6)), host("f4", (5, 6)) > -1
+    chosen[:2] = True
+    a[1, 1] = np.nan
+    for h in (a, a.astype(np.complex64), np.arange(30).reshape(5, 6)):
+        for where in (chosen, chosen[:, :1]):
+            want = call(h, 0, where=where, keepdims=True)
+            same(call(make(h), 0, where=make(where), keepdims=True), want)
+    with pytest.raises(TypeError, match="mean"):
+        np.nanstd(make(a), mean=make(a))
