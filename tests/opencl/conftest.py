@@ -88,3 +88,13 @@ def svm_freed() -> Iterator[None]:
     assert becomes(lambda: _opencl._handle_counts()["event"] <= before["event"]), (
         "events were left behind"
     )
+
+
+@pytest.fixture
+def no_options_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No build takes options, or a program of the cache, from outside of its test."""
+    for name in ("BUILD_OPTIONS", "COMPILER_OUTPUT"):
+        monkeypatch.delenv(f"PYGPU_{name}", raising=False)
+        monkeypatch.delenv(f"PYOPENCL_{name}", raising=False)
+    # Each test shall meet the compiler, not what an earlier run has left.
+    monkeypatch.setenv("PYGPU_NO_CACHE", "1")

@@ -9,35 +9,12 @@ import weakref
 
 import numpy as np
 import pytest
+from opencl.program_helpers import FILL, run
 
 import pygpu as cl
 from pygpu import _opencl, program
 
-SET = "kernel void set(global int *out) { out[get_global_id(0)] = VALUE; }"
-FILL = "kernel void fill(global int *out, int x) { out[get_global_id(0)] = x; }"
-
-
-def run(queue, kernel, *args, n=4):
-    """What the kernel writes into n ints."""
-    out = np.zeros(n, np.int32)
-    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    buffer = cl.Buffer(queue.context, flags, hostbuf=out)
-    kernel(queue, (n,), None, buffer, *args)
-    cl.enqueue_copy(queue, out, buffer)
-    return out.tolist()
-
-
-@pytest.fixture(autouse=True)
-def no_options_from_outside(monkeypatch):
-    for name in ("BUILD_OPTIONS", "COMPILER_OUTPUT"):
-        monkeypatch.delenv(f"PYGPU_{name}", raising=False)
-        monkeypatch.delenv(f"PYOPENCL_{name}", raising=False)
-    # Each test shall meet the compiler, not what an earlier run has left.
-    monkeypatch.setenv("PYGPU_NO_CACHE", "1")
-
-
-def is_pocl(device):
-    return device.platform.name == "Portable Computing Language"
+pytestmark = pytest.mark.usefixtures("no_options_from_outside")
 
 
 # ---- sources ------------------------------------------------------------------------------------
