@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import gc
 import math
-import os
 import tempfile
 from typing import Any
 
 import numpy as np
 from cuda_env import Env, cuda
+from fuzz import attempt, nasty_values, wrong_counts
 from harness import Boom, Liar, Missed, case
 
 from pygpu import _cuda
@@ -21,48 +21,24 @@ from pygpu import _cuda
 ONE = (1, 1, 1)
 
 
-class Cyclic(list):
-    """A list that contains itself."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.append(self)
-
-
 def nasty(env: Env) -> list[Any]:
     """Values that no parameter likes."""
-    freed, closed = env.memory(), memoryview(bytearray(8))
+    freed = env.memory()
     freed.free()
-    closed.release()
     return [
-        None, True, 0, -1, 1, 3, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63,
-        2**64 - 1, 2**64, -(2**63), 10**100, 0.5, float("nan"), float("inf"), 1j, "", "x", "\0",
-        "\ud800", b"", b"x", b"\0" * 64, bytearray(3), (), (1,), (1, 2, 3, 4), (-1, 0, 0),
-        (2**64, 1, 1), (2**63, 2**63, 2**63), [None], ["x"], [[]], {}, {1: 2}, {1}, object(), int,
-        cuda, Ellipsis, NotImplemented, slice(1), range(2**40), iter([]), Cyclic(),
-        np.float32(1.5), np.zeros(0), np.zeros(3, np.uint8), np.array(5), np.zeros(4, object),
-        np.zeros((2, 2), "V3"), np.zeros(64, np.float32)[::-2], np.array("text"), closed, Liar(),
-        Liar(index=Boom("index")), Liar(index="x"), Liar(len=Boom("len")),
-        Liar(len=lambda: 2**40), Liar(len=lambda: 3, getitem=lambda: 1), Liar(iter=Boom("iter")),
-        Liar(float=Boom("float"), index=Boom("index")), Liar(buffer=Boom("buffer")),
-        env.context, env.device, env.stream, env.module, env.add1, env.memory(1), freed,
-        *env.strangers(), cuda.Event(), cuda.Stream, cuda.Event, cuda.Graph(), cuda.In(env.host),
-        cuda.DeviceMemoryPool(), cuda.Memcpy2D(), cuda.ArrayDescriptor(),
+        *nasty_values(), env.context, env.device, env.stream, env.module, env.add1, env.memory(1),
+        freed, *env.strangers(), cuda.Event(), cuda.Stream, cuda.Event, cuda.Graph(),
+        cuda.In(env.host), cuda.DeviceMemoryPool(), cuda.Memcpy2D(), cuda.ArrayDescriptor(),
         cuda.pagelocked_empty(4, np.float32), [freed], [env.stream],
     ]  # fmt: skip
 
 
-def _note(function: Any, place: int, value: Any) -> None:
-    """Tell a file what is about to be called, so that it is known after a crash: FUZZ_LOG."""
-    path = os.environ.get("FUZZ_LOG")
-    if path:
-        try:
-            text = repr(value)[:80]
-        except Exception as error:
-            text = f"<{type(value).__name__}: {error!r}>"
-        name = getattr(function, "__qualname__", repr(function))
-        with open(f"{path}.{os.getpid()}", "w") as file:
-            file.write(f"{name}: argument {place} = {text}\n")
+def restore(env: Env) -> None:
+    """The context of the cases is current again, whatever was pushed or popped."""
+    while cuda.Context.get_current() not in (None, env.context):
+        cuda.Context.pop()
+    if cuda.Context.get_current() is None:
+        env.context.push()
 
 
 def attack(env: Env, function: Any, *args: Any, no_numbers: tuple[int, ...] = ()) -> None:
@@ -77,28 +53,9 @@ def attack(env: Env, function: Any, *args: Any, no_numbers: tuple[int, ...] = ()
             number = isinstance(value, (int, np.ndarray, np.generic)) or hasattr(value, "__index__")
             if number and (place in no_numbers or (pointed and not _cuda._is_simulator())):
                 continue
-            now = [*args[:place], value, *args[place + 1 :]]
-            _note(function, place, value)
-            try:
-                function(*now)
-            except (SystemError, RecursionError) as error:
-                text = f"{function!r}: argument {place} = {value!r:.80}: {error!r}"
-                raise Missed("CLASS", text) from None
-            except Exception as error:
-                if not str(error) and type(error) not in (MemoryError, Boom):
-                    text = f"{function!r}: argument {place} = {value!r:.80}: {error!r}"
-                    raise Missed("MESSAGE", text) from None
-    for wrong in ((), args * 3, args[:1]):
-        try:
-            function(*wrong)
-        except SystemError as error:
-            raise Missed("CLASS", f"{function!r} with {len(wrong)} arguments: {error!r}") from None
-        except Exception:
-            pass
-    while cuda.Context.get_current() not in (None, env.context):
-        cuda.Context.pop()
-    if cuda.Context.get_current() is None:
-        env.context.push()
+            attempt(function, place, value, args, {})
+    wrong_counts(function, args)
+    restore(env)
     cuda.Context.synchronize()
     values.clear()
     gc.collect()
@@ -341,7 +298,4 @@ def types_that_cannot_be_made(env: Env) -> None:
                         raise Missed("CLASS", f"{kind}.{name}: {error!r}") from None
                     except Exception:
                         continue
-    while cuda.Context.get_current() not in (None, env.context):
-        cuda.Context.pop()
-    if cuda.Context.get_current() is None:
-        env.context.push()
+    restore(env)

@@ -9,44 +9,20 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+from fuzz import attempt, nasty_values, wrong_counts
 from harness import MF, Boom, Env, Liar, Missed, case, cl, np
-
-
-class Cyclic(list):
-    """A list that contains itself."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.append(self)
 
 
 def nasty(env: Env) -> list[Any]:
     """Values that no parameter likes."""
     released = env.buffer()
     released.release()
-    closed = memoryview(bytearray(8))
-    closed.release()
     foreign = env.buffer(ctx=env.other)
     return [
-        None, True, 0, -1, 1, 3, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63,
-        2**64 - 1, 2**64, -(2**63), 10**100,
-        0.5, float("nan"), float("inf"), 1j, "", "x", "\0", "\ud800", b"", b"x", b"\0" * 64,
-        bytearray(3), (), (1,), (1, 2, 3, 4),
-        (-1, 0, 0), (2**64, 1, 1), (2**63, 2**63, 2**63), [None], ["x"], [[]], {}, {1: 2}, {1},
-        object(), int, cl, Ellipsis,
-        NotImplemented, slice(1), range(2**40), iter([]), Cyclic(), np.float32(1.5), np.zeros(0),
-        np.zeros(3, np.uint8),
-        np.array(5), np.zeros(4, object), np.zeros((2, 2), "V3"), np.zeros(64, np.float32)[::-2],
-        np.array("text"), closed,
-        Liar(), Liar(index=Boom("index")), Liar(index="x"), Liar(len=Boom("len")),
-        Liar(len=lambda: 2**40),
-        Liar(len=lambda: 3, getitem=lambda: 1), Liar(iter=Boom("iter")),
-        Liar(float=Boom("float"), index=Boom("index")),
-        env.ctx, env.dev, env.dev.platform, env.queue, env.other_queue, env.prg, env.kernel("add1"),
-        env.buffer(4), released,
-        foreign, cl.enqueue_marker(env.queue), cl.enqueue_marker(env.other_queue),
-        cl.LocalMemory(8), cl.Buffer, cl.Context,
-        env.image(), [cl.enqueue_marker(env.queue), None], [released], [foreign], [env.queue],
+        *nasty_values(), env.ctx, env.dev, env.dev.platform, env.queue, env.other_queue, env.prg,
+        env.kernel("add1"), env.buffer(4), released, foreign, cl.enqueue_marker(env.queue),
+        cl.enqueue_marker(env.other_queue), cl.LocalMemory(8), cl.Buffer, cl.Context, env.image(),
+        [cl.enqueue_marker(env.queue), None], [released], [foreign], [env.queue],
     ]  # fmt: skip
 
 
@@ -67,27 +43,8 @@ def attack(
         for value in values:
             if name in skip and isinstance(value, (int, tuple, range, np.ndarray, Liar)):
                 continue
-            now, more = list(args), dict(kwargs)
-            if isinstance(name, int):
-                now[name] = value
-            else:
-                more[name] = value
-            try:
-                function(*now, **more)
-            except (SystemError, RecursionError) as error:
-                text = f"{function!r}: argument {name!r} = {value!r:.80}: {error!r}"
-                raise Missed("CLASS", text) from None
-            except Exception as error:
-                if not str(error) and type(error) not in (MemoryError, Boom):
-                    text = f"{function!r}: argument {name!r} = {value!r:.80}: {error!r}"
-                    raise Missed("MESSAGE", text) from None
-    for wrong in ((), args * 3, args[:1]):
-        try:
-            function(*wrong)
-        except SystemError as error:
-            raise Missed("CLASS", f"{function!r} with {len(wrong)} arguments: {error!r}") from None
-        except Exception:
-            pass
+            attempt(function, name, value, args, kwargs)
+    wrong_counts(function, args)
     env.queue.finish()
     gc.collect()
 
