@@ -6,6 +6,7 @@
   logical functions), the array's own in PyCUDA,
 - ``real`` and ``imag`` of complex arrays are copies without gaps, as such programs hand them to
   kernels of their own,
+- ``dot`` of matrices is one number, the sum of all products,
 - PyCUDA's ``reshape(order=)`` says in which order the memory is from then on,
 - attributes can be assigned to; a class that defines ``_new_like_me`` has its results made by it.
 
@@ -235,6 +236,18 @@ def _names(
     return names
 
 
+def _flat_dot(dot: Callable[..., Any]) -> Callable[..., Any]:
+    """dot() of the flat arrays: one number, whatever their shapes."""
+
+    @functools.wraps(dot)
+    def work(a: Any, b: Any, *args: Any, **options: Any) -> Any:
+        if getattr(a, "ndim", 0) > 1 or getattr(b, "ndim", 0) > 1:
+            a, b = (x.reshape(-1) if getattr(x, "ndim", 1) != 1 else x for x in (a, b))
+        return dot(a, b, *args, **options)
+
+    return work
+
+
 @functools.cache
 def opencl_names() -> dict[str, Any]:
     """What pyopencl.array has of its own."""
@@ -242,7 +255,7 @@ def opencl_names() -> dict[str, Any]:
     names = _names(module, "Array", "to_device zeros arange", "int8", _OldOpenCL)
     for name in ("all", "any", "logical_and", "logical_not", "logical_or"):
         names[name] = _counting(getattr(module, name))
-    return names | {"_get_common_dtype": _common_dtype}
+    return names | {"_get_common_dtype": _common_dtype, "dot": _flat_dot(module.dot)}
 
 
 @functools.cache
@@ -250,7 +263,7 @@ def cuda_names() -> dict[str, Any]:
     """What pycuda.gpuarray has of its own."""
     module = importlib.import_module("pygpu.cuda.gpuarray")
     makers = "to_gpu to_gpu_async zeros ones arange empty_like zeros_like ones_like"
-    return _names(module, "GPUArray", makers, "same", _OldCUDA)
+    return _names(module, "GPUArray", makers, "same", _OldCUDA) | {"dot": _flat_dot(module.dot)}
 
 
 def _random_names(module: ModuleType, alias: Any, methods: str) -> dict[str, Any]:

@@ -438,8 +438,10 @@ print(type(b).__module__, cl.VERSION[0])
 def test_arrays_as_their_programs_know_them():
     check("""
         import collections.abc
+        import types
         import numpy as np
         import pyopencl as cl, pyopencl.array as cl_array, pyopencl.clrandom as clrandom
+        assert type(cl) is type(cl_array) is types.ModuleType  # a subclass makes each look-up slow
 
         context = cl.create_some_context(interactive=False)
         queue = cl.CommandQueue(context)
@@ -455,6 +457,12 @@ def test_arrays_as_their_programs_know_them():
         assert cl_array._get_common_dtype(1, z.real, queue) == np.float32
         lonely = z.with_queue(None)
         assert (cl_array.if_positive(z.real, lonely, lonely, queue=queue).get() == z.get()).all()
+
+        grid = cl_array.to_device(queue, np.arange(6, dtype=np.float32).reshape(2, 3))
+        assert cl_array.dot(grid, grid).get() == 55 and cl_array.dot(grid, grid.ravel()).shape == ()
+        assert cl_array.dot(grid.T, grid.T, dtype=np.float64, queue=queue).dtype == np.float64
+        with pytest.raises(ValueError):
+            cl_array.dot(grid, grid[:1])
 
         buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
         x = cl_array.zeros(queue, 8, np.float32)
@@ -542,6 +550,7 @@ def test_cuda_arrays_as_their_programs_know_them():
         chosen = gpuarray.to_gpu(np.array([1, 3], np.int32))
         assert gpuarray.subset_sum(chosen, a, allocator=allocate).get() == 4 and sizes == [4]
         assert gpuarray.sum(a, allocator=allocate).get() == 66 and sizes == [4, 4]
+        assert gpuarray.dot(a, a).get() == (host * host).sum()
         other = pycuda.driver.mem_alloc(a.nbytes)
         a.gpudata = other
         a.fill(2)
