@@ -305,14 +305,17 @@ for _name in ("erf", "erfc", "lgamma"):
 _HANDLERS[math.gamma] = _c_function("tgamma")
 
 
-@handles(math.fsum, builtins.sum)
+@handles(math.fsum, builtins.sum, math.prod)
 def _sum(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    count("sum", args, kwargs, 1, 2)
+    product = fc.expr(node.func).const is math.prod
+    start = kwargs.pop("start", None) or fc.constant(int(product), node)
+    name = "math.prod" if product else "sum"
+    count(name, args, kwargs, 1, 1 if product else 2)
     if not args[0].is_tuple:
-        raise WrongCall("sum() is supported for tuples only; write a loop over the array")
-    total = args[1] if len(args) == 2 else fc.constant(0, node)
+        raise WrongCall(f"{name}() is supported for tuples only; write a loop over the array")
+    total = args[1] if len(args) == 2 else start
     for item in args[0].items:
-        total = fc.binary(node, ast.Add(), total, item)
+        total = fc.binary(node, ast.Mult() if product else ast.Add(), total, item)
     return total
 
 

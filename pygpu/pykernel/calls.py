@@ -93,6 +93,10 @@ class Calls(Operators):
             return result
         inner = python_function(target)
         if inner is None:
+            from .mathematics import WRITTEN
+
+            inner = WRITTEN.get(target) if isinstance(target, types.BuiltinFunctionType) else None
+        if inner is None:
             raise self.source.error(f"{_describe(target)} cannot be called in a kernel", node.func)
         return self.call_function(node, inner, args, kwargs, getattr(target, "src", None))
 

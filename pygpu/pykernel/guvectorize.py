@@ -161,6 +161,7 @@ class GUFunc:
                 f"{name}() takes {self.nin} inputs and may be given {self.nout} outputs, not "
                 f"{len(args)} arguments"
             )
+        loops.check_casting(name, casting)
         outs = self._outs(args, out)
         inputs = [operand(a, name) for a in args[: self.nin]]
         if axes is not None or axis is not None or keepdims:

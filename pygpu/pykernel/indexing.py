@@ -1,4 +1,4 @@
-"""Arrays in kernels: attributes, items, slices, loops over them."""
+"""Arrays in kernels: attributes, items, slices."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import numpy as np
 from ..core import dtypes
 from . import emit
 from .ir import Value
-from .types import VOID, WEAK_INT, ArrayType, ObjectType, Scalar, TupleType, join
+from .iteration import Iteration
+from .types import VOID, WEAK_INT, ArrayType, Scalar, TupleType
 
 __all__ = ["Indexing"]
 
 _NO_TEXT = {"T", "flat", "sum", "mean", "min", "max", "copy", "reshape", "ravel", "dot", "fill"}
 
 
-class Indexing:
+class Indexing(Iteration):
     """Methods of the function compiler; *self* is one."""
 
     # What the other parts provide.
@@ -477,89 +478,6 @@ class Indexing:
         for _ in view.shape:
             self.indent -= 1  # type: ignore[attr-defined]
             self.emit("}")
-
-    # ---- loops
-
-    def iteration(self, node: ast.expr) -> tuple[str, Any]:
-        """What a for loop runs over: ("range", (start, stop, step)), or ("items", (length,
-        function that assigns the item of a number to a target))."""
-        if isinstance(node, ast.Call):
-            function = self.expr(node.func)
-            target = function.const if function.is_object else None
-            if target is range or getattr(target, "is_range", False):
-                if node.keywords or not 1 <= len(node.args) <= 3:
-                    raise self.source.error("range() takes 1 to 3 numbers", node)
-                args = [self.expr(a) for a in node.args]
-                for value in args:
-                    if not value.is_scalar or value.type.dtype.kind not in "iub":  # type: ignore[union-attr]
-                        raise self.source.error(f"range() of {value.type}", node)
-                zero, one = self.constant(0, node), self.constant(1, node)
-                if len(args) == 1:
-                    return "range", (zero, args[0], one)
-                return "range", (args[0], args[1], args[2] if len(args) == 3 else one)
-            if target is enumerate and len(node.args) == 1 and not node.keywords:
-                length, choose = self.iterable(node.args[0])
-
-                def numbered(counter: str, where: ast.expr) -> None:
-                    if not isinstance(where, ast.Tuple) or len(where.elts) != 2:
-                        raise self.source.error("enumerate() gives two values", where)
-                    self.assign(where.elts[0], Value(WEAK_INT, counter, nonneg=True))
-                    choose(counter, where.elts[1])
-
-                return "items", (length, numbered)
-            if target is zip and node.args and not node.keywords:
-                found = [self.iterable(a) for a in node.args]
-                shortest = found[0][0]
-                for length, _ in found[1:]:
-                    if length != shortest:
-                        shortest = self.stable(f"({length} < {shortest} ? {length} : {shortest})")
-
-                def each(counter: str, where: ast.expr) -> None:
-                    if not isinstance(where, ast.Tuple) or len(where.elts) != len(found):
-                        raise self.source.error(f"zip() gives {len(found)} values", where)
-                    for part, (_, choose_one) in zip(where.elts, found):
-                        choose_one(counter, part)
-
-                return "items", (shortest, each)
-        return "items", self.iterable(node)
-
-    def iterable(self, node: ast.expr) -> tuple[str, Callable[[str, ast.expr], None]]:
-        """The number of items, and what assigns one of them to a target."""
-        value = self.expr(node)
-        if value.is_array and value.type.ndim >= 1:  # type: ignore[union-attr]
-            array = self.keep(value)
-
-            def item(counter: str, target: ast.expr) -> None:
-                index = Value(WEAK_INT, counter, nonneg=True)
-                t = array.type
-                assert isinstance(t, ArrayType)
-                if t.ndim == 1:
-                    found = self.load(array, *self.item_place(array, [index], node))
-                else:
-                    given = [index] + [ast.Slice()] * (t.ndim - 1)
-                    found = self.slice_view(array, given, node)
-                self.assign(target, found)
-
-            return array.shape[0], item
-        if value.is_tuple:
-            items = list(value.items)
-            common = items[0].type if items else None
-            for one in items[1:]:
-                common = join(common, one.type)
-            if items and (common is None or isinstance(common, ObjectType)):
-                raise self.source.error("the items of the tuple have no common type", node)
-
-            def choose(counter: str, target: ast.expr) -> None:
-                for k, one in enumerate(items):
-                    self.emit(f"{'} else ' if k else ''}if ({counter} == {k}) {{")
-                    self.indent += 1  # type: ignore[attr-defined]
-                    self.assign(target, one)
-                    self.indent -= 1  # type: ignore[attr-defined]
-                if items:
-                    self.emit("}")
-
-            return str(len(items)), choose
-        raise self.source.error(f"a loop over {value.type} is not supported", node)
 
 
 def _product(texts: Any) -> str:

@@ -63,11 +63,12 @@ class Kernel(KernelBase):
             i: a.dtype for s in signatures for i, a in enumerate(s) if hasattr(a, "is_pointer")
         }
         self._known: dict[Any, Specialization] = {}
+        self._specializations: dict[Any, Kernel] = {}
         self._source = source_of(function, src)
         self._signature = inspect.signature(function)
         self._count = len(self._signature.parameters)
         for kinds in self._declared:
-            if len(kinds) > self._count:
+            if len(kinds) != self._count:
                 raise TypeError(
                     f"{function.__name__}: a signature of {len(kinds)} types, and the function has "
                     f"{self._count} parameters"
@@ -160,7 +161,10 @@ class Kernel(KernelBase):
         if isinstance(arg, GPUArray):
             dtype: Any = arg.dtype
             if not dtypes.is_numeric(dtype) and not dtype.names:
-                raise KernelError(f"{self._where(position)}: kernels have no arrays of {dtype}")
+                hint = "; pass array.view('int64')" if dtype.kind in "mM" else ""
+                raise KernelError(
+                    f"{self._where(position)}: kernels have no arrays of {dtype}{hint}"
+                )
             if not arg._is_aligned:  # type: ignore[attr-defined]
                 raise ValueError(
                     f"{self._where(position)}: items begin at addresses that are no multiple of "
@@ -292,13 +296,49 @@ class Kernel(KernelBase):
     extensions: Sequence[Any] = ()
 
     def specialize(self, *args: Any) -> Kernel:
-        """Compile for these arguments. Returns the kernel itself."""
+        """A kernel for arguments of these types only, which may be given as types, too. The same
+        one is returned for the same types."""
+        kinds = tuple(self._kind_of(a, i) for i, a in enumerate(args))
         backend = self._backend_for(args, None)
-        queue, back = _queue_of(backend, args), list[Any]()
-        bound = self._bind(args, {})
-        given = [arguments.to_device(self.__name__, a, backend, queue, back) for a in bound]
-        self._specialized(backend, given)
-        return self
+        found = self._specializations.get((backend.name, kinds))
+        if found is None:
+            found = Kernel(
+                self.py_func,
+                backend=self._backend_name,
+                src=self.src,
+                exact=self.exact,
+                options=self.options,
+                fastmath=self.fastmath,
+            )
+            if len(kinds) != self._count:
+                raise TypeError(
+                    f"{self.__name__}.specialize: {len(kinds)} types, and the function has "
+                    f"{self._count} parameters"
+                )
+            found._declared = [kinds]
+            found._known[kinds] = found._compile(backend, kinds, True)
+            self._specializations[backend.name, kinds] = found
+        return found
+
+    def _kind_of(self, arg: Any, position: int) -> Type:
+        """The type of an argument of specialize(): of a value, or the type that it is."""
+        if isinstance(arg, np.ndarray):
+            return ArrayType(arg.dtype, arg.ndim, arg.flags.c_contiguous)
+        if isinstance(arg, (GPUArray, np.generic, *_PYTHON)) or arg is None:
+            return self._type_of(arg, position)
+        if isinstance(arg, tuple):
+            return TupleType(tuple(self._kind_of(a, position) for a in arg))
+        return as_type_of_signature(arg)
+
+    @property
+    def specializations(self) -> dict[Any, Kernel]:
+        """What specialize() made, by backend and types."""
+        return dict(self._specializations)
+
+    @property
+    def specialized(self) -> bool:
+        """Whether it takes arguments of one signature only."""
+        return len(self._declared) == 1
 
     def inspect_asm(self, signature: Any = None) -> Any:
         """The generated C, as there is no other text of ours: of a signature, else a dictionary."""

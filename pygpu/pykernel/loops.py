@@ -16,10 +16,19 @@ import numpy as np
 from pygpu.core import dtypes
 from pygpu.core.frozen import Frozen
 
-__all__ = ["Loop", "find", "infer_inputs", "kind_of", "promoted", "types_text"]
+__all__ = [
+    "Loop",
+    "check_casting",
+    "find",
+    "infer_inputs",
+    "kind_of",
+    "promoted",
+    "types_text",
+]
 
 DType = np.dtype[Any]
 _WEAK = (int, float, complex)
+_CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
 _RANK = {int: "iufc", float: "fc", complex: "c"}
 
 
@@ -30,6 +39,12 @@ class Loop(Frozen):
     inputs: tuple[DType, ...]
     outputs: tuple[DType, ...]
     weak: tuple[Any, ...] = ()
+
+
+def check_casting(name: str, casting: Any) -> None:
+    """Raise ValueError for a rule that there is not."""
+    if casting not in _CASTING:
+        raise ValueError(f"{name}: casting must be one of {', '.join(_CASTING)}, not {casting!r}")
 
 
 def types_text(inputs: Sequence[DType], outputs: Sequence[DType]) -> str:

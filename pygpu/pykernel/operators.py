@@ -282,7 +282,7 @@ class Operators(Records):
             left = right
         self.conditional -= entered
         if not texts:
-            return self.constant(True, node)
+            return self.constant(True if is_weak else np.True_, node)
         text = texts[0] if len(texts) == 1 else f"({' && '.join(texts)})"
         return Value(WEAK_BOOL if is_weak else BOOL, text)
 
@@ -312,7 +312,7 @@ class Operators(Records):
             return Value(WEAK_BOOL, text if isinstance(op, ast.In) else f"!{text}")
         name, python, sign = _COMPARE[type(op)]
         if a.is_const and b.is_const:
-            return self.constant(bool(python(a.const, b.const)), node)
+            return self.constant(python(a.const, b.const), node)
         if a.is_tuple and b.is_tuple and name in ("equal", "not_equal"):
             return self.compare_tuples(node, name, a, b)
         a, b = self.as_number(a, node), self.as_number(b, node)
@@ -323,7 +323,7 @@ class Operators(Records):
                 if not limits.min <= x.const <= limits.max:
                     sample = 0
                     pair = (sample, x.const) if swapped else (x.const, sample)
-                    return self.constant(bool(python(*pair)), node)
+                    return self.constant(np.bool_(python(*pair)), node)
         if a.is_weak and b.is_weak:
             t = join(a.type, b.type)
             if t.dtype.kind != "c":

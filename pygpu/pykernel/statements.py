@@ -10,7 +10,17 @@ from . import emit
 from .emit import bare
 from .expressions import Expressions, NotYet
 from .ir import Value, flat_values
-from .types import VOID, ArrayType, ObjectType, Scalar, Type, Void, flat_types, join
+from .types import (
+    VOID,
+    ArrayType,
+    ObjectType,
+    Scalar,
+    TupleType,
+    Type,
+    Void,
+    flat_types,
+    join,
+)
 
 __all__ = ["Statements", "terminates"]
 
@@ -96,7 +106,7 @@ class Statements(Expressions):
             self.assign_name(target.id, value, target)
         elif isinstance(target, (ast.Tuple, ast.List)):
             if any(isinstance(t, ast.Starred) for t in target.elts):
-                raise self.source.error("starred assignment is not supported", target)
+                target, value = self._starred(target, value)
             items = self.unpack(value, target, len(target.elts))
             if len(items) != len(target.elts):
                 raise self.source.error(f"{len(items)} values for {len(target.elts)} names", target)
@@ -115,6 +125,25 @@ class Statements(Expressions):
             self.store_field(target, self.expr(target.value), target.attr, value)
         else:
             raise self.source.error("starred assignment is not supported", target)
+
+    def _starred(self, target: Any, value: Value) -> tuple[Any, Value]:
+        """``a, *b, c = value`` as ``a, b, c``, where b is the tuple of the items between."""
+        starred = [i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)]
+        if not value.is_tuple:
+            raise self.source.error(f"only tuples have a starred part, not {value.type}", target)
+        items, before = list(value.items), starred[0]
+        after = len(target.elts) - before - 1
+        if len(items) < before + after:
+            raise self.source.error(
+                f"{len(items)} values for at least {before + after} names", target
+            )
+        end = len(items) - after
+        middle = items[before:end]
+        rest = Value(TupleType(tuple(v.type for v in middle)), items=middle)
+        items[before:end] = [rest]
+        elements = [t.value if isinstance(t, ast.Starred) else t for t in target.elts]
+        plain = ast.copy_location(ast.Tuple(elements, ast.Store()), target)
+        return plain, Value(TupleType(tuple(v.type for v in items)), items=items)
 
     def _mentions(self, value: Value, name: str) -> bool:
         """Whether the text of a value reads a variable (or memory, which might be written)."""
@@ -219,9 +248,10 @@ class Statements(Expressions):
             else:
                 by_text = self.stable(emit.convert(step, self.WEAK_INT))
                 move = f"{counter} += {by_text}"
-                test = f"{counter} < {high}"
+                test = f"({by_text} > 0 && {counter} < {high})"  # a step of 0 would never end
                 if not step.nonneg:
-                    test = f"({by_text} > 0 ? {counter} < {high} : {counter} > {high})"
+                    down_text = f"({by_text} < 0 && {counter} > {high})"
+                    test = f"({by_text} > 0 ? {counter} < {high} : {down_text})"
             self.emit(f"for (pg_i64 {counter} = {low}; {test}; {move}) {{")
             up = start.nonneg and (step.nonneg or (step.is_const and step.const > 0))
             down = step.is_const and step.const < 0 and stop.is_const and stop.const >= -1

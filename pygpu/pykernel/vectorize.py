@@ -265,6 +265,7 @@ class UFunc:
         name = self._name
         if len(args) < self.nin:
             raise TypeError(f"{name}() takes {self.nin} arguments, and {len(args)} were given")
+        loops.check_casting(name, casting)
         outs = self._outs(args, out)
         inputs = [operand(a, name) for a in args[: self.nin]]
         mask = None if where is True else operand(where, name)

@@ -243,3 +243,54 @@ def test_arrays_of_other_libraries(cuda_context: Any) -> None:
             cuda.from_cuda_array_interface(wrong)
     with pytest.raises(NotImplementedError, match="mask"):
         cuda.from_cuda_array_interface({**shown, "mask": foreign})
+
+
+def test_loops_over_iterables(make: Any) -> None:
+    """enumerate() from a number, zip() and reversed() inside of each other, and ranges there."""
+
+    @pygpu.kernel
+    def loops(a, n, step, out):
+        for k, (u, v) in enumerate(zip(a, reversed(a)), start=n):
+            out[k] = u * 10 + v
+        total = 0
+        for i, (j, v) in zip(range(9, 0, -2), enumerate(a[1:])):
+            total = total * 2 + i * j + v
+        for i in reversed(range(2, 9, 3)):
+            total = total * 3 + i
+        out[0] = total
+        count = 0
+        for _ in range(0, 10, step):  # with a step of 0 Python raises; here nothing is done
+            count += 1
+        out[1] = count
+
+    a = np.arange(1, 5)
+    for step, count in ((0, 0), (3, 4), (-1, 0)):
+        out = make(np.zeros(8, np.int64))
+        loops[1, 1](make(a), 3, step, out)
+        total = 0
+        for i, (j, v) in zip(range(9, 0, -2), enumerate(a[1:])):
+            total = total * 2 + i * j + v
+        for i in reversed(range(2, 9, 3)):
+            total = total * 3 + i
+        assert out.get().tolist() == [total, count, 0, 14, 23, 32, 41, 0]
+
+
+def test_starred_assignment(make: Any) -> None:
+    @pygpu.kernel
+    def starred(t, out):
+        first, *rest = t
+        *most, (a, b) = rest
+        out[0] = first + len(rest) + len(most)
+        out[1] = most[0] * 10 + a * b
+
+    out = make(np.zeros(2))
+    starred[1, 1]((1, 2, (3, 4)), out)
+    assert out.get().tolist() == [4, 32]
+
+    @pygpu.kernel
+    def too_few(t, out):
+        a, b, *c = t
+        out[0] = a + b
+
+    with pytest.raises(pygpu.KernelError, match="1 values for at least 2 names"):
+        too_few[1, 1]((1,), out)

@@ -80,6 +80,33 @@ def test_signature_of_more_parameters() -> None:
             x[0] = 1
 
 
+def test_signature_of_fewer_parameters() -> None:
+    with pytest.raises(TypeError, match="more: a signature of 1 types, and the function has 2"):
+
+        @cuda.jit("void(float32[:])")
+        def more(x, y):
+            x[0] = y
+
+
+def test_specializations() -> None:
+    @cuda.jit
+    def fill(x, v):
+        x[cuda.grid(1)] = v
+
+    assert fill.specializations == {} and not fill.specialized
+    f4 = signature.TYPES["float32"]
+    one = fill.specialize(f4[::1], f4)
+    assert fill.specialize(np.zeros(3, np.float32), np.float32(1)) is one and one.specialized
+    other = fill.specialize(signature.TYPES["int32"][::1], f4)
+    assert other is not one and len(fill.specializations) == 2
+    one[1, 4](a := np.zeros(4, np.float32), 2.5)
+    assert a.tolist() == [2.5] * 4
+    with pytest.raises(TypeError, match="signature says"):
+        one[1, 4](np.zeros(4), 2.5)
+    with pytest.raises(TypeError, match="1 types, and the function has 2"):
+        fill.specialize(f4[:])
+
+
 def test_record_signatures() -> None:
     point = np.dtype([("x", "f4"), ("n", "i4")], align=True)
     kind = signature.as_type(point)
@@ -103,7 +130,7 @@ def test_record_signatures() -> None:
 def test_inspection(capsys: pytest.CaptureFixture[str]) -> None:
     a = np.zeros(3, np.float32)
     kernel = cuda.jit(increment.py_func)
-    assert kernel.specialize(a, a) is kernel and (a == 0).all()
+    kernel[1, 1](a[:0], a[:0])
     ((kinds, text),) = kernel.inspect_asm().items()
     assert "PG_KERNEL" in text and kernel.inspect_llvm(kinds) == text == kernel.inspect_sass(kinds)
     kernel.inspect_types()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
@@ -35,7 +36,7 @@ def _expressions(more: list[str]) -> Any:
             "({0} and {1})",
             "({0} or {1})",
             "(not {0}) + {1}",
-            "({0} == {1}) * 5",
+            "(({0} == {1}) * 5)",
             "int({0})",
             "sum(divmod({0}, 4))",
             "divmod({0}, -3)[1]",
@@ -43,7 +44,7 @@ def _expressions(more: list[str]) -> Any:
             "g({0}, q={1})",
             "({0}, {1}, x)[i % 3]",
             "({0} in ({1}, 2, y))",
-            "({0} < {1} != t)",
+            "int({0} < {1} != t)",
             "bool({0}) + True",
             "first({0})",
             *more,
@@ -147,7 +148,8 @@ COMMON: dict[str, Any] = {
     "suppress_health_check": list(HealthCheck),
 }
 QUICK = settings(max_examples=1, derandomize=True, **COMMON)
-LONG = settings(max_examples=8, **COMMON)
+# PYGPU_EXAMPLES=400 is some 2400 programs.
+LONG = settings(max_examples=int(os.environ.get("PYGPU_EXAMPLES", "8")), **COMMON)
 
 
 @QUICK

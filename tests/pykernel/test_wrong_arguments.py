@@ -1,12 +1,15 @@
 """Misuses of vectorize, guvectorize, reduce, kernel, jit and what goes with them, one by one.
 
-Each line of a table is evaluated with what names() gives, and must raise.
+Each line of a table is evaluated with what names() gives, and must raise: on CUDA, and on OpenCL
+unless it is about CUDA's own.
 """
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator
+import types
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ import pytest
 
 import pygpu
 from pygpu import cuda
+from pygpu.array import to_device
 from pygpu.cuda import driver
 from pygpu.cuda import random as device_random
 from pygpu.pykernel import ArrayType, compile_function, signature
@@ -22,8 +26,38 @@ WRONG = (TypeError, ValueError, LookupError, OverflowError, AttributeError, Memo
 WRONG += (driver.Error, RuntimeError, AssertionError, NotImplementedError, pygpu.KernelError)
 
 
-def names() -> dict[str, Any]:
-    cuda.synchronize()
+class OnCuda:
+    """What names() needs to know of a backend."""
+
+    name, other = "cuda", "opencl"
+    to_device = staticmethod(cuda.to_device)
+    jit = staticmethod(cuda.jit)
+    stream = staticmethod(cuda.stream)
+
+
+class OnOpenCL:
+    name, other = "opencl", "cuda"
+
+    def __init__(self, queue: Any) -> None:
+        self.queue = queue
+
+    def to_device(self, host: Any) -> Any:
+        return to_device(self.queue, host)
+
+    def jit(self, given: Any = None, **options: Any) -> Any:
+        """cuda.jit's ways of being called, for kernels of OpenCL."""
+        if isinstance(given, types.FunctionType):
+            return pygpu.kernel(backend="opencl", **options)(given)
+        several = [] if given is None else signature.signatures(given, "jit")
+        return pygpu.kernel(backend="opencl", signatures=[s.args for s in several], **options)
+
+    def stream(self) -> Any:
+        return pygpu.CommandQueue(self.queue.context)
+
+
+def names(on: Any) -> dict[str, Any]:
+    if on.name == "cuda":
+        cuda.synchronize()
 
     def fill(a, v):
         i = cuda.grid(1)
@@ -60,35 +94,44 @@ def names() -> dict[str, Any]:
     def add(x, y):
         return x + y
 
-    freed = cuda.to_device(np.zeros(8, np.float32))
-    freed.gpudata.free()
+    freed = on.to_device(np.zeros(8, np.float32))
+    getattr(freed, "gpudata" if on.name == "cuda" else "base_data").__getattribute__(
+        "free" if on.name == "cuda" else "release"
+    )()
     locked = np.zeros(8, np.float32)
     locked.flags.writeable = False
-    types = signature.TYPES
+    known = signature.TYPES
+    def dates(a):
+        a[0] = a[1]
+
     return {
-        **{"np": np, "pygpu": pygpu, "cuda": cuda, "types": types, "ArrayType": ArrayType},
+        "other": on.other,
+        **{"math": math, "np": np, "pygpu": pygpu, "cuda": cuda, "types": known},
+        "ArrayType": ArrayType,
         **{"compile": compile_function, "random": device_random, "signature": signature},
-        **{"f4": types["float32"], "i4": types["int32"], "void": signature.void},
-        "fill": pygpu.kernel(backend="cuda")(fill),
-        "rows": cuda.jit(rows),
-        "move": cuda.jit(move),
-        "first": cuda.jit(first),
-        "asserts": cuda.jit(asserts),
-        "declared": cuda.jit("void(float32[:], float32)")(fill),
+        **{"f4": known["float32"], "i4": known["int32"], "void": signature.void},
+        "jit": on.jit,
+        "fill": pygpu.kernel(backend=on.name)(fill),
+        "rows": on.jit(rows),
+        "move": on.jit(move),
+        "first": on.jit(first),
+        "asserts": on.jit(asserts),
+        "declared": on.jit("void(float32[:], float32)")(fill),
         "plain": {"fill": fill, "double": double, "add": add, "recursive": recursive},
         **{"star": star, "keyword_only": keyword_only, "freed": freed, "locked": locked},
-        "add": pygpu.vectorize(target="cuda")(add),
-        "add_f4": pygpu.vectorize(["float32(float32, float32)"], target="cuda")(add),
-        "double": pygpu.guvectorize(["void(float32[:], float32[:])"], "(n)->(n)", target="cuda")(
+        "dates": dates,
+        "add": pygpu.vectorize(target=on.name)(add),
+        "add_f4": pygpu.vectorize(["float32(float32, float32)"], target=on.name)(add),
+        "double": pygpu.guvectorize(["void(float32[:], float32[:])"], "(n)->(n)", target=on.name)(
             double
         ),
         "matvec": pygpu.guvectorize(
-            ["void(float32[:,:], float32[:], float32[:])"], "(m,n),(n)->(m)", target="cuda"
+            ["void(float32[:,:], float32[:], float32[:])"], "(m,n),(n)->(m)", target=on.name
         )(lambda a, x, out: None),
         **{"total": pygpu.reduce(add), "cuda_total": cuda.reduce(add)},
         **{"host": np.arange(8, dtype=np.float32), "square": np.zeros((3, 4), np.float32)},
-        **{"d": cuda.to_device(np.arange(8, dtype=np.float32)), "s": cuda.stream()},
-        "z": cuda.to_device(np.zeros(8, np.complex64)),
+        **{"d": on.to_device(np.arange(8, dtype=np.float32)), "s": on.stream()},
+        "z": on.to_device(np.zeros(8, np.complex64)),
         "point": np.zeros(2, [("x", "f4"), ("y", "f4")]),
     }
 
@@ -166,56 +209,92 @@ pygpu.kernel("x")
 pygpu.kernel(len)
 pygpu.kernel(fill=3)(plain["fill"])
 pygpu.kernel(backend="nonsense")(plain["fill"])[1, 1](d, 1)
-pygpu.kernel(backend="opencl")(plain["fill"])[1, 1](d, 1)
+pygpu.kernel(backend=other)(plain["fill"])[1, 1](d, 1)
 pygpu.kernel(int)
 pygpu.kernel(star)[1, 1](d)
-cuda.jit("nonsense")(plain["fill"])
-cuda.jit("void(float32[:]")(plain["fill"])
-cuda.jit("void(nothing)")(plain["fill"])
-cuda.jit(3)(plain["fill"])
-cuda.jit([3])(plain["fill"])
-cuda.jit(plain["recursive"])[1, 1](d)
-cuda.jit(len)
-cuda.jit(max_registers="x")(plain["fill"])[1, 1](d, 1)
-cuda.jit(lambda a: a.append(1))[1, 1](d)
-cuda.jit(lambda a: print(undefined))[1, 1](d)
-cuda.jit(lambda a: [x for x in a])[1, 1](d)
-cuda.jit(lambda a: {1: 2})[1, 1](d)
-cuda.jit(lambda a: a @ a)[1, 1](d)
-cuda.jit(lambda a: a + 1)[1, 1](d)
-cuda.jit(lambda a: open("x"))[1, 1](d)
-cuda.jit(lambda a: np.linalg.inv(a))[1, 1](d)
-cuda.jit(lambda a: cuda.shared.array(1 << 40, np.float32))[1, 1](d)
-cuda.jit(lambda a: cuda.shared.array(-1, np.float32))[1, 1](d)
-cuda.jit(lambda a: cuda.shared.array(4, "nonsense"))[1, 1](d)
-cuda.jit(lambda a: cuda.shared.array(a.size, np.float32))[1, 1](d)
-cuda.jit(lambda a: cuda.local.array(1 << 40, np.float32))[1, 1](d)
-cuda.jit(lambda a: cuda.local.array(2.5, np.float32))[1, 1](d)
-cuda.jit(lambda a: cuda.grid(4))[1, 1](d)
-cuda.jit(lambda a: cuda.grid())[1, 1](d)
-cuda.jit(lambda a: cuda.gridsize(0))[1, 1](d)
-cuda.jit(lambda a: cuda.threadIdx.w)[1, 1](d)
-cuda.jit(lambda a: cuda.atomic.add(a, "x", 1))[1, 1](d)
-cuda.jit(lambda a: cuda.atomic.add(a, (0, 0), 1))[1, 1](d)
-cuda.jit(lambda a: cuda.atomic.add(a, 0))[1, 1](d)
-cuda.jit(lambda a: cuda.atomic.add(1, 0, 1))[1, 1](d)
-cuda.jit(lambda a: cuda.atomic.xor(a, 0, 1))[1, 1](d)
-cuda.jit(lambda a: cuda.atomic.add(a, 0, 1))[1, 1](z)
-cuda.jit(lambda a: cuda.popc(a[0]))[1, 1](d)
-cuda.jit(lambda a: cuda.fma(1, 2))[1, 1](d)
-cuda.jit(lambda a: cuda.shfl_sync(1))[1, 1](d)
-cuda.jit(lambda a: cuda.syncthreads(1))[1, 1](d)
-cuda.jit(lambda a: cuda.const.array_like(a))[1, 1](d)
-cuda.jit(lambda a: cuda.const.array_like(3))[1, 1](d)
-cuda.jit(lambda a: round(a[0], 1.5))[1, 1](d)
-cuda.jit(lambda a: round(a[0], a[1]))[1, 1](d)
-cuda.jit(lambda a: a.view("nonsense"))[1, 1](d)
-cuda.jit(lambda a: a.view(np.float64, np.int32))[1, 1](d)
-cuda.jit(lambda a: a[0.5])[1, 1](d)
-cuda.jit(lambda a: a["x"])[1, 1](d)
-cuda.jit(lambda a: a[0, 0])[1, 1](d)
-cuda.jit(lambda a: a[0](1))[1, 1](d)
-cuda.jit(lambda a: (yield))[1, 1](d)
+jit("nonsense")(plain["fill"])
+jit("void(float32[:]")(plain["fill"])
+jit("void(nothing)")(plain["fill"])
+jit(3)(plain["fill"])
+jit([3])(plain["fill"])
+jit("void(float32[:])")(plain["fill"])
+jit("void(float32[:], float32, float32)")(plain["fill"])
+jit(plain["recursive"])[1, 1](d)
+jit(len)
+jit(max_registers="x")(plain["fill"])[1, 1](d, 1)
+jit(lambda a: a.append(1))[1, 1](d)
+jit(lambda a: print(undefined))[1, 1](d)
+jit(lambda a: [x for x in a])[1, 1](d)
+jit(lambda a: {1: 2})[1, 1](d)
+jit(lambda a: a @ a)[1, 1](d)
+jit(lambda a: a + 1)[1, 1](d)
+jit(lambda a: open("x"))[1, 1](d)
+jit(lambda a: np.linalg.inv(a))[1, 1](d)
+jit(lambda a: cuda.shared.array(1 << 40, np.float32))[1, 1](d)
+jit(lambda a: cuda.shared.array(-1, np.float32))[1, 1](d)
+jit(lambda a: cuda.shared.array(4, "nonsense"))[1, 1](d)
+jit(lambda a: cuda.shared.array(a.size, np.float32))[1, 1](d)
+jit(lambda a: cuda.local.array(1 << 40, np.float32))[1, 1](d)
+jit(lambda a: cuda.local.array(2.5, np.float32))[1, 1](d)
+jit(lambda a: cuda.grid(4))[1, 1](d)
+jit(lambda a: cuda.grid())[1, 1](d)
+jit(lambda a: cuda.gridsize(0))[1, 1](d)
+jit(lambda a: cuda.threadIdx.w)[1, 1](d)
+jit(lambda a: cuda.atomic.add(a, "x", 1))[1, 1](d)
+jit(lambda a: cuda.atomic.add(a, (0, 0), 1))[1, 1](d)
+jit(lambda a: cuda.atomic.add(a, 0))[1, 1](d)
+jit(lambda a: cuda.atomic.add(1, 0, 1))[1, 1](d)
+jit(lambda a: cuda.atomic.xor(a, 0, 1))[1, 1](d)
+jit(lambda a: cuda.atomic.add(a, 0, 1))[1, 1](z)
+jit(lambda a: cuda.popc(a[0]))[1, 1](d)
+jit(lambda a: cuda.fma(1, 2))[1, 1](d)
+jit(lambda a: cuda.shfl_sync(1))[1, 1](d)
+jit(lambda a: cuda.syncthreads(1))[1, 1](d)
+jit(lambda a: cuda.const.array_like(a))[1, 1](d)
+jit(lambda a: cuda.const.array_like(3))[1, 1](d)
+jit(lambda a: [*a])[1, 1](d)
+jit(lambda a: enumerate(3))[1, 1](d)
+jit(lambda a: reversed(a))[1, 1](d)
+jit(lambda a: math.dist(a, a))[1, 1](d)
+jit(lambda a: math.isclose(a[0]))[1, 1](d)
+jit(lambda a: math.prod(a))[1, 1](d)
+jit(lambda a: a.astype(int))[1, 1](d)
+jit(lambda a: a.copy())[1, 1](d)
+jit(lambda a: np.zeros(3))[1, 1](d)
+jit(lambda a: np.sum(a))[1, 1](d)
+jit(lambda a: sorted(a))[1, 1](d)
+jit(lambda a: str(a[0]))[1, 1](d)
+jit(lambda a: a[0] < "x")[1, 1](d)
+jit(lambda a: a[0] + None)[1, 1](d)
+jit(lambda a: a[0] << 1)[1, 1](d)
+jit(lambda a: a[0] < 1j)[1, 1](d)
+jit(lambda a: int(1j * a[0]))[1, 1](d)
+jit(lambda a: a[0:2:0])[1, 1](d)
+jit(lambda a: a.shape[5])[1, 1](d)
+jit(lambda a: (1, 2)[3])[1, 1](d)
+jit(lambda a: (1, 2)[a[0]])[1, 1](d)
+jit(lambda a: 1 // 0)[1, 1](d)
+jit(lambda a: math.sqrt(-1))[1, 1](d)
+jit(lambda a: math.sqrt(1j * a[0]))[1, 1](d)
+jit(lambda a: range(3))[1, 1](d)
+jit(lambda a: (lambda b: b)(a))[1, 1](d)
+jit(lambda a: f"{a}")[1, 1](d)
+jit(lambda a: a[..., ...])[1, 1](d)
+jit(lambda a: a is a)[1, 1](d)
+jit(lambda a: a[0] in a)[1, 1](d)
+jit(dates)[1, 1](np.zeros(3, "M8[s]"))
+jit(dates)[1, 1](np.zeros(3, "S4"))
+jit(dates)[1, 1](np.zeros(3, ">f4"))
+jit(dates)[1, 1](np.zeros(3, "g"))
+jit(lambda a: round(a[0], 1.5))[1, 1](d)
+jit(lambda a: round(a[0], a[1]))[1, 1](d)
+jit(lambda a: a.view("nonsense"))[1, 1](d)
+jit(lambda a: a.view(np.float64, np.int32))[1, 1](d)
+jit(lambda a: a[0.5])[1, 1](d)
+jit(lambda a: a["x"])[1, 1](d)
+jit(lambda a: a[0, 0])[1, 1](d)
+jit(lambda a: a[0](1))[1, 1](d)
+jit(lambda a: (yield))[1, 1](d)
 compile(plain["add"], [np.float32])
 compile(plain["add"], ["nonsense", int])
 compile(plain["recursive"], [int])
@@ -254,6 +333,9 @@ add(d, d, out=locked)
 add(d, d, out=(d, d))
 add(d, d, dtype="nonsense")
 add(d, d, where=3.5)
+add(d, d, casting="nonsense")
+add(d, d, casting=3)
+double(d, casting="nonsense")
 add(d, d, where=host)
 add(d, d, nothing=3)
 add(d, d, queue=s, stream=s)
@@ -384,29 +466,71 @@ f4["x"]
 void("x")
 """
 
-CASES = [text for table in (KERNELS, FUNCTIONS) for text in table.strip().splitlines()]
+# What OpenCL's devices may well do, or has no counterpart there.
+_CUDA_ONLY = """
+fill[1, 2048](d, 1)
+fill[(1, 1 << 20), 8](d, 1)
+fill[1, (1, 1, 128)](d, 1)
+fill[1, (32, 32, 32)](d, 1)
+fill[1, 8, s, 1 << 40](d, 1)
+""".split("\n")
+_WORDS = ("cuda.", "random.", "cuda_total", "copy_to", "max_registers", "freed.copy", "asserts")
 
 
-@pytest.fixture(scope="module", name="known")
-def known_names() -> Iterator[dict[str, Any]]:
-    os.environ.setdefault("PYGPU_CUDA", "auto")
-    if not cuda.is_available():
-        pytest.skip("CUDA: neither a GPU nor the simulator")
-    context = driver.Device(0).retain_primary_context()
-    context.push()
-    yield names()
-    driver.Context.pop()
+def _is_for(backend: str, text: str) -> bool:
+    if backend == "cuda":
+        return True
+    inside = text.startswith("jit(lambda") or text.startswith("pygpu.vectorize(lambda")
+    return text not in _CUDA_ONLY and (inside or not any(word in text for word in _WORDS))
+
+
+LINES = [text for table in (KERNELS, FUNCTIONS) for text in table.strip().splitlines()]
+CASES = [(backend, text) for backend in ("cuda", "opencl") for text in LINES]
+CASES = [case for case in CASES if _is_for(*case)]
+
+
+@pytest.fixture(scope="module")
+def known() -> Iterator[Callable[[str], dict[str, Any]]]:
+    """What names() gives, for a backend; CUDA's context stays current."""
+    made: dict[str, dict[str, Any]] = {}
+    pushed = False
+
+    def of(backend: str) -> dict[str, Any]:
+        nonlocal pushed
+        if backend not in made:
+            if backend == "opencl":
+                try:
+                    platforms = pygpu.get_platforms()
+                except pygpu.LogicError:
+                    pytest.skip("no OpenCL device")
+                context = pygpu.Context(platforms[0].get_devices()[:1])
+                made[backend] = names(OnOpenCL(pygpu.CommandQueue(context)))
+            else:
+                os.environ.setdefault("PYGPU_CUDA", "auto")
+                if not cuda.is_available():
+                    pytest.skip("CUDA: neither a GPU nor the simulator")
+                driver.Device(0).retain_primary_context().push()
+                pushed = True
+                made[backend] = names(OnCuda)
+        return made[backend]
+
+    yield of
+    if pushed:
+        driver.Context.pop()
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("text", CASES)
-def test_a_misuse_is_an_error(known: dict[str, Any], text: str) -> None:
+@pytest.mark.parametrize(("backend", "text"), CASES)
+def test_a_misuse_is_an_error(known: Any, backend: str, text: str) -> None:
+    space = dict(known(backend))
     with pytest.raises(WRONG) as caught:
-        eval(text, dict(known))
+        eval(text, space)
     assert str(caught.value).strip()
 
 
-def test_all_is_well_after_them(known: dict[str, Any]) -> None:
-    known["fill"][1, 8](known["d"], 3)
-    assert known["d"].copy_to_host().tolist() == [3] * 8
-    assert known["total"](known["d"]) == 24
+@pytest.mark.parametrize("backend", ["cuda", "opencl"])
+def test_all_is_well_after_them(known: Any, backend: str) -> None:
+    space = known(backend)
+    space["fill"][1, 8](space["d"], 3)
+    assert space["d"].get().tolist() == [3] * 8
+    assert space["total"](space["d"]) == 24
