@@ -15,7 +15,7 @@ from pygpu.tools import DeferredAllocator, ImmediateAllocator, MemoryPool, SVMAl
 
 from .. import _array
 from .._array import GPUArray, KernelTable
-from . import kernels
+from . import binaries, kernels
 from .backend import Backend, Compiled, Limits, call_allocator
 from .dialect import OpenCLDialect
 
@@ -230,8 +230,10 @@ class OpenCLBackend(Backend):
         )
 
     def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
+        words = [*self._options, *options]
+        prefix = self.dialect.prefix_of(source)
         program = cl.Program(self.context, source)
-        return _Program(program.build([*self._options, *options], devices=[self.device]))
+        return _Program(binaries.build(program, source, prefix, words, self.device))
 
     def launch(
         self,
