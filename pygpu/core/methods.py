@@ -41,6 +41,8 @@ class ArrayBase(Shaping):
             return self._get(None, None, True)[0].item()
         index = args[0] if len(args) == 1 else args
         if isinstance(index, tuple):
+            if len(index) != self.ndim:
+                raise ValueError("incorrect number of indices for array")
             return self[index]._get(None, None, True)[0].item()
         return self.ravel()[index]._get(None, None, True)[0].item()
 

@@ -53,17 +53,22 @@ def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -
     initial = None if initial is np._NoValue else initial
     if initial is None and 0 in a.shape:
         initial = getattr(np, name).identity
+    given = out
     if out is None:
         out = work.empty(a, shape, number)
     elif options.get("keepdims"):
-        raise TypeError(f"{name}.reduce: out= and keepdims= together are not there")
+        _fits(name, out, tuple(1 if k in axes else n for k, n in enumerate(a.shape)))
+        kept = tuple(s for k, s in enumerate(out.strides) if k not in axes)
+        out = out._view(shape, kept, out.offset)
     source = a.copy() if _fits(name, out, shape).base_data is a.base_data else a
-    if a.ndim == 0 or not axes:
+    if a.ndim != 0 and axes:
+        ordered.reduce(function, source, axes, out, initial)
+    elif initial is None:
         out[...] = source.astype(number)
     else:
-        ordered.reduce(function, source, axes, out, initial)
-    if not options.get("keepdims"):
-        return out
+        ufuncs.call(name, (source, np.asarray(initial, number)[()]), (out,))
+    if given is not None or not options.get("keepdims"):
+        return out if given is None else given
     return out.reshape(tuple(1 if k in axes else n for k, n in enumerate(a.shape)))
 
 

@@ -194,9 +194,20 @@ class Shaping(Indexing):
         return self._view(shape, strides, self.offset, dtype)
 
     @shortcut("astype")
-    def astype(self, dtype: Any, queue: Any = None, *, copy: bool = True, order: str = "K") -> Any:
-        """A copy converted to another dtype; copy=False: the array itself if it has it."""
+    def astype(
+        self, dtype: Any, queue: Any = None, *, copy: bool = True, order: str = "K",
+        casting: Any = "unsafe", subok: bool = True,
+    ) -> Any:  # fmt: skip
+        """A copy converted to another dtype; copy=False: the array itself if it has it. Raises
+        TypeError for a conversion that the rule *casting* does not allow."""
         dtype = dtypes.native(dtype, "astype")
+        if casting != "unsafe" and not np.can_cast(self.dtype, dtype, casting):
+            raise TypeError(
+                f"astype: cannot cast array data from {self.dtype!r} to {dtype!r} according to the "
+                f"rule {casting!r}"
+            )
+        if order not in ("K", "C", "F"):
+            order = layout.as_order("astype", order, self._f_contiguous and not self._c_contiguous)
         if dtype == self.dtype:
             return self._copy(queue, order) if copy else self
         dtypes.require(self.backend, "astype", dtype, self.dtype)

@@ -263,9 +263,14 @@ class GPUArray(Operations, ArrayBase):
         return self._copy(stream_of(stream, "copy"), order)
 
     @shortcut("astype")
-    def astype(self, dtype: Any, stream: Any = None, *, copy: bool = True, order: str = "K") -> Any:
-        """A copy converted to another dtype."""
-        return super().astype(dtype, stream_of(stream, "astype"), copy=copy, order=order)
+    def astype(
+        self, dtype: Any, stream: Any = None, *, copy: bool = True, order: str = "K",
+        casting: Any = "unsafe", subok: bool = True,
+    ) -> Any:  # fmt: skip
+        """A copy converted to another dtype. Raises TypeError for a conversion that the rule
+        *casting* does not allow."""
+        queue = stream_of(stream, "astype")
+        return super().astype(dtype, queue, copy=copy, order=order, casting=casting)
 
     @shortcut("fill")
     def fill(self, value: Any, stream: Any = None, wait_for: Any = None) -> Any:

@@ -76,10 +76,10 @@ PyObject *way_copy(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     return here ? duplicate(self, self->dtype, 1) : NULL;
 }
 
-/* self, dtype, queue or stream, copy, order */
+/* self, dtype, queue or stream, copy, order, casting, subok */
 PyObject *way_astype(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
-    if (self == NULL || self->table == NULL || a[1] == NULL || !left_out(a[2]) || !is_keep(a[4]) || (a[3] != NULL && !PyBool_Check(a[3]))) {
+    if (self == NULL || self->table == NULL || a[1] == NULL || !left_out(a[2]) || !is_keep(a[4]) || a[5] != NULL || (a[3] != NULL && !PyBool_Check(a[3]))) {
         return NULL;
     }
     PyArray_Descr *dtype = arr_read_dtype(a[1]);

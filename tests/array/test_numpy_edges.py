@@ -1,0 +1,100 @@
+"""Rare arguments and empty or flat arrays, where results are NumPy's too."""
+
+import numpy as np
+import pytest
+
+from tests.array.test_array_function import same
+from tests.array.test_reduce import host
+
+
+def test_orders_of_copies(make):
+    """copy(order=), ravel(order=) for every layout; what is no order is refused as by NumPy."""
+    a = np.arange(2 * 3 * 4, dtype=np.int16).reshape(2, 3, 4)
+    d = make(a)
+    for change in (
+        lambda x: x,
+        lambda x: x.T,
+        lambda x: x.transpose(1, 0, 2),
+        lambda x: x.transpose(2, 0, 1)[:, ::-1],
+        lambda x: x[:, ::2].swapaxes(0, 1),
+        lambda x: x[:0],
+    ):
+        h, x = change(a), change(d)
+        for order in "CFAK":
+            for made in (x.copy(order=order), x.copy(order), np.copy(x, order=order)):
+                same(made, h)
+                assert made.strides == h.copy(order).strides or h.size == 0
+            same(x.ravel(order), h.ravel(order))
+    for bad, error in (("X", ValueError), (3, TypeError)):
+        for x in (a, d):
+            with pytest.raises(error, match="order"):
+                x.copy(order=bad)
+
+
+def test_squeeze_triangles_and_norms_of_little(make):
+    same(np.tril(make([1.0, 2.0, 3.0]), 1), np.tril(np.array([1.0, 2.0, 3.0]), 1))
+    same(np.triu(make([1, 2, 3])), np.triu(np.array([1, 2, 3])))
+    for axis in (0, -1):
+        same(make(np.float32(3)).squeeze(axis), np.float32(3))
+    for bad in (1, (0, 0)):
+        with pytest.raises(ValueError):
+            make(np.float32(3)).squeeze(bad)
+    none = np.zeros((0, 3))
+    for what in (np.inf, 1):
+        same(np.linalg.norm(make(none), what), np.linalg.norm(none, what))
+        same(np.linalg.norm(make(none[:, 0]), what), np.linalg.norm(none[:, 0], what))
+    with pytest.raises(ValueError, match="zero-size"):
+        np.linalg.norm(make(none[:, 0]), -np.inf)
+
+
+def test_median_of_complex_numbers(make):
+    a = (host("f8", (5, 6)) + 1j * host("f8", (5, 6))).astype(np.complex64)
+    for axis in (None, 0, 1):
+        same(np.median(make(a), axis), np.median(a, axis))
+
+
+@pytest.mark.parametrize("name", ["nanmean", "nanvar", "nanstd"])
+def test_means_of_chosen_items(make, name):
+    call = getattr(np, name)
+    a, chosen = host("f8", (5, 6)), host("f4", (5, 6)) > -1
+    chosen[:2] = True
+    a[1, 1] = np.nan
+    for h in (a, a.astype(np.complex64), np.arange(30).reshape(5, 6)):
+        for where in (chosen, chosen[:, :1]):
+            want = call(h, 0, where=where, keepdims=True)
+            same(call(make(h), 0, where=make(where), keepdims=True), want)
+    with pytest.raises(TypeError, match="mean"):
+        np.nanstd(make(a), mean=make(a))
+
+
+def test_astype_casting(make):
+    """By every rule, between all kinds: what is refused, and by what."""
+    chars = "?bHlefdFD"
+    arrays = {c: (np.ones(2, c), make(np.ones(2, c))) for c in chars}
+    for casting in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        for a, d in arrays.values():
+            for to in chars:
+                if np.can_cast(a.dtype, to, casting):
+                    assert d.astype(to, casting=casting).dtype == np.dtype(to)
+                else:
+                    with pytest.raises(TypeError, match="according to the rule"):
+                        d.astype(to, casting=casting)
+    with pytest.raises(ValueError, match="casting"):
+        arrays["d"][1].astype("f", casting="perhaps")
+    with pytest.raises(ValueError, match="order"):
+        arrays["d"][1].astype("f", order="X")
+
+
+def test_reductions_of_no_axes_begin_somewhere(make):
+    a = host("i4", (3, 4))
+    for ufunc in (np.bitwise_or, np.bitwise_xor, np.add, np.maximum):
+        for axis in ((), 1, (0, 1)):
+            got = ufunc.reduce(make(a), axis=axis, initial=5)
+            same(got, ufunc.reduce(a, axis=axis, initial=5))
+        out = make(np.zeros((1, 4), np.int32))
+        assert ufunc.reduce(make(a), axis=0, keepdims=True, out=out, dtype=np.int32) is out
+        same(out, ufunc.reduce(a, axis=0, keepdims=True, dtype=np.int32))
+    same(np.bitwise_or.reduce(make(np.int8(4)), axis=(), initial=1), np.int8(5))
+    for bad in ((0, 0), (0, 0, 0), (1,) * 7):
+        with pytest.raises(ValueError, match="number of indices|size 1"):
+            make(np.ones(3)).item(*bad)
