@@ -384,6 +384,16 @@ def _check(call: str, options: object, include_dirs: object, target: str) -> Non
         raise ValueError(f"{call}: target must be one of {', '.join(_TARGETS)}, not {target!r}")
 
 
+def _on_simulator() -> bool:
+    """Whether the simulator is what would run code; nothing needs to be there to compile it."""
+    from . import driver
+
+    try:
+        return bool(nvrtc._cuda()._is_simulator())
+    except driver.Error:
+        return False
+
+
 def _compile(
     call: str,
     source: str,
@@ -413,6 +423,8 @@ def _compile(
     simulated = call != "compile" and bool(nvrtc._cuda()._is_simulator())
     use_nvcc = (nvcc != "nvcc" or target == "fatbin") and not simulated
     translated = None if use_nvcc else nvrtc.translate(words, must=simulated)
+    if translated is None and not use_nvcc and _on_simulator():  # it is most likely to be loaded
+        translated = nvrtc.translate(words, must=True)
     job = Compilation(call, source, folders, keep, target, expressions, _store(cache_dir))
     if translated is None:
         return job.with_nvcc(nvcc, words, arch, code)

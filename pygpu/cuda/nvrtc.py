@@ -203,7 +203,11 @@ _VALUES = frozenset(
     "split-compile version-ident Ofast-compile Ofc".split()
 )
 # Without meaning for device code that is compiled in memory.
-_IGNORED = frozenset("g O O0 O1 O2 O3 m64 c cubin ptx v verbose no-compress".split())
+_IGNORED = frozenset(
+    "g O O0 O1 O2 O3 m64 c cubin ptx v verbose no-compress Wno-deprecated-gpu-targets "
+    "Wno-deprecated-declarations Wreorder Wdefault-stream-launch Wmissing-launch-bounds "
+    "Wext-lambda-captures-this".split()
+)
 _IGNORED_VALUES = frozenset("O optimize machine m ccbin compiler-bindir Xlinker e entries".split())
 # What nvcc knows besides, for which there is need of nvcc; where there is none, it is left out.
 _NVCC = frozenset(
@@ -214,8 +218,7 @@ _NVCC = frozenset(
     "forward-unknown-to-host-compiler forward-unknown-to-host-linker forward-unknown-opts "
     "dont-use-profile noprof objdir-as-tempdir objtemp device-c dc device-w dw lto gen-opt-lto "
     "dlink-time-opt extensible-whole-program ewp display-error-number err-no no-err-no fatbin "
-    "no-source-include Wno-deprecated-gpu-targets Wno-deprecated-declarations Wreorder "
-    "Wdefault-stream-launch Wmissing-launch-bounds Wext-lambda-captures-this compile".split()
+    "no-source-include compile".split()
 )
 _NVCC_VALUES = frozenset(
     "o output-file odir output-directory x l library L library-path cudart cudadevrt ldir "

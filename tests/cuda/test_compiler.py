@@ -11,7 +11,7 @@ from pygpu import _cuda
 from pygpu import cache as disk
 from pygpu.cuda import compiler
 from pygpu.cuda import driver as cuda
-from pygpu.cuda.compiler import DynamicModule, DynamicSourceModule, SourceModule
+from pygpu.cuda.compiler import DynamicModule, DynamicSourceModule, SourceModule, compile
 
 SOURCE = "__global__ void set(int *out) { out[0] = 7; }"
 
@@ -95,6 +95,13 @@ def test_options_of_nvcc_on_the_simulator(context, module):
     for word in ("--nonsense", "-Xfoo", "foo"):
         with pytest.raises(cuda.CompileError, match=f"unrecognized option {word} found"):
             module(SOURCE, options=[*options, word])
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("target", ["cubin", "ptx"])
+def test_what_is_compiled_with_options_of_nvcc_loads_on_the_simulator(context, target):
+    options = ["-Xcompiler=-Wall,-DN=3", "--keep", "-Wno-deprecated-gpu-targets", "-lineinfo"]
+    assert run(cuda.module_from_buffer(compile(SOURCE, options=options, target=target))) == 7
 
 
 def test_device_runtime(context):

@@ -35,6 +35,7 @@ needs_no_device = True
         (["-Xcompiler=-DN=3"], None),
         (["-Xcompiler"], None),
         (["-e", "kernel", "--entries=kernel"], []),
+        (["-Wno-deprecated-gpu-targets", "--Wreorder", "-Wno-deprecated-declarations"], []),
         (["other.cu"], None),
         (["--no-such-option"], None),
     ],

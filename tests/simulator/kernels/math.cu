@@ -131,6 +131,17 @@ extern "C" __global__ void k(const double *x, int *y) {
     y[21 + i] = !isnan(f) && signbit(x[i]) && signbit(f);
 }
 
+//@ case: nan_with_and_without_a_tag
+//@ block: 1
+//@ out y: np.zeros(3, np.uint32)
+//@ expect y: [0x7fc00000, 0x7fc00000, 0x7fc00005]
+//@ out z: np.zeros(3, np.uint64)
+//@ expect z: [0x7ff8000000000000, 0x7ff8000000000000, 0x7ff8000000000123]
+extern "C" __global__ void k(unsigned *y, unsigned long long *z) {
+    y[0] = __float_as_uint(nanf(0)); y[1] = __float_as_uint(nanf("")); y[2] = __float_as_uint(nanf("5"));
+    z[0] = __double_as_longlong(nan(0)); z[1] = __double_as_longlong(nan("")); z[2] = __double_as_longlong(nan("0x123"));
+}
+
 //@ case: nan_in_min_and_max
 //@ block: 1
 //@ in nan: np.array([np.nan], np.float32)
