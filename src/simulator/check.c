@@ -40,6 +40,7 @@ struct Check {
     unsigned n_pointers;
     const SimModule *module;
     uint64_t epoch;
+    const void *place; /* behind the latest access */
     unsigned next;
     SimBlock cache[N_CACHE];
     Order *order;
@@ -75,6 +76,7 @@ CUresult check_begin(Worker *worker) {
     check->module = worker->job->kernel->module;
     check->shared = 0;
     check->epoch = 0;
+    check->place = NULL;
     check->pending.size = check->last.size = 0;
     return CUDA_SUCCESS;
 }
@@ -113,6 +115,10 @@ static void resolve_pending(Worker *worker) {
         worker->failed = 1;
         fiber_leave(worker);
     }
+}
+
+uintptr_t check_place(const Worker *worker) {
+    return worker->check != NULL && worker->check->place != NULL ? (uintptr_t)worker->check->place - 1 : 0;
 }
 
 void check_block(Worker *worker) {
@@ -282,6 +288,7 @@ void runtime_access(SimContext *c, const void *pointer, unsigned long long size,
     struct Check *check = worker->check;
     const uintptr_t address = (uintptr_t)pointer;
     if (address - (uintptr_t)worker < sizeof(Worker) || check == NULL) return; /* the context itself */
+    check->place = place;
     check_event(worker);
     if (kind & SIM_ACCESS_FENCE) {
         order_fence(check->order, c->linear);

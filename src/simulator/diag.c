@@ -204,7 +204,15 @@ void diag_explain(Worker *worker) {
     unsigned number;
     bool guard;
     diag_thread(worker, who, sizeof who);
-    place_describe(worker->job->kernel->module, worker->fault.pc, where, sizeof where);
+    uintptr_t pc = worker->fault.pc;
+    const bool called = worker->fault.known && pc == address && worker->fault.signal == SIGSEGV; /* a pointer to a function that is none */
+#if defined(__x86_64__)
+    if (called) pc = *(const uintptr_t *)worker->fault.stack - 1; /* its caller */
+#endif
+    if (!place_describe(worker->job->kernel->module, pc, where, sizeof where) && sim_checked() && worker->fault.signal == SIM_FAULT_TIMEOUT &&
+        check_place(worker) != 0) { /* stopped in what looks at an access, not in the loop itself */
+        place_describe(worker->job->kernel->module, check_place(worker), where, sizeof where);
+    }
     error->code = CUDA_ERROR_LAUNCH_FAILED;
     switch (worker->fault.signal) {
     case SIGFPE: snprintf(what, sizeof what, "integer division by zero, or of the least integer by -1"); break;
@@ -228,7 +236,7 @@ void diag_explain(Worker *worker) {
         } else {
             char near[400];
             diag_address(worker, address, near, sizeof near);
-            snprintf(what, sizeof what, "invalid %s address 0x%zx: %s", worker->fault.write ? "write to" : "read of", (size_t)address, near);
+            snprintf(what, sizeof what, "invalid %s address 0x%zx: %s", called ? "call of" : worker->fault.write ? "write to" : "read of", (size_t)address, near);
         }
     }
     snprintf(error->text, sizeof error->text, "%s: %s%s", who, what, where);

@@ -122,7 +122,7 @@ static void path_of(const Files *files, unsigned number, char *out, size_t size)
     else snprintf(out, size, "%s/%s", folder, name);
 }
 
-typedef struct { uint64_t address; unsigned file, line; } Row;
+typedef struct { uint64_t address; unsigned file, line; bool statement; } Row; /* statement: one begins here */
 
 static bool is_skipped(const Files *files, const Row *row, const char *skip) {
     char path[1000];
@@ -136,7 +136,7 @@ static bool is_skipped(const Files *files, const Row *row, const char *skip) {
 }
 
 /* One unit of the section. True: the address is in it, and row is what is known. */
-static bool read_unit(const LineTable *table, Reader *unit, unsigned offset_size, uint64_t wanted, const char *skip, Files *files, Row *found) {
+static bool read_unit(const LineTable *table, Reader *unit, unsigned offset_size, uint64_t wanted, const char *skip, Files *files, Row *found, bool *exact) {
     Reader r = *unit;
     const unsigned version = (unsigned)fixed(&r, 2);
     if (version < 2 || version > 5) return false;
@@ -146,7 +146,7 @@ static bool read_unit(const LineTable *table, Reader *unit, unsigned offset_size
     const unsigned char *program = r.at + header;
     const unsigned least = (unsigned)fixed(&r, 1);
     if (version >= 4) fixed(&r, 1);
-    fixed(&r, 1);
+    const bool statement = fixed(&r, 1) != 0;
     const int line_base = (signed char)fixed(&r, 1);
     const unsigned line_range = (unsigned)fixed(&r, 1), opcode_base = (unsigned)fixed(&r, 1);
     unsigned lengths[256] = {0};
@@ -154,8 +154,8 @@ static bool read_unit(const LineTable *table, Reader *unit, unsigned offset_size
     read_files(table, &r, version, offset_size, files);
     if (line_range == 0) return false;
     r.at = program;
-    Row row = {0, 1, 1}, last = {0}, user = {0};
-    bool have = false, have_user = false, passed = false;
+    Row row = {0, 1, 1, statement}, last = {0}, user = {0};
+    bool have = false, have_user = false, inside = false, passed = false; /* inside: last is the user's */
     while (r.at < r.end) {
         const unsigned opcode = (unsigned)fixed(&r, 1);
         bool emit = false, end = false;
@@ -178,6 +178,7 @@ static bool read_unit(const LineTable *table, Reader *unit, unsigned offset_size
             case 2: row.address += variable(&r, false) * least; break;
             case 3: row.line = (unsigned)((int64_t)row.line + (int64_t)variable(&r, true)); break;
             case 4: row.file = (unsigned)variable(&r, false); break;
+            case 6: row.statement = !row.statement; break;
             case 8: row.address += (uint64_t)((255 - opcode_base) / line_range) * least; break;
             case 9: row.address += fixed(&r, 2); break;
             default:
@@ -186,7 +187,8 @@ static bool read_unit(const LineTable *table, Reader *unit, unsigned offset_size
         }
         if (!emit) continue;
         if (have && row.address > wanted && last.address <= wanted) {
-            *found = user;
+            *found = inside ? last : user;
+            *exact = inside;
             if (have_user) return true;
             passed = true; /* then the next line of the user's, if there is one */
         }
@@ -197,12 +199,13 @@ static bool read_unit(const LineTable *table, Reader *unit, unsigned offset_size
         if (end) {
             if (passed) return false;
             have = have_user = false;
-            row = (Row){0, 1, 1};
+            row = (Row){0, 1, 1, statement};
             continue;
         }
         last = row;
         have = true;
-        if (!is_skipped(files, &row, skip)) {
+        inside = !is_skipped(files, &row, skip);
+        if (inside && (row.statement || !have_user || !user.statement)) { /* not a part of an earlier statement that was moved into this one */
             user = row;
             have_user = true;
         }
@@ -210,10 +213,11 @@ static bool read_unit(const LineTable *table, Reader *unit, unsigned offset_size
     return false;
 }
 
-bool line_table_find(const LineTable *table, uint64_t address, const char *skip, char *file, size_t size, unsigned *line) {
+bool line_table_find(const LineTable *table, uint64_t address, const char *skip, char *file, size_t size, unsigned *line, bool *exact) {
     Reader r = {table->line, table->line + table->line_size};
     Files *files = malloc(sizeof *files);
     bool good = false;
+    *exact = false;
     while (files != NULL && !good && r.end - r.at > 8) {
         unsigned offset_size = 4;
         uint64_t length = fixed(&r, 4);
@@ -224,7 +228,7 @@ bool line_table_find(const LineTable *table, uint64_t address, const char *skip,
         if (length > (uint64_t)(r.end - r.at)) break;
         Reader unit = {r.at, r.at + length};
         Row row;
-        if (read_unit(table, &unit, offset_size, address, skip, files, &row)) {
+        if (read_unit(table, &unit, offset_size, address, skip, files, &row, exact)) {
             path_of(files, row.file, file, size);
             *line = row.line;
             good = true;

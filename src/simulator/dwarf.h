@@ -12,7 +12,7 @@ typedef struct LineTable {
 /* The sections, copied: one block to free, NULL if there are none. */
 void *line_table_copy(LineTable *out, const Elf *elf);
 /* File and line of an address as linked. Of code inlined from files below `skip` the line that it was called from, as far as the
- * order of instructions tells. False: no line of anybody else is known. */
-bool line_table_find(const LineTable *table, uint64_t address, const char *skip, char *file, size_t size, unsigned *line);
+ * order of instructions tells: *exact is false then. False: no line of anybody else is known. */
+bool line_table_find(const LineTable *table, uint64_t address, const char *skip, char *file, size_t size, unsigned *line, bool *exact);
 
 #endif

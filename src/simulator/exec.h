@@ -168,6 +168,7 @@ SIM_HIDDEN void watch_end(Worker *worker);
 
 /* check.c: all of them only where worker->check is set */
 SIM_HIDDEN CUresult check_begin(Worker *worker);           /* of a launch; makes worker->check */
+SIM_HIDDEN uintptr_t check_place(const Worker *worker);    /* of the latest access, 0 for none */
 SIM_HIDDEN void check_block(Worker *worker);
 SIM_HIDDEN void check_barrier(Worker *worker);
 SIM_HIDDEN void check_warp(Worker *worker, unsigned warp, unsigned lanes);
@@ -175,7 +176,8 @@ SIM_HIDDEN void check_event(Worker *worker);
 SIM_HIDDEN void runtime_access(SimContext *c, const void *pointer, unsigned long long size, int kind, const void *place);
 
 /* place.c */
-SIM_HIDDEN void place_describe(const SimModule *module, uintptr_t pc, char *text, size_t size); /* " at kernel.cu:4", "" */
+/* " at kernel.cu:4", "". False: the line is a guess. */
+SIM_HIDDEN bool place_describe(const SimModule *module, uintptr_t pc, char *text, size_t size);
 
 /* runtime.c: what device code calls */
 SIM_HIDDEN void runtime_held(Worker *worker, bool print); /* what a block in loops has printed goes out, or is forgotten */

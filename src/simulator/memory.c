@@ -116,10 +116,29 @@ bool sim_memory_find(uintptr_t address, SimBlock *out) {
     return true;
 }
 
+/* The one with the lowest base that is above address. */
+static Node *above(uintptr_t address) {
+    Node *best = NULL;
+    for (Node *node = root; node != NULL;) {
+        if (node->info.block.base > address) {
+            best = node;
+            node = node->left;
+        } else {
+            node = node->right;
+        }
+    }
+    return best;
+}
+
+static bool is_used_again(const SimBlock *block) {
+    const Node *node = floor_of(block->base + block->size - 1);
+    return node != NULL && node->info.block.base + node->info.block.size > block->base;
+}
+
 static bool find_freed(uintptr_t address, SimBlock *out) {
     for (size_t i = 0; i < N_FREED && i < n_freed; i++) {
         const SimBlock *block = &freed[(n_freed - 1 - i) % N_FREED];
-        if (block->size != 0 && address - block->base < block->size) {
+        if (block->size != 0 && address - block->base < block->size && !is_used_again(block)) {
             *out = *block;
             return true;
         }
@@ -129,8 +148,12 @@ static bool find_freed(uintptr_t address, SimBlock *out) {
 
 bool sim_memory_near(uintptr_t address, SimBlock *out) {
     pthread_rwlock_rdlock(&lock);
-    Node *node = floor_of(address);
-    bool inside = node != NULL && address - node->info.block.base < node->info.block.size;
+    const Node *node = floor_of(address), *next = above(address);
+    const bool inside = node != NULL && address - node->info.block.base < node->info.block.size;
+    if (!inside && next != NULL && next->info.block.base - address < 65536 &&
+        (node == NULL || next->info.block.base - address <= address - node->info.block.base - node->info.block.size)) {
+        node = next; /* shortly before it */
+    }
     bool found = node != NULL;
     if (found) {
         *out = node->info.block;

@@ -1,4 +1,5 @@
 /* place.c - the source line of an address in a kernel, for messages. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "dwarf.h"
 #include "exec.h"
 
-/* Asks addr2line or llvm-symbolizer, which know what was inlined where: clang++'s line tables alone do not always tell. */
+/* Asks addr2line or llvm-symbolizer, which know what was inlined where: line tables alone do not always tell. */
 static bool ask_others(const SimModule *module, uintptr_t address, char *file, size_t size, unsigned *line) {
     static const char *const tools[] = {"addr2line", "llvm-symbolizer"};
     size_t image_size;
@@ -53,15 +54,43 @@ static bool ask_others(const SimModule *module, uintptr_t address, char *file, s
     return good;
 }
 
-void place_describe(const SimModule *module, uintptr_t pc, char *text, size_t size) {
+typedef struct {
+    const SimModule *module;
+    uintptr_t address;
+    char file[400];
+    unsigned line;
+    bool good;
+} Question;
+
+static void *answer(void *data) {
+    Question *q = data;
+    q->good = ask_others(q->module, q->address, q->file, sizeof q->file, &q->line);
+    return NULL;
+}
+
+/* On a thread of its own: this one may be on the stack of a kernel's thread, which has no room to run programs. */
+static bool ask(Question *q) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, answer, q) != 0) return false;
+    pthread_join(thread, NULL);
+    return q->good;
+}
+
+bool place_describe(const SimModule *module, uintptr_t pc, char *text, size_t size) {
     char file[400];
     unsigned line;
     if (size > 0) text[0] = 0;
     uintptr_t base;
     const LineTable *lines = sim_module_lines(module, &base);
-    if (!sim_module_contains(module, pc)) return;
-    if ((lines->line != NULL && line_table_find(lines, pc - base, compiler_headers(), file, sizeof file, &line)) ||
-        ask_others(module, pc - base, file, sizeof file, &line)) {
+    if (!sim_module_contains(module, pc)) return false;
+    Question question = {.module = module, .address = pc - base};
+    bool exact = false;
+    const bool found = lines->line != NULL && line_table_find(lines, pc - base, compiler_headers(), file, sizeof file, &line, &exact);
+    if (!exact && ask(&question)) { /* in a function of ours: whose line called it? */
+        snprintf(text, size, " at %s:%u", question.file, question.line);
+        return true;
+    } else if (found) {
         snprintf(text, size, " at %s:%u", file, line);
     }
+    return exact;
 }

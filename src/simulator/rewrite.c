@@ -252,10 +252,10 @@ static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
     const char *text = r->t.text + r->t.tokens[name].start;
     const int size = (int)r->t.tokens[name].size;
     const unsigned number = r->n_entries++;
-    text_puts(r->out, "typedef");
+    text_puts(r->out, "typedef ");
     for (unsigned k = i; k < end; k++) {
         const unsigned word = name_at(r, k);
-        copy_space(r, k);
+        if (k > i) copy_space(r, k); /* what stands before i is there */
         if (word == R_extern || word == R___shared__ || word == R_static || word == R___device__) continue;
         if (k == name) text_printf(r->out, "__simT_%u", number);
         else if (word == R_alignas || word == R___align__) k = rewrite_alignas(r, k) - 1;
@@ -408,6 +408,9 @@ static void find_declarations(Rewriter *r) {
                 if (name_at(r, k) == R_static) r->at[k] = DROP;
             }
             if (is_extern) r->at[start] = BEGINS_EXTERN_SHARED;
+        } else if (name == R_threadIdx || name == R_blockIdx || name == R_blockDim || name == R_gridDim) { /* ::threadIdx, of no namespace here */
+            const unsigned before = i > 1 ? name_at(r, i - 2) : 0;
+            if (i > 0 && token_is(&r->t, i - 1, "::") && (i == 1 || r->t.tokens[i - 2].kind != TOKEN_NAME || before == R_return)) r->at[i - 1] = DROP;
         }
     }
 }

@@ -249,7 +249,7 @@ def test_errors_are_about_the_users_text(simulator, fibers):
             backend.compile(source)
         logs.append(str(caught.value))
     assert logs[0] == logs[1]
-    assert re.search(r"\(9\): error: .*undeclared", logs[0]), logs[0]
+    assert re.search(r"\(8\): error: .*undeclared", logs[0]), logs[0]
 
 
 def test_namesakes(simulator):

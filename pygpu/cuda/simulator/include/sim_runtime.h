@@ -5,9 +5,13 @@
 #pragma GCC system_header
 #include "sim_core.h"
 
+/* Behind a call that gives nothing: were it the last of a function, a jump would take its place, and a message name the caller's line. */
+#define SIM_NO_TAIL_CALL() __asm__ volatile("")
+
 static SIM_INLINE void __syncthreads() {
     SimContext *c = sim_here();
     c->runtime->sync(c);
+    SIM_NO_TAIL_CALL();
 }
 static SIM_INLINE int __syncthreads_count(int predicate) {
     SimContext *c = sim_here();
@@ -26,7 +30,9 @@ static SIM_INLINE void __barrier_sync(unsigned) { __syncthreads(); }
 /* Entry of the warp operations (sim_warp.h has the functions with CUDA's names). */
 static SIM_INLINE SimWord sim_warp(int operation, unsigned mask, SimWord value, SimWord argument) {
     SimContext *c = sim_here();
-    return c->runtime->warp(c, operation, mask, value, argument);
+    const SimWord result = c->runtime->warp(c, operation, mask, value, argument);
+    SIM_NO_TAIL_CALL();
+    return result;
 }
 static SIM_INLINE void sim_yield() {
     SimContext *c = sim_here();
@@ -35,6 +41,7 @@ static SIM_INLINE void sim_yield() {
 static SIM_INLINE void sim_grid_sync() {
     SimContext *c = sim_here();
     c->runtime->grid_sync(c);
+    SIM_NO_TAIL_CALL();
 }
 static SIM_INLINE int sim_space(const void *address) {
     SimContext *c = sim_here();
@@ -88,6 +95,7 @@ static SIM_INLINE void *sim_malloc(size_t size) {
 static SIM_INLINE void sim_free(void *address) {
     SimContext *c = sim_here();
     c->runtime->release(c, address);
+    SIM_NO_TAIL_CALL();
 }
 #ifndef SIM_HOSTED
 inline void *operator new(size_t size) { return sim_malloc(size); }
