@@ -70,6 +70,9 @@ class Indexing(ArrayCore):
     def __setitem__(self, key: Any, value: Any) -> None:
         self.setitem(key, value)
 
+    def __delitem__(self, key: Any) -> None:
+        raise ValueError("cannot delete array elements; numpy.delete() makes an array without them")
+
     def setitem(self, subscript: Any, value: Any, queue: Any = None, wait_for: Any = None) -> Any:
         """``a[subscript] = value`` on a queue, after the events *wait_for*.
 

@@ -30,6 +30,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     NumPy pads."""
     known = mode in _OPTIONS or mode in (*_REPEATED, "empty") if isinstance(mode, str) else False
     if not known:
+        if isinstance(mode, str):
+            raise ValueError(f"pad: mode {mode!r} is not supported")
         raise TypeError(f"pad: mode {mode!r} is not there for an array on a device")
     wrong = set(options) - {_OPTIONS.get(mode)}
     if wrong:

@@ -256,7 +256,9 @@ def _weighed(a: Any, edges: Any, weights: Any) -> Any:
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """numpy.bincount; the host waits for the greatest item."""
-    if x.ndim != 1 or x.dtype.kind not in "iub":
+    if x.dtype.kind not in "iub":
+        raise TypeError(f"bincount: {x.dtype} is not cast to integers: use .astype(np.int64)")
+    if x.ndim != 1:
         raise ValueError("bincount: an array of integers with one axis is needed")
     if int(minlength) < 0:
         raise ValueError("'minlength' must not be negative")
