@@ -1,5 +1,8 @@
 /* buffer.c - Buffer: plain device memory, and regions of it. */
 #include "hollow.h"
+#ifndef _WIN32
+#include <sys/resource.h>
+#endif
 
 PG_DOC(Buffer__doc__, "Buffer", "context, flags, size=0, hostbuf=None",
        "(context: Context, flags: int, size: int = 0, hostbuf: HostBuffer | None = None)",
@@ -42,6 +45,27 @@ int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags) {
     return 0;
 }
 
+/* PoCL takes memory when it is first used, and ends the process if there is none. With ALLOC_HOST_PTR, which on a CPU is the same memory,
+ * it does so at once, and says so. Only where the process's memory is limited: elsewhere the system promises more than there is. */
+cl_mem_flags ocl_flags_to_commit(const Context *context, cl_mem_flags flags, size_t size) {
+#ifndef _WIN32
+    static int limited; /* as seen when there was last a large one: small ones do not ask */
+    if (!context->devices[0]->platform->is_pocl || flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR)) {
+        return 0;
+    }
+    if (size >= 1 << 16) {
+        struct rlimit limit;
+        limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    }
+    if (limited && ocl_info_number(context->devices[0], ocl_device_query, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) {
+        return CL_MEM_ALLOC_HOST_PTR;
+    }
+#else
+    (void)context, (void)flags, (void)size;
+#endif
+    return 0;
+}
+
 PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, cl_mem_flags flags, size_t size, void *host) {
     Memory *self = (Memory *)PG_NEW(type);
     if (self == NULL) {
@@ -51,14 +75,15 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
     cl_int status;
     int tries = 0, again;
     cl_mem mem;
+    cl_mem_flags added = host == NULL ? ocl_flags_to_commit(context, flags, size) : 0;
     do {
         status = CL_SUCCESS;
         if (size >= (host != NULL ? 1 << 14 : 1 << 24)) { /* copying, or mapping new pages, takes time; a small one does not */
             Py_BEGIN_ALLOW_THREADS
-            CL_MAKE(mem, status, clCreateBuffer, context->context, flags, size, host);
+            CL_MAKE(mem, status, clCreateBuffer, context->context, flags | added, size, host);
             Py_END_ALLOW_THREADS
         } else {
-            CL_MAKE(mem, status, clCreateBuffer, context->context, flags, size, host);
+            CL_MAKE(mem, status, clCreateBuffer, context->context, flags | added, size, host);
         }
         if (PG_UNLIKELY(size >= 1 << 30) && status == CL_SUCCESS && mem != NULL && is_beyond_memory(context, size)) {
             CL_CALL(status, clReleaseMemObject, mem); /* some drivers look for room only when the memory is used */
@@ -78,6 +103,7 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
     self->context = (Context *)Py_NewRef(context);
     self->size = size;
     self->flags = flags;
+    self->added_flags = added;
     self->type = CL_MEM_OBJECT_BUFFER;
     return (PyObject *)self;
 }
@@ -216,6 +242,7 @@ static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, si
     }
     child->size = size;
     child->flags = flags != 0 ? flags : self->flags;
+    child->added_flags = self->added_flags;
     child->type = CL_MEM_OBJECT_BUFFER;
     return (PyObject *)child;
 }

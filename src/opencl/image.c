@@ -395,12 +395,13 @@ static PyObject *make(State *state, PyTypeObject *type, Context *context, cl_mem
     cl_int status;
     cl_mem mem;
     int tries = 0, again;
+    cl_mem_flags added = host == NULL && plan->buffer == NULL ? ocl_flags_to_commit(context, flags, plan->bytes) : 0;
     if (plan->buffer != NULL) {
         plan->desc.buffer = plan->buffer->mem;
         ocl_memory_pin(plan->buffer);
     }
     do {
-        status = create(context, flags, plan, host, &mem);
+        status = create(context, flags | added, plan, host, &mem);
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
     if (plan->buffer != NULL) {
@@ -418,6 +419,7 @@ static PyObject *make(State *state, PyTypeObject *type, Context *context, cl_mem
     }
     ocl_live[LIVE_MEM]++;
     self->mem = mem;
+    self->added_flags = added;
     self->context = (Context *)Py_NewRef(context);
     self->size = plan->bytes;
     self->flags = flags;

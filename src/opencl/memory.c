@@ -14,6 +14,9 @@ static const Info Memory_info[] = {
 static cl_int Memory_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clGetMemObjectInfo, ((Memory *)self)->mem, param, size, value, size_ret);
+    if (PG_UNLIKELY(((Memory *)self)->added_flags != 0) && param == CL_MEM_FLAGS && status == CL_SUCCESS && value != NULL && size >= sizeof(cl_bitfield)) {
+        *(cl_bitfield *)value &= ~((Memory *)self)->added_flags;
+    }
     return status;
 }
 

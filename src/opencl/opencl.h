@@ -258,6 +258,7 @@ typedef struct {
     PyObject *hostbuf;      /* the object given as hostbuf with USE_HOST_PTR, else NULL */
     size_t size;            /* bytes; 0 for an image */
     cl_bitfield flags;
+    cl_bitfield added_flags; /* that the driver was told besides; see ocl_flags_to_commit() */
     cl_mem_object_type type;
     int users;              /* calls with the GIL released that use mem now */
     cl_mem retired;         /* released meanwhile: given back when users is 0 */
@@ -422,6 +423,7 @@ int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags); /* 
 /* Fills a fresh object with a handle that it takes over; reads size, flags and type from the driver. */
 int ocl_memory_fill(Memory *self, cl_mem mem, Context *context);
 PG_VECTORCALL(ocl_buffer); PG_VECTORCALL(ocl_image_format); PG_VECTORCALL(ocl_svm); PG_VECTORCALL(ocl_svm_allocation); PG_VECTORCALL(ocl_user_event);
+cl_mem_flags ocl_flags_to_commit(const Context *context, cl_mem_flags flags, size_t size);
 PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, cl_mem_flags flags, size_t size, void *host);
 /* ---- host_array.c: ndarrays over memory of the driver -------------------------------------------------------------------- */
 

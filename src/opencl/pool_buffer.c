@@ -35,6 +35,7 @@ PyObject *ocl_pool_wrap_buffer(Block *block) {
         self->context = (Context *)Py_NewRef(pool->allocator->context);
         self->size = block->size;
         self->flags = pool->allocator->flags;
+        self->added_flags = ~self->flags & CL_MEM_ALLOC_HOST_PTR; /* the block may have it */
         self->type = CL_MEM_OBJECT_BUFFER;
     }
     self->pool = block;

@@ -87,6 +87,43 @@ def address_space_runs_out(env: Env) -> None:
     env.healthy()
 
 
+@case(alone=True, limit=60)
+def memory_that_runs_out_when_it_is_used(env: Env) -> None:
+    """Drivers may take memory only when a command uses it, and PoCL ends the process then."""
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    shape = (2048, 2048)
+    pixel = cl.ImageFormat(cl.channel_order.RGBA, cl.channel_type.UNSIGNED_INT8)
+    held: list[Any] = []
+    pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(env.queue))
+
+    def buffer() -> None:
+        held.append(cl.Buffer(env.ctx, MF.READ_WRITE, 2**24))
+        cl.enqueue_fill_buffer(env.queue, held[-1], b"\1", 0, 2**24).wait()
+
+    def image() -> None:
+        held.append(cl.Image(env.ctx, MF.READ_WRITE, pixel, shape=shape))
+        pattern = np.ones(4, np.uint32)
+        cl.enqueue_fill_image(env.queue, held[-1], pattern, (0, 0), shape).wait()
+
+    def pooled() -> None:
+        held.append(pool.allocate(2**24))
+
+    for make in (buffer, image, pooled) if env.dev.image_support else (buffer, pooled):
+        resource.setrlimit(resource.RLIMIT_AS, (used + 2**29, hard))
+        try:
+            with expect((MemoryError, cl.Error)):
+                for _ in range(100):
+                    make()
+                    flags = held[-1].flags, held[-1].get_info(cl.mem_info.FLAGS)
+                    check(flags == (MF.READ_WRITE,) * 2, f"the flags became {flags}")
+        finally:
+            held.clear()
+            gc.collect()
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        env.healthy()
+
+
 @case(alone=True, limit=40)
 def memory_in_cycles_is_collected_and_retried(env: Env) -> None:
     used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
