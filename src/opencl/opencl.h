@@ -257,8 +257,7 @@ typedef struct {
     Context *context;
     PyObject *hostbuf;      /* the object given as hostbuf with USE_HOST_PTR, else NULL */
     size_t size;            /* bytes; 0 for an image */
-    cl_bitfield flags;
-    cl_bitfield added_flags; /* that the driver was told besides; see ocl_flags_to_commit() */
+    cl_bitfield flags, added_flags; /* added: what the driver was told besides; see ocl_flags_to_commit() */
     cl_mem_object_type type;
     int users;              /* calls with the GIL released that use mem now */
     cl_mem retired;         /* released meanwhile: given back when users is 0 */
