@@ -222,3 +222,15 @@ extern "C" __global__ void k(const int *x, int *y) {
     __syncthreads();
     memcpy(y + 5 * t, s[31 - t], n + 4);
 }
+
+//@ case: cuda_atomic_brings_integers_of_a_size
+//@ block: 8
+//@ out y: np.zeros(2, np.uint64)
+//@ expect y: [28, 8]
+#include <cuda/atomic>
+struct Usage { cuda::atomic<uint64_t, cuda::thread_scope_device> sum, calls; };
+extern "C" __global__ void k(uint64_t *y) {
+    Usage *usage = reinterpret_cast<Usage *>(y);
+    usage->sum.fetch_add((uint32_t)threadIdx.x, cuda::memory_order_relaxed);
+    usage->calls++;
+}
