@@ -90,7 +90,7 @@ def _signatures(given: Any) -> list[Any]:
             f"cuda.jit: a Python function is needed, not {given!r}; write a def that calls it"
         )
     found = given if isinstance(given, list) else [given]
-    return [tuple(signature.parse(one).args) for one in found]
+    return [signature.parse(one) for one in found]
 
 
 def _decorate(
@@ -106,12 +106,12 @@ def _decorate(
     if inner is None:
         raise KernelError(f"cuda.jit: {function!r} is no Python function")
     if device:
-        return DeviceFunction(inner, src)
+        return DeviceFunction(inner, src, signatures)
     return Kernel(
         inner,
         backend="cuda",
         src=src,
-        signatures=signatures,
+        signatures=[s.args for s in signatures],
         exact=exact,
         options=options,
         fastmath=fastmath,

@@ -53,6 +53,19 @@ def _rebuild(t: Any, parts: Any) -> Value:
     return found
 
 
+def _takes(kind: Any, value: Value) -> bool:
+    """Whether a number can be cast safely to the type of a signature."""
+    dtype = getattr(kind, "dtype", None)
+    if not value.is_scalar or dtype is None:
+        return True
+    if hasattr(kind, "ndim") or dtype.kind not in "biufc":
+        return False
+    assert isinstance(value.type, Scalar)
+    if value.type.weak:
+        return "biufc".index(dtype.kind) >= "biufc".index(value.type.dtype.kind)
+    return np.can_cast(value.type.dtype, dtype)
+
+
 class Calls(Operators):
     """Methods of the function compiler; *self* is one."""
 
@@ -98,7 +111,48 @@ class Calls(Operators):
             inner = WRITTEN.get(target) if isinstance(target, types.BuiltinFunctionType) else None
         if inner is None:
             raise self.source.error(f"{_describe(target)} cannot be called in a kernel", node.func)
-        return self.call_function(node, inner, args, kwargs, getattr(target, "src", None))
+        src = getattr(target, "src", None)
+        declared = getattr(target, "declared", ())
+        if not declared:
+            return self.call_function(node, inner, args, kwargs, src)
+        return self._call_declared(node, inner, args, kwargs, src, declared)
+
+    def _call_declared(
+        self,
+        node: ast.Call,
+        function: types.FunctionType,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        src: str | None,
+        declared: Sequence[Any],
+    ) -> Value:
+        """A call of a function with signatures: numbers are converted to the types of the first
+        that takes them safely, else of the first; the result is to its own."""
+        names = list(inspect.signature(function).parameters)
+        given = {**dict(zip(names, args)), **kwargs}
+        chosen = declared[0]
+        for one in declared:
+            if all(
+                _takes(t, given[n]) for n, t in zip(names, one.args) if n in given
+            ):
+                chosen = one
+                break
+        kinds = dict(zip(names, chosen.args))
+
+        def converted(name: str, value: Value) -> Value:
+            kind = kinds.get(name)
+            dtype = getattr(kind, "dtype", None)
+            if dtype is None or hasattr(kind, "ndim") or not value.is_scalar or dtype.names:
+                return value
+            from .builtins import cast
+
+            return cast(self, node, value, dtype, node, wraps=True)
+
+        args = [converted(n, v) for n, v in zip(names, args)] + args[len(names) :]
+        kwargs = {n: converted(n, v) for n, v in kwargs.items()}
+        result = self.call_function(node, function, args, kwargs, src)
+        kinds["return"] = chosen.returns
+        return converted("return", result)
 
     def call_function(
         self,

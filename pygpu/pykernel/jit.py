@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .source import KernelError
@@ -13,11 +13,23 @@ __all__ = ["DeviceFunction", "jit"]
 
 
 class DeviceFunction:
-    """What :func:`jit` makes of a function. py_func: the function; src: its text, if given."""
+    """What :func:`jit` makes of a function. py_func: the function; src: its text, if given.
+    declared: its signatures; kernels convert the numbers that they call it with to their types, and
+    the result."""
 
-    def __init__(self, function: types.FunctionType, src: str | None = None) -> None:
+    def __init__(
+        self, function: types.FunctionType, src: str | None = None, declared: Sequence[Any] = ()
+    ) -> None:
         self.py_func = function
         self.src = src
+        self.declared = tuple(declared)
+        count = function.__code__.co_argcount + function.__code__.co_kwonlyargcount
+        for one in self.declared:
+            if len(one.args) != count:
+                raise TypeError(
+                    f"{function.__name__}: a signature of {len(one.args)} types, and the function "
+                    f"has {count} parameters"
+                )
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -39,19 +51,33 @@ class DeviceFunction:
         return compile_function(self.py_func, arg_types, dialect, src=self.src).text
 
 
-def jit(function: Any = None, /, *, src: str | None = None, **options: Any) -> Any:
+def jit(
+    function: Any = None,
+    /,
+    *,
+    src: str | None = None,
+    declared: Sequence[Any] = (),
+    **options: Any,
+) -> Any:
     """A decorator for functions that kernels call; also usable with options, ``@jit(...)``.
 
     Called from the host it is the plain function. Functions without it can be called from kernels
     as well; the decorator says what it is for. src: the text of the function, where Python does not
-    know it. Other options (inline, fastmath, device, ...) are accepted as Numba has them, and have
-    no effect. Raises KernelError for what is no function.
+    know it. A signature, or a list of them, may come first; see DeviceFunction. Other options
+    (inline, fastmath, device, ...) are accepted as Numba has them, and have no effect. Raises
+    KernelError for what is no function.
     """
     if isinstance(function, DeviceFunction):
         return function
     if isinstance(function, types.FunctionType):
-        return DeviceFunction(function, src)
+        return DeviceFunction(function, src, declared)
     if function is None or isinstance(function, (str, list, tuple)) or hasattr(function, "args"):
-        decorator: Callable[[Any], DeviceFunction] = functools.partial(jit, src=src)
+        from . import signature
+
+        given = [] if function is None else function if isinstance(function, list) else [function]
+        parsed = tuple(map(signature.parse, given))
+        decorator: Callable[[Any], DeviceFunction] = functools.partial(
+            jit, src=src, declared=parsed
+        )
         return decorator
     raise KernelError(f"pygpu.jit: {function!r} is no Python function")

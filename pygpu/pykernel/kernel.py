@@ -255,6 +255,8 @@ class Kernel(KernelBase):
     def _attributes(self, name: str, signature: Any) -> Any:
         """An attribute of the compiled kernel for a signature; of all of them without one."""
         found = {types: getattr(made.kernel, name) for types, made in self.overloads.items()}
+        if signature is None and self.specialized:
+            return getattr(self.overloads[self._declared[0]].kernel, name)
         if signature is None:
             return found
         return getattr(self.overloads[signature].kernel, name)
@@ -298,6 +300,8 @@ class Kernel(KernelBase):
     def specialize(self, *args: Any) -> Kernel:
         """A kernel for arguments of these types only, which may be given as types, too. The same
         one is returned for the same types."""
+        if self.specialized:
+            raise RuntimeError(f"{self.__name__} is specialized already: it has one signature")
         kinds = tuple(self._kind_of(a, i) for i, a in enumerate(args))
         backend = self._backend_for(args, None)
         found = self._specializations.get((backend.name, kinds))

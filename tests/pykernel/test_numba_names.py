@@ -105,6 +105,36 @@ def test_specializations() -> None:
         one[1, 4](np.zeros(4), 2.5)
     with pytest.raises(TypeError, match="1 types, and the function has 2"):
         fill.specialize(f4[:])
+    with pytest.raises(RuntimeError, match="specialized already"):
+        one.specialize(f4[::1], f4)
+    assert one.get_regs_per_thread() >= 0
+
+
+def test_device_functions_with_signatures(make: Any) -> None:
+    """Numbers are converted to the types of the signature, and the result."""
+
+    def add(x, y):
+        return x + y
+
+    whole = cuda.jit("int64(int64, int64)", device=True)(add)
+    single = pygpu.jit("float32(float32, float32)")(add)
+    either = pygpu.jit(["int32(int32, int32)", "float64(float64, float64)"])(add)
+    short = pygpu.jit(["(int8, int8)"])(add)
+
+    @pygpu.kernel
+    def call(x, out):
+        out[0] = whole(x[0], x[1])
+        out[1] = single(x[2], y=1.0)
+        out[2] = either(x[0], x[1])
+        out[3] = either(3, 4) / 2
+        out[4] = short(100, 100)
+
+    out = make(np.zeros(5))
+    call[1, 1](make(np.array([1.75, 2.75, 0.1])), out)
+    expected = [3, float(np.float32(0.1) + np.float32(1)), 4.5, 3.5, -56]
+    assert out.get().tolist() == expected
+    with pytest.raises(TypeError, match="add: a signature of 1 types, and the function has 2"):
+        pygpu.jit("float32(float32)")(add)
 
 
 def test_record_signatures() -> None:
