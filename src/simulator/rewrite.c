@@ -264,6 +264,10 @@ static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
     if (depth != 0) {
         text_printf(r->out, "; __simT_%u &%.*s = *(__simT_%u *)sim_here()->dynamic;", number, size, text, number);
     } else {
+        if (r->n_shared < sizeof r->shared / sizeof *r->shared) {
+            r->shared[r->n_shared].name = name;
+            r->shared[r->n_shared++].number = number;
+        }
         text_printf(r->out,
                     "; static thread_local decltype(&(*(__simT_%u *)0)[0]) %.*s; static __attribute__((no_sanitize(\"thread\"))) void *__simS_%u(char *p) { %.*s = (decltype(%.*s))p; return &%.*s; }"
                     " static const SimDynamic __simD_%u = {__simS_%u};"
@@ -271,6 +275,25 @@ static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
                     number, size, text, number, size, text, size, text, size, text, number, number, number, number);
     }
     return end + 1;
+}
+
+/* (T *)&s of such an array s, which is a pointer here, so that its address is another one. */
+static unsigned rewrite_shared_address(Rewriter *r, unsigned i) {
+    const Token *name = &r->t.tokens[i + 1];
+    const bool cast = i > 1 && is_bracket(&r->t, i - 1, ')') && token_is(&r->t, i - 2, "*");
+    const bool declarator = is_bracket(&r->t, i + 2, ')') && is_bracket(&r->t, i + 3, '[') && !(i > 1 && token_is(&r->t, i - 2, ">")); /* T (&s)[n] */
+    if (name->kind != TOKEN_NAME || is_bracket(&r->t, i + 2, '[') || is_bracket(&r->t, i + 2, '(') || token_is(&r->t, i + 2, ".") || token_is(&r->t, i + 2, "->") ||
+        token_is(&r->t, i + 2, "::") || declarator || !(cast || (i > 0 && (is_bracket(&r->t, i - 1, '(') || token_is(&r->t, i - 1, "=") || name_at(r, i - 1) == R_return)))) {
+        return i;
+    }
+    for (unsigned k = r->n_shared; k > 0; k--) {
+        const Token *known = &r->t.tokens[r->shared[k - 1].name];
+        if (known->size == name->size && memcmp(r->t.text + known->start, r->t.text + name->start, name->size) == 0) {
+            text_printf(r->out, "SimShared<__simT_%u>::at(%.*s)", r->shared[k - 1].number, (int)name->size, r->t.text + name->start);
+            return i + 2;
+        }
+    }
+    return i;
 }
 
 bool rewrite_foreign(const Rewriter *r, unsigned i, unsigned *first, unsigned *end) {
@@ -375,7 +398,8 @@ unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end) {
         }
         if (r->body_end != 0 && r->foreign_end == 0) rewrite_foreign(r, i, &r->foreign, &r->foreign_end);
         if (r->foreign_end == i) r->foreign_end = 0;
-        const unsigned after = rewrite_arithmetic(r, i);
+        unsigned after = rewrite_arithmetic(r, i);
+        if (after == i && r->n_shared > 0 && i + 3 < r->t.n_tokens && token_is(&r->t, i, "&")) after = rewrite_shared_address(r, i);
         if (after != i) {
             i = after;
             continue;

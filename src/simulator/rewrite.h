@@ -36,6 +36,8 @@ typedef struct {
     unsigned char *dependent; /* by name, see dependent_names */
     Text *out, *log;
     unsigned n_entries;
+    struct { unsigned name, number; } shared[16]; /* extern __shared__ arrays outside of functions: the token of the name, the type __simT_number */
+    unsigned n_shared;
     unsigned copied; /* the token whose white space before it is not wanted; NOWHERE: none */
     RewriteForms forms;
     unsigned n_regions; /* kernels that were cut into regions */

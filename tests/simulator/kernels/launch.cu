@@ -267,3 +267,25 @@ extern "C" __global__ void k(int *y) {
     o[3] = __isShared(d + threadIdx.x) != 0;
     o[4] = __isLocal(local + threadIdx.x) != 0;
 }
+
+//@ case: address_of_a_shared_array
+//@ block: 4
+//@ shared: 32
+//@ out y: np.zeros((5, 4), np.int32)
+//@ expect y: [[3, 2, 1, 0], [7, 6, 5, 4], [3, 2, 1, 0], [1, 1, 1, 1], [5, 5, 5, 5]]
+extern __shared__ char space[];
+__device__ int *whole() { return (int *)&space; }
+__device__ void one(int *p) { *p = 1; }
+__device__ int shadowed() { int space; one((int *)&space); return space; }
+__device__ int parameter(int (&space)[1]) { int *p = (int *)&space; return *p; }
+extern "C" __global__ void k(int *y) {
+    int *first = (int *)&space, *second = (int *)&first[blockDim.x], i = threadIdx.x, n = blockDim.x, five[1] = {5};
+    first[i] = i;
+    second[i] = 4 + i;
+    __syncthreads();
+    y[i] = first[n - 1 - i];
+    y[n + i] = second[n - 1 - i];
+    y[2 * n + i] = reinterpret_cast<int *>(&space)[n - 1 - i] + (whole() != (int *)space);
+    y[3 * n + i] = shadowed();
+    y[4 * n + i] = parameter(five);
+}

@@ -19,6 +19,13 @@ typedef long clock_t;
 template <unsigned long long N> constexpr unsigned long long sim_alignment() { return N; }
 template <class T> constexpr unsigned long long sim_alignment() { return alignof(T); }
 
+/* &s where s may be an extern __shared__ array (of type A), which is a pointer here, or something else of that name. */
+template <class A> struct SimShared {
+    typedef decltype(&(*(A *)0)[0]) Pointer;
+    static SIM_INLINE A *at(Pointer &p) { return (A *)p; }
+    template <class X> static SIM_INLINE X *at(X &x) { return __builtin_addressof(x); }
+};
+
 static SIM_INLINE SimContext *sim_here() {
     unsigned long long stack;
 #if defined(__x86_64__)
