@@ -89,7 +89,7 @@ def ulp(x: Any) -> Any:
     return np.spacing(abs(x))
 
 
-WRITTEN = {
+WRITTEN: dict[Any, Any] = {
     math.isclose: isclose,
     cmath.isclose: complex_isclose,
     cmath.polar: polar,

@@ -106,7 +106,8 @@ class Statements(Expressions):
             self.assign_name(target.id, value, target)
         elif isinstance(target, (ast.Tuple, ast.List)):
             if any(isinstance(t, ast.Starred) for t in target.elts):
-                target, value = self._starred(target, value)
+                plain, value = self._starred(target, value)
+                return self.assign(plain, value)
             items = self.unpack(value, target, len(target.elts))
             if len(items) != len(target.elts):
                 raise self.source.error(f"{len(items)} values for {len(target.elts)} names", target)
@@ -126,7 +127,7 @@ class Statements(Expressions):
         else:
             raise self.source.error("starred assignment is not supported", target)
 
-    def _starred(self, target: Any, value: Value) -> tuple[Any, Value]:
+    def _starred(self, target: Any, value: Value) -> tuple[ast.Tuple, Value]:
         """``a, *b, c = value`` as ``a, b, c``, where b is the tuple of the items between."""
         starred = [i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)]
         if not value.is_tuple:
