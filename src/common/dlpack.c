@@ -2,6 +2,7 @@
  *
  * A consumer may drop what it got in any thread, with or without the GIL, also after the interpreter has gone. */
 #include "dlpack.h"
+#include <stdatomic.h>
 
 typedef struct {
     union {
@@ -10,10 +11,22 @@ typedef struct {
     } as;
     PyObject *owner; /* what keeps the memory */
     void (*let_go)(PyObject *owner);
+    atomic_int holders; /* the capsule, and who may call the deleter */
+    atomic_int ended;
     int64_t dims[];
 } Export;
 
+static void export_drop(Export *self) {
+    if (atomic_fetch_sub(&self->holders, 1) == 1) {
+        PyMem_RawFree(self);
+    }
+}
+
+/* A consumer that fails half way may call the deleter and leave the capsule as if it had not (PyTorch does, of devices that it does not know). */
 static void export_end(Export *self) {
+    if (atomic_exchange(&self->ended, 1)) {
+        return;
+    }
     if (Py_IsInitialized()) {
         PyGILState_STATE gil = PyGILState_Ensure();
         PyObject *type, *value, *traceback; /* an error of the caller's is not ours to lose */
@@ -25,18 +38,18 @@ static void export_end(Export *self) {
         PyErr_Restore(type, value, traceback);
         PyGILState_Release(gil);
     }
-    PyMem_RawFree(self);
+    export_drop(self);
 }
 
 static void delete_plain(DLManagedTensor *tensor) { export_end(tensor->manager); }
 static void delete_versioned(DLManagedTensorVersioned *tensor) { export_end(tensor->manager); }
 
 static void drop_capsule(PyObject *capsule) { /* a consumer renames what it has taken over */
-    if (PyCapsule_IsValid(capsule, DL_PLAIN)) {
-        export_end(((DLManagedTensor *)PyCapsule_GetPointer(capsule, DL_PLAIN))->manager);
-    } else if (PyCapsule_IsValid(capsule, DL_VERSIONED)) {
-        export_end(((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, DL_VERSIONED))->manager);
+    Export *self = PyCapsule_GetContext(capsule);
+    if (PyCapsule_IsValid(capsule, DL_PLAIN) || PyCapsule_IsValid(capsule, DL_VERSIONED)) {
+        export_end(self);
     }
+    export_drop(self);
 }
 
 PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*let_go)(PyObject *), int versioned, uint64_t flags) {
@@ -69,10 +82,12 @@ PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*let_
         made->deleter = delete_plain;
         capsule = PyCapsule_New(made, DL_PLAIN, drop_capsule);
     }
-    if (capsule == NULL) {
+    if (capsule == NULL || PyCapsule_SetContext(capsule, self) < 0) {
         PyMem_RawFree(self);
         return NULL;
     }
+    atomic_init(&self->holders, 2);
+    atomic_init(&self->ended, 0);
     self->owner = Py_NewRef(owner);
     self->let_go = let_go;
     return capsule;

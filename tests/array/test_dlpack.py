@@ -441,3 +441,23 @@ def test_tokens(on):
     different = [x, x[:1], x.reshape(4, 6), on(A.view("i4")), on(A + 1), on(A[:0])]
     assert len({a.__dask_tokenize__() for a in different}) == len(different)
     assert sys.getsizeof(x) >= x.nbytes
+
+
+@pytest.mark.parametrize("version", [None, (1, 0)])
+def test_a_consumer_that_calls_the_deleter_and_leaves_the_capsule(on, version):
+    """As PyTorch does, of devices that it does not know; what was exported is let go once."""
+    x = on(np.arange(4, dtype=np.float32))
+    data = x.base_data
+    x.__dlpack__(max_version=version, dl_device=x.__dlpack_device__())  # its own end
+    before = sys.getrefcount(data)
+    capsule = x.__dlpack__(max_version=version, dl_device=x.__dlpack_device__())
+    name = b"dltensor" if version is None else b"dltensor_versioned"
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    address = pointer(capsule, name)
+    place = address + (48 + 8 if version is None else 16)  # behind the manager
+    deleter = ctypes.c_void_p.from_address(place).value
+    ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(deleter)(address)
+    del capsule
+    assert sys.getrefcount(data) == before
+    assert x.get().tolist() == [0, 1, 2, 3]
