@@ -1,6 +1,10 @@
 """Kernels, from source to result: indices, shared memory, barriers, variables, arguments."""
 
 import ctypes
+import platform
+import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -479,3 +483,18 @@ def test_loops_in_strides_of_the_grid(simulator, make_simulator, text, n, grid, 
         result = y.copy()
         fast.launch(kernel, grid, block, x, result, np.int32(n))
         assert (result == expected).all()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="looks for x86-64's vector registers")
+def test_threads_with_a_condition_are_vectorized(simulator, tmp_path):
+    """`if (i < n)` around what a thread does must not keep the loop over the threads scalar."""
+    if shutil.which("objdump") is None:
+        pytest.skip("needs objdump, of binutils")
+    source = """extern "C" __global__ void saxpy(float a, const float *x, float *y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) y[i] = a * x[i] + y[i];
+    }"""
+    image = tmp_path / "saxpy.so"
+    image.write_bytes(simulator.module(source).image)
+    text = subprocess.run(["objdump", "-d", image], capture_output=True, text=True, check=True)
+    assert re.search(r"fmadd\w*ps|mulps", text.stdout)

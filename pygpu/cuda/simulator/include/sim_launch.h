@@ -159,6 +159,7 @@ template <class... P, void (*function)(P...), class B, B body> struct SimLoops<v
      * through barriers only, and there are none here. */
     static SIM_INLINE void row(uint3 block, dim3 block_size, dim3 grid_size, unsigned y, unsigned z, P... p) {
         const int n = (int)block_size.x;
+        if (n < 1 || n > 1024) __builtin_unreachable(); /* here, not in the loop: there it is a branch that g++ does not vectorize */
         if (block.x * block_size.x > 0x7fffffff - 1024) __builtin_unreachable();
 #if defined(__clang__)
 #pragma clang loop vectorize(assume_safety)
@@ -166,7 +167,6 @@ template <class... P, void (*function)(P...), class B, B body> struct SimLoops<v
 #pragma GCC ivdep
 #endif
         for (int x = 0; x < n; x++) {
-            if (x < 0 || x > 1023) __builtin_unreachable();
             body(uint3{(unsigned)x, y, z}, block, block_size, grid_size, p...);
         }
     }
