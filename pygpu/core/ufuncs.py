@@ -54,6 +54,10 @@ def resolve(
     if dtype is not None:
         signature = (None,) * ufunc.nin + (dtype,) * ufunc.nout
     options = {} if signature is None else {"signature": signature}
+    if casting in ("no", "equiv", "safe") and any(o in _WEAK for o in operands):
+        # NumPy 2.4's resolve_dtypes ends the process where it refuses a Python number
+        loop = ufunc.resolve_dtypes(operands, casting="unsafe", **options)
+        operands = tuple(k if o in _WEAK else o for o, k in zip(operands, loop, strict=True))
     return tuple(ufunc.resolve_dtypes(operands, casting=casting, **options))
 
 

@@ -98,3 +98,12 @@ def test_reductions_of_no_axes_begin_somewhere(make):
     for bad in ((0, 0), (0, 0, 0), (1,) * 7):
         with pytest.raises(ValueError, match="number of indices|size 1"):
             make(np.ones(3)).item(*bad)
+
+
+def test_strict_casting_beside_a_number(make):
+    a = np.array([[7.0]])
+    for casting in ("no", "equiv", "safe"):
+        same(np.equal(make(a), 7, casting=casting), np.equal(a, 7, casting=casting))
+    for casting in ("no", "equiv"):
+        with pytest.raises(TypeError, match="[cC]ast"):
+            np.equal(make(a), 7, casting=casting, out=make(a.copy()))
