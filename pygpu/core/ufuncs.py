@@ -54,10 +54,17 @@ def resolve(
     if dtype is not None:
         signature = (None,) * ufunc.nin + (dtype,) * ufunc.nout
     options = {} if signature is None else {"signature": signature}
-    if casting in ("no", "equiv", "safe") and any(o in _WEAK for o in operands):
+    if casting in ("no", "equiv", "safe") and any(isinstance(o, type) for o in operands):
         # NumPy 2.4's resolve_dtypes ends the process where it refuses a Python number
         loop = ufunc.resolve_dtypes(operands, casting="unsafe", **options)
-        operands = tuple(k if o in _WEAK else o for o, k in zip(operands, loop, strict=True))
+        for given, kind in zip(operands, loop, strict=True):
+            if casting == "equiv" and isinstance(given, type):  # and not "no", as it happens
+                raise TypeError(
+                    f"{name}: cannot cast Python {given.__name__} to {kind} under the casting rule "
+                    f"{casting!r}"
+                )
+        pairs = zip(operands, loop, strict=True)
+        operands = tuple(k if isinstance(o, type) else o for o, k in pairs)
     return tuple(ufunc.resolve_dtypes(operands, casting=casting, **options))
 
 

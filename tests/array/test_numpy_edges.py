@@ -102,8 +102,8 @@ def test_reductions_of_no_axes_begin_somewhere(make):
 
 def test_strict_casting_beside_a_number(make):
     a = np.array([[7.0]])
-    for casting in ("no", "equiv", "safe"):
+    for casting in ("safe", "no"):
         same(np.equal(make(a), 7, casting=casting), np.equal(a, 7, casting=casting))
-    for casting in ("no", "equiv"):
-        with pytest.raises(TypeError, match="[cC]ast"):
-            np.equal(make(a), 7, casting=casting, out=make(a.copy()))
+    for x in (a, make(a)):
+        with pytest.raises(TypeError, match="cannot cast Python int"):
+            np.equal(x, 7, casting="equiv")
