@@ -475,8 +475,8 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any
     elif ord in (1, -1, math.inf, -math.inf):
         first, second = (rows, columns) if abs(ord) == 1 else (columns, rows)
         sums = reduce("sum", abs(x), first)
-        start = {"initial": 0} if ord > 0 else {}
-        result = reduce("max" if ord > 0 else "min", sums, second - (second > first), **start)
+        kind, initial = ("max", 0) if ord > 0 else ("min", None)
+        result = reduce(kind, sums, second - (second > first), initial=initial)
     else:
         raise ValueError("Invalid norm order for matrices.")
     if keepdims:
