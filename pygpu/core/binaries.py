@@ -2,8 +2,9 @@
 
 PoCL keeps what it compiled itself, but reads a program's code anew in each process: 25 to 70 ms, of
 which 2 are left with a binary. To make one it compiles the kernels once more, for groups of any
-size. So binaries are made of kernels that are new, and not of all of them where that takes longer
-than a part of all compiling; the others are left to PoCL, and a mark says so.
+size. So binaries are made of kernels that are new: of the first ones of a process always, of more
+where that takes no longer than a part of all compiling. The others are left to PoCL, and a mark
+says so.
 
 PoCL puts a binary together from files of its cache, and ends the process if another one is writing
 them. So what a binary is made of is built with an option that no other process has, which gives it
@@ -24,10 +25,11 @@ from .. import program as programs
 
 __all__ = ["build"]
 
-_FORMAT = "generated 1"
+_FORMAT = "generated 2"
 # What a program could depend on beyond its text, in the text of users.
 _UNCERTAIN = ("include", "import", "embed", "__DATE__", "__TIME", "__has_", "\\\n", "\\\r", "??")
-_SHARE = 0.2  # of the time of compiling, for binaries
+_FREE = 2.0  # [s] a process gives for binaries
+_SHARE = 0.2  # and of the time of compiling
 
 _compiling = 0.0  # [s] by this process
 _packing = 0.0  # [s] of them, on binaries
@@ -72,7 +74,7 @@ def _key(source: str, words: Sequence[str], device: Any) -> str:
 def _keep(store: cache.Store, key: str, program: Any, words: Sequence[str], device: Any) -> Any:
     """Build a new program, and keep its binary, or a mark."""
     global _compiling, _packing
-    packs = _packing <= _SHARE * _compiling
+    packs = _packing <= _FREE + _SHARE * _compiling
     start = time.perf_counter()
     alone = [f"-DPG_OF_{os.urandom(16).hex()}"] if packs else []
     built = program.build([*words, *alone], devices=[device])

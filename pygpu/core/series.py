@@ -14,6 +14,9 @@ from .scan import scan
 
 __all__ = ["table"]
 
+# NumPy 2.5 has no products of two-dimensional vectors any more.
+_NO_FLAT_CROSS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
+
 
 def _arrays(call: str, *operands: Any) -> list[Any]:
     """Operands as arrays on the device of the first that is there."""
@@ -307,6 +310,11 @@ def _cross(
     if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
         raise ValueError(
             "incompatible dimensions for cross product (dimension must be 2 or 3)"
+        )
+    if _NO_FLAT_CROSS and (a.shape[-1] != 3 or b.shape[-1] != 3):
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{a.shape[-1]} and {b.shape[-1]} dimensional instead."
         )
     (a0, a1, *a2), (b0, b1, *b2) = ([x[..., k] for k in range(x.shape[-1])] for x in (a, b))
     last = a0 * b1 - a1 * b0

@@ -258,7 +258,7 @@ class GPUArray(Operations, ArrayBase):
     @shortcut("copy")
     def copy(self, stream: Any = None, *, order: str = "K") -> Any:
         """A copy. order: as NumPy's, which may also be given in the stream's place."""
-        if isinstance(stream, str):
+        if isinstance(stream, str) and stream.upper() in ("C", "F", "A", "K"):
             stream, order = None, stream
         return self._copy(stream_of(stream, "copy"), order)
 

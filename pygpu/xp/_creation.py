@@ -290,13 +290,20 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
     return manipulate.meshgrid(arrays, indexing)
 
 
+def _need_matrix(call: str, x: Any) -> None:
+    if x.ndim < 2:
+        raise ValueError(f"{call}: an array of two axes or more is needed, not of {x.ndim}")
+
+
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """Zeros above diagonal k of the last two axes."""
     need_arrays("tril", x)
+    _need_matrix("tril", x)
     return manipulate.triangle(x, k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """Zeros below diagonal k of the last two axes."""
     need_arrays("triu", x)
+    _need_matrix("triu", x)
     return manipulate.triangle(x, k, True)

@@ -21,6 +21,7 @@ from cases_cuda_context import everything, uses
 from cuda_env import SOURCE, Env, cuda
 from harness import Missed, case, check, in_child
 
+from pygpu import _cuda
 from pygpu.cuda import curandom, gpuarray
 from pygpu.cuda.compiler import SourceModule
 
@@ -103,6 +104,8 @@ def a_child_that_touches_anything(env: Env) -> None:
     out = array + array
     objects = [env.memory(), env.host.copy(), *old.values(), env.context, env.device, env.add1]
     objects += [env.stream, array, out, cuda.Memcpy2D(), cuda.DeviceMemoryPool, cuda.Context]
+    if not _cuda._is_simulator():  # NVIDIA's driver has taken its host memory away from the child
+        objects = [x for x in objects if not isinstance(x, np.ndarray) or x.base is None]
 
     def touch() -> None:
         with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
