@@ -185,14 +185,21 @@ def _integer(name: str, c: str) -> str | Found | None:
     wide = "pg_u64" if bits == 64 else "pg_u32"
     signed = c[0] == "i"
     lowest = f"({t})(({u})1 << {bits - 1})"
+
+    def wrapped(value: str) -> str:
+        # NVIDIA's compiler (NVRTC 13.0) takes a negated 16-bit number, -32768 too, for one whose
+        # sign has been extended; so it is said how.
+        return f"({t})((pg_i32)(({value}) << 16) >> 16)" if c == "i16" else f"({t})({value})"
+
+    negated = wrapped(f"({wide})0 - ({wide})x0")
     if name in ("add", "subtract", "multiply"):
         sign = {"add": "+", "subtract": "-", "multiply": "*"}[name]
-        return f"({t})(({wide})x0 {sign} ({wide})x1)"
+        return wrapped(f"({wide})x0 {sign} ({wide})x1")
     if name == "floor_divide":
         if not signed:
             return "x1 == 0 ? 0 : x0 / x1"
         return (
-            f"{t} q = 0; if (x1 == -1) q = ({t})(({wide})0 - ({wide})x0); else if (x1 != 0) {{ "
+            f"{t} q = 0; if (x1 == -1) q = {negated}; else if (x1 != 0) {{ "
             f"q = ({t})(x0 / x1); if (x0 % x1 != 0 && (x0 < 0) != (x1 < 0)) q--; }} y0 = q;"
         )
     if name == "remainder":
@@ -206,7 +213,7 @@ def _integer(name: str, c: str) -> str | Found | None:
         if not signed:
             return "y0 = x1 == 0 ? 0 : x0 / x1; y1 = x1 == 0 ? 0 : x0 % x1;"
         return (
-            f"{t} q = 0, r = 0; if (x1 == -1) q = ({t})(({wide})0 - ({wide})x0); "
+            f"{t} q = 0, r = 0; if (x1 == -1) q = {negated}; "
             f"else if (x1 != 0) {{ q = ({t})(x0 / x1); r = ({t})(x0 % x1); "
             f"if (r != 0 && (r < 0) != (x1 < 0)) {{ q--; r = ({t})(r + x1); }} }} y0 = q; y1 = r;"
         )
@@ -239,8 +246,8 @@ def _integer(name: str, c: str) -> str | Found | None:
             f"for (; v != 0; k++) v &= ({u})(v - 1); y0 = (pg_u8)k;"
         )
     return {
-        "negative": f"({t})(({wide})0 - ({wide})x0)",
-        "absolute": f"x0 < 0 ? ({t})(({wide})0 - ({wide})x0) : x0" if signed else "x0",
+        "negative": negated,
+        "absolute": f"x0 < 0 ? {negated} : x0" if signed else "x0",
         "sign": "(x0 > 0) - (x0 < 0)" if signed else "x0 > 0",
         "square": f"({t})(({wide})x0 * ({wide})x0)",
         "reciprocal": f"x0 == 0 ? {lowest if signed else '0'} : 1 / x0",
