@@ -159,7 +159,7 @@ def reduce(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, i
     n = prod(a.shape[k] for k in axes)
     shape = tuple(a.shape[k] for k in kept)
     rows = work.c_order(a.transpose([*kept, *axes]) if a.ndim else a)._aligned()
-    if initial is None and n == 0:
+    if initial is None and (n == 0 or name == "hypot"):  # which changes a single item, too
         initial = ufunc.identity
         if initial is None and prod(shape):
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")

@@ -51,7 +51,7 @@ def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -
     shape = tuple(n for k, n in enumerate(a.shape) if k not in axes)
     initial = options.get("initial")
     initial = None if initial is np._NoValue else initial
-    if initial is None and 0 in a.shape:
+    if initial is None and (0 in a.shape or name == "gcd"):  # which changes a single item, too
         initial = getattr(np, name).identity
     given = out
     if out is None:

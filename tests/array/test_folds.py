@@ -185,3 +185,13 @@ def test_initial_of_any_and_all(make, initial):
     for ufunc in (np.logical_or, np.logical_and):
         found = ufunc.reduce(make(a), axis=1, initial=initial)
         np.testing.assert_array_equal(found.get(), ufunc.reduce(a, axis=1, initial=initial))
+
+
+@pytest.mark.parametrize("name, dtype", [("hypot", "f4"), ("hypot", "f8"), ("gcd", "i4")])
+def test_a_single_item_is_joined_with_the_identity(make, name, dtype):
+    ufunc = getattr(np, name)
+    for a, axis in ((np.array([-12]), 0), (np.array(-12), ()), (np.array([[-12], [5]]), 1)):
+        a = a.astype(dtype)
+        assert np.array_equal(ufunc.reduce(make(a), axis=axis).get(), ufunc.reduce(a, axis=axis))
+    a = np.array([-12, 9, -30], dtype)
+    assert np.allclose(ufunc.reduce(make(a)).get(), ufunc.reduce(a))
