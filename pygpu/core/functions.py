@@ -186,20 +186,31 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
 # ---- by index, several arrays at once
 
 
+def _outputs(call: str, arrays: Sequence[Any], out: Any) -> list[Any]:
+    if not isinstance(out, (list, tuple)):
+        raise TypeError(f"{call}: out must be a list of arrays, not {type(out).__name__}")
+    for k, one in enumerate(out):
+        if not isinstance(one, GPUArray):
+            kind = type(one).__name__
+            raise TypeError(f"{call}: out[{k}] must be an array on the device, not {kind}")
+    if len(out) != len(arrays):
+        raise ValueError(f"{call}: out and arrays must have the same length")
+    return list(out)
+
+
 def multi_take(arrays: Sequence[Any], indices: Any, out: Any = None) -> list[Any]:
     """The same items of several arrays."""
-    if out is not None and len(out) != len(arrays):
-        raise ValueError("out and arrays must have the same length")
+    if out is not None:
+        out = _outputs("multi_take", arrays, out)
     return [a.take(indices, out=None if out is None else out[i]) for i, a in enumerate(arrays)]
 
 
-def _targets(arrays: Sequence[Any], shape: Any, out: Any) -> list[Any]:
+def _targets(call: str, arrays: Sequence[Any], shape: Any, out: Any) -> list[Any]:
     if out is not None:
-        if len(out) != len(arrays):
-            raise ValueError("out and arrays must have the same length")
+        out = _outputs(call, arrays, out)
         if any(o.dtype != a.dtype for o, a in zip(out, arrays)):
             raise TypeError("arrays and out must have the same dtype")
-        return list(out)
+        return out
     if shape is None:
         raise ValueError("dest_shape is needed where out is not given")
     return [a._new(layout.as_shape(shape, "dest_shape"), a.dtype) for a in arrays]
@@ -209,7 +220,7 @@ def multi_put(
     arrays: Sequence[Any], dest_indices: Any, dest_shape: Any = None, out: Any = None
 ) -> list[Any]:
     """Set the same items of several new (or given) arrays; an array of one item sets them all."""
-    targets = _targets(arrays, dest_shape, out)
+    targets = _targets("multi_put", arrays, dest_shape, out)
     for array, target in zip(arrays, targets):
         target.put(dest_indices, array)
     return targets
@@ -234,7 +245,7 @@ def multi_take_put(
         raise TypeError("src_indices and dest_indices must have the same dtype")
     if src_offsets is not None and len(src_offsets) != len(arrays):
         raise ValueError("src_indices and src_offsets must have the same length")
-    targets = _targets(arrays, dest_shape, out)
+    targets = _targets("multi_take_put", arrays, dest_shape, out)
     for i, (array, target) in enumerate(zip(arrays, targets)):
         where = src_indices if src_offsets is None else src_indices + src_offsets[i]
         target.put(dest_indices, array.take(where))
