@@ -26,11 +26,11 @@ def outcomes(request: pytest.FixtureRequest) -> supervisor.Outcomes:
         if sys.platform.startswith("linux"):
             raise  # the simulator is built there: that it does not load is a defect
         pytest.skip(f"no CUDA driver, and no simulator: {str(error).splitlines()[0]}")
-    here = Path(__file__).name
+    here = Path(__file__)
     names = [
         item.callspec.params["name"]
         for item in request.session.items
-        if item.path.name == here
+        if item.path == here
         and "name" in getattr(getattr(item, "callspec", None), "params", {})
     ]
     return supervisor.Outcomes(names)

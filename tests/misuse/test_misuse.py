@@ -18,11 +18,11 @@ CASES = harness.load_cases()
 @pytest.fixture(scope="module")
 def outcomes(request: pytest.FixtureRequest) -> supervisor.Outcomes:
     """All selected cases, run in subprocesses on the first demand."""
-    here = Path(__file__).name
+    here = Path(__file__)
     names = [
         item.callspec.params["name"]
         for item in request.session.items
-        if item.path.name == here
+        if item.path == here
         and "name" in getattr(getattr(item, "callspec", None), "params", {})
     ]
     return supervisor.Outcomes(names)

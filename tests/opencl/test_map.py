@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from opencl.memory_helpers import becomes
 
 import pygpu as cl
 from pygpu import _opencl
@@ -197,7 +198,7 @@ def test_map_count(ctx, queue):
     queue.finish()
     assert buffer.map_count == 2
     arrays[0].base.release().wait()
-    assert buffer.map_count == 1
+    assert becomes(lambda: buffer.map_count == 1)  # some drivers count a little later
     with arrays[1].base:
         pass
     queue.finish()

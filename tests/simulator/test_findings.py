@@ -31,7 +31,7 @@ null_vector: ((float4 *)0)[n + 3] = make_float4(1, 2, 3, 4);
     to address 0x30: a null pointer
 null_call: void (*volatile f)() = nullptr; f(); a[n] = 1;
     invalid call of address 0x0: a null
-far: a[(1ll << 42) + n] = 1;
+far: a[-(1ll << 42) + n] = 1;
     invalid write
 divide: a[0] = 100 / n;
     integer division by zero
