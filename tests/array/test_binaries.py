@@ -29,7 +29,7 @@ print(*sorted(name for name in calls if name.startswith("clCreateProgram")))
 @pytest.fixture
 def pocl(opencl_maker):
     if not is_pocl(opencl_maker.backend.device):
-        pytest.skip("binaries of generated kernels are kept for PoCL alone")
+        pytest.skip("needs PoCL, the only driver for which these binaries are kept")
     return opencl_maker
 
 

@@ -23,7 +23,7 @@ from pygpu import cuda
 from pygpu.pykernel import compile_function
 
 DTYPES = "? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split()
-# The others say nothing that these do not, but take as long.
+# The table takes long; these of its dtypes run with the slow tests.
 LATER = [pytest.param(dtype, marks=pytest.mark.slow) for dtype in ("u2", "u4", "i4", "c8")]
 TESTED = [dtype for dtype in DTYPES if dtype not in ("u2", "u4", "i4", "c8")] + LATER
 OUTSIDE, WEIGHTS, NESTED = 3, (1, 2.0, 4), ((1, 2), (3, 4))
