@@ -57,6 +57,9 @@ static int is_shared(PyObject *obj) { return Py_IS_TYPE(obj, arr_state->EventLis
 
 /* ---- of an array ------------------------------------------------------------------------------------------------------------- */
 
+/* CUDA orders by streams, which keys and launches look at: events of another array make none foreign there. */
+static int on_cuda(const GPUArray *self) { return self->table != NULL && self->table->cuda; }
+
 int arr_foreign(const GPUArray *self) { return self->foreign || (self->events != NULL && ((EventList *)self->events)->crossed); }
 
 PyObject *arr_events(GPUArray *self) {
@@ -77,7 +80,7 @@ PyObject *arr_events(GPUArray *self) {
 
 int arr_share_events(GPUArray *view, GPUArray *self) {
     view->foreign = self->foreign;
-    if (self->table != NULL && self->table->cuda) { /* CUDA orders by streams */
+    if (on_cuda(self)) {
         return 0;
     }
     PyObject *events = arr_events(self);
@@ -142,7 +145,9 @@ int arr_set_events(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
     }
     Py_XSETREF(self->events, events);
     Py_CLEAR(self->event);
-    arr_cross(self);
+    if (!on_cuda(self)) {
+        arr_cross(self);
+    }
     return 0;
 }
 

@@ -526,3 +526,20 @@ for dtype in "f8", "f4", "i4":
 """
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
     subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=120)
+
+
+def test_what_was_set_by_parts_stays_fast(make):
+    """On CUDA, items set by indices or in a view once sent all later calls the slow way."""
+    a, index = make(np.arange(16, dtype=np.float32)), make(np.arange(16)[::-1].copy())
+    a[index] = make(np.arange(16, dtype=np.float32))
+    assert not a._foreign
+    for _ in range(2):
+        a + a
+    frames: list[Any] = []
+    sys.setprofile(lambda frame, event, arg: frames.append(frame) if event == "call" else None)
+    try:
+        total = a + a
+    finally:
+        sys.setprofile(None)
+    assert not frames
+    assert (total.get() == 2 * np.arange(16)[::-1]).all()
