@@ -18,6 +18,7 @@ SOME = (
     "arithmetic-conversions",
     "warp-shfl",
     "cxx-malloc_and_free",
+    "cxx-local_bytes",
 )
 
 

@@ -383,6 +383,46 @@ extern "C" __global__ void k(const int *p, int *y) {
     y[i] = a[p[i]];
 }
 
+//@ case: local_array_of_function
+//@ grid: 4
+//@ block: 64
+//@ in p: rng.integers(0, 4, 256).astype(np.int32)
+//@ out y: np.zeros(256, np.int32)
+//@ expect y: [[i + 1, 2 * i, i - 3, 7][c] for i, c in enumerate(p)]
+__device__ int pick(int c, int i) { int r[4] = {i + 1, i * 2, i - 3, 7}; return r[c]; }
+extern "C" __global__ void k(const int *p, int *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = pick(p[i], i);
+}
+
+//@ case: local_array_in_structure
+//@ grid: 4
+//@ block: 64
+//@ in p: rng.integers(0, 4, 256).astype(np.int32)
+//@ out y: np.zeros(256, np.int32)
+//@ expect y: [sum((k + 1) * (-i if c == k else k + i) for k in range(4)) for i, c in enumerate(p)]
+struct Four { int d[4]; __device__ int &operator[](int i) { return d[i]; } };
+extern "C" __global__ void k(const int *p, int *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    Four s;
+    for (int k = 0; k < 4; k++) s[k] = k + i;
+    s[p[i]] = -i;
+    y[i] = s[0] + 2 * s[1] + 3 * s[2] + 4 * s[3];
+}
+
+//@ case: local_bytes
+//@ grid: 4
+//@ block: 64
+//@ in p: rng.integers(0, 4, 256).astype(np.int32)
+//@ out y: np.zeros(256, np.int32)
+//@ expect y: [(i * 0x10101 & ~(0xFF << 8 * c) | 5 << 8 * c) for i, c in enumerate(p.tolist())]
+extern "C" __global__ void k(const int *p, int *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned word = i * 0x10101u;
+    ((unsigned char *)&word)[p[i]] = 5;
+    y[i] = (int)word;
+}
+
 //@ case: printf_counts_values
 //@ block: 1
 //@ out n: np.zeros(12, np.int32)

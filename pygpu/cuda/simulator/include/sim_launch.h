@@ -80,7 +80,7 @@ template <class F> static SIM_INLINE void sim_region(const SimBlock &b, const F 
     for (unsigned z = 0; z < b.size.z; z++) {
         for (unsigned y = 0; y < b.size.y; y++, row += n) {
 #if defined(__clang__)
-#pragma clang loop vectorize(assume_safety)
+#pragma clang loop vectorize(enable)
 #else
 #pragma GCC ivdep
 #endif
@@ -162,7 +162,7 @@ template <class... P, void (*function)(P...), class B, B body> struct SimLoops<v
         if (n < 1 || n > 1024) __builtin_unreachable(); /* here, not in the loop: there it is a branch that g++ does not vectorize */
         if (block.x * block_size.x > 0x7fffffff - 1024) __builtin_unreachable();
 #if defined(__clang__)
-#pragma clang loop vectorize(assume_safety)
+#pragma clang loop vectorize(enable)
 #else
 #pragma GCC ivdep
 #endif
@@ -212,7 +212,7 @@ template <class... P, void (*function)(P...), class S, S step> struct SimStride<
             }
             if (block.x * block_size.x > 0x7fffffff - 1024) __builtin_unreachable();
 #if defined(__clang__)
-#pragma clang loop vectorize(assume_safety)
+#pragma clang loop vectorize(enable)
 #else
 #pragma GCC ivdep
 #endif
