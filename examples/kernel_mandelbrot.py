@@ -3,7 +3,6 @@
 import numpy as np
 
 import pygpu
-from pygpu import cuda
 
 WIDTH, HEIGHT, LIMIT = 78, 30, 60
 
@@ -21,7 +20,7 @@ def escapes(c, limit):
 
 @pygpu.kernel
 def mandelbrot(left, top, step, image, limit):
-    x, y = cuda.grid(2)
+    x, y = pygpu.grid(2)
     if y < image.shape[0] and x < image.shape[1]:
         image[y, x] = escapes(complex(left + x * step, top - 2 * y * step), limit)
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 import pygpu
-from pygpu import cuda
 
 THREADS, RADIUS = 128, 3
 WEIGHTS = np.array([1, 6, 15, 20, 15, 6, 1], np.float32) / 64
@@ -11,13 +10,13 @@ WEIGHTS = np.array([1, 6, 15, 20, 15, 6, 1], np.float32) / 64
 
 @pygpu.kernel
 def smooth(x, y):
-    part = cuda.shared.array(THREADS + 2 * RADIUS, np.float32)
-    weights = cuda.const.array_like(WEIGHTS)
-    t, i, n = cuda.threadIdx.x, cuda.grid(1), len(x)
+    part = pygpu.shared.array(THREADS + 2 * RADIUS, np.float32)
+    weights = pygpu.const.array_like(WEIGHTS)
+    t, i, n = pygpu.threadIdx.x, pygpu.grid(1), len(x)
     for k in range(t, len(part), THREADS):
-        place = cuda.blockIdx.x * THREADS + k - RADIUS
+        place = pygpu.blockIdx.x * THREADS + k - RADIUS
         part[k] = x[min(max(place, 0), n - 1)]
-    cuda.syncthreads()
+    pygpu.syncthreads()
     if i < n:
         total = np.float32(0)
         for k in range(2 * RADIUS + 1):

@@ -145,6 +145,20 @@ _LAZY = {
     "svm_empty_like": "svm",
     "vectorize": "pykernel.vectorize",
 }
+# What kernels written in Python use, on every backend; `from pygpu import *` leaves these out, as
+# they are short words that PyOpenCL does not have.
+_IN_KERNELS = dict.fromkeys(
+    (
+        *("activemask", "all_sync", "any_sync", "ballot_sync", "blockDim", "blockIdx", "brev"),
+        *("cbrt", "clz", "const", "eq_sync", "ffs", "fma", "grid", "gridDim", "gridsize"),
+        *("laneid", "lanemask_lt", "local", "match_all_sync", "match_any_sync", "nanosleep"),
+        *("popc", "selp", "shared", "shfl_down_sync", "shfl_sync", "shfl_up_sync"),
+        *("shfl_xor_sync", "syncthreads", "syncthreads_and", "syncthreads_count"),
+        *("syncthreads_or", "syncwarp", "threadIdx", "threadfence", "threadfence_block"),
+        *("threadfence_system", "warpsize"),
+    ),
+    "pykernel.intrinsics",
+) | {"atomic": "pykernel.atomics"}
 _SUBMODULES = {
     "array",
     "cache",
@@ -231,8 +245,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    if name in _LAZY:
-        value = getattr(_import_module(f".{_LAZY[name]}", __name__), name)
+    home = _LAZY.get(name) or _IN_KERNELS.get(name)
+    if home is not None:
+        value = getattr(_import_module(f".{home}", __name__), name)
         globals()[name] = value
         return value
     if name in _SUBMODULES:
@@ -241,4 +256,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_SUBMODULES} - {"_import_module", "_Any"})
+    return sorted({*globals(), *_LAZY, *_IN_KERNELS, *_SUBMODULES} - {"_import_module", "_Any"})

@@ -183,8 +183,52 @@ from .image import (
 from .program import (
     program_kind as program_kind,
 )
+from .pykernel.atomics import (
+    atomic as atomic,
+)
 from .pykernel.guvectorize import (
     guvectorize as guvectorize,
+)
+from .pykernel.intrinsics import (
+    activemask as activemask,
+    all_sync as all_sync,
+    any_sync as any_sync,
+    ballot_sync as ballot_sync,
+    blockDim as blockDim,
+    blockIdx as blockIdx,
+    brev as brev,
+    cbrt as cbrt,
+    clz as clz,
+    const as const,
+    eq_sync as eq_sync,
+    ffs as ffs,
+    fma as fma,
+    grid as grid,
+    gridDim as gridDim,
+    gridsize as gridsize,
+    laneid as laneid,
+    lanemask_lt as lanemask_lt,
+    local as local,
+    match_all_sync as match_all_sync,
+    match_any_sync as match_any_sync,
+    nanosleep as nanosleep,
+    popc as popc,
+    selp as selp,
+    shared as shared,
+    shfl_down_sync as shfl_down_sync,
+    shfl_sync as shfl_sync,
+    shfl_up_sync as shfl_up_sync,
+    shfl_xor_sync as shfl_xor_sync,
+    syncthreads as syncthreads,
+    syncthreads_and as syncthreads_and,
+    syncthreads_count as syncthreads_count,
+    syncthreads_or as syncthreads_or,
+    syncwarp as syncwarp,
+    threadIdx as threadIdx,
+    threadfence as threadfence,
+    threadfence_block as threadfence_block,
+    threadfence_system as threadfence_system,
+    warpsize as warpsize,
 )
 from .pykernel.jit import (
     jit as jit,

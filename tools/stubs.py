@@ -427,9 +427,10 @@ def package_stub(package: Any) -> str:
     """Imports only, so that each name keeps the types it has where it is defined."""
     homes: dict[str, list[str]] = {}  # module -> names
     aliases = []
+    lazy = {**package._LAZY, **package._IN_KERNELS}
 
     for name, item in vars(package).items():
-        if name in package._LAZY or name.startswith("__") or isinstance(item, ModuleType):
+        if name in lazy or name.startswith("__") or isinstance(item, ModuleType):
             continue
         if item is getattr(_opencl, getattr(item, "__name__", ""), None):
             if item.__name__ == name:
@@ -442,7 +443,7 @@ def package_stub(package: Any) -> str:
             for home in ("errors", "version"):
                 if item is getattr(getattr(package, home), name, None):
                     homes.setdefault(home, []).append(name)
-    for name, home in package._LAZY.items():
+    for name, home in lazy.items():
         homes.setdefault(home, []).append(name)
     lines = [
         "# ruff: noqa: I001 - it wants a statement for each `as`",

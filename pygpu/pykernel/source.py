@@ -1,8 +1,9 @@
 """The source of a function: its syntax tree, where it stands, and what its names mean outside.
 
 Sources come from linecache, which has those of files, notebooks and interactive sessions; for text
-that was given to ``exec``, from the variables of the frames that called it, or from what
-keep_texts() kept, where some string compiles to the very code of the function.
+that was given to ``exec`` or ``python -c``, from the variables of the frames that called it, from
+what keep_texts() kept or from the command line, where some string compiles to the very code of the
+function.
 """
 
 from __future__ import annotations
@@ -264,7 +265,7 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
 def _from_frames(code: types.CodeType) -> str | None:
     """The string among the variables of the callers that compiles to this code."""
     word = code.co_name.strip("<>")
-    for text in [*_texts][::-1]:
+    for text in (*[*_texts][::-1], *sys.orig_argv):
         if word in text and _contains(text, code):
             return text
     frame = sys._getframe(1)

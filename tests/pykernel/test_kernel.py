@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pygpu
-from pygpu import cuda
+from pygpu import cuda, grid, syncthreads
 from pygpu.core.backend import backend_of
-from pygpu.pykernel import ArrayType
+from pygpu.pykernel import ArrayType, intrinsics
 
 SIZE = 16
 WEIGHTS = np.array([0.25, 0.5, 0.25], np.float32)
@@ -149,6 +149,29 @@ def atomics(ints, floats, x):
         cuda.atomic.max(floats, (0, 1), x[i])
         cuda.atomic.min(floats, (1, 0), x[i])
         cuda.atomic.exch(floats, (1, 1), 3.0)
+
+
+@pygpu.kernel
+def backwards(a, counts):
+    shared = pygpu.shared.array(32, np.float32)
+    own = pygpu.local.array(2, np.int32)
+    t, i = pygpu.threadIdx.x, grid(1)
+    own[0] = pygpu.blockIdx.x
+    shared[t] = a[i]
+    syncthreads()
+    a[i] = shared[pygpu.blockDim.x - 1 - t] + own[0] * pygpu.gridDim.x
+    pygpu.atomic.add(counts, 0, pygpu.gridsize(1))
+
+
+def test_names_of_no_backend(make: Any) -> None:
+    """What kernels use is there without pygpu.cuda."""
+    assert pygpu.grid is cuda.grid and pygpu.atomic is cuda.atomic
+    assert set(pygpu._IN_KERNELS) == {*intrinsics.__all__, "atomic"} <= {*dir(pygpu)}
+    assert not {*pygpu._IN_KERNELS} & {*pygpu.__all__}
+    a, counts = make(np.arange(64, dtype="f4")), make(np.zeros(1, "i4"))
+    backwards[2, 32](a, counts)
+    assert a.get().tolist() == [*range(31, -1, -1), *range(65, 33, -1)]
+    assert counts.get() == 64 * 64
 
 
 @pytest.mark.parametrize("dtype", ["i4", pytest.param("i8", marks=pytest.mark.slow), "u8"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import linecache
 import math
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -104,6 +106,13 @@ def test_sources() -> None:
         compile_function(math.sin, [F4])
     with pytest.raises(KernelError, match="no Python function"):
         pygpu.kernel(len)
+
+
+def test_command_line() -> None:
+    """Functions of `python -c`."""
+    text = "import pygpu\n@pygpu.vectorize\ndef f(x):\n    return x + 47\n"
+    text += "assert '47' in f.inspect_source('int32')"
+    subprocess.run([sys.executable, "-c", text], check=True, timeout=60)
 
 
 def recursive(x):
