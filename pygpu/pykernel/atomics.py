@@ -123,6 +123,8 @@ def _call(fc: Any, node: ast.Call, op: str, t: ArrayType, place: str, values: li
         negative = fc.ufunc(node, "negative", [Value(item, emit.convert(values[0], item))])
         op, values = "add", negative
     function = _atomic_function(fc, op, t, node)
+    if any(v.type.dtype.kind == "c" for v in values):  # type: ignore[union-attr]
+        raise WrongCall(f"atomic.{op}: a complex number for an array of {t.dtype}")
     texts = ", ".join(emit.convert(v, item) for v in values)
     return kept(fc, Value(item, f"{function}({place}, {texts})"))
 

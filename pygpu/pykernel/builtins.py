@@ -132,7 +132,12 @@ def cast(
     text = emit.convert(value, t)
     if dtypes.code(dtype) == "f16" and value.type != t:
         text = f"pg_from_f16(pg_to_f16({text}))"
-    return Value(t, text, nonneg=value.nonneg or dtype.kind in "bu")
+    was = value.type
+    assert isinstance(was, Scalar)
+    if was.weak and was.dtype.kind == "c" != dtype.kind:
+        raise WrongCall(f"numpy.{dtype}() of a complex number")
+    holds = (was.weak and not wraps) or np.can_cast(was.dtype, dtype)  # else it may wrap around
+    return Value(t, text, nonneg=(value.nonneg and holds) or dtype.kind in "bu")
 
 
 def _scalar_type(
@@ -162,9 +167,7 @@ def _ufunc(
     count(f"numpy.{name}", args, kwargs, ufunc.nin, ufunc.nin)
     found = fc.ufunc(node, name, args, strong=True)
     if len(found) == 1:
-        result: Value = found[0]
-        result.nonneg = result.nonneg or (name in ("absolute", "square") and False)
-        return result
+        return found[0]
     return Value(TupleType(tuple(v.type for v in found)), items=found)
 
 

@@ -115,19 +115,23 @@ class Calls(Operators):
         declared = getattr(target, "declared", ())
         if not declared:
             return self.call_function(node, inner, args, kwargs, src)
-        return self._call_declared(node, inner, args, kwargs, src, declared)
+        try:
+            return self._call_declared(node, target, inner, args, kwargs, src)
+        except WrongCall as error:  # a number of no type that it takes
+            raise self.source.error(str(error), node) from None
 
     def _call_declared(
         self,
         node: ast.Call,
+        target: Any,
         function: types.FunctionType,
         args: list[Value],
         kwargs: dict[str, Value],
         src: str | None,
-        declared: Sequence[Any],
     ) -> Value:
         """A call of a function with signatures: numbers are converted to the types of the first
-        that takes them safely, else of the first; the result is to its own."""
+        that takes them safely, else of the first, but for a ufunc; the result is to its own."""
+        declared: Sequence[Any] = target.declared
         names = list(inspect.signature(function).parameters)
         given = {**dict(zip(names, args)), **kwargs}
         chosen = declared[0]
@@ -137,22 +141,32 @@ class Calls(Operators):
             ):
                 chosen = one
                 break
+        else:
+            if hasattr(target, "nin"):
+                found = ", ".join(str(v.type) for v in given.values())
+                raise WrongCall(
+                    f"{function.__name__} has no loop for ({found}), only "
+                    f"{', '.join(map(repr, declared))}; convert the arguments"
+                )
         kinds = dict(zip(names, chosen.args))
 
-        def converted(name: str, value: Value) -> Value:
-            kind = kinds.get(name)
+        def converted(kind: Any, value: Value) -> Value:
+            if value.is_tuple and len(value.items) == len(getattr(kind, "items", ())):
+                items = list(map(converted, kind.items, value.items))
+                return Value(TupleType(tuple(v.type for v in items)), items=items)
             dtype = getattr(kind, "dtype", None)
             if dtype is None or hasattr(kind, "ndim") or not value.is_scalar or dtype.names:
                 return value
+            if value.type.dtype.kind == "c" and dtype.kind != "c":  # type: ignore[union-attr]
+                raise WrongCall(f"{function.__name__}: {value.type} does not become {dtype}")
             from .builtins import cast
 
             return cast(self, node, value, dtype, node, wraps=True)
 
-        args = [converted(n, v) for n, v in zip(names, args)] + args[len(names) :]
-        kwargs = {n: converted(n, v) for n, v in kwargs.items()}
+        args = [converted(kinds[n], v) for n, v in zip(names, args)] + args[len(names) :]
+        kwargs = {n: converted(kinds.get(n), v) for n, v in kwargs.items()}
         result = self.call_function(node, function, args, kwargs, src)
-        kinds["return"] = chosen.returns
-        return converted("return", result)
+        return converted(chosen.returns, result)
 
     def call_function(
         self,

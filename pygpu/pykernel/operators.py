@@ -62,6 +62,7 @@ _KEEPS_SIGN = {
     "bitwise_xor",
     "power",
 }
+_MAY_WRAP = {"add", "left_shift", "multiply", "power"}  # around, to a negative number
 _EXACT = set(
     "absolute ceil conjugate copysign fabs floor fmax fmin maximum minimum negative positive rint "
     "sign trunc".split()
@@ -108,6 +109,9 @@ class Operators(Records):
         if name == "remainder" and b.nonneg:
             nonneg = True
         result = self.ufunc(node, name, [a, b])[0]
+        assert isinstance(result.type, Scalar)
+        if name in _MAY_WRAP and result.type.dtype.kind == "i":
+            nonneg = False
         result.nonneg = result.nonneg or nonneg
         return result
 
@@ -173,9 +177,11 @@ class Operators(Records):
                 kind = emit.c_type(t)
                 body = emit.convert(product, Scalar(t.dtype))
                 self.unit.texts[name] = f"PG_INLINE {kind} {name}({kind} x0) {{ return {body}; }}\n"
-            return Value(t, f"{name}({a.text})", nonneg=exponent % 2 == 0 or a.nonneg)
-        value = self._products(node, a, exponent)
-        value.nonneg = a.nonneg or exponent % 2 == 0
+            value = Value(t, f"{name}({a.text})")
+        else:
+            value = self._products(node, a, exponent)
+        if a.is_weak or a.type.dtype.kind != "i":
+            value.nonneg = a.nonneg or exponent % 2 == 0
         return value
 
     def _products(self, node: ast.AST, x: Value, exponent: int) -> Value:

@@ -69,6 +69,7 @@ class UFunc:
         identity: Any = None,
     ) -> None:
         self.py_func = function
+        self.declared = tuple(given)  # kernels that call it convert numbers by these, see jit
         self.identity = identity
         self.target = target
         self._name = getattr(function, "__name__", "ufunc")

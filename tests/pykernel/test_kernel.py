@@ -151,6 +151,69 @@ def atomics(ints, floats, x):
         cuda.atomic.exch(floats, (1, 1), 3.0)
 
 
+@pygpu.vectorize(["int16(int16)", "float32(float32)"])
+def tripled(x):
+    return x * 3
+
+
+@pygpu.vectorize(["Tuple((float32, int8))(float64)"])
+def third_and_hundred(x):
+    return x / 3, x * 10
+
+
+@pygpu.kernel
+def typed_calls(a, b, out):
+    i = grid(1)
+    b[i] = tripled(b[i])
+    out[i] = tripled(b[i])
+    third, much = third_and_hundred(a[i])
+    out[i + 2] = third
+    out[i + 4] = much
+
+
+@pygpu.kernel
+def untyped_call(a):
+    a[0] = tripled(a[0])
+
+
+def test_ufuncs_with_signatures(make: Any) -> None:
+    """A kernel that calls a ufunc converts what it gives as the ufunc does."""
+    a, b, out = np.array([1, 2], "i4"), np.array([20000, 3], "i2"), make(np.zeros(6))
+    typed_calls[1, 2](make(a), on_device := make(b), out)
+    b = tripled(b)
+    assert on_device.get().tolist() == b.tolist()
+    assert out.get().tolist() == [*tripled(b), *np.concatenate(third_and_hundred(a))]
+    with pytest.raises(pygpu.KernelError, match=r"tripled has no loop for \(int32\), only int16"):
+        untyped_call[1, 1](make(a))
+
+
+@pygpu.kernel
+def wrapped(u, w, out):
+    i = grid(1)
+    v = int(np.int8(u[i]))
+    out[i, 0] = v // 3
+    out[i, 1] = v % 3
+    out[i, 2] = int(np.int64(w[i])) // 3
+    small = np.int8(u[i] & 127)
+    out[i, 3] = int(small + np.int8(u[i] & 127)) // 3
+    out[i, 4] = int(small * small) // 3
+    out[i, 5] = int(small**2) // 3
+    out[i, 6] = int(small << np.int8(1)) // 3
+
+
+def test_numbers_that_wrap_around(make: Any) -> None:
+    """Of sums and conversions that become negative, quotients are rounded down as well."""
+    u, w = np.array([250, 100, 5], "u1"), np.array([2**63 + 17, 2**64 - 1, 3], "u8")
+    out = make(np.zeros((3, 7), "i8"))
+    wrapped[1, 3](make(u), make(w), out)
+    with np.errstate(over="ignore"):
+        s = (u & 127).astype("i1")
+        v = u.astype("i1").astype(int)
+        columns = [v // 3, v % 3, w.astype("i8") // 3]
+        columns += [x.astype(int) // 3 for x in (s + s, s * s, s**2, s << np.int8(1))]
+    assert out.get().T.tolist() == [c.tolist() for c in columns]
+
+
 @pygpu.kernel
 def backwards(a, counts):
     shared = pygpu.shared.array(32, np.float32)
