@@ -210,14 +210,17 @@ static int form_like(Form *form, const GPUArray *like, PyArray_Descr *dtype) {
     return measure(form);
 }
 
-/* Fills a header with new memory; 0, or -1 with an exception. self may have been made before. */
-static int make_in(GPUArray *self, const Place *place, const Form *form, PyObject *allocator) {
-    PyObject *data = table_allocate(place->table, place->backend, allocator, form->nbytes);
+/* Fills a header with memory, which it takes over (NULL: an exception is set); 0, or -1 with an exception. self may have been made before. */
+static int make_of(GPUArray *self, const Place *place, const Form *form, PyObject *allocator, PyObject *data) {
     if (data == NULL) {
         return -1;
     }
     return arr_place(self, place->backend, place->table, place->queue, data, allocator, form->dtype, form->ndim, form->shape,
                      form->fortran ? form->strides : NULL);
+}
+
+static int make_in(GPUArray *self, const Place *place, const Form *form, PyObject *allocator) {
+    return make_of(self, place, form, allocator, table_allocate(place->table, place->backend, allocator, form->nbytes));
 }
 
 static PyObject *make(PyObject *type, const Place *place, const Form *form, PyObject *allocator) {
@@ -286,20 +289,45 @@ static PyObject *cuda_new(PyObject *shape, PyObject *dtype, PyObject *allocator,
     return array;
 }
 
+/* Whether the driver knows memory at *data* from which nbytes are left; else Python says what is wrong. */
+static int has_room(PyObject *data, Py_ssize_t nbytes) {
+    PyObject *number = arr_given.cuda_range != NULL ? PyNumber_Long(data) : NULL;
+    PyObject *range = number != NULL ? PyObject_CallOneArg(arr_given.cuda_range, data) : NULL;
+    unsigned long long at = 0, start = 0;
+    Py_ssize_t size = 0;
+    if (range != NULL && PyArg_ParseTuple(range, "Kn", &start, &size)) {
+        at = PyLong_AsUnsignedLongLong(number);
+    }
+    Py_XDECREF(number);
+    Py_XDECREF(range);
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    return range != NULL && at >= start && at - start <= (unsigned long long)size && (unsigned long long)nbytes <= (unsigned long long)size - (at - start);
+}
+
 /* self, shape, dtype, allocator, base, gpudata, strides, order, stream */
 PyObject *way_cuda_init(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     Form form;
     Place place;
-    if (self == NULL || !left_out(a[4]) || !left_out(a[5]) || !left_out(a[6]) || !left_out(a[8]) || a[2] == NULL || !read_form(&form, a[1], a[2], a[7])) {
+    if (self == NULL || !left_out(a[6]) || !left_out(a[8]) || a[2] == NULL || !read_form(&form, a[1], a[2], a[7])) {
         return NULL;
     }
-    int state = cuda_place(&place);
+    int state = 0, given = !left_out(a[5]);
+    if (!given || (form.nbytes > 0 && has_room(a[5], form.nbytes))) {
+        state = cuda_place(&place);
+    }
     if (state > 0) {
-        state = make_in(self, &place, &form, allocator_of(a[3])) < 0 ? -1 : 1;
+        PyObject *allocator = allocator_of(a[3]);
+        state = (given ? make_of(self, &place, &form, allocator, Py_NewRef(a[5])) : make_in(self, &place, &form, allocator)) < 0 ? -1 : 1;
         leave(&place);
     }
     Py_DECREF((PyObject *)form.dtype);
+    if (state > 0 && !left_out(a[4])) {
+        state = PyObject_SetAttrString(a[0], "base", a[4]) < 0 ? -1 : 1;
+    }
     return state > 0 ? Py_NewRef(Py_None) : NULL;
 }
 

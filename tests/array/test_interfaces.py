@@ -122,6 +122,29 @@ def test_one_launch_for_each_operation(cla, opencl_maker):
     assert not any("Read" in name or "Write" in name or "Map" in name for name in calls)
 
 
+def test_given_memory(gpuarray):
+    """All of the array must lie in it, whether it is an allocation, pooled memory or an address."""
+    from pygpu.cuda import driver, tools
+
+    pool = tools.DeviceMemoryPool()
+    for memory in driver.mem_alloc(64), pool.allocate(64):
+        for gpudata, first in (memory, 0), (int(memory) + 8, 8):
+            driver.memset_d8(memory, 0, 64)
+            a = gpuarray.GPUArray((2, 3), np.float32, gpudata=gpudata, order="F")
+            assert a.strides == (4, 8) and a.ptr == int(memory) + first
+            a.set(np.asfortranarray(A[0, :2, :3]))
+            assert (a.T.get() == A[0, :2, :3].T).all()
+            whole = driver.from_device(memory, 16, np.float32)
+            assert (whole[first // 4 :][:6] == A[0, :2, :3].T.ravel()).all()
+            assert not whole[: first // 4].any() and not whole[first // 4 + 6 :].any()
+            with pytest.raises(ValueError, match="GPUArray: gpudata: items lie from byte"):
+                gpuarray.GPUArray((17,), np.float32, gpudata=gpudata)
+        assert gpuarray.GPUArray((0,), np.float32, gpudata=memory).size == 0
+    for wrong in "x", 2.5, [1]:
+        with pytest.raises(TypeError, match="GPUArray: gpudata must be device memory or an addr"):
+            gpuarray.GPUArray((4,), np.float32, gpudata=wrong)
+
+
 def test_cuda_array(gpuarray):
     from pygpu.cuda import driver
 
@@ -136,6 +159,7 @@ def test_cuda_array(gpuarray):
     assert interface["data"] == (part.ptr, False) and interface["typestr"] == "<f4"
     again = gpuarray.GPUArray((3, 4), np.float32, base=b, gpudata=part.ptr)
     np.testing.assert_array_equal((again + 1).get(), A[1] + 1)
+    assert again.base is b
     assert gpuarray.GPUArray((0,), np.float32).gpudata is None
     assert gpuarray.zeros((2, 2)).dtype == np.float64 and (gpuarray.ones(3, "f4").get() == 1).all()
     np.testing.assert_array_equal(b.get(pagelocked=True), A)
