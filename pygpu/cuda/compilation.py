@@ -10,14 +10,14 @@ import shutil
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pygpu import cache as disk
 
-from . import nvrtc
+from . import images, nvrtc
 from .advice import advice
 from .driver import Context
 from .errors import CompileError
@@ -63,9 +63,12 @@ class Compilation:
         target: str,
         expressions: tuple[str, ...],
         store: disk.Entries | None,
+        question: Hashable = None,
     ) -> None:
         self.call, self.source, self.folders, self.keep = call, source, folders, keep
         self.target, self.expressions, self.store = target, expressions, store
+        self.question = question  # of images.find(); None: not to be kept in memory
+        self.key_without_headers: str | None = None
 
     def with_nvrtc(self, words: list[str], arch: str | None, code: str | None) -> nvrtc.Compiled:
         words = [*words, *(f"-I{folder}" for folder in self.folders)]
@@ -138,6 +141,7 @@ class Compilation:
             entry = self.store.read(key)
             result = _unpack(entry) if entry is not None else None
             if result is not None:
+                self._keep_image(key, result)
                 return result
         result = run(words)
         if result.log:
@@ -146,16 +150,21 @@ class Compilation:
                 stacklevel=6,
             )
         if key is not None and self.store is not None:
-            binary = (result.cubin or b"") + (result.ptx or b"")
-            facts = {"cubin": len(result.cubin or b""), "lowered": result.lowered}
-            self.store.write(key, binary, facts)
+            images.write(self.store, key, result)
+            self._keep_image(key, result)
         return result
+
+    def _keep_image(self, key: str, result: nvrtc.Compiled) -> None:
+        """Answer the same question from memory next time, if nothing else can change the answer."""
+        if self.question is not None and self.store is not None and key == self.key_without_headers:
+            images.keep(self.question, result, self.store, key)
 
     def _key(self, words: list[str], compiler: Any, opaque: Sequence[str]) -> str | None:
         """A name for the result; None if what it depends on cannot be found out."""
         depends = (self.source, *words, None, *self.folders, None, compiler, *self.expressions)
         known = _keys.get(depends)
         if known is not None:
+            self.key_without_headers = known
             return known
         import hashlib
 
@@ -173,7 +182,7 @@ class Compilation:
         if not scan.found:  # no header, which might be another one next time
             while len(_keys) >= _MAX_KEYS:
                 _keys.pop(next(iter(_keys)), None)
-            _keys[depends] = name
+            _keys[depends] = self.key_without_headers = name
         return name
 
 

@@ -26,9 +26,15 @@ from typing import Any
 from pygpu import cache as disk
 from pygpu.errors import Error
 
-from . import nvrtc
+from . import images, nvrtc
 from .advice import source_text
-from .compilation import NAME, Compilation, get_nvcc_version, run
+from .compilation import (
+    NAME,
+    Compilation,
+    _device_architecture,
+    get_nvcc_version,
+    run,
+)
 from .driver import Module, init, module_from_buffer
 from .errors import CompileError
 
@@ -412,12 +418,21 @@ def _compile(
 
     _check(call, options, include_dirs, target)
     source = source_text(call, source)
+    words = [*(DEFAULT_NVCC_FLAGS if options is None else options)]
+    question = None
+    if call == "SourceModule" and cache_dir is not False and not (keep or driver.CUDA_DEBUGGING):
+        parts = (source, bool(no_extern_c), nvcc, arch, code, cache_dir, expressions)
+        question = (parts, _device_architecture(), tuple(words), tuple(include_dirs or ()))
+        found = images.find(question)
+        if found is not None:
+            return found
     if not no_extern_c:
         source = f'extern "C" {{\n#line 1 "{NAME}"\n{source}\n}}\n'
-    words = [*(DEFAULT_NVCC_FLAGS if options is None else options)]
     if driver.CUDA_DEBUGGING:
         cache_dir, keep = False, True
         words += ["-G"]
+    if question is not None and any(["include" in word for word in words]):
+        question = None  # a file that is not there today may be tomorrow
     folders = [*(include_dirs or ()), _own_include_folder()]
     # What is loaded at once has to be the simulator's; nvcc's output can only be kept.
     simulated = call != "compile" and bool(nvrtc._cuda()._is_simulator())
@@ -425,7 +440,7 @@ def _compile(
     translated = None if use_nvcc else nvrtc.translate(words, must=simulated)
     if translated is None and not use_nvcc and _on_simulator():  # it is most likely to be loaded
         translated = nvrtc.translate(words, must=True)
-    job = Compilation(call, source, folders, keep, target, expressions, _store(cache_dir))
+    job = Compilation(call, source, folders, keep, target, expressions, _store(cache_dir), question)
     if translated is None:
         return job.with_nvcc(nvcc, words, arch, code)
     try:

@@ -84,6 +84,8 @@ int cud_print_from(void *function); /* pygpuSimReadOutput, NULL on a real driver
     X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(LaunchError) X(make_error)                              \
     X(default_context) /* the primary context that a first use made current, kept for the process */                \
     X(array_type)      /* pygpu.GPUArray, once arrays are used */                                                  \
+    X(device_names)    /* attributes that were asked for by name, see cud_attribute() */                            \
+    X(function_names)                                                                                               \
     X(last_function)   /* name of the kernel of the last launch, for the message of a kernel that failed */
 
 typedef struct Context Context;
@@ -125,6 +127,9 @@ static inline int cud_has_init(PyTypeObject *type, initproc ours) { return type-
 
 /* A class of pygpu.cuda.enums; its member of this value, or an object of the class if it has none. */
 PyObject *cud_enumeration(const char *name);
+/* op.name for types whose objects have the members of an enumeration as attributes too, in small or capital letters. names: a dict of those
+ * that were asked for before, NULL at first. A new reference to the attribute, or with *is_member to the member. NULL with an exception. */
+PyObject *cud_attribute(PyObject *op, PyObject *name, PyTypeObject *type, PyObject **names, const char *cls, int *is_member);
 PyObject *cud_member(const char *name, long value);
 
 /* ---- errors ----------------------------------------------------------------------------------------------------- */

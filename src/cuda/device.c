@@ -221,35 +221,14 @@ static PyObject *Device_get_attributes(PyObject *op, PyObject *Py_UNUSED(ignored
     return table;
 }
 
-/* dev.multiprocessor_count and the like: the attribute of that name in lower case. */
+/* dev.multiprocessor_count and the like: the attribute of that name in small letters. */
 static PyObject *Device_getattro(PyObject *op, PyObject *name) {
-    PyObject *found = PyObject_GenericGetAttr(op, name);
-    if (found != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        return found;
+    State *state = ((Device *)op)->state;
+    int is_member;
+    PyObject *found = cud_attribute(op, name, state->DeviceType, &state->device_names, "device_attribute", &is_member);
+    if (is_member) {
+        Py_SETREF(found, Device_get_attribute(op, found));
     }
-    const char *text = PyUnicode_AsUTF8(name);
-    if (text == NULL || text[0] == '_') {
-        return NULL;
-    }
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    PyObject *attributes = cud_enumeration("device_attribute");
-    PyObject *upper = attributes != NULL ? PyObject_CallMethod(name, "upper", NULL) : NULL;
-    PyObject *which = upper != NULL ? PyObject_GetAttr(attributes, upper) : NULL;
-    Py_XDECREF(upper);
-    Py_XDECREF(attributes);
-    if (which == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        PyErr_Restore(type, value, traceback); /* of the name that was asked for */
-        return NULL;
-    }
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
-    if (which == NULL) {
-        return NULL;
-    }
-    found = Device_get_attribute(op, which);
-    Py_DECREF(which);
     return found;
 }
 

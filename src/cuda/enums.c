@@ -59,6 +59,52 @@ PyObject *cud_member(const char *name, long value) {
     return member;
 }
 
+PyObject *cud_attribute(PyObject *op, PyObject *name, PyTypeObject *type, PyObject **names, const char *cls, int *is_member) {
+    *is_member = 0;
+    PyObject *known = *names != NULL ? PyDict_GetItemWithError(*names, name) : NULL;
+    if (known == NULL && PyErr_Occurred()) {
+        return NULL;
+    }
+    PyObject *own = ((CudObject *)op)->dict;
+    if (known != NULL && Py_TYPE(op) == type && (own == NULL || PyDict_GET_SIZE(own) == 0)) {
+        int changed = PyDict_Contains(type->tp_dict, name); /* a program may give the class attributes later */
+        if (changed <= 0) {
+            *is_member = changed == 0;
+            return changed == 0 ? Py_NewRef(known) : NULL;
+        }
+    }
+    PyObject *found = PyObject_GenericGetAttr(op, name);
+    if (found != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError) || !PyUnicode_Check(name) || PyUnicode_GET_LENGTH(name) == 0 ||
+        PyUnicode_READ_CHAR(name, 0) == '_') {
+        return found;
+    }
+    PyObject *error, *value, *traceback;
+    PyErr_Fetch(&error, &value, &traceback);
+    PyObject *members = cud_enumeration(cls), *upper = members != NULL ? PyObject_CallMethod(name, "upper", NULL) : NULL;
+    found = upper != NULL ? PyObject_GetAttr(members, upper) : NULL;
+    if (found != NULL && (!PyObject_TypeCheck(found, (PyTypeObject *)members) || PyUnicode_CompareWithASCIIString(upper, "MAX") == 0)) { /* none of its own */
+        Py_CLEAR(found);
+        PyErr_SetNone(PyExc_AttributeError);
+    }
+    Py_XDECREF(upper);
+    Py_XDECREF(members);
+    if (found == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Restore(error, value, traceback); /* of the name that was asked for */
+        return NULL;
+    }
+    Py_XDECREF(error);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    if (found != NULL && *names == NULL) {
+        *names = PyDict_New();
+    }
+    if (found != NULL && (*names == NULL || PyDict_SetItem(*names, name, found) < 0)) {
+        Py_CLEAR(found);
+    }
+    *is_member = found != NULL;
+    return found;
+}
+
 PyMethodDef cud_enum_functions[] = {
     {"_enumerations", enumerations, METH_NOARGS, "_enumerations()\n--\n\n() -> list[tuple[str, str, bool, dict[str, int]]]\n\nName, doc, whether flags, members."},
     {NULL, NULL, 0, NULL},

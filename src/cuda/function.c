@@ -108,40 +108,13 @@ static PyObject *Function_param_set_texref(PyObject *op, PyObject *Py_UNUSED(tex
 
 /* func.num_regs and the like: function_attribute in small letters. */
 static PyObject *Function_getattro(PyObject *op, PyObject *name) {
-    static const struct {
-        const char *cls, *name;
-        long value;
-    } rows[] = {
-#define ENUM(cls, member, value, constant) {#cls, #member, value},
-#include "enums.def"
-    };
-    PyObject *found = PyObject_GenericGetAttr(op, name);
-    if (found != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError) || !PyUnicode_Check(name)) {
-        return found;
+    State *state = ((Function *)op)->state;
+    int is_member;
+    PyObject *found = cud_attribute(op, name, state->FunctionType, &state->function_names, "function_attribute", &is_member);
+    if (is_member) {
+        Py_SETREF(found, Function_get_attribute(op, found));
     }
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    PyObject *upper = PyObject_CallMethod(name, "upper", NULL);
-    const char *text = upper != NULL ? PyUnicode_AsUTF8(upper) : NULL;
-    if (text == NULL && PyErr_ExceptionMatches(PyExc_MemoryError)) {
-        Py_XDECREF(upper);
-        Py_XDECREF(type);
-        Py_XDECREF(value);
-        Py_XDECREF(traceback);
-        return NULL;
-    }
-    for (size_t i = 0; text != NULL && i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(rows[i].cls, "function_attribute") == 0 && strcmp(rows[i].name, text) == 0 && strcmp(text, "MAX") != 0) {
-            Py_XDECREF(type);
-            Py_XDECREF(value);
-            Py_XDECREF(traceback);
-            Py_DECREF(upper);
-            return get_attribute((Function *)op, (CUfunction_attribute)rows[i].value);
-        }
-    }
-    Py_XDECREF(upper);
-    PyErr_Restore(type, value, traceback);
-    return NULL;
+    return found;
 }
 
 static PyObject *Function_get_handle(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromVoidPtr(((Function *)op)->plan->handle); }

@@ -200,7 +200,9 @@ PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyOb
     JitOptions jit = {0};
     Context *context = NULL;
     PyObject *result = NULL;
-    if (image_check(state, call, (const unsigned char *)bytes, size) < 0 || jit_options_init(&jit, state, options, call) < 0 ||
+    int given = (options != NULL && options != Py_None && !(PyTuple_CheckExact(options) && PyTuple_GET_SIZE(options) == 0)) || (handler != NULL && handler != Py_None);
+    int logs = given || !is_elf((const unsigned char *)bytes, size); /* nothing compiles a cubin, so nothing is logged */
+    if (image_check(state, call, (const unsigned char *)bytes, size) < 0 || (logs && jit_options_init(&jit, state, options, call) < 0) ||
         (context = cud_context_current(state)) == NULL) {
         goto done;
     }
@@ -217,7 +219,7 @@ PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyOb
     if (again == 0 && status == CUDA_SUCCESS) {
         result = cud_module_wrap(state, handle, context, is_text((const unsigned char *)bytes, size) ? image : NULL);
     } else if (again == 0) {
-        const char *errors = jit_options_errors(&jit);
+        const char *errors = logs ? jit_options_errors(&jit) : "";
         if (*errors != '\0') {
             cud_raise_with(state, "cuModuleLoadDataEx", status, "%s", errors);
         } else {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from pygpu import _cuda
 from pygpu import cache as disk
-from pygpu.cuda import compiler
+from pygpu.cuda import compiler, images, nvrtc
 from pygpu.cuda import driver as cuda
 from pygpu.cuda.compiler import DynamicModule, DynamicSourceModule, SourceModule, compile
 
@@ -142,7 +143,100 @@ def test_warm_module_asks_for_its_name_once(context, tmp_path, monkeypatch):
     source = SOURCE.replace("7", "8")
     assert run(SourceModule(source)) == 8
     monkeypatch.setattr(disk._Scan, "scan", None)  # raises if it is asked again
+    images._images.clear()  # else it comes from memory
     assert run(SourceModule(source)) == 8
     [entry] = [path for path in tmp_path.rglob("*") if path.is_file()]
     entry.write_bytes(entry.read_bytes()[:-1] + b"?")  # damaged: compiled again
+    images._images.clear()
     assert run(SourceModule(source)) == 8
+
+
+@pytest.fixture
+def compilations(context, tmp_path, monkeypatch):
+    """How many compilations there were, with a cache of the test's own."""
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("PYCUDA_DISABLE_CACHE", raising=False)
+    calls, compile_source = [], nvrtc.compile_source
+
+    def counted(*args):
+        calls.append(args)
+        return compile_source(*args)
+
+    monkeypatch.setattr(nvrtc, "compile_source", counted)
+    monkeypatch.setattr(images, "_images", {})
+    return calls
+
+
+def no_reading(*_):
+    raise AssertionError("the cache on disk was read")
+
+
+def test_same_source_again_comes_from_memory(compilations, monkeypatch):
+    source = SOURCE.replace("7", "9")
+    assert run(SourceModule(source)) == 9
+    with monkeypatch.context() as patch:
+        patch.setattr(disk.Entries, "read", no_reading)
+        assert run(SourceModule(source)) == run(SourceModule(source, options=None)) == 9
+        with pytest.raises(AssertionError, match="was read"):
+            SourceModule(source, options=["-DX=1"])
+    assert len(compilations) == 1
+
+
+@pytest.mark.parametrize(
+    "kwargs",
+    [{"options": ["-DX=1"]}, {"no_extern_c": True}, {"include_dirs": ["/nowhere"]}, {"keep": True}]
+    + [{"cache_dir": False}],
+    ids=lambda kwargs: next(iter(kwargs)),
+)
+def test_memory_tells_arguments_apart(compilations, kwargs, capsys):
+    source = "#ifndef X\n#define X 10\n#endif\n" + SOURCE.replace("7", "X")
+    if "no_extern_c" in kwargs:
+        source = source.replace("__global__", 'extern "C" __global__')
+    assert run(SourceModule(source)) == 10
+    assert run(SourceModule(source, **kwargs)) == (1 if "options" in kwargs else 10)
+    assert len(compilations) == 2
+    assert run(SourceModule(source)) == 10
+    assert len(compilations) == 2
+
+
+def test_changed_environment_is_noticed(compilations, tmp_path, monkeypatch):
+    """Variables say where the cache is, and whether there is one."""
+    source = SOURCE.replace("7", "11")
+    SourceModule(source)
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path / "other"))
+    SourceModule(source)
+    assert len(compilations) == 2
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 2
+    for _ in range(2):
+        monkeypatch.setenv("PYCUDA_DISABLE_CACHE", "1")
+        SourceModule(source)
+    assert len(compilations) == 4
+
+
+def test_lost_entry_is_written_from_memory(compilations, tmp_path, monkeypatch):
+    monkeypatch.setattr(images, "_TOUCHED_EVERY", 0.0)
+    source = SOURCE.replace("7", "12")
+    SourceModule(source)
+    [entry] = [path for path in tmp_path.rglob("*") if path.is_file()]
+    data = entry.read_bytes()
+    os.utime(entry, (1, 1))
+    SourceModule(source)
+    assert entry.stat().st_mtime > 1  # in use: pruned last
+    entry.unlink()
+    SourceModule(source)
+    assert entry.read_bytes() == data
+    assert len(compilations) == 1
+
+
+def test_default_flags_and_wrong_arguments_with_memory(compilations, monkeypatch):
+    source = "#ifndef X\n#define X 10\n#endif\n" + SOURCE.replace("7", "X")
+    assert run(SourceModule(source)) == 10
+    monkeypatch.setattr(compiler, "DEFAULT_NVCC_FLAGS", ["-DX=4"])
+    assert run(SourceModule(source)) == 4
+    for kwargs in ({"options": [["-O3"]]}, {"cache_dir": [1]}, {"include_dirs": [{}]}):
+        with pytest.raises(TypeError):
+            SourceModule(source, **kwargs)
+    monkeypatch.setattr(images, "_MOST", 2)
+    for value in range(20, 25):
+        assert run(SourceModule(SOURCE.replace("7", str(value)))) == value
+    assert len(images._images) <= 2

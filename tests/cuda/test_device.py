@@ -48,6 +48,28 @@ def test_what_it_says_of_itself(gpu):
     assert int(gpu) == 0
 
 
+def test_attribute_of_a_program_comes_before_the_devices(gpu):
+    """Names that were asked for once are remembered, but not if they mean something else now."""
+    assert gpu.warp_size == gpu.WARP_SIZE == cuda.Device(0).Warp_Size == 32
+    with pytest.raises(AttributeError):
+        gpu.max  # noqa: B018
+    gpu.warp_size = 5
+    assert gpu.warp_size == 5 and gpu.WARP_SIZE == 32 and cuda.Device(0).warp_size == 32
+    del gpu.warp_size
+    assert gpu.warp_size == 32
+    cuda.Device.warp_size = property(lambda self: 6)
+    try:
+        assert gpu.warp_size == 6
+    finally:
+        del cuda.Device.warp_size
+    assert gpu.warp_size == 32
+
+    class Named(cuda.Device):
+        warp_size = 7
+
+    assert Named(0).warp_size == 7 and Named(0).WARP_SIZE == 32
+
+
 def test_attributes_by_enumeration_number_and_name(gpu):
     assert gpu.get_attribute(attribute.WARP_SIZE) == 32
     assert gpu.get_attribute(10) == gpu.warp_size == 32
