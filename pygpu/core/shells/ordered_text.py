@@ -187,7 +187,9 @@ PG_KERNEL void ord_row({", ".join([*lines, initial])}, pg_i32 begin)
     {_unravel(["x", "y"], "kept", kept, "PG_GROUP_ID(0)")}
     PG_GLOBAL const X *row = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + x_at);
     pg_i64 past = PG_PAST(row, sizeof(X) * ORD_VECTOR) / sizeof(X);
-    pg_i64 t = part > 0 ? part * length - past : 0;
+    pg_i64 t = part * length - past;
+    if (t < 0)
+        t = 0;
     pg_i64 end = part + 1 < PG_GROUPS(1) ? (part + 1) * length - past : n_red;
     PG_LOCAL_PTR T *to = values + id / ORD_LOADS * ORD_PITCH + id % ORD_LOADS;
     PG_LOCAL_PTR T *mine = values + id * ORD_PITCH;
@@ -196,13 +198,14 @@ PG_KERNEL void ord_row({", ".join([*lines, initial])}, pg_i32 begin)
     PG_ROLLED for (; t < end; t += n) {{
         PG_GLOBAL const X *from = row + t;
         pg_i32 m = ORD_VECTOR - (pg_i32)(PG_PAST(from, sizeof(X) * ORD_VECTOR) / sizeof(X));
-        if (m == ORD_VECTOR && end - t >= ORD_VECTOR) {{
-            m = end - t < ORD_VALUES * ORD_VECTOR ? (pg_i32)(end - t) / ORD_VECTOR : ORD_VALUES;
+        pg_u32 left = end - t < ORD_VALUES * ORD_VECTOR ? (pg_u32)(end - t) : ORD_VALUES * ORD_VECTOR;
+        if (m == ORD_VECTOR && left >= ORD_VECTOR) {{
+            m = left / ORD_VECTOR;
             n = m * ORD_VECTOR;
             PG_VECTOR(X, ORD_VECTOR) v[ORD_LOADS];
             PG_UNROLL for (int u = 0; u < ORD_LOADS; u++) {{
-                pg_i32 i = u * ORD_GROUP + (pg_i32)id;
-                v[u] = ((PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from)[i < m ? i : 0];
+                pg_u32 i = u * ORD_GROUP + id;
+                v[u] = ((PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from)[i < (pg_u32)m ? i : 0];
             }}
             PG_BARRIER;
             PG_UNROLL for (int u = 0; u < ORD_LOADS; u++) {{
@@ -212,26 +215,25 @@ PG_KERNEL void ord_row({", ".join([*lines, initial])}, pg_i32 begin)
                 to[u * (ORD_GROUP / ORD_LOADS * ORD_PITCH)] = acc;
             }}
         }} else {{
-            if (end - t < m)
-                m = (pg_i32)(end - t);
+            if ((pg_i32)left < m)
+                m = left;
             n = m;
             if ((pg_i32)id < m)
                 *to = ord_item(from[id]);
         }}
         PG_BARRIER;
-        pg_i32 count = m - (pg_i32)id * ORD_LOADS, used = (m + ORD_LOADS - 1) / ORD_LOADS;
+        pg_i32 count = m - (pg_i32)id * ORD_LOADS;
         if (count > 0) {{
-            if (count > ORD_LOADS)
-                count = ORD_LOADS;
             T acc = mine[0];
-            PG_ROLLED for (pg_i32 k = 1; k < count; k++)
+            PG_ROLLED for (pg_i32 k = 1; k < ORD_LOADS && k < count; k++)
                 acc = ord_join(acc, mine[k]);
             sums[id] = acc;
         }}
-        PG_ROLLED for (pg_i32 d = 1; d < ORD_GROUP; d <<= 1) {{
+        PG_ROLLED for (pg_u32 d = 1; d < ORD_GROUP; d <<= 1) {{
             PG_BARRIER;
-            if ((id & (2 * d - 1)) == 0 && (pg_i32)id + d < used)
-                sums[id] = ord_join(sums[id], sums[id + d]);
+            pg_u32 at = id * 2 * d;
+            if ((at + d) * ORD_LOADS < (pg_u32)m)
+                sums[at] = ord_join(sums[at], sums[at + d]);
         }}
         if (id == 0)
             sum = some ? ord_join(sum, sums[0]) : sums[0];
