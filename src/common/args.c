@@ -86,7 +86,8 @@ static int set_keyword(ArgSpec *spec, PyObject *key, PyObject *value, PyObject *
         }
     }
     if (i == spec->n) {
-        PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", spec->function, key);
+        PyErr_Format(PyExc_TypeError, PyUnicode_Check(key) ? "%s() got an unexpected keyword argument '%S'" : "%s(): keywords must be strings, not %R",
+                     spec->function, key);
         return -1;
     }
     if (out[i] != NULL) {

@@ -186,6 +186,21 @@ int pg_add(size_t a, size_t b, size_t *out) {
     return 0;
 }
 
+int pg_check_items(const Py_buffer *view, const char *call, const char *name) {
+    for (const char *at = view->format; at != NULL && *at != '\0'; at++) {
+        if (*at == ':') { /* the name of a field, up to the next one */
+            at = strchr(at + 1, ':');
+            if (at == NULL) {
+                break;
+            }
+        } else if (*at == 'O') {
+            PyErr_Format(PyExc_TypeError, "%s: %s holds Python objects, which a device cannot use", call, name);
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int pg_get_buffer(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view) {
     if (PyArray_CheckExact(obj)) { /* NumPy would describe the items first, which takes longer */
         PyArrayObject *array = (PyArrayObject *)obj;
@@ -214,8 +229,12 @@ int pg_get_view(PyObject *obj, const char *call, const char *name, int write, Py
             return -1;
         }
     }
-    int flags = PyBUF_ANY_CONTIGUOUS | (write ? PyBUF_WRITABLE : 0);
+    int flags = PyBUF_ANY_CONTIGUOUS | (write ? PyBUF_WRITABLE : 0) | (PyArray_Check(obj) ? 0 : PyBUF_FORMAT);
     if (PyObject_GetBuffer(obj, view, flags) == 0) {
+        if (pg_check_items(view, call, name) < 0) {
+            PyBuffer_Release(view);
+            return -1;
+        }
         return 0;
     }
     if (PyArray_Check(obj) && (PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_BufferError))) {

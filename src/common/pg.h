@@ -104,6 +104,8 @@ int pg_add(size_t a, size_t b, size_t *out);
 /* A contiguous (C or Fortran) host buffer; refuses object dtypes and, if write, read-only memory. */
 int pg_get_buffer(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view);
 int pg_get_view(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view); /* the same with its shape */
+/* -1 with a TypeError if the items of a view, whose format was asked for, are Python objects. */
+int pg_check_items(const Py_buffer *view, const char *call, const char *name);
 const char *pg_type_name(PyObject *obj);
 
 /* ---- arrays over memory that can be taken back ------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 
 /* An array, and n bytes at offset index in it. Pinned if that is right. */
 static int take_array(State *state, PyObject *obj, const char *call, const char *name, PyObject *index_arg, size_t n, ArrayObject **out, size_t *index) {
-    if (cud_as_array(state, obj, call, name, out) < 0 || pg_as_size(index_arg, call, "index", index) < 0) {
+    if (pg_as_size(index_arg, call, "index", index) < 0 || cud_as_array(state, obj, call, name, out) < 0) { /* a number's __index__ may free it */
         return -1;
     }
     size_t bytes = cud_array_bytes(*out);
@@ -63,9 +63,16 @@ static PyObject *with_device(State *state, const char *call, PyObject *array_arg
         return NULL;
     }
     Py_DECREF((PyObject *)context);
-    if (cud_device_range(state, device_arg, call, write ? "dest" : "src", n, &at) < 0 ||
-        (at.allocation != NULL && (cud_allocation_use(at.allocation, NULL, NULL) < 0 || cud_allocation_alive(at.allocation, call) < 0)) ||
-        take_array(state, array_arg, call, "ary", index_arg, n, &array, &index) < 0) {
+    if (cud_device_range(state, device_arg, call, write ? "dest" : "src", n, &at) < 0) {
+        return NULL;
+    }
+    if (take_array(state, array_arg, call, "ary", index_arg, n, &array, &index) < 0) {
+        cud_device_release(&at);
+        return NULL;
+    }
+    if (at.allocation != NULL && (cud_allocation_use(at.allocation, NULL, NULL) < 0 || cud_allocation_alive(at.allocation, call) < 0)) {
+        cud_array_unpin(array);
+        cud_device_release(&at);
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
@@ -82,6 +89,7 @@ static PyObject *with_device(State *state, const char *call, PyObject *array_arg
         Py_END_ALLOW_THREADS
     }
     cud_unpin(at.allocation);
+    cud_device_release(&at);
     cud_array_unpin(array);
     return finish(state, write ? "cuMemcpyAtoD" : "cuMemcpyDtoA", status);
 }

@@ -91,8 +91,9 @@ void cud_capture_join(Stream *stream) {
         return;
     }
     PyObject *list = PyList_New(0);
-    if (list == NULL) {
-        PyErr_Clear(); /* each piece of work is looked at by itself, then */
+    if (list == NULL || stream->capturing != CAPTURE_NONE) { /* another thread was faster */
+        Py_XDECREF(list);
+        PyErr_Clear(); /* without memory each piece of work is looked at by itself */
         return;
     }
     stream->capturing = CAPTURE_JOINED;
@@ -145,24 +146,28 @@ PyObject *Stream_end_capture(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Stream *self = (Stream *)op;
     if (self->capturing != CAPTURE_BEGUN) {
         return cud_reject(self->state, "cuStreamEndCapture", CUDA_ERROR_ILLEGAL_STATE,
-                          self->capturing == CAPTURE_JOINED ? "the capture was begun on another stream, which must end it" : "begin_capture() comes first");
+                          self->capturing == CAPTURE_JOINED   ? "the capture was begun on another stream, which must end it"
+                          : self->capturing == CAPTURE_ENDING ? "another thread ends the capture"
+                                                              : "begin_capture() comes first");
     }
     CUgraph graph = NULL;
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
+    self->capturing = CAPTURE_ENDING; /* the call may give up the GIL */
     if (cud_context_enter(self->context, &guard, &status) == 0) {
         CU_BESIDE(status, cuStreamEndCapture, self->handle, &graph);
         cud_context_leave(&guard);
     }
     if (status == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) { /* still being captured */
+        self->capturing = CAPTURE_BEGUN;
         return cud_raise_with(self->state, "cuStreamEndCapture", status, "the thread that began the capture must end it; with mode RELAXED any may");
     }
     PyObject *owned = self->captured;
     self->captured = NULL;
     self->capturing = CAPTURE_NONE;
     cud_capturing--;
-    for (Stream *stream = cud_streams; stream != NULL; stream = stream->next) {
-        if (stream->capturing == CAPTURE_JOINED && !in_capture(stream->handle)) {
+    for (Stream *stream = cud_stream_walk(cud_streams, NULL); stream != NULL; stream = cud_stream_walk(stream->next, stream)) {
+        if (stream->capturing == CAPTURE_JOINED && !in_capture(stream->handle) && stream->capturing == CAPTURE_JOINED) {
             stream->capturing = CAPTURE_NONE;
             Py_CLEAR(stream->captured); /* the graph has it too */
         }

@@ -51,9 +51,6 @@ static void context_destroy(Context *self) {
 static void Context_dealloc(PyObject *op) {
     Context *self = (Context *)op;
     PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
     if (self->state != NULL) {
         for (Context **link = &cud_contexts; *link != NULL; link = &(*link)->next) {
             if (*link == self) {
@@ -62,8 +59,11 @@ static void Context_dealloc(PyObject *op) {
             }
         }
     }
+    if (self->weakrefs != NULL) { /* off the list: code that runs now must not find it there */
+        PyObject_ClearWeakRefs(op);
+    }
+    cud_hold_context_gone(self);
     if (self->alive) {
-        cud_hold_context_gone(self);
         context_destroy(self);
     }
     cud_object_free(op);
@@ -292,6 +292,9 @@ static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     cud_hold_forget(self->state, self);
     if (self->host_memories > 0) {
         cud_pools_trim(self);
+    }
+    if (!self->alive) { /* another thread was faster */
+        return cud_raise_own(self->state, "context::detach", CUDA_ERROR_INVALID_CONTEXT, "the context was detached before");
     }
     if (self->host_memories > 0) {
         context_leave(self);

@@ -21,6 +21,7 @@ typedef struct {
     CUD_HEAD
     vectorcallfunc call;
     int kind;
+    int running;             /* calls that are in the driver, without the GIL: the ends must stay */
     CUDA_MEMCPY3D_PEER copy; /* has all fields of the others */
     End src, dst;
 } Box;
@@ -97,9 +98,23 @@ static size_t reach(int n, const Py_ssize_t *shape, const Py_ssize_t *strides, P
     return end;
 }
 
+/* What an end is from now on; next is taken over. -1 with an exception: a call that runs without the GIL uses what it was. */
+static int End_put(Box *self, End *end, End next, const char *call) {
+    if (self->running > 0) {
+        End_clear(&next);
+        cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE, "another thread runs the copy");
+        return -1;
+    }
+    End old = *end;
+    *end = next;
+    end->context = old.context;
+    End_clear(&old);
+    return 0;
+}
+
 /* Any strided host memory. */
-static int End_set_host(End *end, PyObject *obj, const char *call, int write) {
-    End next = {.context = end->context};
+static int End_set_host(Box *self, End *end, PyObject *obj, const char *call, int write) {
+    End next = {.object = NULL};
     if (PyArray_Check(obj)) {
         PyArrayObject *array = (PyArrayObject *)obj;
         if (PyDataType_REFCHK(PyArray_DESCR(array))) {
@@ -113,58 +128,56 @@ static int End_set_host(End *end, PyObject *obj, const char *call, int write) {
         next.host = PyArray_DATA(array);
         next.room = reach(PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array), PyArray_ITEMSIZE(array));
     } else {
-        if (PyObject_GetBuffer(obj, &next.view, write ? PyBUF_STRIDED : PyBUF_STRIDED_RO) < 0) {
+        if (PyObject_GetBuffer(obj, &next.view, (write ? PyBUF_STRIDED : PyBUF_STRIDED_RO) | PyBUF_FORMAT) < 0) {
             if (PyErr_ExceptionMatches(PyExc_TypeError)) {
                 PyErr_Clear();
                 PyErr_Format(PyExc_TypeError, "%s: the argument must be host memory (an ndarray, bytes, bytearray, ...), not %s", call, pg_type_name(obj));
             }
             return -1;
         }
+        if (pg_check_items(&next.view, call, "the argument") < 0) {
+            PyBuffer_Release(&next.view);
+            return -1;
+        }
         next.host = next.view.buf;
         next.room = reach(next.view.ndim, next.view.shape, next.view.strides, next.view.itemsize);
     }
     next.object = Py_NewRef(obj);
-    End old = *end;
-    *end = next;
-    old.context = NULL;
-    End_clear(&old);
-    return 0;
+    return End_put(self, end, next, call);
 }
 
-static int End_set_device(State *state, End *end, PyObject *obj, const char *call, CUdeviceptr *address) {
+static int End_set_device(Box *self, End *end, PyObject *obj, const char *call, CUdeviceptr *address) {
     DevicePointer at;
+    State *state = self->state;
     Context *context = cud_context_current(state); /* an address is looked up in it */
     Py_XDECREF((PyObject *)context);
     if (context == NULL || cud_device_pointer(state, obj, call, "the argument", &at) < 0) {
         return -1;
     }
+    if (End_put(self, end, (End){.object = (PyObject *)at.allocation, .base = at.ptr, .room = at.size}, call) < 0) {
+        return -1;
+    }
     *address = at.ptr;
-    End next = {.context = end->context, .object = at.allocation != NULL ? Py_NewRef((PyObject *)at.allocation) : NULL, .base = at.ptr, .room = at.size};
-    End old = *end;
-    *end = next;
-    old.context = NULL;
-    End_clear(&old);
     return 0;
 }
 
-static int End_set_array(State *state, End *end, PyObject *obj, const char *call, CUarray *handle) {
+static int End_set_array(Box *self, End *end, PyObject *obj, const char *call, CUarray *handle) {
     ArrayObject *array;
-    if (cud_as_array(state, obj, call, "the argument", &array) < 0) {
+    if (cud_as_array(self->state, obj, call, "the argument", &array) < 0) {
         return -1;
     }
-    *handle = array->handle;
-    End next = {.context = end->context, .object = Py_NewRef(obj)};
-    End old = *end;
-    *end = next;
-    old.context = NULL;
-    End_clear(&old);
+    CUarray given = array->handle;
+    if (End_put(self, end, (End){.object = Py_NewRef(obj)}, call) < 0) {
+        return -1;
+    }
+    *handle = given;
     return 0;
 }
 
 #define SETTERS(side, Side, write)                                                                                    \
     static PyObject *Box_set_##side##_host(PyObject *op, PyObject *obj) {                                             \
         Box *self = (Box *)op;                                                                                        \
-        if (End_set_host(&self->side, obj, "set_" #side "_host", write) < 0) {                                        \
+        if (End_set_host(self, &self->side, obj, "set_" #side "_host", write) < 0) {                                  \
             return NULL;                                                                                              \
         }                                                                                                             \
         self->copy.side##MemoryType = CU_MEMORYTYPE_HOST;                                                             \
@@ -173,7 +186,7 @@ static int End_set_array(State *state, End *end, PyObject *obj, const char *call
     }                                                                                                                 \
     static PyObject *Box_set_##side##_device(PyObject *op, PyObject *obj) {                                           \
         Box *self = (Box *)op;                                                                                        \
-        if (End_set_device(self->state, &self->side, obj, "set_" #side "_device", &self->copy.side##Device) < 0) {    \
+        if (End_set_device(self, &self->side, obj, "set_" #side "_device", &self->copy.side##Device) < 0) {           \
             return NULL;                                                                                              \
         }                                                                                                             \
         self->copy.side##MemoryType = CU_MEMORYTYPE_DEVICE;                                                           \
@@ -181,7 +194,7 @@ static int End_set_array(State *state, End *end, PyObject *obj, const char *call
     }                                                                                                                 \
     static PyObject *Box_set_##side##_array(PyObject *op, PyObject *obj) {                                            \
         Box *self = (Box *)op;                                                                                        \
-        if (End_set_array(self->state, &self->side, obj, "set_" #side "_array", &self->copy.side##Array) < 0) {       \
+        if (End_set_array(self, &self->side, obj, "set_" #side "_array", &self->copy.side##Array) < 0) {              \
             return NULL;                                                                                              \
         }                                                                                                             \
         self->copy.side##MemoryType = CU_MEMORYTYPE_ARRAY;                                                            \
@@ -190,11 +203,12 @@ static int End_set_array(State *state, End *end, PyObject *obj, const char *call
     static PyObject *Box_set_##side##_unified(PyObject *op, PyObject *obj) {                                          \
         Box *self = (Box *)op;                                                                                        \
         int host = PyArray_Check(obj) || (PyObject_CheckBuffer(obj) && !cud_is_allocation(self->state, obj));         \
-        if (host ? End_set_host(&self->side, obj, "set_" #side "_unified", write)                                     \
-                 : End_set_device(self->state, &self->side, obj, "set_" #side "_unified", &self->copy.side##Device)) { \
+        if (host ? End_set_host(self, &self->side, obj, "set_" #side "_unified", write)                               \
+                 : End_set_device(self, &self->side, obj, "set_" #side "_unified", &self->copy.side##Device)) {        \
             return NULL;                                                                                              \
         }                                                                                                             \
         if (host) {                                                                                                   \
+            self->copy.side##Host = self->side.host;                                                                  \
             self->copy.side##Device = self->side.base = (CUdeviceptr)(uintptr_t)self->side.host;                      \
         }                                                                                                             \
         self->copy.side##MemoryType = CU_MEMORYTYPE_UNIFIED;                                                          \
@@ -399,10 +413,15 @@ static PyObject *run(Box *self, int aligned, int async, PyObject *stream_arg) {
     Allocation *const allocations[] = {allocation_of(self, ends[0]), allocation_of(self, ends[1])};
     ArrayObject *const arrays[] = {array_of(self, ends[0]), array_of(self, ends[1])};
     for (int i = 0; i < 2; i++) { /* waiting may have let other threads free them */
-        if ((allocations[i] != NULL && cud_allocation_alive(allocations[i], call) < 0) || ends[i]->object != objects[i]) {
-            if (!PyErr_Occurred()) {
-                cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "the copy was changed by another thread while it ran");
-            }
+        if (ends[i]->object != objects[i]) {
+            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "the copy was changed by another thread while it ran");
+            goto done;
+        }
+        if (allocations[i] != NULL && cud_allocation_alive(allocations[i], call) < 0) {
+            goto done;
+        }
+        if (arrays[i] != NULL && arrays[i]->freed) {
+            cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "the Array at %s was freed before", i == 0 ? from.side : to.side);
             goto done;
         }
     }
@@ -415,9 +434,11 @@ static PyObject *run(Box *self, int aligned, int async, PyObject *stream_arg) {
     CUresult status;
     int kind = self->kind;
     CU_COUNT_QUEUED();
+    self->running++;
     Py_BEGIN_ALLOW_THREADS
     status = make_call(kind, &copy, aligned, async, handle);
     Py_END_ALLOW_THREADS
+    self->running--;
     if (status == CUDA_SUCCESS && async) {
         for (int i = 0; i < 2; i++) {
             int device = allocations[i] != NULL || arrays[i] != NULL;

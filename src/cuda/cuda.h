@@ -233,6 +233,8 @@ struct Stream {
     Stream *next;        /* State.streams */
 };
 
+/* The next of cud_streams from *from* on, kept for the walk, which lets go of *last*: while code runs, streams come and go. */
+Stream *cud_stream_walk(Stream *from, Stream *last);
 /* None or left out (NULL): the default stream, *object NULL. A Stream, an int, or anything with __cuda_stream__ or handle.
  * *object is borrowed from obj. -1 with an exception. */
 int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handle, Stream **object);
@@ -314,9 +316,6 @@ static inline int cud_is_allocation(State *state, PyObject *obj); /* of any kind
 /* -1 with a LogicError after free(), or if its context was destroyed. */
 int cud_allocation_alive(Allocation *self, const char *call);
 
-/* The address that obj stands for: an Allocation, a PointerHolderBase, an int, anything with __cuda_array_interface__, gpudata, ptr
- * or __index__. *size: bytes from there to the allocation's end, SIZE_MAX if not known. -1 with an exception. */
-int cud_as_pointer(State *state, PyObject *obj, const char *call, const char *name, CUdeviceptr *ptr, size_t *size);
 /* -1 with a LogicError if n bytes do not fit into size. */
 int cud_check_range(State *state, const char *call, const char *name, CUdeviceptr ptr, size_t size, size_t n);
 

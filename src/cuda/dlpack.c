@@ -77,7 +77,7 @@ PyObject *cud_dlpack(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyOb
     if (a[1] != NULL && a[1] != Py_None && pg_as_sizes(a[1], call, "max_version", version, 2) < 0) {
         return NULL;
     }
-    if (order_consumer(self, call, a[0]) < 0) {
+    if (order_consumer(self, call, a[0]) < 0 || cud_allocation_alive(self, call) < 0) { /* what the arguments ran may have freed it */
         return NULL;
     }
     int64_t shape[1] = {(int64_t)self->size}, strides[1] = {1};

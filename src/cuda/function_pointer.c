@@ -211,13 +211,17 @@ int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject 
     if (found <= 0) {
         return found;
     }
-    PyObject *data = PyDict_Check(interface) ? PyDict_GetItem(interface, data_name) : NULL;
+    /* Owned: a stream's __index__, or the keys' __eq__, may change the dict. */
+    PyObject *data = PyDict_Check(interface) ? Py_XNewRef(PyDict_GetItem(interface, data_name)) : NULL;
+    PyObject *stream = data != NULL ? Py_XNewRef(PyDict_GetItem(interface, stream_name)) : NULL;
     int result = -1;
     if (data == NULL || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
         function_refuse(self, i, "__cuda_array_interface__ of %s must be a dict whose 'data' is (pointer, read-only)", Py_TYPE(arg)->tp_name);
-    } else if (wait_for_producer(self, i, PyDict_GetItem(interface, stream_name), launch) == 0) {
+    } else if (wait_for_producer(self, i, stream, launch) == 0) {
         result = function_use_pointer(self, i, param, arg, Py_NewRef(PyTuple_GET_ITEM(data, 0)), at, launch, keep) < 0 ? -1 : 1;
     }
+    Py_XDECREF(data);
+    Py_XDECREF(stream);
     if (keep_add(keep, interface) < 0) {
         return -1;
     }

@@ -470,14 +470,9 @@ static int read_shared_size(Function *self, PyObject *const *values, PyObject *k
     return 0;
 }
 
-/* n_leading: grid, block and, for the asynchronous call, the stream. */
-int function_prepared_launch(Function *self, const char *call, int n_leading, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static int launch_prepared(Function *self, const Prepared *prepared, const char *call, int n_leading, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
     Plan *plan = self->plan;
-    Prepared *prepared = self->prepared;
-    if (PG_UNLIKELY(prepared == NULL)) {
-        PyErr_Format(PyExc_AttributeError, "%s: call prepare() on kernel '%U' first", call, self->name);
-        return -1;
-    }
     if (PG_UNLIKELY(nargs < n_leading)) {
         PyErr_Format(PyExc_TypeError, "%s: grid, block%s come before the arguments of kernel '%U'", call, n_leading == 3 ? " and stream" : "", self->name);
         return -1;
@@ -522,17 +517,28 @@ int function_prepared_launch(Function *self, const char *call, int n_leading, Py
     keep.n = 0;
     keep.more = NULL;
     int result = -1;
-    prepared->refs++;
     if (pack(self, prepared, args + n_leading, params, &launch, &keep) == 0) {
         result = function_submit(self, &launch, params, size, args + n_leading, nargs - n_leading);
     }
-    prepared_free(prepared);
     if (PG_UNLIKELY(keep.n > 0)) {
         keep_clear(&keep);
     }
     if (PG_UNLIKELY(params != local.bytes)) {
         PyMem_Free(params);
     }
+    return result;
+}
+
+/* n_leading: grid, block and, for the asynchronous call, the stream. */
+int function_prepared_launch(Function *self, const char *call, int n_leading, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+    Prepared *prepared = self->prepared;
+    if (PG_UNLIKELY(prepared == NULL)) {
+        PyErr_Format(PyExc_AttributeError, "%s: call prepare() on kernel '%U' first", call, self->name);
+        return -1;
+    }
+    prepared->refs++;
+    int result = launch_prepared(self, prepared, call, n_leading, args, nargs, kwnames);
+    prepared_free(prepared);
     return result;
 }
 

@@ -158,13 +158,18 @@ static PyObject *Graph_debug_dot(PyObject *op, PyObject *const *args, Py_ssize_t
 
 #define STREAMS_MANY 8
 
+/* Where it was launched; stream is NULL for the default stream and for handles that are not ours. */
+typedef struct {
+    CUstream handle;
+    Stream *stream;
+} Used;
+
 typedef struct {
     CUD_HEAD
     CUgraphExec handle;
     Context *context;
     PyObject *owned;
-    /* Where it was launched; stream is NULL for the default stream and for handles that are not ours. */
-    struct { CUstream handle; Stream *stream; } used[STREAMS_MANY];
+    Used used[STREAMS_MANY];
     int n_used;
 } GraphExec;
 
@@ -216,16 +221,21 @@ static int GraphExec_traverse(PyObject *op, visitproc visit, void *arg) {
 static void release_used(GraphExec *self, PyObject *owned) {
     ContextGuard guard;
     CUresult status;
-    if (self->n_used > 0 && cud_context_enter_free(self->context, &guard, &status) == 0) {
-        for (int i = 0; i < self->n_used; i++) {
-            cud_hold(self->state, self->context, self->used[i].handle, self->used[i].stream, owned);
+    Used used[STREAMS_MANY]; /* other threads may launch it meanwhile */
+    int n = self->n_used;
+    memcpy(used, self->used, sizeof used);
+    self->n_used = 0;
+    Py_INCREF(owned);
+    if (n > 0 && cud_context_enter_free(self->context, &guard, &status) == 0) {
+        for (int i = 0; i < n; i++) {
+            cud_hold(self->state, self->context, used[i].handle, used[i].stream, owned);
         }
         cud_context_leave(&guard);
     }
-    for (int i = 0; i < self->n_used; i++) {
-        Py_CLEAR(self->used[i].stream);
+    for (int i = 0; i < n; i++) {
+        Py_XDECREF((PyObject *)used[i].stream);
     }
-    self->n_used = 0;
+    Py_DECREF(owned);
 }
 
 static void GraphExec_dealloc(PyObject *op) {
@@ -241,7 +251,11 @@ static void GraphExec_dealloc(PyObject *op) {
     }
     if (self->handle != NULL) {
         CUresult status;
-        IN_CONTEXT(self->context, status, CU_BESIDE(status, cuGraphExecDestroy, self->handle)); /* a running one goes when it is done */
+        ContextGuard guard;
+        if (cud_context_enter_free(self->context, &guard, &status) == 0) {
+            CU_BESIDE(status, cuGraphExecDestroy, self->handle); /* a running one goes when it is done */
+            cud_context_leave(&guard);
+        }
         cud_live[LIVE_GRAPH]--;
     }
     PyErr_Restore(kind, value, traceback);
@@ -267,7 +281,7 @@ static void remember_stream(GraphExec *self, CUstream handle, Stream *stream) {
             return;
         }
     }
-    if (self->n_used == STREAMS_MANY) {
+    while (self->n_used == STREAMS_MANY) {
         release_used(self, self->owned);
     }
     self->used[self->n_used].handle = handle;

@@ -5,7 +5,7 @@
 #include "cuda.h"
 
 /* capture.c */
-enum { CAPTURE_NONE, CAPTURE_BEGUN, CAPTURE_JOINED }; /* Stream.capturing */
+enum { CAPTURE_NONE, CAPTURE_BEGUN, CAPTURE_JOINED, CAPTURE_ENDING }; /* Stream.capturing */
 extern long cud_capturing;  /* streams with begin_capture() and without end_capture() */
 /* Work has been queued on the stream: if it is part of a capture, the graph keeps owner, and this is 1. Never fails for the caller. */
 int cud_capture_keep(State *state, CUstream handle, Stream *stream, PyObject *owner);

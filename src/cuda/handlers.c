@@ -51,11 +51,12 @@ static void Handler_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
+/* New: any code of a program may set another one. */
 static PyObject *array_of(Handler *self) {
     if (self->array == NULL) {
         PyErr_Format(PyExc_TypeError, "%s: __init__ of the base class was not called", Py_TYPE(self)->tp_name);
     }
-    return self->array;
+    return Py_XNewRef(self->array);
 }
 
 /* Bytes of the array, as mem_alloc_like would have them. */
@@ -88,9 +89,13 @@ static PyObject *Handler_get_device_alloc(PyObject *op, PyObject *Py_UNUSED(igno
     PyObject *array = array_of(self);
     size_t size;
     if (array == NULL || self->dev_alloc != NULL) {
-        return array != NULL ? Py_NewRef(self->dev_alloc) : NULL;
+        PyObject *kept = array != NULL ? Py_NewRef(self->dev_alloc) : NULL;
+        Py_XDECREF(array);
+        return kept;
     }
-    if (size_of(array, &size) < 0) {
+    int failed = size_of(array, &size) < 0;
+    Py_DECREF(array);
+    if (failed) {
         return NULL;
     }
     PyObject *made = PyObject_CallMethod(self->state->module, "mem_alloc", "n", (Py_ssize_t)size);
@@ -111,12 +116,10 @@ PyObject *handler_device_alloc(Handler *self) {
                                                    : PyObject_CallMethod((PyObject *)self, "get_device_alloc", NULL);
 }
 
-/* Address of the handler's memory, checked against the n bytes to be copied. *keep is to be dropped after the copy. */
-static int device_range(Handler *self, const char *call, size_t n, CUdeviceptr *pointer, PyObject **keep) {
-    size_t size;
+/* The handler's memory, checked against the n bytes to be copied. Both are to be dropped after the copy. */
+static int device_range(Handler *self, const char *call, size_t n, DevicePointer *at, PyObject **keep) {
     *keep = handler_device_alloc(self);
-    if (*keep == NULL || cud_as_pointer(self->state, *keep, call, "dev_alloc", pointer, &size) < 0 ||
-        cud_check_range(self->state, call, "dev_alloc", *pointer, size, n) < 0) {
+    if (*keep == NULL || cud_device_range(self->state, *keep, call, "dev_alloc", n, at) < 0) {
         Py_CLEAR(*keep);
         return -1;
     }
@@ -125,36 +128,54 @@ static int device_range(Handler *self, const char *call, size_t n, CUdeviceptr *
 
 static PyObject *copy(PyObject *op, int to_host, const char *call) {
     Handler *self = (Handler *)op;
+    const char *routine = to_host ? "cuMemcpyDtoH" : "cuMemcpyHtoD";
     PyObject *array = array_of(self), *keep = NULL;
-    CUdeviceptr pointer;
+    DevicePointer at;
     Py_buffer view;
-    if (array == NULL || pg_get_buffer(array, call, "the array", to_host, &view) < 0) {
+    int failed = array == NULL || pg_get_buffer(array, call, "the array", to_host, &view) < 0;
+    Py_XDECREF(array); /* the view has it */
+    if (failed) {
         return NULL;
     }
     size_t n = (size_t)view.len;
     CUresult status = CUDA_SUCCESS;
-    if (device_range(self, call, n, &pointer, &keep) < 0) {
+    if (device_range(self, call, n, &at, &keep) < 0) {
         PyBuffer_Release(&view);
         return NULL;
     }
-    if (n > 0 && cud_wait_before_copy(self->state, to_host ? "cuMemcpyDtoH" : "cuMemcpyHtoD", SIZE_MAX) < 0) { /* hears Ctrl-C */
-        PyBuffer_Release(&view);
-        Py_DECREF(keep);
-        return NULL;
-    }
-    if (n > 0) {
+    failed = n > 0 && (cud_wait_before_copy(self->state, routine, SIZE_MAX) < 0 || /* hears Ctrl-C */
+                       (at.allocation != NULL && cud_allocation_alive(at.allocation, call) < 0)); /* other threads ran */
+    if (n > 0 && !failed) {
+        cud_pin(at.allocation);
         Py_BEGIN_ALLOW_THREADS
         if (to_host) {
-            CU_CALL(status, cuMemcpyDtoH, view.buf, pointer, n);
+            CU_CALL(status, cuMemcpyDtoH, view.buf, at.ptr, n);
         } else {
-            CU_CALL(status, cuMemcpyHtoD, pointer, view.buf, n);
+            CU_CALL(status, cuMemcpyHtoD, at.ptr, view.buf, n);
         }
         Py_END_ALLOW_THREADS
+        cud_unpin(at.allocation);
     }
     PyBuffer_Release(&view);
+    cud_device_release(&at);
     Py_DECREF(keep);
+    if (failed) {
+        return NULL;
+    }
     cud_print();
-    return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(self->state, to_host ? "cuMemcpyDtoH" : "cuMemcpyHtoD", status);
+    return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(self->state, routine, status);
+}
+
+/* Whether a result can be written back: found before the launch. */
+static int check_writable(PyObject *handler, const char *call) {
+    PyObject *array = array_of((Handler *)handler);
+    Py_buffer view;
+    int failed = array == NULL || pg_get_buffer(array, call, "the array", 1, &view) < 0;
+    if (!failed) {
+        PyBuffer_Release(&view);
+    }
+    Py_XDECREF(array);
+    return failed ? -1 : 0;
 }
 
 static PyObject *Handler_pre_call(PyObject *Py_UNUSED(op), PyObject *Py_UNUSED(stream)) { Py_RETURN_NONE; }
@@ -165,23 +186,11 @@ int handler_pre_call(State *state, PyObject *handler, PyObject *stream) {
     PyTypeObject *type = Py_TYPE(handler);
     PyObject *done;
     if (type == state->OutType) {
-        /* A result that cannot be written back is found before the launch. */
-        PyObject *array = array_of((Handler *)handler);
-        Py_buffer view;
-        if (array == NULL || pg_get_buffer(array, "Out", "the array", 1, &view) < 0) {
-            return -1;
-        }
-        PyBuffer_Release(&view);
-        return 0;
+        return check_writable(handler, "Out");
     }
     if (type == state->InType || type == state->InOutType) {
-        if (type == state->InOutType) {
-            Py_buffer view;
-            PyObject *array = array_of((Handler *)handler);
-            if (array == NULL || pg_get_buffer(array, "InOut", "the array", 1, &view) < 0) {
-                return -1;
-            }
-            PyBuffer_Release(&view);
+        if (type == state->InOutType && check_writable(handler, "InOut") < 0) {
+            return -1;
         }
         done = copy(handler, 0, type == state->InType ? "In" : "InOut");
     } else {

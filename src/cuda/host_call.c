@@ -271,6 +271,8 @@ static PyObject *launch_host_func(PyObject *module, PyObject *const *args, Py_ss
         }
         cud_hold(state, context, handle, stream, capsule);
         cud_context_leave(&guard);
+    } else { /* another thread destroyed the context: it may be called yet, so it stays */
+        Py_INCREF(capsule);
     }
     result = Py_NewRef(Py_None);
 done:

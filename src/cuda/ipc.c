@@ -91,11 +91,15 @@ static PyObject *mem_get_ipc_handle(PyObject *module, PyObject *obj) {
     }
     Py_DECREF((PyObject *)context);
     memset(&handle, 0, sizeof handle);
-    if (cud_device_pointer(state, obj, "mem_get_ipc_handle", "devptr", &at) < 0 ||
-        (at.allocation != NULL && cud_allocation_expose(at.allocation, "mem_get_ipc_handle") < 0)) {
+    if (cud_device_pointer(state, obj, "mem_get_ipc_handle", "devptr", &at) < 0) {
+        return NULL;
+    }
+    if (at.allocation != NULL && cud_allocation_expose(at.allocation, "mem_get_ipc_handle") < 0) {
+        cud_device_release(&at);
         return NULL;
     }
     CU_BESIDE(status, cuIpcGetMemHandle, &handle, at.ptr);
+    cud_device_release(&at);
     return status != CUDA_SUCCESS ? cud_raise(state, "cuIpcGetMemHandle", status) : PyByteArray_FromStringAndSize((const char *)&handle, sizeof handle);
 }
 

@@ -63,6 +63,9 @@ static void give_back(Allocation *self) {
     CUdeviceptr ptr = self->ptr;
     self->ptr = 0;
     if (ptr == 0) {
+        if (self->kind == MEMORY_ORDERED) {
+            cud_ordered_forget(self);
+        }
         return;
     }
     switch (self->kind) {
@@ -339,6 +342,7 @@ static PyObject *mem_get_address_range(PyObject *module, PyObject *obj) {
         return NULL;
     }
     CU_BESIDE(status, cuMemGetAddressRange, &base, &size, at.ptr);
+    cud_device_release(&at);
     return status != CUDA_SUCCESS ? cud_raise(state, "cuMemGetAddressRange", status)
                                   : Py_BuildValue("(Kn)", (unsigned long long)base, (Py_ssize_t)size);
 }

@@ -44,12 +44,14 @@ typedef struct {
 typedef struct {
     CUdeviceptr ptr;
     size_t size;            /* bytes from there to the end; SIZE_MAX: not known */
-    Allocation *allocation; /* borrowed from the object; NULL: not known */
+    Allocation *allocation; /* owned, as what gave it may drop it in any code of a program; NULL: not known */
 } DevicePointer;
 
+/* 0, and *out is to be released; -1 with an exception. */
 int cud_device_pointer(State *state, PyObject *obj, const char *call, const char *name, DevicePointer *out);
 /* The same with a check that n bytes fit. */
 int cud_device_range(State *state, PyObject *obj, const char *call, const char *name, size_t n, DevicePointer *out);
+static inline void cud_device_release(DevicePointer *at) { Py_CLEAR(at->allocation); }
 /* Bytes from ptr to the end of the driver's allocation that it lies in; SIZE_MAX if the driver does not know it. */
 size_t cud_room_at(CUdeviceptr ptr);
 /* The address of an allocation goes to somebody who may use it on any stream. */
@@ -71,6 +73,7 @@ CUresult cud_usage_join(State *state, Usage *usage, Context *home, CUstream hand
 int cud_usage_captured(const Usage *usage); /* a former owner's stream is being captured: its work cannot be waited for */
 
 void cud_ordered_free(Allocation *self); /* stream_memory.c */
+void cud_ordered_forget(Allocation *self); /* one of no bytes */
 void cud_ipc_close(Allocation *self);    /* ipc.c */
 void cud_pooled_free(Allocation *self);  /* pool_device.c */
 

@@ -77,7 +77,7 @@ static PyObject *run(State *state, const Fill *fill, PyObject *dest, PyObject *d
     uint32_t value;
     CUstream handle = NULL;
     Stream *stream = NULL;
-    DevicePointer to;
+    DevicePointer to = {0, 0, NULL};
     for (int i = 0; i < (fill->rows ? 3 : 1); i++) {
         if (pg_as_size(sizes[i], fill->name, names[i], &n[i]) < 0) {
             return NULL;
@@ -114,7 +114,7 @@ static PyObject *run(State *state, const Fill *fill, PyObject *dest, PyObject *d
         result = Py_NewRef(Py_None);
         goto done;
     }
-    if (to.allocation != NULL && cud_allocation_use(to.allocation, handle, stream) < 0) {
+    if (to.allocation != NULL && (cud_allocation_use(to.allocation, handle, stream) < 0 || cud_allocation_alive(to.allocation, fill->name) < 0)) {
         goto done;
     }
     CUresult status;
@@ -139,6 +139,7 @@ static PyObject *run(State *state, const Fill *fill, PyObject *dest, PyObject *d
         result = Py_NewRef(Py_None);
     }
 done:
+    cud_device_release(&to);
     Py_DECREF((PyObject *)context);
     return result;
 }

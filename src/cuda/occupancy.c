@@ -42,8 +42,8 @@ PyObject *Function_max_active_blocks(PyObject *op, PyObject *const *args, Py_ssi
     return status == CUDA_SUCCESS ? PyLong_FromLong(blocks) : cud_raise_with(self->state, routine, status, "kernel '%U'", self->name);
 }
 
-/* The driver's callback has no place for a pointer of ours; the GIL is held all the time, so one place serves. */
-static PyObject *shared_of_block;
+/* The driver's callback, which comes in the calling thread, has no place for a pointer of ours. */
+static _Thread_local PyObject *shared_of_block;
 
 static size_t CUDA_CB ask_shared(int block_size) {
     size_t shared = 0;

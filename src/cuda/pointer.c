@@ -37,7 +37,7 @@ static int from_allocation(Allocation *self, const char *call, DevicePointer *ou
     }
     out->ptr = self->ptr;
     out->size = self->size;
-    out->allocation = self;
+    out->allocation = (Allocation *)Py_NewRef((PyObject *)self);
     return 0;
 }
 
@@ -53,7 +53,10 @@ static int from_interface(PyObject *interface, const char *call, const char *nam
         PyErr_Format(PyExc_TypeError, "%s: the __cuda_array_interface__ of %s has no address in \"data\"", call, name);
         return -1;
     }
-    return from_integer(first, call, name, out);
+    Py_INCREF(first); /* its __index__ may change the dict */
+    int result = from_integer(first, call, name, out);
+    Py_DECREF(first);
+    return result;
 }
 
 static PyObject *attribute(PyObject *obj, const char *name) {
@@ -66,14 +69,11 @@ static PyObject *attribute(PyObject *obj, const char *name) {
 
 static int find(State *state, PyObject *obj, const char *call, const char *name, DevicePointer *out, int depth);
 
-/* Through what a method or an attribute gave; an allocation that only this keeps alive counts as an address. */
+/* Through what a method or an attribute gave. */
 static int find_in(State *state, PyObject *value, const char *call, const char *name, DevicePointer *out, int depth) {
     int result = depth > 8 ? -1 : find(state, value, call, name, out, depth + 1);
     if (depth > 8) {
         PyErr_Format(PyExc_TypeError, "%s: %s leads from object to object without an address", call, name);
-    }
-    if (result == 0 && out->allocation != NULL && Py_REFCNT((PyObject *)out->allocation) == 1) {
-        out->allocation = NULL;
     }
     Py_DECREF(value);
     return result;
@@ -136,20 +136,10 @@ int cud_device_pointer(State *state, PyObject *obj, const char *call, const char
     if (Py_IS_TYPE(obj, state->DeviceAllocationType) && !((Allocation *)obj)->freed && ((Allocation *)obj)->context->alive) {
         out->ptr = ((Allocation *)obj)->ptr;
         out->size = ((Allocation *)obj)->size;
-        out->allocation = (Allocation *)obj;
+        out->allocation = (Allocation *)Py_NewRef(obj);
         return 0;
     }
     return find(state, obj, call, name, out, 0);
-}
-
-int cud_as_pointer(State *state, PyObject *obj, const char *call, const char *name, CUdeviceptr *ptr, size_t *size) {
-    DevicePointer at;
-    if (cud_device_pointer(state, obj, call, name, &at) < 0) {
-        return -1;
-    }
-    *ptr = at.ptr;
-    *size = at.size;
-    return 0;
 }
 
 int cud_check_range(State *state, const char *call, const char *name, CUdeviceptr ptr, size_t size, size_t n) {
@@ -165,7 +155,14 @@ int cud_check_range(State *state, const char *call, const char *name, CUdevicept
 }
 
 int cud_device_range(State *state, PyObject *obj, const char *call, const char *name, size_t n, DevicePointer *out) {
-    return cud_device_pointer(state, obj, call, name, out) < 0 ? -1 : cud_check_range(state, call, name, out->ptr, out->size, n);
+    if (cud_device_pointer(state, obj, call, name, out) < 0) {
+        return -1;
+    }
+    if (cud_check_range(state, call, name, out->ptr, out->size, n) < 0) {
+        cud_device_release(out);
+        return -1;
+    }
+    return 0;
 }
 
 int cud_allocation_expose(Allocation *self, const char *call) {
@@ -201,6 +198,9 @@ static int DeviceView_traverse(PyObject *op, visitproc visit, void *arg) {
 static void DeviceView_dealloc(PyObject *op) {
     View *self = (View *)op;
     PyObject_GC_UnTrack(op);
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
     cud_unpin(self->allocation);
     Py_XDECREF((PyObject *)self->allocation);
     Py_XDECREF(self->owner);
@@ -229,7 +229,8 @@ PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdevi
     PyObject *a[2];
     size_t size, offset = 0;
     if (pg_args(&as_buffer_args, args, nargs, kwnames, a) < 0 || pg_as_size(a[0], call, "size", &size) < 0 ||
-        (a[1] != NULL && pg_as_size(a[1], call, "offset", &offset) < 0)) {
+        (a[1] != NULL && pg_as_size(a[1], call, "offset", &offset) < 0) ||
+        (allocation != NULL && cud_allocation_alive(allocation, call) < 0)) { /* a number's __index__ may have freed it */
         return NULL;
     }
     if (offset > room || size > room - offset) {
@@ -295,10 +296,14 @@ static PyObject *PointerHolderBase_as_buffer(PyObject *op, PyObject *const *args
         return NULL;
     }
     Py_DECREF((PyObject *)context);
-    if (find(state, op, call, "get_pointer()", &at, 0) < 0 || (at.allocation != NULL && cud_allocation_expose(at.allocation, call) < 0)) {
+    if (find(state, op, call, "get_pointer()", &at, 0) < 0) {
         return NULL;
     }
-    return cud_view(state, op, at.allocation, at.ptr, at.size, call, args, nargs, kwnames);
+    PyObject *view = at.allocation != NULL && cud_allocation_expose(at.allocation, call) < 0
+                         ? NULL
+                         : cud_view(state, op, at.allocation, at.ptr, at.size, call, args, nargs, kwnames);
+    cud_device_release(&at);
+    return view;
 }
 
 static PyMethodDef PointerHolderBase_methods[] = {

@@ -159,16 +159,20 @@ static void free_held(Pool *self) {
     }
 }
 
+/* The next one from *from* on, kept. */
+static Pool *walk(Pool *from) {
+    while (from != NULL && Py_REFCNT((PyObject *)from) == 0) { /* it is being deallocated */
+        from = from->next;
+    }
+    return (Pool *)Py_XNewRef((PyObject *)from);
+}
+
 void cud_pools_trim(Context *of) {
-    Pool *pool = pools, *next;
-    Py_XINCREF((PyObject *)pool);
-    for (; pool != NULL; pool = next) {
+    for (Pool *pool = walk(pools), *next; pool != NULL; pool = next) {
         if (of == NULL || pool->context == of) {
             free_held(pool);
         }
-        for (next = pool->next; next != NULL && Py_REFCNT((PyObject *)next) == 0; next = next->next) { /* it is being deallocated */
-        }
-        Py_XINCREF((PyObject *)next);
+        next = walk(pool->next);
         Py_DECREF((PyObject *)pool);
     }
 }

@@ -21,6 +21,15 @@ CUresult cud_order_after(CUstream later, CUstream first, const char **routine) {
 
 Stream *cud_streams;
 
+Stream *cud_stream_walk(Stream *from, Stream *last) {
+    while (from != NULL && Py_REFCNT((PyObject *)from) == 0) { /* it is being deallocated: of a subclass, before it leaves the list */
+        from = from->next;
+    }
+    Py_XINCREF((PyObject *)from);
+    Py_XDECREF((PyObject *)last);
+    return from;
+}
+
 static Stream *stream_new(State *state, PyTypeObject *type, Context *context, CUstream handle, int owned) {
     Stream *self = (Stream *)PG_NEW(type);
     if (self != NULL) {
@@ -152,9 +161,6 @@ static int Stream_traverse(PyObject *op, visitproc visit, void *arg) {
 static void Stream_dealloc(PyObject *op) {
     Stream *self = (Stream *)op;
     PyObject_GC_UnTrack(op);
-    if (self->weakrefs != NULL) {
-        PyObject_ClearWeakRefs(op);
-    }
     if (self->state != NULL) {
         for (Stream **link = &cud_streams; *link != NULL; link = &(*link)->next) {
             if (*link == self) {
@@ -162,6 +168,9 @@ static void Stream_dealloc(PyObject *op) {
                 break;
             }
         }
+    }
+    if (self->weakrefs != NULL) { /* off the list: code that runs now must not find it there */
+        PyObject_ClearWeakRefs(op);
     }
     if (self->capturing != CAPTURE_NONE) {
         cud_capture_abandon(self);
@@ -194,6 +203,14 @@ static void Stream_dealloc(PyObject *op) {
 /* A driver takes any number for a pointer; what cannot be one is refused. 1 and 2 are the default streams by name. */
 #define LEAST_HANDLE 65536u
 #define GREATEST_HANDLE (1ull << 56)
+
+static int check_handle(State *state, const char *call, const char *name, uint64_t value) {
+    if ((value > 2 && value < LEAST_HANDLE) || value > GREATEST_HANDLE) {
+        cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "%s = %llu is no CUstream", name, (unsigned long long)value);
+        return -1;
+    }
+    return 0;
+}
 
 /* ---- streams as arguments ------------------------------------------------------------------------------------------ */
 
@@ -248,12 +265,11 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
     }
     int failed = pg_as_u64(number, call, "stream", &value) < 0;
     Py_DECREF(number);
-    if (!failed && ((value > 2 && value < LEAST_HANDLE) || value > GREATEST_HANDLE)) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "stream = %llu is no CUstream", (unsigned long long)value);
+    if (failed || check_handle(state, call, "stream", value) < 0) {
         return -1;
     }
     *handle = (CUstream)(uintptr_t)value;
-    return failed ? -1 : 0;
+    return 0;
 }
 
 /* ---- methods -------------------------------------------------------------------------------------------------------- */
@@ -325,7 +341,8 @@ static PyObject *Stream_from_handle(PyObject *type, PyObject *const *args, Py_ss
     PyObject *a[1];
     uint64_t handle;
     State *state = cud_state_of((PyTypeObject *)type);
-    if (state == NULL || pg_args(&Stream_from_handle_args, args, nargs, kwnames, a) < 0 || pg_as_u64(a[0], "Stream.from_handle", "handle", &handle) < 0) {
+    if (state == NULL || pg_args(&Stream_from_handle_args, args, nargs, kwnames, a) < 0 || pg_as_u64(a[0], "Stream.from_handle", "handle", &handle) < 0 ||
+        check_handle(state, "Stream.from_handle", "handle", handle) < 0) {
         return NULL;
     }
     Context *context = cud_context_current(state);

@@ -26,6 +26,12 @@ static void forget(Ordered *order) {
     Py_CLEAR(order->stream);
 }
 
+void cud_ordered_forget(Allocation *self) {
+    if (self->usage != NULL) { /* NULL: it was not made to the end */
+        forget((Ordered *)self->usage);
+    }
+}
+
 void cud_ordered_free(Allocation *self) {
     Ordered *order = (Ordered *)self->usage;
     ContextGuard guard;

@@ -78,18 +78,13 @@ typedef struct {
 
 static int given(PyObject *obj) { return obj != NULL && obj != Py_None; }
 
-static int use_memory(Texture *self, PyObject *obj, const Linear *how, CUDA_RESOURCE_DESC *resource) {
+static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, const Linear *how, CUDA_RESOURCE_DESC *resource) {
     State *state = self->state;
     const char *call = "TextureObject";
-    DevicePointer at;
+    const DevicePointer at = *place;
     uint32_t format, channels = 1;
     size_t size = 0, width = 0, height = 0, pitch = 0, element;
-    if (!given(how->format)) {
-        cud_reject_type(state, call, "format must be given for linear memory (or the resource be an Array): dtype_to_array_format(dtype)");
-        return -1;
-    }
-    if (cud_device_pointer(state, obj, call, "resource", &at) < 0 || pg_as_u32(how->format, call, "format", &format) < 0 ||
-        (given(how->channels) && pg_as_u32(how->channels, call, "num_channels", &channels) < 0)) {
+    if (pg_as_u32(how->format, call, "format", &format) < 0 || (given(how->channels) && pg_as_u32(how->channels, call, "num_channels", &channels) < 0)) {
         return -1;
     }
     element = cud_format_size((CUarray_format)format) * channels;
@@ -143,10 +138,25 @@ static int use_memory(Texture *self, PyObject *obj, const Linear *how, CUDA_RESO
         (at.allocation != NULL && cud_allocation_expose(at.allocation, call) < 0)) {
         return -1;
     }
-    self->resource = Py_NewRef(at.allocation != NULL ? (PyObject *)at.allocation : obj);
+    self->resource = at.allocation != NULL ? (PyObject *)at.allocation : Py_NewRef(obj);
     self->pinned = at.allocation;
     cud_pin(at.allocation);
+    place->allocation = NULL; /* it is the resource's now */
     return 0;
+}
+
+static int use_memory(Texture *self, PyObject *obj, const Linear *how, CUDA_RESOURCE_DESC *resource) {
+    DevicePointer at;
+    if (!given(how->format)) {
+        cud_reject_type(self->state, "TextureObject", "format must be given for linear memory (or the resource be an Array): dtype_to_array_format(dtype)");
+        return -1;
+    }
+    if (cud_device_pointer(self->state, obj, "TextureObject", "resource", &at) < 0) {
+        return -1;
+    }
+    int result = use_memory_at(self, obj, &at, how, resource);
+    cud_device_release(&at);
+    return result;
 }
 
 /* One number for all three dimensions, or up to three. */

@@ -71,7 +71,7 @@ static int have_context(State *state) {
 
 static PyObject *copy_to_device(State *state, const char *call, PyObject *dest, PyObject *src) {
     HostBytes host;
-    DevicePointer to;
+    DevicePointer to = {0, 0, NULL};
     if (have_context(state) < 0 || cud_host_bytes(state, src, call, "src", 0, &host) < 0) {
         return NULL;
     }
@@ -92,6 +92,7 @@ static PyObject *copy_to_device(State *state, const char *call, PyObject *dest, 
             cud_unpin(to.allocation);
         }
     }
+    cud_device_release(&to);
     cud_host_release(&host);
     return failed ? NULL : status != CUDA_SUCCESS ? cud_raise(state, "cuMemcpyHtoD", status) : Py_NewRef(Py_None);
 }
@@ -104,10 +105,12 @@ static PyObject *copy_to_host(State *state, const char *call, PyObject *src, voi
         return NULL;
     }
     if (size == 0) {
+        cud_device_release(&from);
         Py_RETURN_NONE;
     }
     if ((from.allocation != NULL && cud_allocation_use(from.allocation, NULL, NULL) < 0) || (idle = cud_wait_before_copy(state, "cuMemcpyDtoH", size)) < 0 ||
         (from.allocation != NULL && cud_allocation_alive(from.allocation, call) < 0)) {
+        cud_device_release(&from);
         return NULL;
     }
     if (idle) {
@@ -119,6 +122,7 @@ static PyObject *copy_to_host(State *state, const char *call, PyObject *src, voi
         Py_END_ALLOW_THREADS
         cud_unpin(from.allocation);
     }
+    cud_device_release(&from);
     return status != CUDA_SUCCESS ? cud_raise(state, "cuMemcpyDtoH", status) : Py_NewRef(Py_None);
 }
 
@@ -151,7 +155,7 @@ static PyObject *memcpy_dtoh(PyObject *module, PyObject *const *args, Py_ssize_t
 
 static PyObject *copy_async(State *state, const char *call, PyObject *device, PyObject *host_arg, PyObject *stream_arg, int write) {
     HostBytes host;
-    DevicePointer at;
+    DevicePointer at = {0, 0, NULL};
     CUstream handle;
     Stream *stream;
     Context *context = cud_context_current(state);
@@ -201,6 +205,7 @@ static PyObject *copy_async(State *state, const char *call, PyObject *device, Py
     }
     cud_unpin(at.allocation);
 release:
+    cud_device_release(&at);
     cud_host_release(&host);
 done:
     Py_XDECREF(owner);
@@ -306,6 +311,7 @@ static PyObject *from_device(PyObject *module, PyObject *const *args, Py_ssize_t
         Py_DECREF(layout.dtype);
         return NULL;
     }
+    cud_device_release(&at);
     return fill_new(state, "from_device", a[0], PyArray_Empty(layout.n, layout.dims, layout.dtype, layout.fortran));
 }
 

@@ -15,6 +15,7 @@ static int copy_prepare(State *state, const char *call, PyObject *dest, PyObject
     copy->handle = NULL;
     copy->stream = NULL;
     copy->context = NULL;
+    copy->to.allocation = copy->from.allocation = NULL;
     if (pg_as_size(size, call, "size", &copy->size) < 0 || (copy->context = cud_context_current(state)) == NULL ||
         cud_device_range(state, dest, call, "dest", copy->size, &copy->to) < 0 || cud_device_range(state, src, call, "src", copy->size, &copy->from) < 0 ||
         (stream != NULL && cud_as_stream(state, stream, call, &copy->handle, &copy->stream) < 0)) {
@@ -56,6 +57,8 @@ static PyObject *copy_finish(State *state, Copy *copy, int prepared, const char 
         cud_unpin(copy->from.allocation);
         cud_unpin(copy->to.allocation);
     }
+    cud_device_release(&copy->from);
+    cud_device_release(&copy->to);
     Py_XDECREF((PyObject *)copy->context);
     if (prepared < 0) {
         return NULL;

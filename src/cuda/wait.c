@@ -114,17 +114,14 @@ int cud_wait_context(State *state, const char *routine) {
         if (poll(WAIT_STREAM, NULL, &status) < 0) {
             return -1;
         }
-        Stream *stream = (Stream *)Py_XNewRef((PyObject *)cud_streams);
-        while (stream != NULL && status == CUDA_SUCCESS) { /* each is kept meanwhile: other threads may drop it */
+        Stream *stream = cud_stream_walk(cud_streams, NULL);
+        while (stream != NULL && status == CUDA_SUCCESS) {
             int ours = stream->owned && stream->context->handle == current; /* another library may have destroyed its streams */
-            int failed = ours && poll(WAIT_STREAM, stream->handle, &status) < 0;
-            Stream *next = (Stream *)Py_XNewRef((PyObject *)stream->next);
-            Py_DECREF(stream);
-            stream = next;
-            if (failed) {
-                Py_XDECREF(stream);
+            if (ours && poll(WAIT_STREAM, stream->handle, &status) < 0) {
+                Py_DECREF(stream);
                 return -1;
             }
+            stream = cud_stream_walk(stream->next, stream);
         }
         Py_XDECREF(stream);
     }

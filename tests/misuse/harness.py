@@ -36,7 +36,7 @@ CASE_FILES = (
 )  # fmt: skip
 CUDA_FILES = (
     "cuda_args", "cuda_callbacks", "cuda_capture", "cuda_context", "cuda_exit", "cuda_fork",
-    "cuda_fuzz", "cuda_lifetime", "cuda_threads", "cuda_wait",
+    "cuda_fuzz", "cuda_lifetime", "cuda_reentry", "cuda_threads", "cuda_wait",
 )  # fmt: skip
 """The same for pygpu.cuda.driver; their Env is cuda_env's."""
 MF = cl.mem_flags

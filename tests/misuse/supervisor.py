@@ -46,15 +46,17 @@ class Outcome:
     text: str
 
 
-def environment() -> dict[str, str]:
+def environment(names: list[str]) -> dict[str, str]:
     """The worker's environment: ours, with the pygpu that we import, the modules beside this one
-    and a faulthandler."""
+    and a faulthandler; with a pattern in freed memory for cases that would read it."""
     env = dict(os.environ)
     package = sys.modules["pygpu"].__file__ or ""
     paths = [str(Path(package).parent.parent)] if not PEER else []
     paths += [str(HERE), env.get("PYTHONPATH", "")]
     env["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     env["PYTHONFAULTHANDLER"] = "1"
+    if any("_reentry:" in name for name in names):
+        env["PYTHONMALLOC"] = "debug"
     env["PYTHONDONTWRITEBYTECODE"] = "1"
     env["PYOPENCL_COMPILER_OUTPUT"] = "0"
     return env
@@ -77,7 +79,7 @@ def batch(names: list[str], outcomes: dict[str, Outcome], exit_limit: float = 60
         with errors.open("wb") as stream:
             process = subprocess.Popen(
                 [sys.executable, str(HERE / "worker.py"), str(results), *names],
-                env=environment(), cwd=folder, stdin=subprocess.DEVNULL,
+                env=environment(names), cwd=folder, stdin=subprocess.DEVNULL,
                 stdout=stream, stderr=stream, start_new_session=True,
             )  # fmt: skip
         current, step, pending = "", "start", ""
