@@ -100,6 +100,9 @@ static GPUArray *first_of(PyObject *const *operands, int n) {
 static int finish(GPUArray *out, PyObject *event, int numbers, PyObject **result) {
     if (event == NULL) {
         Py_DECREF((PyObject *)out);
+        if (!PyErr_Occurred()) {
+            return 0; /* the table has changed meanwhile */
+        }
         if (numbers && PyErr_ExceptionMatches(PyExc_OverflowError)) {
             PyErr_Clear(); /* a number that does not fit: NumPy's rules decide */
             return 0;
@@ -151,7 +154,9 @@ static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *f
             Py_XDECREF(data);
             return data != NULL ? 0 : -1;
         }
-        out = (GPUArray *)arr_new_like(first, entry->dtype, data);
+        PyArray_Descr *dtype = (PyArray_Descr *)Py_NewRef((PyObject *)entry->dtype); /* a new object may let garbage be collected */
+        out = (GPUArray *)arr_new_like(first, dtype, data);
+        Py_DECREF((PyObject *)dtype);
         if (out == NULL) {
             return -1;
         }
@@ -166,7 +171,7 @@ static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *f
             failed = args_array(&args, ((GPUArray *)operands[i])->base_data, ((GPUArray *)operands[i])->offset) < 0;
         }
     }
-    PyObject *event = failed ? NULL : table_launch_entry(table, entry, first->queue, &args, first->size);
+    PyObject *event = failed ? NULL : table_launch_entry(table, key, first->queue, &args, first->size);
     args_clear(&args);
     return finish(out, event, numbers, result);
 }

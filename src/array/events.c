@@ -113,10 +113,10 @@ int arr_set_event(GPUArray *self, PyObject *event) {
     if (PyList_GET_SIZE(events) == 1 && event != Py_None) {
         return PyList_SetItem(events, 0, Py_NewRef(event));
     }
-    if (PyList_SetSlice(events, 0, PyList_GET_SIZE(events), NULL) < 0) {
-        return -1;
-    }
-    return event != Py_None ? PyList_Append(events, event) : 0;
+    Py_INCREF(events); /* what goes may run code that gives the array another list */
+    int failed = PyList_SetSlice(events, 0, PyList_GET_SIZE(events), NULL) < 0 || (event != Py_None && PyList_Append(events, event) < 0);
+    Py_DECREF(events);
+    return failed ? -1 : 0;
 }
 
 /* ---- attributes -------------------------------------------------------------------------------------------------------------- */

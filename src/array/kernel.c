@@ -113,7 +113,7 @@ static uintptr_t code_of(PyObject *arg) {
         unsigned flags = (a->flags & ARRAY_C ? 1u : 0u) | (a->offset == 0 ? 2u : 0u);
         return ((uintptr_t)type << 16 | (uintptr_t)a->ndim << 8 | flags << 1) | 1;
     }
-    return PyArray_IsScalar(arg, Number) ? (uintptr_t)Py_TYPE(arg) : 0;
+    return PyArray_IsScalar(arg, Number) && !(Py_TYPE(arg)->tp_flags & Py_TPFLAGS_HEAPTYPE) ? (uintptr_t)Py_TYPE(arg) : 0; /* a class may go */
 }
 
 /* The codes of all arguments and the backend of their arrays (borrowed); 0 if Python has to look at them. */
@@ -138,7 +138,7 @@ static int codes_of(PyObject *const *args, Py_ssize_t n, uintptr_t *codes, PyObj
     return *backend != NULL;
 }
 
-static int guards_hold(PyObject *guards) {
+static int all_hold(PyObject *guards) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guards); i++) {
         PyObject *guard = PyTuple_GET_ITEM(guards, i), *place = PyTuple_GET_ITEM(guard, 0), *now;
         if (PyDict_CheckExact(place)) {
@@ -155,6 +155,15 @@ static int guards_hold(PyObject *guards) {
         }
     }
     return 1;
+}
+
+/* The same; looking at a class may run code that forgets the kernel: then they do not hold. */
+static int guards_hold(const Known *known) {
+    PyObject *guards = Py_NewRef(known->guards), *kernel = Py_NewRef(known->kernel);
+    int hold = all_hold(guards) && known->guards == guards && known->kernel == kernel;
+    Py_DECREF(guards);
+    Py_DECREF(kernel);
+    return hold;
 }
 
 PG_DOC(KernelBase_remember__doc__, "_remember", "$self, /, args, kernel, steps, guards, queue, cuda",
@@ -293,7 +302,7 @@ PyType_Spec arr_KernelBase_spec = {
 
 /* 1: launched, *result is new; 0: Python has to do it; -1 with an exception. */
 static int launch(const Launcher *self, const Known *known, PyObject *const *args, PyObject **result) {
-    PyObject *slots[1 + 3 + MAX_STEPS + 4], **first = slots + 1, *owned[MAX_STEPS];
+    PyObject *slots[1 + 3 + MAX_STEPS + 4], **first = slots + 1, *owned[MAX_STEPS + 1]; /* a conversion may run code that gives arrays other memory */
     Py_ssize_t n = 0;
     int n_owned = 0, status = -1;
     PyObject *names = NULL;
@@ -307,7 +316,7 @@ static int launch(const Launcher *self, const Known *known, PyObject *const *arg
                 return 0;
             }
         }
-        first[n++] = known->queue;
+        owned[n_owned++] = first[n++] = Py_NewRef(known->queue);
         first[n++] = self->global_size;
         first[n++] = self->block;
     } else if (self->queue == Py_None) {
@@ -327,7 +336,7 @@ static int launch(const Launcher *self, const Known *known, PyObject *const *arg
             first[n++] = arg;
             continue;
         case GIVE_MEMORY:
-            first[n++] = a->base_data;
+            owned[n_owned++] = first[n++] = Py_NewRef(a->base_data);
             continue;
         case GIVE_OFFSET:
             value = a->offset;
@@ -378,7 +387,7 @@ static PyObject *Launcher_vectorcall(PyObject *op, PyObject *const *args, size_t
                 memcmp(known->codes, codes, (size_t)nargs * sizeof codes[0]) != 0) {
                 continue;
             }
-            if (!guards_hold(known->guards)) {
+            if (!guards_hold(known)) {
                 break;
             }
             int cuda = known->cuda, done = launch(self, known, args, &result);

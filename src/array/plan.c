@@ -36,10 +36,10 @@ static int key_array(Key *key, const GPUArray *array) {
 static int key_number(Key *key, PyObject *op) {
     Py_ssize_t word = PyFloat_CheckExact(op) ? WORD_FLOAT : PyLong_CheckExact(op) ? WORD_INT : PyBool_Check(op) ? WORD_BOOL : 0;
     if (word == 0) {
-        if (!PyArray_IsScalar(op, Number)) {
+        if (!PyArray_IsScalar(op, Number) || (Py_TYPE(op)->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
             return 0;
         }
-        /* A type's address: types of NumPy's numbers live as long as the process. */
+        /* A type's address: types of NumPy's own numbers live as long as the process. */
         word = WORD_SCALAR | (Py_ssize_t)((uintptr_t)Py_TYPE(op) << 3);
     }
     if (key->words + 1 > PLAN_WORDS) {

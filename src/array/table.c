@@ -182,6 +182,7 @@ int args_array(Args *args, PyObject *memory, Py_ssize_t offset) {
         return -1;
     }
     args->owned[args->n_owned++] = number;
+    args->owned[args->n_owned++] = Py_NewRef(memory);
     args_put(args, memory);
     args_put(args, number);
     return 0;
@@ -226,39 +227,48 @@ PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocat
     return memory;
 }
 
-/* The objects that tell a launch how many items there are; kept for the next one. */
-static int set_count(const Table *self, Entry *entry, Py_ssize_t n) {
+/* The objects that tell a launch how many items there are; kept for the next one. The entry, NULL if it has gone meanwhile, or with an
+ * exception: making a tuple may collect garbage, whose code may do anything. */
+static Entry *set_count(const Table *self, Entry *entry, Py_ssize_t n) {
+    uint64_t key = entry->key;
     Py_ssize_t groups = n / entry->per_group + (n % entry->per_group != 0);
     groups = groups > entry->max_groups ? entry->max_groups : groups;
     PyObject *count = PyLong_FromSsize_t(n), *sizes = Py_BuildValue("(n)", self->cuda ? groups : groups * entry->group_size);
-    if (count == NULL || sizes == NULL) {
+    entry = count != NULL && sizes != NULL ? table_find(self, key) : NULL;
+    if (entry == NULL) {
         Py_XDECREF(count);
         Py_XDECREF(sizes);
-        return -1;
+        return NULL;
     }
     Py_XSETREF(entry->n_object, count);
     Py_XSETREF(entry->sizes, sizes);
     entry->n = n;
-    return 0;
+    return entry;
 }
 
 PyObject *table_launch(const Table *self, PyObject *kernel, PyObject *queue, PyObject *sizes, PyObject *local, Args *args) {
     PyObject **slots = args->slots;
     size_t n = (size_t)args->n;
+    PyObject *result;
+    Py_INCREF(queue); /* the array's, which may get another one meanwhile */
     if (self->cuda) {
         slots[3 + n] = local;
         slots[4 + n] = sizes;
         slots[5 + n] = queue;
-        return PyObject_Vectorcall(kernel, slots + 3, n, grid_names);
+        result = PyObject_Vectorcall(kernel, slots + 3, n, grid_names);
+    } else {
+        slots[0] = queue;
+        slots[1] = sizes;
+        slots[2] = local;
+        result = PyObject_Vectorcall(kernel, slots, n + 3, NULL);
     }
-    slots[0] = queue;
-    slots[1] = sizes;
-    slots[2] = local;
-    return PyObject_Vectorcall(kernel, slots, n + 3, NULL);
+    Py_DECREF(queue);
+    return result;
 }
 
-PyObject *table_launch_entry(Table *self, Entry *entry, PyObject *queue, Args *args, Py_ssize_t n) {
-    if (entry->n != n && set_count(self, entry, n) < 0) {
+PyObject *table_launch_entry(Table *self, uint64_t key, PyObject *queue, Args *args, Py_ssize_t n) {
+    Entry *entry = table_find(self, key);
+    if (entry == NULL || (entry->n != n && (entry = set_count(self, entry, n)) == NULL)) {
         return NULL;
     }
     /* Another thread may change the entry while a launch gives up the GIL. */

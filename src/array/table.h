@@ -67,7 +67,7 @@ static inline int table_in_order(const Table *self, const PyObject *queue) { ret
 /* The arguments of a kernel; room is left for what a launch of either backend puts around them. */
 typedef struct {
     int n, n_owned;
-    PyObject *owned[32];
+    PyObject *owned[64]; /* memory too: a conversion may run a program's code, which gives an array other memory */
     PyObject *slots[ARGS_MAX + 6]; /* the arguments begin at 3 */
 } Args;
 
@@ -78,7 +78,8 @@ void args_clear(Args *args);
 
 /* Launches; returns the event, or None; NULL on failure. sizes, local: as in Entry and Table. */
 PyObject *table_launch(const Table *self, PyObject *kernel, PyObject *queue, PyObject *sizes, PyObject *local, Args *args);
-PyObject *table_launch_entry(Table *self, Entry *entry, PyObject *queue, Args *args, Py_ssize_t n);
+/* NULL without an exception: the entry has gone meanwhile. */
+PyObject *table_launch_entry(Table *self, uint64_t key, PyObject *queue, Args *args, Py_ssize_t n);
 /* Memory of so many bytes, new: of the pool (allocator None), or of another pool of ours; what anybody else's allocator gives is
  * looked at by the backend. */
 PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocator, Py_ssize_t nbytes);

@@ -72,6 +72,16 @@ static int cuda_read(const GPUArray *self, PyObject *host) {
     return status;
 }
 
+/* A command whose first three arguments are the array's queue and memory and what is copied: the array may get others while it waits. */
+static PyObject *command(PyObject *function, PyObject *const *args, size_t n, PyObject *names) {
+    PyObject *held[] = {Py_NewRef(args[0]), Py_NewRef(args[1]), Py_NewRef(args[2])};
+    PyObject *result = PyObject_Vectorcall(function, args, n, names);
+    for (int i = 0; i < 3; i++) {
+        Py_DECREF(held[i]);
+    }
+    return result;
+}
+
 static int opencl_write(GPUArray *self, PyObject *host, int blocking) {
     PyObject *args[] = {self->queue, self->base_data, host, NULL, NULL}, *names = NULL;
     PyObject *offset = self->offset != 0 ? PyLong_FromSsize_t(self->offset) : NULL;
@@ -87,7 +97,7 @@ static int opencl_write(GPUArray *self, PyObject *host, int blocking) {
         args[3] = Py_False;
         names = blocking_word;
     }
-    PyObject *event = PyObject_Vectorcall(arr_given.opencl_copy, args, 3, names);
+    PyObject *event = command(arr_given.opencl_copy, args, 3, names);
     Py_XDECREF(offset);
     return event_of(self, event);
 }
@@ -100,7 +110,7 @@ static int opencl_read(const GPUArray *self, PyObject *host) {
         }
         names = src_offset_word;
     }
-    int status = done(PyObject_Vectorcall(arr_given.opencl_copy, args, 3, names));
+    int status = done(command(arr_given.opencl_copy, args, 3, names));
     Py_XDECREF(args[3]);
     return status;
 }
@@ -124,7 +134,7 @@ int arr_copy_items(const GPUArray *self, GPUArray *made, Py_ssize_t nbytes) {
         status = done(PyObject_Vectorcall(arr_given.cuda_between, args, 4, NULL));
     } else {
         PyObject *args[] = {self->queue, made->base_data, self->base_data, size, place};
-        status = event_of(made, PyObject_Vectorcall(arr_given.opencl_copy, args, 3, count_and_offset_words));
+        status = event_of(made, command(arr_given.opencl_copy, args, 3, count_and_offset_words));
     }
 out:
     Py_XDECREF(size);
@@ -224,7 +234,7 @@ static int clear(GPUArray *self) {
         status = done(PyObject_Vectorcall(arr_given.cuda_fill, args, 4, NULL));
     } else {
         PyObject *args[] = {self->queue, self->base_data, arr_given.zero_byte, offset, nbytes};
-        status = event_of(self, PyObject_Vectorcall(arr_given.opencl_fill, args, 5, NULL));
+        status = event_of(self, command(arr_given.opencl_fill, args, 5, NULL));
     }
 out:
     Py_XDECREF(nbytes);
