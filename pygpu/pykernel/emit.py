@@ -21,7 +21,7 @@ from .types import ArrayType, RecordType, Scalar, Type
 __all__ = ["Unit", "c_type", "convert", "literal", "operate", "parameters", "pointer_type"]
 
 _SIMPLE = re.compile(r"\w+|\w*\([\w.]*\)|-?[\d.]+f?")
-_WORD = re.compile(r"\w+")
+WORD = re.compile(r"\w+")
 _DEFINED = re.compile(
     r"^(?:PG_INLINE [^(]*?|PG_TABLE [^\[]*?|typedef [^}]*\} |#include <)(\w+)[(\[;.]", re.M
 )
@@ -105,12 +105,12 @@ class Unit:
 
     def text(self, root: str) -> str:
         """*root* behind what it uses: not what was made on the way to the final types."""
-        used = set(_WORD.findall(root))
+        used = set(WORD.findall(root))
         kept = [root]
         for text in reversed([*self.types.values(), *self.texts.values()]):
             if not used.isdisjoint(_DEFINED.findall(text)):
                 kept.append(text)
-                used.update(_WORD.findall(text))
+                used.update(WORD.findall(text))
         return "".join(reversed(kept))
 
 
@@ -255,21 +255,19 @@ def operate(unit: Unit, name: str, values: Sequence[Value], loop: Sequence[Any])
     if helpers:
         unit.texts.setdefault(helpers, helpers)
     unit.need(*loop)
-    if "half" in unit.features and "f16" in codes:
-        unit.features.add("half")
     operands = [convert(v, Scalar(d)) for v, d in zip(values, loop)]
     outs = loop[nin:]
-    plain = re.fullmatch(r"y0 = ([^;]*);", body)
-    if plain is not None and len(outs) == 1:
-        text = plain.group(1)
+    if body.startswith("y0 = ") and body.find(";") == len(body) - 1 and len(outs) == 1:
+        text = body[5:-1]
         uses = _OPERAND.findall(text)
         if all(
             uses.count(str(i)) <= 1 or _SIMPLE.fullmatch(operand)
             for i, operand in enumerate(operands)
         ):
             text = _OPERAND.sub(lambda m: operands[int(m.group(1))], text)
-            call = re.fullmatch(r"\w+\([^()]*\)", text)
-            return [text if call else f"({text})"]
+            function, _, rest = text.partition("(")
+            whole = rest[-1:] == ")" and not {*"()"} & {*rest[:-1]}
+            return [text if whole and function.isidentifier() else f"({text})"]
     results = []
     for k, out in enumerate(outs):
         full = f"pgu_{name}_{'_'.join(codes)}{f'_{k}' if k else ''}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.backend import Backend
-from . import emit
+from . import builtins, emit, intrinsics  # noqa: F401 - loaded before the first call, not in it
 from .infer import FunctionCompiler, c_name
 from .source import KernelError
 from .types import ArrayType, Scalar, TupleType, Type
@@ -55,7 +54,7 @@ class Specialization:
         declared: list[str] = []
         self.plan: list[tuple[int, str, int]] = []
         body = "\n".join(lines)
-        used = set(re.findall(r"\w+", body))
+        used = set(emit.WORD.findall(body))
         for i, (t, name) in enumerate(zip(arg_types, walker.parameter_names())):
             self._declare(t, name, (i,), used, declared, starts)
         locals_: list[str] = []
