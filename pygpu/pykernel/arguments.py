@@ -10,6 +10,7 @@ import numpy as np
 from .._array import GPUArray
 from ..core import dtypes
 from ..core.backend import Backend
+from .types import Scalar
 
 __all__ = ["In", "InOut", "Out", "pointer_view", "to_device", "view_of"]
 
@@ -80,6 +81,13 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
             raise TypeError(
                 f"{name}: the __cuda_array_interface__ of a {type(arg).__name__} is none: {error}"
             ) from None
+    return arg
+
+
+def declared_number(arg: Any, kind: Any) -> Any:
+    """A NumPy number in the type that the signature says; other arguments as they are."""
+    if isinstance(arg, np.generic) and isinstance(kind, Scalar) and arg.dtype != kind.dtype:
+        return arg.astype(kind.dtype)
     return arg
 
 

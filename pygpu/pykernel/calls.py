@@ -14,7 +14,7 @@ from . import emit
 from .ir import Value, flat_values
 from .operators import Operators
 from .source import KernelError, python_function
-from .types import VOID, Scalar, TupleType, flat_types, weak
+from .types import VOID, Scalar, TupleType, distance, flat_types, weak
 
 __all__ = ["Calls", "Method", "WrongCall"]
 
@@ -64,6 +64,15 @@ def _takes(kind: Any, value: Value) -> bool:
     if value.type.weak:
         return "biufc".index(dtype.kind) >= "biufc".index(value.type.dtype.kind)
     return np.can_cast(value.type.dtype, dtype)
+
+
+def _far(kind: Any, value: Value) -> int:
+    """How far a number is from the type of a signature."""
+    dtype = getattr(kind, "dtype", None)
+    if not isinstance(value.type, Scalar) or dtype is None or hasattr(kind, "ndim"):
+        return 0
+    found = distance(dtype, value.type)
+    return 10000 if found is None else found
 
 
 class Calls(Operators):
@@ -129,25 +138,31 @@ class Calls(Operators):
         kwargs: dict[str, Value],
         src: str | None,
     ) -> Value:
-        """A call of a function with signatures: numbers are converted to the types of the first
-        that takes them safely, else of the first, but for a ufunc; the result is to its own."""
+        """A call of a function with signatures: numbers are converted to the types of the
+        nearest, the result to its own."""
         declared: Sequence[Any] = target.declared
         names = list(inspect.signature(function).parameters)
         given = {**dict(zip(names, args)), **kwargs}
-        chosen = declared[0]
-        for one in declared:
-            if all(
-                _takes(t, given[n]) for n, t in zip(names, one.args) if n in given
-            ):
-                chosen = one
-                break
-        else:
-            if hasattr(target, "nin"):
+        if hasattr(target, "nin"):  # as NumPy's ufuncs choose their loops
+            fitting = [
+                one
+                for one in declared
+                if all(_takes(t, given[n]) for n, t in zip(names, one.args) if n in given)
+            ]
+            if not fitting:
                 found = ", ".join(str(v.type) for v in given.values())
                 raise WrongCall(
                     f"{function.__name__} has no loop for ({found}), only "
                     f"{', '.join(map(repr, declared))}; convert the arguments"
                 )
+            chosen = fitting[0]
+        else:
+            chosen = min(
+                declared,
+                key=lambda one: sum(
+                    _far(t, given[n]) for n, t in zip(names, one.args) if n in given
+                ),
+            )
         kinds = dict(zip(names, chosen.args))
 
         def converted(kind: Any, value: Value) -> Value:

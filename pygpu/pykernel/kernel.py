@@ -23,7 +23,7 @@ from . import arguments
 from .compiler import guards_hold, source_of
 from .source import KernelError, python_function
 from .specialization import Specialization
-from .types import ArrayType, ObjectType, Scalar, TupleType, Type, as_type, weak
+from .types import ArrayType, ObjectType, Scalar, TupleType, Type, as_type, distances, fitting, weak
 
 __all__ = ["Kernel", "Specialization", "kernel"]
 
@@ -194,16 +194,23 @@ class Kernel(KernelBase):
 
     def _match(self, found: tuple[Type, ...]) -> tuple[Type, ...]:
         """The types by the signatures that were declared: numbers take the declared type."""
+        best: tuple[Type, ...] | None = None
+        least = -1
         for declared in self._declared:
             if len(declared) != len(found):
                 continue
-            result = [_fitting(want, have) for want, have in zip(declared, found)]
-            if None not in result:
-                return tuple(result)  # type: ignore[arg-type]
+            result = [fitting(want, have) for want, have in zip(declared, found)]
+            if None in result:
+                continue
+            far = sum(map(distances, declared, found))
+            if best is None or far < least:
+                best, least = tuple(result), far  # type: ignore[arg-type]
+        if best is not None:
+            return best
         wanted = " or ".join("(" + ", ".join(map(str, d)) + ")" for d in self._declared)
         raise TypeError(
-            f"{self.__name__}: the arguments are ({', '.join(map(str, found))}), and the signature "
-            f"says {wanted}"
+            f"{self.__name__}: No matching definition: the arguments are "
+            f"({', '.join(map(str, found))}), and the signature says {wanted}"
         )
 
     def _specialized(self, backend: Backend, args: Sequence[Any]) -> Specialization:
@@ -254,7 +261,9 @@ class Kernel(KernelBase):
 
     def _attributes(self, name: str, signature: Any) -> Any:
         """An attribute of the compiled kernel for a signature; of all of them without one."""
-        found = {types: getattr(made.kernel, name) for types, made in self.overloads.items()}
+        found = _ByTypes(
+            {types: getattr(made.kernel, name) for types, made in self.overloads.items()}
+        )
         if signature is None and self.specialized:
             return getattr(self.overloads[self._declared[0]].kernel, name)
         if signature is None:
@@ -286,7 +295,7 @@ class Kernel(KernelBase):
         ArrayType(dtype, ndim), or text such as "float32[:]". Without types, a dictionary of what
         was compiled so far."""
         if not arg_types:
-            return {s.arg_types: s.text for s in self._known.values()}
+            return _ByTypes({s.arg_types: s.text for s in self._known.values()})
         if len(arg_types) == 1 and isinstance(arg_types[0], (tuple, list)):
             arg_types = tuple(arg_types[0])
         kinds = [as_type_of_signature(t) for t in arg_types]
@@ -301,7 +310,9 @@ class Kernel(KernelBase):
         """A kernel for arguments of these types only, which may be given as types, too. The same
         one is returned for the same types."""
         if self.specialized:
-            raise RuntimeError(f"{self.__name__} is specialized already: it has one signature")
+            raise RuntimeError(
+                f"{self.__name__}: Dispatcher already specialized: it has one signature"
+            )
         kinds = tuple(self._kind_of(a, i) for i, a in enumerate(args))
         backend = self._backend_for(args, None)
         found = self._specializations.get((backend.name, kinds))
@@ -392,6 +403,8 @@ class Kernel(KernelBase):
                 args = (*args[:i], view, *args[i + 1 :])
         args = tuple([arguments.to_device(self.__name__, a, backend, queue, back) for a in args])
         made = self._specialized(backend, args)
+        if self._declared:
+            args = tuple(map(arguments.declared_number, args, made.arg_types))
         arrays = [a for a in _leaves(args) if isinstance(a, GPUArray)]
         for array in arrays:
             if array.backend is not backend:
@@ -451,23 +464,31 @@ class Kernel(KernelBase):
             raise AssertionError(made.asserts[int(number[0])])
 
 
-class _Overloads(dict[Any, Specialization]):
-    """Compiled kernels by argument types, also by those that signatures are written with; a
-    signature that was declared is compiled when it is asked for."""
+class _ByTypes(dict[Any, Any]):
+    """What there is by argument types, also by those that signatures are written with."""
+
+    def __missing__(self, key: Any) -> Any:
+        wanted = _loosely(key)
+        for kinds, found in self.items():
+            if _loosely(kinds) == wanted:
+                return found
+        raise KeyError(key)
+
+
+class _Overloads(_ByTypes):
+    """Compiled kernels by argument types; a signature that was declared is compiled when it is
+    asked for."""
 
     def __init__(self, kernel: Kernel, known: dict[Any, Specialization]) -> None:
         super().__init__(known)
         self.kernel = kernel
 
-    def __missing__(self, key: Any) -> Specialization:
-        given = getattr(key, "args", key)
-        items = given if isinstance(given, (tuple, list)) else (given,)
-        wanted = tuple(map(as_type_of_signature, items))
-        for kinds, made in self.items():
-            if _loosely(kinds) == _loosely(wanted):
-                return made
-        for kinds in self.kernel._declared:
-            if _loosely(kinds) == _loosely(wanted):
+    def __missing__(self, key: Any) -> Any:
+        wanted = _loosely(key)
+        for kinds in (*self, *self.kernel._declared):
+            if _loosely(kinds) == wanted:
+                if kinds in self:
+                    return self[kinds]
                 made = self.kernel._compile(
                     _default_backend(self.kernel._backend_name), kinds, True
                 )
@@ -475,8 +496,10 @@ class _Overloads(dict[Any, Specialization]):
         raise KeyError(key)
 
 
-def _loosely(kinds: Sequence[Type]) -> list[Any]:
+def _loosely(key: Any) -> list[Any]:
     """Types without the layout of arrays, and Python's numbers as their dtypes."""
+    given = getattr(key, "args", key)
+    kinds = map(as_type_of_signature, given if isinstance(given, (tuple, list)) else (given,))
     return [
         (k.dtype, getattr(k, "ndim", None)) if isinstance(k, (Scalar, ArrayType)) else k
         for k in kinds
@@ -527,21 +550,6 @@ def _queue_of(backend: Backend, args: Sequence[Any]) -> Any:
     return getattr(backend, "default_queue", None)
 
 
-def _fitting(want: Type, have: Type) -> Type | None:
-    """The type of an argument by the one that was declared for it, None if it does not fit."""
-    if isinstance(want, ArrayType) and isinstance(have, ArrayType):
-        return have if (want.dtype, want.ndim) == (have.dtype, have.ndim) else None
-    if isinstance(want, Scalar) and isinstance(have, Scalar):
-        fits = np.can_cast(have.dtype, want.dtype, "same_kind")
-        return want if fits or (have.weak and have.dtype.kind in "bi") else None
-    if isinstance(want, TupleType) and isinstance(have, TupleType):
-        if len(want.items) != len(have.items):
-            return None
-        items = tuple(map(_fitting, want.items, have.items))
-        return None if None in items else TupleType(items, have.names)
-    return have if want == have else None
-
-
 def _default_backend(name: str | None) -> Backend:
     """Where kernels run that are given nothing on a device."""
     if name == "cuda":
@@ -581,5 +589,8 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
         return functools.partial(kernel, **options)
     inner = python_function(function)
     if inner is None:
-        raise KernelError(f"pygpu.kernel: {function!r} is no Python function")
+        hint = ""
+        if isinstance(function, (staticmethod, classmethod)):
+            hint = f"; put {type(function).__name__} above the decorator, not below"
+        raise KernelError(f"pygpu.kernel: {function!r} is no Python function{hint}")
     return Kernel(inner, **options)

@@ -24,6 +24,9 @@ __all__ = [
     "Type",
     "VOID",
     "as_type",
+    "distance",
+    "distances",
+    "fitting",
     "flat_types",
     "join",
 ]
@@ -244,6 +247,41 @@ def join(a: Any, b: Any) -> Any:
         items = tuple(map(join, a.items, b.items))
         return None if None in items else TupleType(items, a.names if a.names == b.names else ())
     return None
+
+
+def distance(want: np.dtype[Any], have: Scalar) -> int | None:
+    """How far a number is from a type that a signature declares: 0 if it is kept as that, 1 if that
+    holds all that it may be, 100 if the kinds fit; None if not. Of several signatures, that with
+    the least sum is meant."""
+    if have.dtype == want:
+        return 0
+    if np.can_cast(have.dtype, want):
+        return 1
+    fits = np.can_cast(have.dtype, want, "same_kind") or (have.weak and have.dtype.kind in "bi")
+    return 100 if fits else None
+
+
+def fitting(want: Type, have: Type) -> Type | None:
+    """The type of an argument by the one that was declared for it, None if it does not fit."""
+    if isinstance(want, ArrayType) and isinstance(have, ArrayType):
+        return have if (want.dtype, want.ndim) == (have.dtype, have.ndim) else None
+    if isinstance(want, Scalar) and isinstance(have, Scalar):
+        return None if distance(want.dtype, have) is None else want
+    if isinstance(want, TupleType) and isinstance(have, TupleType):
+        if len(want.items) != len(have.items):
+            return None
+        items = tuple(map(fitting, want.items, have.items))
+        return None if None in items else TupleType(items, have.names)
+    return have if want == have else None
+
+
+def distances(want: Type, have: Type) -> int:
+    """The sum of how far the numbers are from what is declared, of types that fit."""
+    if isinstance(want, TupleType) and isinstance(have, TupleType):
+        return sum(map(distances, want.items, have.items))
+    if isinstance(want, Scalar) and isinstance(have, Scalar):
+        return distance(want.dtype, have) or 0
+    return 0
 
 
 def _sample(t: Scalar) -> Any:

@@ -187,6 +187,39 @@ def test_ufuncs_with_signatures(make: Any) -> None:
         untyped_call[1, 1](make(a))
 
 
+def both(x, y):
+    return x + y
+
+
+both_typed = pygpu.jit(["float32(float32, float32)", "float64(float64, float64)"])(both)
+
+
+def store_sum(out, x, y):
+    out[0] = both(x, y)
+
+
+@pygpu.kernel
+def call_both(out, x, y):
+    out[0] = both_typed(x, y)
+
+
+def test_nearest_signature(make: Any) -> None:
+    """Of several signatures, the one that keeps the numbers is meant, not the first that fits."""
+    sums = pygpu.kernel(
+        store_sum,
+        signatures=[("float64[:]", "float32", "float32"), ("float64[:]", "float64", "float64")],
+    )
+    out = make(np.zeros(1))
+    for k in (sums, call_both):
+        for x, y in ((1, 2**-25), (np.float64(1), np.float64(2**-25)), (1.0, np.float32(2**-25))):
+            k[1, 1](out, x, y)
+            assert out.get() == 1 + 2**-25
+        k[1, 1](out, np.float32(1), np.float32(2**-25))
+        assert out.get() == 1
+    types = ("float64[:]", "float64", "float64")
+    assert sums.inspect_source()[types] == sums.overloads[types].text
+
+
 @pygpu.kernel
 def wrapped(u, w, out):
     i = grid(1)

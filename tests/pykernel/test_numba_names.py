@@ -105,7 +105,7 @@ def test_specializations() -> None:
         one[1, 4](np.zeros(4), 2.5)
     with pytest.raises(TypeError, match="1 types, and the function has 2"):
         fill.specialize(f4[:])
-    with pytest.raises(RuntimeError, match="specialized already"):
+    with pytest.raises(RuntimeError, match="already specialized"):
         one.specialize(f4[::1], f4)
     assert one.get_regs_per_thread() >= 0
 
