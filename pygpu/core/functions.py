@@ -202,7 +202,16 @@ def multi_take(arrays: Sequence[Any], indices: Any, out: Any = None) -> list[Any
     """The same items of several arrays."""
     if out is not None:
         out = _outputs("multi_take", arrays, out)
-    return [a.take(indices, out=None if out is None else out[i]) for i, a in enumerate(arrays)]
+        return [a.take(indices, out=one) for a, one in zip(arrays, out)]
+    several = part("index").Several(indices)
+    results = [_taken(several, a) for a in arrays]
+    several.settle()
+    return results
+
+
+def _taken(several: Any, a: Any) -> Any:
+    """a.take(), of which an array on the device learns later whether it was right."""
+    return several.take(a) if isinstance(a, GPUArray) else a.take(several.indices)
 
 
 def _targets(call: str, arrays: Sequence[Any], shape: Any, out: Any) -> list[Any]:
@@ -221,8 +230,10 @@ def multi_put(
 ) -> list[Any]:
     """Set the same items of several new (or given) arrays; an array of one item sets them all."""
     targets = _targets("multi_put", arrays, dest_shape, out)
+    several = part("index").Several(dest_indices)
     for array, target in zip(arrays, targets):
-        target.put(dest_indices, array)
+        several.put(target, array)
+    several.settle()
     return targets
 
 
@@ -246,9 +257,16 @@ def multi_take_put(
     if src_offsets is not None and len(src_offsets) != len(arrays):
         raise ValueError("src_indices and src_offsets must have the same length")
     targets = _targets("multi_take_put", arrays, dest_shape, out)
+    index = part("index")
+    puts, takes = index.Several(dest_indices), index.Several(src_indices)
     for i, (array, target) in enumerate(zip(arrays, targets)):
-        where = src_indices if src_offsets is None else src_indices + src_offsets[i]
-        target.put(dest_indices, array.take(where))
+        if src_offsets is None:
+            items = _taken(takes, array)
+        else:
+            items = array.take(src_indices + src_offsets[i])
+        puts.put(target, items)
+    takes.settle()
+    puts.settle()
     return targets
 
 
@@ -259,12 +277,16 @@ def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
             raise TypeError(
                 f"subset_{name}: an array of the device is needed, not {type(a).__name__}"
             )
-    parts = [a.take(indices) for a in arrays]
+    several = part("index").Several(indices)
+    parts = [several.take(a) for a in arrays]
     if name == "dot":
-        return dot(parts[0], parts[1], dtype=dtype)
-    if dtype is not None:
-        return parts[0]._reduce(name, None, dtype=dtype)
-    return parts[0]._reduce(name, None)
+        result = dot(parts[0], parts[1], dtype=dtype)
+    elif dtype is not None:
+        result = parts[0]._reduce(name, None, dtype=dtype)
+    else:
+        result = parts[0]._reduce(name, None)
+    several.settle()  # while the device adds
+    return result
 
 
 # ---- products

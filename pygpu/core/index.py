@@ -18,7 +18,16 @@ from .masks import compress, moved, nonzero
 from .remember import step
 from .shells import index_text
 
-__all__ = ["getitem", "nonzero", "put", "put_along_axis", "setitem", "take", "take_along_axis"]
+__all__ = [
+    "Several",
+    "getitem",
+    "nonzero",
+    "put",
+    "put_along_axis",
+    "setitem",
+    "take",
+    "take_along_axis",
+]
 
 Shape = tuple[int, ...]
 _AXIS_TYPES = (int, type(None))
@@ -388,6 +397,53 @@ def take(
         steps = (step(a.backend, kernel, groups, size, places, numbers),)
         plans.add(name, 0, operands, None, out, steps)
     return out
+
+
+class Several:
+    """Takes and puts of several arrays with the same indices. What their kernels found out of
+    bounds is read once, by settle(); until then results may miss items."""
+
+    def __init__(self, indices: Any) -> None:
+        self.indices = indices
+        self.report: Report | None = None
+        self.again: list[Any] = []  # to ask one by one if an index was wrong
+
+    def _run(self, name: str, a: Any, *operands: Any) -> Any:
+        """What a plan that another call made launched; None if there is none."""
+        if type(self.indices) is not type(a):
+            return None
+        report = self.report
+        if report is None:
+            report = self.report = Report(a)
+        if report.array.backend is not a.backend:
+            return None
+        return a.backend.table.plans.run(name, a, self.indices, *operands, report.array)
+
+    def take(self, a: Any) -> Any:
+        """take() of the flat array."""
+        known = self._run("take None", a)
+        if known is None:
+            return take(a, self.indices)
+        self.again.append(lambda: take(a, self.indices))
+        return known
+
+    def put(self, a: Any, values: Any) -> None:
+        """put() of *values*."""
+        indices = self.indices
+        alike = type(values) is type(a) is type(indices) and a.ndim == values.ndim == 1
+        if not alike or indices.ndim != 1 or values.size not in (1, indices.size):
+            put(a, indices, values)
+            return
+        if values.base_data is a.base_data or self._run("put there", a, values) is None:
+            setitem(a, indices, values)
+            return
+        self.again.append(lambda: setitem(a, indices, values))
+
+    def settle(self) -> None:
+        """Raise IndexError if an index was out of bounds."""
+        if self.again and self.report is not None and self.report.read()[0]:
+            for one in self.again:
+                one()
 
 
 def put(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:

@@ -158,14 +158,9 @@ class GPUArray(Operations, ArrayBase):
 
     # ---- as PyCUDA's programs see it
 
-    @property
-    def gpudata(self) -> Any:
-        """What kernels take: the allocation, or the address of a view that begins later; None of an
-        array without items."""
-        if self.size == 0:
-            return None
-        if self.offset == 0:
-            return self.base_data
+    gpudata = ArrayBase._gpudata  # what kernels take
+
+    def _part(self) -> Any:
         return _Part(self)
 
     @property
@@ -173,10 +168,7 @@ class GPUArray(Operations, ArrayBase):
         """The address of the first item."""
         return int(self.base_data) + self.offset
 
-    @property
-    def mem_size(self) -> int:
-        """The number of items."""
-        return int(self.size)
+    mem_size = ArrayBase.size
 
     @property
     def _grid(self) -> tuple[int, int]:
@@ -193,14 +185,14 @@ class GPUArray(Operations, ArrayBase):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        handle = None if self.queue is None else self.queue.handle
+        queue, dtype = self.queue, self.dtype
         return {
             "shape": self.shape,
             "strides": self.strides,
-            "data": (self.ptr if self.size else 0, False),
-            "typestr": self.dtype.str,
-            "descr": self.dtype.descr,
-            "stream": handle or 1,
+            "data": (int(self.base_data) + self.offset if self.size else 0, False),
+            "typestr": dtype.str,
+            "descr": dtype.descr,
+            "stream": 1 if queue is None else queue.handle or 1,
             "version": 3,
         }
 

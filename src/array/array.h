@@ -16,7 +16,7 @@ typedef struct Table Table; /* table.h */
 
 /* What programs ask of every array, made with it: Python reads a member faster than it makes an int or a tuple. */
 typedef struct {
-    PyObject *shape, *strides, *size, *nbytes;
+    PyObject *shape, *strides, *size, *nbytes, *itemsize;
 } Told;
 
 typedef struct {

@@ -240,7 +240,14 @@ static PyObject *GPUArray_set_event(PyObject *op, PyObject *event) {
 
 /* ---- attributes -------------------------------------------------------------------------------------------------------------- */
 
-static PyObject *GPUArray_get_itemsize(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromSsize_t(ARRAY_ITEMSIZE((GPUArray *)op)); }
+/* What a kernel of CUDA takes for the array: an object of the class's own where the items begin later than the memory. */
+static PyObject *GPUArray_get_gpudata(PyObject *op, void *Py_UNUSED(closure)) {
+    GPUArray *self = (GPUArray *)op;
+    if (self->size == 0) {
+        Py_RETURN_NONE;
+    }
+    return self->offset == 0 ? Py_NewRef(self->base_data) : PyObject_CallMethod(op, "_part", NULL);
+}
 static PyObject *GPUArray_get_c_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_C); }
 static PyObject *GPUArray_get_f_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_F); }
 
@@ -309,7 +316,7 @@ static int GPUArray_setattro(PyObject *op, PyObject *name, PyObject *value) {
 }
 
 static PyGetSetDef GPUArray_getset[] = {
-    {"itemsize", GPUArray_get_itemsize, NULL, "int: Size of an item [bytes].", NULL},
+    {"_gpudata", GPUArray_get_gpudata, NULL, "Any: The allocation, or what holds the address of a view that begins later; None of an array without items.", NULL},
     {"_c_contiguous", GPUArray_get_c_contiguous, NULL, "bool: Whether items lie in C order without gaps.", NULL},
     {"_f_contiguous", GPUArray_get_f_contiguous, NULL, "bool: Whether items lie in Fortran order without gaps.", NULL},
     {"flags", GPUArray_get_flags, NULL, "Any: How the items lie: c_contiguous, f_contiguous, forc.", NULL},
@@ -331,6 +338,7 @@ static PyMemberDef GPUArray_members[] = {
     {"dtype", T_OBJECT_EX, offsetof(GPUArray, dtype), READONLY, "np.dtype[Any]: Type of the items."},
     {"size", T_OBJECT_EX, offsetof(GPUArray, told.size), READONLY, "int: Number of items."},
     {"nbytes", T_OBJECT_EX, offsetof(GPUArray, told.nbytes), READONLY, "int: size * itemsize [bytes]."},
+    {"itemsize", T_OBJECT_EX, offsetof(GPUArray, told.itemsize), READONLY, "int: Size of an item [bytes]."},
     {"ndim", T_INT, offsetof(GPUArray, ndim), READONLY, "int: Number of axes."},
     {NULL, 0, 0, 0, NULL},
 };

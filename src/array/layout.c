@@ -8,16 +8,17 @@ static void clear_told(Told *told) {
     Py_CLEAR(told->strides);
     Py_CLEAR(told->size);
     Py_CLEAR(told->nbytes);
+    Py_CLEAR(told->itemsize);
 }
 
 static void copy_told(Told *told, const Told *from) {
-    *told = (Told){Py_NewRef(from->shape), Py_NewRef(from->strides), Py_NewRef(from->size), Py_NewRef(from->nbytes)};
+    *told = (Told){Py_NewRef(from->shape), Py_NewRef(from->strides), Py_NewRef(from->size), Py_NewRef(from->nbytes), Py_NewRef(from->itemsize)};
 }
 
 static int make_told(Told *told, const GPUArray *array) {
     *told = (Told){pg_tuple_of(ARRAY_SHAPE(array), array->ndim), pg_tuple_of(ARRAY_STRIDES(array), array->ndim), PyLong_FromSsize_t(array->size),
-                   PyLong_FromSsize_t(array->size * ARRAY_ITEMSIZE(array))};
-    if (told->shape == NULL || told->strides == NULL || told->size == NULL || told->nbytes == NULL) {
+                   PyLong_FromSsize_t(array->size * ARRAY_ITEMSIZE(array)), PyLong_FromSsize_t(ARRAY_ITEMSIZE(array))};
+    if (told->shape == NULL || told->strides == NULL || told->size == NULL || told->nbytes == NULL || told->itemsize == NULL) {
         clear_told(told);
         return -1;
     }

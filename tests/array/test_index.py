@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pygpu.core import index
+from pygpu.core import functions, index
 from tests.array.test_reduce import host
 
 MANY = np.array([[0, -1, 3], [2, 2, -7]])
@@ -228,3 +228,44 @@ def test_bounds_where_nothing_is_chosen(make):
         with pytest.raises(IndexError, match="out of bounds"):
             a[:, make(wrong)] = 1
     assert a[:, make(np.array([2, 0, -3]))].shape == (0, 3)
+
+
+def test_several_arrays_by_the_same_indices(make):
+    """The indices are checked once for all arrays, and an index that is wrong for one is found."""
+    hosts = [host("f4", (9,)), host("i4", (9,)), host("f8", (9,)), host("f4", (4,))]
+    where, few = np.array([3, 0, -1, 2], np.int32), np.array([1, 3, 0], np.int32)
+    arrays, index = [make(a) for a in hosts], make(where)
+    for _ in range(3):  # as found out, then as remembered
+        for got, a in zip(functions.multi_take(arrays, index), hosts):
+            np.testing.assert_array_equal(got.get(), a[where])
+        values = [a[:4] for a in hosts]
+        values[1] = values[1][:1]
+        got = functions.multi_put([make(v) for v in values], index, out=[*map(make, hosts)])
+        for one, a, v in zip(got, hosts, values):
+            expected = a.copy()
+            expected[where] = v
+            np.testing.assert_array_equal(one.get(), expected)
+        got = functions.multi_take_put(arrays, make(few), make(few[::-1].copy()), (5,))
+        for one, a in zip(got, hosts):
+            np.testing.assert_array_equal(one.get()[few], a[few[::-1]])
+        for name, expected in (("sum", hosts[0][where].sum()), ("max", hosts[0][where].max())):
+            got = functions.subset(name, index, arrays[0])
+            np.testing.assert_allclose(got.get(), expected, rtol=1e-6)
+        got = functions.subset("dot", index, arrays[0], arrays[3])
+        np.testing.assert_allclose(got.get(), hosts[0][where] @ hosts[3][where], rtol=1e-6)
+    for _ in range(2):
+        far = make(np.array([1, 8, 0, 2], np.int32))
+        [_, got, _] = functions.multi_take(arrays[:3], far)
+        assert got.get()[1] == hosts[1][8]
+        message = "index 8 is out of bounds for axis 0 with size 4"
+        with pytest.raises(IndexError, match=message):
+            functions.multi_take(arrays, far)
+        with pytest.raises(IndexError, match=message):
+            functions.multi_put([make(h[:4]) for h in hosts], far, out=[*map(make, hosts)])
+        with pytest.raises(IndexError, match=message):
+            functions.subset("dot", far, arrays[0], arrays[3])
+        with pytest.raises(IndexError, match=message):
+            functions.multi_take_put(arrays, index, far, (9,))
+        with pytest.raises(IndexError, match="out of bounds"):
+            functions.multi_take_put(arrays, far, index, (5,))
+    assert all((a.get() == h).all() for a, h in zip(arrays, hosts))
