@@ -9,7 +9,7 @@ CXX2 ?= clang++
 export VENV PYTHON JOBS
 
 PY = $(VENV)/bin/python
-PYTEST = $(PY) -P -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile -m "not slow"
+PYTEST = $(PY) -P -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder -m "not slow"
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 

@@ -61,6 +61,16 @@ def _frozen_heap() -> None:
     gc.freeze()
 
 
+# The files that take longest, so that no process is left with one of them when the others are done.
+LONG = ["test_examples", "test_constructs", "test_misuse", "test_array_function", "test_kernels"]
+LONG += ["test_docs", "test_cuda_misuse", "test_index", "test_compiler", "test_ufuncs"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    names = {name: k for k, name in enumerate(LONG)}
+    items.sort(key=lambda item: names.get(item.path.stem, len(LONG)))
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     by_mark = any(
         "device" in str(m.args[0]) for m in metafunc.definition.iter_markers("parametrize")
