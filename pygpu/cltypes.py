@@ -63,6 +63,10 @@ def _vector_dtype(scalar: np.dtype[Any], count: builtins.int) -> np.dtype[Any]:
     )
 
 
+class _ComponentsError(TypeError, ValueError):
+    """PyOpenCL raises NumPy's ValueError."""
+
+
 def _maker(
     name: str, dtype: np.dtype[Any], count: builtins.int
 ) -> Callable[..., np.ndarray[Any, Any]]:
@@ -73,7 +77,7 @@ def _maker(
 
     def make(*args: Any, **kwargs: Any) -> np.ndarray[Any, Any]:
         if len(args) > slots:
-            raise TypeError(f"make_{name} takes {count} components, {len(args)} were given")
+            raise _ComponentsError(f"make_{name} takes {count} components, {len(args)} were given")
         if len(args) < count and len(args) + len(kwargs) < count:
             warnings.warn(
                 f"make_{name} with fewer than {count} components is deprecated: "

@@ -542,6 +542,23 @@ def link_programs(
 # ---- binaries that users give -------------------------------------------------------------------
 
 
+_seen_whole: set[tuple[int, int]] = set()  # binaries that were looked through: length and hash
+
+
+def _is_whole(binary: bytes) -> bool:
+    key = len(binary), hash(binary)
+    if key in _seen_whole:
+        return True
+    from pygpu.pocl_binary import is_whole
+
+    whole = is_whole(binary)
+    if whole:
+        if len(_seen_whole) == 1000:
+            _seen_whole.clear()
+        _seen_whole.add(key)
+    return whole
+
+
 def check_binaries(context: Context, devices: Any, binaries: Any) -> list[bytes]:
     """Binaries as bytes. Raises LogicError for those that are known to end the process."""
     if isinstance(binaries, (str, bytes, bytearray)) or not isinstance(binaries, Iterable):
@@ -555,9 +572,7 @@ def check_binaries(context: Context, devices: Any, binaries: Any) -> list[bytes]
             raise TypeError(f"Program: binary {i} must be bytes, not {type(binary).__name__}")
         checked.append(bytes(binary))
         if context.devices and is_pocl(context.devices[0]):
-            from pygpu.pocl_binary import is_whole
-
-            if not is_whole(checked[-1]):
+            if not _is_whole(checked[-1]):
                 what = f"binary {i} is damaged: its parts do not have the sizes that it claims"
                 raise InvalidArgumentError(
                     _ErrorRecord("clCreateProgramWithBinary", -42, "INVALID_BINARY", what)

@@ -18,6 +18,31 @@ static cl_int Context_query(void *self, cl_uint param, size_t size, void *value,
     return status;
 }
 
+/* The devices that it was made of, if the driver will have listed the same: of sub-devices PoCL lists the root. */
+static int Context_fill_with(Context *self, PyObject *devices, cl_uint n) {
+    self->devices = PyMem_Calloc((size_t)n + 1, sizeof *self->devices);
+    if (self->devices == NULL) {
+        return PyErr_NoMemory(), -1;
+    }
+    self->version = 300;
+    for (cl_uint i = 0; i < n; i++) {
+        Device *device = self->devices[self->n_devices++] = (Device *)Py_NewRef(PyTuple_GET_ITEM(devices, i));
+        ocl_polls |= device->platform->is_nvidia;
+        ocl_events_keep_context |= device->platform->is_intel_cpu;
+        self->version = device->version < self->version ? device->version : self->version;
+    }
+    ocl_standstill_note(self);
+    return 0;
+}
+
+static int lists_as_given(PyObject *devices, cl_uint n) {
+    int same = devices != NULL && n > 0 && n == (cl_uint)PyTuple_GET_SIZE(devices) && !pg_trap; /* who counts calls is to see them all */
+    for (cl_uint i = 0; same && i < n; i++) {
+        same = !((Device *)PyTuple_GET_ITEM(devices, i))->owned;
+    }
+    return same;
+}
+
 /* Fills the list of devices from a handle that self owns already. */
 static int Context_fill(Context *self) {
     size_t size = 0;
@@ -348,7 +373,7 @@ static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject 
         goto fail;
     }
     ocl_live[LIVE_CONTEXT]++;
-    if (Context_fill(self) < 0) {
+    if ((lists_as_given(keep, n) ? Context_fill_with(self, keep, n) : Context_fill(self)) < 0) {
         goto fail;
     }
     if (a[3] != NULL && PyObject_SetAttrString((PyObject *)self, "cache_dir", a[3]) < 0) {

@@ -38,7 +38,7 @@ static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void
         return CL_INVALID_EVENT;
     }
     CL_CALL(status, clGetEventProfilingInfo, ((Event *)self)->event, param, size, value, size_ret);
-    if (status == CL_SUCCESS && value != NULL) { /* NVIDIA's driver has times of commands that are not done, too: wrong ones */
+    if (PG_UNLIKELY(ocl_polls) && status == CL_SUCCESS && value != NULL) { /* NVIDIA's driver has times of commands that are not done, too: wrong ones */
         cl_int exec = CL_COMPLETE;
         CL_CALL(status, clGetEventInfo, ((Event *)self)->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
         status = status == CL_SUCCESS && exec > CL_COMPLETE ? CL_PROFILING_INFO_NOT_AVAILABLE : status;

@@ -15,5 +15,6 @@ PyObject *ocl_known(const State *state, PyTypeObject *type, const void *handle);
 void ocl_remember(PyObject *op); /* its dealloc has to forget it */
 int ocl_forget(PyObject *op);    /* 1 if it was known */
 void ocl_forget_all(void);
+int ocl_keep_class_methods(PyObject *module, State *state); /* class_method.c; once the types are made */
 
 #endif

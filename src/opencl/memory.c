@@ -20,6 +20,43 @@ static cl_int Memory_query(void *self, cl_uint param, size_t size, void *value, 
     return status;
 }
 
+/* Objects whose handle somebody else may have: from_int_ptr() need not ask the driver what they know. Borrowed, two for each place. Not those
+ * of pools, whose handles pass from object to object. */
+#define N_GIVEN 128
+static Memory *given[N_GIVEN][2];
+
+static Memory **given_by(cl_mem mem) { return given[((uintptr_t)mem >> 4 ^ (uintptr_t)mem >> 11) % N_GIVEN]; }
+
+static void note_given(Memory *self, int instead_of_another) {
+    if (self->pool == NULL && self->mem != NULL) {
+        Memory **place = given_by(self->mem);
+        if (place[0] == NULL || place[0] == self) {
+            place[0] = self;
+        } else if (place[1] == NULL || instead_of_another) {
+            place[1] = self;
+        }
+    }
+}
+
+static void forget_given(Memory *self, cl_mem mem) {
+    Memory **place = given_by(mem);
+    for (int i = 0; i < 2; i++) {
+        if (place[i] == self) {
+            place[i] = NULL;
+        }
+    }
+}
+
+static const Memory *find_given(State *state, cl_mem mem) {
+    Memory *const *place = given_by(mem);
+    for (int i = 0; i < 2 && !PG_UNLIKELY(pg_trap); i++) { /* who counts or fails calls is to see them all */
+        if (place[i] != NULL && place[i]->mem == mem && place[i]->state == state) {
+            return place[i];
+        }
+    }
+    return NULL;
+}
+
 int ocl_memory_alive(Memory *self, const char *call) {
     if (PG_UNLIKELY(self->mem == NULL)) {
         if (self->context == NULL) {
@@ -51,8 +88,16 @@ void ocl_memory_unpin(Memory *self) {
 
 int ocl_memory_fill(Memory *self, cl_mem mem, Context *context) {
     State *state = self->state;
+    const Memory *twin = context == NULL ? find_given(state, mem) : NULL;
     self->mem = mem;
     ocl_live[LIVE_MEM]++;
+    if (twin != NULL) {
+        self->context = (Context *)Py_NewRef(twin->context);
+        self->type = twin->type;
+        self->flags = twin->flags | twin->added_flags;
+        self->size = twin->size;
+        return 0;
+    }
     self->context = (Context *)Py_XNewRef(context);
     if (context == NULL) {
         cl_context handle = NULL;
@@ -69,6 +114,9 @@ int ocl_memory_fill(Memory *self, cl_mem mem, Context *context) {
     self->type = (cl_mem_object_type)ocl_info_number(self, Memory_query, CL_MEM_TYPE);
     self->flags = ocl_info_number(self, Memory_query, CL_MEM_FLAGS);
     self->size = (size_t)ocl_info_number(self, Memory_query, CL_MEM_SIZE);
+    if (context == NULL) {
+        note_given(self, 0);
+    }
     return 0;
 }
 
@@ -81,8 +129,11 @@ PyObject *ocl_memory_wrap(State *state, PyTypeObject *type, cl_mem mem, int reta
         }
     }
     if (type == NULL) {
-        cl_mem_object_type kind = CL_MEM_OBJECT_BUFFER;
-        CL_CALL(status, clGetMemObjectInfo, mem, CL_MEM_TYPE, sizeof kind, &kind, NULL);
+        const Memory *twin = find_given(state, mem);
+        cl_mem_object_type kind = twin != NULL ? twin->type : CL_MEM_OBJECT_BUFFER;
+        if (twin == NULL) {
+            CL_CALL(status, clGetMemObjectInfo, mem, CL_MEM_TYPE, sizeof kind, &kind, NULL);
+        }
         type = kind == CL_MEM_OBJECT_BUFFER ? state->BufferType : kind == CL_MEM_OBJECT_PIPE ? state->PipeType : state->ImageType;
     }
     Memory *self = (Memory *)PG_NEW(type);
@@ -147,6 +198,7 @@ void ocl_memory_dealloc(PyObject *op) {
     if (self->mem != NULL) {
         cl_mem mem = self->mem;
         self->mem = NULL;
+        forget_given(self, mem);
         let_go(self, mem);
     }
     if (self->parent != NULL && self->pool != NULL) { /* see Buffer_region */
@@ -187,6 +239,7 @@ static PyObject *Memory_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     }
     cl_mem mem = self->mem;
     self->mem = NULL;
+    forget_given(self, mem);
     if (self->users > 0) {
         self->retired = mem;
     } else {
@@ -227,6 +280,11 @@ static PyObject *Memory_get_hostbuf(PyObject *op, void *Py_UNUSED(closure)) {
     return Py_NewRef(hostbuf != NULL ? hostbuf : Py_None);
 }
 
+static PyObject *Memory_get_int_ptr(PyObject *op, void *closure) {
+    note_given((Memory *)op, 1);
+    return ocl_handle_int_ptr(op, closure);
+}
+
 PG_DOC(Memory_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> Self",
        "Memory object of a cl_mem that another library gave as an integer; retain=False takes over its reference.\n\n"
        "A wrong number cannot be detected.");
@@ -255,7 +313,7 @@ static PyMethodDef Memory_methods[] = {
 static PyGetSetDef Memory_getset[] = {
 #define MEM_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Memory_get, KIND, #PARAM, unit, text)
 #include "info.def"
-    OCL_HANDLE_GETSET("cl_mem"),
+    {"int_ptr", Memory_get_int_ptr, NULL, "int: the cl_mem of the driver", NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -1,6 +1,7 @@
 /* module.c - the extension module pygpu._opencl: its state, its types, its functions. */
 #define PG_IMPORT_NUMPY
 #include "kernel.h"
+#include "known.h"
 
 typedef struct {
     PyType_Spec *spec;
@@ -94,6 +95,9 @@ static int add_types(PyObject *module, State *state) {
     SVM_is_made(state->SVMType);
     SVMAllocation_is_made(state->SVMAllocationType);
     UserEvent_is_made(state->UserEventType);
+    if (ocl_keep_class_methods(module, state) < 0) {
+        return -1;
+    }
     state->NameVersion = (PyObject *)PyStructSequence_NewType(&name_version_desc);
     return state->NameVersion != NULL ? PyModule_AddObjectRef(module, "NameVersion", state->NameVersion) : -1;
 }

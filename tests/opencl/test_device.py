@@ -148,3 +148,9 @@ def test_failures(device):
             finally:
                 _opencl._fault(None, 0)
             assert caught.value.routine == "clGetDeviceInfo"
+
+
+def test_affinity_domains_are_a_list(device):
+    [domains] = device.partition_affinity_domain  # as with PyOpenCL
+    assert type(domains) is int and domains >= 0
+    assert device.get_info(cl.device_info.PARTITION_AFFINITY_DOMAIN) == [domains]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import threading
 import weakref
 
@@ -105,6 +106,44 @@ def test_equality_hash_and_handles(ctx, queue, buffer, balance):
         with pytest.raises(error):
             cl.Buffer.from_int_ptr(wrong)
     del other
+
+
+def test_twins_know_what_their_object_knows(ctx):
+    """Also once the object whose handle it was is gone, and another one has its place."""
+    buffers = [cl.Buffer(ctx, mf.READ_ONLY, 64 * (i + 1)) for i in range(300)]
+    handles = [b.int_ptr for b in buffers]
+    twins = [cl.MemoryObject.from_int_ptr(handle) for handle in handles]
+    for i in range(0, 300, 2):
+        buffers[i].release()
+    del buffers[1::4]
+    for i, (handle, twin) in enumerate(zip(handles, twins, strict=True)):
+        assert type(twin) is cl.Buffer and twin.context == ctx and twin.int_ptr == handle
+        again = cl.Buffer.from_int_ptr(handle)
+        assert again.size == twin.size == 64 * (i + 1)
+        assert again.flags == twin.flags == mf.READ_ONLY
+        assert again.get_info(cl.mem_info.SIZE) == twin.size
+    del buffers, twins, twin, again
+    smaller = [cl.Buffer(ctx, mf.READ_WRITE, 4) for _ in range(300)]  # handles come back
+    assert {cl.Buffer.from_int_ptr(b.int_ptr).size for b in smaller} == {4}
+    assert {cl.Buffer.from_int_ptr(b.int_ptr).flags for b in smaller} == {mf.READ_WRITE}
+    region = cl.Buffer(ctx, mf.READ_WRITE, 1 << 16)[4096:8192]
+    twin = cl.Buffer.from_int_ptr(region.int_ptr)
+    assert twin.size == 4096 and twin.get_info(cl.mem_info.OFFSET) == 4096
+
+
+def test_class_method_of_a_subclass(ctx, buffer):
+    class Mine(cl.Buffer):
+        pass
+
+    look = [Mine.from_int_ptr, cl.Buffer.from_int_ptr, Mine.from_int_ptr, cl.Buffer.from_int_ptr]
+    assert [type(f(buffer.int_ptr)) for f in look] == [Mine, cl.Buffer] * 2
+    assert type(buffer.from_int_ptr(buffer.int_ptr)) is cl.Buffer
+    assert "int_ptr_value" in str(inspect.signature(cl.Buffer.from_int_ptr))
+    assert cl.Buffer.from_int_ptr.__name__ == "from_int_ptr" and cl.Buffer.from_int_ptr.__doc__
+    gone = weakref.ref(Mine)
+    del Mine, look
+    gc.collect()
+    assert gone() is None
 
 
 def test_taking_over_a_reference(ctx):

@@ -72,6 +72,8 @@ def test_makers(name, count):
 def test_make_by_field():
     with pytest.warns(DeprecationWarning, match="zeros_float4"):
         assert cltypes.make_float4(1, w=4).item() == (1.0, 0.0, 0.0, 4.0)
+    with pytest.raises(ValueError, match="make_int2 takes 2 components"):  # as with PyOpenCL
+        cltypes.make_int2(1, 2, 3)
     with pytest.raises(TypeError, match="make_int2 takes 2 components, 3 were given"):
         cltypes.make_int2(1, 2, 3)
     with pytest.raises((ValueError, KeyError)):
