@@ -173,7 +173,8 @@ class Kernel(KernelBase):
             return ArrayType(dtype, arg.ndim, arg._c_contiguous)
         if isinstance(arg, np.generic):
             if not dtypes.is_numeric(arg.dtype):
-                raise KernelError(f"{self._where(position)}: kernels have no {arg.dtype}")
+                hint = "; pass x.view('int64')" if arg.dtype.kind in "mM" else ""
+                raise KernelError(f"{self._where(position)}: kernels have no {arg.dtype}{hint}")
             return Scalar(arg.dtype)
         if isinstance(arg, tuple):
             items = tuple(self._type_of(a, position) for a in arg)

@@ -14,13 +14,17 @@ import numpy as np
 __all__ = ["WRITTEN"]
 
 
+def within(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
+    difference = abs(a - b)
+    return difference <= rel_tol * abs(a) or difference <= rel_tol * abs(b) or difference <= abs_tol
+
+
 def isclose(a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Any:
     if a == b:
         return True
     if math.isinf(a) or math.isinf(b):
         return False
-    difference = abs(a - b)
-    return difference <= rel_tol * abs(a) or difference <= rel_tol * abs(b) or difference <= abs_tol
+    return within(a, b, rel_tol, abs_tol)
 
 
 def complex_isclose(a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Any:
@@ -28,8 +32,7 @@ def complex_isclose(a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0)
         return True
     if cmath.isinf(a) or cmath.isinf(b):
         return False
-    difference = abs(a - b)
-    return difference <= rel_tol * abs(a) or difference <= rel_tol * abs(b) or difference <= abs_tol
+    return within(a, b, rel_tol, abs_tol)
 
 
 def polar(z: Any) -> Any:
@@ -41,7 +44,7 @@ def rect(r: Any, phi: Any) -> Any:
 
 
 def isqrt(n: Any) -> Any:
-    rest = int(n)
+    rest = max(int(n), 0)
     root = 0
     bit = 1 << 62
     while bit > rest:

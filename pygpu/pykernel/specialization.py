@@ -17,6 +17,8 @@ from .types import ArrayType, Scalar, TupleType, Type
 
 __all__ = ["Specialization"]
 
+_MOST_PARAMETERS = 512  # of 8 bytes: the 4 KiB that every CUDA device takes
+
 
 class Specialization:
     """A kernel compiled for one set of argument types on one device.
@@ -71,6 +73,12 @@ class Specialization:
             else:
                 declared.append(parameter)
                 self.plan.append((-1, name, 0))
+        if backend.name == "cuda" and len(declared) > _MOST_PARAMETERS:
+            raise source.error(
+                f"{source.name} has {len(declared)} numbers and pointers as parameters, counting "
+                f"items of tuples and lengths of arrays, and may have {_MOST_PARAMETERS}; pass "
+                "tuples as arrays"
+            )
         codes = ("number", "memory", "offset", "shape", "strides")  # as kernel.c has them
         self.steps: tuple[int, ...] | None = None
         if not self.cooperative and all(

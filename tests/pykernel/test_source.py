@@ -313,8 +313,27 @@ def test_refused_in_kernels(make: Any) -> None:
     a = make(np.zeros(3, "M8[s]"))
     with pytest.raises(KernelError, match="kernels have no arrays of"):
         returns[1, 1](a)
+    with pytest.raises(KernelError, match=r"no datetime64\[D\]; pass x.view"):
+        returns[1, 1](np.datetime64("2020-01-01"))
     with pytest.raises(TypeError, match="can only be called in a kernel"):
         cuda.grid(1)
+    with pytest.raises(KernelError, match="put staticmethod above the decorator"):
+        pygpu.kernel(staticmethod(returns.py_func))
+
+
+@pygpu.kernel
+def sixth(a, t):
+    a[0] = t[5] + math.isqrt(t[0])
+
+
+def test_large_tuples(make: Any) -> None:
+    """CUDA has 4 KiB of parameters; isqrt() of a negative number is 0."""
+    a = make(np.zeros(1))
+    sixth[1, 1](a, (-5, *range(99)))
+    assert a.get() == 4
+    if a.backend.name == "cuda":
+        with pytest.raises(KernelError, match="may have 512; pass tuples as arrays"):
+            sixth[1, 1](a, tuple(range(2000)))
 
 
 def test_host_calls() -> None:
