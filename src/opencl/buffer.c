@@ -167,13 +167,10 @@ done:
 PG_NEW_BY(Buffer, ocl_buffer, 4)
 OCL_MADE_BY_INIT(Buffer, Memory, BufferType, OCL_HAS_CONTEXT_OR_MEM)
 
-/* A region of a buffer; a region of a region is a region of the whole. Ranges are checked here. */
-static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, size_t size, cl_mem_flags flags) {
+/* A region of a buffer that is pinned; a region of a region is a region of the whole. Ranges are checked here. */
+static PyObject *region_of(Memory *self, const char *call, size_t origin, size_t size, cl_mem_flags flags) {
     State *state = self->state;
     size_t end;
-    if (ocl_memory_alive(self, call) < 0) {
-        return NULL;
-    }
     if (size == 0) {
         return ocl_reject(state, call, CL_INVALID_BUFFER_SIZE, "a region must have at least one byte");
     }
@@ -245,6 +242,16 @@ static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, si
     child->added_flags = self->added_flags;
     child->type = CL_MEM_OBJECT_BUFFER;
     return (PyObject *)child;
+}
+
+static PyObject *Buffer_region(Memory *self, const char *call, size_t origin, size_t size, cl_mem_flags flags) {
+    if (ocl_memory_alive(self, call) < 0) {
+        return NULL;
+    }
+    ocl_memory_pin(self); /* a new object may let garbage be collected, whose code releases it */
+    PyObject *region = region_of(self, call, origin, size, flags);
+    ocl_memory_unpin(self);
+    return region;
 }
 
 PG_DOC(Buffer_get_sub_region__doc__, "get_sub_region", "$self, origin, size, flags=0", "(origin: int, size: int, flags: int = 0) -> Buffer",

@@ -206,6 +206,10 @@ static PyObject *enqueue_copy_p2p(PyObject *module, PyObject *const *args, Py_ss
     if (ocl_wait_list(state, a[5], call, NULL, &list) < 0) {
         return NULL;
     }
+    if (ocl_memory_alive(src, call) < 0 || ocl_memory_alive(dst, call) < 0) { /* an iterator of wait_for may have released them */
+        ocl_wait_list_clear(&list);
+        return NULL;
+    }
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clEnqueueCopyBufferP2PAMD, queue->queue, src->mem, dst->mem, 0, 0, size, list.n, list.events, &event);

@@ -54,6 +54,7 @@ typedef struct Kernel {
     cl_uint n_args;
     cl_uint n_given;         /* arguments that a caller gives: n_args less the offsets of VectorArgs */
     ArgSlot *slots;
+    int converting;          /* calls whose arguments are being converted, which may run a program's code: what they are must stay */
     int locked;              /* from setting arguments until enqueued; changed with the GIL held */
     PyThread_type_lock lock; /* held besides while the GIL is released in between, for those who find it locked */
     int shared_handle;       /* somebody else may set arguments: what the driver has is never assumed */

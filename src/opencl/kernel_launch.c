@@ -413,6 +413,7 @@ PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyO
         }
     }
     size_t local_memory = 0;
+    self->converting++;
     for (Py_ssize_t k = 3; done < n; k++) {
         const ArgSlot *slot = &self->slots[done];
         ArgValue *value = &values[done];
@@ -428,6 +429,7 @@ PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyO
         clear = 1;
         if (PG_UNLIKELY(kernel_convert(self, done, args[k], &values[done]) < 0)) {
             kernel_values_clear(values + done, self->slots[done].with_offset ? 2 : 1);
+            self->converting--;
             goto done;
         }
         if (values[done].set == SET_LOCAL && pg_add(local_memory, values[done].size, &local_memory) < 0) {
@@ -435,6 +437,7 @@ PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyO
         }
         done += self->slots[done].with_offset ? 2 : 1;
     }
+    self->converting--;
     if (PG_UNLIKELY(local_memory > 0)) {
         cl_ulong most = ocl_device_limits(queue->device)->local_mem_size;
         if (most != 0 && local_memory > most) {

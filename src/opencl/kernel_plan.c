@@ -315,11 +315,41 @@ static int declare_dtype(ArgSlot *slot, PyObject *entry) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* Ends a draft of the slots: what it says of the arguments is taken over, or not. */
+static void use_draft(Kernel *self, const ArgSlot *draft, int take) {
+    self->n_given = take ? 0 : self->n_given;
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        ArgSlot *slot = &self->slots[i];
+        PyObject *declaration = draft[i].declaration; /* new, if it is not the slot's */
+        if (take) {
+            slot->kind = draft[i].kind;
+            slot->size = draft[i].size;
+            slot->is_signed = draft[i].is_signed;
+            slot->scalar_size = draft[i].scalar_size;
+            slot->with_offset = draft[i].with_offset;
+            slot->is_offset = draft[i].is_offset;
+            self->n_given += !slot->is_offset;
+        }
+        if (take && slot->declaration == NULL) {
+            slot->declaration = declaration;
+        } else if (declaration != slot->declaration) {
+            Py_XDECREF(declaration);
+        }
+    }
+}
+
 int kernel_declare(Kernel *self, PyObject *dtypes) {
     PyObject *entries = pg_tuple(dtypes, "Kernel.set_scalar_arg_dtypes", "arg_types", "dtypes or None", 1 << 16);
     if (entries == NULL) {
         return -1;
     }
+    ArgSlot *draft = PyMem_Calloc(self->n_args + 1, sizeof *draft); /* so that an error, or code that calls the kernel meanwhile, finds it as it was */
+    if (draft == NULL) {
+        Py_DECREF(entries);
+        PyErr_NoMemory();
+        return -1;
+    }
+    memcpy(draft, self->slots, self->n_args * sizeof *draft);
     int result = -1;
     cl_uint at = 0;
     Py_ssize_t n = PyTuple_GET_SIZE(entries);
@@ -328,7 +358,7 @@ int kernel_declare(Kernel *self, PyObject *dtypes) {
         if (at >= self->n_args) {
             goto wrong_length;
         }
-        ArgSlot *slot = &self->slots[at];
+        ArgSlot *slot = &draft[at];
         slot->with_offset = slot->is_offset = 0;
         if (entry == Py_None) {
             continue;
@@ -344,10 +374,10 @@ int kernel_declare(Kernel *self, PyObject *dtypes) {
                     goto wrong_length;
                 }
                 slot->with_offset = 1;
-                self->slots[at].is_offset = 1;
-                self->slots[at].kind = ARG_INTEGER;
-                self->slots[at].size = 8;
-                self->slots[at].is_signed = 1;
+                draft[at].is_offset = 1;
+                draft[at].kind = ARG_INTEGER;
+                draft[at].size = 8;
+                draft[at].is_signed = 1;
             }
             continue;
         }
@@ -361,13 +391,16 @@ int kernel_declare(Kernel *self, PyObject *dtypes) {
                    self->name, (unsigned)self->n_args);
         goto done;
     }
-    self->n_given = 0;
-    for (cl_uint i = 0; i < self->n_args; i++) {
-        self->n_given += !self->slots[i].is_offset;
+    if (self->converting > 0) {
+        ocl_reject(self->state, "Kernel.set_scalar_arg_dtypes", CL_INVALID_OPERATION, "kernel '%U' is being called: its arguments are converted by the types of before",
+                   self->name);
+        goto done;
     }
     result = 0;
 done:
+    use_draft(self, draft, result == 0);
     choose_exact(self);
+    PyMem_Free(draft);
     Py_DECREF(entries);
     return result;
 }

@@ -221,13 +221,16 @@ int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_
         goto done;
     }
     cl_uint at = 0;
-    for (cl_uint k = 0; k < n; k++) {
-        if (kernel_convert(self, first + at, args[k], &values[at]) < 0) {
-            at += self->slots[first + at].with_offset ? 2 : 1;
-            kernel_values_clear(values, at);
-            goto done;
-        }
+    int converted = 0;
+    self->converting++;
+    for (cl_uint k = 0; k < n && converted == 0; k++) {
+        converted = kernel_convert(self, first + at, args[k], &values[at]);
         at += self->slots[first + at].with_offset ? 2 : 1;
+    }
+    self->converting--;
+    if (converted < 0) {
+        kernel_values_clear(values, at);
+        goto done;
     }
     size_t most = 0;
     int local = 0;

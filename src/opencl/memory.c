@@ -245,7 +245,9 @@ static PyObject *Memory_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     } else {
         let_go(self, mem);
     }
-    Py_CLEAR(self->hostbuf); /* locked in memory by the driver's own record until it is done */
+    if (!self->exposed) {
+        Py_CLEAR(self->hostbuf); /* locked in memory by the driver's own record until it is done */
+    }
     Py_RETURN_NONE;
 }
 
@@ -267,6 +269,7 @@ static PyObject *Memory_get_host_array(PyObject *op, PyObject *const *args, Py_s
         return ocl_reject(self->state, call, CL_INVALID_VALUE, "the object was not made with mem_flags.USE_HOST_PTR");
     }
     cl_int status = Memory_query(self, CL_MEM_HOST_PTR, sizeof pointer, &pointer, NULL);
+    self->exposed = 1; /* from here on: what the arguments below run may release it */
     if (status != CL_SUCCESS || pointer == NULL) {
         return ocl_raise(self->state, "clGetMemObjectInfo", status != CL_SUCCESS ? status : CL_INVALID_VALUE);
     }

@@ -259,7 +259,7 @@ typedef struct {
     size_t size;            /* bytes; 0 for an image */
     cl_bitfield flags, added_flags; /* added: what the driver was told besides; see ocl_flags_to_commit() */
     cl_mem_object_type type;
-    int users;              /* calls with the GIL released that use mem now */
+    int users, exposed;     /* calls with the GIL released that use mem now; an array may look at hostbuf: it stays as long as the object */
     cl_mem retired;         /* released meanwhile: given back when users is 0 */
     void *pool;             /* PooledBuffer and its regions: the block, see pool.c */
     PyObject *parent;       /* a region: the object that it is a part of; drivers differ in keeping that alive themselves */

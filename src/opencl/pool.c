@@ -136,15 +136,19 @@ static Py_ssize_t Pool_free_all(Pool *self) {
     return n;
 }
 
+/* The next one from *from* on, kept. */
+static Pool *walk(Pool *from) {
+    while (from != NULL && Py_REFCNT(from) == 0) { /* it is being deallocated */
+        from = from->next;
+    }
+    return (Pool *)Py_XNewRef((PyObject *)from);
+}
+
 int ocl_trim_pools(State *Py_UNUSED(state)) {
     Py_ssize_t n = 0;
-    Pool *pool = pools, *next;
-    Py_XINCREF(pool);
-    for (; pool != NULL; pool = next) {
+    for (Pool *pool = walk(pools), *next; pool != NULL; pool = next) {
         n += Pool_free_all(pool);
-        for (next = pool->next; next != NULL && Py_REFCNT(next) == 0; next = next->next) { /* it is being deallocated */
-        }
-        Py_XINCREF(next);
+        next = walk(pool->next);
         Py_DECREF(pool);
     }
     return n > 0;

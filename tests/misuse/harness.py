@@ -32,7 +32,8 @@ cl: Any = importlib.import_module("pygpu")
 
 CASE_FILES = (
     "args", "callbacks", "commands", "context", "copy", "exit", "fork", "fuzz", "geometry", "image",
-    "lifetime", "memory", "pool", "program", "scalars", "svm", "threads", "types", "wait",
+    "lifetime", "memory", "pool", "program", "reentry", "scalars", "svm", "threads", "types",
+    "wait",
 )  # fmt: skip
 CUDA_FILES = (
     "cuda_args", "cuda_callbacks", "cuda_capture", "cuda_context", "cuda_exit", "cuda_fork",

@@ -55,7 +55,7 @@ def environment(names: list[str]) -> dict[str, str]:
     paths += [str(HERE), env.get("PYTHONPATH", "")]
     env["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     env["PYTHONFAULTHANDLER"] = "1"
-    if any("_reentry:" in name for name in names):
+    if any("reentry:" in name for name in names):
         env["PYTHONMALLOC"] = "debug"
     env["PYTHONDONTWRITEBYTECODE"] = "1"
     env["PYOPENCL_COMPILER_OUTPUT"] = "0"
