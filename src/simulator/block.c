@@ -15,6 +15,7 @@ static inline Worker *worker_of(SimContext *c) {
 static void barrier_open(Worker *worker) {
     const unsigned n = worker->at_barrier;
     worker->at_barrier = 0;
+    worker->steps = 0;
     worker->c.waiting -= n;
     for (unsigned i = 0; i < n; i++) worker->ready[worker->tail++ % (2 * SIM_MAX_THREADS)] = worker->barrier[i];
     worker->reduced = worker->reduction;

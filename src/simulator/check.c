@@ -182,8 +182,9 @@ static void race(Worker *worker, const Access *other, bool other_wrote, uintptr_
     place_describe(check->module, (uintptr_t)place - 1, at, sizeof at);
     const bool write = (kind & SIM_ACCESS_WRITE) != 0;
     char text[sizeof check->pending.text];
-    snprintf(text, sizeof text, "%s: race on shared memory: %s of %u bytes at offset %zu of %s%s, which thread %s %s, with no barrier between", who,
-             write ? "write" : "read", size, offset, where, at, past, other_wrote ? "wrote" : "read");
+    const bool warp = (other->who & 1023) / SIM_WARP == worker->c.linear / SIM_WARP;
+    snprintf(text, sizeof text, "%s: race on shared memory: %s of %u bytes at offset %zu of %s%s, which thread %s %s, with no barrier between%s", who,
+             write ? "write" : "read", size, offset, where, at, past, other_wrote ? "wrote" : "read", warp ? ", nor a __syncwarp" : "");
     if (write && size <= sizeof check->pending.before) { /* only if it changes something */
         memcpy(check->pending.text, text, sizeof text);
         memcpy(check->pending.before, (const void *)address, size);

@@ -56,8 +56,9 @@ typedef enum { REWRITE_FIBERS, REWRITE_LOOPS, REWRITE_REGIONS } RewriteForms; /*
  * that were cut at their barriers; may be NULL. */
 bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *names, size_t n_names, RewriteForms forms, unsigned *n_regions);
 
-/* Which names of the program stand for code that needs to know its thread, or waits for others: bits by number of name. The caller frees. */
-unsigned char *dependent_names(Tokens *tokens);
+/* Which names of the program stand for code that needs to know its thread, or waits for others: bits by number of name; steps: of
+ * find_steps. The caller frees. */
+unsigned char *dependent_names(Tokens *tokens, const unsigned *steps);
 
 /* ---- options.c --------------------------------------------------------------------------------------------------------------------- */
 

@@ -69,6 +69,8 @@ typedef struct Worker {
     unsigned in_use;      /* fibers taken from 0 .. in_use - 1 in this block, but for those in unused */
     unsigned n_unused;
     unsigned head, tail;  /* of ready, as ever growing numbers */
+    unsigned yields;      /* since all that were ready had their turn */
+    unsigned steps;       /* how often lanes went on in step while others may have waited for them */
     unsigned at_barrier;  /* fibers in barrier */
     const void *barrier_place; /* where the last one to wait there is */
     unsigned barrier_thread;
@@ -137,7 +139,7 @@ SIM_HIDDEN extern const SimRuntime sim_runtime;
 /* warp.c */
 SIM_HIDDEN void warp_begin(Worker *worker);
 SIM_HIDDEN void warp_thread_end(Worker *worker, unsigned linear) ; /* linear: the thread that has returned */
-SIM_HIDDEN bool warp_resolve_active(Worker *worker);
+SIM_HIDDEN bool warp_resolve(Worker *worker);
 SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord value, SimWord argument);
 
 /* module.c */

@@ -224,18 +224,25 @@ void fiber_next(Worker *worker) {
             to = fresh_fiber(worker);
             break;
         }
-        if (!warp_resolve_active(worker)) block_deadlock(worker);
+        if (!warp_resolve(worker)) block_deadlock(worker);
     }
     if (to != worker->running) go_on(worker, to);
 }
 
-/* The running fiber stays ready and lets others go first; those not yet started above all, as it may be them that it waits for. */
+/* The running fiber stays ready and lets others go first; those not yet started above all, as it may be them that it waits for. Where all
+ * that are ready only yield, it waits for one that is in its warp's operations. */
 void fiber_yield(Worker *worker) {
     if (worker->c.next < worker->c.threads) {
         const unsigned to = fresh_fiber(worker);
         fiber_ready(worker, worker->running);
         go_on(worker, to);
-    } else if (worker->head != worker->tail) {
+        return;
+    }
+    if (worker->yields++ >= worker->tail - worker->head) {
+        worker->yields = 0;
+        if (worker->c.waiting > worker->at_barrier) (void)warp_resolve(worker);
+    }
+    if (worker->head != worker->tail) {
         fiber_ready(worker, worker->running);
         fiber_next(worker);
     }

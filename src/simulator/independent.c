@@ -51,8 +51,9 @@ static bool mark(const Tokens *t, const unsigned *match, Chunk chunk, unsigned c
     return changed;
 }
 
-static bool mentions(const Tokens *t, Chunk chunk, const unsigned char *dependent) {
+static bool mentions(const Tokens *t, Chunk chunk, const unsigned char *dependent, const unsigned *steps) {
     for (unsigned i = chunk.first; i < chunk.end; i++) {
+        if (steps[i] != 0) return true;
         const unsigned name = word(t, i);
         if (name != 0 && name != R_operator && dependent[name]) return true;
         if ((name == R_asm || name == R___asm__ || name == R___asm) && !t->tokens[i].system) return true; /* inline PTX can ask for all of that */
@@ -107,7 +108,7 @@ static Chunk *find_chunks(const Tokens *t, const unsigned *match, unsigned *n) {
     return chunks != NULL ? chunks : malloc(1);
 }
 
-unsigned char *dependent_names(Tokens *t) {
+unsigned char *dependent_names(Tokens *t, const unsigned *steps) {
     unsigned n;
     unsigned *match = rewrite_match(t);
     unsigned char *dependent = calloc(t->n_names + 1, 1);
@@ -122,7 +123,7 @@ unsigned char *dependent_names(Tokens *t) {
     for (bool changed = true; changed;) {
         changed = false;
         for (unsigned i = 0; i < n;) {
-            if (mentions(t, chunks[i], dependent)) {
+            if (mentions(t, chunks[i], dependent, steps)) {
                 if (!is_kernel(t, chunks[i])) changed = mark(t, match, chunks[i], dependent) || changed;
                 chunks[i] = chunks[--n]; /* a declaration is marked once; */
             } else {

@@ -396,6 +396,10 @@ unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end) {
             i++;
             continue;
         }
+        if (r->steps[i] != 0 || r->steps[r->t.n_tokens + i] != 0) {
+            i = rewrite_step(r, i);
+            continue;
+        }
         if (r->body_end != 0 && r->foreign_end == 0) rewrite_foreign(r, i, &r->foreign, &r->foreign_end);
         if (r->foreign_end == i) r->foreign_end = 0;
         unsigned after = rewrite_arithmetic(r, i);
@@ -445,9 +449,10 @@ bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *n
     if (good) {
         r.match = rewrite_match(&r.t);
         r.at = calloc(r.t.n_tokens, 1);
-        r.dependent = dependent_names(&r.t);
+        r.steps = r.match != NULL ? find_steps(&r.t, r.match) : NULL;
+        r.dependent = r.steps != NULL ? dependent_names(&r.t, r.steps) : NULL;
         r.n_dependent = r.t.n_names;
-        good = r.match != NULL && r.at != NULL && r.dependent != NULL;
+        good = r.at != NULL && r.dependent != NULL;
     }
     if (good) {
         find_declarations(&r);
@@ -461,6 +466,7 @@ bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *n
     if (n_regions != NULL) *n_regions = r.n_regions;
     free(r.match);
     free(r.at);
+    free(r.steps);
     free(r.dependent);
     free(r.kernels);
     lex_free(&r.t);

@@ -33,6 +33,7 @@ typedef struct { unsigned name; Form form; } SeenKernel;
 typedef struct {
     Tokens t;
     unsigned *match;          /* of each bracket, the index of its partner; 0: none */
+    unsigned *steps;          /* see find_steps */
     unsigned char *dependent; /* by name, see dependent_names */
     Text *out, *log;
     unsigned n_entries;
@@ -75,6 +76,10 @@ unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end); /* writes th
 void rewrite_flat(Rewriter *r, Text *out, unsigned first, unsigned end, bool defaults); /* on one line; without default arguments */
 /* rewrite_arithmetic.c: shifts and conversions; the index of what comes after them, or i */
 unsigned rewrite_arithmetic(Rewriter *r, unsigned i);
+/* rewrite_step.c: where uses of volatile variables begin before which threads of a warp wait for each other: twice the token behind the use, and 1 where
+ * the variable itself is meant, not its value. Behind these, as many again: where bodies of loops with such uses begin, their ends. The caller frees. */
+unsigned *find_steps(const Tokens *tokens, const unsigned *match);
+unsigned rewrite_step(Rewriter *r, unsigned i); /* the token to go on with */
 /* asm.c: inline PTX; i: the asm token. The index of the token after it, or i if it is not PTX. */
 unsigned rewrite_asm(Rewriter *r, unsigned i);
 

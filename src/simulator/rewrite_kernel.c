@@ -97,7 +97,7 @@ static bool independent(const Rewriter *r, unsigned first, unsigned end) {
     if (r->forms == REWRITE_FIBERS || r->dependent[R_operator]) return false;
     for (unsigned i = first; i < end; i++) {
         const unsigned name = word(r, i);
-        if (name != 0 && name != R_threadIdx && r->dependent[name]) return false;
+        if (r->steps[i] != 0 || (name != 0 && name != R_threadIdx && r->dependent[name])) return false;
         if (name == R___shared__ || name == R_asm || name == R___asm__ || name == R___asm) return false;
         unsigned foreign, foreign_end;
         if (!rewrite_foreign(r, i, &foreign, &foreign_end)) continue;

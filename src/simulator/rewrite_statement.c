@@ -370,6 +370,7 @@ static bool has_only_known_words(Regions *g) {
     unsigned barriers = 0;
     for (unsigned i = g->params; i < g->end; i++) {
         const unsigned name = region_word(g, i);
+        if (g->r->steps[i] != 0) return false;
         if (is_barrier_name(name)) barriers++;
         else if (name != 0 && name != R_threadIdx && g->r->dependent[name]) return false;
         if (name == R_struct || name == R_class || name == R_union || name == R_goto || name == R_asm || name == R___asm__ || name == R___asm ||

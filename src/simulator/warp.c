@@ -2,11 +2,15 @@
  * everybody's result. So lanes need not be in step, and nobody can overwrite what another one has not read.
  *
  * A lane that has returned is not waited for. __activemask has no mask: its lanes park until nothing else in the block can
- * run; those that came to the same place are active together, as on a GPU. */
+ * run; those that came to the same place are active together, as on a GPU. Nor has a step of code that counts on
+ * lanes in step (rewrite_step.c): lanes go on when all are there; where some went another way, when nothing else can run. */
 #include "exec.h"
+
+#define MOST_STEPS 10000u /* of lanes behind others without a barrier, before those go on, too */
 
 void warp_begin(Worker *worker) {
     const unsigned threads = worker->c.threads;
+    worker->steps = 0;
     for (unsigned i = 0; i * SIM_WARP < threads; i++) {
         const unsigned lanes = threads - i * SIM_WARP;
         worker->warps[i].lanes = lanes >= SIM_WARP ? 0xffffffffu : (1u << lanes) - 1;
@@ -82,7 +86,9 @@ static void compute(Worker *worker, Warp *warp, int operation, unsigned set) {
 }
 
 static void wake(Worker *worker, Warp *warp, unsigned set, unsigned but) {
-    if (SIM_UNLIKELY(worker->check != NULL)) check_warp(worker, (unsigned)(warp - worker->warps), set);
+    if (SIM_UNLIKELY(worker->check != NULL) && lane_of(worker, warp, (unsigned)__builtin_ctz(set))->operation != SIM_WARP_STEP) {
+        check_warp(worker, (unsigned)(warp - worker->warps), set);
+    }
     warp->parked &= ~set;
     set &= ~but;
     worker->c.waiting -= (unsigned)__builtin_popcount(set);
@@ -100,6 +106,17 @@ static bool complete(Worker *worker, Warp *warp, int operation, unsigned mask) {
     return need != 0;
 }
 
+/* Whether all lanes have come to the place where this one is. */
+static bool in_step(Worker *worker, const Warp *warp, const Lane *me) {
+    const unsigned need = alive(worker, warp);
+    if ((warp->parked & need) != need) return false;
+    FOR_LANES(lane, need) {
+        const Lane *there = lane_of(worker, warp, lane);
+        if (there->operation != SIM_WARP_STEP || there->argument != me->argument) return false;
+    }
+    return true;
+}
+
 SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord value, SimWord argument) {
     Worker *worker = (Worker *)(void *)c;
     Lane *me = &worker->lanes[c->linear];
@@ -111,7 +128,19 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
     me->argument = argument;
     me->place = __builtin_return_address(0);
     warp->fiber[lane] = (uint16_t)worker->running;
-    if (operation != SIM_WARP_ACTIVE) {
+    if (operation == SIM_WARP_STEP) {
+        if (SIM_UNLIKELY(worker->stop)) {
+            char at[300];
+            place_describe(worker->job->kernel->module, (uintptr_t)me->place - 1, at, sizeof at);
+            block_fail(worker, CUDA_ERROR_LAUNCH_TIMEOUT, "ran for more than %g s (PYGPU_SIM_TIMEOUT) and was stopped%s", sim_timeout(), at);
+        }
+        warp->parked |= bit;
+        if (in_step(worker, warp, me) && worker->steps < MOST_STEPS) { /* or others, of whom it waits for one, would never have their turn */
+            worker->steps++;
+            wake(worker, warp, alive(worker, warp), bit);
+            return 0;
+        }
+    } else if (operation != SIM_WARP_ACTIVE) {
         if (SIM_UNLIKELY((mask & bit) == 0)) {
             char at[300];
             place_describe(worker->job->kernel->module, (uintptr_t)me->place - 1, at, sizeof at);
@@ -135,9 +164,10 @@ SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord valu
 /* A lane has returned: others may have waited for it alone. */
 void warp_thread_end(Worker *worker, unsigned linear) {
     Warp *warp = &worker->warps[linear / SIM_WARP];
+    worker->steps = 0;
     FOR_LANES(lane, warp->parked) {
         const Lane *there = lane_of(worker, warp, lane);
-        if ((warp->parked >> lane & 1) && there->operation != SIM_WARP_ACTIVE && complete(worker, warp, there->operation, there->mask)) {
+        if ((warp->parked >> lane & 1) && there->operation != SIM_WARP_ACTIVE && there->operation != SIM_WARP_STEP && complete(worker, warp, there->operation, there->mask)) {
             const unsigned set = there->mask & alive(worker, warp);
             compute(worker, warp, there->operation, set);
             wake(worker, warp, set, 0);
@@ -145,9 +175,33 @@ void warp_thread_end(Worker *worker, unsigned linear) {
     }
 }
 
-/* Nothing else can run: lanes at __activemask learn who is with them. False if there are none. */
-bool warp_resolve_active(Worker *worker) {
+/* Lanes at steps go on, of each warp those that are furthest behind in the program; all: every one. False if there are none. */
+static bool resolve_steps(Worker *worker, bool all) {
     bool any = false;
+    for (unsigned i = 0; i * SIM_WARP < worker->c.threads; i++) {
+        Warp *warp = &worker->warps[i];
+        unsigned set = 0;
+        SimWord least = ~(SimWord)0;
+        FOR_LANES(lane, warp->parked) {
+            const Lane *there = lane_of(worker, warp, lane);
+            if (there->operation != SIM_WARP_STEP || (!all && there->argument > least)) continue;
+            set = all || there->argument == least ? set | 1u << lane : 1u << lane;
+            least = there->argument;
+        }
+        if (set == 0) continue;
+        wake(worker, warp, set, 0);
+        any = true;
+    }
+    return any;
+}
+
+/* Nothing else can run: lanes at steps go on; where there are none, lanes at __activemask learn who is with them. False if there are none of these
+ * either. Lanes may step in a loop that waits for others, so those get their turn in the end. */
+bool warp_resolve(Worker *worker) {
+    const bool all = worker->steps++ >= MOST_STEPS;
+    bool any = resolve_steps(worker, all);
+    if (any && !all) return true;
+    worker->steps = 0;
     for (unsigned i = 0; i * SIM_WARP < worker->c.threads; i++) {
         Warp *warp = &worker->warps[i];
         unsigned left = 0;

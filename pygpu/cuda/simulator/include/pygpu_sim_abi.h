@@ -7,7 +7,7 @@
 #ifndef PYGPU_SIM_ABI_H
 #define PYGPU_SIM_ABI_H
 
-#define SIM_ABI 8
+#define SIM_ABI 9
 #define SIM_REGION 0x10000000ul /* 256 MiB of addresses, of which only what is touched exists */
 #define SIM_WARP 32u
 
@@ -25,6 +25,7 @@ enum {
     SIM_WARP_ACTIVE,     /* __activemask: lanes that came to the same place; mask is ignored, argument tells the place */
     SIM_WARP_ADD, SIM_WARP_MIN, SIM_WARP_MAX, SIM_WARP_MIN_SIGNED, SIM_WARP_MAX_SIGNED, /* on 64 bits */
     SIM_WARP_AND, SIM_WARP_OR, SIM_WARP_XOR,
+    SIM_WARP_STEP,       /* lanes that come to the same place, `argument`, go on together; of several places, the least first */
     SIM_WARP_OPS
 };
 enum { SIM_SYNC_COUNT, SIM_SYNC_AND, SIM_SYNC_OR };

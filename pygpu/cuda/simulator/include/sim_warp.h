@@ -126,4 +126,28 @@ PGS_ROW(__shfl) PGS_ROW(__shfl_up) PGS_ROW(__shfl_down) PGS_ROW(__shfl_xor) PGS_
 #undef PGS_ROW
 PGS_END
 
+/* Before a use of a volatile variable: see src/simulator/rewrite_step.c. */
+PGS_UNIT(volatile)
+namespace pygpu_sim {
+template <class T, bool = is_number<T>::value || __is_enum(T)> struct SteppedValue { typedef T type; };
+template <class T> struct SteppedValue<T, false> { typedef volatile T &type; };
+template <class T> struct SteppedValue<T *, false> { typedef T *type; };
+template <class T> struct SteppedOf { typedef T &type; };
+template <class T> struct SteppedOf<volatile T> : SteppedValue<T> {};
+template <class T> struct SteppedOf<const volatile T> : SteppedValue<const T> {};
+template <class T> struct SteppedBare { typedef T type; };
+template <class T> struct SteppedBare<T &> { typedef T type; };
+template <class T> using Stepped = typename SteppedOf<typename SteppedBare<T>::type>::type;
+template <class T> static SIM_INLINE T &sim_in_step(T &x, unsigned) { return x; }
+template <class T> static SIM_INLINE volatile T &sim_in_step(volatile T &x, unsigned place) {
+    if (sim_space((const void *)&reinterpret_cast<const volatile char &>(x)) == SIM_SPACE_SHARED) sim_warp(SIM_WARP_STEP, 0xffffffffu, 0, place);
+    return x;
+}
+static SIM_INLINE bool sim_together(unsigned place) {
+    sim_warp(SIM_WARP_STEP, 0xffffffffu, 0, place);
+    return true;
+}
+}
+PGS_END
+
 #endif
