@@ -108,7 +108,10 @@ def lines_of(report: dict[str, Any]) -> Iterator[str]:
         yield f"Platform {i}: {found['name']}"
         yield from _wrap(f"{found['version']}, by {found['vendor']}", "    ", "    ")
         if not found["devices"]:
-            yield "    has no device"
+            from pygpu.choose import why_no_devices
+
+            why = why_no_devices(found["name"])
+            yield from _wrap(f"has no device{why}", "    ", "    ")
         for j, device in enumerate(found["devices"]):
             yield from _device_lines(i, j, device)
     yield ""

@@ -90,7 +90,8 @@ class _Choice:
         devices = chosen.get_devices()
         choices = len(platforms) * len(devices)
         if not devices:
-            raise errors.Error(f"no devices found on the platform {chosen.name!r}")
+            why = why_no_devices(chosen.name)
+            raise errors.Error(f"no devices found on the platform {chosen.name!r}{why}")
         if len(devices) == 1 and not self.answers:
             self.say(f"Choosing only available device: {devices[0]!r}")
         else:
@@ -153,6 +154,25 @@ def _platforms() -> list[cl.Platform]:
     if not platforms:
         raise errors.Error("no platforms found")
     return platforms
+
+
+def why_no_devices(platform: str) -> str:
+    """The end of a message: what keeps PoCL from having one; "" if nothing of the kind is known."""
+    if platform != "Portable Computing Language":
+        return ""
+    folder = os.environ.get("POCL_CACHE_DIR")
+    if not folder:
+        cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        folder = os.path.join(cache, "pocl")
+    nearest = folder
+    while not os.path.lexists(nearest) and os.path.dirname(nearest) != nearest:
+        nearest = os.path.dirname(nearest)
+    if os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK):
+        return ""
+    return (
+        f": it has none where it cannot write to its cache, and {folder} cannot be written; "
+        "set POCL_CACHE_DIR to a folder that can be"
+    )
 
 
 def _first_with_devices(platforms: Sequence[cl.Platform]) -> cl.Platform:

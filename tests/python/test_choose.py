@@ -271,6 +271,20 @@ def test_a_platform_without_devices_that_was_asked_for(world):
         choose.choose_devices(answers=["0"])
 
 
+def test_what_may_keep_pocl_from_having_a_device(monkeypatch, tmp_path):
+    name = "Portable Computing Language"
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    assert "set POCL_CACHE_DIR" in choose.why_no_devices(name)
+    assert str(tmp_path) in choose.why_no_devices(name)
+    assert choose.why_no_devices("Clover") == ""
+    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "new" / "cache"))  # PoCL makes it
+    assert choose.why_no_devices(name) == ""
+    monkeypatch.delenv("POCL_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert str(tmp_path / "file" / "pocl") in choose.why_no_devices(name)
+
+
 def test_no_device_at_all(world):
     world([CLOVER])
     with pytest.raises(pygpu.errors.Error, match="no devices found"):
