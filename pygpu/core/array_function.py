@@ -35,60 +35,6 @@ def _reduction(kind: str) -> Callable[..., Any]:
     return call
 
 
-def _nonzero_where(condition: Any, *choices: Any) -> Any:
-    from . import functions, index
-
-    if not choices:
-        return index.nonzero(condition)
-    return functions.choose("where", condition, *choices)
-
-
-def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
-    from . import sort
-
-    return sort.sort(a, axis)
-
-
-def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
-    from . import sort
-
-    return sort.argsort(a, axis)
-
-
-def _unique(
-    ar: Any,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: Any = None,
-    *,
-    equal_nan: bool = True,
-    **options: Any,
-) -> Any:
-    from . import sets, sort
-
-    if axis is not None:
-        return sets.unique_rows(ar, axis, return_index, return_inverse, return_counts)
-    return sort.unique(ar, return_index, return_inverse, return_counts, equal_nan=equal_nan)
-
-
-def _flatnonzero(a: Any) -> Any:
-    from . import index, work
-
-    return index.nonzero(work.flat(a))[0]
-
-
-def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    from . import index, work
-
-    (where,) = index.nonzero(work.as_array(a, condition, np.bool_, "compress"))
-    return index.take(a, where, axis, out)
-
-
-def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
-    return a._copy(order=order)
-
-
 @cache
 def _table() -> dict[Any, Callable[..., Any]]:
     from . import array_table, fft, functions, index, linalg, matmul, scan, sort
@@ -107,14 +53,8 @@ def _table() -> dict[Any, Callable[..., Any]]:
         np.cumprod: lambda a, axis=None, dtype=None, out=None: scan.scan(
             "cumprod", a, axis, dtype=dtype, out=out
         ),
-        np.sort: _sort,
-        np.argsort: _argsort,
-        np.unique: _unique,
         np.searchsorted: sort.searchsorted,
-        np.where: _nonzero_where,
         np.nonzero: index.nonzero,
-        np.flatnonzero: _flatnonzero,
-        np.compress: _compress,
         np.take: index.take,
         np.put: index.put,
         np.take_along_axis: index.take_along_axis,
@@ -125,14 +65,13 @@ def _table() -> dict[Any, Callable[..., Any]]:
         ),
         np.vdot: lambda a, b: functions.dot(a, b, conjugate=True),
         np.tensordot: matmul.tensordot,
-        np.einsum: matmul.einsum,
         np.outer: matmul.outer,
         np.trace: matmul.trace,
         np.diagonal: matmul.diagonal,
         np.clip: lambda a, a_min=None, a_max=None, out=None: functions.clip(a, a_min, a_max, out),
         np.round: lambda a, decimals=0, out=None: functions.round(a, decimals, out),
         np.diff: lambda a, n=1, axis=-1: functions.diff(a, n, axis),
-        np.copy: _copy,
+        np.copy: lambda a, order="K", subok=False: a._copy(order=order),
         np.reshape: lambda a, /, shape, order="C", **options: a.reshape(shape, order=order),
         np.ravel: lambda a, order="C": a.ravel(order),
         np.transpose: lambda a, axes=None: a.transpose() if axes is None else a.transpose(axes),
@@ -147,10 +86,10 @@ def _table() -> dict[Any, Callable[..., Any]]:
 
 def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
     """``__array_function__`` of an array."""
-    from . import array_table
-
     known = _table().get(function)
     if known is None:
+        from . import array_table
+
         known = array_table.makers(like).get(function)
         return NotImplemented if known is None else known(*args, **kwargs)
     first = args[0] if args else None

@@ -10,11 +10,11 @@ import numpy as np
 
 from .._array import GPUArray
 from . import (
+    einsum,
     functions,
     gufuncs,
     layout,
     manipulate,
-    matmul,
     named,
     nans,
     pads,
@@ -225,7 +225,7 @@ def _einsum(
 ) -> Any:  # fmt: skip
     if dtype is not None:
         operands = tuple(x.astype(dtype, copy=False) for x in operands)
-    return matmul.einsum(subscripts, *operands, out=out, optimize=optimize)
+    return einsum.einsum(subscripts, *operands, out=out, optimize=optimize)
 
 
 def _plain(value: Any) -> Any:

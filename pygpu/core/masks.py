@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, kernels, work
+from . import dtypes, few, kernels, work
 from .bounds import Report
-from .remember import step
 from .scan import scan
 from .shells import index_text, mask_text
 
-__all__ = ["compress", "moved", "nonzero"]
+__all__ = ["argwhere", "compress", "moved", "nonzero"]
 
 Shape = tuple[int, ...]
 
@@ -89,34 +88,9 @@ def _last(ends: Any) -> int:
     return int(found[0])
 
 
-def _few(mask: Any, x: Any, items: Any) -> tuple[Any, int]:
-    """_compact() of few items, in one launch: what it found comes with them, and is read then."""
-    backend, n = mask.backend, mask.size
-    out = work.empty(x, (n,), x.dtype)
-    count = work.empty(x, (1,), np.int64)
-    name = f"few {mask.dtype.char}"
-    known = backend.table.plans.run(name, mask, x, out, count)
-    if known is None:
-        cpu = backend.limits.is_cpu
-        kernel = kernels.get(
-            backend,
-            ("few", mask.dtype, items),
-            lambda: (index_text.few_source(mask.dtype, items, cpu), "few"),
-            dtypes.features(mask.dtype),
-        )
-        size = 1 if cpu else index_text.GROUP
-        work.launch(mask, kernel, 1, size, [mask, x], [out, count], [n])
-        steps = (step(backend, kernel, 1, size, (0, 1, 2, 3), [n]),)
-        backend.table.plans.add(name, 0, (mask, x, out, count), None, None, steps, (), (2, 3))
-    found = _last(count)
-    return out if found == n else out._view((found,), None, out.offset), found
-
-
 def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
     """x's items where the mask is true, or the indices (one row an axis) for x None."""
     backend = mask.backend
-    if x is not None and mask.size <= index_text.FEW:
-        return _few(mask, x, moved(x.dtype, x.dtype)[0])
     cpu = backend.limits.is_cpu
     ends, tiles, count = _counted(mask)
     ndim = 1 if x is not None else max(len(shape), 1)
@@ -189,9 +163,10 @@ def compress(a: Any, mask: Any) -> Any:
     """a[mask], for a mask of the array's shape."""
     if a.size == 0:
         return work.empty(a, (0,), a.dtype)
+    if a.size <= few.FEW:
+        return few.gather(mask, a)
     mask, a = work.c_order(mask), work.c_order(a)
-    many = mask.size > index_text.FEW and a.queue is mask.queue
-    if many and a.backend.limits.warps and a.itemsize in (1, 2, 4, 8):
+    if a.queue is mask.queue and a.backend.limits.warps and a.itemsize in (1, 2, 4, 8):
         return _gather(mask, a)
     return _compact(mask, a, (a.size,))[0]
 
@@ -205,6 +180,19 @@ def nonzero(a: Any) -> tuple[Any, ...]:
         )
     if a.size == 0:
         return tuple(work.empty(a, (0,), np.int64) for _ in range(a.ndim))
+    n = a.size
+    if n <= few.FEW and dtypes.is_numeric(a.dtype):
+        out, found = few.places(a, True)
+        return tuple(out._view((found,), None, 8 * n * k) for k in range(a.ndim))
     dtypes.code(a.dtype)
     out, found = _compact(work.c_order(a), None, a.shape)
     return tuple(out._view((found,), None, 8 * found * k) for k in range(a.ndim))
+
+
+def argwhere(a: Any) -> Any:
+    """numpy.argwhere of an array with axes: a row of indices for each item that is not zero."""
+    if 0 < a.size <= few.FEW and dtypes.is_numeric(a.dtype):
+        return few.places(a, False)[0]
+    from .functions import stack
+
+    return stack(nonzero(a), 1)

@@ -1,4 +1,4 @@
-"""Products of matrices and tensors: matmul, tensordot, einsum, outer, trace, diagonal.
+"""Products of matrices and tensors: matmul, tensordot, outer, trace, diagonal.
 
 All by one kernel of our own, tiled through local memory, for all dtypes that a device computes
 with; integers wrap as in NumPy, and products of bools are or's of and's.
@@ -6,7 +6,6 @@ with; integers wrap as in NumPy, and products of bools are or's of and's.
 
 from __future__ import annotations
 
-import operator
 from math import prod
 from typing import Any
 
@@ -17,7 +16,7 @@ from . import dtypes, kernels, layout, remember, ufuncs, work
 from .reduce import reduce
 from .shells import matmul_text
 
-__all__ = ["diagonal", "einsum", "matmul", "outer", "tensordot", "trace"]
+__all__ = ["diagonal", "matmul", "outer", "tensordot", "trace"]
 
 Shape = tuple[int, ...]
 
@@ -235,156 +234,3 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     matrix_a = work.reshape(_transposed(a, a_rest + left), (rows, n))
     matrix_b = work.reshape(_transposed(b, right + b_rest), (n, columns))
     return work.reshape(matmul(matrix_a, matrix_b), shape)
-
-
-# ---- einsum
-
-
-def _parse(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
-    """Labels of each operand and of the result; an ellipsis becomes labels of its own (digits)."""
-    text = subscripts.replace(" ", "")
-    inputs, arrow, output = text.partition("->")
-    terms = inputs.split(",")
-    if len(terms) != len(operands):
-        raise ValueError(
-            "more operands provided to einstein sum function than specified in the subscripts "
-            "string"
-            if len(terms) < len(operands)
-            else "fewer operands provided to einstein sum function than specified in the "
-            "subscripts string"
-        )
-    extra = [x.ndim - len(t.replace("...", "")) for t, x in zip(terms, operands, strict=True)]
-    most = max((e for t, e in zip(terms, extra, strict=True) if "..." in t), default=0)
-    names = "".join(chr(0xE000 + k) for k in range(max(most, 0)))  # of no alphabet
-    parsed = []
-    for term, more in zip(terms, extra, strict=True):
-        if "..." not in term and more != 0:
-            raise ValueError(
-                f"einstein sum subscripts string {term!r} does not have as many labels as its "
-                "operand has axes"
-            )
-        if more < 0:
-            raise ValueError("einstein sum subscripts string contains too many subscripts")
-        parsed.append(term.replace("...", names[len(names) - more :]))
-    if arrow:
-        result = output.replace("...", names)
-    else:
-        letters = "".join(terms).replace("...", "")
-        result = names + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
-    for label in result:
-        if result.count(label) > 1 or all(label not in term for term in parsed):
-            raise ValueError(f"einstein sum subscripts string: output label {label!r} is wrong")
-    return parsed, result
-
-
-def _no_repeats(a: Any, labels: str) -> tuple[Any, str]:
-    """Diagonals for labels that occur twice."""
-    for label in labels:
-        while labels.count(label) > 1:
-            i = labels.index(label)
-            j = labels.index(label, i + 1)
-            if a.shape[i] != a.shape[j]:
-                raise ValueError(f"einsum: axes named {label!r} have different lengths")
-            a = diagonal(a, 0, i, j)
-            labels = labels[:i] + labels[i + 1 : j] + labels[j + 1 :] + label
-    return a, labels
-
-
-def _summed(a: Any, labels: str, keep: set[str]) -> tuple[Any, str]:
-    """Sums over labels that nobody else has."""
-    axes = tuple(k for k, label in enumerate(labels) if label not in keep)
-    if axes:
-        a = reduce("sum", a, axes, dtype=a.dtype)
-        labels = "".join(label for label in labels if label in keep)
-    return a, labels
-
-
-def _pair(a: Any, x: str, b: Any, y: str, keep: set[str]) -> tuple[Any, str]:
-    """The product of two operands, summed over what is in both and not kept."""
-    a, x = _summed(a, x, keep | set(y))
-    b, y = _summed(b, y, keep | set(x))
-    sizes = dict(zip(x, a.shape, strict=True))
-    for label, n in zip(y, b.shape, strict=True):
-        if sizes.get(label, 1) not in (n, 1) and n != 1:
-            raise ValueError(f"einsum: axes named {label!r} have lengths {sizes[label]} and {n}")
-        sizes[label] = max(sizes.get(label, 1), n) if n else 0
-    over = [c for c in x if c in y and c not in keep]
-    stack = [c for c in x if c in y and c in keep]
-    rows, columns = [c for c in x if c not in y], [c for c in y if c not in x]
-
-    def arranged(array: Any, labels: str, order: list[str]) -> Any:
-        view = _transposed(array, [labels.index(c) for c in order])
-        shape = tuple(sizes[c] for c in order)
-        return view._view(
-            shape, layout.broadcast_strides(view.shape, view.strides, shape), view.offset
-        )
-
-    def count(labels: list[str]) -> int:
-        return prod(sizes[c] for c in labels)
-
-    left = arranged(a, x, stack + rows + over)
-    right = arranged(b, y, stack + over + columns)
-    shape = tuple(sizes[c] for c in stack)
-    left = work.reshape(left, (*shape, count(rows), count(over)))
-    right = work.reshape(right, (*shape, count(over), count(columns)))
-    result = matmul(left, right)
-    order = stack + rows + columns
-    return work.reshape(result, tuple(sizes[c] for c in order)), "".join(order)
-
-
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-
-def _of_lists(items: list[Any]) -> tuple[str, list[Any]]:
-    """einsum's other form (an operand, its labels, ..., perhaps the result's) as a string."""
-
-    def text(labels: Any) -> str:
-        found = ["..." if k is Ellipsis else operator.index(k) for k in labels]
-        if any(k is not Ellipsis and not 0 <= int(k) < len(_LETTERS) for k in labels):
-            raise ValueError("einsum: subscript is not within the valid range [0, 52)")
-        return "".join(k if isinstance(k, str) else _LETTERS[k] for k in found)
-
-    result = "->" + text(items.pop()) if len(items) % 2 else ""
-    return ",".join(text(labels) for labels in items[1::2]) + result, items[::2]
-
-
-def einsum(subscripts: Any, *operands: Any, out: Any = None, optimize: Any = True) -> Any:
-    """numpy.einsum; more than two operands are joined in the order that numpy.einsum_path finds, or
-    (optimize False) from left to right. Raises ValueError for subscripts that do not fit."""
-    if isinstance(subscripts, str):
-        arrays = list(operands)
-    else:
-        subscripts, arrays = _of_lists([subscripts, *operands])
-    terms, result = _parse(subscripts, arrays)
-    number = np.result_type(*(x.dtype for x in arrays))
-    arrays = [work.astype(x, number) for x in arrays]
-    for i, term in enumerate(terms):
-        arrays[i], terms[i] = _no_repeats(arrays[i], term)
-    path: list[tuple[int, ...]] = [(0, 1)] * (len(arrays) - 1)
-    if len(arrays) > 2 and optimize:
-        stand_ins = [np.broadcast_to(np.zeros((), np.int8), x.shape) for x in arrays]
-        letters = dict(zip(sorted(set("".join(terms))), map(chr, range(97, 123)), strict=False))
-        named = ["".join(letters[c] for c in term) for term in [*terms, result]]
-        path = np.einsum_path(
-            ",".join(named[:-1]) + "->" + named[-1], *stand_ins, optimize="greedy"
-        )[0][1:]
-    for step in path:
-        if len(step) > 2:
-            step = step[:2]
-        i, j = sorted(step)
-        b, y = arrays.pop(j), terms.pop(j)
-        a, x = arrays.pop(i), terms.pop(i)
-        joined, labels = _pair(a, x, b, y, set(result).union(*terms))
-        arrays.append(joined)
-        terms.append(labels)
-    while len(arrays) > 1:
-        b, y, a, x = arrays.pop(), terms.pop(), arrays.pop(), terms.pop()
-        joined, labels = _pair(a, x, b, y, set(result).union(*terms))
-        arrays.append(joined)
-        terms.append(labels)
-    a, labels = _summed(arrays[0], terms[0], set(result))
-    a = _transposed(a, [labels.index(c) for c in result])
-    if out is not None:
-        out[...] = a
-        return out
-    return a

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from . import functions, index, layout, quantiles, ufuncs, work
+from . import functions, index, kernels, layout, quantiles, remember, ufuncs, work
+from .shells import pad_text
 
 __all__ = ["pad"]
 
@@ -26,8 +27,7 @@ def _pairs(given: Any, ndim: int) -> Any:
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
-    """numpy.pad of all modes that are words. Those that repeat items take them by indices that
-    NumPy pads."""
+    """numpy.pad of all modes that are words."""
     known = mode in _OPTIONS or mode in (*_REPEATED, "empty") if isinstance(mode, str) else False
     if not known:
         if isinstance(mode, str):
@@ -40,11 +40,18 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     if array.ndim == 0:
         return array._copy()
     if mode in _REPEATED:
+        kind = options.get("reflect_type", "even")
+        if kind == "even" or not any(map(any, widths)):
+            return _repeated(array, widths, mode)
+        if kind != "odd" or array.dtype.kind == "b":
+            raise ValueError(f"pad: reflect_type {kind!r} of {array.dtype} is not supported")
         for axis, width in enumerate(widths):
-            places = np.pad(np.arange(array.shape[axis]), width, mode, **options)
-            array = index.take(array, places, axis)
+            array = _odd(array, axis, width, mode)
         return array
     given = _pairs(options.get(_OPTIONS.get(mode, ""), 0), array.ndim) if options else None
+    value = given[0][0] if given else 0
+    if mode == "constant" and (not given or all(x == value for pair in given for x in pair)):
+        return _surrounded(array, widths, value)
     for axis, width in enumerate(widths):
         if width == [0, 0]:
             continue
@@ -80,6 +87,87 @@ def _widths(given: Any, ndim: int) -> list[list[int]]:
     if (widths < 0).any():
         raise ValueError("index can't contain negative values")
     return _pairs(widths, ndim) if ndim else []
+
+
+def _surrounded(array: Any, widths: list[list[int]], value: Any) -> Any:
+    """A copy between items of one value."""
+    shape = tuple(n + sum(width) for n, width in zip(array.shape, widths))
+    wide = work.empty(array, shape, array.dtype)
+    if wide.size > array.size:
+        wide.fill(array.dtype.type(value) if value else 0)
+    start = sum(width[0] * stride for width, stride in zip(widths, wide.strides))
+    inner = wide._view(array.shape, wide.strides, wide.offset + start)
+    inner._copy_from(array)
+    work.changed(wide, inner)
+    return wide
+
+
+_NAMES: set[str] = set()  # of what is remembered
+_MOST = 256  # a name is never forgotten
+
+
+def _repeated(array: Any, widths: list[list[int]], mode: str) -> Any:
+    """Items again in the order that the mode says, in one launch."""
+    for axis, (n, width) in enumerate(zip(array.shape, widths)):
+        if n == 0 and any(width):
+            raise ValueError(
+                f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+            )
+    name, given = f"pad {mode} {widths}", array
+    if name in _NAMES:
+        known = array.backend.table.plans.run(name, array)
+        if known is not None:
+            return known
+    array = array._aligned()
+    shape = tuple(n + sum(width) for n, width in zip(array.shape, widths))
+    out = work.empty(array, shape, array.dtype)
+    if out.size == 0:
+        return out
+    backend, dtype, ndim = array.backend, array.dtype, array.ndim
+    moved = np.dtype(f"u{dtype.itemsize}") if dtype.itemsize in (1, 2, 4, 8) else dtype
+    if dtype.kind not in "biuf" or dtype.itemsize not in (1, 2, 4, 8):
+        moved = np.dtype(f"V{dtype.itemsize}")
+    key = ("pad", mode, moved, ndim)
+    kernel = kernels.get(backend, key, lambda: (pad_text.source(moved, ndim, mode), "pad"))
+    numbers = [out.size]
+    for m, n, width, stride in zip(shape, array.shape, widths, array.strides):
+        numbers += [m, n, width[0], stride]
+    groups, size = kernels.grid(backend, out.size)
+    work.launch(array, kernel, groups, size, [array], [out], numbers)
+    if array is given and (name in _NAMES or len(_NAMES) < _MOST):
+        _NAMES.add(name)
+        again = remember.step(backend, kernel, groups, size, (0, -1), numbers)
+        backend.table.plans.add(name, 0, (array,), None, out, (again,))
+    return out
+
+
+def _odd(array: Any, axis: int, width: list[int], mode: str) -> Any:
+    """Items turned about the outermost ones along an axis, in value too: 2 * edge - item."""
+    n = array.shape[axis]
+    if n == 0 and any(width):
+        raise ValueError(
+            f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+        )
+    x = np.arange(-width[0], n + width[1])
+    period = max(2 * (n - 1), 1) if mode == "reflect" else 2 * n
+    rounds, place = np.divmod(x, period)
+    turned = place >= n
+    place = np.where(turned, (period if mode == "reflect" else period - 1) - place, place)
+    place = np.clip(place, 0, n - 1)
+    items = index.take(array, place, axis)
+    first, last = (index.take(array, [k], axis) for k in (0, n - 1))
+    if array.dtype.kind in "iu":
+        kind = array.dtype
+    else:
+        kind = np.empty(0, array.dtype).real.dtype
+    spread = [1] * array.ndim
+    spread[axis] = x.size
+
+    def factor(values: Any) -> Any:
+        return array._from_host(values.astype(kind).reshape(spread))
+
+    more = factor(2 * rounds) * (last - first) + factor(2 * turned) * last
+    return work.astype(items * factor(1 - 2 * turned) + more, array.dtype)
 
 
 def _framed(array: Any, axis: int, width: list[int], borders: list[Any]) -> Any:

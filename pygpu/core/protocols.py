@@ -42,6 +42,8 @@ def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -
     function = ordered.Function(name, number, operation.helpers, join, key, operation.features)
     axis = options.get("axis", 0)
     if method == "accumulate":
+        if a.ndim == 0:
+            raise TypeError("cannot accumulate on a scalar")
         axis = layout.normalize_axis(axis, a.ndim, f"{name}.accumulate")
         out = work.empty(a, a.shape, number) if out is None else _fits(name, out, a.shape)
         source = a.copy() if out.base_data is a.base_data else a

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._array import GPUArray
-from . import folds, functions, layout, manipulate, sort, ufuncs, work
+from . import dtypes, few, folds, functions, layout, manipulate, sort, ufuncs, work
 from .index import take
 
 __all__ = [
@@ -208,6 +208,8 @@ def bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) ->
     if np.ndim(bins) == 0 and not isinstance(bins, GPUArray):
         if range is None and a.size:
             range = a._reduce("min", None).item(), a._reduce("max", None).item()
+            if a.dtype.kind == "f":  # in which NumPy computes the edges
+                range = tuple(map(a.dtype.type, range))
         kind = a.dtype if a.dtype.kind == "f" else np.dtype(float)
         return np.histogram_bin_edges(np.empty(0, kind), int(bins), range)
     edges: Any = np.asarray(bins.get() if isinstance(bins, GPUArray) else bins)  # type: ignore[attr-defined]
@@ -230,7 +232,10 @@ def histogram(
     kind = np.result_type(a.dtype, edges.dtype)
     there = work.as_array(a, edges)
     exact = work.as_array(a, edges.astype(kind)) if kind != edges.dtype else there
-    if weights is None:
+    small = 0 < a.size <= few.FEW and 2 <= edges.size <= few.FEW and kind.kind != "c"
+    if weights is None and small:
+        counts = few.histogram(work.astype(work.c_order(a), kind), exact)
+    elif weights is None:
         ordered = sort.sort(a)
         places = sort.searchsorted(ordered, exact)
         places[-1:] = sort.searchsorted(ordered, exact[-1:], "right")
@@ -262,12 +267,6 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         raise ValueError("bincount: an array of integers with one axis is needed")
     if int(minlength) < 0:
         raise ValueError("'minlength' must not be negative")
-    top = -1
-    if x.size:
-        if x._reduce("min", None).item() < 0:
-            raise ValueError("'list' argument must have no negative elements")
-        top = int(x._reduce("max", None).item())
-    n = max(top + 1, int(minlength))
     if weights is not None:
         weights = work.as_array(x, weights)
         if not np.can_cast(weights.dtype, np.float64, "safe"):
@@ -277,9 +276,24 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
             )
         if weights.shape != x.shape:
             raise ValueError("The weights and list don't have the same length.")
+        dtypes.require(x.backend, "bincount", np.dtype(np.float64))
+        weights = work.astype(weights, np.dtype(np.float64))
+    top = -1
+    if 0 < x.size <= few.FEW and x.dtype.char not in "LQ":  # whose greatest ones are no int64
+        counts = few.bincount(x, weights, int(minlength))
+        if counts is not None:
+            return counts
+    if x.dtype.kind == "b":  # which would be a mask
+        x = work.astype(x, np.dtype(np.uint8))
+    if x.size:
+        if x._reduce("min", None).item() < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        top = int(x._reduce("max", None).item())
+    n = max(top + 1, int(minlength))
+    if weights is not None:
         sums = work.empty(x, (n,), np.float64).fill(0)
         if x.size:
-            folds.at("add", sums, x, work.astype(weights, np.dtype(np.float64)))
+            folds.at("add", sums, x, weights)
         return sums
     edges = functions.arange_into(work.empty(x, (n + 1,), np.int64), 0, 1)
     if x.size == 0:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._array import GPUArray
-from . import functions, index, layout, manipulate, matmul, sets, sort, ufuncs, work
+from . import functions, index, layout, manipulate, masks, matmul, sets, sort, ufuncs, work
 
 __all__ = ["table"]
 
@@ -23,7 +23,22 @@ def _there(like: Any, x: Any, dtype: Any = None) -> Any:
 def _argwhere(a: Any) -> Any:
     if a.ndim == 0:
         return _argwhere(manipulate.atleast(1, [a]))[:, :0]
-    return functions.stack(index.nonzero(a), 1)
+    return masks.argwhere(a)
+
+
+def _where(condition: Any, *choices: Any) -> Any:
+    if not choices:
+        return index.nonzero(condition)
+    return functions.choose("where", condition, *choices)
+
+
+def _flatnonzero(a: Any) -> Any:
+    return index.nonzero(work.flat(a))[0]
+
+
+def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    (where,) = index.nonzero(work.as_array(a, condition, np.bool_, "compress"))
+    return index.take(a, where, axis, out)
 
 
 def _extract(condition: Any, arr: Any) -> Any:
@@ -37,6 +52,8 @@ def _place(arr: Any, mask: Any, vals: Any) -> None:
     mask, vals = work.astype(_there(arr, mask), np.dtype(np.bool_)), _there(arr, vals, arr.dtype)
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
+    if not np.can_cast(vals.dtype, arr.dtype, "safe"):
+        raise TypeError(f"place: items of {vals.dtype} do not fit into {arr.dtype} by rule 'safe'")
     (where,) = index.nonzero(work.flat(mask))
     if where.size and vals.size == 0:
         raise ValueError("Cannot insert from an empty array!")
@@ -163,6 +180,32 @@ def _infinite(sign: float) -> Callable[..., Any]:
         return ufuncs.call("equal", (x, x.dtype.type(sign)), outs)
 
     return call
+
+
+# ---- sorting, and what is distinct
+
+
+def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+    return sort.sort(a, axis)
+
+
+def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+    return sort.argsort(a, axis)
+
+
+def _unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    **options: Any,
+) -> Any:
+    if axis is not None:
+        return sets.unique_rows(ar, axis, return_index, return_inverse, return_counts)
+    return sort.unique(ar, return_index, return_inverse, return_counts, equal_nan=equal_nan)
 
 
 # ---- diagonals
@@ -346,18 +389,21 @@ def table() -> dict[str, Callable[..., Any]]:
     """Names of NumPy, and what does their work."""
     return {
         "apply_along_axis": _apply_along_axis,
+        "argsort": _argsort,
         "argwhere": _argwhere,
         "array2string": lambda a, *args, **options: np.array2string(a.get(), *args, **options),
         "array_equiv": _array_equiv,
         "array_repr": lambda arr, *args, **options: np.array_repr(arr.get(), *args, **options),
         "array_str": lambda a, *args, **options: np.array_str(a.get(), *args, **options),
         "choose": _choose,
+        "compress": _compress,
         "copyto": _copyto,
         "delete": _delete,
         "diag": _diag,
         "diagflat": lambda v, k=0: _diag(work.flat(v), k),
         "extract": _extract,
         "fill_diagonal": _fill_diagonal,
+        "flatnonzero": _flatnonzero,
         "insert": _insert,
         "iscomplex": _part_is("iscomplex"),
         "isneginf": _infinite(-np.inf),
@@ -372,7 +418,10 @@ def table() -> dict[str, Callable[..., Any]]:
         "select": _select,
         "setxor1d": _setxor1d,
         "shares_memory": _shares_memory,
+        "sort": _sort,
         "sort_complex": _sort_complex,
         "trim_zeros": _trim_zeros,
+        "unique": _unique,
         "unravel_index": _unravel_index,
+        "where": _where,
     }

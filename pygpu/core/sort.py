@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import dtypes, elementwise, kernels, layout, work
+from . import dtypes, elementwise, few, kernels, layout, work
 from .index import nonzero, take, take_along_axis
 from .remember import step
 from .scan import scan
@@ -274,9 +274,17 @@ def unique(
     equal_nan: bool = True,
 ) -> Any:
     """The sorted distinct items of an array, as numpy.unique without an axis."""
-    shape = a.shape
+    shape, n = a.shape, a.size
+    if 0 < n <= few.FEW:
+        positions = return_index or return_inverse
+        flat = a if a.ndim == 1 else work.flat(a)
+        order = argsort(flat) if positions else None
+        items = work.c_order(flat) if positions else sort(flat)
+        found = few.distinct(items, order, return_index, return_inverse, return_counts, equal_nan)
+        if return_inverse:
+            found[1 + return_index] = work.reshape(found[1 + return_index], shape)
+        return found[0] if len(found) == 1 else tuple(found)
     a = work.flat(a)
-    n = a.size
     order = None
     if return_index or return_inverse:
         order = argsort(a)

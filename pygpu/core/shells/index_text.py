@@ -10,20 +10,18 @@ from .. import dtypes
 
 __all__ = [
     "CPU_TILE",
-    "FEW",
     "GROUP",
     "TILE",
     "compact_source",
     "count_source",
-    "few_source",
     "move_source",
+    "true_text",
 ]
 
 DType = np.dtype[Any]
 GROUP = 256
 TILE = 4096  # items of a mask for one group
 CPU_TILE = 65536
-FEW = 1024  # items that one group of ``few`` gathers
 
 
 def move_source(
@@ -108,7 +106,8 @@ def move_source(
 """
 
 
-def _true(dtype: DType, pointer: str, index: str) -> str:
+def true_text(dtype: DType, pointer: str, index: str) -> str:
+    """Whether an item of a mask is true."""
     value = dtypes.load(dtype, pointer, index)
     if dtype.kind == "c":
         return f"({pointer}[{index}].re != 0 || {pointer}[{index}].im != 0)"
@@ -133,17 +132,17 @@ def count_source(mask: DType, cpu: bool) -> str:
             pg_u32 part = 0;
             pg_i64 stop = i + 4096 < end ? i + 4096 : end;
             for (; i < stop; i++)
-                part += {_true(mask, "mask", "i")};
+                part += {true_text(mask, "mask", "i")};
             sum += part;
         }}
         counts[tile] = sum;
     }}
 }}
 """
-    fetch, true = "", _true(mask, "mask", "i + k")
+    fetch, true = "", true_text(mask, "mask", "i + k")
     if mask.itemsize == 1:
         fetch = f"PG_VECTOR({m}, 16) items = *(PG_GLOBAL const PG_VECTOR({m}, 16) *)(mask + i);"
-        true = _true(mask, "items.item", "k")
+        true = true_text(mask, "items.item", "k")
     return f"""\
 {head}    PG_LOCAL pg_u32 sums[{GROUP}];
     pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
@@ -156,7 +155,7 @@ def count_source(mask: DType, cpu: bool) -> str:
                 sum += {true};
         }} else {{
             for (; i < end; i++)
-                sum += {_true(mask, "mask", "i")};
+                sum += {true_text(mask, "mask", "i")};
         }}
         sums[id] = sum;
         for (pg_i32 d = {GROUP // 2}; d > 0; d >>= 1) {{
@@ -168,50 +167,6 @@ def count_source(mask: DType, cpu: bool) -> str:
             counts[tile] = sums[0];
         PG_BARRIER;
     }}
-}}
-"""
-
-
-def few_source(mask: DType, items: DType, cpu: bool) -> str:
-    """The kernel ``few``: a group gathers the items of true places, and says how many they are."""
-    m, t = dtypes.storage_type(mask), dtypes.storage_type(items)
-    head = f"""\
-{dtypes.declare(items)}PG_KERNEL void few(PG_ARRAY_IN({m}, mask), PG_ARRAY_IN({t}, x), PG_ARRAY({t}, out), PG_ARRAY(pg_i64, count), pg_i64 n)
-{{
-    PG_START_IN({m}, mask); PG_START_IN({t}, x); PG_START({t}, out); PG_START(pg_i64, count);
-"""
-    if cpu:
-        return f"""\
-{head}    pg_i64 at = 0;
-    for (pg_i64 i = 0; i < n; i++) {{
-        out[at] = x[i];
-        at += {_true(mask, "mask", "i")};
-    }}
-    count[0] = at;
-}}
-"""
-    return f"""\
-{head}    PG_LOCAL pg_u32 sums[{GROUP}];
-    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), each = (pg_i32)((n + {GROUP - 1}) / {GROUP});
-    pg_i32 first = id * each, end = first + each < (pg_i32)n ? first + each : (pg_i32)n;
-    pg_u32 sum = 0;
-    for (pg_i32 i = first; i < end; i++)
-        sum += {_true(mask, "mask", "i")};
-    pg_u32 mine = sum;
-    sums[id] = sum;
-    for (pg_i32 d = 1; d < {GROUP}; d <<= 1) {{
-        PG_BARRIER;
-        pg_u32 left = id >= d ? sums[id - d] : 0;
-        PG_BARRIER;
-        sum += left;
-        sums[id] = sum;
-    }}
-    pg_u32 at = sum - mine;
-    for (pg_i32 i = first; i < end; i++)
-        if ({_true(mask, "mask", "i")})
-            out[at++] = x[i];
-    if (id == {GROUP - 1})
-        count[0] = sum;
 }}
 """
 
@@ -241,9 +196,9 @@ def _staged(mask: DType, items: DType) -> str:
     vectors = TILE // GROUP // 4
     if mask.itemsize == 1:
         fetch = "PG_VECTOR(pg_u8, 4) marks = *(PG_GLOBAL const PG_VECTOR(pg_u8, 4) *)(mask + i);"
-        true = _true(mask, "marks.item", "j")
+        true = true_text(mask, "marks.item", "j")
     else:
-        fetch, true = "", _true(mask, "mask", "i + j")
+        fetch, true = "", true_text(mask, "mask", "i + j")
     return f"""\
     PG_LOCAL pg_u64 scanned[{GROUP}];
     PG_LOCAL {t} stage[{TILE}];
@@ -272,7 +227,7 @@ def _staged(mask: DType, items: DType) -> str:
                     pg_i64 i = first + k * {GROUP * 4} + id * 4 + j;
                     if (i < n) {{
                         v[k][j] = x[i];
-                        flags |= (pg_u32){_true(mask, "mask", "i")} << (k * 4 + j);
+                        flags |= (pg_u32){true_text(mask, "mask", "i")} << (k * 4 + j);
                     }}
                 }}
         }}
@@ -342,7 +297,7 @@ def compact_source(
             continue;
         for (pg_i64 i = first; i < end && at < stop; i++) {{
             {put}
-            at += {_true(mask, "mask", "i")};
+            at += {true_text(mask, "mask", "i")};
         }}
     }}
 }}
@@ -362,7 +317,7 @@ def compact_source(
         PG_UNROLL for (int k = 0; k < {TILE // GROUP // 4}; k++)
             PG_UNROLL for (int j = 0; j < 4; j++) {{
                 pg_i64 i = first + k * {GROUP * 4} + id * 4 + j;
-                if (i < n && {_true(mask, "mask", "i")})
+                if (i < n && {true_text(mask, "mask", "i")})
                     flags |= 1u << (k * 4 + j);
             }}
         /* four counts of at most 4 * 256 each in 16 bits of two sums, scanned together */
