@@ -160,7 +160,7 @@ class GPUArray(Operations, ArrayBase):
 
     gpudata = ArrayBase._gpudata  # what kernels take
 
-    def _part(self) -> Any:
+    def _address_inside(self) -> Any:
         return _Part(self)
 
     @property

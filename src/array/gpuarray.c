@@ -246,7 +246,7 @@ static PyObject *GPUArray_get_gpudata(PyObject *op, void *Py_UNUSED(closure)) {
     if (self->size == 0) {
         Py_RETURN_NONE;
     }
-    return self->offset == 0 ? Py_NewRef(self->base_data) : PyObject_CallMethod(op, "_part", NULL);
+    return self->offset == 0 ? Py_NewRef(self->base_data) : PyObject_CallMethod(op, "_address_inside", NULL);
 }
 static PyObject *GPUArray_get_c_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_C); }
 static PyObject *GPUArray_get_f_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_F); }

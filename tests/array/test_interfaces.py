@@ -145,6 +145,21 @@ def test_given_memory(gpuarray):
             gpuarray.GPUArray((4,), np.float32, gpudata=wrong)
 
 
+def test_what_kernels_take(gpuarray):
+    """The memory itself, the address of a view inside it, and nothing without items; parts of
+    complex numbers are such views."""
+    z = gpuarray.to_gpu(A[0, 0] + 1j)
+    assert z.gpudata is z.base_data and int(z.gpudata) == z.ptr
+    assert int(z[1:].gpudata) == int(z.gpudata) + z.itemsize == z[1:].ptr
+    assert int(z.imag.gpudata) == int(z.gpudata) + z.itemsize // 2
+    assert (z.real.get() == A[0, 0]).all() and (z.imag.get() == 1).all()
+    assert z[:0].gpudata is None and gpuarray.empty((0, 3), np.int8).gpudata is None
+    assert z.mem_size == z.size == A.shape[2] and z.nbytes == z.mem_size * z.itemsize
+    for name in ("gpudata", "mem_size", "itemsize", "nbytes"):
+        with pytest.raises(AttributeError):
+            setattr(z, name, 1)
+
+
 def test_cuda_array(gpuarray):
     from pygpu.cuda import driver
 
