@@ -262,7 +262,9 @@ def test_file_objects(ctx, queue, program):
     cl.Kernel(program, "build").capture_call(
         file, queue, (1,), None, cl.Buffer(ctx, mf.READ_WRITE, 4)
     )
-    compile(file.getvalue(), "call.py", "exec")
+    text = file.getvalue()
+    compile(text, "call.py", "exec")
+    assert "the kernel build" in text and "arg0_data" in text, text
 
 
 def test_waits_for_events_before_it_reads(device, ctx, queue, program, tmp_path, monkeypatch):
