@@ -12,7 +12,7 @@ import numpy as np
 
 from . import emit
 from .ir import Value, flat_values
-from .operators import Operators
+from .operators import FUNCTIONS, Operators
 from .source import KernelError, python_function
 from .types import VOID, Scalar, TupleType, distance, flat_types, weak
 
@@ -114,6 +114,12 @@ class Calls(Operators):
                 raise self.source.error(str(error), node) from None
             return result
         inner = python_function(target)
+        if isinstance(target, types.BuiltinFunctionType) and target in FUNCTIONS:
+            if len(args) != 2 or kwargs:
+                raise self.source.error(f"operator.{target.__name__}() takes two numbers", node)
+            op = FUNCTIONS[target]()
+            compares = isinstance(op, ast.cmpop)
+            return self.compare(node, op, *args) if compares else self.binary(node, op, *args)
         if inner is None:
             from .mathematics import WRITTEN
 

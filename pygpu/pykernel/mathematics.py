@@ -1,4 +1,4 @@
-"""Functions of math and cmath that are written in the language of kernels itself.
+"""Functions of math, cmath and operator that are written in the language of kernels itself.
 
 Where Python's raise ValueError, for numbers that they are not defined for, these return 0.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,22 @@ def complex_isclose(a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0)
     if cmath.isinf(a) or cmath.isinf(b):
         return False
     return within(a, b, rel_tol, abs_tol)
+
+
+def negative(x: Any) -> Any:
+    return -x
+
+
+def inverted(x: Any) -> Any:
+    return ~x
+
+
+def negated(x: Any) -> Any:
+    return not x
+
+
+def magnitude(x: Any) -> Any:
+    return abs(x)
 
 
 def polar(z: Any) -> Any:
@@ -93,6 +110,10 @@ def ulp(x: Any) -> Any:
 
 
 WRITTEN: dict[Any, Any] = {
+    operator.abs: magnitude,
+    operator.invert: inverted,
+    operator.neg: negative,
+    operator.not_: negated,
     math.isclose: isclose,
     cmath.isclose: complex_isclose,
     cmath.polar: polar,

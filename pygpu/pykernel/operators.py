@@ -26,7 +26,7 @@ from .types import (
     join,
 )
 
-__all__ = ["Operators"]
+__all__ = ["FUNCTIONS", "Operators"]
 
 _BINARY: dict[type, tuple[str, Callable[..., Any], str]] = {
     ast.Add: ("add", operator.add, "+"),
@@ -49,6 +49,11 @@ _COMPARE: dict[type, tuple[str, Callable[..., Any], str]] = {
     ast.GtE: ("greater_equal", operator.ge, ">="),
     ast.Eq: ("equal", operator.eq, "=="),
     ast.NotEq: ("not_equal", operator.ne, "!="),
+}
+# Those of the module operator; of numbers, which cannot change in place, iadd is add.
+FUNCTIONS: dict[Any, type] = {f: op for op, (_, f, _) in (_BINARY | _COMPARE).items()}
+FUNCTIONS |= {
+    getattr(operator, "i" + f.__name__.strip("_")): op for op, (_, f, _) in _BINARY.items()
 }
 _KEEPS_SIGN = {
     "add",

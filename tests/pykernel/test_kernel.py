@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -218,6 +219,33 @@ def test_nearest_signature(make: Any) -> None:
         assert out.get() == 1
     types = ("float64[:]", "float64", "float64")
     assert sums.inspect_source()[types] == sums.overloads[types].text
+
+
+@pygpu.jit
+def folded(op, a, b):
+    return op(a, b)
+
+
+@pygpu.kernel
+def operated(a, b, out):
+    i = grid(1)
+    x, y = a[i], b[i]
+    out[i, 0] = operator.add(x, y) - operator.mul(x, 2)
+    out[i, 1] = operator.floordiv(x, y) + operator.mod(x, y)
+    out[i, 2] = operator.truediv(x, y)
+    out[i, 3] = operator.lt(x, y) + 2 * operator.ne(x, y)
+    out[i, 4] = operator.neg(x) + operator.abs(x) + operator.not_(x)
+    out[i, 5] = operator.iadd(x, y) + operator.xor(x, y) + operator.pow(x, 2)
+    out[i, 6] = folded(operator.sub, x, y)
+
+
+def test_operator_functions(make: Any) -> None:
+    a, b = np.array([-7, 9, 0]), np.array([2, -4, 5])
+    out = make(np.zeros((3, 7)))
+    operated[1, 3](make(a), make(b), out)
+    wanted = [a + b - a * 2, a // b + a % b, a / b, (a < b) + 2 * (a != b), -a + abs(a) + (a == 0)]
+    wanted += [a + b + (a ^ b) + a**2, a - b]
+    assert out.get().T.tolist() == [w.tolist() for w in wanted]
 
 
 @pygpu.kernel
