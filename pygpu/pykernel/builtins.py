@@ -132,11 +132,10 @@ def cast(
     text = emit.convert(value, t)
     if dtypes.code(dtype) == "f16" and value.type != t:
         text = f"pg_from_f16(pg_to_f16({text}))"
-    was = value.type
-    assert isinstance(was, Scalar)
+    was: Any = value.type
     if was.weak and was.dtype.kind == "c" != dtype.kind:
         raise WrongCall(f"numpy.{dtype}() of a complex number")
-    holds = (was.weak and not wraps) or np.can_cast(was.dtype, dtype)  # else it may wrap around
+    holds = (was.weak and not wraps) or np.can_cast(was.dtype, dtype)  # else it may wrap
     return Value(t, text, nonneg=(value.nonneg and holds) or dtype.kind in "bu")
 
 
@@ -166,9 +165,8 @@ def _ufunc(
         return args[ufunc.nin]
     count(f"numpy.{name}", args, kwargs, ufunc.nin, ufunc.nin)
     found = fc.ufunc(node, name, args, strong=True)
-    if len(found) == 1:
-        return found[0]
-    return Value(TupleType(tuple(v.type for v in found)), items=found)
+    several = Value(TupleType(tuple(v.type for v in found)), items=found)
+    return found[0] if len(found) == 1 else several
 
 
 def _in_float(fc: Any, node: ast.AST, value: Value) -> Value:
