@@ -269,8 +269,8 @@ def block(arrays: Any) -> Any:
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Each item (or row along an axis) so many times. repeats: a number, or one for each, on the
     host or the device; in the latter case the host waits for their sum."""
-    if axis is None:
-        a, axis = work.flat(a), 0
+    if axis is None or a.ndim == 0:
+        a, axis = work.flat(a), axis or 0
     axis = layout.normalize_axis(axis, a.ndim)
     n = a.shape[axis]
     if isinstance(repeats, GPUArray):

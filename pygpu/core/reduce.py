@@ -134,7 +134,8 @@ def reduce(
     ndim = len(shape)
     if where is True or (isinstance(where, np.bool_) and bool(where)):
         where = None
-    if ndim == 0 and kind not in ("mean", "var", "std") and type(axis) is int and axis in (0, -1):
+    free = where is not None or kind not in ("mean", "var", "std")
+    if ndim == 0 and free and type(axis) is int and axis in (0, -1):
         axis = axis_given = None  # as NumPy lets pass
     if kind in _ORDERED and axis is not None:
         axis = (layout.normalize_axis(axis, ndim),)

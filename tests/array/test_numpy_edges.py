@@ -107,3 +107,20 @@ def test_strict_casting_beside_a_number(make):
     for x in (a, make(a)):
         with pytest.raises(TypeError, match="cannot cast Python int"):
             np.equal(x, 7, casting="equiv")
+
+
+def test_no_axes_and_an_axis_that_passes(make):
+    """NumPy takes axis 0 and -1 of an array without axes in repeat(), and in means with a mask."""
+    x, w = make(np.float32(3)), make(np.bool_(True))
+    for axis in (0, -1):
+        np.testing.assert_array_equal(np.repeat(x, 3, axis).get(), [3, 3, 3])
+        assert np.mean(x, axis=axis, where=w).get() == 3
+        assert np.var(x, axis=axis, where=w).get() == 0
+        with pytest.raises(np.exceptions.AxisError):
+            np.mean(x, axis=axis)
+    with pytest.raises(np.exceptions.AxisError):
+        np.repeat(x, 3, 1)
+    with pytest.raises(TypeError, match="accumulate on a scalar"):
+        np.maximum.accumulate(x)
+    with pytest.raises(TypeError, match="safe"):
+        np.place(make(np.zeros(3, np.int32)), make(np.ones(3, bool)), make(np.ones(1)))
