@@ -208,6 +208,8 @@ void ocl_standstill_note(Context *context) {
     }
 }
 
+static double patience = EXIT_SECONDS; /* at the end */
+
 static int stand_for_ever(void) { /* Python is gone. 0: a thread has not come */
     Gathering *self = current == NULL && available() && prepare_place(last_device) ? PyMem_RawCalloc(1, sizeof *self) : NULL;
     if (self == NULL) {
@@ -216,7 +218,7 @@ static int stand_for_ever(void) { /* Python is gone. 0: a thread has not come */
     self->users = 1;
     self->begun = 1; /* nobody is to give up */
     self->caller = PyThread_get_thread_ident();
-    double end = pg_seconds() + EXIT_SECONDS;
+    double end = pg_seconds() + patience;
     int waiting = call_together(self);
     while (waiting && pg_seconds() < end) {
         await_arrivals(self);
@@ -241,8 +243,11 @@ void ocl_standstill_at_exit(void) {
     if (last_device == NULL) {
         return;
     }
+    double end = pg_seconds() + EXIT_SECONDS;
     if (ocl_standstill_begin(last_device, EXIT_SECONDS, 0) > 0) { /* what is being compiled is done; the rest of Python's exit may need PoCL */
         ocl_standstill_end();
+    } else if (pg_seconds() >= end) { /* a long kernel runs, which is not waited for a second time */
+        patience = 0.1;
     }
     /* called before what the driver's libraries have registered up to now */
 #ifdef __GLIBC__
