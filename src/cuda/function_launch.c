@@ -47,14 +47,20 @@ static CUresult call_without_gil(Plan *plan, const Launch *launch, void **extra)
     return status;
 }
 
-/* The thread has no current context, or another one: in the function's own, then. */
+/* The thread has no current context, or another one: in the function's own, then. What comes next is done in the other one, whose
+ * default stream knows nothing of the function's: the kernel on that is waited for. */
 static CUresult call_in_own_context(Function *self, const Launch *launch, void **extra, CUresult first) {
     ContextGuard guard;
-    CUresult status = first;
+    CUcontext current = NULL;
+    CUresult status = first, unused = CUDA_SUCCESS;
     Py_BEGIN_ALLOW_THREADS
+    CU_CALL(unused, cuCtxGetCurrent, &current);
     if (cud_context_enter(self->context, &guard, &status) == 0) {
         if (guard.pushed) {
             status = call_driver(self->plan, launch, extra);
+            if (status == CUDA_SUCCESS && unused == CUDA_SUCCESS && current != NULL && launch->stream == NULL) {
+                CU_CALL(status, cuStreamSynchronize, NULL);
+            }
         } else {
             status = first; /* it was its own: something else is wrong */
         }

@@ -43,6 +43,12 @@ __global__ void touch(int *out, int n)
     out[0] = bytes[n - 1];
 }
 __shared__ int fixed[64];
+__global__ void late(int *data, int n)
+{
+    float sum = 0;
+    for (int i = 0; i < n; i++) sum += sinf(sum + i);
+    data[threadIdx.x] = sum > n ? 0 : 7;
+}
 __global__ void add_one(int *data) { data[threadIdx.x + blockIdx.x * blockDim.x] += 1; }
 """
 
@@ -289,10 +295,11 @@ def test_another_context_is_current(kernels, out):
     try:
         add_one(out, block=(8, 1, 1))
         assert cuda.Context.get_current() == other
+        assert ints(out, 8) == [1] * 8
+        kernels.get_function("late")(out, np.int32(200000), block=(8, 1, 1))
+        assert ints(out, 8) == [7] * 8  # a copy of the other context comes after it
     finally:
         other.detach()
-    cuda.Context.synchronize()
-    assert ints(out, 8) == [1] * 8
 
 
 def test_a_destroyed_context(context):
