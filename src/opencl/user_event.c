@@ -18,6 +18,7 @@ struct UserEventRecord {
     cl_event event;
     cl_device_id device; /* whose threads must stand still while the event fails; NULL: none */
     int tell_complete;   /* the driver cannot deal with failures */
+    int settled;         /* exit has given it an outcome */
     int dropped;         /* the object is gone, and the status is yet to be set: the event is the record's own */
 };
 static struct UserEventRecord *unset;
@@ -68,7 +69,7 @@ static cl_device_id any_device(int dropped) {
 void ocl_abandon_user_events(void) {
     int still = ocl_standstill_begin(any_device(0), EXIT_PATIENCE_SECONDS, 0);
     for (struct UserEventRecord *record = unset; record != NULL; record = record->next) {
-        abandon(record);
+        record->settled = abandon(record);
     }
     if (still) {
         ocl_standstill_end();
@@ -161,7 +162,7 @@ OCL_MADE_BY_INIT_IF(UserEvent, Event, UserEventType, is_made, sizeof(OclObject),
 /* No command may wait for ever for somebody who is gone. Whose class is another by now is no matter. */
 void ocl_user_event_dropped(Event *self) {
     struct UserEventRecord *record = self->user;
-    int later = record->device != NULL && !(pg_trap & PG_TRAP_FORKED), still = 0;
+    int later = record->device != NULL && !record->settled && !(pg_trap & PG_TRAP_FORKED), still = 0;
     if (later && ocl_owe_failures() < 0) { /* nobody there to do it: it is done here, then */
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
@@ -169,7 +170,7 @@ void ocl_user_event_dropped(Event *self) {
         PyErr_Restore(type, value, traceback);
         later = 0;
     }
-    if (!later && abandon(record)) {
+    if (!later && (record->settled || abandon(record))) {
         unlink_record(record);
         PyMem_Free(record);
         ocl_suspect_failures();

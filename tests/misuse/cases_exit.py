@@ -87,6 +87,17 @@ def kernel_running_and_read_behind_it(env: Env) -> None:
     cl.enqueue_copy(env.queue, target, out, is_blocking=False)
 
 
+@case(alone=True, limit=6)
+def event_without_an_outcome_beside_a_long_kernel(env: Env) -> None:
+    """PoCL's threads do not stand still for its failure, which is waited for once."""
+    KEPT.append(cl.UserEvent(env.ctx))
+    KEPT.append(cl.enqueue_marker(env.queue, wait_for=KEPT[:1]))
+    KEPT.append(cl.CommandQueue(env.ctx))
+    env.kernel("spin")(KEPT[-1], (1,), None, np.int32(20_000_000), env.out())
+    KEPT[-1].flush()
+    time.sleep(0.3)
+
+
 @case(alone=True, limit=8)
 def daemon_thread_waiting(env: Env) -> None:
     gate = cl.UserEvent(env.ctx)
