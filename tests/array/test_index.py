@@ -232,7 +232,7 @@ def test_bounds_where_nothing_is_chosen(make):
 
 def test_several_arrays_by_the_same_indices(make):
     """The indices are checked once for all arrays, and an index that is wrong for one is found."""
-    hosts = [host("f4", (9,)), host("i4", (9,)), host("f8", (9,)), host("f4", (4,))]
+    hosts = [host("f4", (9,)), host("i4", (9,)), host("f8", (9,)), host("f4", (5,))]
     where, few = np.array([3, 0, -1, 2], np.int32), np.array([1, 3, 0], np.int32)
     arrays, index = [make(a) for a in hosts], make(where)
     for _ in range(3):  # as found out, then as remembered
@@ -257,7 +257,7 @@ def test_several_arrays_by_the_same_indices(make):
         far = make(np.array([1, 8, 0, 2], np.int32))
         [_, got, _] = functions.multi_take(arrays[:3], far)
         assert got.get()[1] == hosts[1][8]
-        message = "index 8 is out of bounds for axis 0 with size 4"
+        message = "index 8 is out of bounds for axis 0 with size 5"
         with pytest.raises(IndexError, match=message):
             functions.multi_take(arrays, far)
         with pytest.raises(IndexError, match=message):
