@@ -384,11 +384,9 @@ static cl_int create(Context *context, cl_mem_flags flags, const Plan *plan, voi
 static PyObject *make(State *state, PyTypeObject *type, Context *context, cl_mem_flags flags, Plan *plan, void *host) {
     cl_mem_object_type kind = plan->desc.image_type;
     const char *routine = context->version >= 120 ? "clCreateImage" : kind == CL_MEM_OBJECT_IMAGE3D ? "clCreateImage3D" : "clCreateImage2D";
-    if (plan->buffer != NULL && ocl_memory_alive(plan->buffer, "Image") < 0) {
-        return NULL;
-    }
-    Memory *self = (Memory *)PG_NEW(type);
-    if (self == NULL) {
+    Memory *self = (Memory *)PG_NEW(type); /* first, as collecting garbage may run any code */
+    if (self == NULL || (plan->buffer != NULL && ocl_memory_alive(plan->buffer, "Image") < 0)) {
+        Py_XDECREF(self);
         return NULL;
     }
     self->state = state;
@@ -404,10 +402,10 @@ static PyObject *make(State *state, PyTypeObject *type, Context *context, cl_mem
         status = create(context, flags | added, plan, host, &mem);
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
-    if (plan->buffer != NULL) {
-        ocl_memory_unpin(plan->buffer);
-    }
     if (status != CL_SUCCESS) {
+        if (plan->buffer != NULL) {
+            ocl_memory_unpin(plan->buffer);
+        }
         if (again >= 0 && (ocl_is_out_of_memory(status) || status == CL_INVALID_BUFFER_SIZE || status == CL_INVALID_IMAGE_SIZE)) {
             ocl_raise_with(state, routine, status, "asked for %zu bytes, Device.max_mem_alloc_size is %zu", plan->bytes,
                            greatest(context, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
@@ -424,6 +422,13 @@ static PyObject *make(State *state, PyTypeObject *type, Context *context, cl_mem
     self->size = plan->bytes;
     self->flags = flags;
     self->type = kind;
+    if (plan->buffer != NULL) { /* it shares the memory, which a pool must not give to anybody else meanwhile: as for regions */
+        self->parent = Py_NewRef(plan->buffer);
+        self->pool = plan->buffer->pool;
+        if (self->pool == NULL) {
+            ocl_memory_unpin(plan->buffer);
+        }
+    }
     return (PyObject *)self;
 }
 

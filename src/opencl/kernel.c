@@ -423,20 +423,35 @@ static PyObject *Kernel_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (kernel_is_made(self, "Kernel.clone") < 0 || ocl_need_version(self->state, "clCloneKernel", self->context->version, 210) < 0) {
         return NULL;
     }
+    /* The driver copies its arguments too, so they are taken down at the same time: making an object may run code that sets others. */
+    ArgSlot *slots = PyMem_Malloc((self->n_args + 1) * sizeof *slots);
+    cl_uint n_given = self->n_given;
+    int svm_seen = self->svm_seen;
+    if (slots == NULL) {
+        return PyErr_NoMemory();
+    }
     CL_MAKE(handle, status, clCloneKernel, kernel_handle(self));
     if (status != CL_SUCCESS || handle == NULL) {
+        PyMem_Free(slots);
         return ocl_raise(self->state, "clCloneKernel", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
     }
-    Kernel *clone = (Kernel *)Kernel_make(self->state, Py_TYPE(op), handle, self->program, self->shared_handle);
-    for (cl_uint i = 0; clone != NULL && i < self->n_args; i++) { /* the driver has copied its arguments too */
-        PyObject *declaration = clone->slots[i].declaration;
-        clone->slots[i] = self->slots[i];
-        clone->slots[i].declaration = declaration;
-        Py_XINCREF(clone->slots[i].held);
+    memcpy(slots, self->slots, self->n_args * sizeof *slots);
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        Py_XINCREF(slots[i].held);
     }
+    Kernel *clone = (Kernel *)Kernel_make(self->state, Py_TYPE(op), handle, self->program, self->shared_handle);
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        if (clone != NULL) {
+            slots[i].declaration = clone->slots[i].declaration;
+            clone->slots[i] = slots[i];
+        } else {
+            Py_XDECREF(slots[i].held);
+        }
+    }
+    PyMem_Free(slots);
     if (clone != NULL) {
-        clone->n_given = self->n_given;
-        clone->svm_seen = self->svm_seen;
+        clone->n_given = n_given;
+        clone->svm_seen = svm_seen;
         clone->holds_nothing = self->holds_nothing;
     }
     return (PyObject *)clone;

@@ -196,17 +196,22 @@ static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     return (PyObject *)program_new(state, type, NULL, NULL, PROGRAM_UNKNOWN);
 }
 
+static int is_in_use(Program *self) {
+    int used = self->pinned || self->stage != PROGRAM_FRESH || self->owner != 0;
+    if (used) {
+        ocl_reject(self->state, "Program", CL_INVALID_OPERATION, "the program is in use: it cannot be made a second time");
+    }
+    return used;
+}
+
 static int Program_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     Program *self = (Program *)op;
     if (self->context != NULL && !makes_itself(self->state, Py_TYPE(op))) {
         return 0; /* Program_new has made it */
     }
-    if (self->pinned || self->stage != PROGRAM_FRESH || self->owner != 0) {
-        ocl_reject(self->state, "Program", CL_INVALID_OPERATION, "the program is in use: it cannot be made a second time");
-        return -1;
-    }
-    Program *made = (Program *)construct(self->state, self->state->ProgramType, args, kwargs);
-    if (made == NULL) {
+    Program *made = is_in_use(self) ? NULL : (Program *)construct(self->state, self->state->ProgramType, args, kwargs);
+    if (made == NULL || is_in_use(self)) { /* since then: the arguments may run code that builds it, also in another thread */
+        Py_XDECREF(made);
         return -1;
     }
     cl_program program = self->program;
@@ -380,11 +385,13 @@ static void explain_missing(Program *self, PyObject *name) {
 
 static PyObject *make_kernel(Program *self, PyObject *name) {
     PyObject *kernel = PyObject_CallFunctionObjArgs((PyObject *)self->state->KernelType, (PyObject *)self, name, NULL);
-    if (kernel != NULL && self->kernels != NULL) { /* another thread may have been faster */
-        PyObject *kept = PyDict_SetDefault(self->kernels, name, kernel);
+    PyObject *key = kernel != NULL ? PyUnicode_FromObject(name) : NULL; /* that of a subclass could run code where it is looked for */
+    if (key != NULL && self->kernels != NULL) { /* another thread may have been faster */
+        PyObject *kept = PyDict_SetDefault(self->kernels, key, kernel);
         Py_XINCREF(kept);
         Py_SETREF(kernel, kept);
     }
+    Py_XDECREF(key);
     return kernel;
 }
 
@@ -440,10 +447,16 @@ static int Program_setattro(PyObject *op, PyObject *name, PyObject *value) {
         return -1;
     }
     Py_CLEAR(self->last_name);
-    if (self->kernels != NULL && PyDict_Contains(self->kernels, name) == 1) {
-        return PyDict_DelItem(self->kernels, name); /* the attribute comes before a kernel of the same name */
+    PyObject *key = self->kernels != NULL ? PyUnicode_FromObject(name) : NULL; /* as in make_kernel() */
+    PyObject *kernel = key != NULL ? PyDict_GetItemWithError(self->kernels, key) : NULL;
+    if (kernel != NULL) { /* the attribute comes before a kernel of the same name */
+        Py_INCREF(kernel); /* until nothing refers to it any more */
+        (void)PyDict_DelItem(self->kernels, key);
+        Py_CLEAR(self->last_name);
+        Py_DECREF(kernel);
     }
-    return 0;
+    Py_XDECREF(key);
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 PyObject *program_all_kernels(PyObject *op, PyObject *Py_UNUSED(ignored)) {

@@ -353,8 +353,9 @@ static PyObject *SVM_make(PyTypeObject *type, PyObject *const *a) {
         PyMem_Free(view);
         return NULL;
     }
-    Svm *base, *self = NULL; /* looked for only now: to give its buffer, an object may run any code */
-    if (find_base(state, a[0], &base) < 0 || (base != NULL && Svm_alive(base, "SVM") < 0) || (self = (Svm *)PG_NEW(type)) == NULL) {
+    Svm *base, *self = (Svm *)PG_NEW(type); /* its base is looked for only then: until here any code may have run */
+    if (self == NULL || find_base(state, a[0], &base) < 0 || (base != NULL && Svm_alive(base, "SVM") < 0)) {
+        Py_XDECREF(self);
         Py_DECREF(capsule);
         return NULL;
     }

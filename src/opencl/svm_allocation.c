@@ -179,18 +179,20 @@ static PyObject *SVMAllocation_enqueue_release(PyObject *op, PyObject *const *ar
     if (queue->context->context != self->context->context) {
         return ocl_reject(state, call, CL_INVALID_CONTEXT, "queue belongs to another context");
     }
+    Py_INCREF(queue); /* the memory may be unbound meanwhile */
     if (ocl_wait_list(state, a[1], call, queue->context->context, &list) < 0) {
+        Py_DECREF(queue);
         return NULL;
     }
     if (alive(self, call) < 0 || ocl_usage_add(self->usage, queue) < 0) { /* iterating wait_for ran foreign code */
         ocl_wait_list_clear(&list);
+        Py_DECREF(queue);
         return NULL;
     }
     /* The command that marks the place; the capsule frees, so that a command before it that fails loses nothing. */
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     void *pointers[1] = {self->pointer};
-    Py_INCREF(queue); /* self->bound may change meanwhile */
     self->users++;
     OCL_ENQUEUE(queue, status, clEnqueueSVMFree, queue->queue, 1, pointers, leave_to_capsule, NULL, list.n, list.events, &event);
     PyObject *result = ocl_finish_enqueue(queue, "clEnqueueSVMFree", status, event, &list);

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from harness import ANY, MF, Env, case, check, cl, expect, np
+from harness import ANY, MF, Env, case, check, cl, expect, np, skip
 
 from pygpu import array
 from pygpu.tools import ImmediateAllocator, MemoryPool, VectorArg
 
 SOURCE = """
+kernel void set(global int *a, int n) { a[0] = n; }
 kernel void put(int n, long at, global float *a) { a[at] = n; }
 kernel void one(global float *a, long at) { a[at / sizeof(float)] = 1; }
 """
@@ -40,6 +42,27 @@ class Last:
 
     def __del__(self) -> None:
         self.act()
+
+
+@contextlib.contextmanager
+def garbage(act: Callable[[], object], after: int = 0) -> Iterator[None]:
+    """*act* runs when garbage is collected: once *after* more objects were made, if tuples of one
+    item are no longer made of those that went (3.11 collects then; later ones do between lines)."""
+    thresholds = gc.get_threshold()
+    gc.collect()
+    gc.disable()
+    loop: list[Any] = [Last(act)]
+    loop.append(loop)
+    del loop
+    kept = [(k,) for k in range(3000)]
+    gc.set_threshold(gc.get_count()[0] + after, 10, 10)
+    gc.enable()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        del kept
+        gc.collect()
 
 
 def kernel(env: Env, name: str) -> Any:
@@ -123,7 +146,7 @@ def memory_runs_out_while_a_pool_goes(env: Env) -> None:
 
 
 @case(leaves=True)  # the arrays' pool
-def an_array_gets_other_memory_while_a_kernel_is_called(env: Env) -> None:
+def an_array_s_events_go_while_one_is_set(env: Env) -> None:
     host = np.arange(64, dtype=np.float32)
     left, right = (array.to_device(env.queue, host) for _ in range(2))
     right.events.append(Last(lambda: right.events.clear()))
@@ -157,3 +180,115 @@ def garbage_changes_the_table_of_kernels(env: Env) -> None:
         finally:
             gc.set_threshold(*thresholds)
         check(np.array_equal(made.get(), 2 * host[: k + 1]), "the sum is wrong")
+
+
+@case(leaves=True)
+def an_array_gets_other_memory_while_a_kernel_is_called(env: Env) -> None:
+    for k in range(12):
+        host = np.arange(8 * k + 8, dtype=np.float32)
+        items, other = (
+            array.Array(env.queue, host.size, np.float32, data=env.buffer(host.nbytes))
+            for _ in range(2)
+        )
+        items.set(host)
+        other.set(host + 100)
+        with garbage(lambda i=items, o=other: setattr(i, "base_data", o.base_data), k):
+            made = items + items
+        found = made.get()
+        wanted = (2 * host, 2 * host + 200)
+        check(any(np.array_equal(found, w) for w in wanted), "the sum is wrong")
+
+
+@case
+def an_attribute_takes_the_place_of_a_kernel_that_is_looked_for(env: Env) -> None:
+    program = cl.Program(env.ctx, SOURCE).build()
+    asked = [0]
+
+    class Name(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            asked[0] += 1
+            if asked[0] < 4:
+                _ = program.set
+            return str.__eq__(self, other)
+
+    _ = program.set
+    setattr(program, Name("set"), 3)
+    _ = [bytearray(200) for _ in range(100)]
+    check(program.set == 3, "the attribute is another one")
+    named = getattr(program, Name("put"))
+    check(named is program.put, "the kernel is another one")
+
+
+@case
+def a_program_is_built_while_it_is_made_again(env: Env) -> None:
+    class Later(cl.Program):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+
+    binary = cl.Program(env.ctx, SOURCE).build().get_info(cl.program_info.BINARIES)[0]
+    for at_once in (True, False):
+        program = Later(env.ctx, SOURCE)
+        thread = threading.Thread(target=program.build, args=(["-DNEVER_SEEN"],))
+
+        class Binaries:
+            def __iter__(self, thread: Any = thread, wait: bool = at_once) -> Any:
+                thread.start()
+                thread.join(None if wait else 0.01)
+                return iter([binary])
+
+        with contextlib.suppress(*ANY):
+            program.__init__(env.ctx, env.ctx.devices[:1], Binaries())
+        thread.join()
+        memory = env.buffer()
+        program.set(env.queue, (1,), None, memory, np.int32(7))
+        check(env.read(memory).view(np.int32)[0] == 7, "the kernel was not run")
+
+
+@case
+def arguments_change_while_a_kernel_is_cloned(env: Env) -> None:
+    first = kernel(env, "set")
+    memory, other = env.buffer(), env.buffer()
+    if env.dev.version.split()[1] < "2.1":
+        skip("kernels are cloned from OpenCL 2.1 on")
+    first.set_args(memory, np.int32(5))
+    with garbage(lambda: first.set_args(other, np.int32(6))):
+        clone = first.clone()
+    clone(env.queue, (1,), None, other, np.int32(6))
+    check(env.read(other).view(np.int32)[0] == 6, "the clone wrote elsewhere")
+    check(env.read(memory)[0] == 0, "the clone wrote elsewhere")
+
+
+@case
+def an_image_keeps_the_memory_of_its_buffer(env: Env) -> None:
+    format_ = cl.ImageFormat(cl.channel_order.RGBA, cl.channel_type.FLOAT)
+    pool = MemoryPool(ImmediateAllocator(env.queue))
+    buffer = pool.allocate(4096)
+    with contextlib.suppress(cl.Error):
+        image = cl.Image(env.ctx, MF.READ_WRITE, format_, shape=(64,), buffer=buffer)
+        before = buffer.int_ptr
+        del buffer
+        check(pool.allocate(4096).int_ptr != before, "the pool gave the memory to somebody else")
+        del image
+        check(pool.allocate(4096).int_ptr == before, "the memory did not come back")
+        buffer = env.buffer(4096)
+        with garbage(buffer.release), expect(cl.LogicError, "released"):
+            cl.Image(env.ctx, MF.READ_WRITE, format_, shape=(64,), buffer=buffer)
+
+
+@case
+def memory_is_unbound_while_it_is_released(env: Env) -> None:
+    if not env.dev.svm_capabilities:
+        skip("the device has no SVM")
+    memory = cl.SVMAllocation(
+        env.ctx, 64, 0, cl.svm_mem_flags.READ_WRITE, queue=cl.CommandQueue(env.ctx)
+    )
+
+    def unbind() -> Iterator[Any]:
+        memory.unbind_from_queue()
+        gc.collect()
+        yield from ()
+
+    memory.enqueue_release(wait_for=unbind()).wait()
