@@ -181,7 +181,9 @@ static PyObject *elapsed(Event *self, PyObject *other, int backwards, const char
     float ms = 0;
     CUresult status;
     ContextGuard guard;
-    if (cud_context_enter(from->context, &guard, &status) == 0) {
+    CU_BESIDE(status, cuEventElapsedTime, &ms, from->handle, to->handle); /* to ask first whose context is current takes as long */
+    if ((status == CUDA_ERROR_INVALID_CONTEXT || status == CUDA_ERROR_INVALID_HANDLE || status == CUDA_ERROR_CONTEXT_IS_DESTROYED) &&
+        cud_context_enter(from->context, &guard, &status) == 0) {
         CU_BESIDE(status, cuEventElapsedTime, &ms, from->handle, to->handle);
         cud_context_leave(&guard);
     }

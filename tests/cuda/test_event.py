@@ -1,6 +1,7 @@
 """Event: recording, waiting, times, other processes."""
 
 import pickle
+import threading
 import time
 
 import pytest
@@ -33,6 +34,24 @@ def test_times():
     assert 15 < elapsed < 10_000
     assert end.time_since(start) == pytest.approx(elapsed, abs=1e-3)
     assert end.time_since(end) == 0
+
+
+def test_times_whatever_is_current():
+    start, end = cuda.Event().record(), cuda.Event().record()
+    end.synchronize()
+    elapsed = start.time_till(end)
+    other = cuda.Device(0).make_context()
+    try:
+        assert start.time_till(end) == end.time_since(start) == elapsed
+        with pytest.raises(cuda.LogicError, match="must have been recorded"):
+            cuda.Event().time_till(cuda.Event())
+    finally:
+        other.detach()
+    found = []
+    thread = threading.Thread(target=lambda: found.append(start.time_till(end)))
+    thread.start()
+    thread.join()
+    assert found == [elapsed]
 
 
 def test_events_without_times():
