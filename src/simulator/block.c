@@ -138,7 +138,7 @@ void block_deadlock(Worker *worker) {
             warp_thread = i;
         }
     }
-    char at[300], text[700];
+    char at[300], text[900]; /* for both places */
     const SimModule *module = worker->job->kernel->module;
     worker->where = WHERE_RUNTIME;
     int n = snprintf(text, sizeof text, "deadlock:");

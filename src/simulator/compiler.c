@@ -469,7 +469,7 @@ bool compiler_encode_text(Text *out, const Text *image) {
 CUresult compiler_decode_text(const void *text, size_t size, void **image, size_t *image_size) {
     const char *s = text;
     const size_t limit = size != 0 ? size : (size_t)1 << 40;
-    if (strncmp(s, text_start, limit < sizeof text_start - 1 ? limit : sizeof text_start - 1) != 0) {
+    if (limit < sizeof text_start - 1 || strncmp(s, text_start, sizeof text_start - 1) != 0) {
         const bool ptx = strncmp(s, "//", 2) == 0 || strncmp(s, ".version", 8) == 0 || *s == '\n';
         return sim_fail(ptx ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_INVALID_IMAGE, "the image is %s; the simulator loads only images made by its own compiler",
                         ptx ? "PTX" : "nothing that it knows");

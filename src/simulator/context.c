@@ -86,6 +86,9 @@ CUresult sim_context_wait(SimContext *context) {
         sim_stream_wait(busy, atomic_load(&busy->submitted));
         sim_object_drop(busy);
     }
+    while (atomic_load(&context->direct) > 0) { /* copies: they end by themselves */
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
     return sim_context_settle(context);
 }
 

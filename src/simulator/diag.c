@@ -5,6 +5,7 @@
  * restores mask and stack of signals). Everything else goes to the handler that was there before: Python's faulthandler, pytest's,
  * the debugger's. Others may install theirs later, so ours is put back in front at each launch. */
 #include <errno.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,22 @@ static Worker *worker_of_stack(uintptr_t stack) {
         if ((uintptr_t)worker == region) return worker;
     }
     return NULL;
+}
+
+/* Where copies that meet no memory go on, of each thread that makes one; not thread-local, for the same reason. */
+enum { MOST_GUARDS = 64 }; /* at once; what is beyond goes without */
+typedef enum { GUARD_FREE, GUARD_TAKEN, GUARD_READY } GuardState;
+static struct {
+    _Atomic int state;
+    pthread_t thread;
+    sigjmp_buf back;
+    uintptr_t address;
+} guards[MOST_GUARDS];
+
+static unsigned guard_of_thread(void) {
+    unsigned i = 0;
+    while (i < MOST_GUARDS && (atomic_load(&guards[i].state) != GUARD_READY || !pthread_equal(guards[i].thread, pthread_self()))) i++;
+    return i;
 }
 
 /* ---- the handler --------------------------------------------------------------------------------------------------------- */
@@ -96,6 +113,15 @@ static void handler(int number, siginfo_t *info, void *context) {
     Worker *worker = worker_of_stack(stack);
     if (worker == NULL || worker->where == WHERE_OUTSIDE ||
         (number != SIM_WATCH_SIGNAL && info->si_code <= 0 && number != SIGTRAP)) {
+        const unsigned guard = (number == SIGSEGV || number == SIGBUS) && info->si_code > 0 ? guard_of_thread() : MOST_GUARDS;
+        if (guard < MOST_GUARDS) {
+            sigset_t again;
+            sigemptyset(&again);
+            sigaddset(&again, number);
+            pthread_sigmask(SIG_UNBLOCK, &again, NULL);
+            guards[guard].address = (uintptr_t)info->si_addr;
+            siglongjmp(guards[guard].back, 1);
+        }
         if (number != SIM_WATCH_SIGNAL) pass_on(number, info, context);
         errno = saved;
         return;
@@ -128,16 +154,33 @@ static void hook(int index) {
     if (sigaction(handled[index], &ours, &old) == 0 && old.sa_sigaction != handler) before[index] = old;
 }
 
-/* A stack for this thread's signals, unless it has a good one. It is never freed: threads that launch are few. */
+#define SIGNAL_STACK 65536u
+
+static pthread_key_t stack_key;
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+static bool stack_freed; /* when its thread ends */
+
+static void free_stack(void *stack) {
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    if (sigaltstack(&none, NULL) == 0) munmap(stack, SIGNAL_STACK);
+}
+
+static void make_stack_key(void) {
+    stack_freed = pthread_key_create(&stack_key, free_stack) == 0;
+}
+
+/* A stack for this thread's signals, unless it has a good one. */
 static CUresult signal_stack(void) {
     stack_t old;
     if (has_stack) return CUDA_SUCCESS;
     if (sigaltstack(NULL, &old) != 0 || (old.ss_flags & SS_DISABLE) || old.ss_size < 32768) {
-        stack_t mine = {.ss_size = 65536};
+        stack_t mine = {.ss_size = SIGNAL_STACK};
         mine.ss_sp = mmap(NULL, mine.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mine.ss_sp == MAP_FAILED || sigaltstack(&mine, NULL) != 0) {
             return sim_fail(CUDA_ERROR_OPERATING_SYSTEM, "no stack for the signals of a thread");
         }
+        pthread_once(&stack_once, make_stack_key);
+        if (stack_freed) pthread_setspecific(stack_key, mine.ss_sp);
     }
     has_stack = true;
     return CUDA_SUCCESS;
@@ -158,6 +201,25 @@ CUresult diag_enter(void) {
     sigaction(SIM_WATCH_SIGNAL, &watch, NULL);
     pthread_mutex_unlock(&hook_lock);
     return CUDA_SUCCESS;
+}
+
+bool sim_guarded(void (*act)(const void *what), const void *what, uintptr_t *address) {
+    unsigned slot = diag_enter() == CUDA_SUCCESS ? 0 : MOST_GUARDS;
+    for (int none = GUARD_FREE; slot < MOST_GUARDS && !atomic_compare_exchange_strong(&guards[slot].state, &none, GUARD_TAKEN); none = GUARD_FREE) slot++;
+    if (slot == MOST_GUARDS) {
+        act(what);
+        return true;
+    }
+    guards[slot].thread = pthread_self();
+    const bool good = sigsetjmp(guards[slot].back, 0) == 0;
+    if (good) {
+        atomic_store(&guards[slot].state, GUARD_READY);
+        act(what);
+    } else {
+        *address = guards[slot].address;
+    }
+    atomic_store(&guards[slot].state, GUARD_FREE);
+    return good;
 }
 
 /* ---- messages ----------------------------------------------------------------------------------------------------------- */

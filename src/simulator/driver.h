@@ -130,6 +130,7 @@ struct SimContext {
     CUsharedconfig shared_config;
     unsigned long long peers;        /* one bit for each device that was enabled */
     SimContext *next, *previous;     /* all contexts, under a lock of context.c */
+    _Atomic int direct;              /* threads that do work themselves: sim_stream_do() */
     _Atomic bool failed;             /* some work failed: error says how, what is queued is skipped */
     _Atomic CUresult sticky;         /* ... and somebody waited and was told: now each call says so */
     SimError error;

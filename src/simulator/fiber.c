@@ -132,6 +132,7 @@ CUresult worker_stacks(Worker *worker, unsigned count) {
                 MAP_FAILED) {
             return CUDA_ERROR_OUT_OF_MEMORY;
         }
+        __atomic_sub_fetch(&guarded_stacks, worker->stacks, __ATOMIC_RELAXED);
         worker->stacks = 0;
         worker->stack_size = wanted;
     }
@@ -141,6 +142,7 @@ CUresult worker_stacks(Worker *worker, unsigned count) {
         if (top - worker->stack_size < (char *)worker + DYNAMIC_END + GUARD ||
             mprotect(top - worker->stack_size + (guard ? GUARD : 0), worker->stack_size - (guard ? GUARD : 0),
                      PROT_READ | PROT_WRITE) != 0) {
+            __atomic_sub_fetch(&guarded_stacks, 1, __ATOMIC_RELAXED);
             return CUDA_ERROR_OUT_OF_MEMORY;
         }
     }

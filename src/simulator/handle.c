@@ -76,10 +76,13 @@ CUresult sim_object_open(void *op, SimType type, SimContext *context, void (*fre
     atomic_store(&entry->object, object);
     object->context = NULL;
     object->next = object->previous = NULL;
+    /* Before its context knows of it: one that is being destroyed passes over what it thinks is going already. */
+    atomic_store(&entry->state, generation << 32 | ALIVE | 2);
     if (context != NULL) {
         pthread_mutex_lock(&context->lock);
         if (context->dead) {
             pthread_mutex_unlock(&context->lock);
+            atomic_store(&entry->state, generation << 32);
             entry_free(index);
             return sim_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed by another thread");
         }
@@ -91,7 +94,6 @@ CUresult sim_object_open(void *op, SimType type, SimContext *context, void (*fre
         context->children = object;
         pthread_mutex_unlock(&context->lock);
     }
-    atomic_store(&entry->state, generation << 32 | ALIVE | 2);
     return CUDA_SUCCESS;
 }
 

@@ -72,6 +72,9 @@ CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *er
 /* Checks block, grid and shared memory before a launch is queued. */
 CUresult sim_exec_check(const SimKernel *kernel, const SimLaunch *launch);
 
+/* Does something that may meet no memory, as it was freed since it was asked for: false then, and where. */
+bool sim_guarded(void (*act)(const void *what), const void *what, uintptr_t *address);
+
 /* Bytes of shared memory that a kernel may ask for in all. */
 #define SIM_SHARED_DEFAULT 49152
 #define SIM_SHARED_MOST 232448

@@ -214,7 +214,9 @@ CUresult sim_stream_do(SimStream *stream, SimWork *work) {
     SimError error = {.code = CUDA_SUCCESS};
     CUresult status = sim_context_settle(context);
     if (status == CUDA_SUCCESS) {
+        atomic_fetch_add(&context->direct, 1);
         status = sim_work_run(work, context, &error);
+        atomic_fetch_sub(&context->direct, 1);
         if (status != CUDA_SUCCESS) {
             error.code = status;
             status = sim_fail_with(&error);

@@ -65,7 +65,10 @@ static void fill32(uint32_t *to, uint32_t value, size_t n) {
     }
 }
 
-static void run_set(const SimWork *work) {
+static void run_copy(const void *work) { sim_box_copy(&((const SimWork *)work)->copy.box); }
+
+static void run_set(const void *op) {
+    const SimWork *work = op;
     for (size_t y = 0; y < work->set.height; y++) {
         char *row = (char *)work->set.to + y * work->set.pitch;
         if (work->set.element == 1) {
@@ -78,16 +81,27 @@ static void run_set(const SimWork *work) {
     }
 }
 
+/* Graphs know addresses only, and a module's variables go with it: what is queued may find nothing there. */
+static CUresult run_guarded(void (*act)(const void *work), const SimWork *work, const char *what, SimError *error) {
+    uintptr_t address = 0;
+    SimBlock block;
+    if (sim_guarded(act, work, &address)) {
+        return CUDA_SUCCESS;
+    }
+    bool freed = sim_memory_near(address, &block) && block.freed && address - block.base < block.size;
+    (void)snprintf(error->text, sizeof(error->text), freed ? "a %s at %#zx, in memory of %zu bytes that was freed" : "a %s at %#zx, where there is no memory", what,
+                   (size_t)address, block.size);
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
 CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error) {
     switch (work->kind) {
     case WORK_KERNEL:
         return run_kernel(work, error);
     case WORK_COPY:
-        sim_box_copy(&work->copy.box);
-        return CUDA_SUCCESS;
+        return run_guarded(run_copy, work, "copy", error);
     case WORK_SET:
-        run_set(work);
-        return CUDA_SUCCESS;
+        return run_guarded(run_set, work, "fill", error);
     case WORK_HOST:
         sim_in_callback = true;
         work->host.call(work->host.data);
