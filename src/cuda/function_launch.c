@@ -491,7 +491,7 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
     keep.more = NULL;
     PyObject *result = NULL;
     ContextGuard guard = {0};
-    int around = timed, entered = 0;
+    int around = timed, entered = 0, converted = 0;
     if (PG_UNLIKELY(plan->n_params < 0)) {
         if (count_handlers(self, args, nargs) > 0) {
             CUresult status = CUDA_SUCCESS;
@@ -502,6 +502,7 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
             }
             entered = 1;
         }
+        converted = 1;
         if (pack_natural(self, args, nargs, &params, &size, &launch, &keep) < 0) {
             goto done;
         }
@@ -532,10 +533,14 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
                 }
                 entered = 1;
             }
+            converted |= !PyLong_CheckExact(arg) && !PyFloat_CheckExact(arg);
             if (function_convert(self, i, param, arg, params + param->offset, &launch, &keep) < 0) {
                 goto done;
             }
         }
+    }
+    if (converted && function_check_allocations(self, args, nargs) < 0) {
+        goto done;
     }
     if (PG_UNLIKELY(around)) {
         result = launch_around(self, &launch, params, size, args, nargs, stream != NULL ? stream : Py_None, timed);

@@ -131,8 +131,8 @@ int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *a
                                                            : -1;
         Py_XDECREF(index);
     }
-    if (result == 0 && Py_REFCNT(pointer) == 1 && !PyLong_CheckExact(pointer)) {
-        return keep_add(keep, pointer); /* its memory would go with it */
+    if (result == 0 && !PyLong_CheckExact(pointer)) {
+        return keep_add(keep, pointer); /* its memory would go with it; converting another argument may make what has it let go */
     }
     Py_DECREF(pointer);
     return result;
@@ -226,4 +226,15 @@ int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject 
         return -1;
     }
     return result;
+}
+
+int function_check_allocations(Function *self, PyObject *const *args, Py_ssize_t nargs) {
+    const State *state = self->state;
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        if ((PyObject_TypeCheck(args[i], state->DeviceAllocationType) || PyObject_TypeCheck(args[i], state->PooledDeviceAllocationType)) &&
+            ((const Allocation *)args[i])->freed) {
+            return reject(self, i, CUDA_ERROR_INVALID_VALUE, "was freed", args[i]);
+        }
+    }
+    return 0;
 }

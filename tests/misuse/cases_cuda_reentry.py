@@ -19,6 +19,7 @@ from harness import case, check, expect
 
 import pygpu
 from pygpu import _cuda
+from pygpu.cuda.compiler import SourceModule
 
 ONE = (1, 1, 1)
 
@@ -378,3 +379,27 @@ def threads_ask_for_blocks(env: Env) -> None:
 
     ends = together(*[functools.partial(ask, n) for n in (0, 64, 128, 256)])
     check(not any(ends), f"{ends}")
+
+
+@case
+def memory_goes_while_later_arguments_are_read(env: Env) -> None:
+    module = SourceModule("__global__ void put(int *a, int n) { *a = n; }")
+    for prepared in (False, True):
+        put = module.get_function("put")
+        if prepared:
+            put.prepare("Pi")
+        memory = cuda.mem_alloc(1 << 22)
+        with expect(pygpu.LogicError, "was freed"):
+            if prepared:
+                put.prepared_call((1, 1), ONE, memory, Index(3, memory.free))
+            else:
+                put(memory, Index(3, memory.free), block=ONE)
+        holder, kept = Holder(), cuda.mem_alloc(1 << 22)
+        holder.gpudata = kept
+        weak = weakref.ref(kept)
+        del kept
+        put = module.get_function("put")
+        put(holder, Index(3, functools.partial(setattr, holder, "gpudata", None)), block=ONE)
+        env.context.synchronize()
+        gc.collect()
+        check(weak() is None, "the memory was kept for good")
