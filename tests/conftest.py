@@ -63,7 +63,8 @@ def _frozen_heap() -> None:
 
 # The files that take longest, so that no process is left with one of them when the others are done.
 LONG = ["test_examples", "test_constructs", "test_misuse", "test_array_function", "test_kernels"]
-LONG += ["test_docs", "test_cuda_misuse", "test_index", "test_compiler", "test_ufuncs"]
+LONG += ["test_docs", "test_cuda_misuse", "test_driver_faults", "test_python_faults"]
+LONG += ["test_index", "test_compiler", "test_ufuncs", "test_numpy_edges", "test_folds"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
