@@ -59,7 +59,19 @@ def test_a_child_forked_before_init_has_one():
     ).splitlines() == ["0", "0"]
 
 
-def test_the_stack_of_a_thread(driver):
+@pytest.fixture
+def bare(driver):
+    """The driver in a thread without a current context, whatever earlier tests left there."""
+    before = []
+    while driver.get("cuCtxGetCurrent") is not None:
+        before.append(driver.get("cuCtxPopCurrent"))
+    yield driver
+    for context in reversed(before):
+        driver.cuCtxPushCurrent(context)
+
+
+def test_the_stack_of_a_thread(bare):
+    driver = bare
     assert driver.get("cuCtxGetCurrent") is None
     fails(INVALID_CONTEXT, driver.cuCtxPopCurrent, None)
     fails(INVALID_CONTEXT, driver.cuCtxSynchronize)
@@ -80,7 +92,8 @@ def test_the_stack_of_a_thread(driver):
     driver.cuCtxDestroy(b)
 
 
-def test_destroying_the_current_context_pops_it(driver):
+def test_destroying_the_current_context_pops_it(bare):
+    driver = bare
     a = driver.get("cuCtxCreate", 0, 0)
     b = driver.get("cuCtxCreate", 0, 0)
     driver.cuCtxDestroy(b)

@@ -87,7 +87,7 @@ PG_INLINE pg_u32 scan_ask(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, sc
 }
 """
 
-# 16 bytes at once, which NVIDIA's GPUs do not take apart.
+# 16 bytes at once, which NVIDIA's GPUs do not take apart. A processor may: there no flag stands beside a sum while that changes.
 _PAIRED = """\
 typedef union { scan_t value; pg_u64 word; } scan_long;
 PG_INLINE void scan_tell(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, pg_u32 flag, scan_t value)
@@ -96,6 +96,8 @@ PG_INLINE void scan_tell(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, pg_
     scan_long w;
     w.value = value;
 #ifdef PYGPU_SIMULATOR
+    to[0] = 0;
+    PG_DEVICE_FENCE;
     to[1] = w.word;
     PG_DEVICE_FENCE;
     to[0] = flag;
@@ -113,6 +115,9 @@ PG_INLINE pg_u32 scan_ask(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 tile, sc
     flag = from[0];
     PG_DEVICE_FENCE;
     w.word = from[1];
+    PG_DEVICE_FENCE;
+    if (from[0] != flag)
+        flag = 0;
 #else
     PG_ASM("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
                      : "=l"(flag), "=l"(w.word) : "l"((pg_u64)from) : "memory");
