@@ -116,6 +116,8 @@ class CUDABackend(Backend):
         try:
             start, size = _cuda.mem_get_address_range(data)
         except TypeError:
+            if hasattr(data, "__int__") and not hasattr(data, "__float__"):
+                return self.check_room(name, int(data), low, high)  # a program's class of memory
             raise TypeError(
                 f"{name} must be device memory or an address of it, not {type(data).__name__}"
             ) from None

@@ -160,6 +160,25 @@ def test_what_kernels_take(gpuarray):
             setattr(z, name, 1)
 
 
+def test_memory_of_a_programs_own_class(gpuarray):
+    """As reikna's temporary arrays have it: its address is what int() gives."""
+    from pygpu.cuda import driver
+
+    class Memory:
+        def __init__(self, size):
+            self.allocation = driver.mem_alloc(size)
+
+        def __int__(self):
+            return int(self.allocation)
+
+    memory = Memory(64)
+    a = gpuarray.GPUArray((4,), np.float32, gpudata=int(memory) + 16)
+    a.base_data = memory
+    assert a.base_data is memory and a.ptr == int(memory) + 16
+    with pytest.raises(ValueError, match="items lie from byte"):
+        gpuarray.GPUArray((17,), np.float32).base_data = memory
+
+
 def test_cuda_array(gpuarray):
     from pygpu.cuda import driver
 
