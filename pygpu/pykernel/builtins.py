@@ -1,4 +1,4 @@
-"""Functions of Python and NumPy that kernels may call, found by the object that a name means."""
+"""Functions of Python that kernels may call, found by the object that a name means."""
 
 from __future__ import annotations
 
@@ -565,37 +565,4 @@ def _tuple(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
 _HANDLERS[builtins.print] = emit_print
 
 
-# ---- NumPy
-
-
-@handles(np.where)
-def _where(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    count("numpy.where", args, kwargs, 3, 3)
-    test = fc.as_number(args[0], node)
-    if test.is_const:
-        return args[1] if test.const else args[2]
-    return fc.choose(node, emit.truth(test), args[1], args[2])
-
-
-@handles(np.clip)
-def _clip(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    count("numpy.clip", args, kwargs, 3, 3)
-    low = fc.ufunc(node, "maximum", [args[0], args[1]], strong=True)[0]
-    return fc.ufunc(node, "minimum", [low, args[2]], strong=True)[0]
-
-
-@handles(np.round, np.around)
-def _np_round(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    count("numpy.round", args, kwargs, 1, 2)
-    value = fc.as_number(args[0], node)
-    if value.type.dtype.kind in "iu":
-        return value
-    if len(args) == 1 or (args[1].is_const and args[1].const == 0):
-        return fc.ufunc(node, "rint", [value], strong=True)[0]
-    return _round(fc, node, args, kwargs)
-
-
-@handles(np.real, np.imag)
-def _real(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    count("numpy.real", args, kwargs, 1, 1)
-    raise WrongCall("write z.real or z.imag")
+from . import numpy_functions  # noqa: E402, F401 - its handlers are among those that find() knows

@@ -252,7 +252,7 @@ def arguments_change_while_a_kernel_is_cloned(env: Env) -> None:
     first = kernel(env, "set")
     memory, other = env.buffer(), env.buffer()
     if env.dev.version.split()[1] < "2.1":
-        skip("kernels are cloned from OpenCL 2.1 on")
+        skip("the device has no OpenCL 2.1, from which on kernels are cloned")
     first.set_args(memory, np.int32(5))
     with garbage(lambda: first.set_args(other, np.int32(6))):
         clone = first.clone()
