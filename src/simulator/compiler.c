@@ -352,7 +352,7 @@ static nvrtcResult run_in(const CompileInput *input, const CxxCompiler *cxx, con
     }
     if (!good && log->size == 0) text_puts(log, "nvrtc: error: the C++ compiler failed without a word\n");
     if (good) {
-        if (elf_size(image->data, image->size) != 0 && (!options->relocatable || relocatable_append(image, folder))) {
+        if (seal_image(image) && (!options->relocatable || relocatable_append(image, folder))) {
             result = NVRTC_OK;
             cache_store(store, image->data, image->size);
         } else {

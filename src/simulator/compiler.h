@@ -141,6 +141,9 @@ CUresult compiler_temporary_file(char *path, size_t path_size, const char *suffi
 bool compiler_make_folder(char *path, size_t size);
 void compiler_remove_folder(const char *path);
 
+/* seal.c: what is done to an image last, once it is linked. False: it is none. */
+bool seal_image(Text *image);
+
 /* relocatable.c: programs compiled with -rdc=true. */
 typedef struct { const char *name; const void *image; size_t size; } LinkInput;
 

@@ -30,7 +30,7 @@ size_t elf_size(const void *image, size_t size) {
     for (unsigned i = 0; i < head.e_shnum; i++) { /* lld puts the table of sections last, others need not */
         Elf64_Shdr section;
         memcpy(&section, (const char *)image + head.e_shoff + i * sizeof section, sizeof section);
-        if (section.sh_type == SHT_NOBITS) continue;
+        if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL) continue;
         if (section.sh_offset > ((uint64_t)1 << 32) || section.sh_size > ((uint64_t)1 << 32)) return 0;
         if (section.sh_offset + section.sh_size > most) most = section.sh_offset + section.sh_size;
     }

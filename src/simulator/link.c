@@ -85,6 +85,9 @@ static CUresult decode(void **bytes, size_t *size, const char *name) {
     if (!elf_open(&elf, *bytes, *size) || !elf_section(&elf, "sim_abi", &address, &length)) {
         return sim_fail(CUDA_ERROR_INVALID_IMAGE, "%.200s is an object, but not one that the simulator's compiler made", name);
     }
+    if (!seal_holds(&elf)) {
+        return sim_fail(CUDA_ERROR_INVALID_IMAGE, "%.200s is damaged: it is no longer what the compiler made", name);
+    }
     return CUDA_SUCCESS;
 }
 

@@ -230,6 +230,7 @@ static CUresult load(SimModule *module, const void *image, size_t size) {
         return sim_fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the image was made by another version of the simulator (%u, this is %u): compile it again", abi,
                         SIM_ABI);
     }
+    if (!seal_holds(&elf)) return sim_fail(CUDA_ERROR_INVALID_IMAGE, "the image is damaged: it is no longer what the compiler made");
     module->names = malloc(elf.names_size);
     if (module->names == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(module->names, elf.names, elf.names_size);

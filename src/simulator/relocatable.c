@@ -9,8 +9,14 @@
 #include "compiler.h"
 #include "elf.h"
 
-typedef struct { uint64_t size; char mark[24]; } Trailer; /* the last bytes of the image */
+typedef struct { uint64_t size; Key sum; char mark[24]; } Trailer; /* the last bytes of the image; sum: of the object */
 static const char mark[24] = "pygpu-sim-relocatable";
+
+static Key sum(const char *object, size_t size) {
+    Key key = key_begin();
+    key_add(&key, object, size);
+    return key;
+}
 
 static bool find_object(const void *image, size_t size, const char **object, size_t *object_size) {
     Trailer trailer;
@@ -19,7 +25,8 @@ static bool find_object(const void *image, size_t size, const char **object, siz
     if (memcmp(trailer.mark, mark, sizeof mark) != 0 || trailer.size > size - sizeof trailer) return false;
     *object = (const char *)image + size - sizeof trailer - trailer.size;
     *object_size = trailer.size;
-    return true;
+    const Key key = sum(*object, *object_size);
+    return memcmp(&key, &trailer.sum, sizeof key) == 0;
 }
 
 bool relocatable_has_object(const void *image, size_t size) {
@@ -35,6 +42,7 @@ bool relocatable_append(Text *image, const char *folder) {
     snprintf(path, sizeof path, "%s/0.o", folder);
     if (!text_read_file(image, path)) return false;
     trailer.size = image->size - before;
+    trailer.sum = sum(image->data + before, trailer.size);
     memcpy(trailer.mark, mark, sizeof mark);
     text_add(image, (const char *)&trailer, sizeof trailer);
     return !image->failed;
@@ -98,7 +106,7 @@ static CUresult link_in(const LinkInput *inputs, size_t n, const CxxCompiler *cx
     if (!relocatable_link(cxx, folder, n, true, &error)) {
         explain(&text, error.data != NULL ? error.data : "");
         status = sim_fail(CUDA_ERROR_INVALID_IMAGE, "linking failed: %.800s", text.size > 0 ? text.data : error.size > 0 ? error.data : "the C++ compiler said nothing");
-    } else if (!text_read_file(image, path) || elf_size(image->data, image->size) == 0) {
+    } else if (!text_read_file(image, path) || !seal_image(image)) {
         status = sim_fail(CUDA_ERROR_OPERATING_SYSTEM, "the C++ compiler made no image at %s", path);
     }
     text_free(&error);
@@ -123,7 +131,7 @@ CUresult relocatable_link_images(const LinkInput *inputs, size_t n, void **image
     key_add(&key, cxx->version, strlen(cxx->version));
     for (size_t i = 0; i < n; i++) {
         if (!relocatable_has_object(inputs[i].image, inputs[i].size)) {
-            return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "%.200s was not compiled with -rdc=true; only what was can be linked with others", inputs[i].name);
+            return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "%.200s was not compiled with -rdc=true, or is damaged; only what was can be linked with others", inputs[i].name);
         }
         key_add(&key, inputs[i].image, inputs[i].size);
     }

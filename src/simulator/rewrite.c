@@ -460,6 +460,7 @@ bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *n
         rewrite_tokens(&r, 0, r.t.n_tokens - 1);
         if (sim_checked()) text_puts(out, "\nstatic const char __sim_unset[] __attribute__((used, section(\"sim_unset\"))) = \"" UNSET_MARK "4\";");
         text_printf(out, "\nstatic const unsigned __sim_abi __attribute__((used, section(\"sim_abi\"))) = %u;\n", SIM_ABI);
+        text_puts(out, "\nstatic const unsigned long long __sim_seal[2] __attribute__((used, section(\"sim_seal\"))) = {1, 1};\n");
         rewrite_expressions(&r, names, n_names);
     }
     good = good && !r.failed && !out->failed;

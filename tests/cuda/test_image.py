@@ -125,6 +125,37 @@ def test_damaged_images(context, cubin):
             cuda.module_from_buffer(damaged)
 
 
+def other_bits(image: bytes, step: int):
+    """The image with one bit changed, here and there."""
+    for place in range(0, len(image), step):
+        damaged = bytearray(image)
+        damaged[place] ^= 1 << place % 8
+        yield damaged
+
+
+@pytest.mark.simulator  # a GPU's driver may take such an image for a good one
+def test_images_with_other_bits(context, cubin):
+    """The simulator's images are shared objects: what is loaded is believed, and runs."""
+    for damaged in other_bits(cubin, 61):
+        with pytest.raises((cuda.LogicError, cuda.RuntimeError)):
+            cuda.module_from_buffer(damaged)
+    module = cuda.module_from_buffer(cubin)
+    assert module.get_function("scale") is not None
+
+
+@pytest.mark.simulator  # a GPU's driver may take such an image for a good one
+def test_pieces_with_other_bits_are_not_linked(context):
+    one = compile("__global__ void k(int *out) { *out = 1; }", options=["-rdc=true"])
+    other = compile("__device__ int f(int x) { return x + 1; }", options=["-rdc=true"])
+    for damaged in other_bits(other, 307):
+        linker = cuda.Linker()
+        linker.add_data(one, cuda.jit_input_type.CUBIN)
+        with pytest.raises((cuda.LogicError, cuda.RuntimeError), match="damaged|image|version"):
+            linker.add_data(damaged, cuda.jit_input_type.CUBIN)
+            linker.link_module()
+
+
+
 @pytest.mark.parametrize(
     "image, words",
     [

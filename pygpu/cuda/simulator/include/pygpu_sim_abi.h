@@ -7,7 +7,7 @@
 #ifndef PYGPU_SIM_ABI_H
 #define PYGPU_SIM_ABI_H
 
-#define SIM_ABI 9
+#define SIM_ABI 10
 #define SIM_REGION 0x10000000ul /* 256 MiB of addresses, of which only what is touched exists */
 #define SIM_WARP 32u
 
