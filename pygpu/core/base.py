@@ -313,12 +313,7 @@ class ArrayCore(GPUArray):
     def _set(self, ary: np.ndarray, queue: Any, blocking: bool, call: str = "set") -> Any:
         """Copy from a host array of the same dtype and size. Returns the event."""
         ary = np.asarray(ary)
-        if ary.size != self.size:
-            raise ValueError(f"{call}: 'ary' has non-matching size: {ary.shape} for {self.shape}")
-        if ary.dtype != self.dtype:
-            raise ValueError(
-                f"{call}: 'ary' has non-matching dtype: {ary.dtype}, and the array has {self.dtype}"
-            )
+        self._check_like(ary, call)
         if self.size == 0:
             return None
         if not (self._c_contiguous or self._f_contiguous):
@@ -338,6 +333,15 @@ class ArrayCore(GPUArray):
         )
         self._after(queue, event, [self], [])
         return event
+
+    def _check_like(self, ary: Any, call: str) -> None:
+        """Raise ValueError unless an array has this one's size and dtype."""
+        if ary.size != self.size:
+            raise ValueError(f"{call}: 'ary' has non-matching size: {ary.shape} for {self.shape}")
+        if ary.dtype != self.dtype:
+            raise ValueError(
+                f"{call}: 'ary' has non-matching dtype: {ary.dtype}, and the array has {self.dtype}"
+            )
 
 
 def contiguous_host(host: np.ndarray, call: str) -> np.ndarray:

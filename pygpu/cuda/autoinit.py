@@ -27,3 +27,14 @@ def _start() -> cuda.Context:
 
 context = _start()
 device = cuda.Context.get_device()
+
+
+def _finish_up() -> None:
+    """PyCUDA's function of the exit, which some programs ask for: drops `context`. Called by
+    nobody here, as nothing has to be undone."""
+    global context
+    from .tools import clear_context_caches
+
+    context.pop()
+    context = None
+    clear_context_caches()

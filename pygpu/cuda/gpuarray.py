@@ -236,14 +236,21 @@ class GPUArray(Operations, ArrayBase):
         return self.get(ary, async_=True, stream=stream)
 
     @shortcut("cuda_set")
-    def set(self, ary: np.ndarray, async_: bool = False, stream: Any = None) -> None:
-        """Copy from a host array of the same dtype and size; async_: without waiting."""
-        ary = np.asarray(ary)
+    def set(self, ary: Any, async_: bool = False, stream: Any = None) -> None:
+        """Copy from an array of the same dtype and size, on the host or on the device; async_:
+        without waiting."""
+        on_device = isinstance(ary, GPUArray)
+        ary = ary if on_device else np.asarray(ary)
         if ary.size == self.size and ary.shape != self.shape:
             warnings.warn("Setting array from one with different shape.", stacklevel=2)
+        if on_device:
+            self._check_like(ary, "set")
+            ary = ary if ary.shape == self.shape else ary.reshape(self.shape)
+            self.setitem(..., ary, stream_of(stream, "set"))
+            return
         self._set(ary, stream_of(stream, "set"), not async_)
 
-    def set_async(self, ary: np.ndarray, stream: Any = None) -> None:
+    def set_async(self, ary: Any, stream: Any = None) -> None:
         """set() without waiting."""
         self.set(ary, True, stream)
 
@@ -375,17 +382,22 @@ def _allocator(allocator: Any) -> Any:
 
 
 @shortcut("to_gpu")
-def to_gpu(ary: np.ndarray, allocator: Any = None) -> GPUArray:
-    """A copy of a host array on the device."""
+def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
+    """A copy of an array of the host or the device, on the device."""
     return _to_gpu(ary, allocator, None, True, "to_gpu")
 
 
-def to_gpu_async(ary: np.ndarray, allocator: Any = None, stream: Any = None) -> GPUArray:
-    """A copy of a host array on the device, made on a stream without waiting."""
+def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
+    """to_gpu() on a stream, without waiting."""
     return _to_gpu(ary, allocator, stream, False, "to_gpu_async")
 
 
 def _to_gpu(ary: Any, allocator: Any, stream: Any, blocking: bool, call: str) -> GPUArray:
+    if isinstance(ary, GPUArray):
+        order = "F" if ary._f_contiguous and not ary._c_contiguous else "C"
+        result = GPUArray(ary.shape, ary.dtype, allocator, order=order)
+        result.setitem(..., ary, stream_of(stream, call))
+        return result
     host = contiguous_host(np.asarray(ary), call)
     order = "C" if host.flags.c_contiguous else "F"
     result = GPUArray(host.shape, host.dtype, allocator, order=order)

@@ -74,6 +74,34 @@ def test_what_is_no_stream_is_refused():
     assert (a.get() == HOST).all() and (b.get() == HOST).all() and (index.get() == range(8)).all()
 
 
+@pytest.mark.parametrize("dtype", ["i1", "f4", "c16", [("a", "i4"), ("b", "f8")]], ids=str)
+def test_arrays_are_set_from_the_device(dtype):
+    host = np.arange(15).astype(np.int8).astype(dtype).reshape(3, 5)
+    stream = cuda.Stream()
+    for given in (host, np.asfortranarray(host), host[:0], host[0, 0].reshape(())):
+        there = to_gpu(given)
+        for copied in (to_gpu(there), gpuarray.to_gpu_async(there, stream=stream)):
+            assert not there.size or copied.ptr != there.ptr
+            assert (copied.shape, copied.strides) == (there.shape, there.strides)
+            assert (copied.get() == given).all()
+        other = gpuarray.empty(given.shape, dtype)
+        other.set(there)
+        assert (other.get() == given).all()
+        other.fill(np.zeros((), dtype))
+        other.set_async(there, stream=stream)
+        assert (other.get_async(stream) == given).all()
+    a = to_gpu(host)
+    with pytest.warns(UserWarning, match="different shape"):
+        a.set(to_gpu(host[::-1].ravel()))
+    assert (a.get() == host[::-1]).all()
+    a[:, :4].set(a[:, 1:])  # they overlap
+    assert (a.get() == host[::-1][:, [1, 2, 3, 4, 4]]).all()
+    with pytest.raises(ValueError, match="non-matching size"):
+        a.set(a[0])
+    with pytest.raises(ValueError, match="non-matching dtype"):
+        a.set(gpuarray.zeros(a.shape, np.int16))
+
+
 class Theirs:
     """A stream of another library."""
 

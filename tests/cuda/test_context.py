@@ -260,6 +260,7 @@ EXITS = {
     "objects left": "x = cuda.Stream(), cuda.Event(), cuda.Device(0).make_context(), cuda.Stream()",
     "autoinit": "import pygpu.cuda.autoinit",
     "autoinit popped": "import pygpu.cuda.autoinit as a; a.context.pop()",
+    "autoinit finished": "import pygpu.cuda.autoinit as a; a._finish_up(); assert not a.context",
     "autoinit detached": "import pygpu.cuda.autoinit as a; a.context.detach()",
     "a cycle": "class A: pass\na = A(); a.s = cuda.Stream(); a.a = a",
 }
