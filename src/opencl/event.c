@@ -288,9 +288,31 @@ static PyGetSetDef Profile_getset[] = {
 #include "info.def"
     {NULL, NULL, NULL, NULL, NULL},
 };
+/* Old programs write profile.END; PyOpenCL takes that, with a warning. Only a name that is none costs the search. */
+static PyObject *Profile_getattro(PyObject *op, PyObject *name) {
+    PyObject *value = PyObject_GenericGetAttr(op, name), *type, *error, *traceback;
+    if (value != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        return value;
+    }
+    PyErr_Fetch(&type, &error, &traceback);
+    const char *text = PyUnicode_AsUTF8(name);
+    PyErr_Clear();
+    for (const PyGetSetDef *row = Profile_getset; text != NULL && row->name != NULL; row++) {
+        if (PyOS_stricmp(text, row->name) == 0) {
+            Py_XDECREF(type), Py_XDECREF(error), Py_XDECREF(traceback);
+            return PyErr_WarnFormat(PyExc_DeprecationWarning, 1, "Event.profile.%U is deprecated; use Event.profile.%s", name, row->name) < 0
+                       ? NULL
+                       : row->get(op, row->closure);
+        }
+    }
+    PyErr_Restore(type, error, traceback);
+    return NULL;
+}
+
 static PyType_Slot Profile_slots[] = {
     {Py_tp_doc, (void *)"Times of a command [ns]; their differences have a meaning, their zero has none."},
     {Py_tp_dealloc, (void *)Profile_dealloc},
+    {Py_tp_getattro, (void *)Profile_getattro},
     {Py_tp_getset, Profile_getset},
     {0, NULL},
 };

@@ -6,6 +6,7 @@ import gc
 import sys
 import threading
 import time
+import warnings
 import weakref
 
 import numpy as np
@@ -299,6 +300,23 @@ def test_profile(queue, program, buffer):
     assert [
         event.get_profiling_info(p) for p in (info.QUEUED, info.SUBMIT, info.START, info.END)
     ] == times
+
+
+def test_profile_takes_names_in_upper_case_with_a_warning(queue, program, buffer):
+    event = program.add(queue, (1,), None, buffer, 1)
+    event.wait()
+    profile = event.profile
+    for name in ("queued", "submit", "start", "end"):
+        with pytest.warns(DeprecationWarning, match=rf"use Event.profile.{name}"):
+            assert getattr(profile, name.upper()) == getattr(profile, name)
+    for name in ("ENDS", "__CLASS__", "\udc80"):
+        with pytest.raises(AttributeError) as caught:
+            getattr(profile, name)
+        assert caught.value.name == name
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DeprecationWarning, match="Event.profile.End is deprecated"):
+            _ = profile.End
 
 
 def test_profile_of_commands_one_after_the_other(queue, program, buffer):
