@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from . import emit
 from .ir import Value, flat_values
 from .operators import FUNCTIONS, Operators
 from .source import KernelError, python_function
-from .types import VOID, Scalar, TupleType, distance, flat_types, weak
+from .types import VOID, ArrayType, RecordType, Scalar, TupleType, distance, flat_types, weak
 
 __all__ = ["Calls", "Method", "WrongCall"]
 
@@ -79,6 +79,8 @@ class Calls(Operators):
     """Methods of the function compiler; *self* is one."""
 
     implicit: dict[str, None]
+    _variable_value: Callable[..., Value]
+    temp_array: Callable[[ArrayType], str]
 
     def on_Call(self, node: ast.Call) -> Value:
         function = self.expr(node.func)
@@ -222,12 +224,15 @@ class Calls(Operators):
             return Value(made.result, f"{made.name}({', '.join(texts)})")
         if made.result == VOID:
             return Value(VOID, f"{made.name}({', '.join(texts)})")
-        self.statement_only(node, "a call of a function that returns a tuple")
+        self.statement_only(node, "a call of a function that returns a tuple or an array")
         parts = []
         for t in flat_types(made.result):
-            temp = self.temp(f"{emit.c_type(t)} ")
-            texts.append(f"&{temp}")
-            parts.append(Value(t, temp))
+            if isinstance(t, ArrayType):
+                parts.append(self._variable_value(t, self.temp_array(t)))
+            else:
+                kind = emit.pointer_type(t) if isinstance(t, RecordType) else f"{emit.c_type(t)} "
+                parts.append(Value(t, self.temp(kind)))
+            texts += [f"&{text}" for text in emit.arguments(parts[-1], t)]
         self.emit(f"{made.name}({', '.join(texts)});")
         return _rebuild(made.result, iter(parts))
 

@@ -17,7 +17,7 @@ from . import emit
 from . import source as sources
 from .infer import Function, FunctionCompiler, c_name
 from .source import KernelError, python_function
-from .types import VOID, Scalar, TupleType, Type, as_type, flat_types
+from .types import VOID, Scalar, Type, as_type, flat_types
 
 __all__ = ["CompiledFunction", "compile_function"]
 
@@ -94,8 +94,9 @@ def device_function(
     kind = "void"
     if isinstance(result, Scalar):
         kind = emit.c_type(result)
-    elif isinstance(result, TupleType):
-        declared += [f"{emit.c_type(t)} *r_{i}" for i, t in enumerate(flat_types(result))]
+    elif result != VOID:
+        for i, t in enumerate(flat_types(result)):
+            declared += emit.results(t, f"r_{i}")
     body = "\n".join(lines)
     unit.texts[name] = f"PG_INLINE {kind} {name}({', '.join(declared) or 'void'})\n{{\n{body}\n}}\n"
     made = Function(name, result, tuple(walker.implicit))
@@ -157,6 +158,8 @@ def compile_function(
     with _lock:
         unit = emit.Unit(str(name), fp64, prefix)
         inner = device_function(unit, function, types, src or getattr(func, "src", None))
+        if not all(isinstance(t, Scalar) for t in flat_types(inner.result) if t != VOID):
+            raise source_of(function).error(f"{inner.result} cannot be returned to the host")
         returned = () if inner.result == VOID else tuple(t.dtype for t in flat_types(inner.result))
         root = unit.texts.pop(inner.name)
         result = CompiledFunction(

@@ -143,6 +143,15 @@ def parameters(t: Type, name: str) -> list[str]:
     return found
 
 
+def results(t: Type, name: str) -> list[str]:
+    """The parameters by which a device function gives back a part of its result."""
+    found = []
+    for text in parameters(t, name):
+        kind = text.removesuffix(name) if text.endswith(name) else "pg_i64 "
+        found.append(f"{kind}*{text[len(kind):]}")
+    return found
+
+
 def strides_of(value: Value) -> list[str]:
     """The strides of an array in bytes, also of a contiguous one."""
     if value.strides is not None:

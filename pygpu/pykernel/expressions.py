@@ -65,6 +65,7 @@ class Expressions(Calls):
     stores: dict[str, int]
     parameters: list[str]
     used_before: set[str]
+    conflicts: dict[str, str]
     changed: bool
     _variable_value: Callable[..., Value]
 
@@ -78,6 +79,7 @@ class Expressions(Calls):
         self.flags = [""]
         self.const_locals: dict[str, Value] = {}
         self.assigned: set[str] = set()
+        self.unknown: set[str] = set()  # names whose type depends on the way taken
 
     def emit(self, line: str) -> None:
         self.lines.append("    " * self.indent + line)
@@ -279,6 +281,8 @@ class Expressions(Calls):
             if v is None or v.type is None or (early and len(self.flags) == 1):
                 error = self.source.error(f"{name} is used before anything is assigned to it", node)
                 raise NotYet(error) if len(self.flags) > 1 else error
+            if name in self.unknown:
+                raise self.source.error(f"{self.conflicts[name]}; use two names", node)
             if early:
                 if name not in self.used_before:  # in a loop, before the line that sets it
                     self.used_before.add(name)

@@ -58,6 +58,9 @@ class FunctionCompiler(Statements):
         self.source = source
         self.kernel = kernel
         self.vars: dict[str, Variable] = {}
+        self.versions: dict[str, list[Variable]] = {}  # of names that were bound anew, see rebind
+        self.rebound: dict[int, set[str]] = {}  # those of each block
+        self.conflicts: dict[str, str] = {}  # what would be wrong without
         self.result: Type | None = None
         self.literals: dict[str, Value] = {}  # parameters whose numbers are known
         self.used_before: set[str] = set()  # names that are read before, in the text, they are set
@@ -113,6 +116,8 @@ class FunctionCompiler(Statements):
             self.begin_walk()
             self.const_locals.update(self.literals)
             self.implicit = {}
+            self.versions_used: dict[str, int] = {}
+            self.replaced: list[dict[str, Variable]] = []  # in each block that is open
             self.block(self.body)
             if not terminates(self.body):
                 if self.result not in (None, VOID):
@@ -131,6 +136,10 @@ class FunctionCompiler(Statements):
 
     def _declarations(self) -> list[str]:
         lines = []
+        for versions in self.versions.values():
+            for v in versions:
+                if v.type is not None:
+                    lines += self._declare(v.type, v.cname)
         for name, v in self.vars.items():
             if v.type is None or isinstance(v.type, ObjectType) or name in self.const_locals:
                 continue
@@ -250,6 +259,10 @@ class FunctionCompiler(Statements):
             raise self.source.error(f"{what!r} cannot be kept in a variable that changes", node)
         new = value.type if v.type is None else join(v.type, value.type)
         if new is None:
+            self.conflicts[name] = f"{name} was {v.type} before, and would become {value.type}"
+            v = self.rebind(name)
+            new = value.type if v.type is None else join(v.type, value.type)
+        if new is None:
             raise self.source.error(
                 f"{name} was {v.type} before, and would become {value.type}: a variable has one "
                 "type",
@@ -257,12 +270,26 @@ class FunctionCompiler(Statements):
             )
         if isinstance(new, Scalar):
             new = wide_enough(new, value)
+        self.unknown.discard(name)
         nonneg = v.nonneg and value.nonneg
         if new != v.type or nonneg != v.nonneg:
             self.changed = True
             v.type, v.nonneg = new, nonneg
         for line in self._ordered(self._store_variable(new, v.cname, value), v.cname, value):
             self.emit(line)
+
+    def rebind(self, name: str) -> Variable:
+        """Another variable of the same name, from here to the end of the block: what is assigned is
+        of a type that its variable does not take."""
+        number = self.versions_used.get(name, 0)
+        self.versions_used[name] = number + 1
+        known = self.versions.setdefault(name, [])
+        if number == len(known):
+            known.append(Variable(f"v_{c_name(name)}__{number + 1}"))
+            self.changed = True
+        self.replaced[-1].setdefault(name, self.vars[name])
+        self.vars[name] = known[number]
+        return known[number]
 
     def _ordered(self, lines: list[str], name: str, value: Value) -> list[str]:
         """Several assignments, through temporary variables if a later one reads what an earlier one

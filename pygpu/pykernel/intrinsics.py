@@ -513,8 +513,8 @@ class _Const:
     @staticmethod
     def _emit(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
         count("const.array_like", args, kwargs, 1, 1)
-        if not args[0].is_array or args[0].type.space != "constant":  # type: ignore[union-attr]
-            raise WrongCall("const.array_like() takes a NumPy array from outside of the kernel")
+        if not args[0].is_array:
+            raise WrongCall(f"const.array_like() takes an array, not {args[0].type}")
         return args[0]
 
     def __init__(self) -> None:

@@ -45,6 +45,10 @@ class Source:
     def __init__(
         self, function: types.FunctionType, node: Any, lines: list[str], first: int, indent: int
     ) -> None:
+        if isinstance(node, ast.FunctionDef) and any("match" in line for line in lines):
+            from .matching import lowered
+
+            node = lowered(node)
         self.function = function
         self.node = node
         self.lines = lines

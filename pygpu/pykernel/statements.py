@@ -14,6 +14,7 @@ from .types import (
     VOID,
     ArrayType,
     ObjectType,
+    RecordType,
     Scalar,
     TupleType,
     Type,
@@ -37,10 +38,8 @@ _NOT_SUPPORTED = {
     "AsyncWith": "coroutines are not supported",
     "Import": "import is not supported; import the module outside",
     "ImportFrom": "import is not supported; import the module outside",
-    "Global": "global variables cannot be assigned in a kernel",
-    "Nonlocal": "variables of the enclosing function cannot be assigned in a kernel",
     "Delete": "del is not supported",
-    "Match": "match is not supported; use if",
+    "Match": "match is supported of values, |, _ and names only; use if",
 }
 
 
@@ -48,11 +47,39 @@ class Statements(Expressions):
     """Methods of the function compiler; *self* is one."""
 
     kernel: bool
+    replaced: list[dict[str, Any]]
+    rebound: dict[int, set[str]]
     pending: Any
     result: Type | None
     assign_name: Callable[..., None]
+    _store_variable: Callable[..., list[str]]
 
     def block(self, statements: Sequence[ast.stmt]) -> None:
+        """Statements one after the other, in which names may be bound anew, see rebind."""
+        inside = bool(self.replaced)
+        self.open_block(statements if inside else None)
+        self._statements(statements)
+        self.close_block(statements if inside else None)
+
+    def open_block(self, key: Any) -> None:
+        """The begin of what may be done never, or several times. key: what it is known by in the
+        next walk; None for the whole function."""
+        self.replaced.append({})
+        for name in self.rebound.get(id(key), ()):  # it may be what the last turn left
+            self.unknown.add(name)
+
+    def close_block(self, key: Any) -> None:
+        """Its end: names that were bound anew in it are what they were before, of which nothing
+        tells whether they still are that."""
+        replaced = self.replaced.pop()
+        self.vars.update(replaced)
+        if key is not None:
+            self.rebound.setdefault(id(key), set()).update(replaced)
+            for name in replaced:
+                self.unknown.add(name)
+                self.replaced[-1].setdefault(name, self.vars[name])
+
+    def _statements(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
             method = getattr(self, f"do_{type(statement).__name__}", None)
             if method is None:
@@ -76,6 +103,17 @@ class Statements(Expressions):
 
     def do_Pass(self, node: ast.Pass) -> None:
         pass
+
+    def do_Global(self, node: ast.Global) -> None:
+        """Names that are only read are what they are without it."""
+        if any(name in self.stores for name in node.names):
+            raise self.source.error("global variables cannot be assigned in a kernel", node)
+
+    def do_Nonlocal(self, node: ast.Nonlocal) -> None:
+        if any(name in self.stores for name in node.names):
+            raise self.source.error(
+                "variables of the enclosing function cannot be assigned in a kernel", node
+            )
 
     def do_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Constant):
@@ -177,7 +215,7 @@ class Statements(Expressions):
     def do_If(self, node: ast.If) -> None:
         test = self.test(node.test)
         if test.is_const:  # only one of them is ever taken
-            self.block(node.body if test.const else node.orelse)
+            self._statements(node.body if test.const else node.orelse)
             return
         self.emit(f"if ({bare(test.text)}) {{")
         self.inner(node.body)
@@ -188,6 +226,7 @@ class Statements(Expressions):
 
     def do_While(self, node: ast.While) -> None:
         flag = self.loop_flag(node)
+        self.open_block(node)
         place = len(self.lines)
         self.indent += 1
         test = self.test(node.test)
@@ -213,6 +252,7 @@ class Statements(Expressions):
         self.flags.append(flag)
         self.inner(node.body)
         self.flags.pop()
+        self.close_block(node)
         self.emit("}")
         if node.orelse:
             if flag:
@@ -234,6 +274,7 @@ class Statements(Expressions):
         flag = self.loop_flag(node)
         source = self.iteration(node.iter)
         counter = self.counter()
+        self.open_block(node)
         kind, parts = source
         if kind == "range":
             start, stop, step = parts
@@ -294,13 +335,25 @@ class Statements(Expressions):
         elif isinstance(new, Void):
             self.emit("return;")
         else:
-            if isinstance(new, ArrayType):
-                raise self.source.error("a device function cannot return an array", node)
             for i, (item, part) in enumerate(zip(flat_types(new), flat_values(value))):
-                if not isinstance(item, Scalar):
-                    raise self.source.error("a device function returns numbers only", node)
-                self.emit(f"*r_{i} = {bare(emit.convert(part, item))};")
+                self._give_back(item, f"*r_{i}", part, node)
             self.emit("return;")
+
+    def _give_back(self, t: Any, name: str, value: Value, node: ast.Return) -> None:
+        """Sets a part of the result through its parameters."""
+        if isinstance(t, Scalar):
+            self.emit(f"{name} = {bare(emit.convert(value, t))};")
+            return
+        if not isinstance(t, (ArrayType, RecordType)):
+            raise self.source.error(f"{t} cannot be returned", node)
+        if t.space == "private" and any(size for _, _, size in self.temps):
+            raise self.source.error(
+                "a function with an array of its own (local.array) returns none of the thread's "
+                "memory: it may be gone; make the array where it is used, and pass it",
+                node,
+            )
+        for line in self._store_variable(t, name, value):
+            self.emit(line)
 
     def do_Assert(self, node: ast.Assert) -> None:
         test = self.test(node.test)

@@ -409,3 +409,185 @@ def test_nvrtc(cuda_context: Any, nvrtc: Any, dtype: str) -> None:
         nvrtc(backend_of(cuda_context), text)
     finally:
         type(cuda_context).pop()
+
+
+# ---- what stands in programs written for Numba
+
+
+class Way(enum.Enum):
+    LEFT = 0
+    RIGHT = 1
+
+
+def matched(x, dim):
+    result = 0.0
+    for i in range(3):
+        match x + i:
+            case Way.LEFT.value:
+                result += 10
+            case Way.RIGHT.value | 2:
+                result += 20
+                continue
+            case 3 if dim > 1:
+                result += 30
+            case k if k > 5:
+                result += k
+            case 4 as four:
+                result += 100 * four
+                break
+            case _:
+                result -= 1
+        result += 0.5
+    match dim:
+        case 2:
+            return result + 1000
+        case _:
+            return result + 2000
+
+
+def bound_anew(a, i):
+    row = a[i]
+    first = row[0]
+    row = row[1] * 10  # a number now
+    pair = (row, 2.5)
+    pair = pair[1] + first
+    for k in range(2):
+        part = a[k]
+        part = part[1] - part[0]
+        row += part
+    a = a[i + 1]  # a parameter
+    return row + pair + a[2]
+
+
+def row_of(a, i):
+    return a[i]
+
+
+def halves(a, n):
+    return a[:n], a[n:], a.shape[0]
+
+
+def added(a, b, out):
+    for i in range(out.size):
+        out[i] = a[i] + b[i]
+    return out
+
+
+def from_functions(a, i):
+    low, high, n = halves(row_of(a, i), 1)
+    mine = cuda.local.array(3, np.float64)
+    mine = added(a[i], row_of(a, 0), mine)
+    table = row_of(TWO_ROWS, i % 2)
+    return low[0] + high[1] * n + mine[2] + table[1]
+
+
+TWO_ROWS = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_match(make: Any) -> None:
+    for dim in (2, 3):
+
+        @pygpu.kernel
+        def k(x, out, dim=dim):
+            i = pygpu.grid(1)
+            if i < out.size:
+                out[i] = matched(x[i], dim)
+
+        x = np.arange(-2, 9)
+        out = make(np.zeros(x.size))
+        k(make(x), out, block=16, grid=1)
+        assert (out.get() == [matched(i, dim) for i in x.tolist()]).all()
+
+
+@pytest.mark.parametrize("function", [bound_anew, from_functions])
+def test_arrays_in_variables_and_results(make: Any, function: Any, monkeypatch: Any) -> None:
+    """A name that is given something of another type, and functions that return arrays."""
+
+    @pygpu.kernel
+    def k(a, out):
+        i = pygpu.grid(1)
+        if i < out.size:
+            out[i] = function(a, i)
+
+    a = np.random.default_rng(3).standard_normal((5, 3))
+    out = make(np.zeros(4))
+    k(make(a), out, block=4, grid=1)
+    monkeypatch.setattr(cuda.local, "array", lambda n, dtype: np.zeros(n, dtype), raising=False)
+    np.testing.assert_allclose(out.get(), [function(a, i) for i in range(4)], rtol=1e-14)
+
+
+def test_names_without_assignment(make: Any) -> None:
+    """global and nonlocal of what is only read, and const.array_like of an argument."""
+    factor = 3.0
+
+    def make_kernel() -> Any:
+        @pygpu.kernel
+        def k(a, out):
+            global SCALE
+            nonlocal factor
+            i = pygpu.grid(1)
+            held = pygpu.const.array_like(a)
+            out[i] = held[i] * factor + SCALE
+
+        return k
+
+    out = make(np.zeros(4))
+    make_kernel()(make(np.arange(4.0)), out, block=4, grid=1)
+    assert (out.get() == np.arange(4.0) * factor + SCALE).all()
+
+
+def leaves(a):
+    x = a[0]
+    while x > 0:
+        x = a
+        x = x[1]
+    return x
+
+
+def after_if(a):
+    x = 1.0
+    if a[0] > 0:
+        x = a
+        x = x[1]
+    return x
+
+
+def turns(a):
+    x = 7.0
+    s = 0.0
+    for i in range(3):
+        if i > 0:
+            s += x
+        x = a
+        x = x[i]
+    return s
+
+
+def loop_target(a):
+    s = 0.0
+    for x in range(0):
+        s += x
+    for x in (a,):
+        s += x[1]
+    return x[0] + s
+
+
+def own_array(a):
+    mine = cuda.local.array(3, np.float64)
+    return mine
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (leaves, "x was .* before, and would become .*; use two names"),
+        (after_if, "x was .* before, and would become .*; use two names"),
+        (turns, "x was .* before, and would become .*; use two names"),
+        (loop_target, "x was .* before, and would become .*; use two names"),
+        (lambda a: own_array(a)[0], "none of the thread's memory"),
+        (lambda a: a, "cannot be returned to the host"),
+    ],
+)
+def test_types_that_depend_on_the_way(function: Any, message: str) -> None:
+    with pytest.raises(pygpu.KernelError, match=message):
+        pygpu.pykernel.compile_function(function, [ArrayType(np.dtype("f8"), 1)])

@@ -1,0 +1,79 @@
+"""``match`` as the ``if`` statements that it is: what follows knows these only."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+__all__ = ["lowered"]
+
+
+def lowered(node: Any) -> Any:
+    """The function with each ``match`` of values as a chain of ``if``; those of sequences, mappings
+    and classes stay, and are refused."""
+    return ast.fix_missing_locations(_Matches().visit(node))
+
+
+class _Matches(ast.NodeTransformer):
+    def visit_Match(self, node: ast.Match) -> Any:
+        self.generic_visit(node)  # those inside of it
+        first: list[ast.stmt] = []
+        name = node.subject.id if isinstance(node.subject, ast.Name) else ""
+        if not name:  # computed once; no program has a variable of this name
+            name = f"match {node.lineno}:{node.col_offset}"
+            target = ast.Name(name, ast.Store())
+            first.append(ast.copy_location(ast.Assign([target], node.subject), node))
+        try:
+            return [*first, *_chain(name, node.cases)]
+        except _Other:
+            return node
+
+
+class _Other(Exception):
+    """A pattern of another kind."""
+
+
+def _chain(name: str, cases: list[ast.match_case]) -> list[ast.stmt]:
+    if not cases:
+        return []
+    case, rest = cases[0], cases[1:]
+    pattern, guard, body = case.pattern, case.guard, case.body
+    first: list[ast.stmt] = []
+    if isinstance(pattern, ast.MatchAs) and pattern.name is not None:
+        value = ast.Name(name, ast.Load())
+        named = ast.Assign([ast.Name(pattern.name, ast.Store())], value)
+        ast.copy_location(named, pattern)
+        if pattern.pattern is None:  # it fits always, also where a guard says no
+            first.append(named)
+        elif guard is None:
+            body = [named, *body]
+        else:
+            raise _Other
+    test = _fits(name, pattern)
+    if test is None and guard is None:
+        return [*first, *body]  # what follows is never reached
+    parts = [part for part in (test, guard) if part is not None]
+    whole = parts[0] if len(parts) == 1 else ast.BoolOp(ast.And(), parts)
+    made = ast.If(ast.copy_location(whole, pattern), body, _chain(name, rest))
+    return [*first, ast.copy_location(made, pattern)]
+
+
+def _fits(name: str, pattern: ast.pattern) -> ast.expr | None:
+    """The test of a pattern; None if it fits always."""
+    found: ast.expr
+    if isinstance(pattern, ast.MatchAs):
+        return None if pattern.pattern is None else _fits(name, pattern.pattern)
+    if isinstance(pattern, ast.MatchValue):
+        found = ast.Compare(ast.Name(name, ast.Load()), [ast.Eq()], [pattern.value])
+    elif isinstance(pattern, ast.MatchSingleton):
+        op = ast.Is() if pattern.value is None else ast.Eq()
+        value = ast.copy_location(ast.Constant(pattern.value), pattern)
+        found = ast.Compare(ast.Name(name, ast.Load()), [op], [value])
+    elif isinstance(pattern, ast.MatchOr):
+        parts = [_fits(name, part) for part in pattern.patterns]
+        if None in parts:
+            return None
+        found = ast.BoolOp(ast.Or(), [part for part in parts if part is not None])
+    else:
+        raise _Other
+    return ast.copy_location(found, pattern)
