@@ -2,7 +2,7 @@
  *
  *   s[i] += s[i + 16];        ::pygpu_sim::sim_in_step(s[i], 7) += ((::pygpu_sim::Stepped<decltype(s[0])>)::pygpu_sim::sim_in_step(s[i + 16], 9));
  *
- * where s is declared volatile in a function: a pointer, or in shared memory. sim_in_step (sim_warp.h) lets the other threads of the warp come to the
+ * where s is declared volatile: a pointer in a function, or a variable in shared memory. sim_in_step (sim_warp.h) lets the other threads of the warp come to the
  * same place before it goes on, if the variable is shared: reads all happen before the writes that follow them, and writes before the
  * reads behind them. The number grows along the program; where threads have come apart, those go on first that are furthest behind. So that nobody is
  * behind who is in fact a round of a loop ahead, threads meet before each round:
@@ -71,6 +71,7 @@ static void find_use(Finder *f, unsigned i, bool scalar) {
             if (f->match[end] == 0) return;
             end = f->match[end] + 1;
         }
+        while (is_bracket(t, end, '.') && word(t, end + 1) != 0) end += 2;
     } else if (!scalar) {
         if (is_bracket(t, i - 1, '*')) {
             start = i - 1;
@@ -88,12 +89,35 @@ static void find_use(Finder *f, unsigned i, bool scalar) {
     f->steps[start] = end << 1 | (unsigned)place;
 }
 
-/* The braces in which a variable is known whose declaration lies directly inside of bracket `open`. */
-static bool find_scope(const Finder *f, unsigned open, unsigned *first, unsigned *end) {
+/* Outside of functions the name may be declared anew: i: where it stands. */
+static bool is_declared_anew(const Finder *f, unsigned i) {
+    const Tokens *t = f->t;
+    unsigned open = i;
+    if ((is_bracket(t, i - 1, '*') || is_bracket(t, i - 1, '&')) && ends_value(t, i - 2)) { /* T *s; */
+        if (t->tokens[i - 3].kind == TOKEN_NAME || is_bracket(t, i - 3, ';') || is_bracket(t, i - 3, '{') || is_bracket(t, i - 3, '}')) return true;
+    }
+    while (--open > 0 && f->match[open] <= open) { /* to the bracket around it */
+        if (f->match[open] != 0) open = f->match[open];
+    }
+    if (is_bracket(t, i - 1, ',') && !is_bracket(t, open, '(')) { /* int a, s; */
+        const unsigned start = declaration_start(t, i);
+        return start + 2 < i && t->tokens[start].kind == TOKEN_NAME && (t->tokens[start + 1].kind == TOKEN_NAME || is_bracket(t, start + 1, '*'));
+    }
+    if (!is_bracket(t, open, '(') || word(t, open - 1) == 0 || is_header(t, f->match, f->match[open])) return false;
+    return is_bracket(t, f->match[open] + 1, '{'); /* a function's parameter */
+}
+
+/* Where a variable is known whose declaration, with volatile at i, lies directly inside of bracket `open` (0: of none): behind *first, until *end. True in
+ * *wide: outside of functions. */
+static bool find_scope(const Finder *f, unsigned i, unsigned open, bool shared, unsigned *first, unsigned *end, bool *wide) {
     const Tokens *t = f->t;
     unsigned brace = open;
     const unsigned start = declaration_start(t, open);
-    if (open == 0 || f->match[open] <= open) return false;
+    *wide = open == 0;
+    *first = i;
+    *end = t->n_tokens - 1;
+    if (*wide) return shared;
+    if (f->match[open] <= open) return false;
     if (is_bracket(t, open, '(')) {
         for (brace = f->match[open]; !is_bracket(t, brace, '{'); brace++) {
             if (is_bracket(t, brace, ';') || is_bracket(t, brace, '}') || brace + 1 >= t->n_tokens) return false;
@@ -105,21 +129,22 @@ static bool find_scope(const Finder *f, unsigned open, unsigned *first, unsigned
         return false;
     }
     for (unsigned k = start; k < open; k++) {
-        if (word(t, k) == R_namespace || (word(t, k) == R_extern && t->tokens[k + 1].kind == TOKEN_STRING && k + 2 == brace)) return false;
+        *wide = *wide || word(t, k) == R_namespace || (word(t, k) == R_extern && t->tokens[k + 1].kind == TOKEN_STRING && k + 2 == brace);
     }
-    *first = brace;
+    if (!*wide) *first = brace;
     *end = f->match[brace];
-    return *end > brace;
+    return *end > brace && (!*wide || shared);
 }
 
 /* The declaration with volatile at i, directly inside of bracket `open`. */
 static void find_variables(Finder *f, unsigned i, unsigned open) {
     const Tokens *t = f->t;
-    bool shared = false, pointer = false;
+    bool shared = false, pointer = false, wide;
     unsigned first, end, k = i + 1;
-    if (!find_scope(f, open, &first, &end)) return;
-    for (unsigned b = i; b > open && !is_bracket(t, b, ';') && !is_bracket(t, b, '}') && !is_bracket(t, b, ','); b--) shared = shared || word(t, b) == R___shared__;
     const bool list = is_bracket(t, open, '(');
+    for (unsigned b = i; b > open && !is_bracket(t, b, ';') && !is_bracket(t, b, '}') && !is_bracket(t, b, ','); b--) shared = shared || word(t, b) == R___shared__;
+    for (unsigned b = i; !list && b < t->n_tokens && t->tokens[b].kind == TOKEN_NAME; b++) shared = shared || word(t, b) == R___shared__;
+    if (!find_scope(f, i, open, shared, &first, &end, &wide)) return;
     for (; k < t->n_tokens; k++) {
         const unsigned name = word(t, k);
         shared = shared || name == R___shared__;
@@ -129,13 +154,23 @@ static void find_variables(Finder *f, unsigned i, unsigned open) {
             k = skip_angles(t, f->match, k);
         } else if ((name == R_alignas || name == R___align__ || name == R___attribute__) && is_bracket(t, k + 1, '(') && f->match[k + 1] != 0) {
             k = f->match[k + 1];
-        } else if (is_bracket(t, k, ';') || is_bracket(t, k, ',') || is_bracket(t, k, ')') || is_bracket(t, k, '=') || is_bracket(t, k, '[') || is_bracket(t, k, '{')) {
-            const unsigned declared = k - 1, variable = word(t, declared);
-            const bool array = is_bracket(t, k, '[');
+        } else if (is_bracket(t, k, ';') || is_bracket(t, k, ',') || is_bracket(t, k, ')') || is_bracket(t, k, '=') || is_bracket(t, k, '[') || is_bracket(t, k, '{')
+            || (is_bracket(t, k, '(') && f->match[k] > k)) {
+            unsigned declared = k - 1;
+            bool array = is_bracket(t, k, '[');
+            if (is_bracket(t, k, '(') && (is_bracket(t, k + 1, '*') || is_bracket(t, k + 1, '&')) && is_bracket(t, f->match[k] + 1, '[')) { /* T (*s)[32] */
+                k = f->match[k];
+                declared = k - 1;
+                array = pointer = true;
+            } else if (is_bracket(t, k, '(') && (!pointer || list)) {
+                return;
+            }
+            const unsigned variable = word(t, declared);
             if (variable == 0 || declared == i) return;
             if (pointer || shared || (list && array)) {
                 for (unsigned use = declared + 1; use < end; use++) {
-                    if (word(t, use) == variable && (use > first || list)) find_use(f, use, !pointer && !array);
+                    if (word(t, use) != variable || (use <= first && !list) || t->tokens[use].system) continue;
+                    if (!wide || !is_declared_anew(f, use)) find_use(f, use, !pointer && !array);
                 }
             }
             if (list) return;
@@ -172,8 +207,8 @@ unsigned *find_steps(const Tokens *t, const unsigned *match) {
             outer[depth++] = i;
         } else if (match[i] != 0) {
             while (depth > 0 && outer[--depth] != match[i]) {}
-        } else if (word(t, i) == R_volatile && !t->tokens[i].system && depth > 0) {
-            find_variables(&f, i, outer[depth - 1]);
+        } else if (word(t, i) == R_volatile && !t->tokens[i].system) {
+            find_variables(&f, i, depth > 0 ? outer[depth - 1] : 0);
         }
     }
     const bool good = outer != NULL;
@@ -205,7 +240,13 @@ unsigned rewrite_step(Rewriter *r, unsigned i) {
         unsigned name = i, k;
         while (word(&r->t, name) == 0) name++; /* behind * and ( */
         text_printf(r->out, "((::pygpu_sim::Stepped<decltype((%s%s", name > i ? "*" : "", r->t.names[r->t.tokens[name].name]);
-        for (k = name + 1; name == i && k < end; k = r->match[k] + 1) text_puts(r->out, "[0]");
+        for (k = name + 1; name == i && k < end; k = r->match[k] > k ? r->match[k] + 1 : k + 2) {
+            if (is_bracket(&r->t, k, '.')) {
+                text_printf(r->out, ".%s", r->t.names[r->t.tokens[k + 1].name]);
+            } else {
+                text_puts(r->out, "[0]");
+            }
+        }
         text_puts(r->out, "))>)");
     }
     text_puts(r->out, "::pygpu_sim::sim_in_step(");

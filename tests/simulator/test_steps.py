@@ -157,3 +157,73 @@ def test_the_check_still_says_what_is_missing(make_simulator):
     x, y = numbers(128), np.zeros(128, np.int32)
     with pytest.raises(Exception, match="race on shared memory.*, nor a __syncwarp"):
         checked.module(SOURCE).launch("scan_if", 1, 128, x, y)
+
+
+OUTSIDE = r"""
+extern __shared__ volatile float%(members)s cache[];
+namespace spare {
+__shared__ volatile int part[2], flag;
+__device__ int twice() { return 2 * flag; }
+}
+__device__ float other(float *cache, int flag) {
+    float *spare = cache;
+    int a = 2 * flag;
+    return a * cache[0] + *spare;
+}
+struct Own { int flag, cache; __device__ int product() { return flag * cache; } };
+extern "C" __global__ void total(const float *x, float *y)
+{
+    int t = threadIdx.x;
+    cache[t]%(x)s = x[blockIdx.x * 64 + t];
+    if (t == 3) { spare::part[1] = 3; spare::flag = 4; }
+    __syncthreads();
+    if (t < 32) {
+        cache[t]%(x)s += cache[t + 32]%(x)s;
+        cache[t]%(x)s += cache[t + 16]%(x)s;
+        cache[t]%(x)s = cache[t]%(x)s + 1 * cache[t + 8]%(x)s;
+        cache[t]%(x)s += cache[t + 4]%(x)s;
+        cache[t]%(x)s += cache[t + 2]%(x)s;
+        cache[t]%(x)s += cache[t + 1]%(x)s;
+    }
+    float mine[1] = {5};
+    Own own{2, 3};
+    int zero = spare::part[1] + spare::twice() - 11 + own.product() - 6;
+    if (t == 0) y[blockIdx.x] = cache[0]%(x)s + other(mine, 1) - 15 + zero;
+}
+"""
+
+
+@pytest.mark.parametrize("members", ["", "2"])
+def test_a_variable_outside_of_functions(simulator, members):
+    x, y = numbers(256).astype("f"), np.zeros(4, "f")
+    module = simulator.module(OUTSIDE % {"members": members, "x": ".y" if members else ""})
+    module.launch("total", 4, 64, x, y, shared=512)
+    np.testing.assert_array_equal(y, x.reshape(4, 64).sum(1))
+
+
+DECLARED = r"""
+__device__ void rows(volatile int (*s)[32], int w, int t) {
+    s[w][t] += s[w][t + 16]; s[w][t] += s[w][t + 8]; s[w][t] += s[w][t + 4];
+    s[w][t] += s[w][t + 2]; s[w][t] += s[w][t + 1];
+}
+extern "C" __global__ void total(const int *x, int *y)
+{
+    __shared__ int s[2][32];
+    int t = threadIdx.x & 31, w = threadIdx.x >> 5;
+    s[w][t] = x[blockIdx.x * 64 + threadIdx.x];
+    %s
+    __syncthreads();
+    if (threadIdx.x == 0) y[blockIdx.x] = s[0][0] + s[1][0];
+}
+"""
+FOLD = """if (t < 16) {
+    p[t] += p[t + 16]; p[t] += p[t + 8]; p[t] += p[t + 4]; p[t] += p[t + 2]; p[t] += p[t + 1];
+}"""
+POINTERS = ["volatile int (&p)[32] = s[w];", "volatile int *p(s[w]);", "volatile int *p{s[w]};"]
+
+
+@pytest.mark.parametrize("use", ["if (t < 16) rows(s, w, t);", *(p + FOLD for p in POINTERS)])
+def test_ways_to_declare(simulator, use):
+    x, y = numbers(256), np.zeros(4, np.int32)
+    simulator.module(DECLARED.replace("%s", use)).launch("total", 4, 64, x, y)
+    np.testing.assert_array_equal(y, x.reshape(4, 64).sum(1))
