@@ -125,8 +125,9 @@ int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *a
 /* 1 if arg has the attribute gpudata, or __cuda_array_interface__, and it was used, 0 if not, -1 with an exception. */
 int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep);
 int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep);
-/* -1 with an exception if one of the arguments was freed since it was converted: converting others may have run a program's code. */
-int function_check_allocations(Function *self, PyObject *const *args, Py_ssize_t nargs);
+/* -1 with an exception if memory of one of the arguments was freed since it was converted: converting others may have run a program's
+ * code. */
+int function_check_allocations(Function *self, PyObject *const *args, Py_ssize_t nargs, const Keep *keep);
 int keep_add(Keep *keep, PyObject *object); /* takes the reference over */
 void keep_clear(Keep *keep);
 

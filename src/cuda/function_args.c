@@ -304,7 +304,7 @@ static PyObject *owner_of(PyArrayObject *array) {
     return base;
 }
 
-static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch) {
+static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
     PyArrayObject *array = (PyArrayObject *)arg;
     PyObject *owner = owner_of(array);
     if (owner != NULL && PyObject_TypeCheck(owner, self->state->ManagedAllocationType)) {
@@ -317,6 +317,7 @@ static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
         if (result == 0) {
             pointer = (CUdeviceptr)(uintptr_t)PyArray_DATA(array);
             memcpy(at, &pointer, sizeof pointer);
+            result = keep_add(keep, Py_NewRef(owner));
         }
         return result;
     }
@@ -397,7 +398,7 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
         return use_scalar(self, i, param, arg, at);
     }
     if (PyArray_Check(arg)) {
-        return use_array(self, i, param, arg, at, launch);
+        return use_array(self, i, param, arg, at, launch, keep);
     }
     if (PyObject_TypeCheck(arg, state->ArgumentHandlerType)) {
         PyObject *allocation = handler_device_alloc((Handler *)arg);

@@ -539,7 +539,7 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
             }
         }
     }
-    if (converted && function_check_allocations(self, args, nargs) < 0) {
+    if (converted && function_check_allocations(self, args, nargs, &keep) < 0) {
         goto done;
     }
     if (PG_UNLIKELY(around)) {

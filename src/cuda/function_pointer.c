@@ -1,5 +1,6 @@
 /* function_pointer.c - what stands for device memory as a parameter of a kernel: allocations, addresses, objects of other libraries. */
 #include "function.h"
+#include "array/array.h"
 
 /* For objects that cannot be used now: freed, of another context. */
 static int reject(Function *self, Py_ssize_t i, CUresult status, const char *what, PyObject *arg) {
@@ -228,12 +229,32 @@ int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject 
     return result;
 }
 
-int function_check_allocations(Function *self, PyObject *const *args, Py_ssize_t nargs) {
+static int was_freed(const State *state, PyObject *object) {
+    return (PyObject_TypeCheck(object, state->DeviceAllocationType) || PyObject_TypeCheck(object, state->PooledDeviceAllocationType)) &&
+           ((const Allocation *)object)->freed;
+}
+
+int function_check_allocations(Function *self, PyObject *const *args, Py_ssize_t nargs, const Keep *keep) {
     const State *state = self->state;
     for (Py_ssize_t i = 0; i < nargs; i++) {
-        if ((PyObject_TypeCheck(args[i], state->DeviceAllocationType) || PyObject_TypeCheck(args[i], state->PooledDeviceAllocationType)) &&
-            ((const Allocation *)args[i])->freed) {
-            return reject(self, i, CUDA_ERROR_INVALID_VALUE, "was freed", args[i]);
+        PyObject *memory = args[i];
+        if (PyLong_CheckExact(memory) || PyFloat_CheckExact(memory)) {
+            continue;
+        }
+        if (state->array_type != NULL && PyObject_TypeCheck(memory, (PyTypeObject *)state->array_type)) {
+            memory = ((GPUArray *)memory)->base_data;
+        }
+        if (was_freed(state, memory)) {
+            return reject(self, i, CUDA_ERROR_INVALID_VALUE, "was freed", memory);
+        }
+    }
+    Py_ssize_t n_more = keep->more != NULL ? PyList_GET_SIZE(keep->more) : 0;
+    for (Py_ssize_t k = 0; k < keep->n + n_more; k++) { /* what the arguments' attributes and methods gave */
+        PyObject *memory = k < keep->n ? keep->items[k] : PyList_GET_ITEM(keep->more, k - keep->n);
+        if (was_freed(state, memory)) {
+            cud_reject(self->state, "cuLaunchKernel", CUDA_ERROR_INVALID_VALUE, "kernel '%U': the %s of an argument was freed while another argument was converted",
+                       self->name, pg_type_name(memory));
+            return -1;
         }
     }
     return 0;

@@ -517,7 +517,7 @@ static int launch_prepared(Function *self, const Prepared *prepared, const char 
     keep.n = 0;
     keep.more = NULL;
     int result = -1;
-    if (pack(self, prepared, args + n_leading, params, &launch, &keep) == 0 && function_check_allocations(self, args + n_leading, nargs - n_leading) == 0) {
+    if (pack(self, prepared, args + n_leading, params, &launch, &keep) == 0 && function_check_allocations(self, args + n_leading, nargs - n_leading, &keep) == 0) {
         result = function_submit(self, &launch, params, size, args + n_leading, nargs - n_leading);
     }
     if (PG_UNLIKELY(keep.n > 0)) {

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pygpu.cuda import driver as cuda
+from pygpu.cuda import gpuarray
 
 # A kernel for each type stores its parameter's bytes; the int before makes alignment matter.
 TYPES = {
@@ -346,6 +347,61 @@ def test_freed_memory(kernels):
     freed.free()
     with pytest.raises(cuda.LogicError, match="parameter #2 .*DeviceAllocation was freed"):
         launch(add, memory, memory, freed, 1)
+
+
+class Frees:
+    """A number whose reading frees memory."""
+
+    def __init__(self, memory, value):
+        self.memory, self.value = memory, value
+
+    def __index__(self):
+        if self.memory is not None:
+            self.memory.free()
+            self.memory = None
+        return self.value
+
+
+class Lends:
+    def __init__(self, gpudata):
+        self.gpudata = gpudata
+
+
+def own(n):
+    return gpuarray.zeros(n, np.float32, allocator=lambda size: cuda.mem_alloc(size))
+
+
+def managed(n):
+    return cuda.managed_zeros(n, np.float32, mem_flags=cuda.mem_attach_flags.GLOBAL)
+
+
+FREED = {
+    "allocation": (lambda: cuda.mem_alloc(64), lambda a: a),
+    "array of the pool": (lambda: gpuarray.zeros(16, np.float32), lambda a: a.gpudata),
+    "array": (lambda: own(16), lambda a: a.gpudata),
+    "view": (lambda: own(16)[4:], lambda a: a.base_data),
+    "gpudata": (lambda: Lends(cuda.mem_alloc(64)), lambda a: a.gpudata),
+    "managed": (lambda: managed(16), lambda a: a.base),
+}
+
+
+@pytest.mark.parametrize(
+    "what, prepared",
+    [(what, False) for what in FREED]
+    + [(what, True) for what in ("allocation", "array of the pool", "array", "view")],
+)
+def test_memory_freed_while_another_argument_is_read(kernels, what, prepared):
+    make, memory_of = FREED[what]
+    a, b, add = make(), cuda.mem_alloc(64), kernels.get_function("add")
+    for _ in range(2):  # the first call finds out how each type is converted, later ones know it
+        args = (a, b, b, Frees(memory_of(a), 4))
+        with pytest.raises(cuda.LogicError, match="was freed"):
+            if prepared:
+                add.prepare("PPPi").prepared_call((1, 1), (4, 1, 1), *args)
+            else:
+                launch(add, *args)
+        a = make()
+        launch(add, a, b, b, 4)
 
 
 def test_memory_of_another_context(kernels):
