@@ -228,7 +228,9 @@ def test_other_signals_are_handled_and_waiting_goes_on(ctx, queue):
 def test_memory_of_an_interrupted_copy_stays(ctx, queue):
     buffer = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(64, 9, np.uint8))
     gate, host = cl.UserEvent(ctx), bytearray(64)
-    threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT]).start()
+    cl.enqueue_copy(queue, host, buffer)  # so that the next begins at once, under valgrind too
+    host[:] = bytes(64)
+    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         cl.enqueue_copy(queue, host, buffer, wait_for=[gate])
     with pytest.raises(BufferError):
