@@ -11,13 +11,14 @@ from typing import Any
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba_errors import *  # noqa: F403
 from pygpu.compat.numba_errors import __all__ as _errors
-from pygpu.pykernel.guvectorize import guvectorize
+from pygpu.compat.numba_integers import widening
+from pygpu.pykernel.guvectorize import guvectorize as _guvectorize
 from pygpu.pykernel.jit import jit
 from pygpu.pykernel.signature import TYPES, Tuple, UniTuple
 from pygpu.pykernel.signature import ArrayType as Array
 from pygpu.pykernel.signature import PointerType as CPointer
 from pygpu.pykernel.source import keep_texts
-from pygpu.pykernel.vectorize import vectorize
+from pygpu.pykernel.vectorize import vectorize as _vectorize
 
 __all__ = [
     "Array",
@@ -42,6 +43,7 @@ __all__ = [
 globals().update(TYPES)
 keep_texts()  # Numba reads bytecode and needs no source
 njit = jit
+guvectorize, vectorize = widening(_guvectorize), widening(_vectorize)
 prange = range
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pygpu.compat import numba_config as config
+from pygpu.compat.numba_integers import widening
+from pygpu.cuda.kernel import jit as _jit
 
 __all__ = [
     "compile",
@@ -13,7 +15,10 @@ __all__ = [
     "declare_device",
     "get_supported_ccs",
     "is_supported_version",
+    "jit",
 ]
+
+jit = widening(_jit)
 
 
 def compile_ptx(pyfunc: Any, sig: Any, *unused: Any, **more: Any) -> Any:

@@ -74,6 +74,7 @@ class Unit:
         self.features: set[str] = set()
         self.shared_bytes = 1 << 18  # of a block's shared memory at most; the driver may have less
         self.wants_constant = False  # whether an error is for want of a number that is known
+        self.widens = False  # whether arithmetic of small integers has 64 bits, as Numba's
         self.cooperative = False  # whether all blocks must run at once
         self.functions: dict[Any, Any] = {}
         self.names: dict[str, int] = {}

@@ -55,6 +55,7 @@ class FunctionCompiler(Statements):
         self, unit: emit.Unit, source: Source, arg_types: Sequence[Type], kernel: bool = False
     ) -> None:
         self.unit = unit
+        unit.widens = unit.widens or source.widens  # also what it calls
         self.source = source
         self.kernel = kernel
         self.vars: dict[str, Variable] = {}

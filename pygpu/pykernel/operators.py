@@ -99,6 +99,8 @@ class Operators(Records):
             return Value(TupleType(tuple(v.type for v in items)), items=items)
         a = self.as_number(a, getattr(node, "left", node))
         b = self.as_number(b, getattr(node, "right", getattr(node, "value", node)))
+        if self.unit.widens:
+            a, b = self.widened(node, name, a, b)
         if a.is_const and b.is_const:
             try:
                 with np.errstate(all="ignore"):
@@ -119,6 +121,33 @@ class Operators(Records):
             nonneg = False
         result.nonneg = result.nonneg or nonneg
         return result
+
+    def widened(self, node: ast.AST, name: str, a: Value, b: Value) -> tuple[Value, Value]:
+        """The operands of arithmetic as Numba has them: integers of less than 64 bits as int64, or
+        as uint64 if both are unsigned. It is for programs that were written for it."""
+        assert isinstance(a.type, Scalar) and isinstance(b.type, Scalar)
+        kinds = a.type.dtype.kind + b.type.dtype.kind
+        strong = [t.dtype for t in (a.type, b.type) if not t.weak]
+        if not strong or not set(kinds) <= set("biu") or strong == [np.dtype("u8")]:
+            return a, b
+        if kinds == "bb" and name.startswith("bitwise"):
+            return a, b
+        unsigned = len(strong) == 2 and kinds != "bb" and "i" not in kinds
+        if name.endswith("_shift"):
+            unsigned = kinds[0] == "u"
+        to = np.dtype("u8" if unsigned else "i8")
+        return self._as_wide(node, a, to), self._as_wide(node, b, to)
+
+    def _as_wide(self, node: ast.AST, value: Value, to: np.dtype[Any]) -> Value:
+        assert isinstance(value.type, Scalar)
+        if value.type.weak or value.type.dtype == to:
+            return value
+        if value.is_const:
+            return self.constant(np.array(value.const).astype(to)[()], node)
+        t = Scalar(to)
+        nonneg = value.nonneg or value.type.dtype.kind in "bu"
+        nonneg = nonneg and value.type.dtype.itemsize < 8
+        return Value(t, emit.convert(value, t), nonneg=nonneg or to.kind == "u")
 
     def weak_binary(self, node: ast.AST, name: str, sign: str, a: Value, b: Value) -> Value:
         """Of two Python numbers, by Python's rules."""
@@ -242,6 +271,9 @@ class Operators(Records):
             return self.test(node)
         value = self.number(node.operand)
         assert isinstance(value.type, Scalar)
+        kind = value.type.dtype.kind
+        if self.unit.widens and not value.is_weak and kind in "iu":
+            value = self._as_wide(node, value, np.dtype(f"{kind}8"))
         if value.is_const:
             python: dict[Any, Any] = {
                 ast.USub: operator.neg,

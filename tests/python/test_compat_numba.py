@@ -10,7 +10,7 @@ def test_numba():
         from numba import cuda, float32, guvectorize, njit, prange, types, vectorize, void
         from numba.core import types as core_types
         assert numba.__version__ == "0.61.2" and types.float32 is float32 is core_types.float32
-        assert vectorize is pygpu.vectorize and cuda.reduce is pygpu.cuda.reduce
+        assert vectorize.__wrapped__ is pygpu.vectorize and cuda.reduce is pygpu.cuda.reduce
         assert repr(void(float32[:, ::1])) == "none(array(float32, 2d, C))"
         assert njit(lambda x: x + 1)(2) == 3 and prange is range
         assert numba.typeof(np.zeros(3)).ndim == 1
@@ -69,4 +69,70 @@ def test_modules_of_numba():
         assert record.dtype.itemsize == 16 and record[:].ndim == 1
         assert numba.from_dtype(record.dtype) == record
         assert libdevice.sinf.__name__ == "libdevice.sinf" and cuda.fp16.hadd
+        """)
+
+
+def test_integers_of_numba():
+    """Arithmetic of small integers has 64 bits, as Numba's; that of pygpu's own kernels NumPy's."""
+    check("""
+        compat.install("numba")
+        import numpy as np
+        from numba import cuda, guvectorize, njit, vectorize
+
+        @njit
+        def third(r, g, b):
+            return (r + g + b) / 3
+
+        def several(pixel, i4, u4, out):
+            out[0] = np.uint8(third(pixel[0], pixel[1], pixel[2]))
+            out[1] = pixel[0] - 220
+            out[2] = pixel[0] * 1000
+            out[3] = (1664525 * i4[0] + 1013904223) % 2**32
+            s = 0
+            for k in range(2):
+                s += i4[k]
+            out[4] = s
+            out[5] = u4[0] * u4[1] >> np.uint32(32)
+            out[6] = ~i4[0] + (i4[1] << 2) + (u4[1] >> 3) + i4[0] // 7 + i4[1] ** 2 % 5
+            out[7] = -i4[0] + (True + pixel[0])
+            out[8] = i4[0] + u4[0]
+            out[9] = (u4[0] | np.uint32(1)) + (pixel[1] & 15)
+            pixel[3] += 200
+
+        pixel = np.array([200, 220, 240, 100], np.uint8)
+        i4 = np.array([2**31 - 5, 2**31 - 7], np.int32)
+        u4 = np.array([2**32 - 3, 2**32 - 9], np.uint32)
+        r, g, b, _ = map(int, pixel)
+        i, j = map(int, i4)
+        u, v = map(int, u4)
+        expected = [220, r - 220, r * 1000, (1664525 * i + 1013904223) % 2**32, i + j, u * v >> 32,
+                    ~i + (j << 2) + (v >> 3) + i // 7 + j**2 % 5, -i + 1 + r, i + u,
+                    (u | 1) + (g & 15)]
+        for declared in ((), ("void(uint8[:], int32[:], uint32[:], int64[:])",)):
+            kernel = cuda.jit(*declared)(several) if declared else cuda.jit(several)
+            changed, out = pixel.copy(), np.zeros(10, np.int64)
+            kernel[1, 1](changed, i4, u4, out)
+            assert out.tolist() == expected, out.tolist()
+            assert changed.tolist() == [200, 220, 240, 44]
+
+        for target in ("cuda", "opencl"):
+            mean = vectorize(["float32(uint8, uint8)"], target=target)(lambda a, b: (a + b) / 2)
+            assert mean(pixel[:1], pixel[1:2]).tolist() == [210]
+
+            @guvectorize(["void(uint8[:], int64[:])"], "(n)->()", target=target)
+            def total(a, out):
+                s = 0
+                for k in range(a.shape[0]):
+                    s += a[k]
+                out[0] = s
+
+            assert total(np.array([pixel, pixel])).tolist() == [760, 760]
+
+        @pygpu.cuda.jit
+        def own(a, out):
+            out[0] = a[0] + a[1]
+
+        out = np.zeros(1, np.int64)
+        own[1, 1](pixel, out)
+        assert out[0] == (200 + 220) % 256
         """)

@@ -1,0 +1,31 @@
+"""Numba's arithmetic of integers for the functions that its decorators are given."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from pygpu.pykernel.source import python_function
+
+__all__ = ["widening"]
+
+
+def _marked(function: Any) -> Any:
+    inner = python_function(function)
+    if inner is not None:
+        inner._pygpu_widens = True  # type: ignore[attr-defined]
+    return function
+
+
+def widening(decorator: Any) -> Any:
+    """The decorator, for functions whose integers of less than 64 bits are computed in 64, as Numba
+    does: the sum of two uint8 is a uint64, of an int32 and 1 an int64."""
+
+    @functools.wraps(decorator)
+    def decorate(*args: Any, **kwargs: Any) -> Any:
+        if args and python_function(args[0]) is not None:
+            return decorator(_marked(args[0]), *args[1:], **kwargs)
+        made = decorator(*args, **kwargs)
+        return lambda function: made(_marked(function))
+
+    return decorate
