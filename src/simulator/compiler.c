@@ -441,10 +441,28 @@ char *compiler_lowered(const Text *image, size_t i) {
     return result;
 }
 
-/* Text that stands for PTX: base 64 in comments, so that whoever reads it sees what it is. */
+/* Text that stands for PTX: base 64 in comments, so that whoever reads it sees what it is, and behind it the kernels' names. */
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char text_start[] = "// Not PTX: an image for pygpu's CPU simulator as text. cuModuleLoadData of the simulator loads it; a GPU's driver cannot.\n";
 static const char text_data[] = "// pygpu-simulator-image ";
+
+/* Programs look for the name of their kernel in the text. */
+static void name_kernels(Text *out, const Text *image) {
+    Elf elf;
+    uint64_t address, size;
+    void *aligned = NULL;
+    if (image->size == 0 || posix_memalign(&aligned, 16, image->size) != 0) return;
+    memcpy(aligned, image->data, image->size);
+    if (elf_open(&elf, aligned, image->size) && elf_section(&elf, "sim_kernels", &address, &size)) {
+        for (uint64_t at = address; at + 8 <= address + size; at += 8) {
+            uint64_t entry = 0, function = 0;
+            if (!elf_pointer_at(&elf, at, &entry) || !elf_pointer_at(&elf, entry + offsetof(SimEntry, function), &function)) continue;
+            const Elf64_Sym *symbol = elf_symbol_at(&elf, function);
+            if (symbol != NULL) text_printf(out, "// .visible .entry %s()\n", elf_symbol_name(&elf, symbol));
+        }
+    }
+    free(aligned);
+}
 
 bool compiler_encode_text(Text *out, const Text *image) {
     text_puts(out, text_start);
@@ -463,6 +481,7 @@ bool compiler_encode_text(Text *out, const Text *image) {
             used = 0;
         }
     }
+    name_kernels(out, image);
     return !out->failed;
 }
 

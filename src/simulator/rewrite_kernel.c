@@ -15,6 +15,7 @@
 
 typedef struct {
     unsigned start, name, name_end; /* the declaration; its name, with template arguments if it has some */
+    unsigned qualifier;             /* where NAMESPACE:: before the name begins; else the name */
     unsigned params, params_end;    /* tokens between the brackets */
     unsigned body;                  /* the { or ; */
     unsigned bounds, bounds_end;    /* tokens of the first launch bound */
@@ -62,6 +63,12 @@ static bool parse(Rewriter *r, Kernel *k, unsigned start, unsigned global) {
         }
     }
     if (k->name == 0 || word(r, k->name) == 0) return false;
+    k->qualifier = k->name;
+    while (k->is_instantiation && token_is(&r->t, k->qualifier - 1, "::")) {
+        const bool whole = word(r, k->qualifier - 2) == 0 || token_is(&r->t, k->qualifier - 2, "void"); /* void ::a::k */
+        k->qualifier -= whole ? 1 : 2;
+        if (whole) break;
+    }
     if (k->params + 1 == k->params_end && token_is(&r->t, k->params, "void")) k->params_end = k->params;
     k->body = k->params_end;
     while (k->body < r->t.n_tokens && !is_bracket(&r->t, k->body, '{') && !is_bracket(&r->t, k->body, ';')) k->body++;
@@ -121,10 +128,12 @@ static const char *builtins_of(Form form) {
 static void entry(Rewriter *r, const Kernel *k, Form form, bool blocks) {
     Text types = {0};
     const unsigned n = r->n_entries++;
-    Text name = {0}, own_name = {0};
-    rewrite_flat(r, &name, k->name, k->name_end, true);
-    text_puts(&own_name, "sim_v_");
-    text_puts(&own_name, name.data + 1); /* a space is before it */
+    Text name = {0}, own_name = {0}, space = {0}, bare = {0};
+    rewrite_flat(r, &name, k->qualifier, k->name_end, true);
+    rewrite_flat(r, &bare, k->name, k->name_end, true);
+    if (k->qualifier < k->name) rewrite_flat(r, &space, k->qualifier, k->name, true);
+    const char *const prefix = space.data != NULL ? space.data : "";
+    text_printf(&own_name, "%s sim_v_%s", prefix, bare.data + 1); /* a space is before it */
     rewrite_flat(r, &types, k->params, k->params_end, false);
     if (!blocks && form != FORM_REGIONS) form = FORM_FIBERS;
     const char *p = types.data != NULL ? types.data : "", *comma = k->params < k->params_end ? "," : "";
@@ -138,8 +147,8 @@ static void entry(Rewriter *r, const Kernel *k, Form form, bool blocks) {
         text_printf(r->out, "&__simL_%u::threads, 0", n);
     } else if (form == FORM_STRIDES) {
         text_printf(r->out, "&__simL_%u::threads, ", n);
-        text_printf(r->out, "&SimStride<void (*)(%s), &%s, bool (*)(const uint3, const uint3, const dim3, const dim3, const unsigned long long, const bool%s%s), &sim_w_%s>::blocks", p,
-                    name.data, comma, p, name.data + 1);
+        text_printf(r->out, "&SimStride<void (*)(%s), &%s, bool (*)(const uint3, const uint3, const dim3, const dim3, const unsigned long long, const bool%s%s), &%s sim_w_%s>::blocks", p,
+                    name.data, comma, p, prefix, bare.data + 1);
     } else {
         text_printf(r->out, "&__simL_%u::threads, &__simL_%u::blocks", n, n);
     }
@@ -150,6 +159,8 @@ static void entry(Rewriter *r, const Kernel *k, Form form, bool blocks) {
     text_free(&types);
     text_free(&name);
     text_free(&own_name);
+    text_free(&space);
+    text_free(&bare);
 }
 
 /* What kernels return by mistake. Other names may be void's. */

@@ -384,6 +384,19 @@ def test_the_text_in_place_of_ptx_can_be_loaded(simulator):
     assert out[0] == 42
 
 
+def test_the_text_in_place_of_ptx_names_the_kernels(simulator):
+    """Some programs look for the name there, as tinygrad did."""
+    source = """template <class T> __global__ void fill(T *a) { *a = 42; }
+    template __global__ void fill<int>(int *); extern "C" __global__ void k(int *) {}"""
+    image, _ = simulator.compile(source, kind="PTX")
+    names = [part.split(b"(")[0].decode() for part in image.split(b".visible .entry ")[1:]]
+    assert sorted(names) == ["_Z4fillIiEvPT_", "k"]
+    module = type(simulator.module(SAXPY))(simulator, image)
+    out = np.zeros(1, "i4")
+    module.launch("_Z4fillIiEvPT_", 1, 1, out)
+    assert out[0] == 42
+
+
 @pytest.mark.parametrize(
     "image, message",
     [

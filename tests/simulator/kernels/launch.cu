@@ -203,6 +203,42 @@ extern "C" __global__ void __launch_bounds__(128, 2) k(int *y) {
 //@ expect y: np.where(np.arange(8) < 5, 2 * y, y)
 __global__ void doubles(float *y, int n) { if (threadIdx.x < n) y[threadIdx.x] *= 2; }
 
+//@ case: instantiated_outside_of_its_namespace
+//@ block: 32
+//@ kernel: _ZN5outer5inner4fillIiEEvPT_i
+//@ out y: np.zeros(32, np.int32)
+//@ in n: np.int32(20)
+//@ expect y: np.where(np.arange(32) < 20, np.arange(32), y)
+namespace outer { namespace inner {
+template <class T> __global__ void fill(T *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = threadIdx.x; }
+}
+template <int N> __global__ __launch_bounds__(N) void turn(int *y, int n) {
+    __shared__ int s[N];
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x < n) y[threadIdx.x] = s[N - 1 - threadIdx.x];
+} }
+template __global__ void outer::inner::fill<int>(int *, int);
+template __global__ void ::outer::turn<32>(int *, int);
+
+//@ case: instantiated_outside_of_its_namespace_behind_a_barrier
+//@ block: 32
+//@ kernel: _ZN5outer4turnILi32EEEvPii
+//@ out y: np.zeros(32, np.int32)
+//@ in n: np.int32(20)
+//@ expect y: np.where(np.arange(32) < 20, 31 - np.arange(32), y)
+namespace outer { namespace inner {
+template <class T> __global__ void fill(T *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = threadIdx.x; }
+}
+template <int N> __global__ __launch_bounds__(N) void turn(int *y, int n) {
+    __shared__ int s[N];
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x < n) y[threadIdx.x] = s[N - 1 - threadIdx.x];
+} }
+template __global__ void outer::inner::fill<int>(int *, int);
+template __global__ void ::outer::turn<32>(int *, int);
+
 //@ case: transpose
 //@ grid: (3, 2)
 //@ block: (16, 16)
