@@ -203,6 +203,10 @@ static bool declared_inline(const Rewriter *r, unsigned i) {
     return false;
 }
 
+const char *rewrite_inline(const Rewriter *r, unsigned name) {
+    return declared_inline(r, name) ? " __attribute__((always_inline)) " : " inline __attribute__((always_inline)) ";
+}
+
 /* A call of a function that the C library has too, and not somebody's member. */
 static bool is_call(const Rewriter *r, unsigned i) {
     if (!is_bracket(&r->t, i + 1, '(')) return false;

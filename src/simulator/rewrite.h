@@ -83,4 +83,7 @@ unsigned rewrite_step(Rewriter *r, unsigned i); /* the token to go on with */
 /* asm.c: inline PTX; i: the asm token. The index of the token after it, or i if it is not PTX. */
 unsigned rewrite_asm(Rewriter *r, unsigned i);
 
+/* What makes the function that is run inline, whose name is at `name`: it may be so already. */
+const char *rewrite_inline(const Rewriter *r, unsigned name);
+
 #endif

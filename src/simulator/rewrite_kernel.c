@@ -176,7 +176,7 @@ static bool returns(const Rewriter *r, const Kernel *k) {
 static void put_function(Rewriter *r, const Kernel *k, unsigned start, unsigned end) {
     r->copied = start;
     rewrite_tokens(r, start, k->name);
-    text_puts(r->out, " inline __attribute__((always_inline)) sim_v_");
+    text_printf(r->out, "%ssim_v_", rewrite_inline(r, k->name));
     r->copied = k->name;
     rewrite_tokens(r, k->name, k->params);
     text_puts(r->out, REWRITE_BUILTINS);

@@ -216,7 +216,7 @@ bool rewrite_regions(Rewriter *r, unsigned start, unsigned name, unsigned params
     if (good) {
         r->copied = start;
         rewrite_tokens(r, start, name);
-        text_puts(r->out, " inline __attribute__((always_inline)) sim_v_");
+        text_printf(r->out, "%ssim_v_", rewrite_inline(r, name));
         r->copied = name;
         rewrite_tokens(r, name, params);
         text_puts(r->out, "const SimBlock sim_b, const uint3 blockIdx, const dim3 blockDim, const dim3 gridDim");

@@ -169,7 +169,7 @@ bool rewrite_stride(Rewriter *r, unsigned start, unsigned name, unsigned name_en
         if (is(r, i, "void")) text_puts(out, " bool");
         else rewrite_flat(r, out, i, i + 1, true);
     }
-    text_puts(out, " inline __attribute__((always_inline)) sim_w_");
+    text_printf(out, "%ssim_w_", rewrite_inline(r, name));
     text_add(out, r->t.text + r->t.tokens[name].start, r->t.tokens[name].size); /* no space before it */
     rewrite_flat(r, out, name + 1, name_end, true);
     text_puts(out, "(" REWRITE_BUILTINS ", const unsigned long long sim_k, const bool sim_ask");

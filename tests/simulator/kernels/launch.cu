@@ -239,6 +239,22 @@ template <int N> __global__ __launch_bounds__(N) void turn(int *y, int n) {
 template __global__ void outer::inner::fill<int>(int *, int);
 template __global__ void ::outer::turn<32>(int *, int);
 
+//@ case: inline_kernels
+//@ block: 32
+//@ kernel: turn
+//@ out y: np.zeros(32, np.int32)
+//@ in n: np.int32(20)
+//@ expect y: np.where(np.arange(32) < 20, 31 - np.arange(32), y)
+__global__ inline void fill(int *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = threadIdx.x; }
+inline __global__ void stride(int *y, int n) { for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = i; }
+static __forceinline__ __device__ int other(int i) { return 31 - i; }
+extern "C" __global__ __inline__ void turn(int *y, int n) {
+    __shared__ int s[32];
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x < n) y[threadIdx.x] = s[other(threadIdx.x)];
+}
+
 //@ case: transpose
 //@ grid: (3, 2)
 //@ block: (16, 16)
