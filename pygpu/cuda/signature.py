@@ -90,7 +90,9 @@ _ARRAY = re.compile(r"\[\s*(\d+)\s*\]\s*$")
 
 def parameters_from_ptx(name: str, ptx: str) -> list[Parameter] | None:
     """The parameters of the kernel *name*, None if the text has none of this name."""
-    entry = re.search(rf"\.entry\s+{re.escape(name)}\s*(?:\(([^)]*)\)|[{{;.])", ptx)
+    # a line of directives: the simulator's text has such lines in comments, without parameters
+    line = rf"^[ \t]*(?:\.\w+[ \t]+)*\.entry\s+{re.escape(name)}\s*(?:\(([^)]*)\)|[{{;.])"
+    entry = re.search(line, ptx, re.MULTILINE)
     if entry is None:
         return None
     rows: list[Parameter] = []

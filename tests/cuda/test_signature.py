@@ -45,6 +45,9 @@ def test_ptx():
     ]
     assert parameters_from_ptx("nothing", PTX) == []
     assert parameters_from_ptx("none", PTX) == []
+    # the simulator's text names its kernels in comments
+    assert parameters_from_ptx("k", "// .visible .entry k()\n") is None
+    assert parameters_from_ptx("k", "// .entry k()\n\t.weak .entry k(\n)\n") == []
     assert parameters_from_ptx("add_more", PTX) == [("I", 8, 8, None)]
     assert parameters_from_ptx("ad", PTX) is None
     assert parameters_from_ptx("$x+", PTX) is None
