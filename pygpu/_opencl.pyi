@@ -984,6 +984,7 @@ class Sampler:
 
 @final
 class _Profile:
+    def __getattribute__(self, name: str, /) -> Any: ...
     @property
     def complete(self) -> int: ...
     @property

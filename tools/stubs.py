@@ -88,6 +88,7 @@ SLOTS = {
     "Program.__getattribute__": "(self, name: str, /) -> Kernel",  # of any other name
     "Program.__setattr__": None,
     "SVMAllocator.__call__": "(self, size: int, /) -> SVMAllocation",
+    "_Profile.__getattribute__": "(self, name: str, /) -> Any",  # a time, in upper case
     "SVMPool.__call__": "(self, size: int) -> PooledSVM",
     "Shortcut.__call__": "(self, *args: Any, **kwargs: Any) -> Any",
     "Shortcut.__delattr__": None,

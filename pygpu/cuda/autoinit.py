@@ -35,6 +35,7 @@ def _finish_up() -> None:
     global context
     from .tools import clear_context_caches
 
-    context.pop()
-    context = None
+    if context is not None:
+        context.pop()
+    context = None  # type: ignore[assignment]  # a program that has not called this has one
     clear_context_caches()
