@@ -66,6 +66,9 @@ except ImportError:
 except cupy.cuda.runtime.CUDARuntimeError as error:  # pygpu has its simulator then
     print("CuPy has no device:", error)
 else:
+    if cuda.Context.get_device().name().startswith("CPU simulator"):
+        print("CuPy has a GPU, but pygpu was told to use its simulator")
+        raise SystemExit
     theirs = cupy.arange(1000, dtype=cupy.float32)
     halve(theirs, np.int32(theirs.size), block=256, grid=4)  # waits for CuPy's stream
     ours = cupy.from_dlpack(vector.memory).view(cupy.float32)  # no copy either

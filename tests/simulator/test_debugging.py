@@ -14,7 +14,7 @@ BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 def lines(text):
     """Without what differs from run to run: addresses, and by how much an address is off one."""
-    return re.sub(r"0x[0-9a-f]{9,}", "ADDRESS", text).splitlines()
+    return re.sub(r"0x[0-9a-f]{9,}|(?<=address )0x[0-9a-f]+", "ADDRESS", text).splitlines()
 
 
 @pytest.mark.parametrize("page", ["simulator_debugging", "simulator_check"])
