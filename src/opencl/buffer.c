@@ -2,6 +2,7 @@
 #include "hollow.h"
 #ifndef _WIN32
 #include <sys/resource.h>
+#include <time.h>
 #endif
 
 PG_DOC(Buffer__doc__, "Buffer", "context, flags, size=0, hostbuf=None",
@@ -49,13 +50,22 @@ int ocl_check_mem_flags(State *state, const char *call, cl_mem_flags flags) {
  * it does so at once, and says so. Only where the process's memory is limited: elsewhere the system promises more than there is. */
 cl_mem_flags ocl_flags_to_commit(const Context *context, cl_mem_flags flags, size_t size) {
 #ifndef _WIN32
-    static int limited; /* as seen when there was last a large one: small ones do not ask */
+    static _Atomic int limited; /* as seen when there was last a large one: small ones do not ask, large ones once in a tick of the clock */
+    static _Atomic long long seen;
     if (!context->devices[0]->platform->is_pocl || flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR)) {
         return 0;
     }
     if (size >= 1 << 16) {
-        struct rlimit limit;
-        limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+        struct timespec now = {0};
+#ifdef CLOCK_MONOTONIC_COARSE /* takes no system call, and changes every few milliseconds */
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+#endif
+        const long long tick = now.tv_sec * 1000000000LL + now.tv_nsec;
+        if (tick == 0 || tick != seen) {
+            struct rlimit limit;
+            limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+            seen = tick;
+        }
     }
     if (limited && ocl_info_number(context->devices[0], ocl_device_query, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) {
         return CL_MEM_ALLOC_HOST_PTR;
