@@ -288,6 +288,7 @@ static PyGetSetDef Profile_getset[] = {
 #include "info.def"
     {NULL, NULL, NULL, NULL, NULL},
 };
+
 /* Old programs write profile.END; PyOpenCL takes that, with a warning. Only a name that is none costs the search. */
 static PyObject *Profile_getattro(PyObject *op, PyObject *name) {
     PyObject *value = PyObject_GenericGetAttr(op, name), *type, *error, *traceback;
