@@ -27,9 +27,11 @@ test:  ## Set up, then run the tests, less the slow ones: on the first OpenCL pl
 	@$(SETUP) test
 	$(PYTEST) $(ARGS)
 
-test-intel:  ## The tests on Intel's CPU runtime, which it installs from PyPI (830 MB)
+# What has no OpenCL in it is not asked again.
+test-intel:  ## The tests of OpenCL on Intel's CPU runtime, which it installs from PyPI (830 MB)
 	@$(SETUP) intel
-	PYGPU_OPENCL_LIBRARY="$$($(PY) -c 'import sys; print(sys.prefix)')/lib/libintelocl.so" $(PYTEST) $(ARGS)
+	PYGPU_OPENCL_LIBRARY="$$($(PY) -c 'import sys; print(sys.prefix)')/lib/libintelocl.so" $(PYTEST) \
+	    --ignore=tests/cuda --ignore=tests/simulator -k "not cuda and not simulator" $(ARGS)
 
 test-simulator:  ## The CUDA tests under clang++ (CXX2), and every kernel test in each mode of the simulator
 	@$(SETUP) test

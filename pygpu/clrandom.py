@@ -34,6 +34,8 @@ class _CounterGenerator:
 
     _name = ""
     key_length = 2
+    generator_name: str  # as in PyOpenCL, of the functions that the header has for programs
+    header_name: str
 
     def __init__(
         self,
@@ -109,6 +111,8 @@ class PhiloxGenerator(_CounterGenerator):
     __doc__ = f"{__doc__}\n{_CounterGenerator.__doc__}"
     _name = "philox"
     key_length = 2
+    generator_name = "philox4x32"
+    header_name = "pyopencl-random123/philox.cl"
 
 
 class ThreefryGenerator(_CounterGenerator):
@@ -117,6 +121,8 @@ class ThreefryGenerator(_CounterGenerator):
     __doc__ = f"{__doc__}\n{_CounterGenerator.__doc__}"
     _name = "threefry"
     key_length = 4
+    generator_name = "threefry4x32"
+    header_name = "pyopencl-random123/threefry.cl"
 
 
 def _empty(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

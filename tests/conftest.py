@@ -66,10 +66,26 @@ LONG = ["test_examples", "test_constructs", "test_misuse", "test_array_function"
 LONG += ["test_docs", "test_cuda_misuse", "test_driver_faults", "test_python_faults"]
 LONG += ["test_index", "test_compiler", "test_ufuncs", "test_numpy_edges", "test_folds"]
 
+# Slow on one backend alone, whose driver takes ten times as long to compile.
+SLOW = {
+    "test_folds.py::test_from_left_to_right[opencl]",
+    "test_folds.py::test_reduceat[opencl]",
+    "test_fusion.py::test_the_bits_of_the_plain_function[opencl]",
+    "test_array_function.py::test_distinct_rows[opencl]",
+    "test_ufuncs.py::test_every_loop[opencl-e]",
+    "test_sort.py::test_sort[cuda-f4]",
+    "test_reduce.py::test_out_of_another_dtype[opencl-i4]",
+    "test_reduce.py::test_out_of_another_dtype[opencl-u1]",
+}
 
+
+@pytest.hookimpl(tryfirst=True)  # before those that the command line leaves out go
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     names = {name: k for k, name in enumerate(LONG)}
     items.sort(key=lambda item: names.get(item.path.stem, len(LONG)))
+    for item in items:
+        if item.nodeid.rpartition("/")[2] in SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -75,6 +75,8 @@ def diff(
 ) -> Any:
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
+    if n == 0:  # as NumPy, which adds nothing then
+        return a
     axis = layout.normalize_axis(axis, a.ndim)
     parts = [a]
     for at, extra in ((0, prepend), (len(parts), append)):
@@ -125,6 +127,7 @@ def _cumulative(kind: str) -> Callable[..., Any]:
         out: Any = None,
         include_initial: bool = False,
     ) -> Any:
+        x = manipulate.atleast(1, [x])
         if axis is None:
             if x.ndim > 1:
                 raise ValueError("For arrays which have more than one dimension axis is required.")
@@ -157,7 +160,13 @@ def _isclose(
     a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
     like = a if isinstance(a, GPUArray) else b
-    a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
+    plain = (int, float, complex)
+    a = ufuncs.to_operand(a if isinstance(a, plain) else work.as_array(like, a), like)
+    if isinstance(b, int):  # the difference is one of floats, as that of unsigned items wraps
+        b = float(b)
+    elif hasattr(b, "dtype") or not isinstance(b, plain):
+        b = work.as_array(like, b)
+        b = work.astype(b, np.result_type(b.dtype, 1.0))
     finite = np.isfinite(b)
     close = (abs(a - b) <= atol + rtol * abs(b)) & finite
     close |= a == b
@@ -206,17 +215,31 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
     keep = keepdims is not _NoValue and bool(keepdims)
     if weights is None:
         mean = a._reduce("mean", axis, keepdims=keep)
-        many: Any = a.size // max(mean.size, 1)
-    else:
-        weights = work.as_array(a, weights)
-        if weights.shape != a.shape:
-            axis = layout.normalize_axis(axis, a.ndim)
-            one = [1] * a.ndim
-            one[axis] = weights.size
-            weights = manipulate.broadcast_to(weights.reshape(tuple(one)), a.shape)
-        many = weights._reduce("sum", axis, keepdims=keep)
-        mean = (a * weights)._reduce("sum", axis, keepdims=keep) / many
-    return (mean, many) if returned else mean
+        if not returned:
+            return mean
+        return mean, work.empty(mean, mean.shape, mean.dtype).fill(a.size / mean.size)
+    weights = work.as_array(a, weights)
+    if weights.shape != a.shape:
+        weights = _spread_weights(weights, a, axis)
+    kinds = (a.dtype, weights.dtype) + ((np.dtype(float),) if a.dtype.kind in "biu" else ())
+    dtype = np.result_type(*kinds)
+    many = weights._reduce("sum", axis, dtype=dtype, keepdims=keep)
+    if bool((many == 0)._reduce("any", None).item()):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    mean = ufuncs.call("multiply", (a, weights), dtype=dtype)._reduce("sum", axis, keepdims=keep)
+    return (mean / many, many) if returned else mean / many
+
+
+def _spread_weights(weights: Any, a: Any, axis: Any) -> Any:
+    """Weights with the axes named, in the order of their names, over all axes of the array."""
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = layout.normalize_axes(axis, a.ndim)
+    if weights.shape != tuple(a.shape[k] for k in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis")
+    turned = weights.transpose(tuple(sorted(range(len(axes)), key=axes.__getitem__)))
+    shape = tuple(n if k in axes else 1 for k, n in enumerate(a.shape))
+    return manipulate.broadcast_to(turned.reshape(shape), a.shape)
 
 
 def _einsum(
@@ -226,6 +249,14 @@ def _einsum(
     if dtype is not None:
         operands = tuple(x.astype(dtype, copy=False) for x in operands)
     return einsum.einsum(subscripts, *operands, out=out, optimize=optimize)
+
+
+def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    """The axis goes to before *start*, which counts from the end if it is negative."""
+    n = a.ndim
+    axis = layout.normalize_axis(axis, n)
+    before = layout.normalize_axis(start, n) if start < 0 else layout.normalize_axis(start, n + 1)
+    return manipulate.moveaxis(a, axis, before - (before > axis))
 
 
 def _plain(value: Any) -> Any:
@@ -303,7 +334,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         "cumulative_sum": cumulative_sum,
         "diff": diff,
         "digitize": quantiles.digitize,
-        "dsplit": lambda a, parts: m.split(a, parts, 2, False),
+        "dsplit": lambda a, parts: m.split_by_name("dsplit", a, parts),
         "dstack": lambda arrays: m.join(arrays, "dstack"),
         "einsum": _einsum,
         "empty_like": _like(None),
@@ -314,7 +345,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         "flipud": lambda a: m.flip(a, 0),
         "full_like": _full_like,
         "histogram": quantiles.histogram,
-        "hsplit": lambda a, parts: m.split(a, parts, 1 if a.ndim > 1 else 0, False),
+        "hsplit": lambda a, parts: m.split_by_name("hsplit", a, parts),
         "hstack": lambda arrays, **options: m.join(arrays, "hstack", **options),
         "imag": lambda a: a.imag,
         "intersect1d": sets.intersect1d,
@@ -329,7 +360,7 @@ def table() -> dict[Any, Callable[..., Any]]:
             quantiles.median(a, axis, out, keepdims=bool(keepdims))
         ),
         "meshgrid": lambda *arrays, copy=True, sparse=False, indexing="xy": m.meshgrid(
-            arrays, indexing, copy
+            arrays, indexing, copy, sparse
         ),
         "moveaxis": m.moveaxis,
         "nan_to_num": _nan_to_num,
@@ -346,9 +377,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         "repeat": m.repeat,
         "result_type": lambda *args: np.result_type(*map(_plain, args)),
         "roll": m.roll,
-        "rollaxis": lambda a, axis, start=0: m.moveaxis(
-            a, axis, start - (start > layout.normalize_axis(axis, a.ndim))
-        ),
+        "rollaxis": _rollaxis,
         "rot90": m.rot90,
         "setdiff1d": sets.setdiff1d,
         "stack": m.stack,
@@ -363,7 +392,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         "unique_values": _unique(),
         "unstack": lambda x, /, *, axis=0: m.unstack(x, axis),
         "vecdot": gufuncs.vecdot,
-        "vsplit": lambda a, parts: m.split(a, parts, 0, False),
+        "vsplit": lambda a, parts: m.split_by_name("vsplit", a, parts),
         "vstack": lambda arrays, **options: m.join(arrays, "vstack", **options),
         "zeros_like": _like(0),
     }

@@ -33,6 +33,7 @@ __all__ = [
     "roll",
     "rot90",
     "split",
+    "split_by_name",
     "stack",
     "tile",
     "triangle",
@@ -155,6 +156,15 @@ def split(a: Any, parts: Any, axis: int = 0, uneven: bool = True) -> list[Any]:
             ends.append(ends[-1] + size + (k < more))
     before = (slice(None),) * axis
     return [a[(*before, slice(i, j))] for i, j in zip(ends, ends[1:])]
+
+
+def split_by_name(call: str, a: Any, parts: Any) -> list[Any]:
+    """numpy.hsplit, vsplit and dsplit: numpy.split along the axis of that name."""
+    fewest = {"hsplit": 1, "vsplit": 2, "dsplit": 3}[call]
+    if a.ndim < fewest:
+        raise ValueError(f"{call} only works on arrays of {fewest} or more dimensions")
+    axis = {"hsplit": min(1, a.ndim - 1), "vsplit": 0, "dsplit": 2}[call]
+    return split(a, parts, axis, False)
 
 
 # ---- copies
@@ -367,8 +377,10 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return out
 
 
-def meshgrid(arrays: Sequence[Any], indexing: str = "xy", copy: bool = True) -> list[Any]:
-    """numpy.meshgrid of arrays with one axis, or none."""
+def meshgrid(
+    arrays: Sequence[Any], indexing: str = "xy", copy: bool = True, sparse: bool = False
+) -> list[Any]:
+    """numpy.meshgrid of arrays with one axis, or none; sparse: not spread over the others' axes."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     n = len(arrays)
@@ -380,7 +392,7 @@ def meshgrid(arrays: Sequence[Any], indexing: str = "xy", copy: bool = True) -> 
         wide = a._view((*(1,) * k, a.size, *(1,) * (n - k - 1)), None, a.offset)
         if a.strides[0] != a.itemsize:
             wide = a._view(wide.shape, (*(0,) * k, a.strides[0], *(0,) * (n - k - 1)), a.offset)
-        grid = broadcast_to(wide, tuple(shape))
+        grid = wide if sparse else broadcast_to(wide, tuple(shape))
         if indexing == "xy" and n > 1:
             grid = grid.swapaxes(0, 1)
         grids.append(grid._copy(order="C") if copy else grid)

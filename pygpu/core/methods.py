@@ -322,6 +322,27 @@ class ArrayBase(Shaping):
 
         index.put(self, indices, values, mode)
 
+    def repeat(self, repeats: Any, axis: Any = None) -> Any:
+        """Each item, or row along an axis, so many times."""
+        return np.repeat(self, repeats, axis)
+
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        """Items of the flat array, or rows along an axis, for which the condition is true."""
+        return np.compress(condition, self, axis, out)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """A view of the diagonal of two axes."""
+        return np.diagonal(self, offset, axis1, axis2)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None,
+              out: Any = None) -> Any:  # fmt: skip
+        """The sum of a diagonal."""
+        return np.trace(self, offset, axis1, axis2, dtype, out)
+
+    def searchsorted(self, v: Any, side: Any = "left", sorter: Any = None) -> Any:
+        """Where items would have to be inserted for the array to stay sorted."""
+        return np.searchsorted(self, v, side, sorter)
+
     def nonzero(self) -> Any:
         """Indices of items that are not zero, an array for each axis."""
         index = part("index")

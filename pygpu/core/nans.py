@@ -118,12 +118,19 @@ def _spread(root: bool) -> Callable[..., Any]:
         keepdims: Any = False, **options: Any,
     ) -> Any:  # fmt: skip
         keep = _kept(keepdims)
-        a, options = _chosen(name, a, _given(options))
+        options = _given(options)
+        if "correction" in options:
+            if ddof != 0:
+                raise ValueError("ddof and correction can't be provided simultaneously.")
+            ddof = options.pop("correction")
+        a, options = _chosen(name, a, options)
         if a.dtype.kind not in "fc":
             kind = "std" if root else "var"
             options.update(dtype=dtype, ddof=ddof, keepdims=keep)
             return _into(a._reduce(kind, axis, **options), out)
-        away = _filled(a - _mean(a, axis, dtype, keepdims=True), 0)
+        away = a - _mean(a, axis, dtype, keepdims=True)
+        # only what was a NaN before: that of inf - inf counts
+        away = functions.choose(name, ufuncs.call("isnan", (a,)), away.dtype.type(0), away)
         square = (away.conj() * away).real if a.dtype.kind == "c" else away * away
         many = _count(a, axis, keep) - square.dtype.type(ddof)
         many = functions.choose(name, many > 0, many, square.dtype.type(np.nan))

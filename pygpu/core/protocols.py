@@ -49,7 +49,10 @@ def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -
         source = a.copy() if out.base_data is a.base_data else a
         ordered.scan(function, source, axis, out)
         return out
-    axes = tuple(range(a.ndim)) if axis is None else layout.normalize_axes(axis, a.ndim, name)
+    if axis is None or (a.ndim == 0 and type(axis) is int and axis in (0, -1)):  # as NumPy
+        axes = tuple(range(a.ndim))
+    else:
+        axes = layout.normalize_axes(axis, a.ndim, name)
     shape = tuple(n for k, n in enumerate(a.shape) if k not in axes)
     initial = options.get("initial")
     initial = None if initial is np._NoValue else initial

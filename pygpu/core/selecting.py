@@ -62,7 +62,8 @@ def _place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def _putmask(a: Any, mask: Any, values: Any) -> None:
-    mask, values = _there(a, mask), _there(a, values)
+    kind = None if hasattr(values, "dtype") else a.dtype  # of numbers and lists, as NumPy does it
+    mask, values = _there(a, mask), _there(a, values, kind)
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
     if not np.can_cast(values.dtype, a.dtype, "same_kind"):
@@ -338,6 +339,8 @@ def _unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...
 def _lexsort(keys: Any, axis: int = -1) -> Any:
     rows = manipulate.unstack(keys) if isinstance(keys, GPUArray) else list(keys)
     like = next(k for k in rows if isinstance(k, GPUArray))
+    if like.ndim == 0 and axis in (0, -1):  # of one item, as NumPy
+        return work.empty(like, (), np.dtype(np.int64)).fill(0)
     order = None
     for key in (_there(like, k) for k in rows):
         ranked = key if order is None else index.take_along_axis(key, order, axis)

@@ -54,10 +54,13 @@ def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: boo
     if return_indices:
         a, at_a = sort.unique(a, return_index=True)
         b, at_b = sort.unique(b, return_index=True)
-        (kept,) = nonzero(isin(a, b))
-        found = work.astype(take(a, kept, mode="clip"), np.result_type(a.dtype, b.dtype))
-        places = sort.searchsorted(b, found)
-        return found, take(at_a, kept, mode="clip"), take(at_b, places, mode="clip")
+        both = manipulate.concat([a, b])
+        order = sort.argsort(both)  # stable, so that what is in both is of the first, then of b
+        ordered = take(both, order)
+        (kept,) = nonzero(ufuncs.call("equal", (ordered[1:], ordered[:-1])))
+        of_a, of_b = take(order, kept, mode="clip"), take(order, kept + 1, mode="clip") - a.size
+        found = take(ordered, kept, mode="clip")
+        return found, take(at_a, of_a, mode="clip"), take(at_b, of_b, mode="clip")
     a, b = sort.unique(a), sort.unique(b)
     ordered = sort.sort(manipulate.concat([a, b]))
     n = ordered.size

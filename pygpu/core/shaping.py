@@ -96,6 +96,8 @@ class Shaping(Indexing):
 
     def flatten(self, order: str = "C") -> Any:
         """A copy with one axis."""
+        if order == "K":
+            return self._copy().ravel("K")
         return self.reshape((self.size,), order=order, copy=True)
 
     @shortcut("squeeze")

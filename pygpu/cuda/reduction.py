@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from operator import index
 from typing import Any
 
@@ -69,6 +70,7 @@ class ReductionKernel:
         self._do = Reduction(
             CUDA, dtype_out, neutral, reduce_expr, map_expr, arguments, name, options, preamble
         )
+        self._texts = (neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble)
 
     def __call__(
         self,
@@ -94,13 +96,51 @@ class ReductionKernel:
             stream = stream_of(stream, self._do.call)
         return self._do(args, range, slice, stream, None, out, allocator, kernel_wrapper)[0]
 
+    # PyCUDA's parts, for subclasses that launch the stages themselves (PyCBC's does). A call does
+    # not use them, so they are compiled only when asked for.
+
+    block_size = 512
+
+    @cached_property
+    def _stages(self) -> tuple[tuple[Any, list[str]], tuple[Any, list[str]]]:
+        neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble = self._texts
+        if not isinstance(arguments, str):
+            arguments = ", ".join(CUDA.declare(p) for p in self._do.first.parameters)
+        start = (CUDA.ctype(self.dtype_out), self.block_size, neutral, reduce_expr)
+        end = (keep, options, preamble)
+        return (
+            get_reduction_kernel_and_types(1, *start, map_expr, arguments, f"{name}_stage1", *end),
+            get_reduction_kernel_and_types(2, *start, None, arguments, f"{name}_stage2", *end),
+        )
+
+    @property
+    def stage1_func(self) -> Callable[..., None]:
+        """get_reduction_kernel_and_types's kernel of stage 1, as a function of (grid, block,
+        stream, out, *arguments, seq_count, n, shared_size=), for blocks of block_size threads."""
+        return self._stages[0][0].prepared_async_call
+
+    @property
+    def stage1_arg_types(self) -> list[str]:
+        """The struct characters of its arguments."""
+        return self._stages[0][1]
+
+    @property
+    def stage2_func(self) -> Callable[..., None]:
+        """The same of stage 2, which has the values of stage 1 before the arguments."""
+        return self._stages[1][0].prepared_async_call
+
+    @property
+    def stage2_arg_types(self) -> list[str]:
+        """The struct characters of its arguments, of which those values are the first."""
+        return self._stages[1][1]
+
 
 # The loop makes one value of a thread's items, the tree one of a block's. `a` and `b` hide
-# arguments of these names from the reduction, not from map_expr.
+# arguments of these names from the reduction, not from map_expr. out_type may be the preamble's.
 _MODULE = """
 #include <pycuda-complex.hpp>
-typedef {out_type} out_type;
 {preamble}
+typedef {out_type} out_type;
 extern "C" __global__ void {name}(out_type *out, {arguments}, unsigned int seq_count, size_t n)
 {{
     extern __shared__ __align__(16) unsigned char pg_shared[];

@@ -533,6 +533,8 @@ def _size(kernel: Kernel, what: str, value: Any) -> tuple[int, ...]:
         raise ValueError(
             f"{kernel.__name__}: {what} must be a number or up to three of them, not {value!r}"
         )
+    if max(found) >= 2**31:  # CUDA's limit; some OpenCL drivers take more and never end
+        raise ValueError(f"{kernel.__name__}: {what} {value!r}: at most {2**31 - 1} in a direction")
     return found
 
 

@@ -194,6 +194,10 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
 PyObject *kernel_tp_call(PyObject *op, PyObject *args, PyObject *kwargs);
 PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, cl_int tried);
 
+/* kernel_names.c: kernel_call() for keywords among which there are arguments, which kernel_has_names() tells */
+int kernel_has_names(PyObject *kwnames);
+PyObject *kernel_call_by_names(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, cl_int tried);
+
 /* kernel_plan.c */
 int kernel_make_plan(Kernel *self);
 int kernel_declare(Kernel *self, PyObject *dtypes); /* set_scalar_arg_dtypes */

@@ -385,6 +385,9 @@ PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyO
     if (kernel_is_made(self, "Kernel") < 0) {
         return NULL;
     }
+    if (PG_UNLIKELY(kwnames != NULL) && kernel_has_names(kwnames)) {
+        return kernel_call_by_names(self, args, nargs, kwnames, tried);
+    }
     if (PG_UNLIKELY(nargs < 3)) {
         return PyErr_Format(PyExc_TypeError, "kernel '%U': queue, global size and local size (or None) come before its arguments", self->name);
     }

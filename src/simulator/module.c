@@ -279,6 +279,11 @@ void sim_module_unload(SimModule *module) {
     module_free(module);
 }
 
+/* Variables of templates in the simulator's sim_launch.h, by their mangled names. */
+static int is_of_launch(const char *name) {
+    return strncmp(name, "_ZN10SimRegionsI", 16) == 0 || strncmp(name, "_ZN8SimLoopsI", 13) == 0 || strncmp(name, "_ZN9SimKernelI", 14) == 0;
+}
+
 /* " the module has: a, b" for messages */
 static void list_names(char *text, size_t size, size_t n, const char *(*name)(const SimModule *, size_t), const SimModule *module) {
     size_t used = 0;
@@ -288,7 +293,7 @@ static void list_names(char *text, size_t size, size_t n, const char *(*name)(co
         if (strncmp(one, "_ZL", 3) == 0) { /* static and const ones, as their program has them; not what the simulator adds */
             one += 3 + strspn(one + 3, "0123456789");
         }
-        if (strncmp(one, "__sim", 5) == 0) continue;
+        if (strncmp(one, "__sim", 5) == 0 || is_of_launch(one)) continue;
         int more = snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", one);
         used += more > 0 ? (size_t)more : 0;
     }

@@ -295,6 +295,53 @@ def test_stages_of_reductions(cuda, size):
     assert result.get()[0] == (x * y * 0.5).sum()
 
 
+def test_stages_of_a_type_of_the_preamble(cuda):
+    from pygpu.cuda import reduction
+
+    preamble = "struct Pair { float key; int place; };"
+    first, _ = reduction.get_reduction_kernel_and_types(
+        *(1, "Pair", 32, "Pair{0, 0}", "a.key > b.key ? a : b", "Pair{x[i], (int)i}"),
+        **{"arguments": "const float *x", "preamble": preamble},
+    )
+    result = zeros(1, np.dtype([("key", F4), ("place", I4)]))
+    x = to_gpu(np.array([3, 9, 4], F4))
+    first.prepared_call(
+        (1, 1), (32, 1, 1), result.gpudata, x.gpudata, 1, 3, shared_size=32 * result.dtype.itemsize
+    )
+    assert result.get()[0].item() == (9, 1)
+
+
+@pytest.mark.parametrize("size", [3, 5000])
+def test_subclasses_launch_the_stages(cuda, size):
+    from pygpu.cuda.reduction import ReductionKernel
+    from pygpu.cuda.tools import VectorArg
+
+    class Sum(ReductionKernel):
+        def __call__(self, *args):
+            given = [getattr(arg, "gpudata", arg) for arg in args]
+            n, func, more = args[0].size, self.stage1_func, []
+            while True:
+                groups = -(-n // (4 * self.block_size))
+                result = zeros(groups, self.dtype_out)
+                func(
+                    *((groups, 1), (self.block_size, 1, 1), None),
+                    *(result.gpudata, *more, *given, 4, n),
+                    shared_size=self.block_size * self.dtype_out.itemsize,
+                )
+                if groups == 1:
+                    return result
+                n, func, more = groups, self.stage2_func, [result.gpudata]
+
+    x = np.arange(size, dtype=F4) % 11
+    for arguments in (None, [VectorArg(F4, "in")]):
+        plain = Sum(F4, "0", "a+b", arguments=arguments)
+        assert plain(to_gpu(x)).get()[0] == x.sum()
+        assert (plain.stage1_arg_types, plain.stage2_arg_types) == (["P"], ["P", "P"])
+    scaled = Sum(np.float64, "0", "a+b", "x[i]*t", "const float *x, float t", name="scaled")
+    assert scaled(to_gpu(x), 0.5).get()[0] == x.sum() / 2
+    assert scaled.stage2_arg_types == ["P", "P", "f"]
+
+
 def test_stages_of_reductions_refuse(cuda):
     from pygpu.cuda import reduction
 

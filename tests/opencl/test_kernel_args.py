@@ -1,4 +1,4 @@
-"""Kernel arguments that are no plain numbers: vectors, structs, memory; and how many there are.
+"""Kernel arguments that are no plain numbers: vectors, structs, memory; how many, and by name.
 
 What arrived is compared bit for bit with what NumPy makes of the value. Numbers are in
 test_kernel_numbers.py, what is kept between launches in test_kernel_set.py.
@@ -91,6 +91,56 @@ def test_vectors_of_other_numbers_are_refused(ctx, queue, out):
     ]:
         with pytest.raises(TypeError, match="float4 value"):
             program.take(queue, (1,), None, out, wrong)
+
+
+# ---- by name
+
+
+def test_arguments_by_name(ctx, queue):
+    text = "__kernel void set(__global int *out, int a, char b) { out[get_global_id(0)] = a * b; }"
+    kernel, out = cl.Program(ctx, text).build().set, cl.Buffer(ctx, mf.READ_WRITE, 16)
+    sizes = {"global_size": (4,), "local_size": None}
+    calls = [
+        lambda n: kernel(queue=queue, **sizes, arg0=out, arg1=n, arg2=2),
+        lambda n: kernel(queue, **sizes, arg2=2, arg1=n, arg0=out),
+        lambda n: kernel(queue, (4,), local_size=(2,), arg0=out, arg1=n, arg2=2, wait_for=[]),
+        lambda n: kernel(queue, (4,), None, out, n, arg2=2, global_offset=(0,), wait_for=None),
+        lambda n: kernel(queue, (2,), (2,), out, arg2=2, g_times_l=True, arg1=n),
+        lambda n: kernel.__call__(queue, **sizes, **{"arg0": out, "arg1": n, "arg2": 2}),
+    ]
+    for n, call in enumerate(calls):
+        call(n).wait()
+        assert read(queue, out, 4) == [2 * n] * 4
+    buffer = cl.Program(ctx, text).build().set
+    buffer.set_scalar_arg_dtypes([None, np.int32, np.int8])
+    buffer(queue, **sizes, arg0=out, arg1=-7, arg2=3)
+    assert read(queue, out, 4) == [-21] * 4
+
+
+def test_arguments_by_name_are_checked(ctx, queue):
+    text = "__kernel void two(__global int *out, int n) { *out = n; }"
+    kernel = cl.Program(ctx, text).build().two
+    out = cl.Buffer(ctx, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=np.full(1, 5, np.int32))
+    start, named = (queue, (1,), None), {"arg0": out, "arg1": 3}
+    for args, kwargs, message in [
+        ((), named, "'two': the argument 'queue' is missing"),
+        ((queue,), {**named, "local_size": None}, "the argument 'global_size' is missing"),
+        ((queue, (1,)), named, "the argument 'local_size' is missing"),
+        (start, {"arg1": 3}, "the argument 'arg0' is missing"),
+        ((*start, out), {"arg0": out, "arg1": 3}, "two values for the argument 'arg0'"),
+        ((*start, out, 3), {"queue": queue}, "two values for the argument 'queue'"),
+        ((*start, out, 3), {"arg2": 4}, "unexpected keyword argument 'arg2'; it takes 2"),
+        ((*start, out, 3, 4), {"arg1": 4}, "takes 2 arguments .* 3 were given"),
+        (start, {**named, "arg01": 4}, "unexpected keyword argument 'arg01'; known are"),
+        (start, {**named, "arg": 4}, "unexpected keyword argument 'arg'; known are"),
+        (start, {**named, "arg1\udc80": 4}, "unexpected keyword argument 'arg1.*'; known are"),
+        (start, {"arg0": 1, "arg1": 3}, r"arg#1 \(1-based\) of kernel 'two'"),
+        ((3, (1,), None), named, "queue must be a CommandQueue"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            kernel(*args, **kwargs)
+    queue.finish()
+    assert read(queue, out) == [5]
 
 
 # ---- structs

@@ -595,6 +595,9 @@ def test_wrong_launches(make: Any) -> None:
     for blocks in (np.array([1]), 1.5, "a", (), (1, 1, 1, 1), -1):
         with pytest.raises(ValueError, match="fill: blocks must be a number or up to three"):
             fill[blocks, 1]
+    for sizes in ((1 << 31, 1), (1, 1 << 31), ((1, 1, 1 << 40), 1)):
+        with pytest.raises(ValueError, match="fill: .* at most 2147483647 in a direction"):
+            fill[sizes]
     for n in ("a", -1, 1.5):
         with pytest.raises(ValueError, match=f"fill.forall: {n!r} threads"):
             fill.forall(n)
@@ -605,10 +608,10 @@ def test_wrong_launches(make: Any) -> None:
             given = type("Foreign", (), {"__cuda_array_interface__": wrong})()
             with pytest.raises(TypeError, match="fill: the __cuda_array_interface__ of a Foreign"):
                 cuda.jit(fill)[1, 1](given)
-        with pytest.raises(ValueError, match="too large"):
-            fill[1 << 40, 1](a)
+        with pytest.raises(ValueError, match=r"grid\[1\] = 1048576, and this device allows"):
+            fill[(1, 1 << 20), 1](a)
     elif "pocl" in a.queue.device.platform.version.lower():
         with pytest.raises(ValueError, match="PoCL counts them with 32 bits"):
-            fill[1 << 40, 1](a)
+            fill[(1 << 30, 1 << 10), 1](a)
     fill[1, 1](a)
     assert a.get()[0] == 1

@@ -559,4 +559,10 @@ def test_cuda_arrays_as_their_programs_know_them():
         b = pickle.loads(pickle.dumps(a))
         assert type(b) is gpuarray.GPUArray and b.get().sum() == 24 and (b > 1).dtype == b.dtype
         assert b.__cuda_array_interface__["strides"] == b.strides
+        box = np.zeros((2, 3, 5, 1), np.int16)
+        for axes in ((0, 1, 2, 3), (3, 2, 1, 0), (1, 3, 0, 2)):
+            view = box.transpose(axes)
+            assert tuple(gpuarray._compact_strides(view)) == view.strides
+            gaps = np.zeros((4, 3, 10, 1), np.int16)[::2, :, ::2].transpose(axes)
+            assert tuple(gpuarray._compact_strides(gaps)) == view.strides
         """)

@@ -37,6 +37,8 @@ def test_private_names_of_its_modules():
         assert pygpu.cuda.elementwise.VectorArg is VectorArg
         import pyopencl as cl, pyopencl.array, pyopencl.clrandom, warnings
         assert issubclass(cl.clrandom.PhiloxGenerator, Random123GeneratorBase)
+        assert cl.clrandom.ThreefryGenerator.generator_name == "threefry4x32"
+        assert cl.clrandom.PhiloxGenerator.header_name == "pyopencl-random123/philox.cl"
         assert cl.array.elwise_kernel_runner and cl.array.splay is cl.array._splay
         assert "#define LID_0 ((ptrdiff_t)(get_local_id(0)))" in CLUDA_PREAMBLE.splitlines()
         from pycuda._cluda import CLUDA_PREAMBLE as cuda

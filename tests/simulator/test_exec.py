@@ -169,6 +169,17 @@ def test_variables_by_name(simulator):
         module.variable("nothing", "f4")
 
 
+def test_messages_name_the_programs_own_variables(simulator):
+    module = simulator.module("""
+    __device__ int counter;
+    extern "C" __global__ void k(int *a) {
+        __shared__ int s[8];
+        s[threadIdx.x] = a[threadIdx.x]; __syncthreads(); a[threadIdx.x] = s[7 - threadIdx.x];
+    }""")
+    with pytest.raises(Exception, match="'nothing'; the module has: counter$"):
+        module.variable("nothing", "i4")
+
+
 def test_each_load_has_its_own_variables(simulator):
     source = '__device__ int v = 1; extern "C" __global__ void k() { v *= 2; }'
     first, second = simulator.module(source), simulator.module(source)

@@ -1,0 +1,194 @@
+"""Arguments of NumPy's functions that a random comparison with NumPy found taken otherwise."""
+
+import numpy as np
+import pytest
+
+from tests.array.test_array_function import same
+
+
+def all_same(got, want):
+    assert len(got) == len(want)
+    for one, other in zip(got, want):
+        same(one, other)
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_bins_without_signs_that_go_down(make, right):
+    x = np.array([[0, 1, 2], [3, 4, 5]], np.int16)
+    for bins in (np.array([3, 2, 2, 1], np.uint8), np.array([True, True, False])):
+        same(np.digitize(make(x), make(bins), right), np.digitize(x, bins, right))
+        same(np.digitize(make(x), bins, right), np.digitize(x, bins, right))
+        with pytest.raises(ValueError, match="monotonically"):
+            np.histogram(make(x), bins)
+
+
+def test_close_items_without_signs(make):
+    x, y = np.array([0, 1, 5, 2, 100], np.uint8), np.array([1, 3, 4, 200, 101], np.uint8)
+    for atol in (0, 2):
+        same(np.isclose(make(x), make(y), atol=atol), np.isclose(x, y, atol=atol))
+        same(np.isclose(make(x), y.tolist(), atol=atol), np.isclose(x, y.tolist(), atol=atol))
+        for number in (2, np.uint8(2), 2.5, np.float32(2.5), True, 2 + 1j):
+            same(np.isclose(make(x), number, atol=atol), np.isclose(x, number, atol=atol))
+            same(np.isclose(number, make(x), atol=atol), np.isclose(number, x, atol=atol))
+    assert np.allclose(make(x), make(x + 1), atol=1)
+    same(np.isclose(make(x > 1), make(y > 1)), np.isclose(x > 1, y > 1))
+
+
+def test_rollaxis_to_every_place(make):
+    a = np.arange(24).reshape(2, 3, 4)
+    d = make(a)
+    for axis in range(-3, 3):
+        for start in range(-3, 4):
+            same(np.rollaxis(d, axis, start), np.rollaxis(a, axis, start))
+    for axis, start in ((0, 4), (0, -4), (3, 0)):
+        with pytest.raises(np.exceptions.AxisError):
+            np.rollaxis(d, axis, start)
+
+
+@pytest.mark.parametrize("indexing", ["xy", "ij"])
+def test_sparse_grids(make, indexing):
+    x, y = np.arange(3, dtype=np.int8), np.arange(4.0)
+    for arrays in ((x,), (x, y), (y, x[::-1], x)):
+        for copy in (True, False):
+            options = {"indexing": indexing, "sparse": True, "copy": copy}
+            all_same(
+                np.meshgrid(*map(make, arrays), **options), np.meshgrid(*arrays, **options)
+            )
+
+
+@pytest.mark.parametrize("dtype", "f2 f4 c8 i4 u1 ?".split())
+def test_averages_have_the_dtypes_and_shapes_of_numpys(make, dtype):
+    a = np.array([[0, 1, 2], [3, 4, 5]]).astype(dtype)
+    weights = np.array([[1, 2, 3], [4, 5, 6]], np.uint16)
+    for options in ({}, {"axis": 0}, {"axis": 1, "keepdims": True}):
+        same(np.average(make(a), **options), np.average(a, **options))
+        all_same(
+            np.average(make(a), returned=True, **options), np.average(a, returned=True, **options)
+        )
+        all_same(
+            np.average(make(a), weights=make(weights), returned=True, **options),
+            np.average(a, weights=weights, returned=True, **options),
+        )
+
+
+def test_weights_of_some_axes(make):
+    a = np.arange(24.0).reshape(2, 3, 4)
+    for axis, shape in ((1, (3,)), ((0, 2), (2, 4)), ((2, 0), (4, 2)), ((-1, 1), (4, 3))):
+        weights = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+        same(
+            np.average(make(a), axis=axis, weights=make(weights)),
+            np.average(a, axis=axis, weights=weights),
+        )
+    for axis, weights, error in (
+        (None, np.ones(4), TypeError),
+        (0, np.ones(4), ValueError),
+        (2, np.array([1, -1, 0, 0]), ZeroDivisionError),
+    ):
+        for x, w in ((a, weights), (make(a), make(weights))):
+            with pytest.raises(error):
+                np.average(x, axis=axis, weights=w)
+
+
+@pytest.mark.parametrize("name", ["nanvar", "nanstd"])
+def test_correction_of_spreads_without_nans(make, name):
+    call = getattr(np, name)
+    for a in (np.array([[1.0, np.nan, 4.0], [2.0, 3.0, 7.0]]), np.array([[1, 2, 4]])):
+        same(call(make(a), axis=1, correction=1), call(a, axis=1, correction=1))
+        with pytest.raises(ValueError, match="simultaneously"):
+            call(make(a), ddof=1, correction=1)
+
+
+@pytest.mark.parametrize("name", ["nanvar", "nanstd"])
+@pytest.mark.parametrize("dtype", ["f4", "c16"])
+def test_spreads_of_infinities_are_none(make, name, dtype):
+    call = getattr(np, name)
+    a = np.array([[1, np.inf, 3], [np.nan, 2, 5], [-np.inf, np.nan, 1]], dtype)
+    with np.errstate(invalid="ignore"):
+        same(call(make(a), axis=1), call(a, axis=1))
+        same(call(make(a)), call(a))
+
+
+def test_differences_of_order_none(make):
+    a = np.arange(6.0).reshape(2, 3)
+    same(np.diff(make(a), 0, append=0, prepend=1), np.diff(a, 0, append=0, prepend=1))
+
+
+def test_putmask_of_numbers_and_lists(make):
+    chosen = np.array([True, False, True, True])
+    for values in (7, [1], [2, 3], [2.5]):
+        want = np.arange(4, dtype=np.uint16)
+        got = make(want)
+        np.putmask(want, chosen, values)
+        np.putmask(got, make(chosen), values)
+        same(got, want)
+
+
+def test_places_of_complex_items_that_both_have(make):
+    x = np.array([1 + 1j, 2, 3j, 2, 1 + 1j])
+    y = np.array([[2, 5], [1 + 1j, 2]])
+    all_same(
+        np.intersect1d(make(x), make(y), return_indices=True),
+        np.intersect1d(x, y, return_indices=True),
+    )
+    none = x[:0]
+    all_same(
+        np.intersect1d(make(none), make(y), return_indices=True),
+        np.intersect1d(none, y, return_indices=True),
+    )
+
+
+def test_arrays_without_axes_are_of_one_item(make):
+    number = np.array(3, np.uint8)
+    for name in ("bitwise_xor", "fmax", "logical_or"):
+        for axis in (0, -1):
+            call = getattr(np, name).reduce
+            same(call(make(number), axis), call(number, axis))
+        with pytest.raises(np.exceptions.AxisError):
+            getattr(np, name).reduce(make(number), 1)
+    same(np.lexsort((make(number), make(number))), np.lexsort((number, number)))
+    for name in ("cumulative_sum", "cumulative_prod"):
+        if hasattr(np, name):  # since NumPy 2.1
+            call = getattr(np, name)
+            same(call(make(number), include_initial=True), call(number, include_initial=True))
+
+
+def test_splits_by_name_need_their_axes(make):
+    for name, fewest in (("hsplit", 1), ("vsplit", 2), ("dsplit", 3)):
+        call = getattr(np, name)
+        for axes in range(4):
+            a = np.arange(2**axes).reshape((2,) * axes)
+            if axes < fewest:
+                with pytest.raises(ValueError, match=f"{name} only works on arrays of {fewest}"):
+                    call(make(a), 2)
+            else:
+                all_same(call(make(a), 2), call(a, 2))
+
+
+def test_flat_copies_in_the_order_of_memory(make):
+    a = np.arange(24).reshape(2, 3, 4)
+    for change in (lambda x: x, lambda x: x.T, lambda x: x.transpose(1, 2, 0), lambda x: x[:, ::2]):
+        got = change(make(a)).flatten("K")
+        same(got, change(a).flatten("K"))
+        got[...] = 0  # a copy
+    d = make(a)
+    d.flatten("K")[...] = 0
+    same(d, a)
+
+
+def test_methods_that_are_functions_too(make):
+    a = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
+    d = make(a)
+    for call in (
+        lambda x: x.repeat(2),
+        lambda x: x.repeat([1, 0, 2], axis=1),
+        lambda x: x.compress([True, False, True], 1),
+        lambda x: x.compress([False, True]),
+        lambda x: x.diagonal(),
+        lambda x: x.diagonal(1, 2, axis2=1),
+        lambda x: x.trace(),
+        lambda x: x.trace(-1, 1, 2, dtype=np.float64),
+    ):
+        same(call(d), call(a))
+    flat = a.ravel()
+    same(make(flat).searchsorted(make(flat[::5])), flat.searchsorted(flat[::5]))
+    same(make(flat).searchsorted(7, "right"), flat.searchsorted(7, "right"))
