@@ -159,7 +159,15 @@ PG_INLINE ushort pg_to_f16d(double x) { ushort bits; vstore_half_rte(x, 0, (half
 #define PG_FROM_BITS_F64(x) as_double(x)
 """
 
+# Text made for every kind of operand leaves variables unused (177) or unread (550) for some.
 _CUDA = """\
+#ifdef __CUDACC_RTC__
+#if __CUDACC_VER_MAJOR__ > 11 || (__CUDACC_VER_MAJOR__ == 11 && __CUDACC_VER_MINOR__ >= 5)
+#pragma nv_diag_suppress 177,550
+#else
+#pragma diag_suppress 177,550
+#endif
+#endif
 typedef unsigned char pg_b8;
 typedef signed char pg_i8;
 typedef unsigned char pg_u8;
@@ -281,7 +289,9 @@ class OpenCLDialect(Dialect):
         if self.limits.int64_atomics and "atomics" in features:
             lines.append("#define PG_INT64_ATOMICS 1")
             lines.append("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable")
-        return "\n".join(lines) + "\n" + _OPENCL + self._rest(features, OPENCL_ATOMICS, OPENCL_WARPS)
+        return (
+            "\n".join(lines) + "\n" + _OPENCL + self._rest(features, OPENCL_ATOMICS, OPENCL_WARPS)
+        )
 
 
 class CUDADialect(Dialect):

@@ -50,6 +50,10 @@ class ArrayBase(Shaping):
         """The items as nested lists of Python numbers."""
         return self._get(None, None, True)[0].tolist()
 
+    def tobytes(self, order: str | None = "C") -> bytes:
+        """The items as bytes, in C's or Fortran's order."""
+        return self._get(None, None, True)[0].tobytes(order)  # type: ignore[arg-type]
+
     def _only(self, what: str) -> Any:
         if self.size != 1:
             raise TypeError(f"only arrays with one item can be converted to {what}")
@@ -309,6 +313,18 @@ class ArrayBase(Shaping):
         sort = part("sort")
 
         self._copy_from(sort.sort(self, axis))
+
+    def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+        """Put the kth item along an axis where sorting would, smaller ones before it, in place."""
+        self._copy_from(np.partition(self, kth, axis))
+
+    def argpartition(self, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+        """Indices that do so, of the flat array for None."""
+        return np.argpartition(self, kth, axis)
+
+    def choose(self, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+        """Items of the choices that this array's items number."""
+        return np.choose(self, choices, out, mode)
 
     def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
         """Items by index along an axis, of the flat array for None."""

@@ -336,6 +336,32 @@ def _unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...
     return tuple(found if order == "F" else reversed(found))
 
 
+def _diag_indices_from(arr: Any) -> tuple[Any, ...]:
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(arr.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return (_there(arr, np.arange(arr.shape[0])),) * arr.ndim
+
+
+def _triangle_indices(find: Callable[..., Any]) -> Callable[..., Any]:
+    def call(arr: Any, k: int = 0) -> tuple[Any, ...]:
+        if arr.ndim != 2:
+            raise ValueError("input array must be 2-d")
+        rows, columns = find(arr.shape[0], k, arr.shape[1])
+        return _there(arr, rows), _there(arr, columns)
+
+    return call
+
+
+def _real_if_close(a: Any, tol: float = 100) -> Any:
+    if a.dtype.kind != "c":
+        return a
+    if tol > 1:
+        tol = tol * np.finfo(a.dtype).eps
+    return a.real if bool((abs(a.imag) < tol)._reduce("all", None).item()) else a
+
+
 def _lexsort(keys: Any, axis: int = -1) -> Any:
     rows = manipulate.unstack(keys) if isinstance(keys, GPUArray) else list(keys)
     like = next(k for k in rows if isinstance(k, GPUArray))
@@ -402,6 +428,7 @@ def table() -> dict[str, Callable[..., Any]]:
         "compress": _compress,
         "copyto": _copyto,
         "delete": _delete,
+        "diag_indices_from": _diag_indices_from,
         "diag": _diag,
         "diagflat": lambda v, k=0: _diag(work.flat(v), k),
         "extract": _extract,
@@ -417,13 +444,16 @@ def table() -> dict[str, Callable[..., Any]]:
         "piecewise": _piecewise,
         "place": _place,
         "putmask": _putmask,
+        "real_if_close": _real_if_close,
         "resize": _resize,
         "select": _select,
         "setxor1d": _setxor1d,
         "shares_memory": _shares_memory,
         "sort": _sort,
         "sort_complex": _sort_complex,
+        "tril_indices_from": _triangle_indices(np.tril_indices),
         "trim_zeros": _trim_zeros,
+        "triu_indices_from": _triangle_indices(np.triu_indices),
         "unique": _unique,
         "unravel_index": _unravel_index,
         "where": _where,

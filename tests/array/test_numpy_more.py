@@ -51,9 +51,7 @@ def test_sparse_grids(make, indexing):
     for arrays in ((x,), (x, y), (y, x[::-1], x)):
         for copy in (True, False):
             options = {"indexing": indexing, "sparse": True, "copy": copy}
-            all_same(
-                np.meshgrid(*map(make, arrays), **options), np.meshgrid(*arrays, **options)
-            )
+            all_same(np.meshgrid(*map(make, arrays), **options), np.meshgrid(*arrays, **options))
 
 
 @pytest.mark.parametrize("dtype", "f2 f4 c8 i4 u1 ?".split())
@@ -192,3 +190,50 @@ def test_methods_that_are_functions_too(make):
     flat = a.ravel()
     same(make(flat).searchsorted(make(flat[::5])), flat.searchsorted(flat[::5]))
     same(make(flat).searchsorted(7, "right"), flat.searchsorted(7, "right"))
+
+
+def test_parts_and_choices_as_methods(make):
+    a = np.random.default_rng(3).integers(0, 3, (5, 9)).astype(np.int16)
+    d = make(a)
+    order = d.argpartition(4)
+    same(np.sort(np.take_along_axis(d, order, -1)), np.sort(a))
+    d.partition(4)
+    got = d.get()
+    for row, want in zip(got, np.sort(a)):
+        assert row[4] == want[4] and (row[:4] <= row[4]).all() and (row[5:] >= row[4]).all()
+    choices = [np.full((5, 9), k, np.float32) for k in (7, 8, 9)]
+    same(make(a).choose([make(c) for c in choices]), a.choose(choices))
+    with pytest.raises(ValueError, match="kth"):
+        make(a).partition(9)
+    for order in "CF":
+        assert make(a)[:, ::2].tobytes(order) == a[:, ::2].tobytes(order)
+    assert make(np.empty((0, 3))).tobytes() == b""
+
+
+def test_indices_of_triangles_and_diagonals(make):
+    for shape in ((3, 3), (2, 4), (4, 2), (0, 3), (1, 1)):
+        a = np.arange(float(np.prod(shape))).reshape(shape)
+        d = make(a)
+        for call in (np.tril_indices_from, np.triu_indices_from):
+            for k in (-1, 0, 2):
+                all_same(call(d, k), call(a, k))
+                same(d[call(d, k)], a[call(a, k)])
+    for shape in ((3, 3), (2, 2, 2), (0, 0)):
+        a = np.arange(np.prod(shape)).reshape(shape)
+        all_same(np.diag_indices_from(make(a)), np.diag_indices_from(a))
+    for wrong in (np.ones(3), np.ones((2, 3))):
+        with pytest.raises(ValueError):
+            np.diag_indices_from(make(wrong))
+    for wrong in (np.ones(3), np.ones((2, 2, 2))):
+        with pytest.raises(ValueError, match="2-d"):
+            np.tril_indices_from(make(wrong))
+
+
+def test_real_if_close(make):
+    eps = np.finfo(np.complex64).eps
+    for imag in (0, 50 * eps, 200 * eps, np.nan):
+        a = np.array([1 + 0j, 2 + 1j * imag], np.complex64)
+        for tol in (100, 1000, 1, 1e-9):
+            same(np.real_if_close(make(a), tol), np.real_if_close(a, tol))
+    same(np.real_if_close(make(np.arange(3))), np.arange(3))
+    same(np.real_if_close(make(np.empty(0, complex))), np.real_if_close(np.empty(0, complex)))
