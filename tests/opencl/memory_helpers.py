@@ -26,6 +26,17 @@ def becomes(condition: Callable[[], bool], seconds: float = 30) -> bool:
     return True
 
 
+def quiet() -> None:
+    """Wait until the driver is not called in the background."""
+
+    def uncalled() -> bool:
+        _opencl._call_counts(True)
+        time.sleep(0.02)
+        return _opencl._call_counts() == {}
+
+    assert becomes(uncalled)
+
+
 def make_pool(
     kind: str, ctx: cl.Context, queue: cl.CommandQueue, *bits: int
 ) -> tools.MemoryPool | tools.SVMPool:
