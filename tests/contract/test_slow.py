@@ -1,0 +1,19 @@
+"""The tests that conftest.py marks as slow by name are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import SLOW
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("name", sorted(SLOW))
+def test_is_there(name):
+    file, _, function = name.partition("::")
+    function, _, case = function.partition("[")
+    assert any(f"def {function}(" in path.read_text() for path in TESTS.rglob(file))
+    assert case.endswith("]")
