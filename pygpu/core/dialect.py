@@ -74,9 +74,9 @@ typedef struct PG_ALIGN(16) { pg_f64 re, im; } pg_c128;
 #define PG_ARRAY(type, x) PG_GLOBAL type *PG_PASTE(x, _base), pg_i64 PG_PASTE(x, _offset)
 #define PG_ARRAY_IN(type, x) PG_GLOBAL const type *PG_PASTE(x, _base), pg_i64 PG_PASTE(x, _offset)
 #define PG_START(type, x) \\
-    PG_GLOBAL type *x = (PG_GLOBAL type *)((PG_GLOBAL char *)PG_PASTE(x, _base) + PG_PASTE(x, _offset))
+    PG_UNUSED PG_GLOBAL type *x = (PG_GLOBAL type *)((PG_GLOBAL char *)PG_PASTE(x, _base) + PG_PASTE(x, _offset))
 #define PG_START_IN(type, x) \\
-    PG_GLOBAL const type *x = \\
+    PG_UNUSED PG_GLOBAL const type *x = \\
         (PG_GLOBAL const type *)((PG_GLOBAL const char *)PG_PASTE(x, _base) + PG_PASTE(x, _offset))
 #define PG_PASTE3(a, b, c) a##b##_##c
 #define PG_VECTOR_(type, n) PG_PASTE3(pg_vector, n, type)
@@ -159,15 +159,7 @@ PG_INLINE ushort pg_to_f16d(double x) { ushort bits; vstore_half_rte(x, 0, (half
 #define PG_FROM_BITS_F64(x) as_double(x)
 """
 
-# Text made for every kind of operand leaves variables unused (177) or unread (550) for some.
 _CUDA = """\
-#ifdef __CUDACC_RTC__
-#if __CUDACC_VER_MAJOR__ > 11 || (__CUDACC_VER_MAJOR__ == 11 && __CUDACC_VER_MINOR__ >= 5)
-#pragma nv_diag_suppress 177,550
-#else
-#pragma diag_suppress 177,550
-#endif
-#endif
 typedef unsigned char pg_b8;
 typedef signed char pg_i8;
 typedef unsigned char pg_u8;

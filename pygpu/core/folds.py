@@ -41,8 +41,8 @@ def _step(operation: Any, cell: np.dtype[Any], item: np.dtype[Any], value: str) 
     so_far = dtypes.cast(dtypes.load(cell, "cell", "0"), cell, a)
     return (
         f"{{ const {dtypes.storage_type(item)} item = {value}; "
-        f"const {dtypes.compute_type(a)} x0 = {so_far}; "
-        f"const {dtypes.compute_type(b)} x1 = {dtypes.cast(loaded, item, b)}; "
+        f"PG_UNUSED const {dtypes.compute_type(a)} x0 = {so_far}; "
+        f"PG_UNUSED const {dtypes.compute_type(b)} x1 = {dtypes.cast(loaded, item, b)}; "
         f"{dtypes.compute_type(number)} y0; {{ {operation.body} }} "
         f"{dtypes.store(cell, 'cell', '0', 'y0', number)} }}"
     )
@@ -323,7 +323,7 @@ def _runs(
         (number,), (result,) = operation.inputs, operation.outputs
         loaded = dtypes.cast(dtypes.load(cell, "cell", "0"), cell, number)
         join = (
-            f"{{ const {dtypes.compute_type(number)} x0 = {loaded}; "
+            f"{{ PG_UNUSED const {dtypes.compute_type(number)} x0 = {loaded}; "
             f"{dtypes.compute_type(result)} y0; {{ {operation.body} }} "
             f"{dtypes.store(cell, 'cell', '0', 'y0', result)} }}"
         )

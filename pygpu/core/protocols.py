@@ -37,7 +37,7 @@ def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -
     *_, number = ufuncs.resolve(name, (a.dtype, a.dtype, None), dtype=dtype)
     operation = ufuncs.operation_for(name, (number, number), (number,))
     kind = part("dtypes").compute_type(number)
-    join = f"{{ const {kind} x0 = a, x1 = b; {kind} y0; {{ {operation.body} }} r = y0; }}"
+    join = f"{{ PG_UNUSED const {kind} x0 = a, x1 = b; {kind} y0; {{ {operation.body} }} r = y0; }}"
     key = ("ufunc", name)
     function = ordered.Function(name, number, operation.helpers, join, key, operation.features)
     axis = options.get("axis", 0)

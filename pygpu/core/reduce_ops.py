@@ -509,7 +509,7 @@ def fused(base: Operation, step: Any, arrays: tuple[bool, ...]) -> Operation:
     kinds = [dtypes.compute_type(d) for d in step.inputs]
     given = [f"{k} in{i}" for i, (k, array) in enumerate(zip(kinds, arrays)) if array]
     numbers = [f"{k} in{i}" for i, (k, array) in enumerate(zip(kinds, arrays)) if not array]
-    start = " ".join(f"const {k} x{i} = in{i};" for i, k in enumerate(kinds))
+    start = " ".join(f"PG_UNUSED const {k} x{i} = in{i};" for i, k in enumerate(kinds))
     text = base.text.replace("red_item(", "red_item_of(")
     text += f"""\
 {step.helpers}PG_INLINE red_acc red_item({", ".join(["red_acc a", *given, "pg_i64 i", *numbers])})

@@ -114,7 +114,7 @@ class Graph:
         needed = self.needed(places)
         leaves = [k for k in needed if self.nodes[k].kind in ("array", "number")]
         lines = [
-            f"const {dtypes.compute_type(self.nodes[k].dtype)} v{k} = x{i};"
+            f"PG_UNUSED const {dtypes.compute_type(self.nodes[k].dtype)} v{k} = x{i};"
             for i, k in enumerate(leaves)
         ]
         helpers: dict[str, None] = {}
@@ -130,7 +130,7 @@ class Graph:
             if node.helpers:
                 helpers[node.helpers] = None
             values = " ".join(
-                f"const {dtypes.compute_type(d)} x{i} = "
+                f"PG_UNUSED const {dtypes.compute_type(d)} x{i} = "
                 f"{dtypes.cast(f'v{j}', self.nodes[j].dtype, d)};"
                 for i, (j, d) in enumerate(zip(node.inputs, node.takes, strict=True))
             )

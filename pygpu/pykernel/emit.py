@@ -283,11 +283,10 @@ def operate(unit: Unit, name: str, values: Sequence[Value], loop: Sequence[Any])
         full = f"pgu_{name}_{'_'.join(codes)}{f'_{k}' if k else ''}"
         if full not in unit.texts:
             declared = ", ".join(f"{dtypes.compute_type(d)} x{i}" for i, d in enumerate(loop[:nin]))
-            ys = " ".join(f"{dtypes.compute_type(d)} y{i};" for i, d in enumerate(outs))
+            ys = " ".join(f"PG_UNUSED {dtypes.compute_type(d)} y{i};" for i, d in enumerate(outs))
             kind = dtypes.compute_type(out)
-            unused = " ".join(f"(void)y{i};" for i in range(len(outs)) if i != k)
             unit.texts[full] = (
-                f"PG_INLINE {kind} {full}({declared}) {{ {ys} {body} {unused}return y{k}; }}\n"
+                f"PG_INLINE {kind} {full}({declared}) {{ {ys} {body} return y{k}; }}\n"
             )
         results.append(f"{full}({', '.join(operands)})")
     return results

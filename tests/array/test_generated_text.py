@@ -96,9 +96,22 @@ OPERATIONS = {
     )(f.ravel(), f.ravel()),
     "prefix": lambda f, i, m: scan.InclusiveScanKernel(np.int64, "a + b")(i.ravel()),
     "vectorize": lambda f, i, m: first_of_two(f, i),
+    "at": lambda f, i, m: np.negative.at(gpuarray.empty(9, np.uint16), [1, 1, 2]),
+    "accumulate": lambda f, i, m: np.bitwise_or.accumulate(gpuarray.empty(70, np.uint16)),
+    "reduce": lambda f, i, m: np.gcd.reduce(gpuarray.empty(70, np.uint16)),
+    "one of two results": lambda f, i, m: cl.vectorize(fraction)(f),
+    "fused": lambda f, i, m: cl.fuse(unread_parts)(i, f),
     "jit": lambda f, i, m: cuda.jit(walks)[1, 8](i.ravel(), 3),
     "guvectorize": lambda f, i, m: cl.guvectorize("(n),()->()")(total)(f, 1, dtype="f4"),
 }
+
+
+def fraction(x):
+    return np.modf(x)[0] + np.frexp(x)[1]
+
+
+def unread_parts(x, y):
+    return np.isnan(x) + y
 
 
 def total(x, unread, out):
