@@ -120,7 +120,8 @@ def block(operation: elementwise.Operation, offsets: list[int]) -> str:
             before.append(f"{kind} {name};")
             after.append(dtypes.store(dtype, f"{name}_p", "i", name))
         else:
-            before.append(f"PG_UNUSED const {kind} {name} = {dtypes.load(dtype, f'{name}_p', 'i')};")
+            value = dtypes.load(dtype, f"{name}_p", "i")
+            before.append(f"PG_UNUSED const {kind} {name} = {value};")
     return "\n".join(
         ["{", *lines, "PG_FOR(i, n) {", *before, "{", operation.body, "}", *after, "}", "}"]
     )
