@@ -45,6 +45,15 @@ def fresh(number: int, name: str = "f") -> Any:
     return scope[name]
 
 
+RAW = """
+extern "C" __global__ void add(const float *x, const float *y, float *z, int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) z[i] = x[i] + y[i];
+}
+"""
+
+
 def linear(a, b):  # with a name: CuPy and Numba write it into their kernels
     return 2 * a + b
 
@@ -56,6 +65,7 @@ def pygpu_side(n: int, language: str) -> Side:
     if language == "cuda":
         import pygpu.cuda.autoprimaryctx
         from pygpu.cuda import driver, gpuarray
+        from pygpu.cuda.compiler import SourceModule
 
         to_device, wait = gpuarray.to_gpu, driver.Context.synchronize
     else:
@@ -93,6 +103,10 @@ def pygpu_side(n: int, language: str) -> Side:
 
         launch = add[1, 32]
         side.cases["kernel"] = (lambda: launch(*small, 8), 0)
+        # The same in CUDA C++, prepared: cuda_launch.py has what that is over a launch from C.
+        raw = SourceModule(RAW, no_extern_c=True).get_function("add").prepare("PPPi")
+        given = [x.gpudata for x in small]
+        side.cases["raw"] = (lambda: raw.prepared_call((1, 1), (32, 1, 1), *given, 8), 0)
     side.compile = lambda number: lambda: cl.vectorize(fresh(number))(small[0], small[1])
     return side
 
