@@ -1,8 +1,8 @@
 """Repeat one use of pygpu and report what grew: leak_worker.py NAME
 
 Prints one JSON line: by how many bytes resident memory grew after the first sixth of the repeats,
-or as the median of the other five says if that is less, driver handles before and after, and by how much the total
-reference count grew where this Python has one.
+or as the median of the other five says if that is less, driver handles before and after, and by how
+much the total reference count grew where this Python has one.
 PYGPU_TEST_PEER=pyopencl runs the same on PyOpenCL.
 """
 
