@@ -1,20 +1,19 @@
 """Repeat one use of pygpu and report what grew: leak_worker.py NAME
 
-Prints one JSON line: by how many bytes resident memory grew after the first sixth of the repeats,
-or as the median of the other five says if that is less, driver handles before and after, and by how
-much the total reference count grew where this Python has one.
+Prints one JSON line: by how many bytes resident memory grew after the first fifth of the repeats,
+driver handles before and after, and by how much the total reference count grew where this Python
+has one.
 PYGPU_TEST_PEER=pyopencl runs the same on PyOpenCL.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import importlib
-import itertools
 import json
 import os
 import resource
-import statistics
 import sys
 import threading
 import time
@@ -27,6 +26,7 @@ import numpy as np
 PEER = os.environ.get("PYGPU_TEST_PEER", "")
 cl: Any = importlib.import_module(PEER or "pygpu")
 MF = cl.mem_flags
+TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # the GNU C library's
 SOURCE = """
 kernel void add1(global float *a) { a[get_global_id(0)] += 1; }
 kernel void axpy(float s, global const float *x, global float *y)
@@ -69,7 +69,9 @@ REPEATS = {
 
 
 def resident() -> int:
-    """Resident memory of this process in bytes."""
+    """Resident memory of this process in bytes, without what the heap keeps for later."""
+    if TRIM is not None:
+        TRIM(0)
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * resource.getpagesize()
 
@@ -309,22 +311,16 @@ def main() -> None:
         use(i)
     before = settle()
     marks = []
-    size = repeats // 6
-    if size > 20:
-        size -= size % 20  # the arrays' pool has given back what it held
-    for part in range(6):  # the first is not counted
-        for i in range(part * size, (part + 1) * size):
+    first = repeats // 5  # for arrays a multiple of 20, after which their pool gives back memory
+    for part in (range(first), range(first, repeats)):
+        for i in part:
             use(i)
         after = settle(before)
         marks.append((resident(), references()))
-    # A leak grows in every part, and so in all of them; a heap that takes or gives back a megabyte
-    # does so in one or two.
-    grown = 5 * statistics.median(b[0] - a[0] for a, b in itertools.pairwise(marks))
-    grown = min(grown, marks[5][0] - marks[0][0])
     print(json.dumps({
-        "grown": int(grown), "references": marks[5][1] - marks[0][1],
+        "grown": marks[1][0] - marks[0][0], "references": marks[1][1] - marks[0][1],
         "before": before, "after": after,
-        "repeats": 5 * size,
+        "repeats": repeats - first,
     }))  # fmt: skip
 
 
