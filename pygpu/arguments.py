@@ -100,7 +100,7 @@ class OtherArg(Argument):
         return self.decl
 
 
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _GLOBAL = re.compile(r"\b(?:__global|global|__private|private)\b")
 _OTHER_SPACE = re.compile(r"\b(?:__local|local|__constant|constant)\b")
 

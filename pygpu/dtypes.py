@@ -264,10 +264,6 @@ def register_dtype(dtype: DTypeLike, c_names: Sequence[str] | str, alias_ok: boo
 
 
 _QUALIFIER = r"\b(?:const|volatile|restrict|__restrict__|__restrict|register)\b"
-_DECLARATOR = (
-    r"(?s)(?P<type>.*?)(?P<stars>[*\s]*)(?<![A-Za-z0-9_])(?P<name>[A-Za-z_]\w*)"
-    r"\s*(?P<dims>(?:\[[\s\w]*\]\s*)*)\Z"
-)
 
 
 def parse_c_arg_backend(
@@ -284,18 +280,16 @@ def parse_c_arg_backend(
     Raises ValueError if the text is no declaration, is a pointer to a pointer or names an unknown
     type.
     """
-    text = re.sub(_QUALIFIER, " ", c_arg)
-    match = re.match(_DECLARATOR, text)
-    if match is None:
+    from .signature import split_declaration
+
+    declared = split_declaration(re.sub(_QUALIFIER, " ", c_arg))
+    if declared is None:
         raise ValueError(
             f"couldn't parse C declarator '{c_arg}', expected something like 'float *x'"
         )
-    levels = match["stars"].count("*") + match["dims"].count("[")
-    if (
-        match["stars"].count("*") > 1
-        or "*" in match["type"]
-        or (match["dims"] and "*" in match["stars"])
-    ):
+    type_name, stars, name, dimensions = declared
+    levels = stars.count("*") + dimensions.count("[")
+    if stars.count("*") > 1 or "*" in type_name or (dimensions and "*" in stars):
         raise ValueError(
             f"'{c_arg.strip()}' is a pointer to a pointer, which no kernel argument can be"
         )
@@ -306,7 +300,7 @@ def parse_c_arg_backend(
         if isinstance(name_to_dtype, DTypeRegistry)
         else name_to_dtype
     )
-    type_name = " ".join(match["type"].split())
+    type_name = " ".join(type_name.split())
     try:
         dtype = look_up(type_name)
     except KeyError:
@@ -314,4 +308,4 @@ def parse_c_arg_backend(
             f"unknown type '{type_name}' in '{c_arg.strip()}'; "
             "get_or_register_dtype makes a type known"
         ) from None
-    return (vec_arg_factory if levels else scalar_arg_factory)(dtype, match["name"])
+    return (vec_arg_factory if levels else scalar_arg_factory)(dtype, name)

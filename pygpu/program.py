@@ -269,8 +269,8 @@ def _positions() -> tuple[re.Pattern[str], ...]:
     kinds = r"(?:fatal error|error|warning|note)"
     place = r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+)"
     return (
-        re.compile(rf"{place}: {kinds}\b"),  # clang
-        re.compile(rf"{kinds}: {place}(?::| <)"),  # PoCL
+        re.compile(rf"\A{place}: {kinds}\b"),  # clang
+        re.compile(rf"\A{kinds}: {place}(?::| <)"),  # PoCL
     )
 
 

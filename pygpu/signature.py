@@ -9,7 +9,13 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["kernel_arguments", "type_definitions", "without_comments"]
+__all__ = [
+    "kernel_arguments",
+    "split_declaration",
+    "type_definitions",
+    "typedefs",
+    "without_comments",
+]
 
 GLOBAL, LOCAL, CONSTANT, PRIVATE = 0x119B, 0x119C, 0x119D, 0x119E
 READ_ONLY, WRITE_ONLY, READ_WRITE, NO_ACCESS = 0x11A0, 0x11A1, 0x11A2, 0x11A3
@@ -45,7 +51,36 @@ _KNOWN_TYPES = {
     *"image2d_msaa_depth_t image2d_array_msaa_depth_t".split(),
 }
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
-_WORD = re.compile(r"\s*(?:(\w+)|(\*)|(\[\s*\w*\s*\]))")
+_WORD = re.compile(r"\s*+(?:(\w++)|(\*)|(\[\s*+\w*+\s*+\]))")
+_DIMENSIONS = re.compile(r"(?:\[[\s\w]*+\]\s*+)*+")
+_LAST_WORD = re.compile(r"\b[A-Za-z_]\w*+\Z")
+_TYPEDEF = re.compile(r"\btypedef\s")
+
+
+def split_declaration(text: str) -> tuple[str, str, str, str] | None:
+    """The type, stars, name and dimensions of ``float *x[3]``, None if it has no name."""
+    end = text.find("[")
+    head, dimensions = (text, "") if end < 0 else (text[:end], text[end:])
+    head = head.rstrip()
+    name = _LAST_WORD.search(head)
+    if name is None or not _DIMENSIONS.fullmatch(dimensions):
+        return None
+    before = head[: name.start()]
+    base = before.rstrip("* \t\n\r\f\v")
+    return base, before[len(base) :], name[0], dimensions
+
+
+def typedefs(text: str) -> list[tuple[str, str]]:
+    """(what it stands for, name) of each ``typedef float2 *name;`` without braces."""
+    found = []
+    for statement in text.split(";")[:-1]:
+        after = statement[max(statement.rfind("{"), statement.rfind("}")) + 1 :]
+        word = _TYPEDEF.search(after)
+        declared = after[word.end() :].strip() if word is not None else ""
+        name = _LAST_WORD.search(declared)
+        if name is not None:
+            found.append((declared[: name.start()], name[0]))
+    return found
 
 
 def _plain(word: str) -> str:
@@ -135,14 +170,25 @@ def _split_arguments(text: str) -> list[str]:
     return [*parts, text[start:]]
 
 
+def _without_bodies(text: str) -> str:
+    """The text with a space for each pair of braces and what is in it."""
+    parts: list[str] = []
+    opened: list[int] = []
+    for part in re.split(r"([{}])", text):
+        if part == "}" and opened:
+            del parts[opened.pop() :]
+            part = " "
+        elif part == "{":
+            opened.append(len(parts))
+        parts.append(part)
+    return "".join(parts)
+
+
 def _typedefs(text: str) -> dict[str, str]:
     """What the typedefs of scalars, vectors and structs in the text stand for."""
-    bodies = 1
-    while bodies:
-        text, bodies = re.subn(r"\{[^{}]*\}", " ", text)
     types: dict[str, str] = {}
     unsure = set()
-    for original, alias in re.findall(r"\btypedef\s+([^;]*?)\b(\w+)\s*;", text):
+    for original, alias in typedefs(_without_bodies(text)):
         words = original.split()
         known = alias if words[:1] in (["struct"], ["union"]) else _base_type(words, types)
         if known is None or "*" in original or types.get(alias, known) != known:
@@ -196,11 +242,13 @@ _SIZES = _SCALAR_SIZES | {
     for count in (2, 3, 4, 8, 16)
 }
 _DEFINITION = re.compile(
-    r"""\b(?P<typedef>typedef\s+)?struct\b\s*(?P<tag>\w+)?\s*\{(?P<body>[^{}]*)\}\s*(?P<name>\w+)?\s*;
-    |\btypedef\s+(?P<original>[\w\s]+?)\s*\b(?P<alias>\w+)\s*;""",
+    r"""\b(?P<typedef>typedef\s++)?struct\b\s*+(?P<tag>\w++)?\s*+
+        \{(?P<body>[^{}]*+)\}\s*+(?P<name>\w++)?\s*+;
+    |\btypedef(?P<words>(?:\s++(?!typedef\b)\w++){2,}+)\s*+;""",
     re.VERBOSE,
 )
-_MEMBER = re.compile(r"\s*(\w+)\s*((?:\[\s*(?:0[xX][\da-fA-F]+|\d+)\s*\]\s*)*)")
+_FIRST = re.compile(r"((?:\w++\s++)+)(\w++\s*+(?:\[.*\])?)", re.DOTALL)
+_MEMBER = re.compile(r"\s*+(\w++)\s*+((?:\[\s*+(?:0[xX][\da-fA-F]++|\d++)\s*+\]\s*+)*+)")
 
 
 def _conditional_lines(text: str) -> tuple[str, str]:
@@ -217,6 +265,12 @@ def _conditional_lines(text: str) -> tuple[str, str]:
     return "\n".join(always), "\n".join(sometimes)
 
 
+def _statements(text: str) -> list[str]:
+    """What ends with a semicolon, from the brace or semicolon before."""
+    parts = re.split(r"([;{}])", text)
+    return [part for part, end in zip(parts[::2], parts[1::2]) if end == ";"]
+
+
 def _named_size(words: list[str], known: dict[str, tuple[int, int]]) -> tuple[int, int] | None:
     words = [word for word in words if _plain(word) not in _QUALIFIERS]
     name = " ".join(words)
@@ -231,7 +285,7 @@ def _struct_size(body: str, known: dict[str, tuple[int, int]]) -> tuple[int, int
     size, largest = 0, 0
     for statement in body.split(";")[:-1]:
         first, *others = statement.split(",")
-        head = re.fullmatch(r"\s*((?:\w+\s+)+)(\w+\s*(?:\[.*\])?)\s*", first, re.DOTALL)
+        head = _FIRST.fullmatch(first.strip())
         kind = _named_size(head[1].split(), known) if head is not None else None
         if head is None or kind is None:
             return None
@@ -263,7 +317,7 @@ def type_definitions(source: str) -> dict[str, int | str]:
         return {}
     macros = set(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", text, re.MULTILINE))
     text, conditional = _conditional_lines(text)
-    unsure = {*macros, *re.findall(r"\b\w+\b", " ".join(re.findall(r"[^;{}]*;", conditional)))}
+    unsure = {*macros, *re.findall(r"\b\w+\b", " ".join(_statements(conditional)))}
     unsure -= {*_SIZES, "unsigned", "signed"} - macros
     known: dict[str, tuple[int, int]] = {}
     plain: dict[str, str] = {}  # what is no struct
@@ -274,9 +328,10 @@ def type_definitions(source: str) -> dict[str, int | str]:
             names = [f"struct {match['tag']}"] if match["tag"] else []
             names += [match["name"]] if match["typedef"] and match["name"] else []
         else:
-            original = [word for word in match["original"].split() if word not in _QUALIFIERS]
+            *declared, alias = match["words"].split()
+            original = [word for word in declared if word not in _QUALIFIERS]
             found = None if unsure.intersection(original) else _named_size(original, known)
-            names = [match["alias"]]
+            names = [alias]
             base = _base_type(original, plain) or ""
             if base in _SIZES:
                 plain[names[0]] = base

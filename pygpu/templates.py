@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["KernelTemplateBase"]
 
 _PROCESSOR_MARK = re.compile(r"//CL(?::(\w+))?//")
-_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_BLOCK_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 
 
 class _PlainText:

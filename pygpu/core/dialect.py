@@ -296,20 +296,20 @@ class CUDADialect(Dialect):
     def declarations(self, source: str) -> str | None:
         """The heads of the source's kernels without macros, from which launches learn what their
         arguments are (pygpu/cuda/signature.py); None if it has none in the common language."""
-        heads = re.findall(r"\bPG_KERNEL\s+void\s+\w+\s*\([^{;]*\)\s*\{", source)
+        heads = re.findall(r"\bPG_KERNEL\s++void\s++\w++\s*+\((?:(?!\bPG_KERNEL\b)[^{;])*+\{", source)
         if not heads:
             return None
         text = "}\n".join(heads) + "}\n"
         text = text.replace("PG_KERNEL", "__global__").replace("PG_BOUNDS", "__launch_bounds__")
         text = re.sub(
-            r"PG_ARRAY(?:_IN)?\(\s*([^,()]+),\s*(\w+)\s*\)",
+            r"PG_ARRAY(?:_IN)?\(\s*+([^,()]++),\s*+(\w++)\s*+\)",
             r"\1 *\2_base, long long \2_offset",
             text,
         )
         text = text.replace("PG_GLOBAL", "").replace("PG_RESTRICT", "")
         text = re.sub(r"\bpg_c64\b", "float2", text)
         text = re.sub(r"\bpg_c128\b", "double2", text)
-        return "".join(re.findall(r"typedef [^{}]*?;\n", _CUDA)) + text
+        return "".join(re.findall(r"^typedef [^{};\n]*;\n", _CUDA, re.M)) + text
 
     def _make_prefix(self, features: frozenset[str]) -> str:
         half = "#include <cuda_fp16.h>\n" if "half" in features else ""

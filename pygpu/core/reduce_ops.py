@@ -488,7 +488,7 @@ def _block(kind: str, x: DType, number: DType) -> str:
     elif kind in ("argmin", "argmax"):
         body, number = _POSITION_BLOCK.replace("BETTER", "<" if kind == "argmin" else ">"), x
         floating = x.kind == "f"
-        body = re.sub(r"ISNAN\((.+?)\)", r" || \1 != \1" if floating else "", body)
+        body = re.sub(r"ISNAN\(([^()]+)\)", r" || \1 != \1" if floating else "", body)
         body = body.replace("NOTNAN", " && (best == best || acc.v != acc.v)" if floating else "")
         body = body.replace("BOTHNAN", " || (x != x && best != best)" if floating else "")
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 __all__ = ["advice", "source_text"]
 
@@ -23,25 +22,39 @@ def source_text(call: str, source: object) -> str:
     raise TypeError(f"{call}: source must be a str, not {type(source).__name__}{hint}")
 
 
-# What compilers say of habits that no longer work, or only without extern "C" { }.
-_ADVICE = {
-    r"\btexture\b.*(not name a type|not a template|undefined)|no template named 'texture'": (
-        "CUDA 12 removed texture references: pass a cudaTextureObject_t, from "
-        "pygpu.cuda.driver.TextureObject"
-    ),
-    r"\bsurface\b.*(not name a type|not a template|undefined)|no template named 'surface'": (
-        "CUDA 12 removed surface references: pass a cudaSurfaceObject_t, from "
-        "pygpu.cuda.driver.SurfaceObject"
-    ),
-    r"template.* C(\+\+)? linkage|may not have extern \"C\" linkage": (
-        'templates cannot be in extern "C": give no_extern_c=True, and extern "C" to the kernels'
-    ),
-}
+_TEXTURE = (
+    "CUDA 12 removed texture references: pass a cudaTextureObject_t, from "
+    "pygpu.cuda.driver.TextureObject"
+)
+_SURFACE = (
+    "CUDA 12 removed surface references: pass a cudaSurfaceObject_t, from "
+    "pygpu.cuda.driver.SurfaceObject"
+)
+_TEMPLATE = (
+    'templates cannot be in extern "C": give no_extern_c=True, and extern "C" to the kernels'
+)
+_GONE = ("not name a type", "not a template", "undefined")
+# What compilers say of habits that no longer work, or only without extern "C" { }: the beginning
+# and the possible ends of what a line contains, and what to do.
+_ADVICE = (
+    ("no template named 'texture'", ("",), _TEXTURE),
+    ("no template named 'surface'", ("",), _SURFACE),
+    ('may not have extern "C" linkage', ("",), _TEMPLATE),
+    ("texture", _GONE, _TEXTURE),
+    ("surface", _GONE, _SURFACE),
+    ("template", (" C linkage", " C++ linkage"), _TEMPLATE),
+)
 
 
 def advice(log: str) -> str:
     """A line to add to a compiler's errors."""
-    for pattern, text in _ADVICE.items():
-        if re.search(pattern, log):
-            return ("" if log.endswith("\n") else "\n") + f"(hint: {text})"
+    for line in log.splitlines():
+        for begin, ends, text in _ADVICE:
+            before, found, after = line.partition(begin)
+            if found and _is_word(before, after) and any(end in after for end in ends):
+                return ("" if log.endswith("\n") else "\n") + f"(hint: {text})"
     return ""
+
+
+def _is_word(before: str, after: str) -> bool:
+    return not (before[-1:].isidentifier() or after[:1].isalnum() or after[:1] == "_")

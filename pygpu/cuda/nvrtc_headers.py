@@ -6,6 +6,8 @@ their headers are empty.
 
 import re
 
+from ..signature import typedefs
+
 __all__ = ["HEADERS", "prelude"]
 
 _STDINT = """\
@@ -185,9 +187,9 @@ _BUILTIN = {
     "(0.0f / 0.0f)": '(__builtin_nanf(""))',
     "(1.0 / 0.0)": "(__builtin_huge_val())",
 }
-_TYPEDEF = re.compile(r"\btypedef\s+([^;{}]*?)\s*\b(\w+)\s*;")
 _OTHER = re.compile(
-    r"\}\s*(\w+)\s*;|\busing\s+(\w+)|(\w+)\s*(?:\[[^\[\]]*\]\s*)?=(?!=)|\benum\b[^{};]*\{([^}]*)\}"
+    r"\}\s*+(\w++)\s*+;|\busing\s++(\w++)|\b(\w++)\s*+(?:\[[^\[\]]*+\]\s*+)?=(?!=)"
+    r"|\benum\b(?:(?!\benum\b)[^{};])*+\{([^{}]*+)\}"
 )
 _LINE = re.compile(r"^[ \t]*#[ \t]*(if|endif|define[ \t]+(\w+))", re.MULTILINE)
 
@@ -208,7 +210,7 @@ def _own_names(source: str, types: dict[str, str]) -> set[str]:
 
 def _typedefs(source: str) -> list[tuple[str, str]]:
     found = []
-    for text, name in _TYPEDEF.findall(source):
+    for text, name in typedefs(source):
         words = text.split()
         if len(words) > 1 and "char" not in words:  # signed long int and the like
             words = [word for word in words if word not in ("signed", "int")] or ["int"]

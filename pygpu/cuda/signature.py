@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from ..signature import without_comments
+from ..signature import split_declaration, typedefs, without_comments
 
 __all__ = ["kernel_parameters", "known", "parameters_from_ptx", "parameters_from_source"]
 
@@ -82,16 +82,14 @@ for _name, _size in (
 _TYPES["dim3"] = ("V", 12, 4)
 _COMPLEX = re.compile(r"(?:(?:pycuda|thrust|std|cuda::std)::)?complex<(float|double)>")
 
-_VALUE = re.compile(
-    r"\.param\s+(?:\.align\s+(\d+)\s+)?\.([a-z])(\d+)\s*(\.ptr\b[^,\[]*?)?\s+?([\w$%]+)"
-)
-_ARRAY = re.compile(r"\[\s*(\d+)\s*\]\s*$")
+_VALUE = re.compile(r"\.param\s++(?:\.align\s++(\d++)\s++)?\.([a-z])(\d++)\s++(\.ptr\b)?")
+_ARRAY = re.compile(r"\[\s*+(\d++)\s*+\]\s*+$")
 
 
 def parameters_from_ptx(name: str, ptx: str) -> list[Parameter] | None:
     """The parameters of the kernel *name*, None if the text has none of this name."""
     # a line of directives: the simulator's text has such lines in comments, without parameters
-    line = rf"^[ \t]*(?:\.\w+[ \t]+)*\.entry\s+{re.escape(name)}\s*(?:\(([^)]*)\)|[{{;.])"
+    line = rf"^[ \t]*(?:\.\w+[ \t]+)*\.entry\s+{re.escape(name)}\s*(?:\(([^()]*)\)|[{{;.])"
     entry = re.search(line, ptx, re.MULTILINE)
     if entry is None:
         return None
@@ -102,7 +100,7 @@ def parameters_from_ptx(name: str, ptx: str) -> list[Parameter] | None:
         match = _VALUE.search(part)
         if match is None:
             return None
-        align, letter, bits, pointer, _ = match.groups()
+        align, letter, bits, pointer = match.groups()
         size = int(bits) // 8
         array = _ARRAY.search(part)
         if array is not None:
@@ -115,7 +113,7 @@ def parameters_from_ptx(name: str, ptx: str) -> list[Parameter] | None:
 
 _IGNORED = re.compile(
     r"\b(?:const|volatile|struct|class|enum|union|typename|register|"
-    r"__restrict__|__restrict|restrict|__grid_constant__)\b|\[\[.*?\]\]"
+    r"__restrict__|__restrict|restrict|__grid_constant__)\b|\[\[[^\[\]]*\]\]"
 )
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -123,7 +121,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 def _plain(text: str) -> str:
     """A type's name in the one spelling that the tables have."""
     text = re.sub(r"\s+", " ", text).strip()
-    text = re.sub(r"\s*(::|<|>|,)\s*", r"\1", text).removeprefix("::")
+    text = re.sub(r" ?(::|<|>|,) ?", r"\1", text).removeprefix("::")
     words = text.split()
     if words and all(w in ("unsigned", "signed", "int", "char", "short", "long") for w in words):
         base = "char" if "char" in words else "short" if "short" in words else ""
@@ -164,8 +162,8 @@ def _split(text: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-_STRUCT = re.compile(r"\b(typedef\s+)?struct\s+(\w*)\s*\{([^{}]*)\}\s*(\w*)\s*;")
-_MEMBER = re.compile(r"(.*?)([*\s]*)\b(\w+)\s*((?:\[\s*\d+\s*\]\s*)*)", re.DOTALL)
+_STRUCT = re.compile(r"\b(typedef\s++)?struct\s++(\w*+)\s*+\{([^{}]*+)\}\s*+(\w*+)\s*+;")
+_LENGTHS = re.compile(r"(?:\[\s*+\d++\s*+\]\s*+)*+")
 
 
 def _layout(
@@ -178,15 +176,15 @@ def _layout(
     for line in filter(None, map(str.strip, body.split(";"))):
         said = ""
         for part in line.split(","):
-            member = _MEMBER.fullmatch(part.strip())
-            if member is None:
+            member = split_declaration(part.strip())
+            if member is None or not _LENGTHS.fullmatch(member[3]):
                 return _UNKNOWN
-            said = member[1] or said
-            is_pointer = "*" in member[2]
+            said = member[0] or said
+            is_pointer = "*" in member[1]
             _, size, align = ("P", 8, 8) if is_pointer else _type(said, aliases, structs)
             if size == 0 or "*" in said:
                 return _UNKNOWN
-            for number in re.findall(r"\d+", member[4]):
+            for number in re.findall(r"\d+", member[3]):
                 size *= int(number)
             end = (end + align - 1) // align * align + size
             most = max(most, align)
@@ -200,7 +198,10 @@ def _structs(source: str, text: str, aliases: dict[str, str]) -> dict[str, tuple
         return found
     for match in _STRUCT.finditer(text):
         typedef, name, body, after = match.groups()
-        template = text[: match.start()].rstrip().endswith(">")
+        before = match.start()
+        while before > 0 and text[before - 1].isspace():
+            before -= 1
+        template = text[before - 1 : before] == ">"
         layout = _UNKNOWN if template else _layout(body, aliases, found)
         for one in filter(None, (name, after if typedef else "")):
             found[one] = layout if found.get(one, layout) == layout else _UNKNOWN
@@ -214,8 +215,7 @@ def _parameter(
     text = _IGNORED.sub(" ", declaration).strip()
     if "&" in text or "..." in text or "(" in text or "alignas" in text:
         return (*_UNKNOWN, declaration)
-    array = re.search(r"\[[^\]]*\]\s*$", text)
-    if array is not None:
+    if text.endswith("]") and text.rfind("[") > text.rfind("]", 0, -1):  # an array
         return ("P", 8, 8, declaration)
     words = list(_WORD.finditer(text))
     last = words[-1] if words else None
@@ -227,16 +227,19 @@ def _parameter(
     return (kind, size, align, declaration)
 
 
+_ALIASED = re.compile(r"[\w:<>\s*]++")
+
+
 def _aliases(text: str, macros: dict[str, str]) -> dict[str, str]:
     """What typedefs, using declarations and macros of the text stand for, where that is certain."""
     found: dict[str, str] = dict(macros)
     unsure: set[str] = set()
     declared = [
-        (alias, original)
-        for original, alias in re.findall(r"\btypedef\s+([\w:<>\s*]+?)\b(\w+)\s*;", text)
+        (alias, original) for original, alias in typedefs(text) if _ALIASED.fullmatch(original)
     ]
-    declared += re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<>\s*]+?)\s*;", text)
+    declared += re.findall(r"\busing\s++(\w++)\s*+=\s*+([\w:<>\s*]++);", text)
     for alias, original in declared:
+        original = original.rstrip()
         if found.get(alias, original) != original:
             unsure.add(alias)
         found[alias] = original
@@ -281,10 +284,18 @@ def parameters_from_source(name: str, source: str) -> list[Parameter] | None:
     aliases = None
     structs: dict[str, tuple[str, int, int]] = {}
     found: list[Parameter] | None = None
-    for match in re.finditer(rf"\b{plain}\s*\(", text):
-        before = re.split(r"[;{}]", text[: match.start()])[-1]
-        if "__global__" not in before:
+    start, is_kernel, last = 0, False, -1
+    for match in re.finditer(rf"[;{{}}]|__global__|\b{plain}\s*+\(", text):
+        if len(match[0]) == 1:
+            start, is_kernel = match.end(), False
             continue
+        is_kernel = is_kernel or match[0] == "__global__"
+        if match[0] == "__global__" or not is_kernel:
+            continue
+        if start == last:
+            return None  # the name occurs twice in one declaration
+        last = start
+        before = text[start : match.start()]
         depth, end = 1, match.end()
         while end < len(text) and depth:
             depth += (text[end] == "(") - (text[end] == ")")

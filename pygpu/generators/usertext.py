@@ -9,6 +9,7 @@ length says nothing about the loop. This is no compiler: what is not surely ``x[
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 __all__ = ["Uses", "blank", "mentions", "moves_index", "replace_accesses", "uses_of"]
@@ -23,7 +24,9 @@ _MOVES_I = re.compile(
     r"(?<![\w.])i\s*(?:=(?!=)|\+=|-=|\*=|/=|%=|&=|\|=|\^=|<<=|>>=|\+\+|--)"
     r"|(?:\+\+|--)\s*i\b|(?<![\w)\]&\s])\s*&\s*i\b"
 )
-_OPEN, _CLOSE = "([{", ")]}"
+_INDEX_I = re.compile(r"\s*+\[\s*+i\s*+\]")
+_OPEN = "([{"
+_VALUE_ENDS = ("_", ")", "]", "&")  # an & behind these has two operands
 
 
 @dataclass(frozen=True)
@@ -54,69 +57,78 @@ def moves_index(text: str) -> bool:
     return bool(_MOVES_I.search(blank(text)))
 
 
-def _occurrences(code: str, name: str) -> list[tuple[int, int, int]]:
+def _last(code: str, end: int) -> int:
+    """The position behind the last character before *end* that is not a space."""
+    while end > 0 and code[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def _occurrences(code: str, name: str, closing: Mapping[int, int]) -> list[tuple[int, int, int]]:
     """Start, end of the name and end of a following [...] (-1: there is none), in blanked text."""
     found = []
     for match in re.finditer(rf"(?<![\w.]){re.escape(name)}\b", code):
-        before = code[: match.start()].rstrip()
-        if before.endswith(("->", ".")):
+        if code.endswith(("->", "."), 0, _last(code, match.start())):
             continue
         at = match.end()
         while at < len(code) and code[at].isspace():
             at += 1
-        found.append(
-            (match.start(), match.end(), _closing(code, at) if code[at : at + 1] == "[" else -1)
-        )
+        close = closing.get(at, -1) if code[at : at + 1] == "[" else -1
+        found.append((match.start(), match.end(), close))
     return found
 
 
-def _closing(code: str, start: int) -> int:
-    """The position after the bracket that closes the one at *start*, -1 if none does."""
-    depth = 0
-    for at in range(start, len(code)):
-        if code[at] in _OPEN:
-            depth += 1
-        elif code[at] in _CLOSE:
-            depth -= 1
-            if depth == 0:
-                return at + 1
-    return -1
+def _closing(code: str) -> dict[int, int]:
+    """For each bracket that is closed, the position after the one that closes it."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for match in re.finditer(r"[(\[{]|[)\]}]", code):
+        if match[0] in _OPEN:
+            opened.append(match.start())
+        elif opened:
+            found[opened.pop()] = match.end()
+    return found
 
 
 def uses_of(text: str, name: str) -> Uses:
     """How *text* uses the argument *name*."""
     code = blank(text)
     elementwise, written, used = True, False, False
-    for start, end, close in _occurrences(code, name):
+    for start, end, close in _occurrences(code, name, _closing(code)):
         used = True
-        index = code[end:close].strip()[1:-1].strip() if close >= 0 else ""
-        if index != "i":
+        index = _INDEX_I.match(code, end)
+        if index is None or index.end() != close:
             elementwise = False
         if close >= 0 and _ASSIGNED.match(code, close):
             written = True
-        before = code[:start].rstrip()
-        if before.endswith(("++", "--")) or _takes_address(before):
+        before = _last(code, start)
+        if code.endswith(("++", "--"), 0, before) or _takes_address(code, before):
             written = True
     return Uses(elementwise and used, written, used)
 
 
-def _takes_address(before: str) -> bool:
-    """Whether the text before an access ends in a unary &."""
-    if not before.endswith("&"):
+def _takes_address(code: str, end: int) -> bool:
+    """Whether the text up to *end*, before an access, ends in a unary &."""
+    if not code.endswith("&", 0, end):
         return False
-    rest = before[:-1].rstrip()
-    return not rest or not (rest[-1].isalnum() or rest[-1] in "_)]&") or rest.endswith("return")
+    end = _last(code, end - 1)
+    before = code[max(end - 1, 0) : end]
+    return not (before.isalnum() or before in _VALUE_ENDS) or code.endswith("return", 0, end)
 
 
 def replace_accesses(text: str, names: dict[str, str]) -> str:
     """*text* with each access ``name[...]`` replaced by ``names[name]``."""
     code = blank(text)
+    closing = _closing(code)
     spans = [
         (start, close, new)
         for name, new in names.items()
-        for start, _, close in _occurrences(code, name)
+        for start, _, close in _occurrences(code, name, closing)
         if close >= 0
     ]
-    for start, close, new in sorted(spans, reverse=True):
-        text = text[:start] + new + text[close:]
-    return text
+    parts, at = [], 0
+    for start, close, new in sorted(spans):
+        if start >= at:  # otherwise it is part of what was replaced
+            parts += [text[at:start], new]
+            at = close
+    return "".join([*parts, text[at:]])

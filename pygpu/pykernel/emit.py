@@ -23,7 +23,9 @@ __all__ = ["Unit", "c_type", "convert", "literal", "operate", "parameters", "poi
 _SIMPLE = re.compile(r"\w+|\w*\([\w.]*\)|-?[\d.]+f?")
 WORD = re.compile(r"\w+")
 _DEFINED = re.compile(
-    r"^(?:PG_INLINE [^(]*?|PG_TABLE [^\[]*?|typedef [^}]*\} |#include <)(\w+)[(\[;.]", re.M
+    r"^(?:PG_INLINE [^(\n]*?|PG_TABLE [^\[\n]*?|typedef [^{}\n]*\{[^{}\n]*\} |#include <)"
+    r"\b(\w++)[(\[;.]",
+    re.M,
 )
 _OPERAND = re.compile(r"\bx([01])\b")
 _SPACE = {
