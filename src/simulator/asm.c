@@ -383,7 +383,7 @@ static unsigned read_strings(const Rewriter *r, unsigned i, unsigned end, Text *
 }
 
 /* In headers of the system only NVIDIA's have PTX; others' assembly is for this processor. */
-static bool is_ptx(const Rewriter *r, unsigned i) {
+static bool is_ptx(Rewriter *r, unsigned i) {
     unsigned line;
     int size;
     if (!r->t.tokens[i].system) return true;

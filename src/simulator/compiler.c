@@ -172,9 +172,8 @@ static bool preprocess(const CxxCompiler *cxx, const Options *options, const cha
 static bool uses_cxx_library(const char *text) {
     for (const char *at = strstr(text, "\n# 1 \"/"); at != NULL; at = strstr(at + 1, "\n# 1 \"/")) {
         const char *end = strchr(at + 7, '"');
-        const char *cxx = strstr(at, "/c++/");
-        const char *zigs = strstr(at, "/libcxx/");
-        if (end != NULL && ((cxx != NULL && cxx < end) || (zigs != NULL && zigs < end))) return true;
+        const size_t size = end != NULL ? (size_t)(end - at) : 0;
+        if (memmem(at, size, "/c++/", 5) != NULL || memmem(at, size, "/libcxx/", 8) != NULL) return true;
     }
     return false;
 }

@@ -40,6 +40,7 @@ typedef struct {
     char **names;  /* by number; names[0] is unused */
     unsigned n_names, room_names;
     unsigned *table, table_size; /* hash -> number of a name */
+    unsigned *starts;            /* of each token: see declaration_start; rewrite() makes them */
 } Tokens;
 
 bool lex(Tokens *out, const char *text, size_t size);

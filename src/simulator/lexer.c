@@ -58,6 +58,7 @@ void lex_free(Tokens *tokens) {
     for (unsigned i = 1; i < tokens->n_names; i++) free(tokens->names[i]);
     free(tokens->names);
     free(tokens->table);
+    free(tokens->starts);
     free(tokens->tokens);
     memset(tokens, 0, sizeof *tokens);
 }

@@ -76,8 +76,10 @@ static unsigned number_behind(const char **at) {
     return value < UINT_MAX ? (unsigned)value : 0;
 }
 
+#define MOST_QUOTED 100u /* messages whose line is looked for: each time the whole text is read */
+
 void log_translate(Text *out, const char *messages, const char *directory, const CompileInput *input, const char *rewritten, bool no_warnings) {
-    unsigned errors = 0;
+    unsigned errors = 0, quoted = 0;
     (void)rewritten;
     const size_t folder_size = strlen(directory);
     for (const char *s = messages; *s != 0;) {
@@ -111,8 +113,9 @@ void log_translate(Text *out, const char *messages, const char *directory, const
             add_message(out, message, message_size);
             text_puts(out, "\n");
             size_t width = 0;
-            const char *text = text_of(input, name, name_size), *source = text != NULL && line > 0 ? find_line(text, line, &width) : NULL;
-            if (source != NULL && which < 3) {
+            const char *text = text_of(input, name, name_size), *source = text != NULL && line > 0 && which < 3 && quoted < MOST_QUOTED ? find_line(text, line, &width) : NULL;
+            if (source != NULL) {
+                quoted++;
                 const size_t at = column_of(source, width, message, message_size, column);
                 text_printf(out, "  %.*s\n  ", (int)width, source);
                 for (size_t i = 1; i < at; i++) text_add(out, source[i - 1] == '\t' ? "\t" : " ", 1);

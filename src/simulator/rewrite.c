@@ -62,15 +62,41 @@ unsigned *rewrite_match(const Tokens *tokens) {
 }
 
 unsigned declaration_start(const Tokens *tokens, unsigned i) {
-    unsigned start = i;
-    while (start > 0) {
-        const Token *token = &tokens->tokens[start - 1];
-        if (is_bracket(tokens, start - 1, ';') || is_bracket(tokens, start - 1, '{') || is_bracket(tokens, start - 1, '}')) break;
-        if (token->kind == TOKEN_MARKER && tokens->text[token->start + 1] == 'p') break; /* #pragma */
-        start--;
+    return tokens->starts[i];
+}
+
+static bool find_starts(Tokens *t) {
+    unsigned first = NOWHERE; /* of the declaration, behind markers; NOWHERE: it has not begun */
+    t->starts = malloc(t->n_tokens * sizeof *t->starts);
+    for (unsigned i = 0; t->starts != NULL && i < t->n_tokens; i++) {
+        const Token *token = &t->tokens[i];
+        if (first == NOWHERE && token->kind != TOKEN_MARKER) first = i;
+        t->starts[i] = first != NOWHERE ? first : i;
+        const bool pragma = token->kind == TOKEN_MARKER && t->text[token->start + 1] == 'p';
+        if (pragma || is_bracket(t, i, ';') || is_bracket(t, i, '{') || is_bracket(t, i, '}')) {
+            first = NOWHERE;
+        }
     }
-    while (start < i && tokens->tokens[start].kind == TOKEN_MARKER) start++;
-    return start;
+    return t->starts != NULL;
+}
+
+/* Of each token, whether it is inside of braces that are neither a namespace's nor extern "C"'s. */
+static bool *find_inside(const Tokens *t, const unsigned *match) {
+    bool *inside = calloc(t->n_tokens + 1, sizeof *inside);
+    for (unsigned i = 0; inside != NULL && i < t->n_tokens; i++) {
+        inside[i + 1] = inside[i];
+        if (is_bracket(t, i, '{')) {
+            bool is_scope = false;
+            for (unsigned k = declaration_start(t, i); k < i; k++) {
+                const unsigned name = t->tokens[k].kind == TOKEN_NAME ? t->tokens[k].name : 0;
+                is_scope = is_scope || name == R_namespace || (name == R_extern && k + 2 == i);
+            }
+            inside[i + 1] = inside[i] || !is_scope;
+        } else if (is_bracket(t, i, '}') && match[i] != 0) {
+            inside[i + 1] = inside[match[i]];
+        }
+    }
+    return inside;
 }
 
 unsigned skip_angles(const Tokens *tokens, const unsigned *match, unsigned i) {
@@ -90,38 +116,53 @@ unsigned skip_angles(const Tokens *tokens, const unsigned *match, unsigned i) {
     return i;
 }
 
-const char *rewrite_place(const Rewriter *r, unsigned i, unsigned *line, int *size) {
-    unsigned k = i;
+static bool is_line_marker(const Rewriter *r, unsigned i) {
+    const Token *token = &r->t.tokens[i];
+    return token->kind == TOKEN_MARKER && strncmp(r->t.text + token->start, "# ", 2) == 0;
+}
+
+const char *rewrite_place(Rewriter *r, unsigned i, unsigned *line, int *size) {
+    const bool goes_on = r->place.line != 0 && i >= r->place.token;
+    const unsigned stop = goes_on ? r->place.token : 0;
+    unsigned k = i, marker = goes_on ? r->place.marker : NOWHERE;
+    size_t from = goes_on ? r->t.tokens[stop].start : 0;
     const char *name = "";
-    size_t from = 0;
-    *line = 1;
+    *line = goes_on ? r->place.line : 1;
     *size = 0;
-    while (k > 0 && !(r->t.tokens[k].kind == TOKEN_MARKER && strncmp(r->t.text + r->t.tokens[k].start, "# ", 2) == 0)) k--;
-    if (r->t.tokens[k].kind == TOKEN_MARKER) {
-        const char *s = r->t.text + r->t.tokens[k].start, *quote = memchr(s, '"', r->t.tokens[k].size);
-        *line = (unsigned)strtoul(s + 2, NULL, 10);
+    while (k > stop && !is_line_marker(r, k)) k--;
+    if (is_line_marker(r, k)) {
+        marker = k;
+        *line = (unsigned)strtoul(r->t.text + r->t.tokens[k].start + 2, NULL, 10);
         from = r->t.tokens[k].start + r->t.tokens[k].size + 1;
+    }
+    if (marker != NOWHERE) {
+        const char *s = r->t.text + r->t.tokens[marker].start;
+        const char *quote = memchr(s, '"', r->t.tokens[marker].size);
         if (quote != NULL) {
+            const char *end = memchr(quote + 1, '"', (size_t)(s + r->t.tokens[marker].size - quote) - 1);
             name = quote + 1;
-            const char *end = strchr(name, '"');
             *size = end != NULL ? (int)(end - name) : 0;
         }
     }
     for (size_t at = from; at < r->t.tokens[i].start; at++) *line += r->t.text[at] == '\n';
+    r->place.token = i;
+    r->place.marker = marker;
+    r->place.line = *line;
     return name;
 }
 
 void rewrite_error(Rewriter *r, unsigned i, const char *format, ...) {
     unsigned line;
     int size;
-    const char *name = rewrite_place(r, i, &line, &size);
     va_list values;
     char text[600];
+    r->failed = true;
+    if (r->n_errors++ >= 100) return; /* nobody reads more */
+    const char *name = rewrite_place(r, i, &line, &size);
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
     text_printf(r->log, "%.*s:%u:0: error: %s\n", size, name, line, text);
-    r->failed = true;
 }
 
 void rewrite_flat(Rewriter *r, Text *out, unsigned first, unsigned end, bool defaults) {
@@ -166,44 +207,71 @@ static unsigned name_at(const Rewriter *r, unsigned i) {
     return r->t.tokens[i].kind == TOKEN_NAME ? r->t.tokens[i].name : 0;
 }
 
-/* Whether __device__ at i begins a variable: what comes first decides, a parameter list or the end of a declarator. */
-static bool begins_variable(const Rewriter *r, unsigned i) {
+/* Where it is decided whether __device__ at i begins a variable: at a parameter list, or the end
+ * of a declarator. */
+static unsigned variable_end(Rewriter *r, unsigned i) {
+    bool *const variable = &r->begins.variable;
+    *variable = r->begins.brace = false;
     for (unsigned k = i + 1; k < r->t.n_tokens; k++) {
         const unsigned name = name_at(r, k);
-        if (name == R_operator) return false;
+        if (name == R_operator) return k;
         if ((name == R___align__ || name == R_alignas || name == R___attribute__ || name == R_decltype || name == R___launch_bounds__ ||
              name == R___builtin_align__) &&
             is_bracket(&r->t, k + 1, '(')) {
+            if (r->match[k + 1] == 0) return k;
             k = r->match[k + 1];
-            if (k == 0) return false;
         } else if (name == R_struct || name == R_class || name == R_union) {
             while (k < r->t.n_tokens && !is_bracket(&r->t, k, '{') && !is_bracket(&r->t, k, ';') && !is_bracket(&r->t, k, '(') && !is_bracket(&r->t, k, '=')) k++;
             if (is_bracket(&r->t, k, '{')) k = r->match[k];
             else k--;
-            if (k == 0) return false;
+            if (k == 0) return i + 1;
         } else if (is_bracket(&r->t, k, '<')) {
             k = skip_angles(&r->t, r->match, k);
         } else if (is_bracket(&r->t, k, '(')) {
-            return is_bracket(&r->t, k + 1, '*');
+            *variable = is_bracket(&r->t, k + 1, '*');
+            return k;
         } else if (is_bracket(&r->t, k, ';') || is_bracket(&r->t, k, '=') || is_bracket(&r->t, k, '[')) {
-            return !(is_bracket(&r->t, k, '[') && is_bracket(&r->t, k + 1, '['));
+            *variable = !(is_bracket(&r->t, k, '[') && is_bracket(&r->t, k + 1, '['));
+            return k;
         } else if (is_bracket(&r->t, k, '{') || is_bracket(&r->t, k, ')') || is_bracket(&r->t, k, '}')) {
-            return is_bracket(&r->t, k, '{') && k > i + 2;
+            *variable = r->begins.brace = is_bracket(&r->t, k, '{');
+            return k;
         }
     }
-    return false;
+    return r->t.n_tokens;
 }
 
-static bool declared_inline(const Rewriter *r, unsigned i) {
-    for (unsigned k = declaration_start(&r->t, i); k < r->t.n_tokens; k++) {
-        const unsigned name = name_at(r, k);
-        if (name == R_inline || name == R___inline__ || name == R___inline || (name == R___forceinline__ && k < i)) return true;
-        if (k > i && (is_bracket(&r->t, k, '(') || is_bracket(&r->t, k, ';'))) return false;
+/* Whether __device__ at i begins a variable. */
+static bool begins_variable(Rewriter *r, unsigned i) {
+    const unsigned first = r->begins.first;
+    if (i < first || i >= r->begins.end ||
+        declaration_start(&r->t, i) != declaration_start(&r->t, first)) {
+        r->begins.first = i;
+        r->begins.end = variable_end(r, i);
     }
-    return false;
+    return r->begins.variable && (!r->begins.brace || r->begins.end > i + 2);
 }
 
-const char *rewrite_inline(const Rewriter *r, unsigned name) {
+/* Whether the declaration of the name or __forceinline__ at i says inline, before its parameters. */
+static bool declared_inline(Rewriter *r, unsigned i) {
+    const unsigned start = declaration_start(&r->t, i);
+    if (r->inlined.end == 0 || r->inlined.start != start || i < r->inlined.at) {
+        r->inlined.start = r->inlined.end = start;
+        r->inlined.word = r->inlined.force = NOWHERE;
+    }
+    r->inlined.at = i;
+    for (unsigned k = r->inlined.end; i >= r->inlined.end && k < r->t.n_tokens; k++) {
+        const unsigned name = name_at(r, k);
+        if ((name == R_inline || name == R___inline__ || name == R___inline) && r->inlined.word > k) r->inlined.word = k;
+        if (name == R___forceinline__ && r->inlined.force > k) r->inlined.force = k;
+        if ((k > i && (is_bracket(&r->t, k, '(') || is_bracket(&r->t, k, ';'))) || k + 1 == r->t.n_tokens) {
+            r->inlined.end = k;
+        }
+    }
+    return r->inlined.word < r->inlined.end || r->inlined.force < i;
+}
+
+const char *rewrite_inline(Rewriter *r, unsigned name) {
     return declared_inline(r, name) ? " __attribute__((always_inline)) " : " inline __attribute__((always_inline)) ";
 }
 
@@ -238,21 +306,7 @@ static unsigned rewrite_extern_shared(Rewriter *r, unsigned i) {
         end++;
     }
     if (name == 0) name = end - 1;
-    for (unsigned k = i; k > 0; k--) { /* inside a function's braces, or outside of all? */
-        if (is_bracket(&r->t, k - 1, '}') && r->match[k - 1] != 0) {
-            k = r->match[k - 1] + 1;
-        } else if (is_bracket(&r->t, k - 1, '{')) {
-            unsigned before = k - 1, start = declaration_start(&r->t, before);
-            bool is_namespace = false;
-            for (unsigned j = start; j < before; j++) {
-                is_namespace = is_namespace || name_at(r, j) == R_namespace || (name_at(r, j) == R_extern && j + 2 == before);
-            }
-            if (!is_namespace) {
-                depth = 1;
-                break;
-            }
-        }
-    }
+    if (r->inside[i]) depth = 1;
     const char *text = r->t.text + r->t.tokens[name].start;
     const int size = (int)r->t.tokens[name].size;
     const unsigned number = r->n_entries++;
@@ -416,7 +470,7 @@ unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end) {
             i = rewrite_name(r, i);
             continue;
         }
-        if (token->kind == TOKEN_PUNCTUATION && token->size == 3 && token_is(&r->t, i, "<<<") && !token->system && name_at(r, i - 1) != R_operator) {
+        if (token->kind == TOKEN_PUNCTUATION && token->size == 3 && token_is(&r->t, i, "<<<") && !token->system && (i == 0 || name_at(r, i - 1) != R_operator)) {
             rewrite_error(r, i, "kernels cannot launch kernels on the simulator (dynamic parallelism, <<<...>>>)");
         }
         copy_token(r, i);
@@ -427,6 +481,7 @@ unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end) {
 
 /* Marks where declarations begin that have to be seen as a whole. */
 static void find_declarations(Rewriter *r) {
+    unsigned last_shared = NOWHERE;
     for (unsigned i = 0; i < r->t.n_tokens; i++) {
         const unsigned name = name_at(r, i);
         if (name == R___global__) {
@@ -435,6 +490,8 @@ static void find_declarations(Rewriter *r) {
         } else if (name == R___shared__) {
             const unsigned start = declaration_start(&r->t, i);
             bool is_extern = false;
+            if (start == last_shared) continue;
+            last_shared = start;
             for (unsigned k = start; k < r->t.n_tokens && !is_bracket(&r->t, k, ';') && !is_bracket(&r->t, k, '{'); k++) {
                 is_extern = is_extern || name_at(r, k) == R_extern;
                 if (name_at(r, k) == R_static) r->at[k] = DROP;
@@ -452,8 +509,10 @@ bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *n
     bool good = lex(&r.t, text, size);
     if (good) {
         r.match = rewrite_match(&r.t);
+        r.inside = r.match != NULL && find_starts(&r.t) ? find_inside(&r.t, r.match) : NULL;
+        r.angles = r.inside != NULL ? count_angles(&r.t, r.match) : NULL;
         r.at = calloc(r.t.n_tokens, 1);
-        r.steps = r.match != NULL ? find_steps(&r.t, r.match) : NULL;
+        r.steps = r.angles != NULL ? find_steps(&r.t, r.match) : NULL;
         r.dependent = r.steps != NULL ? dependent_names(&r.t, r.steps) : NULL;
         r.n_dependent = r.t.n_names;
         good = r.at != NULL && r.dependent != NULL;
@@ -470,6 +529,10 @@ bool rewrite(Text *out, Text *log, const char *text, size_t size, char *const *n
     good = good && !r.failed && !out->failed;
     if (n_regions != NULL) *n_regions = r.n_regions;
     free(r.match);
+    free(r.kernels_named);
+    free(r.region_names);
+    free(r.inside);
+    free(r.angles);
     free(r.at);
     free(r.steps);
     free(r.dependent);

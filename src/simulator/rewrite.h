@@ -29,6 +29,14 @@ typedef struct { unsigned name; Form form; } SeenKernel;
 #define REWRITE_STRIDE_FILE "pygpu-simulator-strides" /* what the user did not write: messages on it repeat others */
 
 #define NOWHERE 0xffffffffu
+#define REGION_NAMES 100u
+
+/* What is declared in shared memory outside of functions, up to a token. */
+typedef struct {
+    unsigned end, n_shared, n_memory;
+    bool unknown; /* something that is not understood */
+    unsigned shared[REGION_NAMES], memory[REGION_NAMES];
+} SharedNames;
 
 typedef struct {
     Tokens t;
@@ -48,6 +56,19 @@ typedef struct {
     unsigned n_kernels, room_kernels;
     unsigned char *at; /* what begins at a token, a BEGINS_ */
     unsigned body_end; /* of the kernel we are in, the token of its brace; 0: in none */
+    unsigned n_errors;
+    unsigned casts; /* that we are in */
+    unsigned char *kernels_named; /* by name: see count_kernels */
+    unsigned n_named;
+    unsigned char *region_names; /* by name: see region_names() */
+    SharedNames globals;
+    unsigned region_names_end;   /* the token up to which typedefs have been read for it */
+    /* What the scans below found last, so that they do not begin anew at each token. */
+    struct { unsigned token, marker, line; } place;
+    struct { unsigned first, end; bool variable, brace; } begins;
+    struct { unsigned start, at, end, word, force; } inlined;
+    unsigned char *angles; /* how many < are open before each token, 2 at most: see is_shift */
+    bool *inside;          /* whether each token is in a function's braces */
     unsigned foreign, foreign_end; /* inside a kernel: of a lambda or class that cannot see the kernel's parameters; end 0: in none */
 } Rewriter;
 
@@ -60,7 +81,7 @@ bool is_bracket(const Tokens *tokens, unsigned i, char c);
 unsigned skip_angles(const Tokens *tokens, const unsigned *match, unsigned i); /* i: a <; the index of its >, or i */
 void rewrite_error(Rewriter *r, unsigned i, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Line and file of a token, by the markers. */
-const char *rewrite_place(const Rewriter *r, unsigned i, unsigned *line, int *size);
+const char *rewrite_place(Rewriter *r, unsigned i, unsigned *line, int *size);
 /* Lambdas without a default capture and local classes inside a kernel cannot use its parameters. If one begins at i: from behind its captures or its
  * keyword to its last brace. */
 bool rewrite_foreign(const Rewriter *r, unsigned i, unsigned *first, unsigned *end);
@@ -84,6 +105,7 @@ unsigned rewrite_step(Rewriter *r, unsigned i); /* the token to go on with */
 unsigned rewrite_asm(Rewriter *r, unsigned i);
 
 /* What makes the function that is run inline, whose name is at `name`: it may be so already. */
-const char *rewrite_inline(const Rewriter *r, unsigned name);
+const char *rewrite_inline(Rewriter *r, unsigned name);
+unsigned char *count_angles(const Tokens *tokens, const unsigned *match);
 
 #endif

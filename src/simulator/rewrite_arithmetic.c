@@ -48,20 +48,26 @@ static void put_type(Rewriter *r, unsigned first, unsigned end) {
     text_puts(r->out, ">)");
 }
 
+#define MOST_CASTS 100u /* before or in one another: more are left as they are */
+
 /* After token i an operand is expected, not a declarator: an operator, or the beginning of an expression. */
-static bool before_operand(const Rewriter *r, unsigned i) {
+static bool is_before_operand(const Rewriter *r, unsigned i, unsigned casts) {
     const Token *token = &r->t.tokens[i];
     if (token->kind == TOKEN_NAME) return is(r, i, "return") || is(r, i, "case") || is(r, i, "and") || is(r, i, "or") || is(r, i, "not");
     if (token->kind != TOKEN_PUNCTUATION) return false;
     if (is(r, i, ")")) { /* (float)(int)x */
         const unsigned open = r->match[i];
-        if (open == 0 || !before_operand(r, open - 1)) return false;
+        if (open == 0 || casts == 0 || !is_before_operand(r, open - 1, casts - 1)) return false;
         for (unsigned k = open + 1; k < i; k++) {
             if (r->t.tokens[k].kind != TOKEN_NAME) return false;
         }
         return is(r, open + 1, "float") || is(r, open + 1, "double") || is_integer_type(r, open + 1);
     }
     return memchr("])}.", r->t.text[token->start], 4) == NULL && !is(r, i, "->") && !is(r, i, "::");
+}
+
+static bool before_operand(const Rewriter *r, unsigned i) {
+    return is_before_operand(r, i, MOST_CASTS);
 }
 
 static bool begins_operand(const Rewriter *r, unsigned i) {
@@ -101,24 +107,27 @@ static bool is_known_integer(const Rewriter *r, unsigned i) {
     return is_whole_number(r, i) || name == R_threadIdx || name == R_blockIdx || name == R_blockDim || name == R_gridDim || name == R_sizeof;
 }
 
-/* Whether the > at i and the one behind it cannot be ends of template arguments: there are not two < before them. */
-static bool is_shift(const Rewriter *r, unsigned i) {
-    unsigned open = 0;
-    if (is_whole_number(r, i + 2)) return true;
-    for (unsigned k = i; k-- > 0;) {
-        const Token *token = &r->t.tokens[k];
-        if (token->kind != TOKEN_PUNCTUATION) continue;
-        const char c = r->t.text[token->start];
-        if (c == ')' || c == ']' || c == '}') {
-            if (c == '}' || r->match[k] == 0) break;
-            k = r->match[k];
-        } else if (c == '(' || c == '[' || c == '{' || c == ';') {
-            break;
-        } else if (c == '<' && token->size == 1 && ++open == 2) {
-            return false;
+/* For is_shift: how many < stand before each token, in its statement and brackets. */
+unsigned char *count_angles(const Tokens *t, const unsigned *match) {
+    unsigned char *angles = calloc(t->n_tokens + 1, 1);
+    for (unsigned i = 0; angles != NULL && i < t->n_tokens; i++) {
+        const Token *token = &t->tokens[i];
+        const char c = token->kind == TOKEN_PUNCTUATION ? t->text[token->start] : 0;
+        angles[i + 1] = angles[i];
+        if ((c == ')' || c == ']') && match[i] != 0) {
+            angles[i + 1] = angles[match[i]];
+        } else if (c != 0 && strchr("()[]{};", c) != NULL) {
+            angles[i + 1] = 0;
+        } else if (c == '<' && token->size == 1 && angles[i] < 2) {
+            angles[i + 1]++;
         }
     }
-    return true;
+    return angles;
+}
+
+/* Whether the > at i and the one behind it cannot be ends of template arguments: there are not two < before them. */
+static bool is_shift(const Rewriter *r, unsigned i) {
+    return is_whole_number(r, i + 2) || r->angles[i] < 2;
 }
 
 /* first .. close: the brackets of T(x) and its like. The operand in brackets of its own, and the closing one. */
@@ -128,7 +137,9 @@ static unsigned put_operand(Rewriter *r, unsigned open, unsigned type, unsigned 
     put_type(r, type, end);
     text_puts(r->out, "(");
     r->copied = NOWHERE;
+    r->casts++;
     rewrite_tokens(r, open + 1, close);
+    r->casts--;
     text_puts(r->out, "))");
     return close + 1;
 }
@@ -162,7 +173,7 @@ unsigned rewrite_arithmetic(Rewriter *r, unsigned i) {
         }
         return i;
     }
-    if (token->kind != TOKEN_NAME) return i;
+    if (token->kind != TOKEN_NAME || r->casts >= MOST_CASTS) return i;
     if (c == 's' && is(r, i, "static_cast") && is(r, i + 1, "<")) {
         const unsigned end = type_end(r, i + 2);
         if (end == i + 2 || !is(r, end, ">") || !is(r, end + 1, "(") || r->match[end + 1] == 0) return i;

@@ -72,10 +72,14 @@ static void find_number(Regions *g, unsigned i) {
 /* Types of numbers, and functions that are declared with references among their parameters. */
 bool region_names(Regions *g) {
     const Tokens *t = &g->r->t;
-    g->names = calloc(t->n_names + 1, 1);
+    Rewriter *r = g->r;
+    const bool first = r->region_names == NULL;
+    if (first) r->region_names = calloc(t->n_names + 1, 1);
+    g->names = r->region_names;
     if (g->names == NULL) return false;
-    for (unsigned i = 0; i < g->body; i++) find_number(g, i); /* one inside is a statement */
-    for (unsigned i = 1; i + 1 < t->n_tokens; i++) {
+    for (unsigned i = r->region_names_end; i < g->body; i++) find_number(g, i); /* one inside is a statement */
+    if (r->region_names_end < g->body) r->region_names_end = g->body;
+    for (unsigned i = 1; first && i + 1 < t->n_tokens; i++) {
         if (region_word(g, i) == 0 || !is_bracket_at(g, i + 1, '(') || g->r->match[i + 1] <= i) continue;
         if (region_word(g, i - 1) == 0 && !is_bracket_at(g, i - 1, '*') && !is_bracket_at(g, i - 1, '&') && !is_bracket_at(g, i - 1, '>')) continue;
         for (unsigned k = i + 2; k < g->r->match[i + 1]; k++) {

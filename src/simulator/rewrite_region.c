@@ -177,21 +177,33 @@ static bool put_all(Regions *g) {
     return true;
 }
 
-/* Another kernel of this name, or another declaration: which of them is meant would have to be told apart. */
-static bool has_namesake(const Rewriter *r, unsigned name) {
-    unsigned n = 0;
-    for (unsigned i = 0; i < r->t.n_tokens; i++) {
+/* How many kernels have each name, 2 at most: found when it is first asked. */
+static bool count_kernels(Rewriter *r) {
+    unsigned last = NOWHERE;
+    r->n_named = r->t.n_names;
+    r->kernels_named = calloc(r->n_named, 1);
+    for (unsigned i = 0; r->kernels_named != NULL && i < r->t.n_tokens; i++) {
         if (r->t.tokens[i].kind != TOKEN_NAME || r->t.tokens[i].name != R___global__) continue;
         const unsigned start = declaration_start(&r->t, i);
-        const bool instantiation = token_is(&r->t, start, "template") && !is_bracket(&r->t, start + 1, '<');
-        for (unsigned k = i; k < r->t.n_tokens && !is_bracket(&r->t, k, ';') && !is_bracket(&r->t, k, '{'); k++) {
-            if (r->t.tokens[k].kind == TOKEN_NAME && r->t.tokens[k].name == r->t.tokens[name].name && !instantiation &&
-                (is_bracket(&r->t, k + 1, '(') || is_bracket(&r->t, k + 1, '<'))) {
-                n++;
-            }
+        if (start == last) continue;
+        last = start;
+        if (token_is(&r->t, start, "template") && !is_bracket(&r->t, start + 1, '<')) continue;
+        for (unsigned k = i; !is_bracket(&r->t, k, ';') && !is_bracket(&r->t, k, '{'); k++) {
+            if (k + 1 >= r->t.n_tokens) break;
+            const Token *token = &r->t.tokens[k];
+            unsigned char *count = &r->kernels_named[token->name];
+            const bool named = is_bracket(&r->t, k + 1, '(') || is_bracket(&r->t, k + 1, '<');
+            if (token->kind == TOKEN_NAME && named && *count < 2) ++*count;
         }
     }
-    return n != 1;
+    return r->kernels_named != NULL;
+}
+
+/* Another kernel of this name, or another declaration: which of them is meant would have to be told apart. */
+static bool has_namesake(Rewriter *r, unsigned name) {
+    if (r->kernels_named == NULL && !count_kernels(r)) return true;
+    const unsigned number = r->t.tokens[name].name;
+    return number >= r->n_named || r->kernels_named[number] != 1;
 }
 
 bool rewrite_regions(Rewriter *r, unsigned start, unsigned name, unsigned params, unsigned params_end, unsigned body, unsigned end) {
@@ -236,7 +248,6 @@ bool rewrite_regions(Rewriter *r, unsigned start, unsigned name, unsigned params
     }
     r->body_end = 0;
     for (unsigned k = 0; k < g->n_inserts; k++) text_free(&g->inserts[k].text);
-    free(g->names);
     free(g);
     return good;
 }

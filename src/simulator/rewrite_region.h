@@ -6,7 +6,6 @@
 
 #define REGION_LOCALS 200u
 #define REGION_PARTS 1000u
-#define REGION_NAMES 100u
 #define REGION_INSERTS (4u * REGION_PARTS)
 
 /* What is known of a local variable or parameter of the kernel:

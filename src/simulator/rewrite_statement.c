@@ -388,18 +388,29 @@ static bool has_only_known_words(Regions *g) {
 
 /* Arrays in shared memory that are declared outside of functions. */
 static bool parse_globals(Regions *g) {
-    for (unsigned i = 0; i < g->body; i++) {
+    SharedNames *known = &g->r->globals;
+    g->n_shared = known->n_shared;
+    g->n_memory = known->n_memory;
+    memcpy(g->shared, known->shared, sizeof g->shared);
+    memcpy(g->memory, known->memory, sizeof g->memory);
+    unsigned i = known->end;
+    for (; i < g->body && !known->unknown; i++) {
         if (is_bracket_at(g, i, '{')) {
             bool is_scope = false;
             for (unsigned k = declaration_start(&g->r->t, i); k < i; k++) is_scope = is_scope || region_word(g, k) == R_namespace || (region_word(g, k) == R_extern && k + 2 == i);
             if (!is_scope && g->r->match[i] > i) i = g->r->match[i];
         } else if (region_word(g, i) == R___shared__) {
             const unsigned end = statement_end(g, i);
-            if (end == 0 || !parse_shared(g, i, end)) return false;
-            i = end - 1;
+            known->unknown = end == 0 || !parse_shared(g, i, end);
+            i = end != 0 ? end - 1 : i;
         }
     }
-    return true;
+    known->end = i;
+    known->n_shared = g->n_shared;
+    known->n_memory = g->n_memory;
+    memcpy(known->shared, g->shared, sizeof g->shared);
+    memcpy(known->memory, g->memory, sizeof g->memory);
+    return !known->unknown;
 }
 
 bool region_parse(Regions *g) {

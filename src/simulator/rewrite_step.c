@@ -15,10 +15,16 @@
 
 #include "rewrite.h"
 
+/* Where uses of a variable have been looked for last, and as what. */
+typedef struct { unsigned first, end, kind; } Seen;
+
 typedef struct {
     const Tokens *t;
     const unsigned *match;
     unsigned *steps;
+    unsigned *next;   /* of each name, the token where it comes next; 0: nowhere */
+    unsigned *around; /* of each token, the bracket around it; 0: none */
+    Seen *seen;       /* by name */
 } Finder;
 
 static unsigned word(const Tokens *t, unsigned i) {
@@ -92,12 +98,9 @@ static void find_use(Finder *f, unsigned i, bool scalar) {
 /* Outside of functions the name may be declared anew: i: where it stands. */
 static bool is_declared_anew(const Finder *f, unsigned i) {
     const Tokens *t = f->t;
-    unsigned open = i;
+    const unsigned open = f->around[i];
     if ((is_bracket(t, i - 1, '*') || is_bracket(t, i - 1, '&')) && ends_value(t, i - 2)) { /* T *s; */
         if (t->tokens[i - 3].kind == TOKEN_NAME || is_bracket(t, i - 3, ';') || is_bracket(t, i - 3, '{') || is_bracket(t, i - 3, '}')) return true;
-    }
-    while (--open > 0 && f->match[open] <= open) { /* to the bracket around it */
-        if (f->match[open] != 0) open = f->match[open];
     }
     if (is_bracket(t, i - 1, ',') && !is_bracket(t, open, '(')) { /* int a, s; */
         const unsigned start = declaration_start(t, i);
@@ -136,6 +139,21 @@ static bool find_scope(const Finder *f, unsigned i, unsigned open, bool shared, 
     return *end > brace && (!*wide || shared);
 }
 
+enum { WIDE = 1, PARAMETER = 2, SCALAR = 4 }; /* kinds of variables */
+
+/* The uses of the variable that is declared at token `declared`. */
+static void find_uses(Finder *f, unsigned declared, Seen now) {
+    const Tokens *t = f->t;
+    Seen *seen = &f->seen[word(t, declared)];
+    if (seen->first == now.first && seen->kind == now.kind && seen->end >= now.end) return;
+    *seen = now;
+    for (unsigned use = f->next[declared]; use != 0 && use < now.end; use = f->next[use]) {
+        if ((use <= now.first && (now.kind & PARAMETER) == 0) || t->tokens[use].system) continue;
+        if ((now.kind & WIDE) != 0 && is_declared_anew(f, use)) continue;
+        find_use(f, use, (now.kind & SCALAR) != 0);
+    }
+}
+
 /* The declaration with volatile at i, directly inside of bracket `open`. */
 static void find_variables(Finder *f, unsigned i, unsigned open) {
     const Tokens *t = f->t;
@@ -168,10 +186,8 @@ static void find_variables(Finder *f, unsigned i, unsigned open) {
             const unsigned variable = word(t, declared);
             if (variable == 0 || declared == i) return;
             if (pointer || shared || (list && array)) {
-                for (unsigned use = declared + 1; use < end; use++) {
-                    if (word(t, use) != variable || (use <= first && !list) || t->tokens[use].system) continue;
-                    if (!wide || !is_declared_anew(f, use)) find_use(f, use, !pointer && !array);
-                }
+                const unsigned kind = (wide ? WIDE : 0u) | (list ? PARAMETER : 0u) | (!pointer && !array ? SCALAR : 0u);
+                find_uses(f, declared, (Seen){first, end, kind});
             }
             if (list) return;
             while (k < end && !is_bracket(t, k, ',') && !is_bracket(t, k, ';')) {
@@ -186,37 +202,69 @@ static void find_variables(Finder *f, unsigned i, unsigned open) {
     }
 }
 
-/* The loop with its word at i. */
-static void find_loop(Finder *f, unsigned i) {
+/* The loop with its word at i. ends: of each token, the ; or } that ends its statement; counts: of
+ * steps before each. */
+static void find_loop(Finder *f, unsigned i, const unsigned *ends, const unsigned *counts) {
     const Tokens *t = f->t;
-    const unsigned open = i + 1, start = word(t, i) == R_do ? i + 1 : is_bracket(t, open, '(') && f->match[open] != 0 ? f->match[open] + 1 : 0;
+    const unsigned open = i + 1;
+    const bool header = is_bracket(t, open, '(') && f->match[open] != 0;
+    const unsigned start = word(t, i) == R_do ? i + 1 : header ? f->match[open] + 1 : 0;
     if (start == 0 || is_bracket(t, start, ';')) return; /* of do; or empty */
-    unsigned end = start;
-    bool any = false;
-    while (!is_bracket(t, start, '{') && !is_bracket(t, end, ';') && !is_bracket(t, end, '}') && end + 1 < t->n_tokens) end = f->match[end] > end ? f->match[end] + 1 : end + 1;
-    if (is_bracket(t, start, '{')) end = f->match[start];
-    for (unsigned k = i; k < end && !any; k++) any = f->steps[k] != 0;
-    if (any) f->steps[t->n_tokens + start] = end;
+    const unsigned end = is_bracket(t, start, '{') ? f->match[start] : ends[start];
+    if (end > i && counts[end] > counts[i]) f->steps[t->n_tokens + start] = end;
+}
+
+static void find_loops(Finder *f, unsigned *ends, unsigned *counts) {
+    const Tokens *t = f->t;
+    const unsigned n = t->n_tokens;
+    for (unsigned i = n; i-- > 0;) {
+        const bool stops = i + 1 == n || is_bracket(t, i, ';') || is_bracket(t, i, '}');
+        ends[i] = stops ? i : f->match[i] > i ? ends[f->match[i] + 1] : ends[i + 1];
+    }
+    for (unsigned i = 0; i < n; i++) counts[i + 1] = counts[i] + (f->steps[i] != 0);
+    for (unsigned i = 0; i + 1 < n; i++) {
+        const unsigned name = t->tokens[i].system ? 0 : word(t, i);
+        if (name == R_for || name == R_while || name == R_do) find_loop(f, i, ends, counts);
+    }
+}
+
+/* Fills in next and around; last: n_names zeros, outer: room for all tokens. */
+static void find_around(Finder *f, unsigned *last, unsigned *outer) {
+    const Tokens *t = f->t;
+    unsigned depth = 0;
+    for (unsigned i = t->n_tokens; i-- > 0;) {
+        const unsigned name = word(t, i);
+        f->next[i] = last[name];
+        if (name != 0) last[name] = i;
+    }
+    for (unsigned i = 0; i < t->n_tokens; i++) {
+        if (f->match[i] < i && f->match[i] != 0) {
+            while (depth > 0 && outer[--depth] != f->match[i]) {}
+        }
+        f->around[i] = depth > 0 ? outer[depth - 1] : 0;
+        if (f->match[i] > i) outer[depth++] = i;
+    }
 }
 
 unsigned *find_steps(const Tokens *t, const unsigned *match) {
-    Finder f = {t, match, calloc(t->n_tokens, 2 * sizeof *f.steps)};
-    unsigned *outer = malloc(t->n_tokens * sizeof *outer), depth = 0; /* brackets that are open */
-    for (unsigned i = 0; f.steps != NULL && outer != NULL && i < t->n_tokens; i++) {
-        if (match[i] > i) {
-            outer[depth++] = i;
-        } else if (match[i] != 0) {
-            while (depth > 0 && outer[--depth] != match[i]) {}
-        } else if (word(t, i) == R_volatile && !t->tokens[i].system) {
-            find_variables(&f, i, depth > 0 ? outer[depth - 1] : 0);
+    const size_t n = t->n_tokens;
+    unsigned *room = calloc(4 * n + t->n_names + 2, sizeof *room);
+    Finder f = {t, match, calloc(n, 2 * sizeof *f.steps), room, room + n, calloc(t->n_names + 1, sizeof *f.seen)};
+    const bool good = room != NULL && f.steps != NULL && f.seen != NULL;
+    if (good) {
+        find_around(&f, room + 4 * n, room + 2 * n);
+        bool seen = false; /* the declarators behind a volatile have not come yet */
+        for (unsigned i = 0; i < n; i++) {
+            const bool found = word(t, i) == R_volatile && !t->tokens[i].system;
+            if (found && !seen) find_variables(&f, i, f.around[i]);
+            const unsigned char kind = t->tokens[i].kind;
+            seen = found || (seen && (kind == TOKEN_NAME || kind == TOKEN_MARKER || is_bracket(t, i, '*')));
         }
+        memset(room + 2 * n, 0, (2 * n + 1) * sizeof *room);
+        find_loops(&f, room + 2 * n, room + 3 * n);
     }
-    const bool good = outer != NULL;
-    for (unsigned i = 0; f.steps != NULL && good && i + 1 < t->n_tokens; i++) {
-        const unsigned name = t->tokens[i].system ? 0 : word(t, i);
-        if (name == R_for || name == R_while || name == R_do) find_loop(&f, i);
-    }
-    free(outer);
+    free(room);
+    free(f.seen);
     if (!good) {
         free(f.steps);
         return NULL;
