@@ -18,6 +18,7 @@ Environment:
 from __future__ import annotations
 
 import os
+import stat
 import struct
 import sys
 import time
@@ -26,6 +27,7 @@ from functools import cache as once
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pygpu import private_files
 from pygpu.errors import Error
 
 if TYPE_CHECKING:
@@ -128,6 +130,9 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 _MAX_HEADERS = 4096
+_MOST_HEADER = 1 << 26  # [bytes] of a header that is read; a program with a larger one has no entry
+# A pipe is not waited for: the compiler may read it, and another time find something else in it.
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class _Scan:
@@ -142,10 +147,19 @@ class _Scan:
 
     def read(self, path: str) -> bytes | None:
         try:
-            with open(path, "rb") as file:
-                return file.read()
+            file = os.open(path, _READ)
         except (OSError, ValueError):
             return None
+        try:
+            found = os.fstat(file)
+            if found.st_size > _MOST_HEADER or not stat.S_ISREG(found.st_mode):
+                self.known = self.known and stat.S_ISDIR(found.st_mode)
+                return None
+            return private_files.read_bytes(file, found.st_size)
+        except OSError:
+            return None
+        finally:
+            os.close(file)
 
     def add(self, name: str, beside: str) -> None:
         if not beside:  # compilers look where the program runs, too, before or after the folders
@@ -303,25 +317,17 @@ class Entries:
         self._under = os.path.join(folder, "")
 
     def path(self, key: str) -> Path:
-        return Path(self._file(key))
-
-    def _file(self, key: str) -> str:
-        return f"{self._under}{key[:2]}{os.sep}{key}{_SUFFIX}"
+        return Path(f"{self._under}{key[:2]}{os.sep}{key}{_SUFFIX}")
 
     def read(self, key: str) -> tuple[bytes, dict[str, Any]] | None:
         """Binary and facts of an entry, None if there is none that is whole."""
-        path = self._file(key)
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-            entry = _unpack(key, data)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error):
+        data = private_files.read(self._under + key[:2], key + _SUFFIX, max(_size_limit(), 0))
+        if data is None:
             return None
         try:
-            os.utime(path)  # what was used last is pruned last
-        except OSError:
-            pass
-        return entry
+            return _unpack(key, data)
+        except (ValueError, KeyError, TypeError, AttributeError, struct.error):
+            return None
 
     def write(self, key: str, binary: bytes, facts: dict[str, Any]) -> None:
         """Keep a binary, with facts that JSON can hold."""
@@ -329,23 +335,10 @@ class Entries:
         limit = _size_limit()
         if len(data) > limit // 4:
             return
-        import tempfile
-
-        path, temporary = self.path(key), None
-        try:
-            # Whoever can write there chooses what runs here, so nobody else shall.
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(".tmp", key[:8], path.parent)
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(temporary, path)
-            # Every sixteenth entry, by its name: the folder need not be looked through each time.
-            if key[2] == "0" or len(data) > limit // 64:
-                prune(self.folder, limit)
-        except (OSError, ValueError):
-            if temporary is not None:
-                _remove(temporary)
+        written = private_files.write(self._under + key[:2], key + _SUFFIX, data)
+        # Every sixteenth entry, by its name: the folder need not be looked through each time.
+        if written and (key[2] == "0" or len(data) > limit // 64):
+            prune(self.folder, limit)
 
 
 class Store(Entries):
@@ -400,13 +393,6 @@ class Store(Entries):
                 self.write(key, binary, {"log": logs.get(device, ""), "arguments": arguments})
 
 
-def _remove(path: str | os.PathLike[str]) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
-
-
 def _size_limit() -> int:
     """[bytes]"""
     try:
@@ -421,18 +407,20 @@ def prune(folder: str | os.PathLike[str], limit: int) -> None:
     now = time.time()
     for path in Path(folder).glob("??/*"):
         try:
-            found = path.stat()
+            found = path.lstat()
+            if path.parent.is_symlink():
+                continue  # to a folder that is not the cache's
         except OSError:
             continue
         if path.suffix == _SUFFIX:
             entries.append((found.st_mtime, found.st_size, path))
         elif path.suffix == ".tmp" and now - found.st_mtime > _STALE:
-            _remove(path)
+            private_files.remove(path)
     total = sum([size for _, size, _ in entries])
     for _, size, path in sorted(entries, key=lambda entry: entry[0]):
         if total <= limit:
             break
-        _remove(path)
+        private_files.remove(path)
         total -= size
 
 

@@ -150,6 +150,8 @@ def _alias(folder: str) -> str:
     import stat
     import tempfile
 
+    from pygpu.private_files import is_private
+
     target = os.path.abspath(folder)
     if not os.path.isdir(target) or not hasattr(os, "getuid"):
         return folder
@@ -161,7 +163,7 @@ def _alias(folder: str) -> str:
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
         found = os.lstat(home)
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        if not stat.S_ISDIR(found.st_mode) or not is_private(found):
             return folder  # somebody else could put other headers there
         try:
             os.symlink(target, path)

@@ -169,15 +169,73 @@ static void make_folders(char *path) {
     mkdir(path, 0700);
 }
 
+/* The rule of pygpu/private_files.py: what is run can only have been written by this user, or by
+ * the administrator. What breaks it is as if it were not there. */
+static bool is_private(const struct stat *status) {
+    const bool ours = status->st_uid == geteuid() || status->st_uid == 0;
+    return ours && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* The folder's descriptor, -1 if it is missing or breaks the rule. */
+static int open_folder(const char *path) {
+    struct stat status;
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder >= 0 && (fstat(folder, &status) != 0 || !is_private(&status))) {
+        close(folder);
+        return -1;
+    }
+    return folder;
+}
+
 typedef struct { uint64_t magic, size, key[2], check[2]; } Head;
 
+#define MOST_BYTES ((off_t)1 << 30) /* of an image */
+
+/* All of the file that a descriptor is of; it is closed. */
+static bool read_private(int file, Text *out) {
+    struct stat status;
+    char part[65536];
+    bool good = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && is_private(&status) &&
+                status.st_size <= MOST_BYTES;
+    for (off_t left = good ? status.st_size : 0; good && left > 0;) {
+        const size_t most = left < (off_t)sizeof part ? (size_t)left : sizeof part;
+        const ssize_t n = read(file, part, most);
+        if (n < 0 && errno == EINTR) continue;
+        good = n > 0;
+        if (good) text_add(out, part, (size_t)n);
+        left -= n;
+    }
+    close(file);
+    return good && !out->failed;
+}
+
+static bool write_private(int file, const Text *text) {
+    size_t done = 0;
+    while (done < text->size) {
+        const ssize_t n = write(file, text->data + done, text->size - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
+        done += (size_t)n;
+    }
+    return close(file) == 0 && done == text->size;
+}
+
+static void name_entry(char *name, size_t size, Key key) {
+    const unsigned long long half[] = {key.half[0], key.half[1]};
+    snprintf(name, size, "%016llx%016llx", half[0], half[1]);
+}
+
 bool cache_load(Key key, Text *out) {
-    char folder[4096], path[4200];
-    if (!cache_folder(folder, sizeof folder)) return false;
-    snprintf(path, sizeof path, "%s/%016llx%016llx", folder, (unsigned long long)key.half[0], (unsigned long long)key.half[1]);
+    char path[4096], name[40];
     Text file = {0};
     Head head;
-    bool good = text_read_file(&file, path) && file.size >= sizeof head;
+    const int folder = cache_folder(path, sizeof path) ? open_folder(path) : -1;
+    if (folder < 0) return false;
+    name_entry(name, sizeof name, key);
+    /* a pipe is not waited for: it is opened, found to be no file, and closed */
+    const int entry = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    close(folder);
+    bool good = entry >= 0 && read_private(entry, &file) && file.size >= sizeof head;
     if (good) {
         memcpy(&head, file.data, sizeof head);
         Key check = key_begin();
@@ -191,17 +249,26 @@ bool cache_load(Key key, Text *out) {
 }
 
 void cache_store(Key key, const void *data, size_t size) {
-    char folder[4096], path[4200], temporary[4300];
-    if (!cache_folder(folder, sizeof folder)) return;
-    make_folders(folder);
-    snprintf(path, sizeof path, "%s/%016llx%016llx", folder, (unsigned long long)key.half[0], (unsigned long long)key.half[1]);
-    snprintf(temporary, sizeof temporary, "%s.%ld.%p", path, (long)getpid(), (void *)&key);
+    char path[4096], name[40], temporary[100];
+    struct timespec now;
+    if (!cache_folder(path, sizeof path)) return;
+    make_folders(path);
+    const int folder = open_folder(path);
+    if (folder < 0) return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    name_entry(name, sizeof name, key);
+    snprintf(temporary, sizeof temporary, "%s.%ld.%ld.%p", name, (long)getpid(), now.tv_nsec, (void *)&key);
     Key check = key_begin();
     key_add(&check, data, size);
     Head head = {MAGIC, size, {key.half[0], key.half[1]}, {check.half[0], check.half[1]}};
-    Text file = {0};
-    text_add(&file, (const char *)&head, sizeof head);
-    text_add(&file, data, size);
-    if (file.failed || !text_write_file(temporary, file.data, file.size) || rename(temporary, path) != 0) unlink(temporary);
-    text_free(&file);
+    Text text = {0};
+    text_add(&text, (const char *)&head, sizeof head);
+    text_add(&text, data, size);
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const int file = text.failed ? -1 : openat(folder, temporary, flags, 0600);
+    if (file >= 0 && (!write_private(file, &text) || renameat(folder, temporary, folder, name) != 0)) {
+        unlinkat(folder, temporary, 0);
+    }
+    text_free(&text);
+    close(folder);
 }

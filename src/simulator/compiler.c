@@ -25,8 +25,10 @@ CUresult compiler_temporary_file(char *path, size_t path_size, const char *suffi
     snprintf(path, path_size, "%s/pygpu-sim-XXXXXX%s", temporary_folder(), suffix);
     const int file = mkstemps(path, (int)strlen(suffix));
     if (file < 0) return sim_fail(CUDA_ERROR_OPERATING_SYSTEM, "no temporary file in %s: %s", temporary_folder(), strerror(errno));
-    close(file);
-    if (!text_write_file(path, data, size)) {
+    FILE *stream = fdopen(file, "wb");
+    const bool wrote = stream != NULL && fwrite(data, 1, size, stream) == size;
+    if (stream == NULL) close(file);
+    if ((stream != NULL && fclose(stream) != 0) || !wrote) {
         unlink(path);
         return sim_fail(CUDA_ERROR_OPERATING_SYSTEM, "cannot write %s: %s", path, strerror(errno));
     }
