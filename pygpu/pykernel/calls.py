@@ -81,6 +81,8 @@ class Calls(Operators):
     implicit: dict[str, None]
     _variable_value: Callable[..., Value]
     temp_array: Callable[[ArrayType], str]
+    is_own: Callable[[Any, str], bool]
+    points_to_own: Callable[[str], None]
 
     def on_Call(self, node: ast.Call) -> Value:
         function = self.expr(node.func)
@@ -226,12 +228,15 @@ class Calls(Operators):
             return Value(VOID, f"{made.name}({', '.join(texts)})")
         self.statement_only(node, "a call of a function that returns a tuple or an array")
         parts = []
+        given = " ".join(texts)  # what it returns may be any of it
         for t in flat_types(made.result):
             if isinstance(t, ArrayType):
                 parts.append(self._variable_value(t, self.temp_array(t)))
             else:
                 kind = emit.pointer_type(t) if isinstance(t, RecordType) else f"{emit.c_type(t)} "
                 parts.append(Value(t, self.temp(kind)))
+            if isinstance(t, (ArrayType, RecordType)) and self.is_own(t, given):
+                self.points_to_own(parts[-1].text)
             texts += [f"&{text}" for text in emit.arguments(parts[-1], t)]
         self.emit(f"{made.name}({', '.join(texts)});")
         return _rebuild(made.result, iter(parts))

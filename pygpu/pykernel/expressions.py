@@ -21,6 +21,7 @@ from .types import (
     ObjectType,
     Scalar,
     TupleType,
+    has_object,
     weak,
 )
 
@@ -64,9 +65,11 @@ class Expressions(Calls):
     vars: dict[str, Any]
     stores: dict[str, int]
     parameters: list[str]
-    used_before: set[str]
-    conflicts: dict[str, str]
+    may_be_unset: set[str]
     changed: bool
+    key_of: Callable[..., str]
+    is_set: Callable[[ast.Name], bool]
+    keep: Callable[[Value], Value]
     _variable_value: Callable[..., Value]
 
     def begin_walk(self) -> None:
@@ -74,12 +77,14 @@ class Expressions(Calls):
         self.lines: list[str] = []
         self.indent = 1
         self.temps: list[tuple[str, str, str]] = []
+        self.temp_pointers: set[str] = set()  # those into an array of the function's own
         self.counters = 0
         self.conditional = 0  # inside of an expression that may not be evaluated
         self.flags = [""]
         self.const_locals: dict[str, Value] = {}
+        self.left: dict[str, Value] = {}  # those of blocks that are behind
         self.assigned: set[str] = set()
-        self.unknown: set[str] = set()  # names whose type depends on the way taken
+        self.renewed: dict[str, int] = {}  # names that the statement's expressions assign to
 
     def emit(self, line: str) -> None:
         self.lines.append("    " * self.indent + line)
@@ -273,21 +278,9 @@ class Expressions(Calls):
 
     def on_Name(self, node: ast.Name) -> Value:
         name = node.id
-        v = self.vars.get(name)
-        if v is not None or name in self.stores:
-            if name in self.const_locals:
-                return self.const_locals[name]
-            early = name not in self.assigned and name not in self.parameters
-            if v is None or v.type is None or (early and len(self.flags) == 1):
-                error = self.source.error(f"{name} is used before anything is assigned to it", node)
-                raise NotYet(error) if len(self.flags) > 1 else error
-            if name in self.unknown:
-                raise self.source.error(f"{self.conflicts[name]}; use two names", node)
-            if early:
-                if name not in self.used_before:  # in a loop, before the line that sets it
-                    self.used_before.add(name)
-                    self.changed = True
-            return self._variable_value(v.type, v.cname, v.nonneg)
+        if name in self.vars or name in self.stores:
+            value = self.variable(self.key_of(node), node)
+            return self.keep(value) if name in self.renewed else value
         found, value, place = self.source.resolve(name)
         if not found:
             raise self.source.error(f"name {name!r} is not defined", node)
@@ -297,13 +290,38 @@ class Expressions(Calls):
             self.unit.guards[id(place), name] = place, name, value
         return self.constant(value, node)
 
+    def variable(self, key: str, node: ast.Name) -> Value:
+        """What a variable is at this use of its name."""
+        known = self.const_locals.get(key)
+        if known is not None:
+            return known
+        v = self.vars.get(key)
+        early = key not in self.assigned and key not in self.parameters
+        if v is None or v.type is None or (early and len(self.flags) == 1):
+            error = self.source.error(f"{node.id} is used before anything is assigned to it", node)
+            raise NotYet(error) if len(self.flags) > 1 else error
+        known = self.left.get(key)
+        if known is not None and (known.is_array or self.is_set(node)):
+            return known
+        if has_object(v.type) and not self.is_set(node):
+            raise self.source.error(
+                f"{node.id} is {v.type} on some of the ways that lead here, and is not set on "
+                "others; assign it before, or use it where it is assigned",
+                node,
+            )
+        if (early or known is not None) and key not in self.may_be_unset:
+            self.may_be_unset.add(key)  # so it needs a variable, which is 0 until it is set
+            self.changed = True
+        return self._variable_value(v.type, v.cname, v.nonneg)
+
     def on_NamedExpr(self, node: ast.NamedExpr) -> Value:
         self.statement_only(node, "an assignment")
         value = self.expr(node.value)
         self.assign(node.target, value)
-        return self.expr(ast.copy_location(ast.Name(node.target.id, ast.Load()), node))
+        value = self.variable(self.key_of(node.target, stored=True), node.target)
+        return self.keep(value) if self.renewed.get(node.target.id, 0) > 1 else value
 
-    def on_Tuple(self, node: ast.Tuple) -> Value:
+    def on_Tuple(self, node: ast.Tuple | ast.List) -> Value:
         items: list[Value] = []
         for element in node.elts:
             if isinstance(element, ast.Starred):
@@ -311,6 +329,21 @@ class Expressions(Calls):
             else:
                 items.append(self.expr(element))
         return Value(TupleType(tuple(v.type for v in items)), items=items)
+
+    def collection(self, node: ast.expr) -> Value:
+        """What stands after ``in``, or after ``for ... in``, where nothing else can see it: lists
+        and sets are tuples there, as for CPython."""
+        if isinstance(node, ast.List):
+            return self.on_Tuple(node)
+        if isinstance(node, ast.Set):
+            values = [self.expr(element) for element in node.elts]
+            if all(v.is_scalar and v.is_const for v in values):  # each once, in Python's order
+                return self.constant(tuple(frozenset(v.const for v in values)), node)
+            return Value(TupleType(tuple(v.type for v in values)), items=values)
+        value = self.expr(node)
+        if value.is_object and type(value.const) is frozenset:
+            return self.constant(tuple(value.const), node)
+        return value
 
     def unpack(self, value: Value, node: ast.AST, count: int | None = None) -> list[Value]:
         """The items of a tuple, or the first *count* of an array with one axis."""

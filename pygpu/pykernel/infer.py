@@ -9,11 +9,13 @@ does, and the last text counts. Variables are here, statements in :mod:`statemen
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import emit
 from .ir import Value, wide_enough
+from .reaching import Reaching
 from .source import Source
 from .statements import Statements, terminates
 from .types import VOID, ArrayType, ObjectType, RecordType, Scalar, TupleType, Type, join
@@ -21,6 +23,11 @@ from .types import VOID, ArrayType, ObjectType, RecordType, Scalar, TupleType, T
 __all__ = ["Function", "FunctionCompiler"]
 
 _ROUNDS = 40
+_PART = re.compile(r"_(\d+|[ns]\d+|re|im|x)$")
+
+
+class _Split(Exception):
+    """A name has several variables now: the walk begins anew."""
 
 
 class Variable:
@@ -44,8 +51,17 @@ class Function:
 
 
 def c_name(name: str) -> str:
-    """A Python name as part of a C name."""
-    return "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):x}" for c in name)
+    """A Python name as part of a C name, another one for each name."""
+    if name.isascii() and name.isidentifier():
+        return name
+    plain = (c.isascii() and (c.isalnum() or c == "_") and c != "u" for c in name)
+    return "".join(c if kept else f"u{ord(c):x}_" for c, kept in zip(name, plain))
+
+
+def variable_name(name: str) -> str:
+    """The C name of a variable; those of its parts are longer by what a name cannot end with."""
+    name = c_name(name)
+    return f"v_{name}_x" if _PART.search(name) else f"v_{name}"
 
 
 class FunctionCompiler(Statements):
@@ -59,12 +75,13 @@ class FunctionCompiler(Statements):
         self.source = source
         self.kernel = kernel
         self.vars: dict[str, Variable] = {}
-        self.versions: dict[str, list[Variable]] = {}  # of names that were bound anew, see rebind
-        self.rebound: dict[int, set[str]] = {}  # those of each block
-        self.conflicts: dict[str, str] = {}  # what would be wrong without
+        self.split: set[str] = set()  # names of several variables, see key_of
+        self.reaching: Reaching | None = None
+        self.decided: dict[int, bool] = {}  # tests of if and while that are known
         self.result: Type | None = None
         self.literals: dict[str, Value] = {}  # parameters whose numbers are known
-        self.used_before: set[str] = set()  # names that are read before, in the text, they are set
+        self.may_be_unset: set[str] = set()  # variables that are read where nothing may be assigned
+        self.pointers: set[str] = set()  # variables that may point into an array of its own
         self.implicit: dict[str, None] = {}
         node = source.node
         a = node.args
@@ -84,11 +101,15 @@ class FunctionCompiler(Statements):
         if isinstance(node, ast.Lambda):
             ast.copy_location(body[0], node.body)
         self.body: list[ast.stmt] = body
+        self.has_walrus = False
         self.stores = self._count_stores(body)
         for name, t in zip(self.parameters, self.arg_types):
-            v = self.vars[name] = Variable(f"v_{c_name(name)}")
-            v.type = t
-            v.nonneg = isinstance(t, Scalar) and t.dtype.kind in "bu"
+            self._add_parameter(name, t)
+
+    def _add_parameter(self, name: str, t: Type) -> None:
+        v = self.vars[name] = Variable(variable_name(name))
+        v.type = t
+        v.nonneg = isinstance(t, Scalar) and t.dtype.kind in "bu"
 
     def set_literals(self, literals: Sequence[tuple[Any, ...]]) -> None:
         """What parameters are known to be, see compiler.device_function."""
@@ -114,18 +135,25 @@ class FunctionCompiler(Statements):
         for _ in range(_ROUNDS):
             self.changed = False
             self.pending: Any = None
+            if self.reaching is not None and self.reaching.decided != self.decided:
+                self._analyse()
+            self.decided = {}
             self.begin_walk()
             self.const_locals.update(self.literals)
             self.implicit = {}
-            self.versions_used: dict[str, int] = {}
-            self.replaced: list[dict[str, Variable]] = []  # in each block that is open
-            self.block(self.body)
+            try:
+                self.block(self.body)
+            except _Split:
+                self._analyse()
+                continue
             if not terminates(self.body):
                 if self.result not in (None, VOID):
                     raise self.source.error(
                         f"{self.source.name} returns {self.result} in one place, and may end "
                         "without return, which gives None; add a return at its end"
                     )
+            if self.reaching is not None and self.reaching.decided != self.decided:
+                self.changed = True  # it was of other tests
             if not self.changed:
                 break
         else:
@@ -137,12 +165,10 @@ class FunctionCompiler(Statements):
 
     def _declarations(self) -> list[str]:
         lines = []
-        for versions in self.versions.values():
-            for v in versions:
-                if v.type is not None:
-                    lines += self._declare(v.type, v.cname)
         for name, v in self.vars.items():
-            if v.type is None or isinstance(v.type, ObjectType) or name in self.const_locals:
+            if v.type is None or isinstance(v.type, ObjectType):
+                continue
+            if name in self.const_locals or name in self.left:
                 continue
             if name in self.parameters:
                 t = self.arg_types[self.parameters.index(name)]
@@ -181,11 +207,12 @@ class FunctionCompiler(Statements):
             lines += self._declare(item, f"{name}_{i}")
         return lines
 
-    @staticmethod
-    def _count_stores(body: list[ast.stmt]) -> dict[str, int]:
+    def _count_stores(self, body: list[ast.stmt]) -> dict[str, int]:
         found: dict[str, int] = {}
         for statement in body:
             for node in ast.walk(statement):
+                if isinstance(node, ast.NamedExpr):
+                    self.has_walrus = True
                 if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
                     found[node.id] = found.get(node.id, 0) + 1
                 if isinstance(node, (ast.For, ast.AugAssign)):
@@ -218,10 +245,13 @@ class FunctionCompiler(Statements):
         if isinstance(t, Scalar):
             text = emit.convert(value, t)
             return [] if text == name else [f"{name} = {text};"]
-        if isinstance(t, RecordType):
-            return [f"{name} = {value.text};"]
-        if isinstance(t, ArrayType):
+        if isinstance(t, (ArrayType, RecordType)):
+            if self.is_own(t, value.text):
+                self.points_to_own(name)
             lines = [f"{name} = {value.text};"]
+        if isinstance(t, RecordType):
+            return lines
+        if isinstance(t, ArrayType):
             lines += [f"{name}_n{i} = {n};" for i, n in enumerate(value.shape)]
             if not t.contiguous:
                 strides = emit.strides_of(value)
@@ -232,46 +262,86 @@ class FunctionCompiler(Statements):
             lines += self._store_variable(item, f"{name}_{i}", part)
         return lines
 
-    def assign_name(self, name: str, value: Value, node: ast.AST) -> None:
+    def _analyse(self) -> Reaching:
+        made = self.reaching = Reaching(self.body, self.parameters, dict(self.decided))
+        for name in self.split:  # they are other variables now
+            for key in [key for key in self.vars if key.partition("#")[0] == name]:
+                self._forget(key)
+        return made
+
+    def _forget(self, key: str) -> None:
+        """What is known of a variable's type."""
+        self.vars.pop(key, None)
+        self.may_be_unset.discard(key)
+        if key in self.parameters:
+            self._add_parameter(key, self.arg_types[self.parameters.index(key)])
+
+    def key_of(self, node: ast.Name, stored: bool = False) -> str:
+        """The variable that a name means here, in vars: the name itself, unless its assignments
+        have types with nothing in common. Then those that a use has in common are one variable."""
+        if node.id not in self.split:
+            return node.id
+        return (self.reaching or self._analyse()).key(node, stored)
+
+    def is_single(self, key: str) -> bool:
+        """Whether a variable is assigned at one place, once."""
+        if "#" in key:
+            return (self.reaching or self._analyse()).stores(key) == 1
+        return self.stores.get(key) == 1 and key not in self.parameters
+
+    def is_set(self, node: ast.Name) -> bool:
+        """Whether this use of a name is reached on ways only that assign to it."""
+        return not (self.reaching or self._analyse()).may_be_unset(node)
+
+    def is_own(self, t: Any, text: str) -> bool:
+        """Whether a pointer may be to an array that the function makes (local.array)."""
+        if t.space != "private":
+            return False
+        own = {name for name, _, size in self.temps if size}
+        return any(
+            word in own or word in self.pointers or word in self.temp_pointers
+            for word in emit.WORD.findall(text)
+        )
+
+    def points_to_own(self, name: str) -> None:
+        """Note that a C variable may point into an array of the function's own."""
+        if name.startswith("t_"):
+            self.temp_pointers.add(name)
+        elif name not in self.pointers:
+            self.pointers.add(name)
+            self.changed = True  # it may have been read before, in a loop
+
+    def assign_name(self, target: ast.Name, value: Value) -> None:
         """``name = value``."""
+        name = target.id
         if value.type == VOID:
-            raise self.source.error(f"{name} would be None: the function returns nothing", node)
-        self.assigned.add(name)
-        v = self.vars.get(name)
+            raise self.source.error(f"{name} would be None: the function returns nothing", target)
+        key = self.key_of(target, stored=True)
+        self.assigned.add(key)
+        v = self.vars.get(key)
         if v is None:
-            v = self.vars[name] = Variable(f"v_{c_name(name)}")
-        if (
-            self.stores.get(name) == 1
-            and name not in self.parameters
-            and (_is_known(value) and (name not in self.used_before or value.is_object))
-        ):
-            if v.type != value.type:
-                self.changed = self.changed or v.type is None
-                v.type = value.type
-            self.const_locals[name] = value
+            number = key.partition("#")[2]
+            v = self.vars[key] = Variable(f"w{number}" + variable_name(name)[1:])
+            if not number:
+                v.cname = variable_name(name)
+        if self.is_single(key) and self._is_alias(key, v, value):
+            self.const_locals[key] = value
             return
-        if self.stores.get(name) == 1 and name not in self.parameters and _is_place(value):
-            v.type = value.type  # memory of the kernel's own: the name is another one for it
-            if name not in self.used_before:
-                self.const_locals[name] = value
-                return
         if value.is_object:
-            what = value.const
-            raise self.source.error(f"{what!r} cannot be kept in a variable that changes", node)
+            self._split(name)
+            raise self.source.error(
+                f"{value.const!r} cannot be kept in a variable that changes", target
+            )
         new = value.type if v.type is None else join(v.type, value.type)
         if new is None:
-            self.conflicts[name] = f"{name} was {v.type} before, and would become {value.type}"
-            v = self.rebind(name)
-            new = value.type if v.type is None else join(v.type, value.type)
-        if new is None:
+            self._split(name)
             raise self.source.error(
                 f"{name} was {v.type} before, and would become {value.type}: a variable has one "
-                "type",
-                node,
+                "type; use two names",
+                target,
             )
         if isinstance(new, Scalar):
             new = wide_enough(new, value)
-        self.unknown.discard(name)
         nonneg = v.nonneg and value.nonneg
         if new != v.type or nonneg != v.nonneg:
             self.changed = True
@@ -279,18 +349,25 @@ class FunctionCompiler(Statements):
         for line in self._ordered(self._store_variable(new, v.cname, value), v.cname, value):
             self.emit(line)
 
-    def rebind(self, name: str) -> Variable:
-        """Another variable of the same name, from here to the end of the block: what is assigned is
-        of a type that its variable does not take."""
-        number = self.versions_used.get(name, 0)
-        self.versions_used[name] = number + 1
-        known = self.versions.setdefault(name, [])
-        if number == len(known):
-            known.append(Variable(f"v_{c_name(name)}__{number + 1}"))
-            self.changed = True
-        self.replaced[-1].setdefault(name, self.vars[name])
-        self.vars[name] = known[number]
-        return known[number]
+    def _is_alias(self, key: str, v: Variable, value: Value) -> bool:
+        """Whether a name that is assigned once needs no variable: its value exists while
+        compiling, or it is memory of the kernel's own. It has that value in the block of the
+        assignment, and what uses it elsewhere looks whether it may not be set."""
+        place = _is_place(value)
+        if not (place or _is_known(value)):
+            return False
+        if v.type != value.type:
+            self.changed = self.changed or v.type is None
+            v.type = value.type
+        return key not in self.may_be_unset
+
+    def _split(self, name: str) -> None:
+        """Give the name several variables, as what is assigned does not fit the one that it has; if
+        it has several, by the tests that are known by now."""
+        decided = {} if self.reaching is None else self.reaching.decided
+        if name not in self.split or not self.decided.items() <= decided.items():
+            self.split.add(name)
+            raise _Split
 
     def _ordered(self, lines: list[str], name: str, value: Value) -> list[str]:
         """Several assignments, through temporary variables if a later one reads what an earlier one
@@ -316,7 +393,8 @@ class FunctionCompiler(Statements):
             return Value(value.type, items=[self.keep(item) for item in value.items])
         if value.is_record:
             temp = self.temp(emit.pointer_type(value.type))  # type: ignore[arg-type]
-            self.emit(f"{temp} = {value.text};")
+            for line in self._store_variable(value.type, temp, value):
+                self.emit(line)
             return Value(value.type, temp)
         if value.is_const or not (value.is_scalar or value.is_array):
             return value

@@ -19,6 +19,7 @@ class Iteration:
 
     source: Any
     expr: Callable[[ast.expr], Value]
+    collection: Callable[[ast.expr], Value]
     emit: Callable[[str], None]
     stable: Callable[[str], str]
     assign: Callable[[ast.expr, Value], None]
@@ -53,7 +54,11 @@ class Iteration:
             found = self.called_iterable(node)
             if found is not None:
                 return found
-        value = self.expr(node)
+        value = self.collection(node)
+        if isinstance(node, ast.Set) and not all(item.is_const for item in value.items):
+            raise self.source.error(
+                "the order of a set is known only if its items are; use a tuple", node
+            )
         if value.is_array and value.type.ndim >= 1:  # type: ignore[union-attr]
             array = self.keep(value)
 
@@ -70,7 +75,7 @@ class Iteration:
 
             return array.shape[0], item
         if value.is_tuple:
-            items = list(value.items)
+            items = self.keep(value).items  # the loop may change what they are computed from
             common = items[0].type if items else None
             for one in items[1:]:
                 common = join(common, one.type)
@@ -110,6 +115,8 @@ class Iteration:
 
             return shortest, each
         if called is reversed and len(node.args) == 1 and not node.keywords:
+            if isinstance(node.args[0], ast.Set):
+                raise self.source.error("a set cannot be reversed", node.args[0])
             length, choose = self.iterable(node.args[0])
             last = self.stable(f"({length} - 1)")
             return length, lambda counter, where: choose(f"({last} - {counter})", where)

@@ -19,7 +19,8 @@ class _Matches(ast.NodeTransformer):
         self.generic_visit(node)  # those inside of it
         first: list[ast.stmt] = []
         name = node.subject.id if isinstance(node.subject, ast.Name) else ""
-        if not name:  # computed once; no program has a variable of this name
+        if not name or name in _stored(node.cases):  # computed once
+            # No program has a variable of this name.
             name = f"match {node.lineno}:{node.col_offset}"
             target = ast.Name(name, ast.Store())
             first.append(ast.copy_location(ast.Assign([target], node.subject), node))
@@ -27,6 +28,12 @@ class _Matches(ast.NodeTransformer):
             return [*first, *_chain(name, node.cases)]
         except _Other:
             return node
+
+
+def _stored(cases: list[ast.match_case]) -> set[str]:
+    """What guards assign to, before the next case is looked at."""
+    walked = (node for case in cases if case.guard for node in ast.walk(case.guard))
+    return {node.target.id for node in walked if isinstance(node, ast.NamedExpr)}
 
 
 class _Other(Exception):

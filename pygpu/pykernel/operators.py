@@ -79,6 +79,8 @@ _WEAK_DTYPES = {np.dtype("?"), np.dtype("i8"), np.dtype("f8"), np.dtype("c16")}
 class Operators(Records):
     """Methods of the function compiler; *self* is one."""
 
+    collection: Callable[[ast.expr], Value]
+
     def on_BinOp(self, node: ast.BinOp) -> Value:
         chain = [node]  # a + b + c + ...: without a call of Python for each
         while isinstance(chain[-1].left, ast.BinOp):
@@ -299,7 +301,8 @@ class Operators(Records):
         is_weak = True
         entered = 0
         for i, (op, right_node) in enumerate(zip(node.ops, node.comparators)):
-            right = self.expr(right_node)
+            is_in = isinstance(op, (ast.In, ast.NotIn))
+            right = self.collection(right_node) if is_in else self.expr(right_node)
             if i + 1 < len(node.ops) and right.is_scalar and not right.is_const:
                 once = right
                 if not right.text.isidentifier():  # it is used twice
@@ -340,7 +343,9 @@ class Operators(Records):
             return self.constant(same == isinstance(op, ast.Is), node)
         if isinstance(op, (ast.In, ast.NotIn)):
             if not b.is_tuple or not a.is_scalar:
-                raise self.source.error("`in` is supported for tuples of numbers only", node)
+                raise self.source.error(
+                    "`in` is supported for numbers in tuples, lists and sets", node
+                )
             a = self.keep(a) if not self.conditional else a
             texts = []
             for item in b.items:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -47,37 +48,20 @@ class Statements(Expressions):
     """Methods of the function compiler; *self* is one."""
 
     kernel: bool
-    replaced: list[dict[str, Any]]
-    rebound: dict[int, set[str]]
+    decided: dict[int, bool]
+    has_walrus: bool
     pending: Any
     result: Type | None
     assign_name: Callable[..., None]
     _store_variable: Callable[..., list[str]]
 
     def block(self, statements: Sequence[ast.stmt]) -> None:
-        """Statements one after the other, in which names may be bound anew, see rebind."""
-        inside = bool(self.replaced)
-        self.open_block(statements if inside else None)
+        """Statements that may be done never, or several times: the constants of their names are
+        known in them only."""
+        before = len(self.const_locals)
         self._statements(statements)
-        self.close_block(statements if inside else None)
-
-    def open_block(self, key: Any) -> None:
-        """The begin of what may be done never, or several times. key: what it is known by in the
-        next walk; None for the whole function."""
-        self.replaced.append({})
-        for name in self.rebound.get(id(key), ()):  # it may be what the last turn left
-            self.unknown.add(name)
-
-    def close_block(self, key: Any) -> None:
-        """Its end: names that were bound anew in it are what they were before, of which nothing
-        tells whether they still are that."""
-        replaced = self.replaced.pop()
-        self.vars.update(replaced)
-        if key is not None:
-            self.rebound.setdefault(id(key), set()).update(replaced)
-            for name in replaced:
-                self.unknown.add(name)
-                self.replaced[-1].setdefault(name, self.vars[name])
+        for name in [*self.const_locals][before:]:
+            self.left[name] = self.const_locals.pop(name)
 
     def _statements(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
@@ -87,6 +71,8 @@ class Statements(Expressions):
                 raise self.source.error(
                     _NOT_SUPPORTED.get(kind, f"{kind} is not supported in kernels"), statement
                 )
+            if self.has_walrus:
+                self.renewed = _named(statement)
             try:
                 method(statement)
             except NotYet as error:
@@ -139,9 +125,9 @@ class Statements(Expressions):
     def assign(self, target: ast.expr, value: Value) -> None:
         """Assignment to a name, an item, or several of them."""
         if isinstance(target, ast.Name):
-            if value.is_tuple and any(self._mentions(i, target.id) for i in value.items):
+            if value.is_tuple and any(self._mentions(i, target) for i in value.items):
                 value = self.keep(value)
-            self.assign_name(target.id, value, target)
+            self.assign_name(target, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             if any(isinstance(t, ast.Starred) for t in target.elts):
                 plain, value = self._starred(target, value)
@@ -150,7 +136,7 @@ class Statements(Expressions):
             if len(items) != len(target.elts):
                 raise self.source.error(f"{len(items)} values for {len(target.elts)} names", target)
             if any(not isinstance(t, ast.Name) for t in target.elts) or any(
-                self._mentions(item, t.id)
+                self._mentions(item, t)
                 for i, t in enumerate(target.elts)
                 for item in items[i + 1 :]
                 if isinstance(t, ast.Name)
@@ -184,9 +170,9 @@ class Statements(Expressions):
         plain = ast.copy_location(ast.Tuple(elements, ast.Store()), target)
         return plain, Value(TupleType(tuple(v.type for v in items)), items=items)
 
-    def _mentions(self, value: Value, name: str) -> bool:
-        """Whether the text of a value reads a variable (or memory, which might be written)."""
-        v = self.vars.get(name)
+    def _mentions(self, value: Value, target: ast.Name) -> bool:
+        """Whether the text of a value reads the variable of a target."""
+        v = self.vars.get(self.key_of(target, stored=True))
         if v is None:
             return False
         return any(v.cname in text for text in self.texts_of(value))
@@ -208,13 +194,13 @@ class Statements(Expressions):
             self.store_field(node.target, record, node.target.attr, new)
             return
         assert isinstance(node.target, ast.Name)
-        load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-        value = self.binary(node, node.op, self.expr(load), self.expr(node.value))
-        self.assign_name(node.target.id, value, node)
+        value = self.binary(node, node.op, self.on_Name(node.target), self.expr(node.value))
+        self.assign_name(node.target, value)
 
     def do_If(self, node: ast.If) -> None:
         test = self.test(node.test)
         if test.is_const:  # only one of them is ever taken
+            self.decided[id(node)] = bool(test.const)
             self._statements(node.body if test.const else node.orelse)
             return
         self.emit(f"if ({bare(test.text)}) {{")
@@ -226,11 +212,12 @@ class Statements(Expressions):
 
     def do_While(self, node: ast.While) -> None:
         flag = self.loop_flag(node)
-        self.open_block(node)
         place = len(self.lines)
         self.indent += 1
         test = self.test(node.test)
         self.indent -= 1
+        if test.is_const:
+            self.decided[id(node)] = bool(test.const)
         if len(self.lines) > place or test.is_const:
             self.lines.insert(place, "    " * self.indent + "for (;;) {")
             if not (test.is_const and test.const):
@@ -252,7 +239,6 @@ class Statements(Expressions):
         self.flags.append(flag)
         self.inner(node.body)
         self.flags.pop()
-        self.close_block(node)
         self.emit("}")
         if node.orelse:
             if flag:
@@ -274,7 +260,6 @@ class Statements(Expressions):
         flag = self.loop_flag(node)
         source = self.iteration(node.iter)
         counter = self.counter()
-        self.open_block(node)
         kind, parts = source
         if kind == "range":
             start, stop, step = parts
@@ -346,10 +331,10 @@ class Statements(Expressions):
             return
         if not isinstance(t, (ArrayType, RecordType)):
             raise self.source.error(f"{t} cannot be returned", node)
-        if t.space == "private" and any(size for _, _, size in self.temps):
+        if self.is_own(t, value.text):
             raise self.source.error(
-                "a function with an array of its own (local.array) returns none of the thread's "
-                "memory: it may be gone; make the array where it is used, and pass it",
+                "an array of the function's own (local.array) cannot be returned: it is gone with "
+                "the call; make the array where it is used, and pass it",
                 node,
             )
         for line in self._store_variable(t, name, value):
@@ -368,6 +353,18 @@ class Statements(Expressions):
         self.need_implicit("pg_error", "PG_GLOBAL pg_i32 *pg_error", "")
         condition = "0" if test.is_const else test.text
         self.emit(f"if (!({condition})) *pg_error = {number};")
+
+
+def _named(statement: ast.stmt) -> dict[str, int]:
+    """The names that ``:=`` assigns to in the expressions of a statement itself, and how often."""
+    todo: list[Any] = [
+        part
+        for _, field in ast.iter_fields(statement)
+        for part in (field if isinstance(field, list) else [field])
+        if isinstance(part, ast.expr)
+    ]
+    walked = (node for part in todo for node in ast.walk(part))
+    return collections.Counter(n.target.id for n in walked if isinstance(n, ast.NamedExpr))
 
 
 def _has_break(body: Sequence[ast.stmt]) -> bool:

@@ -294,3 +294,8 @@ def flat_types(t: Type) -> list[Any]:
     if isinstance(t, TupleType):
         return [inner for item in t.items for inner in flat_types(item)]
     return [t]
+
+
+def has_object(t: Any) -> bool:
+    """Whether it is an object that is known when the kernel is compiled, or a tuple with one."""
+    return isinstance(t, ObjectType) or any(map(has_object, getattr(t, "items", ())))

@@ -536,33 +536,6 @@ def test_names_without_assignment(make: Any) -> None:
     assert (out.get() == np.arange(4.0) * factor + SCALE).all()
 
 
-def leaves(a):
-    x = a[0]
-    while x > 0:
-        x = a
-        x = x[1]
-    return x
-
-
-def after_if(a):
-    x = 1.0
-    if a[0] > 0:
-        x = a
-        x = x[1]
-    return x
-
-
-def turns(a):
-    x = 7.0
-    s = 0.0
-    for i in range(3):
-        if i > 0:
-            s += x
-        x = a
-        x = x[i]
-    return s
-
-
 def loop_target(a):
     s = 0.0
     for x in range(0):
@@ -580,11 +553,8 @@ def own_array(a):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (leaves, "x was .* before, and would become .*; use two names"),
-        (after_if, "x was .* before, and would become .*; use two names"),
-        (turns, "x was .* before, and would become .*; use two names"),
         (loop_target, "x was .* before, and would become .*; use two names"),
-        (lambda a: own_array(a)[0], "none of the thread's memory"),
+        (lambda a: own_array(a)[0], "array of the function's own"),
         (lambda a: a, "cannot be returned to the host"),
     ],
 )
