@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import operator
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from .. import _array
 from .._array import GPUArray
-from . import dtypes, layout
+from . import foreign, layout
 from .device import Device, as_device, default_device
 
 __all__ = ["dlpack", "dlpack_device", "from_cuda_array", "from_dlpack", "token"]
@@ -224,20 +225,43 @@ def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = Non
         return _moved(_view(x), device, copy)
     if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
         raise TypeError(f"from_dlpack: {type(x).__name__} has no __dlpack__ and __dlpack_device__")
-    kind, number = (int(v) for v in x.__dlpack_device__())
+    kind, number = _device_of(x)
     if kind in _HOSTS:
         if copy is False:
             raise ValueError("from_dlpack: what is on the host is copied to the device; copy=False")
-        host = np.asarray(_array._dlpack_import(_capsule(x)))
+        host = np.asarray(_import(x, (kind, number)))
         return (default_device() if device is None else device).put(host)
     if kind in (CUDA, CUDA_MANAGED):
         return _take_cuda(x, (kind, number), device, copy)
     if kind == OPENCL:
-        return _take_opencl(x, device, copy)
+        return _take_opencl(x, (kind, number), device, copy)
     raise BufferError(
         f"from_dlpack: memory of {_NAMES.get(kind, f'a device of kind {kind}')} cannot be shared "
         "with OpenCL or CUDA; copy it to the host first, and use pygpu.xp.asarray()"
     )
+
+
+def _device_of(x: Any) -> tuple[int, int]:
+    found = x.__dlpack_device__()
+    try:
+        kind, number = (operator.index(part) for part in found)
+    except (TypeError, ValueError):
+        raise BufferError(
+            f"from_dlpack: {type(x).__name__}.__dlpack_device__() is {found!r}, not two ints"
+        ) from None
+    return kind, number
+
+
+def _import(x: Any, device: tuple[int, int], **options: Any) -> Any:
+    """The tensor of what x exports. A pointer that is taken for a handle of OpenCL, or for one of
+    another device, would end the process, so x must say the same of its device twice."""
+    tensor = _array._dlpack_import(_capsule(x, **options))
+    if tensor.device != device:
+        raise BufferError(
+            f"from_dlpack: the capsule of {type(x).__name__} is for device {tensor.device}, and "
+            f"its __dlpack_device__() is {device}"
+        )
+    return tensor
 
 
 def _capsule(x: Any, **options: Any) -> Any:
@@ -271,24 +295,24 @@ def _cuda_device(number: int | None) -> Device:
     """By the current context if it is of that device, else by the device's primary context."""
     cuda = _cuda()
     as_device("cuda")
+    count = cuda.Device.count()
+    if number is not None and not 0 <= number < count:
+        raise BufferError(f"from_dlpack: there is no CUDA device {number}, of {count}")
     current = cuda.Context.get_current()
     if current is not None and (number is None or cuda.Context.get_device() == cuda.Device(number)):
         return as_device(current)
-    if number is None:
-        return as_device("cuda")
-    return as_device(cuda.Device(number))
+    return as_device("cuda" if number is None else cuda.Device(number))
 
 
-def _check_address(call: str, address: int, where: Device) -> None:
-    """An address that the driver does not know would end the process."""
+def _place(call: str, where: Device, address: int, tensor: Any, own: bool) -> int:
+    """The number of the CUDA device whose memory the items lie in. own: it must be that of
+    *where*."""
     with where.current():
-        try:
-            _cuda().mem_get_address_range(address)
-        except Exception:
-            raise BufferError(
-                f"{call}: address {address:#x} is no memory of the CUDA driver that pygpu uses "
-                f"({where!r})"
-            ) from None
+        found = foreign.check_range(call, address, tensor.shape, tensor.strides, tensor.dtype)
+    here = _cuda_number(where.backend.device)
+    if own and found not in (None, here):
+        raise BufferError(f"{call}: the memory at {address:#x} is of device {found}, not of {here}")
+    return here if found is None else found
 
 
 def _over_pointer(
@@ -297,12 +321,10 @@ def _over_pointer(
     kind: tuple[int, int],
     address: int,
     shape: tuple[int, ...],
-    strides: tuple[int, ...] | None,
+    strides: tuple[int, ...],
     dtype: np.dtype[Any],
 ) -> Any:
     """An array over CUDA's memory."""
-    if strides is None:
-        strides = layout.c_strides(shape, dtype.itemsize)
     low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
     memory = _pointer_class()(owner, address + low, high - low, kind)
     cls: Any = importlib.import_module("pygpu.cuda.gpuarray").GPUArray
@@ -316,20 +338,22 @@ def _take_cuda(x: Any, kind: tuple[int, int], device: Device | None, copy: bool 
     if device is not None and device == where:
         where = device
     handle = _LEGACY if where.queue is None else where.queue.handle
-    tensor = _array._dlpack_import(_capsule(x, stream=handle))
+    tensor = _import(x, kind, stream=handle)
     address = tensor.address + tensor.offset
-    if address:
-        _check_address("from_dlpack", address, where)
+    _place("from_dlpack", where, address, tensor, own=kind[0] == CUDA)
     array = _over_pointer(where, tensor, kind, address, tensor.shape, tensor.strides, tensor.dtype)
     if tensor.read_only:
         copy = _read_only(copy)
     return _moved(array, device, copy)
 
 
-def _take_opencl(x: Any, device: Device | None, copy: bool | None) -> Any:
+def _take_opencl(x: Any, kind: tuple[int, int], device: Device | None, copy: bool | None) -> Any:
     arrays: Any = importlib.import_module("pygpu.array")
 
-    tensor = _array._dlpack_import(_capsule(x))
+    tensor = _import(x, kind)
+    if tensor.address == 0:  # there are no items
+        empty = np.empty(tensor.shape, tensor.dtype)
+        return (as_device("opencl") if device is None else device).put(empty)
     memory = _buffer_class().from_int_ptr(tensor.address, True)
     memory.owner = tensor
     where = None
@@ -340,8 +364,19 @@ def _take_opencl(x: Any, device: Device | None, copy: bool | None) -> Any:
                 break
     if where is None:
         where = as_device(memory.context)
-    layout.check_memory(
-        "from_dlpack", memory, tensor.offset, tensor.shape, tensor.strides, tensor.dtype.itemsize
+    try:
+        layout.check_memory(
+            "from_dlpack",
+            memory,
+            tensor.offset,
+            tensor.shape,
+            tensor.strides,
+            tensor.dtype.itemsize,
+        )
+    except ValueError as error:
+        raise BufferError(str(error)) from None
+    foreign.check_alignment(
+        "from_dlpack", tensor.offset, tensor.shape, tensor.strides, tensor.dtype
     )
     cls: Any = arrays.Array
     array = cls.__new__(cls)
@@ -369,59 +404,21 @@ def from_cuda_array(x: Any, *, device: Device | None = None, copy: bool | None =
     The array's stream waits for the one that x names. Raises BufferError for what cannot be shared,
     ValueError if copy is False and a copy is needed.
     """
-    call = "__cuda_array_interface__"
-    try:
-        shown = x.__cuda_array_interface__
-        version = int(shown["version"])
-        shape = layout.as_shape(tuple(shown["shape"]), call)
-        dtype = np.dtype(shown["typestr"])
-        address, read_only = shown["data"]
-        address = int(address)
-        strides = shown.get("strides")
-        strides = None if strides is None else tuple(int(s) for s in strides)
-        stream = shown.get("stream")
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BufferError(
-            f"{call} of {type(x).__name__} is not as it should be: {error}"
-        ) from error
-    if version < 2 or shown.get("mask") is not None or stream == 0:
-        raise BufferError(
-            f"{call}: version {version}, mask {shown.get('mask')!r}, stream {stream!r}: versions 2 "
-            "and 3 without a mask are known here, and 0 is no stream"
-        )
-    if dtype.kind == "V" and shown.get("descr"):
-        dtype = np.dtype([tuple(field) for field in shown["descr"]])
-    dtype = dtypes.native(dtype, call)
-    if strides is not None and len(strides) != len(shape):
-        raise BufferError(f"{call}: {len(strides)} strides for {len(shape)} axes")
+    call = f"__cuda_array_interface__ of {type(x).__name__}"
+    shown = foreign.read(x.__cuda_array_interface__, call)
     where = _cuda_device(None)
+    number = _place(call, where, shown.address, shown, own=False)
+    if number != _cuda_number(where.backend.device):
+        where = _cuda_device(number)
     if device is not None and device == where:
         where = device
-    if address:
-        _check_address(call, address, where)
-    elif 0 not in shape:
-        raise BufferError(f"{call}: there are items, and no memory")
-    kind = CUDA, _cuda_number(where.backend.device)
-    array = _over_pointer(where, x, kind, address, shape, strides, dtype)
-    if stream is not None:
-        _wait_for(where, int(stream))
-    if read_only:
+    kind = CUDA, number
+    array = _over_pointer(where, x, kind, shown.address, shown.shape, shown.strides, shown.dtype)
+    with where.current():
+        foreign.wait_for(where.backend, where.queue, shown.stream)
+    if shown.read_only:
         copy = _read_only(copy)
     return _moved(array, device, copy)
-
-
-def _wait_for(where: Device, handle: int) -> None:
-    """Let a device's stream wait for another library's."""
-    mine = _LEGACY if where.queue is None else where.queue.handle
-    if handle == mine:
-        return
-    with where.current():
-        theirs = None if handle == _LEGACY else _cuda().Stream.from_handle(handle)
-        event = where.backend.event(theirs)
-        if where.queue is None:
-            event.synchronize()
-        else:
-            where.queue.wait_for_event(event)
 
 
 # ---- Dask

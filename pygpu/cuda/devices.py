@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pygpu import _cuda
-from pygpu.core import layout
+from pygpu.core import foreign, layout
 from pygpu.core.backend import backend_of
 from pygpu.pykernel.arguments import In, InOut, Out
 
@@ -271,19 +271,20 @@ def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -
 
     desc: what __cuda_array_interface__ gives. owner: is kept alive as long as the array. sync:
     wait for the device if *desc* names a stream. Raises TypeError for what is no such
-    dictionary and NotImplementedError for arrays with a mask.
+    dictionary, BufferError where the items do not lie in one allocation of the current context's
+    device, and NotImplementedError for arrays with a mask.
     """
     call = "from_cuda_array_interface"
-    try:
-        shape, typestr, data = desc["shape"], desc["typestr"], desc["data"][0]
-    except (TypeError, KeyError, IndexError) as error:
-        raise TypeError(f"{call}: desc needs 'shape', 'typestr' and 'data': {error}") from None
-    if desc.get("mask") is not None:
+    if isinstance(desc, dict) and desc.get("mask") is not None:
         raise NotImplementedError(f"{call}: arrays with a mask")
-    if sync and desc.get("stream") is not None:
+    shown = foreign.read(desc, f"{call}: desc")
+    backend_of(None)
+    foreign.check_current(call, shown)
+    if sync and shown.stream is not None:
         synchronize()
-    strides = desc.get("strides")
-    return DeviceNDArray(shape, np.dtype(typestr), gpudata=data or 0, strides=strides, base=owner)
+    return DeviceNDArray(
+        shown.shape, shown.dtype, gpudata=shown.address, strides=shown.strides, base=owner
+    )
 
 
 # ---- profiling and the rest of Numba's names

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._array import GPUArray
-from ..core import dtypes
-from ..core.backend import Backend
+from ..core import dtypes, foreign
+from ..core.backend import Backend, backend_of
 from .types import Scalar
 
 __all__ = ["In", "InOut", "Out", "pointer_view", "to_device", "view_of"]
@@ -75,12 +75,11 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
         return made
     interface = getattr(arg, "__cuda_array_interface__", None)
     if interface is not None and backend.name == "cuda":
-        try:
-            return view_of(interface, arg)
-        except (KeyError, TypeError) as error:
-            raise TypeError(
-                f"{name}: the __cuda_array_interface__ of a {type(arg).__name__} is none: {error}"
-            ) from None
+        call = f"{name}: the __cuda_array_interface__ of a {type(arg).__name__}"
+        shown = foreign.read(interface, call)
+        foreign.check_current(call, shown)
+        foreign.wait_for(backend, queue, shown.stream)
+        return view_of(shown, arg)
     return arg
 
 
@@ -120,17 +119,16 @@ def _copy_of(backend: Backend, queue: Any, host: np.ndarray, copies: bool = True
     return pygpu.array.to_device(queue, host)
 
 
-def view_of(interface: dict[str, Any], owner: Any) -> Any:
-    """Another library's array as one of ours, on the same memory."""
+def view_of(shown: foreign.Shown, owner: Any) -> Any:
+    """Another library's array as one of ours, on the same memory, which was looked at."""
     from pygpu.cuda.gpuarray import GPUArray as CudaArray
 
-    return CudaArray(
-        interface["shape"],
-        np.dtype(interface["typestr"]),
-        gpudata=interface["data"][0],
-        strides=interface.get("strides"),
-        base=owner,
-    )
+    cls: Any = CudaArray
+    array = cls.__new__(cls)
+    _, _, shape, strides, dtype, _ = shown
+    array._init(backend_of(None), None, shown.address, 0, shape, strides, dtype, None)
+    array.base = owner
+    return array
 
 
 def pointer_view(name: str, address: int, dtype: np.dtype[Any]) -> Any:
@@ -150,4 +148,5 @@ def pointer_view(name: str, address: int, dtype: np.dtype[Any]) -> Any:
             f"{dtype}"
         )
     count = (begin + size - address) // dtype.itemsize
-    return view_of({"shape": (count,), "typestr": dtype.str, "data": (address, False)}, None)
+    shown = foreign.Shown(address, False, (count,), (dtype.itemsize,), dtype, None)
+    return view_of(shown, None)

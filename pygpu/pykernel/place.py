@@ -163,7 +163,4 @@ def from_interface(obj: Any) -> Any:
     __cuda_array_interface__; work that it names a stream for is waited for."""
     from pygpu.cuda.devices import from_cuda_array_interface
 
-    shown = obj.__cuda_array_interface__
-    if shown.get("mask") is not None:
-        raise TypeError("masked arrays are not supported")
-    return from_cuda_array_interface(shown, owner=obj)
+    return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj)

@@ -174,7 +174,7 @@ static int optional(PyObject *obj, PyObject *name, PyObject **out) {
 }
 
 /* Interned, for the life of the process. */
-static PyObject *gpudata_name, *interface_name, *data_name, *stream_name;
+static PyObject *gpudata_name, *interface_name, *data_name, *stream_name, *mask_name;
 
 static int make_name(PyObject **name, const char *text) {
     if (PG_UNLIKELY(*name == NULL)) {
@@ -205,7 +205,8 @@ int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *a
 
 int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
     PyObject *interface;
-    if (make_name(&interface_name, "__cuda_array_interface__") < 0 || make_name(&data_name, "data") < 0 || make_name(&stream_name, "stream") < 0) {
+    if (make_name(&interface_name, "__cuda_array_interface__") < 0 || make_name(&data_name, "data") < 0 || make_name(&stream_name, "stream") < 0 ||
+        make_name(&mask_name, "mask") < 0) {
         return -1;
     }
     int found = optional(arg, interface_name, &interface);
@@ -215,8 +216,12 @@ int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject 
     /* Owned: a stream's __index__, or the keys' __eq__, may change the dict. */
     PyObject *data = PyDict_Check(interface) ? Py_XNewRef(PyDict_GetItem(interface, data_name)) : NULL;
     PyObject *stream = data != NULL ? Py_XNewRef(PyDict_GetItem(interface, stream_name)) : NULL;
+    PyObject *mask = data != NULL ? PyDict_GetItem(interface, mask_name) : NULL;
     int result = -1;
-    if (data == NULL || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
+    if (mask != NULL && mask != Py_None) {
+        function_refuse(self, i, "the __cuda_array_interface__ of %s has a mask, which kernels do "
+                        "not see; pass the data without it", Py_TYPE(arg)->tp_name);
+    } else if (data == NULL || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
         function_refuse(self, i, "__cuda_array_interface__ of %s must be a dict whose 'data' is (pointer, read-only)", Py_TYPE(arg)->tp_name);
     } else if (wait_for_producer(self, i, stream, launch) == 0) {
         result = function_use_pointer(self, i, param, arg, Py_NewRef(PyTuple_GET_ITEM(data, 0)), at, launch, keep) < 0 ? -1 : 1;

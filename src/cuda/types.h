@@ -47,6 +47,7 @@
     X(cud_enum_functions)     \
     X(cud_nvrtc_functions)    \
     X(cud_memory_functions)   \
+    X(cud_range_functions)    \
     X(cud_stream_memory_functions) \
     X(cud_transfer_functions) \
     X(cud_transfer_device_functions) \

@@ -1,0 +1,104 @@
+/* range.c - which of the driver's memory an address lies in, for memory that other libraries claim
+ * to have. */
+#include "memory.h"
+
+enum { OF_HOST = 1, ABOUT_TYPE = 2, ABOUT_DEVICE = 9, ABOUT_START = 11, ABOUT_SIZE = 12 };
+
+typedef struct {
+    CUdeviceptr start;
+    size_t size;
+} Range;
+
+static int about(CUdeviceptr ptr, int attribute, void *out) {
+    CUresult status = CUDA_SUCCESS;
+    CU_BESIDE(status, cuPointerGetAttribute, out, (CUpointer_attribute)attribute, ptr);
+    return status == CUDA_SUCCESS;
+}
+
+static int range_at(CUdeviceptr ptr, Range *out) {
+    CUresult status = CUDA_SUCCESS;
+    CU_BESIDE(status, cuMemGetAddressRange, &out->start, &out->size, ptr);
+    return status == CUDA_SUCCESS && ptr >= out->start && ptr - out->start < out->size;
+}
+
+/* The addresses that were reserved together. */
+static int reserved_at(CUdeviceptr ptr, Range *out) {
+    return about(ptr, ABOUT_START, &out->start) && about(ptr, ABOUT_SIZE, &out->size) &&
+           ptr >= out->start && ptr - out->start < out->size;
+}
+
+/* Memory that was mapped piece by piece into one reservation (cuMemMap) is one range, as far as it
+ * is mapped. Of allocations beside each other each has its own. */
+static void extend(Range *range, CUdeviceptr end) {
+    Range all, next;
+    if (end - range->start <= range->size || !reserved_at(range->start, &all) ||
+        end - all.start > all.size) {
+        return;
+    }
+    while (end - range->start > range->size &&
+           range_at(range->start + range->size, &next) &&
+           next.start == range->start + range->size) {
+        range->size += next.size;
+    }
+}
+
+/* Memory of the host that is mapped, where the driver knows no allocation: its ends must be. */
+static int of_host(CUdeviceptr ptr, size_t n, Range *out) {
+    unsigned first = 0, last = 0;
+    if (!about(ptr, ABOUT_TYPE, &first) || !about(ptr + (n - 1), ABOUT_TYPE, &last) ||
+        first != last) {
+        return 0;
+    }
+    if (!reserved_at(ptr, out)) {
+        *out = (Range){ptr, n};
+    }
+    return 1;
+}
+
+PG_DOC(memory_range__doc__, "_memory_range", "address, nbytes",
+       "(address: int, nbytes: int) -> tuple[int, int, int | None] | None",
+       "Start and size [bytes] of the memory at an address, and the number of its device.\n\n"
+       "nbytes: how many are of interest. The device is None if it is the current context's, and for "
+       "memory of the host; the result is None for what the driver does not know.");
+static ArgSpec memory_range_args = PG_ARGSPEC(memory_range__doc__);
+
+static PyObject *memory_range(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames) {
+    const char *call = "_memory_range";
+    PyObject *a[2];
+    uint64_t address, n;
+    Range range;
+    if (pg_args(&memory_range_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_u64(a[0], call, "address", &address) < 0 || pg_as_u64(a[1], call, "nbytes", &n) < 0) {
+        return NULL;
+    }
+    Context *context = cud_context_current(PyModule_GetState(module));
+    if (context == NULL) {
+        return NULL;
+    }
+    int here = context->device;
+    Py_DECREF((PyObject *)context);
+    if (n == 0 || n > UINT64_MAX - address) {
+        return PyErr_Format(PyExc_ValueError, "%s: %llu bytes at %p", call, (unsigned long long)n,
+                            (void *)(uintptr_t)address);
+    }
+    if (range_at(address, &range)) {
+        extend(&range, address + n);
+    } else if (!of_host(address, n, &range)) {
+        Py_RETURN_NONE;
+    }
+    unsigned type = 0;
+    int device = -1;
+    if (!about(address, ABOUT_DEVICE, &device) || device < 0 || device == here ||
+        (about(address, ABOUT_TYPE, &type) && type == OF_HOST)) {
+        return Py_BuildValue("(KKO)", (unsigned long long)range.start,
+                             (unsigned long long)range.size, Py_None);
+    }
+    return Py_BuildValue("(KKi)", (unsigned long long)range.start, (unsigned long long)range.size,
+                         device);
+}
+
+PyMethodDef cud_range_functions[] = {
+    {"_memory_range", FAST(memory_range), memory_range__doc__},
+    {NULL, NULL, 0, NULL},
+};
