@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["argsort", "searchsorted", "sort", "unique"]
 
 _SMALL_KEYS = 30  # bits of a count in onesweep's states
+_WIDE = 1 << 32  # from this many items in a row on, counts and positions have 64 bits
 
 
 def _rows_last(a: Any, axis: int) -> Any:
@@ -114,8 +115,6 @@ def _sort_rows(x: Any, out: Any, rows: int, n: int, positions: bool) -> tuple[An
             _onesweep(backend, x_row, out_row, n, positions)
         work.changed(out, out_row)
     else:
-        if n >= 1 << 32:
-            raise ValueError(f"sort: {n} items in a row, and fewer than 2**32 are supported here")
         _radix(backend, x, out, rows, n, positions)
     return None
 
@@ -139,11 +138,13 @@ def _kernel(
     )
 
 
-def _passes(x: Any, out: Any, n_all: int, passes: int, positions: bool) -> Any:
+def _passes(
+    x: Any, out: Any, n_all: int, passes: int, positions: bool, place_bytes: int = 4
+) -> Any:
     """(reads, writes, first, last) of each pass, from x to out by scratch memory."""
     size = x.itemsize
     keys = [work.scratch(x, n_all * size) for _ in range(min(passes - 1, 2))]
-    places = [work.scratch(x, n_all * 4) for _ in range(len(keys) if positions else 0)]
+    places = [work.scratch(x, n_all * place_bytes) for _ in range(len(keys) if positions else 0)]
     reads: list[Any] = [x]
     for p in range(passes):
         last = p == passes - 1
@@ -164,18 +165,21 @@ def _radix(backend: Backend, x: Any, out: Any, rows: int, n: int, positions: boo
         groups, size = min(rows * tiles, backend.limits.units * 4), 1
     else:
         groups, size = min(rows * tiles, 1 << 20), sort_text.GROUP
-    counts = work.empty(x, (rows, (1 << bits) * tiles), np.uint32)
-    ends = work.empty(x, counts.shape, np.uint32)
-    for p, (reads, writes, first, last) in enumerate(_passes(x, out, rows * n, passes, positions)):
+    wide = n >= _WIDE
+    number = np.dtype(np.uint64 if wide else np.uint32)
+    counts = work.empty(x, (rows, (1 << bits) * tiles), number)
+    ends = work.empty(x, counts.shape, number)
+    steps = _passes(x, out, rows * n, passes, positions, number.itemsize)
+    for p, (reads, writes, first, last) in enumerate(steps):
 
         def text(first: bool = first, last: bool = last) -> str:
-            return sort_text.radix_source(positions, first, last, cpu)
+            return sort_text.radix_source(positions, first, last, cpu, wide)
 
         numbers = [rows, n, tiles, p * bits]
-        count = _kernel(backend, x.dtype, positions, "count", (first, last), text)
+        count = _kernel(backend, x.dtype, positions, "count", (first, last, wide), text)
         work.launch(x, count, groups, size, reads[:1], [counts], numbers)
-        scan("cumsum", counts, 1, dtype=np.uint32, out=ends)
-        scatter = _kernel(backend, x.dtype, positions, "scatter", (first, last), text)
+        scan("cumsum", counts, 1, dtype=number, out=ends)
+        scatter = _kernel(backend, x.dtype, positions, "scatter", (first, last, wide), text)
         work.launch(x, scatter, groups, size, [*reads, ends], writes, numbers)
 
 

@@ -1,5 +1,5 @@
 /* fill.c - commands that need no host memory: fill, migrate, marker, barrier, copies between devices. */
-#include "opencl.h"
+#include "pieces.h"
 
 PG_DOC(enqueue_fill_buffer__doc__, "enqueue_fill_buffer", "queue, mem, pattern, offset, size, wait_for=None",
        "(queue: CommandQueue, mem: MemoryObjectHolder, pattern: HostBuffer, offset: int, size: int, wait_for: Sequence[Event] | None = None) -> Event",
@@ -48,10 +48,13 @@ static PyObject *enqueue_fill_buffer(PyObject *module, PyObject *const *args, Py
     }
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
-    cl_mem mem = memory->mem;
+    OclFill fill = {memory->mem, NULL, offset, size, pattern.buf, length};
     ocl_memory_pin(memory);
-    OCL_ENQUEUE(queue, status, clEnqueueFillBuffer, queue->queue, mem, pattern.buf, length, offset, size, list.n, list.events, &event);
+    status = ocl_enqueue_fill(queue, &fill, &list, &event);
     ocl_memory_unpin(memory);
+    if (status != CL_SUCCESS) {
+        ocl_piece_let_go(event);
+    }
     result = ocl_finish_enqueue(queue, "clEnqueueFillBuffer", status, event, &list);
 done:
     PyBuffer_Release(&pattern); /* the driver has copied it */

@@ -129,7 +129,8 @@ static int module_exec(PyObject *module) {
     PyMethodDef *const tables[] = {ocl_driver_methods,     ocl_platform_functions, ocl_event_functions,   ocl_transfer_functions,
                                    ocl_buffer_functions,   ocl_image_functions,    ocl_svm_functions,     ocl_program_functions,
                                    ocl_kernel_functions,   ocl_fill_functions,     ocl_map_functions,     ocl_rect_functions,
-                                   ocl_enum_functions,     ocl_gl_functions,       ocl_region_functions};
+                                   ocl_enum_functions,     ocl_gl_functions,       ocl_region_functions,
+                                   ocl_piece_functions};
     if (add_errors(state) < 0 || add_types(module, state) < 0) {
         return -1;
     }

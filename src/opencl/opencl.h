@@ -92,6 +92,8 @@ PyObject *ocl_raise_with(State *state, const char *routine, cl_int status, const
  * ValueError (code INVALID_VALUE, INVALID_CONTEXT, ...), or for ocl_reject_type also a TypeError. */
 PyObject *ocl_reject(State *state, const char *routine, cl_int status, const char *format, ...);
 PyObject *ocl_reject_type(State *state, const char *routine, cl_int status, const char *format, ...);
+/* For a command whose event has ended with exec, a status below 0. */
+PyObject *ocl_raise_ended(State *state, const char *routine, cl_int exec);
 const char *ocl_status_name(cl_int status);
 int ocl_is_out_of_memory(cl_int status);
 /* After an allocating call failed: 1 if memory was freed (garbage collected, arguments of kernels dropped, pools trimmed) and the
@@ -589,7 +591,7 @@ void ocl_kernels_let_go(void); /* kernel_set.c: of memory that was given to call
 
 extern PyMethodDef ocl_platform_functions[], ocl_event_functions[], ocl_transfer_functions[], ocl_buffer_functions[],
     ocl_image_functions[], ocl_svm_functions[], ocl_program_functions[], ocl_kernel_functions[], ocl_fill_functions[],
-    ocl_map_functions[], ocl_rect_functions[], ocl_enum_functions[], ocl_gl_functions[], ocl_region_functions[];
+    ocl_map_functions[], ocl_rect_functions[], ocl_enum_functions[], ocl_gl_functions[], ocl_region_functions[], ocl_piece_functions[];
 
 #define X(name) extern PyType_Spec ocl_##name##_spec;
 OCL_TYPES(X)

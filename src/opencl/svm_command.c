@@ -1,5 +1,6 @@
 /* svm_command.c - commands on shared virtual memory: copy, map, unmap, fill, migrate. */
 #include "box.h"
+#include "pieces.h"
 
 /* Memory that a command uses: shared, or (copies only) the host's own. */
 typedef struct {
@@ -140,6 +141,20 @@ static int check_copy(State *state, const char *call, const Operand *dst, const 
     return 0;
 }
 
+typedef struct {
+    char *to;
+    const char *from;
+} SvmCopy;
+
+static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t size, cl_uint n, const cl_event *events,
+                         cl_event *event) {
+    const SvmCopy *copy = command;
+    cl_int status = CL_SUCCESS;
+    OCL_ENQUEUE(queue, status, clEnqueueSVMMemcpy, queue->queue, CL_FALSE, copy->to + start, copy->from + start, size, n, events,
+                event);
+    return status;
+}
+
 OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
     State *state = PyModule_GetState(module);
     const char *call = "enqueue_copy", *routine = "clEnqueueSVMMemcpy";
@@ -175,11 +190,17 @@ OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
         ocl_wait_list_clear(&list);
         goto done;
     }
-    OCL_ENQUEUE(queue, status, clEnqueueSVMMemcpy, queue->queue, CL_FALSE, dst.pointer, src.pointer, count, list.n, list.events, &event);
+    SvmCopy copy = {dst.pointer, src.pointer};
+    status = ocl_in_pieces(queue, copy_piece, &copy, count, &list, &event);
     Operand_unpin(&src);
     Operand_unpin(&dst);
     ocl_wait_list_clear(&list);
     if (status != CL_SUCCESS) {
+        if (event != NULL) { /* pieces that go on */
+            Operand_hold(&dst, state, event);
+            Operand_hold(&src, state, event);
+            ocl_piece_let_go(event);
+        }
         ocl_raise(state, routine, status);
         goto done;
     }
@@ -359,12 +380,16 @@ static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py
     }
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
-    OCL_ENQUEUE(queue, status, clEnqueueSVMMemFill, queue->queue, operand.pointer, pattern.buf, length, count, list.n, list.events, &event);
+    OclFill fill = {NULL, operand.pointer, 0, count, pattern.buf, length};
+    status = ocl_enqueue_fill(queue, &fill, &list, &event);
     Operand_unpin(&operand);
-    result = ocl_finish_enqueue(queue, "clEnqueueSVMMemFill", status, event, &list);
-    if (result != NULL && Operand_is_foreign(&operand)) {
+    if (event != NULL && Operand_is_foreign(&operand)) {
         Operand_hold(&operand, state, event);
     }
+    if (status != CL_SUCCESS) {
+        ocl_piece_let_go(event);
+    }
+    result = ocl_finish_enqueue(queue, "clEnqueueSVMMemFill", status, event, &list);
 done:
     PyBuffer_Release(&pattern); /* the driver has copied it */
     Operand_clear(&operand);

@@ -1,6 +1,7 @@
 /* transfer.c - copies between host memory and buffers and between buffers: enqueue_copy and what it stands on. */
 #include "blocking.h"
 #include "box.h"
+#include "pieces.h"
 
 PyObject *ocl_finish_enqueue(Queue *queue, const char *routine, cl_int status, cl_event event, WaitList *list) {
     ocl_wait_list_clear(list);
@@ -117,6 +118,20 @@ static PyObject *host_copy(State *state, const char *call, PyObject *queue_arg, 
     return ocl_finish_host_copy(queue, routine, status, event, &list, &view, host, blocking);
 }
 
+typedef struct {
+    cl_mem from, to;
+    size_t from_offset, to_offset;
+} BufferCopy;
+
+static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t size, cl_uint n, const cl_event *events,
+                         cl_event *event) {
+    const BufferCopy *copy = command;
+    cl_int status = CL_SUCCESS;
+    OCL_ENQUEUE(queue, status, clEnqueueCopyBuffer, queue->queue, copy->from, copy->to, copy->from_offset + start,
+                copy->to_offset + start, size, n, events, event);
+    return status;
+}
+
 static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg, PyObject *src_arg, PyObject *dst_arg, PyObject *byte_count,
                              size_t src_offset, size_t dst_offset, PyObject *wait_for) {
     WaitList list;
@@ -160,12 +175,15 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
     cl_event event = NULL;
     cl_int status;
     int tries = 0, again;
-    cl_mem from = src->mem, to = dst->mem;
+    BufferCopy copy = {src->mem, dst->mem, src_offset, dst_offset};
     ocl_memory_pin(src);
     ocl_memory_pin(dst);
     do {
-        status = CL_SUCCESS;
-        OCL_ENQUEUE(queue, status, clEnqueueCopyBuffer, queue->queue, from, to, src_offset, dst_offset, size, list.n, list.events, &event);
+        status = ocl_in_pieces(queue, copy_piece, &copy, size, &list, &event);
+        if (status != CL_SUCCESS) {
+            ocl_piece_let_go(event);
+            event = NULL;
+        }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
     ocl_memory_unpin(dst);

@@ -178,7 +178,7 @@ int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted
         return -1;
     }
     if (exec < 0) {
-        ocl_raise_with(state, routine, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "the command ended with %s (%d)", ocl_status_name(exec), (int)exec);
+        ocl_raise_ended(state, routine, exec);
         return -1;
     }
     return 0;
@@ -188,8 +188,7 @@ int ocl_event_check(const Event *self, const char *routine) {
     if (self->failed == 0) {
         return 0;
     }
-    ocl_raise_with(self->state, routine, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "the command ended with %s (%d)", ocl_status_name(self->failed),
-                   (int)self->failed);
+    ocl_raise_ended(self->state, routine, self->failed);
     return -1;
 }
 

@@ -84,3 +84,20 @@ def test_rows_of_all_small_lengths(make):
             np.testing.assert_array_equal(sort.sort(make(a)).get(), np.sort(a))
             places = sort.argsort(make(a)).get()
             np.testing.assert_array_equal(places, np.argsort(a, kind="stable"))
+
+
+def test_counts_and_positions_of_64_bits_as_for_rows_of_2_to_the_32_items(make, monkeypatch):
+    monkeypatch.setattr(sort, "_WIDE", 1)
+    used = []
+    radix_source = sort.sort_text.radix_source
+
+    def seen(*args):
+        used.append(args[-1])
+        return radix_source(*args)
+
+    monkeypatch.setattr(sort.sort_text, "radix_source", seen)
+    h = host(np.int32, 2 * 2500).reshape(2, 2500)
+    x = make(h)
+    assert (sort.sort(x).get() == np.sort(h, kind="stable")).all()
+    assert (sort.argsort(x).get() == np.argsort(h, kind="stable")).all()
+    assert used and all(used)

@@ -94,11 +94,13 @@ PG_KERNEL void small(PG_ARRAY_IN(X, x), PG_ARRAY({out}, out), pg_i64 rows, pg_i6
 """
 
 
-def pass_ends(positions: bool, first: bool, last: bool) -> tuple[str, str, str, str, str]:
+def pass_ends(
+    positions: bool, first: bool, last: bool, count: str = "pg_u32"
+) -> tuple[str, str, str, str, str]:
     """(type in, type out, expression of a key read, of an index read, statement of a write)."""
     in_type, out_type = ("X" if first else "K"), ("X" if last and not positions else "K")
     key = "sort_key(keys_in[@])" if first else "keys_in[@]"
-    index = "(pg_u32)(@ - start)" if first else "index_in[@]"
+    index = f"({count})(@ - start)" if first else "index_in[@]"
     if last and positions:
         put = "index_out[at] = (pg_i64)index;"
     elif last:
@@ -108,15 +110,19 @@ def pass_ends(positions: bool, first: bool, last: bool) -> tuple[str, str, str, 
     return in_type, out_type, key, index, put
 
 
-def pass_arrays(positions: bool, first: bool, last: bool) -> tuple[str, str]:
-    """(parameters, statements that start them), of what passes from one pass to the next."""
+def pass_arrays(
+    positions: bool, first: bool, last: bool, count: str = "pg_u32"
+) -> tuple[str, str]:
+    """(parameters, statements that start them), of what passes from one pass to the next.
+
+    count: the type of positions within a row, until the last pass."""
     in_type, out_type, *_ = pass_ends(positions, first, last)
     arrays = [("_IN", in_type, "keys_in")]
     if positions and not first:
-        arrays.append(("_IN", "pg_u32", "index_in"))
+        arrays.append(("_IN", count, "index_in"))
     ends = [] if last and positions else [("", out_type, "keys_out")]
     if positions:
-        ends.append(("", "pg_i64" if last else "pg_u32", "index_out"))
+        ends.append(("", "pg_i64" if last else count, "index_out"))
     parameters = ", ".join(
         [
             *(f"PG_ARRAY{m}({t}, {n})" for m, t, n in arrays),
@@ -133,25 +139,26 @@ def tile_items(cpu: bool) -> int:
     return 16384 if cpu else GROUP * 8
 
 
-def radix_source(positions: bool, first: bool, last: bool, cpu: bool) -> str:
+def radix_source(positions: bool, first: bool, last: bool, cpu: bool, wide: bool) -> str:
     """``count`` and ``scatter`` of one digit, of 8 bits on a CPU and 4 elsewhere: counts[(row, digit,
-    tile)], then their running sums within a row."""
+    tile)], then their running sums within a row. wide: a row has 2**32 items or more."""
     bins, tile = (256 if cpu else 16), tile_items(cpu)
-    _, _, key, index, put = pass_ends(positions, first, last)
+    number = "pg_u64" if wide else "pg_u32"
+    _, _, key, index, put = pass_ends(positions, first, last, number)
     in_type = "X" if first else "K"
-    parameters, starts = pass_arrays(positions, first, last)
+    parameters, starts = pass_arrays(positions, first, last, number)
     numbers = "pg_i64 rows, pg_i64 n, pg_i64 tiles, pg_i32 shift"
     count_head = f"""\
-PG_KERNEL void count(PG_ARRAY_IN({in_type}, keys_in), PG_ARRAY(pg_u32, counts), {numbers})
+PG_KERNEL void count(PG_ARRAY_IN({in_type}, keys_in), PG_ARRAY({number}, counts), {numbers})
 {{
-    PG_START_IN({in_type}, keys_in); PG_START(pg_u32, counts);
+    PG_START_IN({in_type}, keys_in); PG_START({number}, counts);
 """
     head = f"""\
-PG_KERNEL void scatter({parameters.replace("@", "PG_ARRAY_IN(pg_u32, ends)")}, {numbers})
+PG_KERNEL void scatter({parameters.replace("@", f"PG_ARRAY_IN({number}, ends)")}, {numbers})
 {{
-    PG_START_IN(pg_u32, ends); {starts}
+    PG_START_IN({number}, ends); {starts}
 """
-    take = f"pg_u32 index = {index.replace('@', 'i')};" if positions else ""
+    take = f"{number} index = {index.replace('@', 'i')};" if positions else ""
     read = key.replace("@", "i")
     where = f"""\
 pg_i64 row = g / tiles, tile = g % tiles, start = row * n;
@@ -161,7 +168,7 @@ pg_i64 row = g / tiles, tile = g % tiles, start = row * n;
     first_of = f"""\
 pg_i64 slot = (row * {bins} + DIGIT) * tiles + tile;
             """
-    base = f"(slot > row * {bins} * tiles ? ends[slot - 1] : 0)"
+    base = f"(slot > row * {bins} * tiles ? (pg_i64)ends[slot - 1] : 0)"
     if cpu:
         return f"""\
 {count_head}    for (pg_i64 g = PG_ID(0); g < rows * tiles; g += PG_IDS(0)) {{
@@ -212,7 +219,7 @@ pg_i64 slot = (row * {bins} + DIGIT) * tiles + tile;
 {head}    PG_LOCAL pg_u16 found[{bins * GROUP}]; /* of digit d by work-item w, at d * GROUP + w */
     PG_LOCAL pg_u32 sums[{GROUP}];
     PG_LOCAL K keys[{tile}];
-    {f"PG_LOCAL pg_u32 places[{tile}];" if positions else ""}
+    {f"PG_LOCAL {number} places[{tile}];" if positions else ""}
     pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
     for (pg_i64 g = PG_GROUP_ID(0); g < rows * tiles; g += PG_GROUPS(0)) {{
         {where}        for (pg_i64 i = from + id; i < end; i += {GROUP}) {{
@@ -252,7 +259,7 @@ pg_i64 slot = (row * {bins} + DIGIT) * tiles + tile;
         for (int k = 0; k < {each}; k++) {{
             if (id * {each} + k < many) {{
                 K key = keys[id * {each} + k];
-                {f"pg_u32 index = places[id * {each} + k];" if positions else ""}
+                {f"{number} index = places[id * {each} + k];" if positions else ""}
                 pg_i32 digit = (pg_i32)((key >> shift) & {bins - 1});
                 pg_i64 rank = found[digit * {GROUP} + id]++;
                 {first_of.replace("DIGIT", "digit")}pg_i64 at = start + {base} + rank - sums[digit];

@@ -1,0 +1,148 @@
+"""Fills by wide patterns, and commands on much memory as several commands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pygpu as cl
+import pygpu.array
+from pygpu import _opencl
+
+mf = cl.mem_flags
+OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+FILL = "clEnqueueFillBuffer"
+
+
+@pytest.fixture
+def queue(ctx):
+    return cl.CommandQueue(ctx)
+
+
+@pytest.fixture
+def small_pieces():
+    """No command has more than 1 KiB, and patterns are widened, as on NVIDIA's driver."""
+    _opencl._set_piece(1024)
+    yield
+    _opencl._set_piece(0)
+
+
+@pytest.fixture
+def wide_patterns():
+    _opencl._set_piece(1 << 30)
+    yield
+    _opencl._set_piece(0)
+
+
+def put(queue, n):
+    """A buffer of n bytes of 0xee."""
+    host = np.full(n, 0xEE, np.uint8)
+    return cl.Buffer(queue.context, mf.READ_WRITE | mf.COPY_HOST_PTR, hostbuf=host)
+
+
+def get(queue, buffer):
+    result = np.empty(buffer.size, np.uint8)
+    cl.enqueue_copy(queue, result, buffer)
+    return result
+
+
+def calls(function):
+    """How often *function* has the driver fill or copy: {name: count}."""
+    _opencl._call_counts(reset=True)
+    function()
+    counts = _opencl._call_counts()
+    names = (FILL, "clEnqueueCopyBuffer", "clEnqueueSVMMemFill", "clEnqueueSVMMemcpy")
+    return {name: counts[name] for name in names if counts.get(name)}
+
+
+def check_fill(queue, length, offset, size, total):
+    pattern = np.arange(7, 7 + length, dtype=np.uint8)
+    expected = np.full(total, 0xEE, np.uint8)
+    expected[offset : offset + size] = np.tile(pattern, size // length)
+    buffer = put(queue, total)
+    cl.enqueue_fill_buffer(queue, buffer, pattern, offset, size).wait()
+    assert (get(queue, buffer) == expected).all()
+
+
+@pytest.mark.parametrize("length", [1, 2, 4, 8, 16, 32, 64, 128])
+@pytest.mark.parametrize("start", [0, 1, 3, 16])
+@pytest.mark.parametrize("many", [1, 7, 4097, 5003])
+@pytest.mark.parametrize("piece", [0, 1024, 1 << 30])
+def test_every_width_and_alignment_is_filled_exactly(queue, length, start, many, piece):
+    _opencl._set_piece(piece)
+    try:
+        check_fill(queue, length, start * length, many * length, (start + many + 20) * length)
+    finally:
+        _opencl._set_piece(0)
+
+
+@pytest.mark.parametrize(
+    ("offset", "size", "expected"),
+    [(0, 65536, 1), (4, 65536, 1), (1, 65536, 3), (0, 65537, 2), (0, 1001, 1)],
+)
+def test_one_byte_patterns_over_much_memory_take_one_to_three_commands(
+    queue, wide_patterns, offset, size, expected
+):
+    buffer = put(queue, 70000)
+    fill = lambda: cl.enqueue_fill_buffer(queue, buffer, np.uint8(5), offset, size)  # noqa: E731
+    assert calls(fill) == {FILL: expected}
+    assert (get(queue, buffer)[offset : offset + size] == 5).all()
+
+
+@pytest.mark.parametrize("properties", [None, OUT_OF_ORDER])
+def test_the_event_of_a_fill_in_pieces_stands_for_all(device, ctx, small_pieces, properties):
+    if properties and not device.queue_properties & OUT_OF_ORDER:
+        pytest.skip("the device has no out-of-order queues")
+    queue = cl.CommandQueue(ctx, properties=properties)
+    buffer, gate = put(queue, 5000), cl.UserEvent(ctx)
+    event = cl.enqueue_fill_buffer(queue, buffer, np.uint32(1), 0, 5000, wait_for=[gate])
+    assert event.command_execution_status > cl.command_execution_status.COMPLETE
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    event.wait()
+    assert (get(queue, buffer).view(np.uint32) == 1).all()
+
+
+def test_a_copy_between_buffers_in_pieces(queue, small_pieces):
+    source = np.arange(5003, dtype=np.uint16)
+    a = cl.Buffer(queue.context, mf.READ_ONLY | mf.COPY_HOST_PTR, hostbuf=source)
+    b = put(queue, source.nbytes + 9)
+    copy = lambda: cl.enqueue_copy(queue, b, a, dst_offset=6, byte_count=source.nbytes)  # noqa: E731
+    assert calls(copy) == {"clEnqueueCopyBuffer": 10}
+    found = get(queue, b)
+    assert (found[6:-3].view(np.uint16) == source).all()
+    assert (found[:6] == 0xEE).all() and (found[-3:] == 0xEE).all()
+
+
+def test_shared_memory_in_pieces(queue, small_pieces, needs_svm):
+    a, b = (
+        cl.SVMAllocation(queue.context, 5003, 0, cl.svm_mem_flags.READ_WRITE) for _ in range(2)
+    )
+    fill = lambda: cl.enqueue_svm_memfill(queue, a, np.uint8(9))  # noqa: E731
+    assert calls(fill) == {"clEnqueueSVMMemFill": 6}  # 4 of 1024, the rest of the middle, the tail
+    copy = lambda: cl.enqueue_copy(queue, b, a)  # noqa: E731
+    assert calls(copy) == {"clEnqueueSVMMemcpy": 5}
+    found = np.empty(5003, np.uint8)
+    cl.enqueue_copy(queue, found, b)
+    assert (found == 9).all()
+
+
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_a_piece_that_cannot_be_enqueued_is_an_error_and_leaks_nothing(
+    queue, small_pieces, fault, failing
+):
+    buffer = put(queue, 3000)
+    before = _opencl._handle_counts()
+    fault(FILL, -6, failing)
+    with pytest.raises(cl.RuntimeError, match=FILL):
+        cl.enqueue_fill_buffer(queue, buffer, np.uint32(1), 0, 3000)
+    queue.finish()
+    assert _opencl._handle_counts() == before
+    cl.enqueue_fill_buffer(queue, buffer, np.uint32(2), 0, 3000)
+    assert (get(queue, buffer).view(np.uint32) == 2).all()
+
+
+def test_arrays_are_zeroed_in_pieces(queue, small_pieces):
+    zeros = pygpu.array.zeros(queue, 12345, np.uint8)
+    assert calls(lambda: pygpu.array.zeros(queue, 12345, np.uint8)) == {FILL: 14}
+    assert not zeros.get().any()
+    assert not pygpu.array.zeros_like(zeros + 1).get().any()
