@@ -162,8 +162,3 @@ def steady_handles() -> dict[str, int]:
     return _opencl._handle_counts()
 
 
-@pytest.fixture
-def failures_spread(device: cl.Device) -> None:
-    """Skips where the driver does not let a command fail with what it waits for."""
-    if "Intel" in device.platform.name and device.type == cl.device_type.CPU:
-        pytest.skip("Intel's runtime cannot let commands fail, so they run")

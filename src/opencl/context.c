@@ -1,6 +1,7 @@
 /* context.c - Context: devices of one platform that share memory and programs. */
 #include "hollow.h"
 #include "known.h"
+#include "standstill.h"
 
 enum {
 #define CONTEXT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
@@ -68,9 +69,7 @@ static int Context_fill(Context *self) {
         self->devices[self->n_devices++] = device;
         ocl_polls |= device->platform->is_nvidia;
         ocl_events_keep_context |= device->platform->is_intel_cpu;
-        if (device->version < self->version) {
-            self->version = device->version;
-        }
+        self->version = device->version < self->version ? device->version : self->version;
     }
     PyMem_Free(ids);
     if (status != CL_SUCCESS) {

@@ -16,12 +16,15 @@ static const StatusRow status_rows[] = {
 #define STATUS(name, kind, hint) {CL_##name, #name, #kind, hint},
 #include "status.def"
 #undef STATUS
-    {PG_STATUS_MISSING, "INVALID_OPERATION", "LogicError", "the loaded OpenCL library does not have this function; python -m pygpu shows its version"},
+    {PG_STATUS_MISSING, "INVALID_OPERATION", "LogicError",
+     "the loaded OpenCL library does not have this function; python -m pygpu shows its version"},
     {PG_STATUS_FORKED, "INVALID_OPERATION", "RuntimeError",
-     "this process was forked after OpenCL was used, and drivers do not survive that; start it with "
+     "this process was forked after OpenCL was used, and drivers do not survive that; start it "
+     "with "
      "multiprocessing.get_context('spawn') or make OpenCL objects only after the fork"},
     {NVIDIA_FAULT, "UNKNOWN_STATUS (-9999)", "LogicError",
-     "NVIDIA's driver answers so after a kernel used memory that is not its own, or was stopped by the driver; nothing of this "
+     "NVIDIA's driver answers so after a kernel used memory that is not its own, or was stopped by "
+     "the driver; nothing of this "
      "context works any more: make a new one, or start the process again"},
 };
 
@@ -36,7 +39,9 @@ static const StatusRow *find_row(cl_int status) {
 
 const char *ocl_status_name(cl_int status) {
     const StatusRow *row = find_row(status);
-    return row != NULL && status != NVIDIA_FAULT ? row->name : "UNKNOWN_STATUS"; /* its callers add the number */
+    return row != NULL && status != NVIDIA_FAULT
+               ? row->name
+               : "UNKNOWN_STATUS"; /* its callers add the number */
 }
 
 /* twin: "ValueError" or "TypeError" to make the class one that is that builtin too, or "". */
@@ -51,8 +56,9 @@ static PyObject *raise_error(State *state, const char *routine, cl_int status, c
         kind = "LogicError";
         hint = "";
     }
-    PyObject *error = PyObject_CallFunction(state->make_error, "sssisOs", kind, twin, routine, (int)code,
-                                            row != NULL ? row->name : unknown, extra != NULL ? extra : Py_None, hint);
+    PyObject *error = PyObject_CallFunction(state->make_error, "sssisOs", kind, twin, routine,
+                                            (int)code, row != NULL ? row->name : unknown,
+                                            extra != NULL ? extra : Py_None, hint);
     if (error != NULL) {
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
         Py_DECREF(error);
@@ -71,8 +77,9 @@ PyObject *ocl_reject_type(State *state, const char *routine, cl_int status, cons
 PyObject *ocl_raise_ended(State *state, const char *routine, cl_int exec) {
     const StatusRow *row = find_row(exec);
     const char *hint = row != NULL && exec == NVIDIA_FAULT ? row->hint : "";
-    return ocl_raise_with(state, routine, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "the command ended with %s (%d)%s%s",
-                          ocl_status_name(exec), (int)exec, *hint != '\0' ? ": " : "", hint);
+    return ocl_raise_with(state, routine, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+                          "the command ended with %s (%d)%s%s", ocl_status_name(exec), (int)exec,
+                          *hint != '\0' ? ": " : "", hint);
 }
 
 int ocl_is_out_of_memory(cl_int status) {

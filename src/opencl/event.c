@@ -1,4 +1,5 @@
 /* event.c - Event, NannyEvent: commands as they run. */
+#include "gates.h"
 #include "hollow.h"
 
 enum {
@@ -21,7 +22,7 @@ static const Info Profiling_info[] = {
 };
 
 static cl_int Event_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
-    cl_int status = CL_SUCCESS, failed = ((Event *)self)->failed;
+    cl_int status = CL_SUCCESS, failed = ocl_event_failed(self);
     if (PG_UNLIKELY(((Event *)self)->event == NULL)) { /* hollow */
         return CL_INVALID_EVENT;
     }
@@ -90,6 +91,23 @@ PyObject *ocl_event_new(State *state, cl_event event, cl_context context) {
     return (PyObject *)ocl_event_make(state, state->EventType, event, context);
 }
 
+PyObject *ocl_event_after(Queue *queue, cl_event event, WaitList *list) {
+    Gates *gates = list->gates;
+    list->gates = NULL;
+    if (list->keep != NULL || list->own != NULL) {
+        ocl_wait_list_clear(list);
+    }
+    PyObject *self = ocl_event_new(queue->state, event, queue->context->context);
+    if (PG_UNLIKELY(gates != NULL)) {
+        ocl_gates_enqueued(queue, gates);
+        if (self != NULL) {
+            ((Event *)self)->gates = ocl_gates_share(gates);
+        }
+        ocl_gates_let_go(gates);
+    }
+    return self;
+}
+
 PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, PyObject *ward) {
     Event *self = ocl_event_make(state, state->NannyEventType, event, context);
     if (self != NULL) {
@@ -119,6 +137,7 @@ void ocl_event_dealloc(PyObject *op) {
         CL_CALL(status, clReleaseContext, self->context);
         (void)status;
     }
+    ocl_gates_let_go(self->gates);
     Py_XDECREF(self->ward_or_dict);
     if (spare.n < MAX_SPARE && type == self->state->EventType) {
         spare.events[spare.n++] = self;
@@ -175,7 +194,9 @@ static PyObject *Event_set_callback(PyObject *op, PyObject *const *args, Py_ssiz
     }
     cl_int exec = CL_QUEUED, status = Event_query(self, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
     cl_int failed = status == CL_SUCCESS && exec < 0 ? exec : 0; /* PoCL would call with COMPLETE for what has failed before */
-    return ocl_add_callback(self->state, self->event, (cl_int)at, args[1], failed) < 0 ? NULL : Py_NewRef(Py_None);
+    return ocl_add_callback(self->state, self->event, (cl_int)at, args[1], failed, self->gates) < 0
+               ? NULL
+               : Py_NewRef(Py_None);
 }
 
 static PyObject *Event_get_profile(PyObject *op, void *Py_UNUSED(closure)) {

@@ -35,7 +35,7 @@ static PyObject *enqueue_fill_buffer(PyObject *module, PyObject *const *args, Py
         ocl_reject(state, call, CL_INVALID_VALUE, "%zu bytes at offset %zu end past the %zu bytes of the buffer", size, offset, memory->size);
         goto done;
     }
-    if (ocl_wait_list(state, a[5], call, queue->context->context, &list) < 0) {
+    if (ocl_wait_list(state, a[5], call, queue, &list) < 0) {
         goto done;
     }
     if (size == 0) {
@@ -97,7 +97,7 @@ static PyObject *enqueue_migrate(PyObject *module, PyObject *const *args, Py_ssi
         }
         mems[i] = memory->mem;
     }
-    if (ocl_wait_list(state, a[3], call, queue->context->context, &list) < 0) {
+    if (ocl_wait_list(state, a[3], call, queue, &list) < 0) {
         goto done;
     }
     if (n == 0) {
@@ -139,7 +139,7 @@ static PyObject *enqueue_marker(PyObject *module, PyObject *const *args, Py_ssiz
     WaitList list;
     Queue *queue;
     if (pg_args(&enqueue_marker_args, args, nargs, kwnames, a) < 0 || (queue = ocl_as_queue(state, a[0], "enqueue_marker")) == NULL ||
-        ocl_wait_list(state, a[1], "enqueue_marker", queue->context->context, &list) < 0) {
+        ocl_wait_list(state, a[1], "enqueue_marker", queue, &list) < 0) {
         return NULL;
     }
     return ocl_enqueue_nothing(queue, &list);
@@ -151,7 +151,7 @@ static PyObject *enqueue_barrier(PyObject *module, PyObject *const *args, Py_ssi
     WaitList list;
     Queue *queue;
     if (pg_args(&enqueue_barrier_args, args, nargs, kwnames, a) < 0 || (queue = ocl_as_queue(state, a[0], "enqueue_barrier")) == NULL ||
-        ocl_wait_list(state, a[1], "enqueue_barrier", queue->context->context, &list) < 0) {
+        ocl_wait_list(state, a[1], "enqueue_barrier", queue, &list) < 0) {
         return NULL;
     }
     cl_event event = NULL;

@@ -465,7 +465,7 @@ static PyObject *hand_over(State *state, PyObject *const *a, const char *call, i
         goto done;
     }
     if (need_function(state, routine, acquire ? FN_clEnqueueAcquireGLObjects : FN_clEnqueueReleaseGLObjects, queue->device) < 0 ||
-        ocl_wait_list(state, a[2], call, queue->context->context, &list) < 0) {
+        ocl_wait_list(state, a[2], call, queue, &list) < 0) {
         goto done;
     }
     if (n == 0) {

@@ -148,8 +148,10 @@ static PyObject *host_copy(PyObject *module, ArgSpec *spec, PyObject *const *arg
         return NULL;
     }
     /* No code of the user runs after the wait list was read, so what is checked from there on stays true. */
-    if (ocl_wait_list(state, a[7], call, queue->context->context, &list) < 0 || ocl_memory_prepare(image, queue) < 0 ||
-        ocl_memory_alive(image, call) < 0 || ocl_image_extent(image, &extent) < 0 || ocl_image_check_box(state, call, "image", &extent, &box) < 0 ||
+    if (ocl_wait_list(state, a[7], call, queue, &list) < 0 ||
+        ocl_memory_prepare(image, queue) < 0 || ocl_memory_alive(image, call) < 0 ||
+        ocl_image_extent(image, &extent) < 0 ||
+        ocl_image_check_box(state, call, "image", &extent, &box) < 0 ||
         check_host(state, call, &extent, &box, pitch, (size_t)view.len) < 0) {
         goto fail;
     }
@@ -215,8 +217,9 @@ OCL_COPY_FUNCTION(enqueue_copy_image) {
     Queue *queue = ocl_as_queue(state, a[0], call);
     Memory *src = queue != NULL ? ocl_as_image(state, a[1], call, "src", queue->context->context) : NULL;
     Memory *dest = src != NULL ? ocl_as_image(state, a[2], call, "dest", queue->context->context) : NULL;
-    if (dest == NULL || ocl_as_origin(a[3], call, "src_origin", &from) < 0 || ocl_as_origin(a[4], call, "dest_origin", &to) < 0 ||
-        ocl_as_region(a[5], call, &from) < 0 || ocl_wait_list(state, a[6], call, queue->context->context, &list) < 0) {
+    if (dest == NULL || ocl_as_origin(a[3], call, "src_origin", &from) < 0 ||
+        ocl_as_origin(a[4], call, "dest_origin", &to) < 0 || ocl_as_region(a[5], call, &from) < 0 ||
+        ocl_wait_list(state, a[6], call, queue, &list) < 0) {
         return NULL;
     }
     if (ocl_memory_prepare(src, queue) < 0 || ocl_memory_prepare(dest, queue) < 0 || ocl_memory_alive(src, call) < 0 ||
@@ -300,7 +303,7 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
     }
     if (ocl_as_origin(origin, call, "origin", &box) < 0 || ocl_as_region(region, call, &box) < 0 ||
         (offset_arg != NULL && pg_as_size(offset_arg, call, "offset", &offset) < 0) ||
-        ocl_wait_list(state, wait_for, call, queue->context->context, &list) < 0) {
+        ocl_wait_list(state, wait_for, call, queue, &list) < 0) {
         return NULL;
     }
     if (ocl_memory_prepare(image, queue) < 0 || ocl_memory_prepare(buffer, queue) < 0 || ocl_memory_alive(image, call) < 0 ||
@@ -487,7 +490,7 @@ static PyObject *enqueue_fill_image(PyObject *module, PyObject *const *args, Py_
     if (image == NULL || ocl_need_version(state, routine, queue->device->version, 120) < 0 || ocl_image_extent(image, &extent) < 0 ||
         as_color(a[2], call, extent.format, &color) < 0 || ocl_as_origin(a[3], call, "origin", &box) < 0 ||
         ocl_as_region(a[4], call, &box) < 0 || ocl_image_check_box(state, call, "image", &extent, &box) < 0 ||
-        ocl_wait_list(state, a[5], call, queue->context->context, &list) < 0) {
+        ocl_wait_list(state, a[5], call, queue, &list) < 0) {
         return NULL;
     }
     if (ocl_memory_prepare(image, queue) < 0 || ocl_memory_alive(image, call) < 0) {

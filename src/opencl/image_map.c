@@ -1,5 +1,6 @@
 /* image_map.c - enqueue_map_image: a region of an image seen as an ndarray. */
 #include "image.h"
+#include "map.h"
 
 /* An array that steps through dense pixels is made to follow the pitches of the mapping. Dimensions are joined from the fastest
  * on until they make up a row, then a slice. -1 with an exception if they do not. */
@@ -128,8 +129,10 @@ PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssiz
     }
     int dense = a[8] == NULL || a[8] == Py_None; /* the layout has checked that order is one of C, c, F, f or None */
     int fortran = a[7] != NULL && a[7] != Py_None && (PyUnicode_READ_CHAR(a[7], 0) | 0x20) == 'f';
-    if (ocl_wait_list(state, a[9], call, queue->context->context, &list) < 0 || ocl_memory_prepare(image, queue) < 0 ||
-        ocl_memory_alive(image, call) < 0 || ocl_image_extent(image, &extent) < 0 || ocl_image_check_box(state, call, "img", &extent, &box) < 0) {
+    if (ocl_wait_list(state, a[9], call, queue, &list) < 0 ||
+        ocl_memory_prepare(image, queue) < 0 || ocl_memory_alive(image, call) < 0 ||
+        ocl_image_extent(image, &extent) < 0 ||
+        ocl_image_check_box(state, call, "img", &extent, &box) < 0) {
         goto fail;
     }
     if (layout.size == 0) {
@@ -148,6 +151,7 @@ PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssiz
     void *pointer;
     cl_mem mem = image->mem;
     ocl_memory_pin(image);
+    ocl_gates_must_run(list.gates); /* somebody will unmap */
     do {
         status = CL_SUCCESS;
         if (!ocl_queue_may_block(queue) && queue->device->platform->is_pocl) {
@@ -161,8 +165,8 @@ PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssiz
         }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
-    ocl_wait_list_clear(&list);
     if (status != CL_SUCCESS || pointer == NULL) {
+        ocl_wait_list_clear(&list);
         if (again >= 0) {
             ocl_raise(state, routine, status != CL_SUCCESS ? status : CL_MAP_FAILURE);
         }
@@ -170,12 +174,17 @@ PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssiz
     }
     /* A blocking call waits before it may fail: Intel's driver loses count of what is unmapped before it was mapped. Another
      * thread may release the image while the GIL is. */
-    if ((blocking && ocl_wait(state, event, routine, NULL) < 0) || ocl_memory_alive(image, call) < 0 ||
-        fit(state, call, &layout, dense, fortran, &extent, box.region, row_pitch, slice_pitch) < 0) {
+    if ((blocking && (ocl_wait(state, event, routine, NULL) < 0 ||
+                      ocl_gates_check(state, list.gates, routine) < 0)) ||
+        ocl_memory_alive(image, call) < 0 ||
+        fit(state, call, &layout, dense, fortran, &extent, box.region, row_pitch, slice_pitch) <
+            0) {
+        ocl_wait_list_clear(&list);
         unmap(queue, mem, pointer, event);
         goto done;
     }
-    PyObject *pair = ocl_map_result(queue, image, routine, pointer, event, &layout, blocking, (flags & ~(cl_map_flags)CL_MAP_READ) != 0);
+    PyObject *pair = ocl_map_result(queue, image, routine, pointer, event, &list, &layout, blocking,
+                                    (flags & ~(cl_map_flags)CL_MAP_READ) != 0);
     if (pair != NULL) {
         result = Py_BuildValue("(OOnn)", PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1), (Py_ssize_t)row_pitch, (Py_ssize_t)slice_pitch);
         Py_DECREF(pair);

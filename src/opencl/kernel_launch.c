@@ -1,4 +1,5 @@
 /* kernel_launch.c - calling a kernel: convert, check, set what changed and enqueue, as one step under the kernel's lock. */
+#include "gates.h"
 #include "kernel.h"
 
 #define MAX_DIMS 10       /* checked against the device's own limit, 3 almost everywhere */
@@ -234,9 +235,10 @@ static int check_held(Kernel *self, const ArgValue *values) {
 /* The whole of a launch; values is NULL to keep the arguments that are set. tried: as in kernel_call(). */
 static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject *wait_for, ArgValue *values, PyObject **old, cl_int tried) {
     State *state = self->state;
-    WaitList list = {0, NULL, {NULL}, NULL};
+    WaitList list = {0};
     const char *call = "clEnqueueNDRangeKernel", *routine = call;
-    if (wait_for != NULL && ocl_wait_list(state, wait_for, call, queue->context->context, &list) < 0) {
+    if ((wait_for != NULL || queue->gates != NULL) &&
+        ocl_wait_list(state, wait_for, call, queue, &list) < 0) {
         return NULL;
     }
     int check = 0; /* the GIL may have been released since the arguments were found alive */
@@ -296,16 +298,11 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
         again = status == CL_SUCCESS ? 0 : renewed ? 1 : ocl_retry(state, status, &tries);
         check = 1;
     } while (PG_UNLIKELY(again == 1));
-    if (list.keep != NULL) {
-        ocl_wait_list_clear(&list);
+    if (again == 0 && status == CL_SUCCESS) {
+        return ocl_event_after(queue, event, &list);
     }
-    if (PG_UNLIKELY(again < 0)) {
-        return NULL;
-    }
-    if (PG_UNLIKELY(status != CL_SUCCESS)) {
-        return raise_enqueue(self, queue, range, status);
-    }
-    return ocl_event_new(state, event, queue->context->context);
+    ocl_wait_list_clear(&list);
+    return again < 0 ? NULL : raise_enqueue(self, queue, range, status);
 }
 
 /* ---- the call -------------------------------------------------------------------------------------------------------------- */

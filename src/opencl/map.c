@@ -5,7 +5,7 @@
  * Views taken of it before cannot be found; for their sake the map has a reference of its own to the driver's memory as long as it
  * lives, so that releasing the buffer harms neither them nor the unmapping.
  */
-#include "opencl.h"
+#include "map.h"
 
 typedef struct {
     OCL_HEAD
@@ -84,7 +84,7 @@ static PyObject *release(MemoryMap *self, Queue *queue, PyObject *wait_for) {
     if (self->pointer == NULL) {
         return ocl_reject(self->state, call, CL_INVALID_VALUE, "the memory was unmapped before");
     }
-    if (ocl_wait_list(self->state, wait_for, call, queue->context->context, &list) < 0) {
+    if (ocl_wait_list(self->state, wait_for, call, queue, &list) < 0) {
         return NULL;
     }
     cl_event event = NULL;
@@ -160,7 +160,9 @@ PyType_Spec ocl_MemoryMap_spec = {.name = "pygpu.MemoryMap",
                                   .slots = MemoryMap_slots,
                                   .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
-PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void *pointer, cl_event event, ArrayLayout *layout, int blocking, int writable) {
+PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void *pointer,
+                         cl_event event, WaitList *list, ArrayLayout *layout, int blocking,
+                         int writable) {
     State *state = queue->state;
     PyArrayObject *array = NULL;
     PyObject *wrapped = NULL, *result = NULL;
@@ -171,6 +173,7 @@ PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void
         CL_CALL(status, clRetainMemObject, mem);
     }
     if (self == NULL || status != CL_SUCCESS) {
+        ocl_wait_list_clear(list);
         unmap(queue, mem, pointer, event);
         if (self != NULL) {
             ocl_raise(state, "clRetainMemObject", status);
@@ -183,14 +186,15 @@ PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void
     self->memory = (Memory *)Py_NewRef(memory);
     self->mem = mem;
     self->pointer = pointer;
-    wrapped = ocl_event_new(state, event, queue->context->context);
+    wrapped = ocl_event_after(queue, event, list);
     event = NULL;
     if (wrapped == NULL) {
         goto done;
     }
     self->mapped = (Event *)Py_NewRef(wrapped);
     if (blocking) {
-        if (ocl_wait(state, self->mapped->event, routine, NULL) < 0) {
+        if (ocl_wait(state, self->mapped->event, routine, NULL) < 0 ||
+            ocl_event_check(self->mapped, routine) < 0) {
             goto done; /* dropping the map unmaps after the mapping is done */
         }
         Py_CLEAR(self->mapped);
@@ -255,7 +259,7 @@ static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_
         ocl_reject(state, call, CL_INVALID_VALUE, "an array of %zu bytes at offset %zu ends past the %zu bytes of the buffer", layout.size, offset, memory->size);
         goto fail;
     }
-    if (ocl_wait_list(state, a[8], call, queue->context->context, &list) < 0) {
+    if (ocl_wait_list(state, a[8], call, queue, &list) < 0) {
         goto fail;
     }
     if (ocl_memory_alive(memory, call) < 0 || ocl_memory_prepare(memory, queue) < 0) {
@@ -268,6 +272,7 @@ static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_
     void *pointer;
     cl_mem mem = memory->mem;
     ocl_memory_pin(memory);
+    ocl_gates_must_run(list.gates); /* somebody will unmap */
     do {
         status = CL_SUCCESS;
         if (!ocl_queue_may_block(queue) && queue->device->platform->is_pocl) {
@@ -279,7 +284,6 @@ static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_
         }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
-    ocl_wait_list_clear(&list);
     PyObject *result = NULL;
     if (again < 0) { /* with an exception */
     } else if (status != CL_SUCCESS || pointer == NULL) {
@@ -289,9 +293,11 @@ static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_
         ocl_live[LIVE_EVENT]++;
         ocl_event_let_go(event);
     } else {
-        result = ocl_map_result(queue, memory, "clEnqueueMapBuffer", pointer, event, &layout, blocking, (flags & ~(cl_map_flags)CL_MAP_READ) != 0);
+        result = ocl_map_result(queue, memory, "clEnqueueMapBuffer", pointer, event, &list, &layout,
+                                blocking, (flags & ~(cl_map_flags)CL_MAP_READ) != 0);
     }
     ocl_memory_unpin(memory);
+    ocl_wait_list_clear(&list);
     Py_CLEAR(layout.dtype); /* NULL if the array has taken it over */
     return result;
 fail:

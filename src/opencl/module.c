@@ -1,7 +1,9 @@
 /* module.c - the extension module pygpu._opencl: its state, its types, its functions. */
 #define PG_IMPORT_NUMPY
+#include "gates.h"
 #include "kernel.h"
 #include "known.h"
+#include "pieces.h"
 
 typedef struct {
     PyType_Spec *spec;
@@ -126,11 +128,12 @@ static int module_exec(PyObject *module) {
     state->module = module;
     import_array1(-1);
     pg_is_main_thread();
-    PyMethodDef *const tables[] = {ocl_driver_methods,     ocl_platform_functions, ocl_event_functions,   ocl_transfer_functions,
-                                   ocl_buffer_functions,   ocl_image_functions,    ocl_svm_functions,     ocl_program_functions,
-                                   ocl_kernel_functions,   ocl_fill_functions,     ocl_map_functions,     ocl_rect_functions,
-                                   ocl_enum_functions,     ocl_gl_functions,       ocl_region_functions,
-                                   ocl_piece_functions};
+    PyMethodDef *const tables[] = {
+        ocl_driver_methods,   ocl_platform_functions, ocl_event_functions,  ocl_transfer_functions,
+        ocl_buffer_functions, ocl_image_functions,    ocl_svm_functions,    ocl_program_functions,
+        ocl_kernel_functions, ocl_fill_functions,     ocl_map_functions,    ocl_rect_functions,
+        ocl_enum_functions,   ocl_gl_functions,       ocl_region_functions, ocl_piece_functions,
+        ocl_gate_functions};
     if (add_errors(state) < 0 || add_types(module, state) < 0) {
         return -1;
     }

@@ -235,6 +235,8 @@ typedef struct {
     unsigned failures;      /* of ocl_event_failures(): those that its order has been kept over; see queue_order.c */
     size_t n_marks, room_for_marks;
     cl_event *marks;
+    struct Gates *gates; /* that its last command is behind, and so the next one, if it is in order;
+                            see gates.h */
     PyObject *dict;
 } Queue;
 
@@ -244,7 +246,9 @@ typedef struct {
     cl_context context;     /* for checks; the event keeps it alive in the driver, or if keeps_context this object does */
     PyObject *ward_or_dict; /* NannyEvent: host object of the command, until wait(); UserEvent: its attributes */
     struct UserEventRecord *user; /* UserEvent: where its outcome is kept */
-    cl_int failed, keeps_context; /* UserEvent: how it ended where the driver knows otherwise; see user_event.c */
+    cl_int keeps_context;
+    struct Gates *gates; /* what it is behind, itself for a UserEvent; NULL: nothing that the driver
+                            does not tell of. See gates.h */
 } Event;
 
 typedef struct {
@@ -346,10 +350,13 @@ typedef struct {
     cl_event *events;              /* NULL if n is 0 */
     cl_event local[OCL_WAIT_LOCAL];
     PyObject *keep;                /* owns the Event objects */
+    struct Gates *gates;           /* what the Event of the command is behind; see gates.h */
+    cl_event own;                  /* one of the events, that keep does not own; NULL: none */
 } WaitList;
 
-/* wait_for: NULL, None or an iterable of Events of the given context (NULL: any). */
-int ocl_wait_list(State *state, PyObject *wait_for, const char *call, cl_context context, WaitList *list);
+/* wait_for: NULL, None or an iterable of Events; for a command of queue those of its context (NULL:
+ * any). */
+int ocl_wait_list(State *state, PyObject *wait_for, const char *call, Queue *queue, WaitList *list);
 void ocl_wait_list_clear(WaitList *list);
 /* Take over the handle (released if the object cannot be made). */
 Event *ocl_event_make(State *state, PyTypeObject *type, cl_event event, cl_context context);
@@ -357,7 +364,6 @@ PyObject *ocl_event_new(State *state, cl_event event, cl_context context);
 PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, PyObject *ward);
 /* In place of CL_RELEASE(LIVE_EVENT, clReleaseEvent, event) for the event of a command that may not be done; see event_release.c. */
 void ocl_event_let_go(cl_event event);
-int ocl_event_check(const Event *self, const char *routine); /* -1 with an exception for a user event that failed unknown to the driver */
 void ocl_event_failures_seen(void), ocl_event_dealloc(PyObject *op), ocl_user_event_dropped(Event *self), ocl_svm_dealloc(PyObject *op);
 unsigned ocl_event_failures(void); /* how many times user events failed */
 extern int ocl_polls;               /* a driver is in use that is slow to call back (NVIDIA's), so events are looked at: see pending.c */
@@ -382,23 +388,15 @@ void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view);
 void ocl_hold_object(State *state, cl_event event, PyObject *object);
 int ocl_is_exiting(void);              /* the exit hook has begun */
 int ocl_pending_ready(State *state);   /* module exec: registers the exit hook */
-/* override: the status to call with, or 0 for the driver's. */
-int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function, cl_int override);
+/* override: the status to call with, or 0 for the driver's; after a failure of gates, theirs. */
+int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function, cl_int override,
+                     struct Gates *gates);
 void ocl_override_callbacks(cl_event event, cl_int override); /* of those that wait for it now */
 /* Host memory lent to a memory object: *view is taken over (also on failure) and released when the driver has let go of it. */
 int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view);
 /* PyMem memory that a command was given: freed when the event is complete. For NVIDIA's driver (580.159): after a migration that had
  * to wait, the process crashed later on, and the suspicion is that it reads the array of what to migrate only when it does so. */
 void ocl_hold_array(State *state, cl_event event, void *array);
-
-/* ---- standstill.c ------------------------------------------------------------------------------------------------------ */
-
-/* The device whose threads must stand still while a user event of the context fails; NULL if there is no need. */
-cl_device_id ocl_standstill_device(Context *context);
-/* Stops them, with the GIL released while it waits. 1: they stand, and the GIL must not be released before _end(), which must be
- * called; 0: not needed, not possible, or not within the seconds; -1: a signal handler raised, if interruptible. */
-int ocl_standstill_begin(cl_device_id device, double seconds, int interruptible);
-void ocl_standstill_end(void), ocl_standstill_note(Context *context), ocl_standstill_at_exit(void); /* PoCL is in use; the process ends */
 
 /* ---- memory.c, buffer.c ----------------------------------------------------------------------------------------------- */
 
@@ -463,9 +461,6 @@ PyObject *ocl_finish_enqueue(Queue *queue, const char *routine, cl_int status, c
  * command was enqueued without blocking and is waited for here, so that Ctrl-C works and other threads run. */
 PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status, cl_event event, WaitList *list, Py_buffer *view,
                                PyObject *host, int blocking);
-/* (ndarray, Event) for a finished map call; takes over event and the layout's dtype, unmaps on failure. See map.c. */
-PyObject *ocl_map_result(Queue *queue, Memory *memory, const char *routine, void *pointer, cl_event event, ArrayLayout *layout, int blocking,
-                         int writable);
 /* An Event for a command that has nothing to do: a marker after the wait list. */
 PyObject *ocl_enqueue_nothing(Queue *queue, WaitList *list);
 
@@ -591,7 +586,7 @@ void ocl_kernels_let_go(void); /* kernel_set.c: of memory that was given to call
 
 extern PyMethodDef ocl_platform_functions[], ocl_event_functions[], ocl_transfer_functions[], ocl_buffer_functions[],
     ocl_image_functions[], ocl_svm_functions[], ocl_program_functions[], ocl_kernel_functions[], ocl_fill_functions[],
-    ocl_map_functions[], ocl_rect_functions[], ocl_enum_functions[], ocl_gl_functions[], ocl_region_functions[], ocl_piece_functions[];
+    ocl_map_functions[], ocl_rect_functions[], ocl_enum_functions[], ocl_gl_functions[], ocl_region_functions[];
 
 #define X(name) extern PyType_Spec ocl_##name##_spec;
 OCL_TYPES(X)

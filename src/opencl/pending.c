@@ -9,7 +9,8 @@
  * the dispatcher is stopped before the interpreter goes; what is still pending then is left to the operating system.
  */
 #define OCL_NOT_COUNTED /* the dispatcher waits where it is, and so does exit itself */
-#include "opencl.h"
+#include "gates.h"
+#include "standstill.h"
 
 #include "pthread_compat.h"
 
@@ -25,6 +26,7 @@ typedef struct Pending {
     PyObject *object;     /* dropped */
     PyObject *function;   /* called with override or else status, then dropped */
     cl_int status, override;
+    Gates *gates;         /* that the command is behind */
 } Pending;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -72,7 +74,9 @@ static void Pending_free(Pending *record) {
 /* GIL held. */
 static void Pending_finish(Pending *record) {
     if (record->function != NULL) {
-        PyObject *result = PyObject_CallFunction(record->function, "i", (int)(record->override != 0 ? record->override : record->status));
+        cl_int failed = record->override != 0 ? record->override : ocl_gates_failed(record->gates);
+        PyObject *result = PyObject_CallFunction(record->function, "i",
+                                                 (int)(failed != 0 ? failed : record->status));
         if (result == NULL) {
             PyErr_WriteUnraisable(record->function);
         }
@@ -83,6 +87,8 @@ static void Pending_finish(Pending *record) {
     }
     Py_XDECREF(record->object);
     Py_XDECREF(record->function);
+    ocl_gates_let_go(record->gates);
+    record->gates = NULL;
     if (record->event != NULL) {
         ocl_event_let_go(record->event);
     }
@@ -449,7 +455,8 @@ void ocl_override_callbacks(cl_event event, cl_int override) {
     pthread_mutex_unlock(&lock);
 }
 
-int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function, cl_int override) {
+int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function, cl_int override,
+                     Gates *gates) {
     Pending *record = Pending_new();
     if (record == NULL || start_dispatcher() < 0) {
         Pending_free(record);
@@ -458,9 +465,11 @@ int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function
     }
     record->function = Py_NewRef(function);
     record->override = override;
+    record->gates = ocl_gates_share(gates);
     cl_int status = watch(record, event, at, 0);
     if (status != CL_SUCCESS) {
         Py_DECREF(function);
+        ocl_gates_let_go(gates);
         Pending_free(record);
         ocl_raise(state, "clSetEventCallback", status);
         return -1;

@@ -1,5 +1,6 @@
 /* queue.c - CommandQueue: an in-order or out-of-order stream of commands on one device. */
 #include "blocking.h"
+#include "gates.h"
 #include "hollow.h"
 #include "known.h"
 
@@ -300,6 +301,7 @@ static void Queue_dealloc(PyObject *op) {
     }
     ocl_forget(op);
     ocl_queue_forget_order(self);
+    ocl_gates_let_go(self->gates);
     if (self->enqueued != self->finished) {
         ocl_queues_busy--;
         queues_lost = 1;

@@ -238,7 +238,8 @@ static PyObject *host_rect(PyObject *module, ArgSpec *spec, PyObject *const *arg
         pg_get_buffer(a[2], call, "the host array", !write, &view) < 0) {
         return NULL;
     }
-    if (check_side(state, call, "host array", host, region, (size_t)view.len) < 0 || ocl_wait_list(state, a[8], call, queue->context->context, &list) < 0) {
+    if (check_side(state, call, "host array", host, region, (size_t)view.len) < 0 ||
+        ocl_wait_list(state, a[8], call, queue, &list) < 0) {
         PyBuffer_Release(&view);
         return NULL;
     }
@@ -292,10 +293,15 @@ OCL_COPY_FUNCTION(enqueue_copy_buffer_rect) {
     Queue *queue = ocl_as_queue(state, a[0], call);
     Memory *src = queue != NULL ? ocl_as_buffer(state, a[1], call, "the source", queue->context->context) : NULL;
     Memory *dst = src != NULL ? ocl_as_buffer(state, a[2], call, "the destination", queue->context->context) : NULL;
-    if (dst == NULL || as_triple(a[3], call, "src_origin", 0, from->origin) < 0 || as_triple(a[4], call, "dst_origin", 0, to->origin) < 0 ||
-        as_region(state, a[5], call, region) < 0 || as_pitches(a[6], call, "src_pitches", from->pitch) < 0 ||
-        as_pitches(a[7], call, "dst_pitches", to->pitch) < 0 || check_side(state, call, "source", from, region, src->size) < 0 ||
-        check_side(state, call, "destination", to, region, dst->size) < 0 || check_overlap(state, src, dst, &box) < 0 || ocl_wait_list(state, a[8], call, queue->context->context, &list) < 0) {
+    if (dst == NULL || as_triple(a[3], call, "src_origin", 0, from->origin) < 0 ||
+        as_triple(a[4], call, "dst_origin", 0, to->origin) < 0 ||
+        as_region(state, a[5], call, region) < 0 ||
+        as_pitches(a[6], call, "src_pitches", from->pitch) < 0 ||
+        as_pitches(a[7], call, "dst_pitches", to->pitch) < 0 ||
+        check_side(state, call, "source", from, region, src->size) < 0 ||
+        check_side(state, call, "destination", to, region, dst->size) < 0 ||
+        check_overlap(state, src, dst, &box) < 0 ||
+        ocl_wait_list(state, a[8], call, queue, &list) < 0) {
         return NULL;
     }
     if (ocl_memory_alive(src, call) < 0 || ocl_memory_alive(dst, call) < 0 || ocl_memory_prepare(src, queue) < 0 || ocl_memory_prepare(dst, queue) < 0) {

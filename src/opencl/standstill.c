@@ -10,7 +10,7 @@
  *
  * The calls here bypass CL_CALL: nobody asked for them, so no fault is injected, and one that fails costs only the protection.
  */
-#include "opencl.h"
+#include "standstill.h"
 
 #include <stdlib.h>
 

@@ -180,7 +180,7 @@ static PyObject *SVMAllocation_enqueue_release(PyObject *op, PyObject *const *ar
         return ocl_reject(state, call, CL_INVALID_CONTEXT, "queue belongs to another context");
     }
     Py_INCREF(queue); /* the memory may be unbound meanwhile */
-    if (ocl_wait_list(state, a[1], call, queue->context->context, &list) < 0) {
+    if (ocl_wait_list(state, a[1], call, queue, &list) < 0) {
         Py_DECREF(queue);
         return NULL;
     }

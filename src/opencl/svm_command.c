@@ -1,5 +1,6 @@
 /* svm_command.c - commands on shared virtual memory: copy, map, unmap, fill, migrate. */
 #include "box.h"
+#include "gates.h"
 #include "pieces.h"
 
 /* Memory that a command uses: shared, or (copies only) the host's own. */
@@ -146,12 +147,12 @@ typedef struct {
     const char *from;
 } SvmCopy;
 
-static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t size, cl_uint n, const cl_event *events,
-                         cl_event *event) {
+static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t size, cl_uint n,
+                         const cl_event *events, cl_event *event) {
     const SvmCopy *copy = command;
     cl_int status = CL_SUCCESS;
-    OCL_ENQUEUE(queue, status, clEnqueueSVMMemcpy, queue->queue, CL_FALSE, copy->to + start, copy->from + start, size, n, events,
-                event);
+    OCL_ENQUEUE(queue, status, clEnqueueSVMMemcpy, queue->queue, CL_FALSE, copy->to + start,
+                copy->from + start, size, n, events, event);
     return status;
 }
 
@@ -172,7 +173,8 @@ OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
         Operand_clear(&dst);
         return NULL;
     }
-    if (check_copy(state, call, &dst, &src, a[5], &count) < 0 || ocl_wait_list(state, a[4], call, queue->context->context, &list) < 0) {
+    if (check_copy(state, call, &dst, &src, a[5], &count) < 0 ||
+        ocl_wait_list(state, a[4], call, queue, &list) < 0) {
         goto done;
     }
     cl_event event = NULL;
@@ -194,8 +196,8 @@ OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
     status = ocl_in_pieces(queue, copy_piece, &copy, count, &list, &event);
     Operand_unpin(&src);
     Operand_unpin(&dst);
-    ocl_wait_list_clear(&list);
     if (status != CL_SUCCESS) {
+        ocl_wait_list_clear(&list);
         if (event != NULL) { /* pieces that go on */
             Operand_hold(&dst, state, event);
             Operand_hold(&src, state, event);
@@ -204,16 +206,19 @@ OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
         ocl_raise(state, routine, status);
         goto done;
     }
-    int failed = blocking && ocl_wait(state, event, routine, NULL) < 0;
+    ocl_gates_enqueued(queue, list.gates);
+    int failed = blocking && (ocl_wait(state, event, routine, NULL) < 0 ||
+                              ocl_gates_check(state, list.gates, routine) < 0);
     if (!blocking || (failed && !ocl_is_over(event))) { /* the command goes on, and needs its memory */
         Operand_hold(&dst, state, event);
         Operand_hold(&src, state, event);
     }
     if (failed) {
+        ocl_wait_list_clear(&list);
         ocl_live[LIVE_EVENT]++;
         ocl_event_let_go(event);
     } else {
-        result = ocl_event_new(state, event, queue->context->context);
+        result = ocl_event_after(queue, event, &list);
     }
 done:
     Operand_clear(&src);
@@ -267,7 +272,8 @@ static PyObject *enqueue_svm_map(PyObject *module, PyObject *const *args, Py_ssi
                    pg_hex(flags).text);
         goto done;
     }
-    if (as_count(state, a[5], call, "size", operand.size, &size) < 0 || ocl_wait_list(state, a[4], call, queue->context->context, &list) < 0) {
+    if (as_count(state, a[5], call, "size", operand.size, &size) < 0 ||
+        ocl_wait_list(state, a[4], call, queue, &list) < 0) {
         goto done;
     }
     if (size == 0) {
@@ -280,9 +286,12 @@ static PyObject *enqueue_svm_map(PyObject *module, PyObject *const *args, Py_ssi
     }
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
+    ocl_gates_must_run(list.gates); /* somebody will unmap */
     OCL_ENQUEUE(queue, status, clEnqueueSVMMap, queue->queue, CL_FALSE, flags, operand.pointer, size, list.n, list.events, &event);
     result = ocl_finish_enqueue(queue, "clEnqueueSVMMap", status, event, &list);
-    if (result != NULL && blocking && ocl_wait(state, event, "clEnqueueSVMMap", NULL) < 0) {
+    if (result != NULL && blocking &&
+        (ocl_wait(state, event, "clEnqueueSVMMap", NULL) < 0 ||
+         ocl_event_check((Event *)result, "clEnqueueSVMMap") < 0)) {
         Py_CLEAR(result);
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
@@ -309,7 +318,7 @@ static PyObject *enqueue_svm_unmap(PyObject *module, PyObject *const *args, Py_s
     if (pg_args(&enqueue_svm_unmap_args, args, nargs, kwnames, a) < 0 || (queue = queue_and_operand(state, a[0], a[1], call, "svm", &operand)) == NULL) {
         return NULL;
     }
-    if (ocl_wait_list(state, a[2], call, queue->context->context, &list) < 0) {
+    if (ocl_wait_list(state, a[2], call, queue, &list) < 0) {
         goto done;
     }
     if (operand.size == 0) {
@@ -367,7 +376,7 @@ static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py
                    pg_hex((uintptr_t)operand.pointer).text, length);
         goto done;
     }
-    if (ocl_wait_list(state, a[4], call, queue->context->context, &list) < 0) {
+    if (ocl_wait_list(state, a[4], call, queue, &list) < 0) {
         goto done;
     }
     if (count == 0) {
@@ -439,7 +448,7 @@ static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args
             goto done;
         }
     }
-    if (ocl_wait_list(state, a[3], call, queue->context->context, &list) < 0) {
+    if (ocl_wait_list(state, a[3], call, queue, &list) < 0) {
         goto done;
     }
     if (n == 0) {

@@ -1,30 +1,36 @@
 /* transfer.c - copies between host memory and buffers and between buffers: enqueue_copy and what it stands on. */
 #include "blocking.h"
 #include "box.h"
+#include "gates.h"
 #include "pieces.h"
 
 PyObject *ocl_finish_enqueue(Queue *queue, const char *routine, cl_int status, cl_event event, WaitList *list) {
-    ocl_wait_list_clear(list);
     if (status != CL_SUCCESS) {
+        ocl_wait_list_clear(list);
         return ocl_raise(queue->state, routine, status);
     }
-    return ocl_event_new(queue->state, event, queue->context->context);
+    return ocl_event_after(queue, event, list);
 }
 
-PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status, cl_event event, WaitList *list, Py_buffer *view,
-                               PyObject *host, int blocking) {
+static PyObject *finish_host_copy(Queue *queue, const char *routine, cl_int status, cl_event event,
+                                  Gates *gates, Py_buffer *view, PyObject *host, int blocking) {
     State *state = queue->state;
-    ocl_wait_list_clear(list);
     if (status != CL_SUCCESS) {
         PyBuffer_Release(view);
         return ocl_raise(state, routine, status);
     }
+    ocl_gates_enqueued(queue, gates);
     if (!blocking) {
         ocl_hold_buffer(state, event, view);
-        return ocl_nanny_event_new(state, event, queue->context->context, host);
+        PyObject *result = ocl_nanny_event_new(state, event, queue->context->context, host);
+        if (result != NULL) {
+            ((Event *)result)->gates = ocl_gates_share(gates);
+        }
+        return result;
     }
     unsigned number = queue->enqueued;
-    if (blocking == OCL_WAIT_HERE && ocl_wait(state, event, routine, NULL) < 0) {
+    if (blocking == OCL_WAIT_HERE &&
+        (ocl_wait(state, event, routine, NULL) < 0 || ocl_gates_check(state, gates, routine) < 0)) {
         if (ocl_is_over(event)) {
             PyBuffer_Release(view);
         } else { /* interrupted, or the driver could not wait: the copy goes on, so its memory must stay */
@@ -39,6 +45,16 @@ PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status,
         ocl_queue_done(queue, number); /* what came before this copy is done too */
     }
     return ocl_nanny_event_new(state, event, queue->context->context, NULL);
+}
+
+PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status, cl_event event,
+                               WaitList *list, Py_buffer *view, PyObject *host, int blocking) {
+    Gates *gates = list->gates;
+    list->gates = NULL;
+    ocl_wait_list_clear(list);
+    PyObject *result = finish_host_copy(queue, routine, status, event, gates, view, host, blocking);
+    ocl_gates_let_go(gates);
+    return result;
 }
 
 PyObject *ocl_enqueue_nothing(Queue *queue, WaitList *list) {
@@ -79,7 +95,7 @@ static PyObject *host_copy(State *state, const char *call, PyObject *queue_arg, 
         return NULL;
     }
     if (ocl_memory_alive(memory, call) < 0 || check_range(state, call, write ? "dst_offset" : "src_offset", offset, (size_t)view.len, memory->size) < 0 ||
-        ocl_wait_list(state, wait_for, call, queue->context->context, &list) < 0) {
+        ocl_wait_list(state, wait_for, call, queue, &list) < 0) {
         PyBuffer_Release(&view);
         return NULL;
     }
@@ -123,12 +139,12 @@ typedef struct {
     size_t from_offset, to_offset;
 } BufferCopy;
 
-static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t size, cl_uint n, const cl_event *events,
-                         cl_event *event) {
+static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t size, cl_uint n,
+                         const cl_event *events, cl_event *event) {
     const BufferCopy *copy = command;
     cl_int status = CL_SUCCESS;
-    OCL_ENQUEUE(queue, status, clEnqueueCopyBuffer, queue->queue, copy->from, copy->to, copy->from_offset + start,
-                copy->to_offset + start, size, n, events, event);
+    OCL_ENQUEUE(queue, status, clEnqueueCopyBuffer, queue->queue, copy->from, copy->to,
+                copy->from_offset + start, copy->to_offset + start, size, n, events, event);
     return status;
 }
 
@@ -162,7 +178,7 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
     if (src->mem == dst->mem && src_offset < dst_offset + size && dst_offset < src_offset + size && size > 0) {
         return ocl_raise_with(state, "clEnqueueCopyBuffer", CL_MEM_COPY_OVERLAP, "source and destination are the same buffer and overlap");
     }
-    if (ocl_wait_list(state, wait_for, call, queue->context->context, &list) < 0) {
+    if (ocl_wait_list(state, wait_for, call, queue, &list) < 0) {
         return NULL;
     }
     if (size == 0) {

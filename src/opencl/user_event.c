@@ -3,11 +3,11 @@
  * That a user event fails needs care with PoCL: its threads have to stand still meanwhile (standstill.c), which may have to wait
  * for kernels that run. set_status() does that wait; for an event that is dropped the dispatcher of pending.c does.
  *
- * Intel's CPU runtime loses its out-of-order queues when a command of theirs fails: the next use of one, and its release, crash. It
- * also reports commands as complete that it did not run for that reason. So it never hears that a user event failed: it is
- * told that the event is complete, and runs what waits for it. What failed is kept in the Event.
+ * Intel's CPU runtime may hear of a failure only in some cases; see gates.c.
  */
+#include "gates.h"
 #include "hollow.h"
+#include "standstill.h"
 
 #define PATIENCE_SECONDS 10.0 /* for the standstill. Beyond it a long kernel runs, and is not likely to end in the one moment that matters */
 #define EXIT_PATIENCE_SECONDS 1.0
@@ -17,7 +17,7 @@ struct UserEventRecord {
     struct UserEventRecord *next, **link;
     cl_event event;
     cl_device_id device; /* whose threads must stand still while the event fails; NULL: none */
-    int tell_complete;   /* the driver cannot deal with failures */
+    Gate *gate;          /* NULL: the driver deals with failures */
     int settled;         /* exit has given it an outcome */
     int dropped;         /* the object is gone, and the status is yet to be set: the event is the record's own */
 };
@@ -43,13 +43,31 @@ static void unlink_record(struct UserEventRecord *record) {
     ocl_user_events_unset--;
 }
 
+/* What the driver is told in place of a status. */
+static cl_int to_tell(const struct UserEventRecord *record, cl_int status) {
+    return status < 0 && record->gate != NULL && record->gate->must_hear_complete ? CL_COMPLETE
+                                                                                  : status;
+}
+
+static void set_outcome(struct UserEventRecord *record, cl_int outcome) {
+    if (record->gate != NULL) {
+        record->gate->outcome = outcome;
+    }
+}
+
+static void free_record(struct UserEventRecord *record) {
+    ocl_gate_let_go(record->gate);
+    PyMem_Free(record);
+}
+
 /* Lets the commands that wait for the event fail. The driver may run callbacks here; ours need no GIL. 0 if it is worth another
  * attempt, after some of these: it was out of memory, say. */
-static int abandon(const struct UserEventRecord *record) {
+static int abandon(struct UserEventRecord *record) {
     ocl_override_callbacks(record->event, -1);
+    set_outcome(record, -1);
     for (int tries = 0; tries < 3; tries++) {
         cl_int status = CL_SUCCESS;
-        CL_CALL(status, clSetUserEventStatus, record->event, record->tell_complete ? CL_COMPLETE : -1);
+        CL_CALL(status, clSetUserEventStatus, record->event, to_tell(record, -1));
         if (status == CL_SUCCESS || status == CL_INVALID_OPERATION /* set already */ || status == PG_STATUS_FORKED) {
             return 1;
         }
@@ -86,7 +104,7 @@ static void abandon_dropped(int still) {
             ocl_suspect_failures();
             ocl_live[LIVE_EVENT]++; /* it counted as gone, and is about to go once more */
             ocl_event_let_go(record->event);
-            PyMem_Free(record);
+            free_record(record);
         }
     }
 }
@@ -139,9 +157,16 @@ static PyObject *UserEvent_make(PyTypeObject *type, PyObject *const *a) {
     }
     record->event = event;
     record->device = ocl_standstill_device(context);
-    record->tell_complete = context->devices[0]->platform->is_intel_cpu;
     link_record(record);
     self->user = record;
+    if (ocl_gates_wanted(context)) {
+        if ((self->gates = ocl_gates_new(event)) == NULL) {
+            Py_DECREF(self);
+            return NULL;
+        }
+        record->gate = self->gates->gate[0];
+        record->gate->refs++;
+    }
     return (PyObject *)self;
 }
 PG_NEW_BY(UserEvent, ocl_user_event, 1)
@@ -153,6 +178,8 @@ static void moved(PyObject *op, PyObject *made) { /* all but the attributes */
     self->context = from->context;
     self->user = from->user;
     self->keeps_context = from->keeps_context;
+    self->gates = from->gates;
+    from->gates = NULL;
     from->event = NULL;
     from->user = NULL;
     from->keeps_context = 0;
@@ -172,7 +199,7 @@ void ocl_user_event_dropped(Event *self) {
     }
     if (!later && (record->settled || abandon(record))) {
         unlink_record(record);
-        PyMem_Free(record);
+        free_record(record);
         ocl_suspect_failures();
     } else {
         record->dropped = 1;
@@ -228,9 +255,10 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     self->user = NULL;
     unlink_record(record);
     ocl_user_events_unset++; /* until the call has returned: it may fail commands, whose events must not be released meanwhile */
-    cl_int told = record->tell_complete ? CL_COMPLETE : (cl_int)number;
-    self->failed = told != number ? (cl_int)number : 0;
+    cl_int told = to_tell(record, (cl_int)number);
     if (number < 0) {
+        set_outcome(record,
+                    (cl_int)number); /* before it is known: those behind it are woken by the call */
         ocl_override_callbacks(self->event, (cl_int)number); /* PoCL calls back with COMPLETE all the same */
     }
     int still = number < 0 ? ocl_standstill_begin(record->device, PATIENCE_SECONDS, 1) : 0;
@@ -249,13 +277,14 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     if (still < 0 || status != CL_SUCCESS) { /* commands still wait: another attempt, or dropping the event, must reach them */
         link_record(record);
         self->user = record;
-        self->failed = 0;
+        set_outcome(record, CL_SUBMITTED);
         ocl_override_callbacks(self->event, 0);
         if (still >= 0) {
             ocl_raise(self->state, "clSetUserEventStatus", status);
         }
     } else {
-        PyMem_Free(record);
+        set_outcome(record, (cl_int)number);
+        free_record(record);
         if (number < 0) {
             ocl_suspect_failures();
         }

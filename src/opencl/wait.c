@@ -1,4 +1,5 @@
 /* wait.c - waiting for commands: with the GIL released, and in Python's main thread interruptible by signals. */
+#include "gates.h"
 #include "hollow.h"
 
 #include "pthread_compat.h"
@@ -184,22 +185,25 @@ int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted
     return 0;
 }
 
+cl_int ocl_event_failed(const Event *self) { return ocl_gates_failed(self->gates); }
+
 int ocl_event_check(const Event *self, const char *routine) {
-    if (self->failed == 0) {
-        return 0;
-    }
-    ocl_raise_ended(self->state, routine, self->failed);
-    return -1;
+    return ocl_gates_check(self->state, self->gates, routine);
 }
 
 /* ---- wait lists --------------------------------------------------------------------------------------------------- */
 
-int ocl_wait_list(State *state, PyObject *wait_for, const char *call, cl_context context, WaitList *list) {
+int ocl_wait_list(State *state, PyObject *wait_for, const char *call, Queue *queue,
+                  WaitList *list) {
+    cl_context context = queue != NULL ? queue->context->context : NULL;
     list->n = 0;
     list->events = NULL;
     list->keep = NULL;
+    list->gates = NULL;
+    list->own = NULL;
+    int gated = queue != NULL && queue->gates != NULL;
     if (wait_for == NULL || wait_for == Py_None) {
-        return 0;
+        goto done;
     }
     if (PyObject_TypeCheck(wait_for, state->EventType)) {
         list->keep = PyTuple_Pack(1, wait_for); /* PyOpenCL refuses a bare Event; what is meant is clear */
@@ -212,7 +216,7 @@ int ocl_wait_list(State *state, PyObject *wait_for, const char *call, cl_context
     Py_ssize_t n = PyTuple_GET_SIZE(list->keep);
     if (n == 0) {
         Py_CLEAR(list->keep);
-        return 0;
+        goto done;
     }
     list->events = n <= OCL_WAIT_LOCAL ? list->local : PyMem_Malloc((size_t)n * sizeof(cl_event));
     if (list->events == NULL) {
@@ -233,9 +237,11 @@ int ocl_wait_list(State *state, PyObject *wait_for, const char *call, cl_context
             ocl_reject(state, call, CL_INVALID_CONTEXT, "wait_for[%zd] is an event of another context", i);
             goto fail;
         }
-        if (context != NULL && event->failed != 0) {
+        gated |= event->gates != NULL;
+        cl_int failed = context != NULL ? ocl_event_failed(event) : 0;
+        if (failed != 0) {
             ocl_raise_with(state, call, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "wait_for[%zd] has failed with %s (%d)", i,
-                           ocl_status_name(event->failed), (int)event->failed);
+                           ocl_status_name(failed), (int)failed);
             goto fail;
         }
         cl_int exec, status;
@@ -247,7 +253,10 @@ int ocl_wait_list(State *state, PyObject *wait_for, const char *call, cl_context
         list->events[i] = event->event;
     }
     list->n = (cl_uint)n;
-    return 0;
+done:
+    if (!gated || queue == NULL || ocl_gates_collect(list, queue) == 0) {
+        return 0;
+    }
 fail:
     ocl_wait_list_clear(list);
     return -1;
@@ -259,5 +268,11 @@ void ocl_wait_list_clear(WaitList *list) {
     }
     list->events = NULL;
     list->n = 0;
+    ocl_gates_let_go(list->gates);
+    list->gates = NULL;
+    if (list->own != NULL) {
+        ocl_event_let_go(list->own);
+        list->own = NULL;
+    }
     Py_CLEAR(list->keep);
 }

@@ -314,7 +314,6 @@ def test_out_of_order_mapping_that_is_dropped_at_once(ctx, device, balance):
     del gate
 
 
-@pytest.mark.usefixtures("failures_spread")
 @pytest.mark.parametrize("blocking", [False, True])
 def test_mapping_that_fails(ctx, queue, blocking):
     buffer, host = filled(ctx)

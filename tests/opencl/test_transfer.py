@@ -455,7 +455,6 @@ def test_wait_for_a_failed_command(ctx, queue, blocking):
     assert (host == expected).all()
 
 
-@pytest.mark.usefixtures("failures_spread")
 def test_a_command_that_fails_while_it_is_waited_for(ctx, balance):
     queue = cl.CommandQueue(ctx)
     buffer, host = cl.Buffer(ctx, mf.READ_WRITE, 100), np.zeros(100, np.uint8)

@@ -56,7 +56,6 @@ def test_several_gates(ctx, queue):
     event.wait()
 
 
-@pytest.mark.usefixtures("failures_spread")
 @pytest.mark.parametrize("code", [-1, -5, -9999, -(2**31)])
 def test_failure(ctx, queue, code):
     gate = cl.UserEvent(ctx)
@@ -136,7 +135,6 @@ def test_wrong_context():
         cl.UserEvent()
 
 
-@pytest.mark.usefixtures("failures_spread")
 def test_dropped_without_a_status_it_fails(ctx, queue):
     gate = cl.UserEvent(ctx)
     event = cl.enqueue_marker(queue, [gate])
@@ -397,7 +395,6 @@ def behind_a_failure(command, queue, *args):
         command(queue, *args).wait()
 
 
-@pytest.mark.usefixtures("failures_spread")
 @pytest.mark.parametrize("how", ["set", "dropped"])
 @pytest.mark.parametrize("then", ["copy", "finish", "command"])
 def test_a_queue_keeps_its_order_over_a_failure(ctx, queue, how, then):

@@ -63,7 +63,6 @@ def test_a_failure_does_not_hide_that_others_run(ctx, queue):
     assert last.command_execution_status == status.COMPLETE
 
 
-@pytest.mark.usefixtures("failures_spread")
 def test_a_failed_event_in_a_wait_list_is_refused_by_every_command(ctx, queue):
     """PoCL would accept it and wait for ever."""
     bad = cl.UserEvent(ctx)
