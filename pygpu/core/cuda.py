@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -22,7 +23,8 @@ from .dialect import CUDADialect
 __all__ = ["CUDABackend", "backend_of"]
 
 _backends = FirstArgCache()
-_recent: tuple[Any, CUDABackend] | None = None  # what was asked for last
+# What was asked for last. Weakly: a context has its backend, and goes with it when nobody uses it.
+_recent: tuple[weakref.ref[Any], weakref.ref[CUDABackend]] | None = None
 _HERE = nullcontext()
 _FIRST_PAGES = 65536  # [bytes]: nothing is ever there
 
@@ -34,14 +36,16 @@ def backend_of(obj: Any) -> CUDABackend:
     if context is None:
         context = _default_context()
     recent = _recent
-    if recent is not None and recent[0] is context:
-        return recent[1]
+    if recent is not None and recent[0]() is context:
+        last = recent[1]()
+        if last is not None:
+            return last
     results = _backends.results(context)
     backend = results.get("backend")
     if backend is None:
         backend = results.setdefault("backend", CUDABackend(context))
-    _recent = context, backend
-    _array._give("cuda_recent", _recent)
+    _recent = weakref.ref(context), weakref.ref(backend)
+    _array._know_context(context, backend)
     return backend
 
 

@@ -13,6 +13,8 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
+from pygpu.memoize import FirstArgCache
+
 from . import driver as cuda
 from .driver import (
     DebugMemoryPool,
@@ -119,11 +121,12 @@ context_dependent_memoized_functions: list[Any] = []
 
 
 def context_dependent_memoize(function: Callable[P, ResultT]) -> Callable[P, ResultT]:
-    """Keep the function's results for each context that was current, until clear_context_caches().
+    """Keep the function's results for each context that was current, as long as that lives or
+    until clear_context_caches().
 
     Arguments must be hashable.
     """
-    results: dict[Any, dict[Hashable, ResultT]] = {}
+    results = FirstArgCache()
     function._pycuda_ctx_dep_memoize_dic = results  # type: ignore[attr-defined]
     context_dependent_memoized_functions.append(function)
 
@@ -131,11 +134,7 @@ def context_dependent_memoize(function: Callable[P, ResultT]) -> Callable[P, Res
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> ResultT:
         key: Hashable = (args, frozenset(kwargs.items())) if kwargs else args
         context = cuda.Context.get_current()
-        try:
-            return results[context][key]
-        except KeyError:
-            result = function(*args, **kwargs)
-            return results.setdefault(context, {}).setdefault(key, result)
+        return results.get(context, key, lambda: function(*args, **kwargs))
 
     return wrapper
 

@@ -35,6 +35,20 @@ extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec, arr_Shortcut_spec;
 
 static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr_state->GPUArrayType); }
 
+/* What a weak reference refers to, new; NULL without an exception if that is gone, or weak is NULL. */
+static inline PyObject *arr_alive(PyObject *weak) {
+    PyObject *found = NULL;
+#if PY_VERSION_HEX >= 0x030D0000
+    if (weak != NULL && PyWeakref_GetRef(weak, &found) < 0) {
+        PyErr_Clear();
+    }
+#else
+    found = weak != NULL ? PyWeakref_GetObject(weak) : NULL;
+    found = found != NULL && found != Py_None ? Py_NewRef(found) : NULL;
+#endif
+    return found;
+}
+
 /* gpuarray.c */
 /* A new array beside another one: same type, backend, queue, allocator; in the shape and order of that one. Takes data over. */
 PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data);

@@ -28,24 +28,31 @@ static int with_table(Place *place, PyObject *table) {
 
 /* All of these: 1 with *place, 0: Python finds out, -1 with an exception. */
 
+/* The CUDA context that was asked for last, and its backend: weak references, as the context has the
+ * backend. */
+static struct {
+    PyObject *context, *backend;
+} recent;
+
 /* The context that is current, if it was that last time too. */
 static int cuda_place(Place *place) {
     *place = (Place){NULL, NULL, NULL};
-    if (arr_given.cuda_recent == NULL || !PyTuple_CheckExact(arr_given.cuda_recent) || PyTuple_GET_SIZE(arr_given.cuda_recent) != 2) {
+    if (recent.context == NULL || arr_given.cuda_current == NULL) {
         return 0;
     }
     PyObject *context = PyObject_CallNoArgs(arr_given.cuda_current);
     if (context == NULL) {
         return -1;
     }
-    PyObject *recent = arr_given.cuda_recent;
-    int same = PyTuple_GET_ITEM(recent, 0) == context;
-    if (same) {
-        place->backend = Py_NewRef(PyTuple_GET_ITEM(recent, 1));
-        place->queue = Py_NewRef(Py_None);
-    }
+    PyObject *last = arr_alive(recent.context);
+    int same = last == context && (place->backend = arr_alive(recent.backend)) != NULL;
+    Py_XDECREF(last);
     Py_DECREF(context);
-    return same ? with_table(place, PyObject_GetAttr(place->backend, arr_state->table)) : 0;
+    if (!same) {
+        return 0;
+    }
+    place->queue = Py_NewRef(Py_None);
+    return with_table(place, PyObject_GetAttr(place->backend, arr_state->table));
 }
 
 int arr_is_current(const PyObject *backend) {
@@ -67,27 +74,14 @@ static struct {
 } known[QUEUES];
 static int next_known;
 
-static PyObject *alive(PyObject *weak) {
-    PyObject *found = NULL;
-#if PY_VERSION_HEX >= 0x030D0000
-    if (weak != NULL && PyWeakref_GetRef(weak, &found) < 0) {
-        PyErr_Clear();
-    }
-#else
-    found = weak != NULL ? PyWeakref_GetObject(weak) : NULL;
-    found = found != NULL && found != Py_None ? Py_NewRef(found) : NULL;
-#endif
-    return found;
-}
-
 static int opencl_place(Place *place, PyObject *queue) {
     *place = (Place){NULL, NULL, NULL};
     for (int i = 0; queue != NULL && i < QUEUES; i++) {
-        PyObject *found = alive(known[i].queue);
+        PyObject *found = arr_alive(known[i].queue);
         int same = found == queue;
         Py_XDECREF(found);
         if (same) {
-            place->backend = alive(known[i].backend);
+            place->backend = arr_alive(known[i].backend);
             place->queue = Py_NewRef(queue);
             return with_table(place, place->backend != NULL ? PyObject_GetAttr(place->backend, arr_state->table) : NULL);
         }
@@ -123,8 +117,29 @@ static PyObject *know(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
     Py_RETURN_NONE;
 }
 
+static const char know_context_doc[] =
+    "_know_context(context, backend, /)\n--\n\n(context: Any, backend: Any, /) -> None\n\n"
+    "The backend of a CUDA context, for arrays made in it next.";
+
+static PyObject *know_context(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "_know_context takes two arguments");
+        return NULL;
+    }
+    PyObject *context = PyWeakref_NewRef(args[0], NULL);
+    PyObject *backend = context != NULL ? PyWeakref_NewRef(args[1], NULL) : NULL;
+    if (backend == NULL) {
+        Py_XDECREF(context);
+        return NULL;
+    }
+    Py_XSETREF(recent.context, context);
+    Py_XSETREF(recent.backend, backend);
+    Py_RETURN_NONE;
+}
+
 PyMethodDef arr_create_functions[] = {
     {"_know", (PyCFunction)(void (*)(void))know, METH_FASTCALL, know_doc},
+    {"_know_context", (PyCFunction)(void (*)(void))know_context, METH_FASTCALL, know_context_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -14,7 +14,7 @@ typedef PyObject *(*Way)(PyObject *const *a, Py_ssize_t n);
 
 /* What Python gives this module: classes, commands of the backends; NULL until they were imported. */
 #define GIVEN(X)                                                                                        \
-    X(cuda_class)   X(cuda_current) X(cuda_recent) X(cuda_default) X(cuda_to) X(cuda_from) X(cuda_fill) \
+    X(cuda_class)   X(cuda_current) X(cuda_default) X(cuda_to) X(cuda_from) X(cuda_fill) \
     X(cuda_between) X(cuda_range) \
     X(opencl_class) X(opencl_copy)  X(opencl_fill) X(opencl_shared) X(zero_byte) \
     X(cuda_pools)   X(opencl_pools) X(flags)

@@ -74,19 +74,38 @@ static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
+/* Arrays and kernels that are kept for reuse refer to their context, which keeps them: a cycle. On a GPU
+ * a context takes hundreds of megabytes, so those that a program has dropped go before it makes one more.
+ * Contexts on no stack are the only ones that it can have dropped. */
+static void collect_dropped(State *state) {
+    const Context *idle = cud_contexts;
+    while (idle != NULL && !(idle->kind == CONTEXT_MADE && idle->alive && idle->pushed == 0)) {
+        idle = idle->next;
+    }
+    if (idle != NULL) {
+        cud_hold_drain(state);
+        pg_collect();
+    }
+}
+
 PyObject *cud_context_make(State *state, CUdevice device, unsigned int flags) {
+    collect_dropped(state);
     Context *self = cud_context_new(state, NULL, device, CONTEXT_MADE);
     if (self == NULL) {
         return NULL;
     }
     self->alive = 0; /* until there is one */
     CUresult status = CUDA_SUCCESS;
-    Py_BEGIN_ALLOW_THREADS
-    CU_CALL(status, cuCtxCreate, &self->handle, flags, device);
-    Py_END_ALLOW_THREADS
+    int tries = 0, again;
+    do {
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuCtxCreate, &self->handle, flags, device);
+        Py_END_ALLOW_THREADS
+        again = status != CUDA_SUCCESS ? cud_retry(state, status, &tries) : 0;
+    } while (again == 1);
     if (status != CUDA_SUCCESS) {
         Py_DECREF(self);
-        return cud_raise(state, "cuCtxCreate", status);
+        return again < 0 ? NULL : cud_raise(state, "cuCtxCreate", status);
     }
     self->alive = 1;
     cud_live[LIVE_CONTEXT]++;
@@ -117,6 +136,22 @@ static Context *wrap_foreign(State *state, CUcontext handle) {
     return cud_context_new(state, handle, device, CONTEXT_FOREIGN);
 }
 
+/* The same, kept: no stack of ours refers to it, and with the object would go the kernels and the pool of
+ * arrays, while the other library goes on with the context. One a device: the last. */
+static Context *wrap_current(State *state, CUcontext handle) {
+    Context *self = wrap_foreign(state, handle);
+    PyObject *device = self != NULL ? PyLong_FromLong(self->device) : NULL;
+    if (state->foreign_contexts == NULL) {
+        state->foreign_contexts = PyDict_New();
+    }
+    if (device == NULL || state->foreign_contexts == NULL ||
+        PyDict_SetItem(state->foreign_contexts, device, (PyObject *)self) < 0) {
+        Py_CLEAR(self);
+    }
+    Py_XDECREF(device);
+    return self;
+}
+
 Context *cud_context_peek(State *state) {
     CUcontext handle = NULL;
     CUresult status = CUDA_SUCCESS;
@@ -144,7 +179,7 @@ Context *cud_context_peek(State *state) {
     if (cud_primary_unstack(handle)) { /* below it may lie another one */
         return cud_context_peek(state);
     }
-    return wrap_foreign(state, handle);
+    return wrap_current(state, handle);
 }
 
 int cud_context_check(Context *context, const char *routine) {
@@ -268,6 +303,7 @@ static PyObject *Context_pop(PyObject *type, PyObject *Py_UNUSED(ignored)) {
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuCtxPopCurrent", status);
     }
+    cud_hold_drain(state); /* what is done keeps its context no longer */
     unpush(cud_context_find(state, popped));
     Py_RETURN_NONE;
 }

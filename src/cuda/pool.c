@@ -204,6 +204,9 @@ int cud_pool_traverse(PyObject *op, visitproc visit, void *arg) {
     for (int e = 0; self->held_blocks > 0 && e < PG_BIN_EXPONENTS; e++) {
         for (size_t m = self->bins[e] != NULL ? (size_t)1 << POOL_BITS : 0; m-- > 0;) {
             for (Block *block = self->bins[e][m]; block != NULL; block = block->next) {
+                if (block->shell != NULL) { /* dead, but it keeps its context */
+                    Py_VISIT((PyObject *)block->shell->head.context);
+                }
                 int result = cud_usage_visit(&block->usage, visit, arg);
                 if (result != 0) {
                     return result;

@@ -28,6 +28,7 @@ static PyObject *wrap(Block *block) {
 static int Pooled_traverse(PyObject *op, visitproc visit, void *arg) {
     Block *block = ((Pooled *)op)->block;
     CUD_VISIT(op);
+    Py_VISIT((PyObject *)((Pooled *)op)->head.context);
     if (block == NULL) {
         return 0;
     }

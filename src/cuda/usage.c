@@ -58,6 +58,7 @@ static void UseSet_clear(UseSet *set) {
 static int UseSet_visit(const UseSet *set, visitproc visit, void *arg) {
     for (int i = 0; i < UseSet_size(set); i++) {
         Py_VISIT((PyObject *)UseSet_get(set, i)->stream);
+        Py_VISIT((PyObject *)UseSet_get(set, i)->context);
     }
     return 0;
 }

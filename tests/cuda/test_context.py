@@ -238,7 +238,7 @@ def test_not_made_directly_and_not_pickled(context):
 @pytest.mark.parametrize("call", ["cuCtxCreate", "cuCtxPushCurrent", "cuCtxGetCurrent"])
 def test_failures_of_the_driver(gpu, context, call, balance):
     made = gpu.make_context() if call == "cuCtxPushCurrent" else None
-    _cuda._fault(call, 2)
+    _cuda._fault(call, 2, 1, 2)  # twice: without memory, a context is tried again
     try:
         with pytest.raises(cuda.MemoryError, match=call) as caught:
             if call == "cuCtxCreate":
