@@ -9,6 +9,7 @@ default stream.
 
 from __future__ import annotations
 
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,15 @@ class Backend(ABC):
     kernels: dict[Any, Any]  # what kernels.get() keeps
     pool: Any  # the default allocator's memory pool
     table: Any  # the KernelTable of what operators launch without asking Python
+    kept: weakref.WeakKeyDictionary[Any, Any]
+    """Kernels of objects that outlive contexts (an ElementwiseKernel, a Python function), by object
+    and for its life. Such an object refers neither to the kernels nor to the backend, except
+    weakly, or it would keep the context; and nothing in here refers to the object."""
+
+    def kept_for(self, owner: Any) -> dict[Any, Any]:
+        """What is kept for an object: a dict, empty at first."""
+        found: dict[Any, Any] | None = self.kept.get(owner)
+        return self.kept.setdefault(owner, {}) if found is None else found
 
     # ---- memory
 

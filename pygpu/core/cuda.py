@@ -99,6 +99,7 @@ class CUDABackend(Backend):
         self.limits = _limits(self.device)
         self.dialect: CUDADialect = CUDADialect(self.limits)
         self.kernels: dict[Any, Any] = {}
+        self.kept = weakref.WeakKeyDictionary()
         self.pool = DeviceMemoryPool()
         self.table = KernelTable(True, self.pool.allocate, kernels.group_shape(self))
 

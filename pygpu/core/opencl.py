@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -84,6 +85,7 @@ class OpenCLBackend(Backend):
         self.limits = _limits(device)
         self.dialect = OpenCLDialect(self.limits)
         self.kernels: dict[Any, Any] = {}
+        self.kept = weakref.WeakKeyDictionary()
         self._default_queue: cl.CommandQueue | None = None
         self._options: list[str] = []
         if device.single_fp_config & _CORRECTLY_ROUNDED:

@@ -73,7 +73,6 @@ class Elementwise(Snippet):
                 "would do later; write PYOPENCL_ELWISE_CONTINUE (or continue)",
                 stacklevel=3,
             )
-        self._launches: dict[tuple[Backend, Form], Any] = {}
 
     def source(self, backend: Backend, form: Form) -> str:
         """The program of one form."""
@@ -117,14 +116,14 @@ class Elementwise(Snippet):
     def launch(self, backend: Backend, form: Form) -> Any:
         """The kernel of a form, compiled when it is first asked for. It takes the arguments, an
         array as one of them, the layout numbers, and n or start, stop, step."""
-        key = backend, form
-        found = self._launches.get(key)
+        kept = backend.kept_for(self)
+        found = kept.get(form)
         if found is None:
             program = backend.compile(self.source(backend, form), self.options)
             kernel = program.kernel(self.name)
             more = form.n_layout + (3 if form.ranged else 1)
             self.language.set_types(kernel, self.parameters, more)
-            found = self._launches.setdefault(key, kernel)
+            found = kept.setdefault(form, kernel)
         return found
 
     def __call__(
@@ -145,7 +144,7 @@ class Elementwise(Snippet):
                 return known[0]
         given = queue is not None
         backend, queue, numbers, form, n, indices = self.prepare(args, bounds, part, queue)
-        launch = self._launches.get((backend, form)) or self.launch(backend, form)
+        launch = self.launch(backend, form)
         if indices is None:
             numbers.append(n)
         else:

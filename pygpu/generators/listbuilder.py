@@ -86,7 +86,7 @@ class ListOfListsBuilder:
                 raise ValueError(
                     f"ListOfListsBuilder: count_sharing {child!r}: {mother!r} names no lists"
                 )
-        self._kernels: dict[Any, Any] = {}
+        self._scans: dict[str, Scan] = {}
 
     # ---- text
 
@@ -168,19 +168,19 @@ typedef int index_type;
         return f"{self.name_prefix}_{'write' if writing else 'count'}"
 
     def _kernel(self, backend: Backend, writing: bool) -> Any:
-        key = backend, writing
-        found = self._kernels.get(key)
+        kept = backend.kept_for(self)
+        found = kept.get(writing)
         if found is None:
             program = backend.compile(self.source(backend, writing), self.options)
             found = program.kernel(self._name(writing))
             counted = len(self.lists) - len(self.count_sharing)
             before = len(self.lists) + 2 * counted if writing else counted
             OPENCL.set_types(found, self.parameters, 1, before=before, flags=counted)
-            found = self._kernels.setdefault(key, found)
+            found = kept.setdefault(writing, found)
         return found
 
     def _scan(self, which: str) -> Scan:
-        found = self._kernels.get(which)
+        found = self._scans.get(which)
         if found is None:
             if which == "starts":
                 found = Scan(
@@ -199,7 +199,7 @@ typedef int index_type;
                     "kept[item - 1] = counts[i]; } if (i + 1 == N) *number = item;",
                     name_prefix="plb_compress",
                 )
-            found = self._kernels.setdefault(which, found)
+            found = self._scans.setdefault(which, found)
         return found
 
     # ---- the call

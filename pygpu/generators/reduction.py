@@ -68,7 +68,6 @@ class Reduction:
         self.second = Snippet(
             language, self.call, [partial, *parameters], f"{_PARTIAL}[i]", around, preamble
         )
-        self._launches: dict[tuple[Backend, Form, int], Any] = {}
 
     # ---- text
 
@@ -182,14 +181,14 @@ for (; pg_k < pg_end; pg_k++) {{
 
     def kernel(self, backend: Backend, form: Form, stage: int) -> Any:
         """The kernel of a stage, compiled when it is first asked for."""
-        key = backend, form, stage
-        found = self._launches.get(key)
+        kept, key = backend.kept_for(self), (form, stage)
+        found = kept.get(key)
         if found is None:
             program = backend.compile(self.source(backend, form, stage), self.options)
             found = program.kernel(self._kernel_name(stage))
             parameters = (self.first if stage == 1 else self.second).parameters
             self.language.set_types(found, parameters, form.n_layout + 3, before=1)
-            found = self._launches.setdefault(key, found)
+            found = kept.setdefault(key, found)
         return found
 
     # ---- the call

@@ -108,7 +108,6 @@ class Scan:
         self.stored = any(parameters[k].name in elsewhere for k in self.written)
         self.elsewhere = elsewhere
         self.needs_last = mentions(output_statement, "last_item")
-        self._kernels: dict[Any, tuple[Any, Any]] = {}
 
     # ---- text
 
@@ -425,14 +424,14 @@ typedef {index} index_type;
 
     def kernels(self, backend: Backend, wide: bool, stored: bool) -> tuple[Any, Any]:
         """The two kernels, compiled when they are first asked for."""
-        key = backend, wide, stored
-        found = self._kernels.get(key)
+        kept, key = backend.kept_for(self), (wide, stored)
+        found: tuple[Any, Any] | None = kept.get(key)
         if found is None:
             program = backend.compile(self.source(backend, wide, stored), self.options)
             found = program.kernel(f"{self.name}_reduce"), program.kernel(f"{self.name}_output")
             for kernel in found:
                 self.language.set_types(kernel, self.snippet.parameters, 2, scratch=4)
-            found = self._kernels.setdefault(key, found)
+            found = kept.setdefault(key, found)
         return found
 
     def __call__(

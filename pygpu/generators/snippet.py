@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pygpu._array import Plans
+from pygpu._array import Plans, PlansOfBackends
 from pygpu.core import layout
 from pygpu.core.backend import Backend, backend_of
 
@@ -159,7 +159,7 @@ class Snippet:
         )
         self._order: tuple[Any, bool] = (self, True)  # the last queue, whether it keeps the order
         self._layouts: dict[Any, Any] = {}
-        self.plans = Plans()
+        self.plans = PlansOfBackends()
 
     # ---- what the text does
 
@@ -242,7 +242,12 @@ class Snippet:
             return
         if not self.is_cuda:
             backend.table.ordered = queue
-        self.plans.add("", 0, args, None, result, tuple(steps), scratch, tuple(written))
+        kept = backend.kept_for(self)
+        plans = kept.get("plans")
+        if plans is None:
+            plans = kept.setdefault("plans", Plans())
+        self.plans.link(backend, plans)
+        plans.add("", 0, args, None, result, tuple(steps), scratch, tuple(written))
 
     # ---- arguments of a call
 
@@ -355,6 +360,8 @@ class Snippet:
                 backend.order(*((other, queue) if after else (queue, other)))
 
     def _is_ordered(self, backend: Backend, queue: Any) -> bool:
+        if self.is_cuda:
+            return True
         last, ordered = self._order
         if queue is not last:
             ordered = backend.is_ordered(queue)

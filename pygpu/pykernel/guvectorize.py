@@ -15,6 +15,7 @@ for each of their indices, on views of any strides.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -74,7 +75,7 @@ class GUFunc:
         self._is_typed = bool(given)
         self._loops: list[Loop] = []
         self._axes: dict[Loop, tuple[int, ...]] = {}
-        self._cache: dict[Any, Any] = {}
+        self._cache: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
         for one in given:
             self._add(one)
 
@@ -384,20 +385,24 @@ class GUFunc:
             dense.append(layout.flags(shape, steps, a.itemsize)[0])
         flat, walked = work.collapse_in_order(outer, *strides)
         scalar = tuple(not is_array(a) for a in every)
-        key = (loop, tuple(dense), len(flat), scalar, backend)
-        found = self._cache.get(key)
-        if found is None or not device.holds(found[0]):
+        key = (loop, tuple(dense), len(flat), scalar)
+        known = self._cache.get(backend)
+        if known is None:
+            known = self._cache.setdefault(backend, {})
+        found = known.get(key)
+        kernel = None if found is None else found[1]()  # weak: the backend keeps it
+        if found is None or kernel is None or not device.holds(found[0]):
             types = self._types(loop, axes, dense)
             function = device.compile(self.py_func, types, backend)
             if function.results:
                 raise TypeError(f"{self._name}: a function of guvectorize returns nothing")
             kernel = kernels.get(
                 backend,
-                ("guvectorize", function.key, key[:-1]),
+                ("guvectorize", function.key, key),
                 lambda: (self._text(function, loop, axes, dense, len(flat), scalar), "pg_gufunc"),
                 function.features | dtypes.features(*loop.inputs, *loop.outputs),
             )
-            found = self._cache[key] = function, kernel
+            known[key] = function, weakref.ref(kernel)
         numbers: list[Any] = [a for a in every if not is_array(a)]
         n = 1
         for length in flat:
@@ -419,7 +424,7 @@ class GUFunc:
                 size //= 2
             groups = min(-(-n // size), 1 << 20)
         target = like if queue is None else _queued(like, queue)
-        work.launch(target, found[1], groups, size, arrays[: -len(results)], results, numbers)
+        work.launch(target, kernel, groups, size, arrays[: -len(results)], results, numbers)
 
     def _text(
         self,

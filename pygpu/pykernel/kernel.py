@@ -11,6 +11,7 @@ import functools
 import inspect
 import operator
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -62,7 +63,9 @@ class Kernel(KernelBase):
         self._pointers = {
             i: a.dtype for s in signatures for i, a in enumerate(s) if hasattr(a, "is_pointer")
         }
-        self._known: dict[Any, Specialization] = {}
+        self._known: weakref.WeakKeyDictionary[Backend, dict[Any, Specialization]] = (
+            weakref.WeakKeyDictionary()
+        )
         self._specializations: dict[Any, Kernel] = {}
         self._source = source_of(function, src)
         self._signature = inspect.signature(function)
@@ -216,7 +219,7 @@ class Kernel(KernelBase):
 
     def _specialized(self, backend: Backend, args: Sequence[Any]) -> Specialization:
         """The kernel for these arguments, compiled if need be."""
-        key: list[Any] = [backend]
+        key: list[Any] = []
         at_start = True
         for arg in args:
             if isinstance(arg, GPUArray):
@@ -233,14 +236,20 @@ class Kernel(KernelBase):
                 key.append(arg.__class__)
         key.append(at_start)
         whole = tuple(key)
-        found = self._known.get(whole)
+        known = self._known_for(backend)
+        found = known.get(whole)
         if found is None or not guards_hold(found.guards):
             kinds = tuple(self._type_of(a, i) for i, a in enumerate(args))
             if self._declared:
                 kinds = self._match(kinds)
             found = self._compile(backend, kinds, at_start)
-            self._known[whole] = found
+            known[whole] = found
         return found
+
+    def _known_for(self, backend: Backend) -> dict[Any, Specialization]:
+        """What was compiled for a backend; the function is no reason to keep its context."""
+        found = self._known.get(backend)
+        return self._known.setdefault(backend, {}) if found is None else found
 
     def _compile(self, backend: Backend, kinds: Sequence[Type], at_start: bool) -> Specialization:
         options = list(self.options)
@@ -253,12 +262,15 @@ class Kernel(KernelBase):
     @property
     def signatures(self) -> list[tuple[Type, ...]]:
         """The argument types that there is a compiled kernel for."""
-        return list(dict.fromkeys(s.arg_types for s in self._known.values()))
+        return list(dict.fromkeys(s.arg_types for s in self._all_known()))
+
+    def _all_known(self) -> list[Specialization]:
+        return [s for known in list(self._known.values()) for s in known.values()]
 
     @property
     def overloads(self) -> dict[Any, Specialization]:
         """The compiled kernels by their argument types, under Numba's name."""
-        return _Overloads(self, {s.arg_types: s for s in self._known.values()})
+        return _Overloads(self, {s.arg_types: s for s in self._all_known()})
 
     def _attributes(self, name: str, signature: Any) -> Any:
         """An attribute of the compiled kernel for a signature; of all of them without one."""
@@ -296,7 +308,7 @@ class Kernel(KernelBase):
         ArrayType(dtype, ndim), or text such as "float32[:]". Without types, a dictionary of what
         was compiled so far."""
         if not arg_types:
-            return _ByTypes({s.arg_types: s.text for s in self._known.values()})
+            return _ByTypes({s.arg_types: s.text for s in self._all_known()})
         if len(arg_types) == 1 and isinstance(arg_types[0], (tuple, list)):
             arg_types = tuple(arg_types[0])
         kinds = [as_type_of_signature(t) for t in arg_types]
@@ -332,7 +344,7 @@ class Kernel(KernelBase):
                     f"{self._count} parameters"
                 )
             found._declared = [kinds]
-            found._known[kinds] = found._compile(backend, kinds, True)
+            found._known_for(backend)[kinds] = found._compile(backend, kinds, True)
             self._specializations[backend.name, kinds] = found
         return found
 
@@ -490,10 +502,9 @@ class _Overloads(_ByTypes):
             if _loosely(kinds) == wanted:
                 if kinds in self:
                     return self[kinds]
-                made = self.kernel._compile(
-                    _default_backend(self.kernel._backend_name), kinds, True
-                )
-                return self.kernel._known.setdefault(kinds, made)
+                backend = _default_backend(self.kernel._backend_name)
+                made = self.kernel._compile(backend, kinds, True)
+                return self.kernel._known_for(backend).setdefault(kinds, made)
         raise KeyError(key)
 
 

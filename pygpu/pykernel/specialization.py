@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.backend import Backend
+from ..errors import LogicError
 from . import builtins, emit, intrinsics  # noqa: F401 - loaded before the first call, not in it
 from .infer import FunctionCompiler, c_name
 from .source import KernelError
@@ -45,7 +47,6 @@ class Specialization:
         walker = FunctionCompiler(unit, source, arg_types, kernel=True)
         lines, _ = walker.compile()
         self.arg_types = tuple(arg_types)
-        self.backend = backend
         self.guards = tuple(unit.guards.values())
         self.asserts = {number: text for text, number in unit.asserts.items()}
         self.dynamic = "pg_dynamic" in walker.implicit
@@ -96,7 +97,18 @@ class Specialization:
         full = backend.dialect.prefix(self.features) + self.text
         if exact:
             options = [*options, *backend.dialect.exact]
-        self.kernel = backend.compile(full, options).kernel(self.name)
+        kernel = backend.compile(full, options).kernel(self.name)
+        self._kernel = weakref.ref(kernel)
+        backend.kept[self] = kernel
+
+    @property
+    def kernel(self) -> Any:
+        """The compiled kernel, which the backend keeps. Raises LogicError if its context is
+        gone."""
+        kernel = self._kernel()
+        if kernel is None:
+            raise LogicError(f"{self.name}: the context that it was compiled for is gone")
+        return kernel
 
     def _declare(
         self,

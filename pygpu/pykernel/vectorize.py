@@ -165,7 +165,8 @@ class UFunc:
     def _loop(
         self, kinds: Sequence[Any], wanted: Sequence[Any] | None, casting: Any, backend: Any
     ) -> tuple[Loop, elementwise.Operation]:
-        key = (tuple(kinds), None if wanted is None else tuple(wanted), casting, backend)
+        system = backend.name, backend.limits.fp64  # all that a text depends on
+        key = (tuple(kinds), None if wanted is None else tuple(wanted), casting, system)
         found = self._cache.get(key)
         if found is not None:
             return found
@@ -409,7 +410,7 @@ class UFunc:
     def _binary(self, given: DType, dtype: Any, backend: Any) -> Any:
         """The function as core.ordered.Function, for items of dtype *given*."""
         wanted = None if dtype is None else np.dtype(dtype)
-        key = given, wanted, backend
+        key = given, wanted, backend.name, backend.limits.fp64
         found = self._binaries.get(key)
         if found is not None:
             return found

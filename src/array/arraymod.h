@@ -18,7 +18,7 @@ typedef enum {
 } Op;
 
 typedef struct {
-    PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType, *TensorType, *KernelBaseType, *LauncherType, *ShortcutType;
+    PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType, *PlansOfBackendsType, *TensorType, *KernelBaseType, *LauncherType, *ShortcutType;
     PyObject *ids;              /* dict: the number of an operation by its name, or by NumPy's ufunc */
     PyObject *array_ufunc;      /* "_array_ufunc", interned: what the fast path leaves of NumPy's ufuncs */
     PyObject *call_word, *out_word; /* "__call__" and "out", interned */
@@ -31,6 +31,7 @@ typedef struct {
 extern State *arr_state; /* of the one interpreter */
 extern PyModuleDef arr_module;
 extern PyType_Spec arr_GPUArray_spec, arr_EventList_spec, arr_KernelTable_spec, arr_Plan_spec, arr_Plans_spec, arr_Tensor_spec;
+extern PyType_Spec arr_PlansOfBackends_spec;
 extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec, arr_Shortcut_spec;
 
 static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr_state->GPUArrayType); }
@@ -47,6 +48,17 @@ static inline PyObject *arr_alive(PyObject *weak) {
     found = found != NULL && found != Py_None ? Py_NewRef(found) : NULL;
 #endif
     return found;
+}
+
+/* Whether a weak reference, or NULL, refers to op. */
+static inline int arr_refers(PyObject *weak, const PyObject *op) {
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *found = arr_alive(weak);
+    Py_XDECREF(found);
+    return found != NULL && found == op;
+#else
+    return weak != NULL && PyWeakref_GET_OBJECT(weak) == op;
+#endif
 }
 
 /* gpuarray.c */

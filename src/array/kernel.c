@@ -14,11 +14,12 @@ typedef struct {
     unsigned char what, arg, axis;
 } Step;
 
-/* A compiled kernel, and what the arguments must be for it. */
+/* A compiled kernel, and what the arguments must be for it. What belongs to a context is referred to
+ * weakly: a function of a program outlives contexts, and must not keep them. */
 typedef struct {
-    PyObject *kernel;  /* NULL: none */
-    PyObject *backend; /* of the arrays */
-    PyObject *queue;   /* OpenCL: a queue that runs in order */
+    PyObject *kernel;  /* weak; NULL: none */
+    PyObject *backend; /* weak: of the arrays */
+    PyObject *queue;   /* weak; OpenCL: a queue that runs in order; CUDA: NULL */
     PyObject *guards;  /* tuple of (dictionary, class or cell, name, value): names from outside that mean what they meant */
     int cuda, n, n_steps;
     uintptr_t codes[MAX_ARGS];
@@ -169,7 +170,8 @@ static int guards_hold(const Known *known) {
 PG_DOC(KernelBase_remember__doc__, "_remember", "$self, /, args, kernel, steps, guards, queue, cuda",
        "(args: tuple[Any, ...], kernel: Any, steps: tuple[int, ...], guards: tuple[Any, ...], queue: Any, cuda: bool) -> None",
        "Launch *kernel* for arguments like *args*. steps: for each of its own arguments three numbers: what is given (0 the number, 1 memory, "
-       "2 offset, 3 shape, 4 strides), of which argument, of which axis. queue: an OpenCL queue that runs in order.");
+       "2 offset, 3 shape, 4 strides), of which argument, of which axis. queue: an OpenCL queue that runs in order. The kernel is kept by "
+       "somebody else.");
 static ArgSpec KernelBase_remember_args = PG_ARGSPEC(KernelBase_remember__doc__);
 
 static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known *known) {
@@ -236,19 +238,24 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     Known *place = &self->known[self->next];
     for (int i = 0; i < KNOWN; i++) { /* the same again, after a name from outside changed */
         Known *one = &self->known[i];
-        if (one->kernel != NULL && one->n == n && one->backend == backend && memcmp(one->codes, made.codes, (size_t)n * sizeof made.codes[0]) == 0) {
+        if (one->kernel != NULL && one->n == n && arr_refers(one->backend, backend) &&
+            memcmp(one->codes, made.codes, (size_t)n * sizeof made.codes[0]) == 0) {
             place = one;
         }
     }
-    if (place == &self->known[self->next]) {
-        self->next = (self->next + 1) % KNOWN;
+    made.kernel = PyWeakref_NewRef(a[1], NULL);
+    made.backend = PyWeakref_NewRef(backend, NULL);
+    made.queue = cuda ? NULL : PyWeakref_NewRef(a[4], NULL);
+    if (PyErr_Occurred()) {
+        forget(&made);
+        return NULL;
     }
-    made.kernel = Py_NewRef(a[1]);
-    made.backend = Py_NewRef(backend);
-    made.queue = Py_NewRef(a[4]);
     made.guards = Py_NewRef(a[3]);
     made.cuda = cuda;
     made.n = (int)n;
+    if (place == &self->known[self->next]) {
+        self->next = (self->next + 1) % KNOWN;
+    }
     Known old = *place;
     *place = made;
     forget(&old);
@@ -305,18 +312,19 @@ static int launch(const Launcher *self, const Known *known, PyObject *const *arg
     PyObject *slots[1 + 3 + MAX_STEPS + 4], **first = slots + 1, *owned[MAX_STEPS + 1]; /* a conversion may run code that gives arrays other memory */
     Py_ssize_t n = 0;
     int n_owned = 0, status = -1;
-    PyObject *names = NULL;
+    PyObject *names = NULL, *queue = NULL;
     if (!known->cuda) {
-        if (self->queue != Py_None && self->queue != known->queue) {
+        queue = arr_alive(known->queue);
+        int same = queue != NULL && (self->queue == Py_None || self->queue == queue);
+        for (int i = 0; i < known->n && same; i++) {
+            const GPUArray *a = (GPUArray *)args[i];
+            same = !(known->codes[i] & 1) || (a->queue == queue && !arr_foreign(a));
+        }
+        if (!same) {
+            Py_XDECREF(queue);
             return 0;
         }
-        for (int i = 0; i < known->n; i++) {
-            const GPUArray *a = (GPUArray *)args[i];
-            if (known->codes[i] & 1 && (a->queue != known->queue || arr_foreign(a))) {
-                return 0;
-            }
-        }
-        owned[n_owned++] = first[n++] = Py_NewRef(known->queue);
+        owned[n_owned++] = first[n++] = queue;
         first[n++] = self->global_size;
         first[n++] = self->block;
     } else if (self->queue == Py_None) {
@@ -363,7 +371,11 @@ static int launch(const Launcher *self, const Known *known, PyObject *const *arg
             first[n++] = self->shared;
         }
     }
-    PyObject *kernel = Py_NewRef(known->kernel); /* a conversion may run Python, and that forget it */
+    PyObject *kernel = arr_alive(known->kernel); /* kept: a conversion may run Python, and that forget it */
+    if (kernel == NULL) {
+        status = 0;
+        goto done;
+    }
     *result = PyObject_Vectorcall(kernel, first, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
     Py_DECREF(kernel);
     status = *result != NULL ? 1 : -1;
@@ -379,11 +391,11 @@ static PyObject *Launcher_vectorcall(PyObject *op, PyObject *const *args, size_t
     KernelBase *kernel = (KernelBase *)self->kernel;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     uintptr_t codes[MAX_ARGS];
-    PyObject *backend, *result;
+    PyObject *backend, *result = NULL;
     if (kwnames == NULL && !self->empty && codes_of(args, nargs, codes, &backend)) {
         for (int i = 0; i < KNOWN; i++) {
             const Known *known = &kernel->known[i];
-            if (known->kernel == NULL || known->n != nargs || known->backend != backend ||
+            if (known->kernel == NULL || known->n != nargs || !arr_refers(known->backend, backend) ||
                 memcmp(known->codes, codes, (size_t)nargs * sizeof codes[0]) != 0) {
                 continue;
             }

@@ -64,10 +64,11 @@ static int module_exec(PyObject *module) {
     }
     state->PlanType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plan_spec, NULL);
     state->PlansType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plans_spec, NULL);
+    state->PlansOfBackendsType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_PlansOfBackends_spec, NULL);
     state->KernelBaseType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelBase_spec, NULL);
     state->LauncherType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Launcher_spec, NULL);
     state->ShortcutType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Shortcut_spec, NULL);
-    if (state->ShortcutType == NULL || state->KernelBaseType == NULL || state->LauncherType == NULL || state->PlanType == NULL || state->PlansType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
+    if (state->ShortcutType == NULL || state->KernelBaseType == NULL || state->LauncherType == NULL || state->PlanType == NULL || state->PlansType == NULL || state->PlansOfBackendsType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
         return -1;
     }
     if (state->table == NULL || state->comparison_dtype == NULL || state->GPUArrayType == NULL || state->EventListType == NULL || state->KernelTableType == NULL) {
@@ -75,6 +76,7 @@ static int module_exec(PyObject *module) {
     }
     return PyModule_AddFunctions(module, arr_call_functions) < 0 || PyModule_AddFunctions(module, arr_shortcut_functions) < 0 ||
                    PyModule_AddFunctions(module, arr_create_functions) < 0 || PyModule_AddType(module, state->ShortcutType) < 0 || PyModule_AddType(module, state->PlansType) < 0 ||
+                   PyModule_AddType(module, state->PlansOfBackendsType) < 0 ||
                    PyModule_AddType(module, state->KernelBaseType) < 0 || PyModule_AddType(module, state->LauncherType) < 0 ||
                    PyModule_AddType(module, state->GPUArrayType) < 0 || PyModule_AddType(module, state->KernelTableType) < 0 ? -1 : 0;
 }
@@ -88,6 +90,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->operate);
     Py_VISIT(state->PlanType);
     Py_VISIT(state->PlansType);
+    Py_VISIT(state->PlansOfBackendsType);
     Py_VISIT(state->KernelBaseType);
     Py_VISIT(state->LauncherType);
     Py_VISIT(state->ShortcutType);
@@ -112,6 +115,7 @@ static void module_free(void *op) {
     Py_CLEAR(state->KernelTableType);
     Py_CLEAR(state->PlanType);
     Py_CLEAR(state->PlansType);
+    Py_CLEAR(state->PlansOfBackendsType);
     Py_CLEAR(state->KernelBaseType);
     Py_CLEAR(state->LauncherType);
     Py_CLEAR(state->ShortcutType);

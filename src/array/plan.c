@@ -158,6 +158,9 @@ static int Plans_clear(PyObject *op) {
 static void Plans_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
+    if (((Plans *)op)->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
     Plans_clear(op);
     type->tp_free(op);
     Py_DECREF(type);
@@ -452,21 +455,18 @@ static const char run_doc[] = "run($self, name, /, *operands)\n--\n\n(name: Any,
                               "Launch what is remembered for such operands: the new result, or else the event in a tuple of one. None if nothing is "
                               "remembered, and nothing was done.";
 
-static PyObject *Plans_run(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
-    Key key;
-    if (nargs < 2 || nargs > PLAN_OPERANDS + 1) {
-        Py_RETURN_NONE;
-    }
-    Py_ssize_t id = arr_id(args[0], 0);
-    if (id < 0 || !plan_key(&key, id, 0, args + 1, (int)(nargs - 1)) || key.first->table == NULL || !table_in_order(key.first->table, key.first->queue)) {
-        Py_RETURN_NONE;
-    }
-    Plan *plan = plans_find((Plans *)op, &key);
+int plans_key_of(Key *key, Py_ssize_t id, PyObject *const *operands, Py_ssize_t n) {
+    return id >= 0 && n >= 1 && n <= PLAN_OPERANDS && plan_key(key, id, 0, operands, (int)n) && key->first->table != NULL &&
+           table_in_order(key->first->table, key->first->queue);
+}
+
+PyObject *plans_run(const Plans *self, const Key *key, PyObject *const *operands) {
+    Plan *plan = plans_find(self, key);
     if (plan == NULL) {
         Py_RETURN_NONE;
     }
     Py_INCREF((PyObject *)plan);
-    PyObject *result = plan_run(plan, key.first, args + 1);
+    PyObject *result = plan_run(plan, key->first, operands);
     if (result != NULL && plan->dtype == NULL) {
         PyObject *tuple = PyTuple_Pack(1, result);
         Py_DECREF(result);
@@ -474,6 +474,14 @@ static PyObject *Plans_run(PyObject *op, PyObject *const *args, Py_ssize_t nargs
     }
     Py_DECREF((PyObject *)plan);
     return result;
+}
+
+static PyObject *Plans_run(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
+    Key key;
+    if (nargs < 1 || !plans_key_of(&key, arr_id(args[0], 0), args + 1, nargs - 1)) {
+        Py_RETURN_NONE;
+    }
+    return plans_run((Plans *)op, &key, args + 1);
 }
 
 static const char clear_doc[] = "clear($self, /)\n--\n\n() -> None\n\nForget all.";
@@ -491,6 +499,10 @@ static PyMethodDef Plans_methods[] = {
     {"clear", Plans_forget, METH_NOARGS, clear_doc},
     {NULL, NULL, 0, NULL},
 };
+static PyMemberDef Plans_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Plans, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
 static PyType_Slot Plans_slots[] = {
     {Py_tp_doc, (void *)"Plans()\n--\n\n()\n\nLaunches that are remembered by the shapes, strides and dtypes of their operands."},
     {Py_tp_new, (void *)Plans_new},
@@ -498,6 +510,7 @@ static PyType_Slot Plans_slots[] = {
     {Py_tp_clear, (void *)Plans_clear},
     {Py_tp_dealloc, (void *)Plans_dealloc},
     {Py_tp_methods, Plans_methods},
+    {Py_tp_members, Plans_members},
     {Py_sq_length, (void *)Plans_length},
     {0, NULL},
 };

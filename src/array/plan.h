@@ -39,6 +39,7 @@ typedef struct Plan {
 
 typedef struct {
     PyObject_HEAD
+    PyObject *weakrefs;
     size_t used, room;
     Plan **plans;
 } Plans;
@@ -54,6 +55,10 @@ typedef struct {
 /* 1: the key of a call; 0: nothing that is remembered (arrays on several queues, with foreign events, strange objects). */
 int plan_key(Key *key, Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, int n);
 Plan *plans_find(const Plans *self, const Key *key);
+/* The key of a call that may be run; 0: nothing that is remembered. */
+int plans_key_of(Key *key, Py_ssize_t id, PyObject *const *operands, Py_ssize_t n);
+/* What is remembered for the key, run: a new result, or the event in a tuple; None: nothing was done. */
+PyObject *plans_run(const Plans *self, const Key *key, PyObject *const *operands);
 /* A new result, or the event if the plan has no result. NULL on failure. */
 PyObject *plan_run(Plan *plan, GPUArray *first, PyObject *const *operands);
 

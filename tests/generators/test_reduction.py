@@ -142,13 +142,15 @@ def test_without_arrays(side, kernels):
 
 def test_two_launches_at_most(side, kernels):
     kernel = make(kernels, side, np.float32, "0", "a+b", arguments="float *in")
-    kernel(side.array(np.ones(50000, np.float32)))
-    launches = kernel._do._launches
+    array = side.array(np.ones(50000, np.float32))
+    kernel(array)
+    launches = array.backend.kept_for(kernel._do)
     assert len(launches) == 2
     counted = []
     for key, launch in list(launches.items()):
         launches[key] = lambda *a, _launch=launch, **k: (counted.append(1), _launch(*a, **k))[1]
-    kernel._do.first.plans.clear()  # what C has remembered of the first call
+    # what C has remembered of the first call
+    array.backend.kept_for(kernel._do.first)["plans"].clear()
     try:
         assert kernel(side.array(np.ones(50000, np.float32))).get() == 50000
     finally:

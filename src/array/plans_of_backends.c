@@ -1,0 +1,105 @@
+/* plans_of_backends.c - PlansOfBackends: the Plans of an object that outlives contexts, such as an ElementwiseKernel.
+ *
+ * Plans refer to kernels, and these to their context. So the Plans are kept by their backend, and the object
+ * refers to both weakly: it keeps no context that the program has dropped. */
+#include "call.h"
+#include "plan.h"
+
+#define BACKENDS 4 /* of the last ones; others are asked for in Python, where they are linked again */
+
+typedef struct {
+    PyObject_HEAD
+    int next; /* the place that is given up next */
+    struct {
+        PyObject *backend, *plans; /* weak */
+    } known[BACKENDS];
+} PlansOfBackends;
+
+static PyObject *OfBackends_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    if (PyTuple_GET_SIZE(args) != 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) != 0)) {
+        PyErr_SetString(PyExc_TypeError, "PlansOfBackends() takes no arguments");
+        return NULL;
+    }
+    return PG_NEW(type);
+}
+
+static void OfBackends_dealloc(PyObject *op) {
+    PlansOfBackends *self = (PlansOfBackends *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    for (int i = 0; i < BACKENDS; i++) {
+        Py_XDECREF(self->known[i].backend);
+        Py_XDECREF(self->known[i].plans);
+    }
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static const char link_doc[] = "link($self, backend, plans, /)\n--\n\n(backend: Any, plans: Plans, /) -> None\n\n"
+                               "The Plans for arrays of a backend, which somebody else keeps.";
+
+static PyObject *OfBackends_link(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
+    PlansOfBackends *self = (PlansOfBackends *)op;
+    if (nargs != 2 || Py_TYPE(args[1]) != arr_state->PlansType) {
+        PyErr_SetString(PyExc_TypeError, "PlansOfBackends.link: a backend and Plans are needed");
+        return NULL;
+    }
+    int i = 0;
+    while (i < BACKENDS && !arr_refers(self->known[i].backend, args[0])) {
+        i++;
+    }
+    if (i < BACKENDS && arr_refers(self->known[i].plans, args[1])) {
+        Py_RETURN_NONE;
+    }
+    PyObject *backend = PyWeakref_NewRef(args[0], NULL);
+    PyObject *plans = backend != NULL ? PyWeakref_NewRef(args[1], NULL) : NULL;
+    if (plans == NULL) {
+        Py_XDECREF(backend);
+        return NULL;
+    }
+    if (i == BACKENDS) {
+        i = self->next;
+        self->next = (self->next + 1) % BACKENDS;
+    }
+    Py_XSETREF(self->known[i].backend, backend);
+    Py_XSETREF(self->known[i].plans, plans);
+    Py_RETURN_NONE;
+}
+
+static const char run_doc[] = "run($self, name, /, *operands)\n--\n\n(name: Any, /, *operands: Any) -> Any\n\n"
+                              "Plans.run() of the operands' backend; None if nothing is remembered.";
+
+static PyObject *OfBackends_run(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
+    PlansOfBackends *self = (PlansOfBackends *)op;
+    Key key;
+    if (nargs < 1 || !plans_key_of(&key, arr_id(args[0], 0), args + 1, nargs - 1)) {
+        Py_RETURN_NONE;
+    }
+    for (int i = 0; i < BACKENDS; i++) {
+        if (arr_refers(self->known[i].backend, key.first->backend)) {
+            PyObject *plans = arr_alive(self->known[i].plans);
+            PyObject *result = plans != NULL ? plans_run((Plans *)plans, &key, args + 1) : Py_NewRef(Py_None);
+            Py_XDECREF(plans);
+            return result;
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef OfBackends_methods[] = {
+    {"link", (PyCFunction)(void (*)(void))OfBackends_link, METH_FASTCALL, link_doc},
+    {"run", (PyCFunction)(void (*)(void))OfBackends_run, METH_FASTCALL, run_doc},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot OfBackends_slots[] = {
+    {Py_tp_doc, (void *)"PlansOfBackends()\n--\n\n()\n\nThe Plans of an object that outlives contexts."},
+    {Py_tp_new, (void *)OfBackends_new},
+    {Py_tp_dealloc, (void *)OfBackends_dealloc},
+    {Py_tp_methods, OfBackends_methods},
+    {0, NULL},
+};
+PyType_Spec arr_PlansOfBackends_spec = {
+    .name = "pygpu._array.PlansOfBackends",
+    .basicsize = sizeof(PlansOfBackends),
+    .slots = OfBackends_slots,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+};
