@@ -53,6 +53,11 @@ def uninstall(*names: str) -> None:
                 del sys.modules[module]
 
 
+def _stands_in_for(name: str) -> bool:
+    """Whether programs of the package run by pygpu now, which the C code asks."""
+    return _finder_of(name) is not None
+
+
 def _finder_of(name: str) -> Finder | None:
     for finder in sys.meta_path:
         if isinstance(finder, Finder) and finder.peer.name == name:

@@ -202,12 +202,26 @@ class SourceModule(CudaModule):
             "cubin",
             tuple(name_expressions),
         )
-        self.module = _load(result, source)
+        self.module = _load(result, _definitions(options) + source)
         self._lowered = result.lowered
         self._bind_module()
 
     def get_function(self, name: str) -> Any:
         return self.module.get_function(self._lowered.get(name, name))
+
+
+def _definitions(options: Sequence[str] | None) -> str:
+    """The macros that options define, as lines of source: declarations of kernels may use them."""
+    words = iter(DEFAULT_NVCC_FLAGS if options is None else options)
+    lines = []
+    for word in words:
+        if word in ("-D", "--define-macro"):
+            word = f"-D{next(words, '')}"
+        word = word.replace("--define-macro=", "-D", 1)
+        if word.startswith("-D"):
+            name, _, value = word[2:].strip().partition("=")
+            lines.append(f"#define {name} {value or 1}\n")
+    return "".join(lines)
 
 
 def _load(result: nvrtc.Compiled, source: str) -> Module:

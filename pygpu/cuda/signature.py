@@ -18,7 +18,7 @@ __all__ = ["kernel_parameters", "known", "parameters_from_ptx", "parameters_from
 
 # A parameter: its kind, size and alignment in bytes (0: not known), its declaration or None. Kinds:
 # P pointer, i and u signed and unsigned integer, I integer of either, B bool, f float, b bfloat16,
-# c complex, V bytes of a struct, ? not known.
+# c complex, V bytes of a struct, ? not known. "Pf4" is a pointer to numbers of kind f and 4 bytes.
 Parameter = tuple[str, int, int, str | None]
 
 _UNKNOWN = ("?", 0, 0)
@@ -80,6 +80,41 @@ for _name, _size in (
         _align = _size if _n == 3 else min(16, _n * _size)
         _TYPES.setdefault(f"{_name}{_n}", ("V", _n * _size, _align))
 _TYPES["dim3"] = ("V", 12, 4)
+
+# What a pointer's items are, where no platform, macro or typedef has a say: kind and bytes of the
+# number, in vectors and complex numbers too. Any memory may be given for bytes, so these are not
+# here.
+_ITEMS: dict[str, str] = {
+    "bool": "u1",
+    "short": "i2",
+    "unsigned short": "u2",
+    "ushort": "u2",
+    "int": "i4",
+    "unsigned int": "u4",
+    "uint": "u4",
+    "long long": "i8",
+    "unsigned long long": "u8",
+    "float": "f4",
+    "double": "f8",
+    "half": "f2",
+    "__half": "f2",
+    "half2": "f2",
+    "__half2": "f2",
+    "nv_bfloat16": "f2",
+    "__nv_bfloat16": "f2",
+    "nv_bfloat162": "f2",
+    "__nv_bfloat162": "f2",
+    "cuComplex": "f4",
+    "cuFloatComplex": "f4",
+    "cuDoubleComplex": "f8",
+    **{f"{sign}int{8 * n}_t": f"{sign or 'i'}{n}" for sign in ("", "u") for n in (2, 4, 8)},
+}
+for _name, _item in (
+    *(("short", "i2"), ("ushort", "u2"), ("int", "i4"), ("uint", "u4")),
+    *(("longlong", "i8"), ("ulonglong", "u8"), ("float", "f4"), ("double", "f8")),
+):
+    _ITEMS |= {f"{_name}{n}": _item for n in (1, 2, 3, 4)}
+
 _COMPLEX = re.compile(r"(?:(?:pycuda|thrust|std|cuda::std)::)?complex<(float|double)>")
 
 _VALUE = re.compile(r"\.param\s++(?:\.align\s++(\d++)\s++)?\.([a-z])(\d++)\s++(\.ptr\b)?")
@@ -208,6 +243,29 @@ def _structs(source: str, text: str, aliases: dict[str, str]) -> dict[str, tuple
     return found
 
 
+def _item_type(text: str) -> str:
+    """``float`` of ``float *x`` and of ``float x[2][2]``; "" for what is neither."""
+    before, star, after = text.partition("*")
+    if star:
+        after = after.strip()
+        return before if not after or _WORD.fullmatch(after) else ""
+    before = text.partition("[")[0].rstrip()
+    words = list(_WORD.finditer(before))
+    return before[: words[-1].start()] if words and words[-1].end() == len(before) else ""
+
+
+def _pointer(text: str, defined: Mapping[str, object], unsure: Mapping[str, object]) -> str:
+    """The kind of a pointer: with what it points to where that is certain, no name of the source's
+    own being in the declaration."""
+    plain = _plain(_item_type(text))
+    if any(w in defined or w in unsure for w in _WORD.findall(plain)):
+        return "P"
+    number = _COMPLEX.fullmatch(plain)
+    if number is not None:
+        return "Pf4" if number[1] == "float" else "Pf8"
+    return f"P{_ITEMS.get(plain, '')}"
+
+
 def _parameter(
     text: str, aliases: dict[str, str], structs: dict[str, tuple[str, int, int]]
 ) -> Parameter:
@@ -216,7 +274,7 @@ def _parameter(
     if "&" in text or "..." in text or "(" in text or "alignas" in text:
         return (*_UNKNOWN, declaration)
     if text.endswith("]") and text.rfind("[") > text.rfind("]", 0, -1):  # an array
-        return ("P", 8, 8, declaration)
+        return (_pointer(text, aliases, structs), 8, 8, declaration)
     words = list(_WORD.finditer(text))
     last = words[-1] if words else None
     if last is not None and last.end() == len(text) and len(words) > 1 and last[0] not in _TYPES:
@@ -224,6 +282,8 @@ def _parameter(
         if not before.endswith("::"):
             text = before  # without the parameter's name
     kind, size, align = _type(text, aliases, structs)
+    if kind == "P" and "*" in text:
+        kind = _pointer(text, aliases, structs)
     return (kind, size, align, declaration)
 
 

@@ -159,6 +159,36 @@ PyObject *pg_counts(const long *counts, PgNameOf name_of, int n, int with_zeros)
 /* Collects garbage, also where the program has switched that off. */
 void pg_collect(void);
 
+/* ---- what a kernel's pointer points to (items.c) ------------------------------------------------------------------- */
+
+typedef struct {
+    const void *right;  /* the dtype that fitted last, one of those that live for ever; or NULL */
+    char kind;          /* 'i' signed, 'u' unsigned, 'f' floating point; 0: not surely known */
+    unsigned char size; /* of a number, also of one in a vector or complex number [bytes] */
+    char warned;        /* a warning was given, and there is to be one only */
+    char wrong;         /* CUDA: the last memory was refused for its dtype */
+} PgItems;
+
+int pg_items_fit(const PgItems *items, char kind, size_t size);
+int pg_items_take(PgItems *items, PyArray_Descr *dtype);
+/* Of a typestr of the array interfaces, "<f4"; what is not one fits. */
+int pg_items_take_typestr(const PgItems *items, PyObject *typestr);
+/* Of an object with a buffer; plain bytes fit everything. -1 with an exception, else 0, and *given
+ * is NULL or, if it does not fit, what its items are. */
+int pg_items_take_buffer(const PgItems *items, PyObject *obj, PyObject **given);
+/* given: a dtype or str. raw: how the memory is passed without its dtype, ".data or ", or "". */
+PyObject *pg_items_message(const PgItems *items, PyObject *arg, PyObject *given, const char *raw);
+/* 1: a warning was given, for a program of the package *peer* that pygpu runs; 0: none is due; -1
+ * with an exception. */
+int pg_items_warn(const char *peer, PyObject *message);
+static inline int pg_items_unchecked(const PgItems *items) {
+    return items->kind == 0 || items->warned;
+}
+/* What a launch asks: 1 if memory of this dtype needs no further look. */
+static inline int pg_items_right(const PgItems *items, const PyArray_Descr *dtype) {
+    return items->right == dtype || pg_items_unchecked(items);
+}
+
 /* ---- threads --------------------------------------------------------------------------------------------------- */
 
 int pg_is_main_thread(void);

@@ -26,6 +26,7 @@ typedef struct {
     uint32_t offset, size; /* bytes */
     uint8_t copy, kind, sign;
     uint32_t align;        /* bytes; only where the driver does not tell the offset */
+    PgItems items;         /* PARAM_POINTER: what it points to */
     PyObject *declaration; /* str "float *a" for messages, or NULL */
 } Param;
 
@@ -112,6 +113,17 @@ static inline int function_ready(Function *self) { return self->plan->ready ? 0 
 PyObject *function_place(Function *self, Py_ssize_t i);                     /* "kernel 'f', parameter #1 (0-based) 'float *a'" */
 int function_refuse(Function *self, Py_ssize_t i, const char *format, ...); /* TypeError; returns -1 */
 int function_refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const char *to);
+int function_compare_dtype(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                           PyArray_Descr *dtype);
+/* -1 with an exception if a pointer's memory has a dtype that is not the kernel's. */
+static inline int function_check_dtype(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                                       PyArray_Descr *dtype) {
+    if (pg_items_right(&param->items, dtype)) {
+        return 0;
+    }
+    return function_compare_dtype(self, i, param, arg, dtype);
+}
+int function_refuse_items(Function *self, Py_ssize_t i, Param *param, PyObject *arg, PyObject *given);
 const char *function_numpy_type(const Param *param); /* what fits, "" if that is not known */
 int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep);
 /* Size and alignment of what an argument would be, where nothing is known of the parameters. */
@@ -163,6 +175,7 @@ typedef struct {
     PyObject *dev_alloc;
 } Handler;
 PyObject *handler_device_alloc(Handler *self); /* new reference */
+int handler_is_plain(State *state, PyObject *handler);
 int handler_pre_call(State *state, PyObject *handler, PyObject *stream);
 /* 1 if it has a post_call; -1 with an exception. */
 int handler_has_post_call(State *state, PyObject *handler);

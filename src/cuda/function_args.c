@@ -65,6 +65,59 @@ const char *function_numpy_type(const Param *param) {
     }
 }
 
+/* Programs of PyCUDA, which does not look at dtypes, get a warning. given: the dtype. */
+int function_refuse_items(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                          PyObject *given) {
+    PyTypeObject *ours = (PyTypeObject *)self->state->array_type;
+    const char *raw = ours != NULL && PyObject_TypeCheck(arg, ours) ? ".gpudata or " : "";
+    PyObject *message = pg_items_message(&param->items, arg, given, raw);
+    PyObject *place = message != NULL ? function_place(self, i) : NULL;
+    PyObject *text = place != NULL ? PyUnicode_FromFormat("%U: %U", place, message) : NULL;
+    int warned = text != NULL ? pg_items_warn("pycuda", text) : -1;
+    param->items.warned |= warned > 0;
+    param->items.wrong = warned <= 0;
+    if (warned == 0) {
+        PyErr_SetObject(PyExc_TypeError, text);
+    }
+    Py_XDECREF(message);
+    Py_XDECREF(place);
+    Py_XDECREF(text);
+    return warned > 0 ? 0 : -1;
+}
+
+int function_compare_dtype(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                           PyArray_Descr *dtype) {
+    if (pg_items_take(&param->items, dtype)) {
+        return 0;
+    }
+    Py_INCREF(dtype); /* a warning may run any code */
+    int result = function_refuse_items(self, i, param, arg, (PyObject *)dtype);
+    Py_DECREF(dtype);
+    return result;
+}
+
+/* Of what In and its like copy. A subclass may put anything into the memory that it gives. */
+static int check_handler(Function *self, Py_ssize_t i, Param *param, Handler *handler) {
+    if (pg_items_unchecked(&param->items) || handler->array == NULL ||
+        !handler_is_plain(self->state, (PyObject *)handler)) {
+        return 0;
+    }
+    PyObject *array = Py_NewRef(handler->array), *given = NULL;
+    int result;
+    if (PyArray_Check(array)) {
+        PyArray_Descr *dtype = PyArray_DESCR((PyArrayObject *)array);
+        result = function_check_dtype(self, i, param, (PyObject *)handler, dtype);
+    } else {
+        result = pg_items_take_buffer(&param->items, array, &given);
+    }
+    if (given != NULL) {
+        result = function_refuse_items(self, i, param, (PyObject *)handler, given);
+        Py_DECREF(given);
+    }
+    Py_DECREF(array);
+    return result;
+}
+
 static int refuse_size(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, size_t given) {
     const char *fits = function_numpy_type(param);
     return function_refuse(self, i, "%u bytes are expected, and %s has %zu%s%s", (unsigned)param->size, Py_TYPE(arg)->tp_name, given, *fits ? "; pass a " : "", fits);
@@ -311,6 +364,9 @@ static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
         CUdeviceptr pointer; /* managed memory has one address for all */
         PyTypeObject *exact = param->exact;
         uint8_t copy = param->copy;
+        if (function_check_dtype(self, i, param, arg, PyArray_DESCR(array)) < 0) {
+            return -1;
+        }
         int result = function_use_allocation(self, i, param, owner, (unsigned char *)&pointer, launch);
         param->exact = exact;
         param->copy = copy;
@@ -348,6 +404,9 @@ static int use_device_array(Function *self, Py_ssize_t i, Param *param, PyObject
     GPUArray *array = (GPUArray *)arg;
     if (array->base_data == Py_None) {
         return function_refuse(self, i, "the array has no memory");
+    }
+    if (function_check_dtype(self, i, param, arg, array->dtype) < 0) {
+        return -1;
     }
     int result = function_use_pointer(self, i, param, arg, Py_NewRef(array->base_data), at, launch, keep);
     if (result == 0 && array->offset != 0) {
@@ -401,6 +460,9 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
         return use_array(self, i, param, arg, at, launch, keep);
     }
     if (PyObject_TypeCheck(arg, state->ArgumentHandlerType)) {
+        if (check_handler(self, i, param, (Handler *)arg) < 0) {
+            return -1;
+        }
         PyObject *allocation = handler_device_alloc((Handler *)arg);
         return allocation != NULL ? function_use_pointer(self, i, param, arg, allocation, at, launch, keep) : -1;
     }

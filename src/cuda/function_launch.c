@@ -227,6 +227,9 @@ static int pack_natural(Function *self, PyObject *const *args, Py_ssize_t nargs,
         if (function_convert(self, i, &param, args[i], *params + end, launch, keep) < 0) {
             return -1;
         }
+        if (i < n_declared && self->plan->params != NULL) {
+            self->plan->params[i].items = param.items; /* what it has learned */
+        }
         end += bytes;
     }
     *size = end;

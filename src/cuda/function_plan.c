@@ -176,6 +176,10 @@ static int use_rows(Plan *plan, PyObject *rows) {
                 param->sign = kind_codes[k].sign;
             }
         }
+        if (param->kind == PARAM_POINTER && strlen(code) == 3) { /* "Pf4" */
+            param->items.kind = code[1];
+            param->items.size = (unsigned char)(code[2] - '0');
+        }
         if (declaration != NULL) {
             Py_XSETREF(param->declaration, PyUnicode_FromString(declaration));
             if (param->declaration == NULL) {
@@ -209,6 +213,7 @@ static int describe(Function *self, Plan *plan) {
     }
     for (int i = 0; used != 0 && i < plan->n_params; i++) {
         plan->params[i].kind = PARAM_UNKNOWN;
+        plan->params[i].items.kind = 0;
         Py_CLEAR(plan->params[i].declaration);
     }
     if (used < 0) {

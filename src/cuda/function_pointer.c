@@ -174,7 +174,7 @@ static int optional(PyObject *obj, PyObject *name, PyObject **out) {
 }
 
 /* Interned, for the life of the process. */
-static PyObject *gpudata_name, *interface_name, *data_name, *stream_name, *mask_name;
+static PyObject *gpudata_name, *interface_name, *data_name, *stream_name, *mask_name, *dtype_name, *typestr_name;
 
 static int make_name(PyObject **name, const char *text) {
     if (PG_UNLIKELY(*name == NULL)) {
@@ -183,11 +183,32 @@ static int make_name(PyObject **name, const char *text) {
     return *name != NULL ? 0 : -1;
 }
 
+/* Of other classes of arrays, which have a dtype and gpudata. */
+static int check_dtype_of(Function *self, Py_ssize_t i, Param *param, PyObject *arg) {
+    PyObject *dtype;
+    if (pg_items_unchecked(&param->items)) {
+        return 0;
+    }
+    int found = make_name(&dtype_name, "dtype") < 0 ? -1 : optional(arg, dtype_name, &dtype);
+    if (found <= 0) {
+        return found;
+    }
+    int result = PyArray_DescrCheck(dtype)
+                     ? function_check_dtype(self, i, param, arg, (PyArray_Descr *)dtype)
+                     : 0;
+    Py_DECREF(dtype);
+    return result;
+}
+
 int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
     PyObject *gpudata;
     int found = make_name(&gpudata_name, "gpudata") < 0 ? -1 : optional(arg, gpudata_name, &gpudata);
     if (found <= 0) {
         return found;
+    }
+    if (check_dtype_of(self, i, param, arg) < 0) {
+        Py_DECREF(gpudata);
+        return -1;
     }
     if (gpudata == Py_None) { /* an array of no items */
         Py_SETREF(gpudata, PyLong_FromLong(0));
@@ -201,6 +222,22 @@ int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *a
     param->exact = Py_TYPE(arg); /* only compared: a type that has gone and another in its place at worst has no gpudata */
     param->copy = COPY_GPUDATA;
     return 1;
+}
+
+/* Of what the interface says of the items; a record's fields are not looked at. */
+static int check_typestr(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                         PyObject *interface) {
+    if (pg_items_unchecked(&param->items)) {
+        return 0;
+    }
+    if (make_name(&typestr_name, "typestr") < 0) {
+        return -1;
+    }
+    PyObject *typestr = Py_XNewRef(PyDict_GetItem(interface, typestr_name));
+    int failed = typestr != NULL && !pg_items_take_typestr(&param->items, typestr);
+    int result = failed ? function_refuse_items(self, i, param, arg, typestr) : 0;
+    Py_XDECREF(typestr);
+    return result;
 }
 
 int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
@@ -223,7 +260,7 @@ int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject 
                         "not see; pass the data without it", Py_TYPE(arg)->tp_name);
     } else if (data == NULL || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
         function_refuse(self, i, "__cuda_array_interface__ of %s must be a dict whose 'data' is (pointer, read-only)", Py_TYPE(arg)->tp_name);
-    } else if (wait_for_producer(self, i, stream, launch) == 0) {
+    } else if (check_typestr(self, i, param, arg, interface) == 0 && wait_for_producer(self, i, stream, launch) == 0) {
         result = function_use_pointer(self, i, param, arg, Py_NewRef(PyTuple_GET_ITEM(data, 0)), at, launch, keep) < 0 ? -1 : 1;
     }
     Py_XDECREF(data);

@@ -374,7 +374,7 @@ static int pack_bytes(const Item *item, PyObject *arg, unsigned char *at) {
 }
 
 /* A pointer: whatever a launch takes for one; what it does not take is struct's error. */
-static int pack_pointer(Function *self, Py_ssize_t i, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
     static const Param pointer = {.size = sizeof(CUdeviceptr), .kind = PARAM_POINTER};
     if (Py_TYPE(arg) == self->state->DeviceAllocationType) {
         const Allocation *allocation = (const Allocation *)arg;
@@ -383,8 +383,18 @@ static int pack_pointer(Function *self, Py_ssize_t i, PyObject *arg, unsigned ch
             return 0;
         }
     }
+    const Plan *plan = self->plan; /* of a kernel, it stays */
     Param param = pointer;
-    if (function_convert(self, i, &param, arg, at, launch, keep) < 0) {
+    int is_told = n == plan->n_params || n == plan->n_declared;
+    PgItems *items = is_told ? &plan->params[i].items : &param.items;
+    param.items = *items;
+    param.items.wrong = 0;
+    int result = function_convert(self, i, &param, arg, at, launch, keep);
+    *items = param.items;
+    if (result < 0) {
+        if (param.items.wrong) {
+            return -1; /* this is not struct's to say */
+        }
         if (PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(self->state->LogicError)) {
             PyErr_Clear();
             return raise_struct("required argument is not a pointer to device memory, but a %s (format 'P')", Py_TYPE(arg)->tp_name);
@@ -420,7 +430,7 @@ static int pack(Function *self, const Prepared *prepared, PyObject *const *args,
         int result;
         switch (item->code) {
         case 'P':
-            result = pack_pointer(self, i, arg, at, launch, keep);
+            result = pack_pointer(self, prepared->n, i, arg, at, launch, keep);
             break;
         case 'f': case 'd': case 'e':
             result = pack_real(item, arg, at);

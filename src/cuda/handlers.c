@@ -106,13 +106,13 @@ static PyObject *Handler_get_device_alloc(PyObject *op, PyObject *Py_UNUSED(igno
 }
 
 /* Whether the method is the one defined here, so that it need not be looked up by name. */
-static int is_plain(State *state, PyObject *handler) {
+int handler_is_plain(State *state, PyObject *handler) {
     PyTypeObject *type = Py_TYPE(handler);
     return type == state->InType || type == state->OutType || type == state->InOutType || type == state->ArgumentHandlerType;
 }
 
 PyObject *handler_device_alloc(Handler *self) {
-    return is_plain(self->state, (PyObject *)self) ? Handler_get_device_alloc((PyObject *)self, NULL)
+    return handler_is_plain(self->state, (PyObject *)self) ? Handler_get_device_alloc((PyObject *)self, NULL)
                                                    : PyObject_CallMethod((PyObject *)self, "get_device_alloc", NULL);
 }
 

@@ -41,6 +41,7 @@ typedef struct {
     int of_three;            /* ARG_VECTOR: float3 and the like, which three numbers fit too */
     int with_offset;         /* declared as a VectorArg with offset: the next argument is its offset */
     int is_offset;           /* the offset of the VectorArg before */
+    PgItems items;           /* ARG_GLOBAL: what it points to */
     PyObject *declaration;   /* str "float *a" for messages */
 } ArgSlot;
 

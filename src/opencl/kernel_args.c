@@ -324,6 +324,57 @@ static int use_memory(Kernel *self, cl_uint i, Memory *memory, ArgValue *out) {
     return 0;
 }
 
+/* Memory whose items are not what the kernel reads: it would compute garbage. Programs of PyOpenCL,
+ * which does not look, get a warning. given: the items' dtype. */
+static int refuse_items(Kernel *self, cl_uint i, PyObject *arg, PyObject *given, const char *raw) {
+    ArgSlot *slot = &self->slots[i];
+    PyObject *message = pg_items_message(&slot->items, arg, given, raw), *text = NULL;
+    if (message != NULL) {
+        text = PyUnicode_FromFormat("kernel '%U', arg#%u (1-based) '%V': %U", self->name,
+                                    (unsigned)(i + 1), slot->declaration, "", message);
+    }
+    int warned = text != NULL ? pg_items_warn("pyopencl", text) : -1;
+    if (warned > 0) {
+        slot->items.warned = 1;
+    } else if (warned == 0) {
+        refuse(self, i, "%U", message);
+    }
+    Py_XDECREF(message);
+    Py_XDECREF(text);
+    return warned > 0 ? 0 : -1;
+}
+
+static int compare_dtype(Kernel *self, cl_uint i, PyObject *arg, PyArray_Descr *dtype,
+                         const char *raw) {
+    if (pg_items_take(&self->slots[i].items, dtype)) {
+        return 0;
+    }
+    Py_INCREF(dtype); /* a warning may run any code */
+    int result = refuse_items(self, i, arg, (PyObject *)dtype, raw);
+    Py_DECREF(dtype);
+    return result;
+}
+
+static inline int check_dtype(Kernel *self, cl_uint i, PyObject *arg, PyArray_Descr *dtype,
+                              const char *raw) {
+    return pg_items_right(&self->slots[i].items, dtype) ? 0 : compare_dtype(self, i, arg, dtype, raw);
+}
+
+/* Of arrays of other libraries, which have a dtype and memory of ours. */
+static int check_dtype_of(Kernel *self, cl_uint i, PyObject *arg) {
+    if (pg_items_unchecked(&self->slots[i].items)) {
+        return 0;
+    }
+    PyObject *dtype = PyObject_GetAttrString(arg, "dtype");
+    if (dtype == NULL) {
+        PyErr_Clear(); /* memory alone */
+        return 0;
+    }
+    int result = PyArray_DescrCheck(dtype) ? check_dtype(self, i, arg, (PyArray_Descr *)dtype, ".data or ") : 0;
+    Py_DECREF(dtype);
+    return result;
+}
+
 static const char *memory_kind(const Memory *memory) {
     return memory->type == CL_MEM_OBJECT_BUFFER ? "a buffer" : memory->type == CL_MEM_OBJECT_PIPE ? "a pipe" : "an image";
 }
@@ -331,20 +382,30 @@ static const char *memory_kind(const Memory *memory) {
 /* An array of pygpu or PyOpenCL's kind: its memory, if it starts at the array's first item. */
 static int use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     PyTypeObject *ours = (PyTypeObject *)self->state->array_type;
-    int plain = ours != NULL && PyObject_TypeCheck(arg, ours) && ((GPUArray *)arg)->offset == 0;
+    int is_ours = ours != NULL && PyObject_TypeCheck(arg, ours);
+    int plain = is_ours && ((GPUArray *)arg)->offset == 0;
+    if (is_ours && check_dtype(self, i, arg, ((GPUArray *)arg)->dtype, ".data or ") < 0) {
+        return -1;
+    }
     PyObject *data = plain ? Py_NewRef(((GPUArray *)arg)->base_data) : PyObject_GetAttrString(arg, "data");
     if (data == NULL && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
         return -1; /* an array with an offset says itself what to do */
     }
     PyErr_Clear();
     int result = -1;
-    if (data != NULL && PyObject_TypeCheck(data, self->state->MemoryObjectHolderType)) {
+    int is_memory = data != NULL && PyObject_TypeCheck(data, self->state->MemoryObjectHolderType);
+    int is_svm = data != NULL && !is_memory && ocl_is_svm(self->state, data);
+    if ((is_memory || is_svm) && !is_ours && check_dtype_of(self, i, arg) < 0) {
+        Py_DECREF(data);
+        return -1;
+    }
+    if (is_memory) {
         result = use_memory(self, i, (Memory *)data, out);
         if (result == 0) {
             out->hold = Py_NewRef(data);
             out->owns_hold = 1;
         }
-    } else if (data != NULL && ocl_is_svm(self->state, data)) {
+    } else if (is_svm) {
         result = ocl_svm_pointer(self->state, data, "Kernel.set_arg", "the array's data", self->context->context, &out->svm, &out->size);
         if (result == 0) {
             out->set = SET_SVM;
@@ -376,6 +437,11 @@ static int convert_global(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     }
     if (ocl_is_svm(state, arg)) {
         size_t size;
+        PyObject *wrapped = ((Svm *)arg)->mem; /* of an SVM the array that it was made of */
+        if (wrapped != NULL && PyArray_Check(wrapped) &&
+            check_dtype(self, i, arg, PyArray_DESCR((PyArrayObject *)wrapped), "") < 0) {
+            return -1;
+        }
         if (ocl_svm_pointer(state, arg, "Kernel.set_arg", "the argument", self->context->context, &out->svm, &size) < 0) {
             return -1;
         }
@@ -519,6 +585,9 @@ static int convert_with_offset(Kernel *self, cl_uint i, PyObject *arg, ArgValue 
     PyObject *base, *offset;
     int result = -1;
     if (ours != NULL && PyObject_TypeCheck(arg, ours)) {
+        if (check_dtype(self, i, arg, ((GPUArray *)arg)->dtype, ".data or ") < 0) {
+            return -1;
+        }
         base = Py_NewRef(((GPUArray *)arg)->base_data);
         offset = PyLong_FromSsize_t(((GPUArray *)arg)->offset);
     } else {

@@ -23,19 +23,26 @@ static const struct {
 
 static int starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 
-/* "float4" and the like; n of 3 takes the room of 4 (OpenCL C, 6.1.5). */
-static int plan_vector(ArgSlot *slot, const char *type) {
-    size_t length = strlen(type), digits = 0;
+/* The number at the end of a vector's name, its length without that in *head; 0 if it is none. */
+static int vector_length(const char *type, size_t length, size_t *head) {
+    size_t digits = 0;
     while (digits < length && type[length - 1 - digits] >= '0' && type[length - 1 - digits] <= '9') {
         digits++;
     }
     int n = digits > 0 && digits < 3 ? atoi(type + length - digits) : 0;
-    if (n != 2 && n != 3 && n != 4 && n != 8 && n != 16) {
+    *head = length - digits;
+    return n == 2 || n == 3 || n == 4 || n == 8 || n == 16 ? n : 0;
+}
+
+/* "float4" and the like; n of 3 takes the room of 4 (OpenCL C, 6.1.5). */
+static int plan_vector(ArgSlot *slot, const char *type) {
+    size_t head, length = strlen(type);
+    int n = vector_length(type, length, &head);
+    if (n == 0) {
         return 0;
     }
     for (size_t i = 0; i < sizeof scalar_types / sizeof scalar_types[0]; i++) {
-        if (strlen(scalar_types[i].name) == length - digits && strncmp(scalar_types[i].name, type, length - digits) == 0 &&
-            scalar_types[i].kind != ARG_COMPLEX) {
+        if (strlen(scalar_types[i].name) == head && strncmp(scalar_types[i].name, type, head) == 0 && scalar_types[i].kind != ARG_COMPLEX) {
             slot->kind = ARG_VECTOR;
             slot->size = (size_t)(n == 3 ? 4 : n) * scalar_types[i].size;
             slot->of_three = n == 3;
@@ -46,6 +53,31 @@ static int plan_vector(ArgSlot *slot, const char *type) {
         }
     }
     return 0;
+}
+
+/* What a pointer points to, if that is a number, a vector or a complex number. Pointers to bytes
+ * take everything. */
+static PgItems plan_items(const char *type, size_t length) {
+    PgItems items = {NULL, 0, 0, 0, 0};
+    size_t head;
+    while (length > 0 && (type[length - 1] == ' ' || type[length - 1] == '*')) {
+        if (type[--length] == '*' && memchr(type, '*', length) != NULL) {
+            return items;
+        }
+    }
+    if (vector_length(type, length, &head) == 0) {
+        head = length;
+    }
+    for (size_t i = 0; i < sizeof scalar_types / sizeof scalar_types[0]; i++) {
+        const char *name = scalar_types[i].name;
+        size_t n = strlen(name);
+        if (scalar_types[i].size > 1 && (n == length || n == head) && strncmp(name, type, n) == 0) {
+            ArgKind kind = scalar_types[i].kind;
+            items.kind = kind != ARG_INTEGER ? 'f' : scalar_types[i].is_signed ? 'i' : 'u';
+            items.size = (unsigned char)(scalar_types[i].size / (kind == ARG_COMPLEX ? 2 : 1));
+        }
+    }
+    return items;
 }
 
 static int plan_slot(ArgSlot *slot, cl_uint address, cl_uint type_qualifier, const char *given_type, const char *name) {
@@ -65,9 +97,11 @@ static int plan_slot(ArgSlot *slot, cl_uint address, cl_uint type_qualifier, con
     type[length] = '\0';
     int pointer = length > 0 && type[length - 1] == '*';
     slot->kind = ARG_UNKNOWN;
+    slot->items = (PgItems){NULL, 0, 0, 0, 0};
     if (pointer || address == CL_KERNEL_ARG_ADDRESS_LOCAL) {
         slot->kind = address == CL_KERNEL_ARG_ADDRESS_LOCAL ? ARG_LOCAL : ARG_GLOBAL;
         slot->size = sizeof(cl_mem);
+        slot->items = plan_items(type, length);
     } else if (type_qualifier & CL_KERNEL_ARG_TYPE_PIPE) {
         slot->kind = ARG_PIPE;
     } else if (starts_with(type, "image") && length > 2 && strcmp(type + length - 2, "_t") == 0) {
@@ -275,6 +309,7 @@ int kernel_make_plan(Kernel *self) {
     }
     for (cl_uint i = 0; used != 1 && i < self->n_args; i++) {
         self->slots[i].kind = ARG_UNKNOWN;
+        self->slots[i].items.kind = 0;
         Py_CLEAR(self->slots[i].declaration);
     }
     look_up_types(self);

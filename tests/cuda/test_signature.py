@@ -56,10 +56,38 @@ def test_ptx():
 @pytest.mark.parametrize(
     "declaration, kind, size",
     [
-        ("float *a", "P", 8),
-        ("const float *__restrict__ a", "P", 8),
-        ("float a[]", "P", 8),
-        ("float a[4]", "P", 8),
+        ("float *a", "Pf4", 8),
+        ("const float *__restrict__ a", "Pf4", 8),
+        ("float", "f", 4),
+        ("float *", "Pf4", 8),
+        ("float const *const a", "Pf4", 8),
+        ("volatile float* a", "Pf4", 8),
+        ("float a[]", "Pf4", 8),
+        ("float a[4]", "Pf4", 8),
+        ("float a[][4]", "Pf4", 8),
+        ("float *a[]", "P", 8),
+        ("float **a", "P", 8),
+        ("double3 *a", "Pf8", 8),
+        ("half2 *a", "Pf2", 8),
+        ("__nv_bfloat16 *a", "Pf2", 8),
+        ("cuDoubleComplex *a", "Pf8", 8),
+        ("pycuda::complex<float> *a", "Pf4", 8),
+        ("thrust :: complex< double > *a", "Pf8", 8),
+        ("int *a", "Pi4", 8),
+        ("unsigned *a", "Pu4", 8),
+        ("unsigned long long int *a", "Pu8", 8),
+        ("std::int16_t *a", "Pi2", 8),
+        ("uint64_t *a", "Pu8", 8),
+        ("bool *a", "Pu1", 8),
+        ("long *a", "P", 8),
+        ("size_t *a", "P", 8),
+        ("char *a", "P", 8),
+        ("uint8_t *a", "P", 8),
+        ("uchar4 *a", "P", 8),
+        ("void *a", "P", 8),
+        ("struct Pair *a", "P", 8),
+        ("Pair *a", "P", 8),
+        ("ns::float4 *a", "P", 8),
         ("float (*a)[4]", "?", 0),
         ("float &a", "?", 0),
         ("int n", "i", 4),
@@ -103,6 +131,25 @@ def test_one_parameter(declaration: str, kind: str, size: int):
     rows = parameters_from_source("f", f"__global__ void f({declaration}, char *last) {{}}")
     assert [row[:2] for row in rows] == [(kind, size), ("P", 8)]
     assert rows[0][3] == declaration.split(" =")[0]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "typedef double real;",
+        "using real = double;",
+        "#define real double",
+        "#ifndef real\n#define real double\n#endif",
+        "template <typename real>",
+        "typedef double float4; typedef float4 real;",
+    ],
+)
+def test_what_a_pointer_to_the_sources_own_name_points_to_is_left_open(before: str):
+    assert kinds(f"{before}\n__global__ void f(real *x) {{}}") == [("P", 8)]
+
+
+def test_a_macro_with_a_types_own_name_leaves_open_what_it_is():
+    assert kinds("#define float double\n__global__ void f(float *x) {}") == [("P", 8)]
 
 
 def test_where_it_looks():
@@ -191,7 +238,7 @@ def test_both_texts():
     )
     rows = kernel_parameters("add", source, ptx)
     assert [row[:3] for row in rows] == [
-        ("P", 8, 8),
+        ("Pf4", 8, 8),
         ("u", 8, 8),
         ("i", 4, 4),
         ("f", 4, 4),
