@@ -98,6 +98,26 @@ static inline int kernel_is_memory(const Kernel *self, PyObject *held) {
     return Py_TYPE(held) == self->state->BufferType || PyObject_TypeCheck(held, self->state->MemoryObjectHolderType);
 }
 
+int kernel_refuse(Kernel *self, cl_uint i, const char *format, ...); /* TypeError; returns -1 */
+
+/* kernel_memory.c */
+int kernel_use_memory(Kernel *self, cl_uint i, Memory *memory, ArgValue *out);
+/* An array of pygpu or PyOpenCL's kind: its memory, if it starts at the array's first item. */
+int kernel_use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out);
+int kernel_convert_global(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out);
+const char *kernel_memory_kind(const Memory *memory); /* "a buffer" */
+int kernel_compare_dtype(Kernel *self, cl_uint i, PyObject *arg, PyArray_Descr *dtype,
+                         const char *raw);
+/* -1 with an exception if memory has a dtype that is not the kernel's; raw: see
+ * pg_items_message(). */
+static inline int kernel_check_dtype(Kernel *self, cl_uint i, PyObject *arg, PyArray_Descr *dtype,
+                                     const char *raw) {
+    if (pg_items_right(&self->slots[i].items, dtype)) {
+        return 0;
+    }
+    return kernel_compare_dtype(self, i, arg, dtype, raw);
+}
+
 /* kernel_set.c */
 void kernel_values_clear(ArgValue *values, cl_uint n);
 /* Makes the driver's arguments equal to values; lock held. Returns the status; *failed is the index. old receives references to

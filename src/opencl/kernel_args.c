@@ -4,7 +4,7 @@
 
 /* ---- errors ----------------------------------------------------------------------------------------------------------- */
 
-static int refuse(Kernel *self, cl_uint i, const char *format, ...) {
+int kernel_refuse(Kernel *self, cl_uint i, const char *format, ...) {
     PyObject *declaration = self->slots[i].declaration;
     PG_FORMATTED(what, ocl_reject_type(self->state, "Kernel.set_arg", CL_INVALID_VALUE, "when processing arg#%u (1-based) of kernel '%U'%s%V%s: %U",
                                        (unsigned)(i + 1), self->name, declaration != NULL ? ", '" : "", declaration, "", declaration != NULL ? "'" : "",
@@ -150,7 +150,7 @@ static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *num
     switch (slot->kind) {
     case ARG_INTEGER:
         if (!whole) {
-            return refuse(self, i, "a %s number is not converted to an integer; pass int(...) or a NumPy integer", pg_type_name(arg));
+            return kernel_refuse(self, i, "a %s number is not converted to an integer; pass int(...) or a NumPy integer", pg_type_name(arg));
         }
         if (number->kind != 'b' && number->size == (int)slot->size) { /* as C converts between signed and unsigned */
             out->value.integer = number->integer;
@@ -162,7 +162,7 @@ static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *num
         }
         return store_integer(self, i, arg, number->integer, out);
     case ARG_FLOAT:
-        return number->kind == 'c' ? refuse(self, i, "a complex number is not converted to a real one") : store_float(self, i, arg, real, out);
+        return number->kind == 'c' ? kernel_refuse(self, i, "a complex number is not converted to a real one") : store_float(self, i, arg, real, out);
     default:
         return store_complex(self, i, arg, real, number->kind == 'c' ? number->imag : 0.0, out);
     }
@@ -178,18 +178,18 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
         Py_XDECREF(dtype);
         if (has_objects) {
             PyErr_Clear();
-            return refuse(self, i, "the %s holds Python objects", pg_type_name(arg));
+            return kernel_refuse(self, i, "the %s holds Python objects", pg_type_name(arg));
         }
     }
     if (PyUnicode_Check(arg) || PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) { /* numpy.str_ has a buffer */
         PyErr_Clear();
         if (slot->kind == ARG_BYTES && slot->size != 0 && PyNumber_Check(arg)) {
-            return refuse(self, i, "a struct of %zu bytes is wanted, and a Python %s is none; pass a NumPy scalar of a structured dtype", slot->size, pg_type_name(arg));
+            return kernel_refuse(self, i, "a struct of %zu bytes is wanted, and a Python %s is none; pass a NumPy scalar of a structured dtype", slot->size, pg_type_name(arg));
         }
         if (slot->kind == ARG_BYTES && slot->size == 0 && (PyNumber_Check(arg) || PyBool_Check(arg))) {
-            return refuse(self, i, "the type's size is not known here, so a Python %s cannot be converted; pass a NumPy scalar of the right dtype", pg_type_name(arg));
+            return kernel_refuse(self, i, "the type's size is not known here, so a Python %s cannot be converted; pass a NumPy scalar of the right dtype", pg_type_name(arg));
         }
-        return refuse(self, i, "invalid kernel argument: %s", pg_type_name(arg));
+        return kernel_refuse(self, i, "invalid kernel argument: %s", pg_type_name(arg));
     }
     size_t size = (size_t)view.len;
     int result = -1;
@@ -198,7 +198,7 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
             ocl_reject_type(self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE, "when processing arg#%u (1-based) of kernel '%U', '%V': it has %zu bytes, not %zu",
                             (unsigned)(i + 1), self->name, slot->declaration, "", size, slot->size);
         } else {
-            refuse(self, i, "the %s is empty", pg_type_name(arg));
+            kernel_refuse(self, i, "the %s is empty", pg_type_name(arg));
         }
         goto done;
     }
@@ -246,7 +246,7 @@ static int convert_scalar(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     PyObject *plain = array != NULL ? PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array) : NULL;
     int result = plain != NULL && Py_TYPE(plain) != Py_TYPE(arg) ? convert_number(self, i, plain, out)
                  : PyErr_Occurred()                              ? -1
-                                                                 : refuse(self, i, "a %s is not converted to this type", pg_type_name(arg));
+                                                                 : kernel_refuse(self, i, "a %s is not converted to this type", pg_type_name(arg));
     Py_XDECREF(array);
     Py_XDECREF(plain);
     return result;
@@ -271,14 +271,14 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     }
     if (PyFloat_Check(arg)) {
         if (slot->kind == ARG_INTEGER) {
-            return refuse(self, i, "a float is not converted to an integer; pass int(...)");
+            return kernel_refuse(self, i, "a float is not converted to an integer; pass int(...)");
         }
         double real = PyFloat_AS_DOUBLE(arg);
         return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out) : store_complex(self, i, arg, real, 0.0, out);
     }
     if (PyComplex_Check(arg)) {
         if (slot->kind != ARG_COMPLEX) {
-            return refuse(self, i, "a complex number is not converted to a real one");
+            return kernel_refuse(self, i, "a complex number is not converted to a real one");
         }
         Py_complex value = PyComplex_AsCComplex(arg);
         return store_complex(self, i, arg, value.real, value.imag, out);
@@ -291,7 +291,7 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         return result;
     }
     if (PyArray_Check(arg) && PyArray_SIZE((PyArrayObject *)arg) != 1) {
-        return refuse(self, i, "an array of %zd items is not a number; a kernel reads arrays through a Buffer", PyArray_SIZE((PyArrayObject *)arg));
+        return kernel_refuse(self, i, "an array of %zd items is not a number; a kernel reads arrays through a Buffer", PyArray_SIZE((PyArrayObject *)arg));
     }
     if (PyArray_IsScalar(arg, Generic)) {
         return convert_scalar(self, i, arg, out);
@@ -307,161 +307,12 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
 
 /* ---- objects ----------------------------------------------------------------------------------------------------------- */
 
-static int use_memory(Kernel *self, cl_uint i, Memory *memory, ArgValue *out) {
-    if (memory->mem == NULL) {
-        refuse(self, i, "the %s was released", pg_type_name((PyObject *)memory));
-        return -1;
-    }
-    if (memory->context->context != self->context->context) {
-        ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_CONTEXT, "when processing arg#%u (1-based) of kernel '%U': the %s belongs to another context",
-                   (unsigned)(i + 1), self->name, pg_type_name((PyObject *)memory));
-        return -1;
-    }
-    out->set = SET_VALUE;
-    out->size = sizeof(cl_mem);
-    out->value.mem = memory->mem;
-    out->hold = (PyObject *)memory;
-    return 0;
-}
-
-/* Memory whose items are not what the kernel reads: it would compute garbage. Programs of PyOpenCL,
- * which does not look, get a warning. given: the items' dtype. */
-static int refuse_items(Kernel *self, cl_uint i, PyObject *arg, PyObject *given, const char *raw) {
-    ArgSlot *slot = &self->slots[i];
-    PyObject *message = pg_items_message(&slot->items, arg, given, raw), *text = NULL;
-    if (message != NULL) {
-        text = PyUnicode_FromFormat("kernel '%U', arg#%u (1-based) '%V': %U", self->name,
-                                    (unsigned)(i + 1), slot->declaration, "", message);
-    }
-    int warned = text != NULL ? pg_items_warn("pyopencl", text) : -1;
-    if (warned > 0) {
-        slot->items.warned = 1;
-    } else if (warned == 0) {
-        refuse(self, i, "%U", message);
-    }
-    Py_XDECREF(message);
-    Py_XDECREF(text);
-    return warned > 0 ? 0 : -1;
-}
-
-static int compare_dtype(Kernel *self, cl_uint i, PyObject *arg, PyArray_Descr *dtype,
-                         const char *raw) {
-    if (pg_items_take(&self->slots[i].items, dtype)) {
-        return 0;
-    }
-    Py_INCREF(dtype); /* a warning may run any code */
-    int result = refuse_items(self, i, arg, (PyObject *)dtype, raw);
-    Py_DECREF(dtype);
-    return result;
-}
-
-static inline int check_dtype(Kernel *self, cl_uint i, PyObject *arg, PyArray_Descr *dtype,
-                              const char *raw) {
-    return pg_items_right(&self->slots[i].items, dtype) ? 0 : compare_dtype(self, i, arg, dtype, raw);
-}
-
-/* Of arrays of other libraries, which have a dtype and memory of ours. */
-static int check_dtype_of(Kernel *self, cl_uint i, PyObject *arg) {
-    if (pg_items_unchecked(&self->slots[i].items)) {
-        return 0;
-    }
-    PyObject *dtype = PyObject_GetAttrString(arg, "dtype");
-    if (dtype == NULL) {
-        PyErr_Clear(); /* memory alone */
-        return 0;
-    }
-    int result = PyArray_DescrCheck(dtype) ? check_dtype(self, i, arg, (PyArray_Descr *)dtype, ".data or ") : 0;
-    Py_DECREF(dtype);
-    return result;
-}
-
-static const char *memory_kind(const Memory *memory) {
-    return memory->type == CL_MEM_OBJECT_BUFFER ? "a buffer" : memory->type == CL_MEM_OBJECT_PIPE ? "a pipe" : "an image";
-}
-
-/* An array of pygpu or PyOpenCL's kind: its memory, if it starts at the array's first item. */
-static int use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
-    PyTypeObject *ours = (PyTypeObject *)self->state->array_type;
-    int is_ours = ours != NULL && PyObject_TypeCheck(arg, ours);
-    int plain = is_ours && ((GPUArray *)arg)->offset == 0;
-    if (is_ours && check_dtype(self, i, arg, ((GPUArray *)arg)->dtype, ".data or ") < 0) {
-        return -1;
-    }
-    PyObject *data = plain ? Py_NewRef(((GPUArray *)arg)->base_data) : PyObject_GetAttrString(arg, "data");
-    if (data == NULL && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        return -1; /* an array with an offset says itself what to do */
-    }
-    PyErr_Clear();
-    int result = -1;
-    int is_memory = data != NULL && PyObject_TypeCheck(data, self->state->MemoryObjectHolderType);
-    int is_svm = data != NULL && !is_memory && ocl_is_svm(self->state, data);
-    if ((is_memory || is_svm) && !is_ours && check_dtype_of(self, i, arg) < 0) {
-        Py_DECREF(data);
-        return -1;
-    }
-    if (is_memory) {
-        result = use_memory(self, i, (Memory *)data, out);
-        if (result == 0) {
-            out->hold = Py_NewRef(data);
-            out->owns_hold = 1;
-        }
-    } else if (is_svm) {
-        result = ocl_svm_pointer(self->state, data, "Kernel.set_arg", "the array's data", self->context->context, &out->svm, &out->size);
-        if (result == 0) {
-            out->set = SET_SVM;
-            out->hold = Py_NewRef(data);
-            out->owns_hold = 1;
-        }
-    } else if (PyArray_Check(arg)) {
-        refuse(self, i, "an ndarray is host memory; pass a Buffer made with hostbuf=..., or shared virtual memory");
-    } else {
-        refuse(self, i, "a pointer to device memory takes a Buffer, shared virtual memory or None, not %s", pg_type_name(arg));
-    }
-    Py_XDECREF(data);
-    return result;
-}
-
-static int convert_global(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
-    State *state = self->state;
-    if (PyObject_TypeCheck(arg, state->MemoryObjectHolderType)) {
-        Memory *memory = (Memory *)arg;
-        if (memory->type != CL_MEM_OBJECT_BUFFER) {
-            return refuse(self, i, "the kernel wants a buffer here, not %s", memory_kind(memory));
-        }
-        return use_memory(self, i, memory, out);
-    }
-    if (arg == Py_None) {
-        out->set = SET_NULL;
-        out->size = sizeof(cl_mem);
-        return 0;
-    }
-    if (ocl_is_svm(state, arg)) {
-        size_t size;
-        PyObject *wrapped = ((Svm *)arg)->mem; /* of an SVM the array that it was made of */
-        if (wrapped != NULL && PyArray_Check(wrapped) &&
-            check_dtype(self, i, arg, PyArray_DESCR((PyArrayObject *)wrapped), "") < 0) {
-            return -1;
-        }
-        if (ocl_svm_pointer(state, arg, "Kernel.set_arg", "the argument", self->context->context, &out->svm, &size) < 0) {
-            return -1;
-        }
-        out->set = SET_SVM;
-        out->size = sizeof(void *);
-        out->hold = arg;
-        return 0;
-    }
-    if (PyObject_TypeCheck(arg, state->LocalMemoryType)) {
-        return refuse(self, i, "LocalMemory is for __local pointers, and this one is __global or __constant");
-    }
-    return use_array(self, i, arg, out);
-}
-
 static int convert_local(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     if (!PyObject_TypeCheck(arg, self->state->LocalMemoryType)) {
-        return refuse(self, i, "a __local pointer takes a LocalMemory(bytes), not %s", pg_type_name(arg));
+        return kernel_refuse(self, i, "a __local pointer takes a LocalMemory(bytes), not %s", pg_type_name(arg));
     }
     if (((LocalMemory *)arg)->size == 0) {
-        return refuse(self, i, "the %s was not made yet: its __init__ has to call super().__init__() first", pg_type_name(arg));
+        return kernel_refuse(self, i, "the %s was not made yet: its __init__ has to call super().__init__() first", pg_type_name(arg));
     }
     out->set = SET_LOCAL;
     out->size = ((LocalMemory *)arg)->size;
@@ -470,14 +321,14 @@ static int convert_local(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
 
 static int convert_handle(Kernel *self, cl_uint i, PyObject *arg, PyTypeObject *type, const char *wanted, ArgValue *out) {
     if (!PyObject_TypeCheck(arg, type)) {
-        return refuse(self, i, "the kernel wants %s here, not %s", wanted, pg_type_name(arg));
+        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted, pg_type_name(arg));
     }
     Context *context = type == self->state->SamplerType ? ((Sampler *)arg)->context : ((Queue *)arg)->context;
     if (context == NULL) {
-        return refuse(self, i, "the %s was not made yet: its __init__ has to call super().__init__() first", pg_type_name(arg));
+        return kernel_refuse(self, i, "the %s was not made yet: its __init__ has to call super().__init__() first", pg_type_name(arg));
     }
     if (context->context != self->context->context) {
-        return refuse(self, i, "the %s belongs to another context", pg_type_name(arg));
+        return kernel_refuse(self, i, "the %s belongs to another context", pg_type_name(arg));
     }
     out->value.handle = ((OclHandle *)arg)->handle;
     out->size = sizeof(void *);
@@ -488,24 +339,24 @@ static int convert_handle(Kernel *self, cl_uint i, PyObject *arg, PyTypeObject *
 static int convert_memory(Kernel *self, cl_uint i, PyObject *arg, int pipe, ArgValue *out) {
     const char *wanted = pipe ? "a pipe" : "an image";
     if (!PyObject_TypeCheck(arg, self->state->MemoryObjectHolderType)) {
-        return refuse(self, i, "the kernel wants %s here, not %s", wanted, pg_type_name(arg));
+        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted, pg_type_name(arg));
     }
     Memory *memory = (Memory *)arg;
     int is_pipe = memory->type == CL_MEM_OBJECT_PIPE, is_buffer = memory->type == CL_MEM_OBJECT_BUFFER;
     if (is_buffer || is_pipe != pipe) {
-        return refuse(self, i, "the kernel wants %s here, not %s", wanted, memory_kind(memory));
+        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted, kernel_memory_kind(memory));
     }
-    return use_memory(self, i, memory, out);
+    return kernel_use_memory(self, i, memory, out);
 }
 
 /* Nothing is known of the argument: it is what the object is. */
 static int convert_unknown(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     State *state = self->state;
     if (PyObject_TypeCheck(arg, state->MemoryObjectHolderType)) {
-        return use_memory(self, i, (Memory *)arg, out);
+        return kernel_use_memory(self, i, (Memory *)arg, out);
     }
     if (arg == Py_None || ocl_is_svm(state, arg)) {
-        return convert_global(self, i, arg, out);
+        return kernel_convert_global(self, i, arg, out);
     }
     if (PyObject_TypeCheck(arg, state->LocalMemoryType)) {
         return convert_local(self, i, arg, out);
@@ -518,12 +369,12 @@ static int convert_unknown(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out
     }
     if (!PyObject_CheckBuffer(arg)) {
         if (PyNumber_Check(arg)) {
-            return refuse(self, i,
+            return kernel_refuse(self, i,
                           "the argument's type is not known (the program was made from a binary), so a Python %s cannot be converted; pass a NumPy scalar, "
                           "or declare the types with set_scalar_arg_dtypes",
                           pg_type_name(arg));
         }
-        return use_array(self, i, arg, out);
+        return kernel_use_array(self, i, arg, out);
     }
     return convert_bytes(self, i, arg, out);
 }
@@ -569,7 +420,7 @@ static int convert_vector(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         }
         int fits = fits_vector(slot, dtype);
         if (!fits) {
-            refuse(self, i, "numbers of dtype %S are not converted to those of the vector", (PyObject *)dtype);
+            kernel_refuse(self, i, "numbers of dtype %S are not converted to those of the vector", (PyObject *)dtype);
         }
         Py_DECREF(dtype);
         if (!fits) {
@@ -585,7 +436,7 @@ static int convert_with_offset(Kernel *self, cl_uint i, PyObject *arg, ArgValue 
     PyObject *base, *offset;
     int result = -1;
     if (ours != NULL && PyObject_TypeCheck(arg, ours)) {
-        if (check_dtype(self, i, arg, ((GPUArray *)arg)->dtype, ".data or ") < 0) {
+        if (kernel_check_dtype(self, i, arg, ((GPUArray *)arg)->dtype, ".data or ") < 0) {
             return -1;
         }
         base = Py_NewRef(((GPUArray *)arg)->base_data);
@@ -596,8 +447,8 @@ static int convert_with_offset(Kernel *self, cl_uint i, PyObject *arg, ArgValue 
     }
     if (offset == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
-        refuse(self, i, "an Array is wanted here (declared as VectorArg), not %s", pg_type_name(arg));
-    } else if (offset != NULL && convert_global(self, i, base, out) == 0) {
+        kernel_refuse(self, i, "an Array is wanted here (declared as VectorArg), not %s", pg_type_name(arg));
+    } else if (offset != NULL && kernel_convert_global(self, i, base, out) == 0) {
         if (out->hold == base) {
             out->hold = Py_NewRef(base);
             out->owns_hold = 1;
@@ -624,7 +475,7 @@ int kernel_convert(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     }
     switch (slot->kind) {
     case ARG_GLOBAL:
-        return convert_global(self, i, arg, out);
+        return kernel_convert_global(self, i, arg, out);
     case ARG_INTEGER:
     case ARG_FLOAT:
     case ARG_COMPLEX:
@@ -660,5 +511,5 @@ int kernel_held_alive(Kernel *self, cl_uint i, PyObject *held) {
         const Svm *svm = (Svm *)held, *owner = svm->base != NULL ? svm->base : svm;
         released = svm->pointer == NULL || owner->pointer == NULL;
     }
-    return released ? refuse(self, i, "the %s was released", pg_type_name(held)) : 0;
+    return released ? kernel_refuse(self, i, "the %s was released", pg_type_name(held)) : 0;
 }
