@@ -99,6 +99,7 @@ from .errors import (
     MemoryError,
     RepeatedKernelRetrieval,
     RuntimeError,
+    UnsupportedArgumentError,
 )
 from .version import VERSION, VERSION_STATUS, VERSION_TEXT
 
@@ -211,6 +212,7 @@ __all__ = [
     "SVMAllocation",
     "SVMPointer",
     "Sampler",
+    "UnsupportedArgumentError",
     "UserEvent",
     "VERSION",
     "VERSION_STATUS",

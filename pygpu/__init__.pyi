@@ -162,6 +162,7 @@ from .errors import (
     MemoryError as MemoryError,
     RepeatedKernelRetrieval as RepeatedKernelRetrieval,
     RuntimeError as RuntimeError,
+    UnsupportedArgumentError as UnsupportedArgumentError,
 )
 from .extras import (
     DeviceTopologyAmd as DeviceTopologyAmd,
@@ -305,6 +306,7 @@ __all__ = [
     "SVMAllocation",
     "SVMPointer",
     "Sampler",
+    "UnsupportedArgumentError",
     "UserEvent",
     "VERSION",
     "VERSION_STATUS",

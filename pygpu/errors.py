@@ -5,8 +5,9 @@ RuntimeError (the device or driver failed), as in PyOpenCL; the last two are the
 these names too. Each carries `.code` (the driver's status, an int), `.routine` (the driver call)
 and `.what` (the whole text).
 
-What pygpu finds wrong before it asks the driver raises a LogicError that is also the builtin
-ValueError or TypeError, so that `except cl.LogicError` and `except ValueError` both catch it.
+What pygpu finds wrong before it asks the driver raises the class of its status code, as a rule
+LogicError, that is also the builtin ValueError or TypeError, so that `except cl.LogicError` and
+`except ValueError` both catch it.
 """
 
 import builtins
@@ -23,6 +24,7 @@ __all__ = [
     "MemoryError",
     "RepeatedKernelRetrieval",
     "RuntimeError",
+    "UnsupportedArgumentError",
 ]
 
 
@@ -108,6 +110,11 @@ class InvalidArgumentTypeError(LogicError, TypeError):
     """A wrong kind of argument, found before the driver was asked."""
 
 
+class UnsupportedArgumentError(RuntimeError, ValueError):
+    """A wrong value, found before the driver was asked, whose status OpenCL counts among the
+    failures: copies that overlap, formats of images, offsets of sub-buffers."""
+
+
 class InvalidOptionsError(RuntimeError, LogicError):
     """A compiler refused its options: a wrong call, and a failed build, which PyOpenCL takes it
     for."""
@@ -165,6 +172,7 @@ _CLASSES = {
     ("LaunchError", ""): LaunchError,
     ("LogicError", "ValueError"): InvalidArgumentError,
     ("LogicError", "TypeError"): InvalidArgumentTypeError,
+    ("RuntimeError", "ValueError"): UnsupportedArgumentError,
 }
 
 for _class in [

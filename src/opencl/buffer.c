@@ -205,7 +205,7 @@ static PyObject *region_of(Memory *self, const char *call, size_t origin, size_t
         align = bits < align ? bits : align;
     }
     if (align / 8 > 1 && origin % (align / 8) != 0) {
-        return ocl_raise_with(state, "clCreateSubBuffer", CL_MISALIGNED_SUB_BUFFER_OFFSET, "origin %zu is not a multiple of %u bytes, as the device demands",
+        return ocl_reject(state, "clCreateSubBuffer", CL_MISALIGNED_SUB_BUFFER_OFFSET, "origin %zu is not a multiple of %u bytes, as the device demands",
                               origin, (unsigned)(align / 8));
     }
     cl_buffer_region place = {origin, size};

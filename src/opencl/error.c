@@ -53,7 +53,6 @@ static PyObject *raise_error(State *state, const char *routine, cl_int status, c
     cl_int code = status == PG_STATUS_MISSING || status == PG_STATUS_FORKED ? CL_INVALID_OPERATION : status;
     const char *hint = row != NULL && (extra == NULL || status == PG_STATUS_FORKED) ? row->hint : "";
     if (*twin != '\0') {
-        kind = "LogicError";
         hint = "";
     }
     PyObject *error = PyObject_CallFunction(state->make_error, "sssisOs", kind, twin, routine,

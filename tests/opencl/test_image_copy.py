@@ -212,11 +212,11 @@ def test_copy_between_kinds(ctx, queue):
 def test_copy_between_images_misuse(ctx, queue):
     image = cl.create_image(ctx, MF.READ_WRITE, RGBA8, (13, 7))
     floats = cl.create_image(ctx, MF.READ_WRITE, RGBA_FLOAT, (13, 7))
-    with pytest.raises(cl.LogicError, match="RGBA, FLOAT") as caught:
+    with pytest.raises(cl.RuntimeError, match="RGBA, FLOAT") as caught:
         cl.enqueue_copy(queue, floats, image, src_origin=0, dest_origin=0, region=(2, 2))
     assert caught.value.code == cl.status_code.IMAGE_FORMAT_MISMATCH
     cl.enqueue_copy(queue, image, image, src_origin=(0, 0), dest_origin=(6, 6), region=(7, 1))
-    with pytest.raises(cl.LogicError, match="overlap") as caught:
+    with pytest.raises(cl.RuntimeError, match="overlap") as caught:
         cl.enqueue_copy(queue, image, image, src_origin=(0, 0), dest_origin=(2, 0), region=(3, 1))
     assert caught.value.code == cl.status_code.MEM_COPY_OVERLAP
     for kwargs, text in [

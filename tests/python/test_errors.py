@@ -95,6 +95,44 @@ def test_pickle_of_our_own_checks(ctx):
     )
 
 
+def copy_of_a_buffer(queue, buffer):
+    cl.enqueue_copy(queue, buffer, buffer, src_offset=0, dst_offset=1, byte_count=2)
+
+
+def copy_of_a_box(queue, buffer):
+    box = {"src_origin": (0, 0), "dst_origin": (1, 0), "region": (2, 2)}
+    cl.enqueue_copy(queue, buffer, buffer, **box, src_pitches=(8,), dst_pitches=(8,))
+
+
+def copy_of_shared_memory(queue, buffer):
+    if not cl.characterize.has_coarse_grain_buffer_svm(queue.device):
+        pytest.skip("the device has no shared virtual memory")
+    memory = cl.csvm_empty(queue.context, 8, "u1")
+    cl.enqueue_copy(queue, cl.SVM(memory[:6]), cl.SVM(memory[1:7]))
+
+
+def part_of_a_buffer(queue, buffer):
+    if queue.device.mem_base_addr_align == 8:
+        pytest.skip("the device takes sub-buffers at any offset")
+    buffer[1:]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [copy_of_a_buffer, copy_of_a_box, copy_of_shared_memory, part_of_a_buffer],
+    ids=lambda f: f.__name__,
+)
+def test_what_is_refused_here_has_the_class_of_its_status(ctx, refused):
+    """PyOpenCL's class for codes from -1 to -29, and ValueError besides."""
+    queue = cl.CommandQueue(ctx)
+    buffer = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 64)
+    with pytest.raises(cl.UnsupportedArgumentError) as caught:
+        refused(queue, buffer)
+    assert -30 < caught.value.code < 0
+    assert isinstance(caught.value, cl.RuntimeError) and isinstance(caught.value, ValueError)
+    assert not isinstance(caught.value, cl.LogicError)
+
+
 def test_made_by_a_program():
     error = cl.LogicError("my own text")
     assert (
