@@ -85,7 +85,45 @@ def _split(text: str, what: str) -> list[str]:
         raise ValueError(f"{what}: {error} in {text!r}") from None
 
 
-def split_options(options: str | Iterable[str] | None, call: str) -> list[str]:
+@once
+def _piece() -> re.Pattern[str]:
+    """A word of an element of options, with its quotes."""
+    import re
+
+    return re.compile(r'(?:"(?:\\.|[^"\\])*"|\S)+')
+
+
+def _words_of(element: str, before: str) -> list[str]:
+    """An element of a list of options: a piece of a command line, so it may have several of them.
+
+    Spaces in the value of a macro, and in the name of a folder, are taken for what they are unless
+    an option follows. before: the last word so far, which may be a -D or -I without its value.
+    """
+    if not _has_space(element):
+        return [element] if element else []
+    words: list[str] = []
+    begin = 0
+    for piece in _piece().finditer(element):
+        word, last = piece[0], words[-1] if words else before
+        option = words[-2] if len(words) > 1 else before
+        takes_spaces = words and (last[:2] in ("-D", "-I") or option in ("-D", "-I"))
+        begins = word[0] == "-" and word[1:2].isalpha()
+        if last not in _VALUED and takes_spaces and not begins:
+            words[-1] = element[begin : piece.end()]
+            continue
+        begin = piece.start()
+        words.append(word)
+        rest = element[begin:].strip()
+        if (last == "-I" or word[:2] == "-I") and os.path.isdir(rest.removeprefix("-I")):
+            words[-1] = rest  # a folder whose name looks like options
+            break
+    return words
+
+
+_VALUED = ("-D", "-I", "-U")
+
+
+def split_options(options: str | Iterable[str | bytes] | None, call: str) -> list[str]:
     """The options as a list. Raises TypeError for anything but strings, ValueError for a NUL."""
     if options is None:
         words = []
@@ -96,12 +134,15 @@ def split_options(options: str | Iterable[str] | None, call: str) -> list[str]:
             f"{call}: options must be a str or a list of str, not {type(options).__name__}"
         )
     else:
-        words = as_list(options, call, "options")
-        for word in words:
+        words = []
+        for word in as_list(options, call, "options"):
+            if isinstance(word, bytes):
+                word = word.decode("utf-8", "surrogateescape")
             if not isinstance(word, str):
                 raise TypeError(
                     f"{call}: each of options must be a str, not {type(word).__name__}: {word!r}"
                 )
+            words += _words_of(word, words[-1] if words else "")
     if any(["\0" in word for word in words]):
         raise ValueError(f"{call}: options must not contain NUL characters")
     return words
@@ -424,7 +465,7 @@ def _start_afresh(program: Program, call: str) -> None:
 
 def build_program(
     program: Program,
-    options: str | Sequence[str] | None,
+    options: str | Sequence[str | bytes] | None,
     devices: Sequence[Device] | None,
     cache_dir: str | os.PathLike[str] | bool | None,
 ) -> None:
@@ -486,7 +527,7 @@ def _build(
 
 def compile_program(
     program: Program,
-    options: str | Sequence[str] | None,
+    options: str | Sequence[str | bytes] | None,
     devices: Sequence[Device] | None,
     headers: Sequence[tuple[str, Program]] | None,
 ) -> None:
@@ -510,7 +551,7 @@ def compile_program(
 def link_programs(
     context: Context,
     programs: Sequence[Program],
-    options: str | Sequence[str] | None,
+    options: str | Sequence[str | bytes] | None,
     devices: Sequence[Device] | None,
 ) -> Program:
     """`pygpu.link_program`."""

@@ -52,8 +52,19 @@ static int read_sizes(PyObject *obj, const char *call, const char *name, size_t 
     return *n < 0 ? -1 : 0;
 }
 
-/* Reads sizes and checks them against the device. */
-static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *local, PyObject *offset, int g_times_l, Range *range) {
+/* Whether one of the sizes is 0. */
+static int has_zero(const size_t *sizes, int n) {
+    for (int i = 0; i < n; i++) {
+        if (sizes[i] == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Reads sizes and checks them against the device. With allow_empty, sizes of which one is 0 are of
+ * a launch that does nothing, whatever the others are. */
+static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *local, PyObject *offset, int g_times_l, int allow_empty, Range *range) {
     State *state = self->state;
     const char *call = "clEnqueueNDRangeKernel";
     const DeviceLimits *limits = ocl_device_limits(queue->device);
@@ -98,6 +109,11 @@ static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *lo
     if (range->has_offset && n_offset != range->n) {
         ocl_reject(state, call, CL_INVALID_VALUE, "global work size and offset have differing dimensions (%d and %d)", range->n, n_offset);
         return -1;
+    }
+    if (allow_empty && (has_zero(range->global, range->n) ||
+                        (range->has_local && has_zero(range->local, range->n)))) {
+        range->empty = 1;
+        return 0;
     }
     size_t group = 1, total = 1, end;
     for (int i = 0; i < range->n; i++) {
@@ -396,7 +412,7 @@ PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyO
         return wrong_count(self, nargs - 3);
     }
     if ((kwnames != NULL && read_options(self, args + nargs, kwnames, &options) < 0) ||
-        read_range(self, queue, args[1], args[2], options.global_offset, options.g_times_l, &range) < 0 ||
+        read_range(self, queue, args[1], args[2], options.global_offset, options.g_times_l, options.allow_empty, &range) < 0 ||
         (range.empty && check_empty(self, queue, &range, options.allow_empty) < 0)) {
         return NULL;
     }
@@ -520,7 +536,7 @@ static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args
     if (pg_args(&enqueue_nd_range_kernel_args, args, nargs, kwnames, a) < 0 ||
         (self = as_kernel(PyModule_GetState(module), a[1], "enqueue_nd_range_kernel")) == NULL || (queue = as_queue(self, a[0])) == NULL ||
         (g_times_l = pg_as_bool(a[6], 0)) < 0 || (allow_empty = pg_as_bool(a[7], 0)) < 0 ||
-        read_range(self, queue, a[2], a[3], a[4], g_times_l, &range) < 0 || check_empty(self, queue, &range, allow_empty) < 0) {
+        read_range(self, queue, a[2], a[3], a[4], g_times_l, allow_empty, &range) < 0 || check_empty(self, queue, &range, allow_empty) < 0) {
         return NULL;
     }
     return launch_with_set_arguments(self, queue, &range, a[5]);

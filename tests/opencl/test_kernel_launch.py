@@ -281,6 +281,29 @@ def test_empty_ranges(device, queue, program, counter, size):
     assert value_of(queue, counter) == 0
 
 
+@pytest.mark.parametrize(
+    "size, local, keywords",
+    [
+        ((0,), (1 << 20,), {}),
+        ((0,), (0,), {}),
+        ((4,), (0,), {}),
+        ((4,), (0,), {"g_times_l": True}),
+        ((2**40, 2**40, 0), None, {}),
+        ((0,), None, {"global_offset": (2**63 - 1,)}),
+    ],
+)
+def test_sizes_beside_a_0_do_not_count(queue, program, counter, size, local, keywords):
+    program.count(queue, size, local, counter, allow_empty_ndrange=True, **keywords).wait()
+    assert value_of(queue, counter) == 0
+
+
+def test_an_empty_range_still_needs_as_many_sizes_everywhere(queue, program, counter):
+    with pytest.raises(ValueError, match="differing dimensions"):
+        program.count(queue, (0,), (1, 1), counter, allow_empty_ndrange=True)
+    with pytest.raises(ValueError, match="dimensions"):
+        program.count(queue, (), None, counter, allow_empty_ndrange=True)
+
+
 def test_an_empty_range_still_checks_and_waits(ctx, queue, program, counter):
     with pytest.raises(TypeError, match="arg#1"):
         program.count(queue, (0,), None, 3, allow_empty_ndrange=True)

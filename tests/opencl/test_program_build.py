@@ -25,6 +25,13 @@ pytestmark = pytest.mark.usefixtures("no_options_from_outside")
         "-D VALUE=5",
         ["-DVALUE=5"],
         ("-D", "VALUE=5"),
+        ["-D VALUE=5"],
+        ["-DOTHER=1 -DVALUE=5"],
+        ["-D OTHER=1 -D VALUE=5 -w"],
+        ["-D OTHER", "-D", "VALUE=5 -w"],
+        ["", " -DVALUE=5 ", "  "],
+        [b"-DVALUE=5"],
+        [b"-D", "VALUE=5", b"-w -DOTHER"],
         "  -w   -DVALUE=5 ",
         '-D "VALUE=5"',
     ],
@@ -41,6 +48,10 @@ def test_forms_of_options(ctx, queue, options):
         ["-DVALUE=2 + 3"],
         ["-D", "VALUE=2 + 3"],
         ['-DVALUE="2 + 3"'],
+        ["-D VALUE=2 + 3"],
+        ["-DVALUE=2 + 3 -w -DOTHER"],
+        ["-DVALUE=6 - 1"],
+        ['-DOTHER="4 -w" -DVALUE="2 + 3" -w'],
     ],
 )
 def test_spaces_in_definitions(ctx, queue, options):
@@ -52,13 +63,45 @@ def test_unicode_in_options(ctx, queue):
     assert run(queue, built.set) == [1] * 4
 
 
+@pytest.mark.parametrize(
+    "element, words",
+    [
+        ("-I", ["-I"]),
+        ("-I{folder}/a b", ["-I{folder}/a b"]),
+        ("-I {folder}/a b -DX", ["-I", "{folder}/a b", "-DX"]),
+        ("-I {folder}/c -d", ["-I", "{folder}/c -d"]),
+        ("-I{folder}/c -d", ["-I{folder}/c -d"]),
+        ("-I{folder}/none -d", ["-I{folder}/none", "-d"]),
+        ("-x spir -spir-std=1.2", ["-x", "spir", "-spir-std=1.2"]),
+        ("-cl-std=CL2.0\t-w", ["-cl-std=CL2.0", "-w"]),
+        ("-DX=a  b", ["-DX=a  b"]),
+        ("-DX=a -1 -w", ["-DX=a -1", "-w"]),
+        ('-DX="a -b" -I"{folder}/a b"', ['-DX="a -b"', '-I"{folder}/a b"']),
+        ('-DX="a', ['-DX="a']),
+        ("-U X", ["-U", "X"]),
+    ],
+)
+def test_an_element_of_options_is_a_piece_of_a_command_line(tmp_path, element, words):
+    for name in ("a b", "c -d"):
+        (tmp_path / name).mkdir()
+    there = {"folder": tmp_path.as_posix()}
+    found = program.split_options([element.format(**there)], "build")
+    assert found == [word.format(**there) for word in words]
+
+
+def test_options_of_every_step_may_be_pieces(ctx, queue):
+    compiled = cl.Program(ctx, SET).compile(["-DOTHER=1 -DVALUE=5", b"-w"])
+    library = cl.link_program(ctx, [compiled], [b"-create-library -enable-link-options"])
+    assert run(queue, cl.link_program(ctx, [library]).set) == [5] * 4
+
+
 @pytest.mark.parametrize("options", [5, b"-DVALUE=5", 1.5, object()])
 def test_options_of_other_types(ctx, options):
     with pytest.raises(TypeError, match="Program.build: options must be a str or a list of str"):
         cl.Program(ctx, SET).build(options)
 
 
-@pytest.mark.parametrize("word", [b"-w", 1, None, ["-w"]])
+@pytest.mark.parametrize("word", [bytearray(b"-w"), 1, None, ["-w"]])
 def test_each_option_must_be_text(ctx, word):
     with pytest.raises(TypeError, match="each of options must be a str"):
         cl.Program(ctx, SET).build(["-DVALUE=1", word])
