@@ -257,9 +257,10 @@ def _item_type(text: str) -> str:
 def _pointer(text: str, defined: Mapping[str, object], unsure: Mapping[str, object]) -> str:
     """The kind of a pointer: with what it points to where that is certain, no name of the source's
     own being in the declaration."""
-    plain = _plain(_item_type(text))
-    if any(w in defined or w in unsure for w in _WORD.findall(plain)):
+    item = _item_type(text)
+    if any(w in defined or w in unsure for w in _WORD.findall(item)):
         return "P"
+    plain = _plain(item)
     number = _COMPLEX.fullmatch(plain)
     if number is not None:
         return "Pf4" if number[1] == "float" else "Pf8"
