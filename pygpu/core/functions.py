@@ -368,7 +368,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     axis = layout.normalize_axis(axis, a.ndim)
     before = (slice(None),) * axis
     name = "not_equal" if a.dtype.kind == "b" else "subtract"
-    for _ in range(n):
+    for _ in range(min(n, a.shape[axis])):  # then nothing is left
         a = ufuncs.call(name, (a[(*before, slice(1, None))], a[(*before, slice(None, -1))]))
     return a
 

@@ -127,15 +127,21 @@ class ArrayBase(Shaping):
         return Device(self.backend, self.queue)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """The module pygpu.xp. Raises ValueError for a version of the standard that it is not."""
+        """The module pygpu.xp, or pygpu.xp.v2024_12 for a version up to 2024.12 of the standard.
+        Raises ValueError for versions that neither is."""
         from .. import xp
 
-        if api_version not in (None, "2021.12", "2022.12", "2023.12", xp.__array_api_version__):
-            raise ValueError(
-                f"__array_namespace__: version {api_version!r} of the array API standard is not "
-                f"there; {xp.__array_api_version__!r} is"
-            )
-        return xp
+        if api_version in (None, xp.__array_api_version__):
+            return xp
+        from ..xp import v2024_12
+
+        older = ("2021.12", "2022.12", "2023.12", v2024_12.__array_api_version__)
+        if api_version in older:
+            return v2024_12
+        raise ValueError(
+            f"__array_namespace__: api_version={api_version!r} is not supported; pass "
+            f"{', '.join(map(repr, older))} or {xp.__array_api_version__!r}"
+        )
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """The array itself if it is on that device, else a copy there, by way of the host.

@@ -247,11 +247,11 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     a = a._aligned()
     if sorter is not None:
         a = take(a, sorter)
-    dtype = (
-        dtypes.result_type(a, v)
-        if work.is_array(v) or np.ndim(v) == 0
-        else np.result_type(a.dtype, np.asarray(v))
-    )
+    if not work.is_array(v) and not isinstance(v, (int, float, complex, np.generic)):
+        v = np.asarray(v)
+        if v.dtype.kind not in "biufc":
+            raise TypeError(f"searchsorted: v must hold numbers, not items of dtype {v.dtype}")
+    dtype = dtypes.result_type(a, v)
     if dtype.kind == "c":
         raise TypeError("searchsorted: complex numbers are not supported")
     v = work.as_array(a, v, dtype, "searchsorted")

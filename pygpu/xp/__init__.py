@@ -1,4 +1,4 @@
-"""The Python array API standard (2024.12) on devices.
+"""The Python array API standard (2025.12) on devices.
 
 >>> from pygpu import xp
 >>> x = xp.linspace(0, 1, 5, dtype=xp.float32)
@@ -8,7 +8,7 @@
 Arrays are those of pygpu.array (OpenCL) and pygpu.cuda.gpuarray (CUDA), and have this namespace as
 their ``__array_namespace__()``. ``device=`` takes what :func:`as_device` takes; where none is
 named, :func:`default_device` chooses: a GPU by NVIDIA's driver, else OpenCL, else the CUDA
-simulator.
+simulator. The standard's version before is :mod:`pygpu.xp.v2024_12`.
 """
 
 import math as _math
@@ -23,7 +23,7 @@ from ._linear import *  # noqa: F403
 from ._manipulation import *  # noqa: F403
 from ._statistics import *  # noqa: F403
 
-__array_api_version__ = "2024.12"
+__array_api_version__ = "2025.12"
 
 e = _math.e
 inf = _math.inf

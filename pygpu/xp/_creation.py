@@ -282,12 +282,12 @@ def linspace(
 # ---- of arrays
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     """Coordinates of a grid, from those along each axis."""
     need_arrays("meshgrid", *arrays)
     if len({a.dtype for a in arrays}) > 1:
         raise ValueError("meshgrid: the arrays must have one dtype")
-    return manipulate.meshgrid(arrays, indexing)
+    return tuple(manipulate.meshgrid(arrays, indexing))
 
 
 def _need_matrix(call: str, x: Any) -> None:

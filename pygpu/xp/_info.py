@@ -33,9 +33,9 @@ class __array_namespace_info__:  # noqa: N801
         kinds = ("real floating", "complex floating", "integral", "indexing")
         return {kind: default_dtype(kind, where) for kind in kinds}
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """All devices."""
-        return all_devices()
+        return tuple(all_devices())
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
         """The dtypes that a device computes with, of a kind or all."""

@@ -42,7 +42,8 @@ def _together(call: str, arrays: Sequence[Any]) -> list[Any]:
 
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Views of one shape."""
-    return manipulate.broadcast_arrays(*_together("broadcast_arrays", arrays))
+    together = _together("broadcast_arrays", arrays)
+    return manipulate.broadcast_arrays(*together) if together else ()
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import manipulate
-from ..core.device import as_device
+from ..core import dtypes, manipulate
+from ..core.device import Device, as_device
 from ._arguments import need_arrays
 from ._creation import arange, empty
 from ._dtypes import default_dtype
@@ -93,10 +93,19 @@ rfftn = _many("rfftn", "f", "The first half of the transforms of real numbers ov
 irfftn = _many("irfftn", "fc", "Real numbers from the first half of their transforms.", True)
 
 
+def _frequency_dtype(dtype: Any, device: Device) -> np.dtype[Any]:
+    if dtype is None:
+        return default_dtype("real floating", device)
+    kind = dtypes.native(dtype)
+    if kind.kind != "f":
+        raise TypeError(f"frequencies need a real floating dtype, not {kind}")
+    return kind
+
+
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of the n items of a transform; d: the distance of samples."""
     where = as_device(device)
-    kind = default_dtype("real floating", where) if dtype is None else np.dtype(dtype)
+    kind = _frequency_dtype(dtype, where)
     found = empty((n,), dtype=kind, device=where)
     half = (n - 1) // 2 + 1
     found[:half] = arange(0, half, dtype=kind, device=where)
@@ -108,7 +117,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of the items of rfft(); d: the distance of samples."""
     where = as_device(device)
-    kind = default_dtype("real floating", where) if dtype is None else np.dtype(dtype)
+    kind = _frequency_dtype(dtype, where)
     return arange(0, n // 2 + 1, dtype=kind, device=where) / (n * d)
 
 

@@ -20,7 +20,9 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "inv",
     "matmul",
@@ -40,6 +42,13 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+
+class EigResult(NamedTuple):
+    """Of eig()."""
+
+    eigenvalues: Any
+    eigenvectors: Any
 
 
 class EighResult(NamedTuple):
@@ -114,10 +123,22 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return _matmul.diagonal(x, offset, -2, -1)
 
 
+def eig(x: Any, /) -> EigResult:
+    """Eigenvalues and eigenvectors of square matrices, always complex; by NumPy on the host."""
+    _floating("eig", x)
+    return EigResult(*(_complex(x, found) for found in np.linalg.eig(x)))
+
+
 def eigh(x: Any, /) -> EighResult:
     """Eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices."""
     _floating("eigh", x)
     return EighResult(*np.linalg.eigh(x))
+
+
+def eigvals(x: Any, /) -> Any:
+    """Eigenvalues of square matrices, always complex; by NumPy on the host."""
+    _floating("eigvals", x)
+    return _complex(x, np.linalg.eigvals(x))
 
 
 def eigvalsh(x: Any, /) -> Any:
@@ -265,6 +286,11 @@ def vector_norm(
         return ufuncs.call("sqrt", (total,))
     total = _reduce("sum", size**ord, where, keepdims=keepdims)
     return total ** (1 / ord)
+
+
+def _complex(x: Any, found: Any) -> Any:
+    """In the complex dtype of the precision of x: NumPy's results may be real if x is."""
+    return found.astype(np.result_type(x.dtype, np.complex64), copy=False)
 
 
 def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:

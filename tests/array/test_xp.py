@@ -11,8 +11,9 @@ import pytest
 
 import pygpu as cl
 from pygpu import xp
+from pygpu.xp import v2024_12
 
-# Names of the standard, version 2024.12, by its chapters.
+# Names of the standard, version 2025.12, by its chapters.
 STANDARD = """
 arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril
 triu zeros zeros_like astype can_cast finfo iinfo isdtype result_type __array_namespace_info__ abs
@@ -26,11 +27,12 @@ broadcast_arrays broadcast_to concat expand_dims flip moveaxis permute_dims repe
 squeeze stack tile unstack argmax argmin count_nonzero nonzero searchsorted where unique_all
 unique_counts unique_inverse unique_values argsort sort cumulative_sum cumulative_prod max mean min
 prod std sum var all any diff e inf nan newaxis pi bool int8 int16 int32 int64 uint8 uint16 uint32
-uint64 float32 float64 complex64 complex128 __array_api_version__
+uint64 float32 float64 complex64 complex128 __array_api_version__ broadcast_shapes isin
 """.split()
 LINALG = """
-cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank
-matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm
+cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power
+matrix_rank matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot
+vector_norm
 """.split()
 FFT = """
 fft ifft fftn ifftn rfft irfft rfftn irfftn hfft ihfft fftfreq rfftfreq fftshift ifftshift
@@ -48,7 +50,7 @@ def test_names():
     for module, names in ((xp, STANDARD), (xp.linalg, LINALG), (xp.fft, FFT)):
         assert [n for n in names if not hasattr(module, n)] == []
     assert [n for n in xp.__all__ if not hasattr(xp, n)] == []
-    assert xp.__array_api_version__ == "2024.12"
+    assert xp.__array_api_version__ == "2025.12"
     assert (xp.newaxis, math.isnan(xp.nan), xp.inf) == (None, True, math.inf)
     undocumented = [
         n for n in xp.__all__ if callable(getattr(xp, n)) and not getattr(xp, n).__doc__
@@ -340,13 +342,87 @@ def test_dtypes():
 
 def test_array_is_of_the_namespace(on):
     x = xp.asarray([1 + 2j])
-    assert x.__array_namespace__() is xp and x.__array_namespace__(api_version="2023.12") is xp
-    with pytest.raises(ValueError, match="2030"):
+    assert x.__array_namespace__() is x.__array_namespace__(api_version="2025.12") is xp
+    with pytest.raises(ValueError, match="2030.*pass '2021.12', .*'2024.12' or '2025.12'"):
         x.__array_namespace__(api_version="2030.12")
     with pytest.raises(TypeError, match=r"real\(x\)"):
         xp.astype(x, xp.float32)
     assert xp.result_type(x, xp.float32) == xp.complex128
     assert xp.astype(x, xp.complex128, copy=False) is x
+
+
+@pytest.mark.parametrize("version", ["2021.12", "2022.12", "2023.12", "2024.12"])
+def test_older_versions_of_the_standard_on_request(on, version):
+    old = xp.ones(2).__array_namespace__(api_version=version)
+    assert old is v2024_12 and old.__array_api_version__ == "2024.12"
+    assert [n for n in xp.__all__ if not hasattr(old, n)] == []
+
+
+def test_sequences_of_arrays_are_tuples_and_were_lists(on):
+    a, b = np.arange(3), np.arange(2)
+    x, y = xp.asarray(a), xp.asarray(b)
+    for space, kind in ((xp, tuple), (v2024_12, list)):
+        grids = space.meshgrid(x, y, indexing="ij")
+        spread = space.broadcast_arrays(x, y[:, None])
+        assert type(grids) is type(spread) is kind
+        for got, want in zip(grids, np.meshgrid(a, b, indexing="ij"), strict=True):
+            same(got, want)
+        for got, want in zip(spread, np.broadcast_arrays(a, b[:, None]), strict=True):
+            same(got, want)
+        assert space.broadcast_arrays() == space.meshgrid() == kind()
+        devices = space.__array_namespace_info__().devices()
+        assert type(devices) is kind and xp.default_device() in devices
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("turn", [0.0, 1.0], ids=["real eigenvalues", "complex eigenvalues"])
+def test_eigenvalues_are_complex_in_the_precision_of_the_matrices(on, dtype, turn):
+    a = np.array([[[2, -turn], [1, 2]], [[1, 0], [0, 3]]], dtype)
+    x = xp.asarray(a)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # by NumPy on the host
+        found, alone = xp.linalg.eig(x), xp.linalg.eigvals(x)
+    assert found._fields == ("eigenvalues", "eigenvectors")
+    values, vectors = found
+    kind = np.result_type(a.dtype, np.complex64)
+    assert values.dtype == vectors.dtype == alone.dtype == kind
+    assert values.device == vectors.device == x.device and vectors.shape == (2, 2, 2)
+    same(xp.matmul(xp.astype(x, kind), vectors), (vectors * values[:, None, :]).get())
+    same(alone, values.get())
+
+
+def test_scalars_are_searched_for(on):
+    x = xp.asarray([1.0, 3.0, 3.0, 5.0], dtype=xp.float32)
+    same(xp.searchsorted(x, 3), np.int64(1))
+    same(xp.searchsorted(x, 3.5, side="right"), np.int64(3))
+    for wrong in ("a", object(), None):
+        with pytest.raises(TypeError, match="searchsorted: v must hold numbers"):
+            xp.searchsorted(x, wrong)
+
+
+def test_axes_by_tuples_and_from_the_end(on):
+    a = np.arange(6).reshape(2, 3)
+    x = xp.asarray(a)
+    same(xp.permute_dims(x, (-1, 0)), a.T)
+    same(xp.expand_dims(x, axis=(0, -1)), a[None, :, :, None])
+    for wrong in ((0, 0), (0, -4)):
+        with pytest.raises(ValueError, match="duplicate value in 'axis'"):
+            xp.expand_dims(x, axis=wrong)
+    with pytest.raises(IndexError, match="out of bounds"):
+        xp.expand_dims(x, axis=(0, 4))
+
+
+@pytest.mark.parametrize("dtype", ["S4", {}, "int32", "complex64"])
+def test_frequencies_are_real_floating(on, dtype):
+    for function in (xp.fft.fftfreq, xp.fft.rfftfreq):
+        with pytest.raises(TypeError, match="dtype"):
+            function(4, dtype=dtype)
+
+
+def test_more_differences_than_items(on):
+    x = xp.asarray([[1, 4, 9]])
+    for n in (3, 10**30):
+        same(xp.diff(x, n=n), np.zeros((1, 0), np.int64))
 
 
 def test_device(on):
