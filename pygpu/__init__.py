@@ -115,11 +115,13 @@ enqueue_svm_migratemem = enqueue_svm_migrate_mem
 
 # Names that are loaded when first used, and the modules that have them.
 _LAZY = {
+    "CtxFactory": "typing",
     "DTYPE_TO_CHANNEL_TYPE": "image",
     "DTYPE_TO_CHANNEL_TYPE_NORM": "image",
     "DeviceTopologyAmd": "extras",
     "GPUArray": "_array",
     "SVMMap": "svm",
+    "WaitList": "typing",
     "_csc": "choose",
     "choose_devices": "choose",
     "create_some_context": "choose",
@@ -172,6 +174,7 @@ _SUBMODULES = {
     "ipython_ext",
     "pykernel",
     "tools",
+    "typing",
     "version",
     "xp",
 }

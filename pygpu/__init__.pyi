@@ -13,6 +13,7 @@ from . import (
     ipython_ext as ipython_ext,
     pykernel as pykernel,
     tools as tools,
+    typing as typing,
     version as version,
     xp as xp,
 )
@@ -255,6 +256,10 @@ from .svm import (
     svm_empty as svm_empty,
     svm_empty_like as svm_empty_like,
 )
+from .typing import (
+    CtxFactory as CtxFactory,
+    WaitList as WaitList,
+)
 from .version import (
     VERSION as VERSION,
     VERSION_STATUS as VERSION_STATUS,
@@ -389,11 +394,13 @@ __all__ = [
     "gl_object_type",
     "gl_texture_info",
     "gl_context_info",
+    "CtxFactory",
     "DTYPE_TO_CHANNEL_TYPE",
     "DTYPE_TO_CHANNEL_TYPE_NORM",
     "DeviceTopologyAmd",
     "GPUArray",
     "SVMMap",
+    "WaitList",
     "choose_devices",
     "create_some_context",
     "csvm_empty",

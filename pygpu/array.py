@@ -56,11 +56,13 @@ from .core.opencl_functions import (
     where,
 )
 from .core.shortcut import shortcut
+from .typing import Allocator
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 __all__ = [
+    "Allocator",
     "Array",
     "ArrayHasOffsetError",
     "DoubleDowncastWarning",

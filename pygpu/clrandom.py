@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pygpu import _opencl
-from pygpu.generators.random import Generator, item_dtype
+from pygpu.generators.random import Generator, item_dtype, numbers_of_block
 from pygpu.memoize import first_arg_dependent_memoize
 
 __all__ = ["PhiloxGenerator", "ThreefryGenerator", "fill_rand", "rand"]
@@ -103,6 +103,52 @@ class _CounterGenerator:
         result = _empty(args, kwargs)
         self.fill_normal(result, mu, sigma)
         return result
+
+    def get_gen_kernel(self, dtype: Any, distribution: str) -> tuple[Any, int, int]:
+        """What fills memory with numbers of a dtype for a key and a counter of the caller's own, as
+        in PyOpenCL. distribution: "uniform" or "normal".
+
+        Returns a callable; by how much a counter has to rise for each item; and how many numbers an
+        item has. ``callable(queue, None, None, *key, *counter, data, count, scale, shift)`` writes
+        *count* numbers to *data* (a Buffer, SVM, ...): with scale 1 and shift 0 what fill_uniform()
+        and fill_normal() of a generator with this key and counter would. It returns an Event."""
+        dtype = np.dtype(dtype)
+        item, each = item_dtype(dtype, "get_gen_kernel")
+        whole = item.kind in "iu"
+        if distribution not in (("uniform",) if whole else ("uniform", "normal")):
+            raise ValueError(
+                f"get_gen_kernel: distribution {distribution!r} of {dtype} is not supported; pass "
+                f"{'uniform' if whole else 'uniform or normal'}"
+            )
+        kind = "integer" if whole else distribution
+        return _GenKernel(self, kind, item), -(-each // numbers_of_block(kind, item)), each
+
+
+class _GenKernel:
+    """What get_gen_kernel() returns."""
+
+    def __init__(self, generator: _CounterGenerator, kind: str, item: np.dtype[Any]) -> None:
+        self._name, self._keys = generator._name, generator.key_length - 1
+        self._kind, self._item = kind, item
+
+    def __call__(
+        self, queue: Any, global_size: Any, local_size: Any, *args: Any, wait_for: Any = None
+    ) -> Any:
+        """Fill *data*; the sizes are ours to choose, so those given are not used."""
+        from pygpu.array import Array
+
+        if len(args) != self._keys + 8:
+            raise TypeError(
+                f"get_gen_kernel's callable needs {self._keys} words of the key, 4 of the counter, "
+                f"data, count, scale and shift: {self._keys + 8} arguments, not {len(args)}"
+            )
+        key, counter = args[: self._keys], args[self._keys : self._keys + 4]
+        data, count, scale, shift = args[self._keys + 4 :]
+        number = sum((int(word) & 0xFFFFFFFF) << 32 * place for place, word in enumerate(counter))
+        array = Array(queue, (int(count),), self._item, data=data)
+        return Generator(self._name, [int(k) for k in key], number).fill(
+            array, self._kind, scale, shift, queue, "get_gen_kernel", wait_for
+        )
 
 
 class PhiloxGenerator(_CounterGenerator):

@@ -49,6 +49,7 @@ from pygpu.memoize import (
 )
 from pygpu.structs import dtype_to_c_struct, match_dtype_to_c_struct
 from pygpu.templates import KernelTemplateBase, _process_code_for_macro  # noqa: F401 - gputools'
+from pygpu.testing import ContextFactory as _ContextFactory  # noqa: F401 - arraycontext's
 from pygpu.testing import (
     get_pyopencl_fixture_arg_names,
     get_pyopencl_fixture_arg_values,

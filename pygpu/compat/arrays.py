@@ -18,6 +18,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable
+from numbers import Number
 from types import ModuleType
 from typing import Any
 
@@ -255,7 +256,10 @@ def opencl_names() -> dict[str, Any]:
     names = _names(module, "Array", "to_device zeros arange", "int8", _OldOpenCL)
     for name in ("all", "any", "logical_and", "logical_not", "logical_or"):
         names[name] = _counting(getattr(module, name))
-    return names | {"_get_common_dtype": _common_dtype, "dot": _flat_dot(module.dot)}
+    names |= {"_get_common_dtype": _common_dtype, "dot": _flat_dot(module.dot)}
+    names["SCALAR_CLASSES"] = (Number, np.bool_, bool)
+    names["has_double_support"] = importlib.import_module("pygpu.characterize").has_double_support
+    return names
 
 
 @functools.cache

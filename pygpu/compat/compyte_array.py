@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from pygpu.core.layout import c_strides, f_strides, flags
 from pygpu.core.shaping import Flags
 
 __all__ = [
     "ArrayFlags",
+    "as_strided",
     "c_contiguous_strides",
     "equal_strides",
     "f_contiguous_strides",

@@ -1,19 +1,25 @@
-"""Names of PyOpenCL that only its own programs use: types for annotations, and old internals."""
+"""Names of PyOpenCL that only its own programs use, and old internals."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
-
-import numpy as np
 
 import pygpu as cl
 from pygpu.compat.pool_counts import _TestMemoryPool  # noqa: F401 - PyOpenCL has both in _cl
 from pygpu.errors import _ErrorRecord  # noqa: F401
+from pygpu.typing import (
+    Allocator,
+    CtxFactory,
+    DTypeT,
+    HasBufferInterface,
+    KernelArg,
+    SVMInnerT,
+    WaitList,
+)
 
 __all__ = [
     "Allocator",
@@ -32,14 +38,6 @@ _PYPY = False
 _enqueue_fill_buffer = cl.enqueue_fill_buffer
 _enqueue_svm_memfill = cl.enqueue_svm_memfill
 _enqueue_svm_migrate_mem = cl.enqueue_svm_migrate_mem
-
-CtxFactory = Callable[[], cl.Context]
-Allocator = Callable[[int], Any]
-WaitList = Sequence[cl.Event] | None
-HasBufferInterface = Any
-KernelArg = Any
-DTypeT = TypeVar("DTypeT", bound=np.dtype[Any])
-SVMInnerT = TypeVar("SVMInnerT")
 
 
 def _find_pyopencl_include_path() -> str:

@@ -62,8 +62,7 @@ def _pyopencl() -> Peer:
             "clrandom": ("pygpu.compat.opencl_clrandom", "pygpu.clrandom"),
             # VectorArg and others
             "elementwise": ("pygpu.elementwise", "pygpu.arguments", "pygpu.tools"),
-            "invoker": (),
-            "typing": ("pygpu.compat.names",),
+            "invoker": ("pygpu.arguments",),
             "compyte": (),
             "compyte.array": ("pygpu.compat.compyte_array",),
             "compyte.dtypes": ("pygpu.dtypes", "pygpu.tools"),
@@ -72,6 +71,7 @@ def _pyopencl() -> Peer:
         renamed={
             ("_cl", "_Program"): ("pygpu", "Program"),
             ("_cluda", "CLUDA_PREAMBLE"): ("pygpu.generators.cluda", "OPENCL_PREAMBLE"),
+            ("scan", "CLUDA_PREAMBLE"): ("pygpu.generators.cluda", "OPENCL_PREAMBLE"),
             # What their functions take for "not given".
             ("array", "_NoValue"): ("pygpu.core.opencl_functions", "_NoValue"),
             ("array", "_copy_queue"): ("pygpu.array", "_SAME"),
@@ -120,7 +120,10 @@ def _pycuda() -> Peer:
             "compyte.array": ("pygpu.compat.compyte_array",),
             "compyte.dtypes": ("pygpu.cuda.dtypes", "pygpu.dtypes"),
         },
-        renamed={("_cluda", "CLUDA_PREAMBLE"): ("pygpu.generators.cluda", "CUDA_PREAMBLE")},
+        renamed={
+            ("_cluda", "CLUDA_PREAMBLE"): ("pygpu.generators.cluda", "CUDA_PREAMBLE"),
+            ("scan", "CLUDA_PREAMBLE"): ("pygpu.generators.cluda", "CUDA_PREAMBLE"),
+        },
         values=values,
     )
 

@@ -16,7 +16,7 @@ from pygpu.core import dtypes, kernels
 
 from .random_text import distribution, fill_text
 
-__all__ = ["Generator", "item_dtype"]
+__all__ = ["Generator", "item_dtype", "numbers_of_block"]
 
 _MASK64 = (1 << 64) - 1
 
@@ -36,6 +36,11 @@ def item_dtype(dtype: np.dtype[Any], call: str) -> tuple[np.dtype[Any], int]:
     if dtype.kind not in "fiu" or dtype.itemsize > 8:
         raise TypeError(f"{call}: there are no random numbers of dtype {dtype}")
     return dtype, 1
+
+
+def numbers_of_block(kind: str, item: np.dtype[Any]) -> int:
+    """How many numbers of a dtype one step of the counter gives."""
+    return distribution(kind, dtypes.code(item))[0]
 
 
 class Generator:

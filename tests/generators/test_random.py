@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pygpu.array
+from pygpu import cltypes
+from pygpu.clrandom import PhiloxGenerator, ThreefryGenerator
 from pygpu.generators.random import Generator
 
 MAX = 0xFFFFFFFF
@@ -162,6 +165,42 @@ def test_clrandom_functions(opencl):
         clrandom.ThreefryGenerator(opencl.context, key=[1], counter=[1], seed=4)
     with pytest.raises(TypeError, match="float16"):
         clrandom.rand(opencl.queue, 3, np.float16)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "i4", "float4"])
+def test_kernels_of_a_generator_fill_as_it_does(opencl, dtype):
+    dtype = getattr(cltypes, dtype) if dtype == "float4" else np.dtype(dtype)
+    kind = "normal" if np.dtype(dtype).kind == "f" else "uniform"
+    for cls, key in ((PhiloxGenerator, [5]), (ThreefryGenerator, [5, 6, 7])):
+        generator = cls(opencl.queue.context, key=key, counter=[MAX, 2, 3, 4])
+        want = pygpu.array.zeros(opencl.queue, 101, dtype)
+        got = pygpu.array.zeros(opencl.queue, 101, dtype)
+        fill, rise, each = generator.get_gen_kernel(dtype, kind)
+        scale, shift = (10, -3) if dtype == "i4" else (1, 0)
+        counter = [MAX, 2, 3, 4]
+        rest = got.data, 101 * each, scale, shift
+        fill(opencl.queue, (1,), None, *key, *counter, *rest).wait()
+        if kind == "normal":
+            generator.fill_normal(want)
+        else:
+            generator.fill_uniform(want, shift, shift + scale)
+        assert got.get().tobytes() == want.get().tobytes()
+        assert number(generator.counter) - number(counter) <= 101 * rise
+
+
+def test_wrong_kernels_of_a_generator(opencl):
+    generator = PhiloxGenerator(opencl.queue.context)
+    for dtype, kind in (("i4", "normal"), ("f4", "binomial")):
+        with pytest.raises(ValueError, match=f"distribution '{kind}' of .* pass uniform"):
+            generator.get_gen_kernel(dtype, kind)
+    with pytest.raises(TypeError, match="no random numbers of dtype"):
+        generator.get_gen_kernel("S3", "uniform")
+    fill = generator.get_gen_kernel("f4", "uniform")[0]
+    memory = pygpu.array.zeros(opencl.queue, 4, np.float32).data
+    with pytest.raises(TypeError, match="9 arguments, not 2"):
+        fill(opencl.queue, (1,), None, 1, 2)
+    with pytest.raises(ValueError, match="up to byte 20 of the memory, which has 16"):
+        fill(opencl.queue, (1,), None, 1, 0, 0, 0, 0, memory, 5, 1, 0)
 
 
 def test_curandom(cuda):

@@ -136,3 +136,33 @@ def test_mako_is_asked_for_when_it_is_used() -> None:
             mymako.mako  # noqa: B018
     else:
         assert mymako.mako is importlib.import_module("mako")
+
+
+def test_what_loopy_and_arraycontext_import():
+    check("""
+        import numpy as np, pyopencl as cl
+        from pyopencl.compyte.array import as_strided
+        from pyopencl.tools import _ContextFactory
+        from pyopencl.invoker import VectorArg
+        from pyopencl.scan import CLUDA_PREAMBLE
+        from pyopencl.array import SCALAR_CLASSES, Allocator, _get_common_dtype, has_double_support
+        from pyopencl import CtxFactory, WaitList, _cl
+        assert as_strided(np.arange(6), (2, 2), (8, 16)).tolist() == [[0, 2], [1, 3]]
+        device = cl.create_some_context(interactive=False).devices[0]
+        class Mine(_ContextFactory):
+            def __call__(self):
+                return super().__call__().devices
+        assert Mine(device)() == [device] and _cl.Buffer is cl.Buffer
+        assert VectorArg(np.float32, "x").declarator() and "#define LID_0" in CLUDA_PREAMBLE
+        assert isinstance(np.bool_(1), SCALAR_CLASSES) and has_double_support(device) in (0, 1)
+        """)
+
+
+def test_types_for_annotations_are_pygpus_own_names():
+    import pygpu as cl
+    import pygpu.array
+    import pygpu.typing
+
+    assert cl.CtxFactory is pygpu.typing.CtxFactory and cl.WaitList is pygpu.typing.WaitList
+    assert pygpu.array.Allocator is pygpu.typing.Allocator
+    assert {"CtxFactory", "WaitList"} <= set(dir(cl)) and "Allocator" in pygpu.array.__all__
