@@ -9,7 +9,9 @@ CXX2 ?= clang++
 export VENV PYTHON JOBS
 
 PY = $(VENV)/bin/python
-PYTEST = $(PY) -P -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder -m "not slow"
+# No worker replaces one that is lost: pytest-xdist gives it finished files too, on which it waits for ever.
+DISTRIBUTED = --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder --max-worker-restart=0
+PYTEST = $(PY) -P -m pytest $(DISTRIBUTED) -m "not slow"
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 

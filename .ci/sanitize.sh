@@ -27,7 +27,7 @@ for compiler in g++ clang++ c++ gcc clang cc; do
     fi
 done
 status=0
-PATH=$PWD/build/unsanitized:$PATH LD_PRELOAD=$preload "$PY" -m pytest --capture=sys --numprocesses "${JOBS:-auto}" --maxprocesses 8 --dist loadfile "$@" || status=$?
+PATH=$PWD/build/unsanitized:$PATH LD_PRELOAD=$preload "$PY" -m pytest --capture=sys --numprocesses "${JOBS:-auto}" --maxprocesses 8 --dist loadfile --max-worker-restart=0 "$@" || status=$?
 for report in "$reports".*; do
     if [ -f "$report" ] && grep -q 'ERROR: ' "$report"; then
         cat "$report"

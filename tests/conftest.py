@@ -10,6 +10,7 @@ import gc
 import os
 import time
 
+import lost_workers
 import pytest
 
 import pygpu as cl
@@ -51,6 +52,10 @@ def _devices() -> list[cl.Device]:
             ]
         found += devices[:1]
     return found
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    lost_workers.register(config)
 
 
 @pytest.fixture(autouse=True, scope="module")
