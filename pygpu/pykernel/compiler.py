@@ -71,15 +71,18 @@ def device_function(
     arg_types: Sequence[Type],
     src: str | None = None,
     literals: Sequence[tuple[Any, ...]] = (),
+    given: Sequence[Any] = (),
 ) -> Function:
     """Add a function to a unit, under its types. literals: for each parameter the integers that it
-    is known to be, () if it is not; without them the function is for all numbers."""
-    key = (function, tuple(arg_types), *literals)
+    is known to be, () if it is not; without them the function is for all numbers. given: the ranges
+    of the arguments, see Checks.ranges_of, if indices are checked."""
+    key = (function, tuple(arg_types), *literals, *given)
     source = source_of(function, src)
     unit.stack.append(function)
     try:
         walker = FunctionCompiler(unit, source, arg_types)
         walker.set_literals(literals)
+        walker.given_ranges = given
         lines, result = walker.compile()
     finally:
         unit.stack.pop()

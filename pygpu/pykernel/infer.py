@@ -66,6 +66,7 @@ class FunctionCompiler(Statements):
         self.literals: dict[str, Value] = {}  # parameters whose numbers are known
         self.used_before: set[str] = set()  # names that are read before, in the text, they are set
         self.implicit: dict[str, None] = {}
+        self.given_ranges: Sequence[Any] = ()
         node = source.node
         a = node.args
         self.parameters = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
@@ -115,6 +116,7 @@ class FunctionCompiler(Statements):
             self.changed = False
             self.pending: Any = None
             self.begin_walk()
+            self.begin_ranges()
             self.const_locals.update(self.literals)
             self.implicit = {}
             self.versions_used: dict[str, int] = {}
@@ -278,6 +280,7 @@ class FunctionCompiler(Statements):
             v.type, v.nonneg = new, nonneg
         for line in self._ordered(self._store_variable(new, v.cname, value), v.cname, value):
             self.emit(line)
+        self.note(v.cname, new, value)
 
     def rebind(self, name: str) -> Variable:
         """Another variable of the same name, from here to the end of the block: what is assigned is
@@ -323,10 +326,11 @@ class FunctionCompiler(Statements):
         if value.is_scalar:
             temp = self.temp(f"{emit.c_type(value.type)} ")  # type: ignore[arg-type]
             self.emit(f"{temp} = {value.text};")
-            return Value(value.type, temp, nonneg=value.nonneg)
+            return self.copied(Value(value.type, temp, nonneg=value.nonneg), value)
         kept = self._variable_value(value.type, self.temp_array(value.type))
         for line in self._store_variable(value.type, kept.text, value):
             self.emit(line)
+        self.note(kept.text, value.type, value)
         return kept
 
     def temp_array(self, t: Any) -> str:

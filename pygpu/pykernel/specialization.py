@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.backend import Backend
 from . import builtins, emit, intrinsics  # noqa: F401 - loaded before the first call, not in it
+from . import ranges, report
 from .infer import FunctionCompiler, c_name
 from .source import KernelError
 from .types import ArrayType, Scalar, TupleType, Type
@@ -35,10 +37,13 @@ class Specialization:
         at_start: bool,
         options: Sequence[str],
         exact: bool,
+        check: bool = False,
+        forced: frozenset[Any] = frozenset(),
     ) -> None:
         limits = backend.limits
         unit = emit.Unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
         unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
+        unit.checks, unit.forced = check, forced
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)
@@ -48,6 +53,12 @@ class Specialization:
         self.backend = backend
         self.guards = tuple(unit.guards.values())
         self.asserts = {number: text for text, number in unit.asserts.items()}
+        self.waits = any(isinstance(text, str) for text in unit.asserts)
+        self.tests = unit.tests
+        self.forced = forced
+        self.number = report.number_of(source.name, self.asserts) if self.asserts else 0
+        if self.number:
+            weakref.finalize(self, report.forget, self.number)
         self.dynamic = "pg_dynamic" in walker.implicit
         self.cooperative = unit.cooperative
         self.at_start = at_start
@@ -79,13 +90,17 @@ class Specialization:
                 f"items of tuples and lengths of arrays, and may have {_MOST_PARAMETERS}; pass "
                 "tuples as arrays"
             )
-        codes = ("number", "memory", "offset", "shape", "strides")  # as kernel.c has them
+        self.program = ranges.program([*self.tests])
+        # As kernel.c has them; the last two are given as they are.
+        codes = ("number", "memory", "offset", "shape", "strides", "pg_error", "pg_kernel")
         self.steps: tuple[int, ...] | None = None
         if not self.cooperative and all(
             what in codes and isinstance(where, int) for where, what, _ in self.plan
         ):
             self.steps = tuple(
-                n for where, what, axis in self.plan for n in (codes.index(what), where, axis)
+                n
+                for where, what, axis in self.plan
+                for n in (codes.index(what), max(where, 0), axis)
             )
         head = "".join(f"    {line}\n" for line in (*starts, *locals_))
         for t in arg_types:
@@ -97,6 +112,26 @@ class Specialization:
         if exact:
             options = [*options, *backend.dialect.exact]
         self.kernel = backend.compile(full, options).kernel(self.name)
+        self.record_bytes = report.RECORD_BYTES if "pgc_record_" in self.text else 4 * report.WORDS
+
+    def failing(self, args: Sequence[Any], grid: Sequence[int], block: Sequence[int]) -> set[Any]:
+        """The sites whose ranges a launch does not keep within bounds."""
+
+        def leaf(end: tuple[Any, ...]) -> int:
+            what, where = end[:2]
+            if what in ("groups", "size"):
+                sizes = grid if what == "groups" else block
+                return sizes[where] if where < len(sizes) else 1
+            arg: Any = args
+            for i in where if isinstance(where, tuple) else (where,):
+                arg = arg[i]
+            return int(arg if what == "value" else arg.shape[end[2]])
+
+        found: set[Any] = set()
+        for test, sites in self.tests.items():
+            if not ranges.holds(test, leaf):
+                found |= sites
+        return found
 
     def _declare(
         self,
@@ -178,6 +213,8 @@ class Specialization:
                 found.append(arg.imag)
             elif what == "pg_error":
                 found.append(error)
+            elif what == "pg_kernel":
+                found.append(self.number)
             elif what == "pg_dynamic":
                 import pygpu as cl
 

@@ -63,6 +63,8 @@ PyObject *arr_get_foreign(PyObject *op, void *closure);
 int arr_set_foreign(PyObject *op, PyObject *value, void *closure);
 
 /* dlpack.c */
+extern const char arr_record_doc[];
+PyObject *arr_record(PyObject *module, PyObject *unused);
 extern const char arr_dlpack_export__doc__[];
 PyObject *arr_dlpack_export(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *arr_dlpack_import(PyObject *module, PyObject *capsule);

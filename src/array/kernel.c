@@ -6,8 +6,16 @@
 #define MAX_ARGS 24
 #define MAX_STEPS 96
 #define MAX_CONFIGS 64
+#define MAX_STACK 64
+#define RECORD_WORDS 16384 /* as many bytes as pygpu/pykernel/report.py says */
 
-enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_COUNT };
+enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_RECORD, GIVE_ID, GIVE_COUNT };
+
+/* Where kernels on CPU devices write what they found wrong; the first word is not 0 then. */
+static _Alignas(4096) int32_t record[RECORD_WORDS];
+
+/* What a launch is asked, see pygpu/pykernel/ranges.py. */
+enum { TEST_CONSTANT, TEST_VALUE, TEST_SHAPE, TEST_GROUPS, TEST_SIZE, TEST_ADD, TEST_TIMES, TEST_FLOOR, TEST_MIN, TEST_MAX, TEST_FITS, TEST_MINUS, TEST_LESS };
 
 /* One argument of the compiled kernel: what of which argument of the call. */
 typedef struct {
@@ -20,6 +28,9 @@ typedef struct {
     PyObject *backend; /* of the arrays */
     PyObject *queue;   /* OpenCL: a queue that runs in order */
     PyObject *guards;  /* tuple of (dictionary, class or cell, name, value): names from outside that mean what they meant */
+    PyObject *record, *id; /* what GIVE_RECORD and GIVE_ID give; None: it writes no record */
+    int64_t *tests;        /* what must hold of a launch; NULL: nothing */
+    Py_ssize_t n_tests;
     int cuda, n, n_steps;
     uintptr_t codes[MAX_ARGS];
     Step steps[MAX_STEPS];
@@ -59,12 +70,15 @@ static int KernelBase_traverse(PyObject *op, visitproc visit, void *arg) {
         Py_VISIT(self->known[i].backend);
         Py_VISIT(self->known[i].queue);
         Py_VISIT(self->known[i].guards);
+        Py_VISIT(self->known[i].record);
+        Py_VISIT(self->known[i].id);
     }
     return 0;
 }
 
 static void forget(Known *known) {
-    PyObject *held[] = {known->kernel, known->backend, known->queue, known->guards};
+    PyObject *held[] = {known->kernel, known->backend, known->queue, known->guards, known->record, known->id};
+    PyMem_Free(known->tests);
     memset(known, 0, sizeof *known);
     for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
         Py_XDECREF(held[i]);
@@ -166,10 +180,12 @@ static int guards_hold(const Known *known) {
     return hold;
 }
 
-PG_DOC(KernelBase_remember__doc__, "_remember", "$self, /, args, kernel, steps, guards, queue, cuda",
-       "(args: tuple[Any, ...], kernel: Any, steps: tuple[int, ...], guards: tuple[Any, ...], queue: Any, cuda: bool) -> None",
+PG_DOC(KernelBase_remember__doc__, "_remember", "$self, /, args, kernel, steps, guards, queue, cuda, tests, given",
+       "(args: tuple[Any, ...], kernel: Any, steps: tuple[int, ...], guards: tuple[Any, ...], queue: Any, cuda: bool, "
+       "tests: tuple[int, ...], given: tuple[Any, Any]) -> None",
        "Launch *kernel* for arguments like *args*. steps: for each of its own arguments three numbers: what is given (0 the number, 1 memory, "
-       "2 offset, 3 shape, 4 strides), of which argument, of which axis. queue: an OpenCL queue that runs in order.");
+       "2 offset, 3 shape, 4 strides, 5 and 6 what is in *given*), of which argument, of which axis. queue: an OpenCL queue that runs in "
+       "order. tests: what must hold of a launch, from ranges.program().");
 static ArgSpec KernelBase_remember_args = PG_ARGSPEC(KernelBase_remember__doc__);
 
 static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known *known) {
@@ -187,12 +203,13 @@ static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known 
             step->what = (unsigned char)value;
             break;
         case 1:
-            right = value < (uint32_t)n_args && (step->what == GIVE_NUMBER || arr_is_array(PyTuple_GET_ITEM(args, value)));
+            right = value < (uint32_t)n_args &&
+                    (step->what == GIVE_NUMBER || step->what >= GIVE_RECORD || arr_is_array(PyTuple_GET_ITEM(args, value)));
             step->arg = (unsigned char)value;
             break;
         default:
             right = value < ARRAY_MAX_DIMS &&
-                    (step->what < GIVE_SHAPE || (int)value < ((GPUArray *)PyTuple_GET_ITEM(args, step->arg))->ndim);
+                    ((step->what != GIVE_SHAPE && step->what != GIVE_STRIDES) || (int)value < ((GPUArray *)PyTuple_GET_ITEM(args, step->arg))->ndim);
             step->axis = (unsigned char)value;
         }
         if (!right) {
@@ -204,9 +221,51 @@ static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known 
     return 0;
 }
 
+/* How many numbers follow the code of a test, and how many values it takes from the stack; -1: no such code. */
+static int test_width(int64_t code, int *takes) {
+    *takes = code <= TEST_SIZE ? 0 : code == TEST_FITS || code == TEST_MINUS ? 1 : 2;
+    return code < 0 || code > TEST_LESS ? -1 : code == TEST_SHAPE || code == TEST_FITS ? 2 : code <= TEST_SIZE ? 1 : 0;
+}
+
+/* The tests as numbers, after a look at what they take: the launch need not look then. */
+static int read_tests(PyObject *tests, PyObject *args, Known *known) {
+    Py_ssize_t n = PyTuple_GET_SIZE(tests), n_args = PyTuple_GET_SIZE(args);
+    if (n == 0) {
+        return 0;
+    }
+    if ((known->tests = PyMem_Calloc((size_t)n + 2, sizeof *known->tests)) == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        known->tests[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(tests, i));
+        if (known->tests[i] == -1 && PyErr_Occurred()) {
+            return -1;
+        }
+    }
+    int depth = 0, takes, right = 1;
+    for (Py_ssize_t i = 0; i < n && right; i++) {
+        int64_t code = known->tests[i], a = known->tests[i + 1], b = known->tests[i + 2];
+        int width = test_width(code, &takes);
+        depth += (code != TEST_LESS) - takes;
+        right = width >= 0 && i + width < n && depth >= (code != TEST_LESS) && depth < MAX_STACK;
+        if (code == TEST_VALUE || code == TEST_SHAPE) {
+            right = right && a >= 0 && a < n_args && (code == TEST_SHAPE) == (arr_is_array(PyTuple_GET_ITEM(args, a)) != 0) &&
+                    (code == TEST_VALUE || (b >= 0 && b < ((GPUArray *)PyTuple_GET_ITEM(args, a))->ndim));
+        }
+        i += width;
+    }
+    if (!right) {
+        PyErr_SetString(PyExc_ValueError, "KernelBase._remember: tests do not fit the arguments");
+        return -1;
+    }
+    known->n_tests = n;
+    return 0;
+}
+
 static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     KernelBase *self = (KernelBase *)op;
-    PyObject *a[6], *backend;
+    PyObject *a[8], *backend;
     if (pg_args(&KernelBase_remember_args, args, nargs, kwnames, a) < 0) {
         return NULL;
     }
@@ -214,8 +273,9 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     if (cuda < 0) {
         return NULL;
     }
-    if (!PyTuple_Check(a[0]) || !PyTuple_Check(a[2]) || !PyTuple_Check(a[3]) || PyTuple_GET_SIZE(a[2]) % 3) {
-        PyErr_SetString(PyExc_TypeError, "KernelBase._remember: args, steps and guards are tuples");
+    if (!PyTuple_Check(a[0]) || !PyTuple_Check(a[2]) || !PyTuple_Check(a[3]) || PyTuple_GET_SIZE(a[2]) % 3 || !PyTuple_Check(a[6]) ||
+        !PyTuple_Check(a[7]) || PyTuple_GET_SIZE(a[7]) != 2) {
+        PyErr_SetString(PyExc_TypeError, "KernelBase._remember: args, steps, guards, tests and given are tuples");
         return NULL;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[3]); i++) {
@@ -230,7 +290,8 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     if (PyTuple_GET_SIZE(a[2]) > 3 * MAX_STEPS || !codes_of(((PyTupleObject *)a[0])->ob_item, n, made.codes, &backend)) {
         Py_RETURN_NONE; /* left to Python */
     }
-    if (read_steps(a[2], n, a[0], &made) < 0) {
+    if (read_steps(a[2], n, a[0], &made) < 0 || read_tests(a[6], a[0], &made) < 0) {
+        PyMem_Free(made.tests);
         return NULL;
     }
     Known *place = &self->known[self->next];
@@ -247,6 +308,8 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     made.backend = Py_NewRef(backend);
     made.queue = Py_NewRef(a[4]);
     made.guards = Py_NewRef(a[3]);
+    made.record = Py_NewRef(PyTuple_GET_ITEM(a[7], 0));
+    made.id = Py_NewRef(PyTuple_GET_ITEM(a[7], 1));
     made.cuda = cuda;
     made.n = (int)n;
     Known old = *place;
@@ -300,12 +363,98 @@ PyType_Spec arr_KernelBase_spec = {
 
 /* ---- Launcher --------------------------------------------------------------------------------------------------------------- */
 
+/* A size of the launch in a direction; 1 where it has none. */
+static int64_t size_of(PyObject *sizes, int64_t d) {
+    return d < PyTuple_GET_SIZE(sizes) ? PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, d)) : 1;
+}
+
+/* What a number is; 0 if it is none of 64 bits. */
+static int integer_of(PyObject *arg, int64_t *value) {
+    if (PyLong_CheckExact(arg)) {
+        int overflow;
+        *value = PyLong_AsLongLongAndOverflow(arg, &overflow);
+        return !overflow;
+    }
+    PyObject *number = PyNumber_Index(arg); /* NumPy's */
+    int found = number != NULL && integer_of(number, value);
+    Py_XDECREF(number);
+    PyErr_Clear();
+    return found;
+}
+
+/* a <code> b, in *a; 0 if 64 bits do not hold it. */
+static int join(int64_t code, int64_t *a, int64_t b) {
+    switch (code) {
+    case TEST_ADD:
+        return !__builtin_add_overflow(*a, b, a);
+    case TEST_TIMES:
+        return !__builtin_mul_overflow(*a, b, a);
+    case TEST_FLOOR:
+        if (b <= 0) {
+            return 0;
+        }
+        *a = *a / b - (*a % b < 0);
+        return 1;
+    case TEST_MIN:
+        *a = *a < b ? *a : b;
+        return 1;
+    case TEST_MAX:
+        *a = *a > b ? *a : b;
+        return 1;
+    default:
+        return *a < b;
+    }
+}
+
+/* Whether what the kernel does not check itself holds of a launch; read_tests() has looked at the numbers. */
+static int tests_hold(const Known *known, const Launcher *self, PyObject *const *args) {
+    int64_t stack[MAX_STACK];
+    int depth = 0;
+    for (Py_ssize_t i = 0; i < known->n_tests; i++) {
+        const int64_t code = known->tests[i], *more = known->tests + i + 1;
+        int takes, right = 1;
+        i += test_width(code, &takes);
+        switch (code) {
+        case TEST_CONSTANT:
+            stack[depth] = more[0];
+            break;
+        case TEST_VALUE:
+            right = integer_of(args[more[0]], &stack[depth]);
+            break;
+        case TEST_SHAPE:
+            stack[depth] = ARRAY_SHAPE((GPUArray *)args[more[0]])[more[1]];
+            break;
+        case TEST_GROUPS:
+        case TEST_SIZE:
+            stack[depth] = size_of(code == TEST_SIZE ? self->block : self->grid, more[0]);
+            break;
+        case TEST_FITS:
+            right = stack[depth - 1] >= more[0] && stack[depth - 1] <= more[1];
+            break;
+        case TEST_MINUS:
+            right = stack[depth - 1] != INT64_MIN;
+            stack[depth - 1] = right ? -stack[depth - 1] : 0;
+            break;
+        default:
+            right = join(code, &stack[depth - 2], stack[depth - 1]);
+        }
+        if (!right) {
+            return 0;
+        }
+        depth += (code != TEST_LESS) - takes;
+    }
+    return 1;
+}
+
 /* 1: launched, *result is new; 0: Python has to do it; -1 with an exception. */
 static int launch(const Launcher *self, const Known *known, PyObject *const *args, PyObject **result) {
     PyObject *slots[1 + 3 + MAX_STEPS + 4], **first = slots + 1, *owned[MAX_STEPS + 1]; /* a conversion may run code that gives arrays other memory */
     Py_ssize_t n = 0;
     int n_owned = 0, status = -1;
     PyObject *names = NULL;
+    if (*(volatile int32_t *)record != 0 || !tests_hold(known, self, args)) {
+        return 0;
+    }
     if (!known->cuda) {
         if (self->queue != Py_None && self->queue != known->queue) {
             return 0;
@@ -337,6 +486,10 @@ static int launch(const Launcher *self, const Known *known, PyObject *const *arg
             continue;
         case GIVE_MEMORY:
             owned[n_owned++] = first[n++] = Py_NewRef(a->base_data);
+            continue;
+        case GIVE_RECORD:
+        case GIVE_ID:
+            owned[n_owned++] = first[n++] = Py_NewRef(step->what == GIVE_ID ? known->id : known->record);
             continue;
         case GIVE_OFFSET:
             value = a->offset;
@@ -514,3 +667,12 @@ PyType_Spec arr_Launcher_spec = {
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = Launcher_slots,
 };
+
+/* ---- the record ------------------------------------------------------------------------------------------------------------- */
+
+const char arr_record_doc[] = "_record()\n--\n\n() -> memoryview\n\n"
+                              "The memory where kernels on CPU devices write what they found wrong: see pygpu.pykernel.report.";
+
+PyObject *arr_record(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
+    return PyMemoryView_FromMemory((char *)record, sizeof record, PyBUF_WRITE);
+}

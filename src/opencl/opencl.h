@@ -56,7 +56,7 @@ extern long ocl_live[LIVE_KINDS];
     X(SVMPointer) X(SVM) X(SVMAllocation) X(Program) X(Kernel) X(LocalMemory)                                        \
     X(AllocatorBase) X(ImmediateAllocator) X(DeferredAllocator) X(SVMAllocator) X(MemoryPool) X(SVMPool)             \
     X(PooledBuffer) X(PooledSVM) X(GLBuffer) X(GLRenderBuffer) X(GLTexture)
-#define OCL_OBJECTS(X) X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion) X(array_type)
+#define OCL_OBJECTS(X) X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion) X(array_type) X(reporter)
 
 typedef struct {
 #define X(name) PyTypeObject *name##Type;
@@ -66,6 +66,7 @@ typedef struct {
     OCL_OBJECTS(X)
 #undef X
     PyObject *module; /* borrowed: the module owns its state */
+    const volatile int32_t *report; /* what reporter is called for, see pg_report(); NULL: nothing */
 } State;
 
 extern PyModuleDef ocl_module;
