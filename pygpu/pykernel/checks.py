@@ -23,7 +23,7 @@ from .ir import Value
 from .types import WEAK_INT, ArrayType, Scalar, TupleType, Type
 from .ranges import Range
 
-__all__ = ["SCRATCH", "Checked", "Checks", "Site", "is_integer", "together"]
+__all__ = ["IMPLICIT", "PLACES", "SCRATCH", "Checked", "Checks", "Site", "is_integer", "together"]
 
 SCRATCH = 64  # where in the record records out of bounds are read and written [bytes]
 SCRATCH_BYTES = 65536 - SCRATCH
@@ -34,19 +34,22 @@ _VERSION = re.compile(r"__\d+$")  # see FunctionCompiler.rebind
 _CALL = re.compile(r"\b(?!PG_|pg_[iu]\d+\b)\w+\s*\(")
 
 _HELPERS = {
-    # Words: the site, whether somebody has it, the kernel, two of the index and of the length, and
-    # the block and the thread.
+    # Words: the site, whether somebody has it, the kernel, two of the index, of the length, of
+    # the block and of the thread, see PLACES.
     "pgc_bad": """\
-PG_INLINE pg_i64 pgc_bad(PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i32 site, pg_i64 i, pg_i64 n)
+PG_INLINE pg_i64 pgc_bad(PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i64 b, pg_i64 t, pg_i32 site,
+    pg_i64 i, pg_i64 n)
 {
+#ifdef PYGPU_SIMCUDA_H /* the simulator's atomicCAS() makes threads of what would be a loop */
+    if (__sync_bool_compare_and_swap(e + 1, 0, 1)) {
+#else
     if (pg_atomic_cas_i32(e + 1, 0, 1) == 0) {
+#endif
         e[2] = k;
         e[4] = (pg_i32)i; e[5] = (pg_i32)(i >> 32);
         e[6] = (pg_i32)n; e[7] = (pg_i32)(n >> 32);
-        e[8] = (pg_i32)PG_GROUP_ID(0); e[9] = (pg_i32)PG_GROUP_ID(1);
-        e[10] = (pg_i32)PG_GROUP_ID(2);
-        e[11] = (pg_i32)PG_LOCAL_ID(0); e[12] = (pg_i32)PG_LOCAL_ID(1);
-        e[13] = (pg_i32)PG_LOCAL_ID(2);
+        e[8] = (pg_i32)b; e[9] = (pg_i32)(b >> 32);
+        e[10] = (pg_i32)t; e[11] = (pg_i32)(t >> 32);
         PG_FENCE;
         e[0] = site;
     }
@@ -54,16 +57,18 @@ PG_INLINE pg_i64 pgc_bad(PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i32 site, pg_i64 i, p
 }
 """,
     "pgc_in": """\
-PG_INLINE pg_i64 pgc_in(pg_i64 i, pg_i64 n, PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i32 site)
+PG_INLINE pg_i64 pgc_in(pg_i64 i, pg_i64 n, PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i64 b, pg_i64 t,
+    pg_i32 site)
 { /* an index that is not negative, or -1 */
-    return (pg_u64)i < (pg_u64)n ? i : pgc_bad(e, k, site, i, n);
+    return (pg_u64)i < (pg_u64)n ? i : pgc_bad(e, k, b, t, site, i, n);
 }
 """,
     "pgc_wrap": """\
-PG_INLINE pg_i64 pgc_wrap(pg_i64 i, pg_i64 n, PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i32 site)
+PG_INLINE pg_i64 pgc_wrap(pg_i64 i, pg_i64 n, PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i64 b, pg_i64 t,
+    pg_i32 site)
 { /* an index from the begin or the end as one from the begin, or -1 */
     pg_i64 from = i < 0 ? i + n : i;
-    return (pg_u64)from < (pg_u64)n ? from : pgc_bad(e, k, site, i, n);
+    return (pg_u64)from < (pg_u64)n ? from : pgc_bad(e, k, b, t, site, i, n);
 }
 """,
     "pgc_row": """\
@@ -76,6 +81,13 @@ PG_INLINE pg_i64 pgc_far(pg_i64 at, pg_i64 i, pg_i64 step)
 }
 """,
 }
+# Who a thread is. The kernel finds it out, not a function: the simulator runs kernels as loops of
+# which no function asks.
+PLACES = {
+    "pg_block": "PG_GROUP_ID(0) | (pg_i64)PG_GROUP_ID(1) << 32 | (pg_i64)PG_GROUP_ID(2) << 48",
+    "pg_thread": "PG_LOCAL_ID(0) | (pg_i64)PG_LOCAL_ID(1) << 20 | (pg_i64)PG_LOCAL_ID(2) << 40",
+}
+IMPLICIT = ("pg_error", "pg_kernel", *PLACES)
 _NONE = "(-9223372036854775807 - 1)"
 
 
@@ -198,7 +210,7 @@ class Checks:
         dtype = value.type.dtype
         if dtype.kind == "b":
             return 0, 1
-        if dtype.itemsize < 8:
+        if dtype.itemsize < 4:  # more is larger than most arrays
             limits = np.iinfo(dtype)
             found = (
                 int(limits.min) if found[0] is None else found[0],
@@ -403,8 +415,12 @@ class Checks:
                 return False
             if known is None:
                 needed.append(test)
+        found = self.unit.tests
+        if needed and found is None:
+            return False
         for test in needed:
-            self.unit.tests.setdefault(test, set()).add(site.key)
+            assert found is not None
+            found.setdefault(test, set()).add(site.key)
         return True
 
     def site(self, node: Any, axis: int, ndim: int) -> Site:
@@ -425,10 +441,13 @@ class Checks:
         number = self.unit.number_of(site)
         self.need_implicit("pg_error", "PG_GLOBAL pg_i32 *pg_error", "")
         self.need_implicit("pg_kernel", "pg_i32 pg_kernel", "")
+        for name, text in PLACES.items():
+            self.need_implicit(name, f"pg_i64 {name}", f"pg_i64 {name} = {text};")
         self.need("pgc_bad")
         plain = value.nonneg or value.type.dtype.kind == "u"
         name = self.need("pgc_in" if plain else "pgc_wrap")
-        return f"{name}({emit.convert(value, WEAK_INT)}, {n}, pg_error, pg_kernel, {number})"
+        about = f"pg_error, pg_kernel, pg_block, pg_thread, {number}"
+        return f"{name}({emit.convert(value, WEAK_INT)}, {n}, {about})"
 
     def need(self, name: str) -> str:
         self.unit.features.add("atomics")

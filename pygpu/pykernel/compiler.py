@@ -44,7 +44,7 @@ class CompiledFunction(Frozen):
     return_types: tuple[np.dtype[Any], ...]
     features: frozenset[str]
     implicit: tuple[str, ...]
-    asserts: dict[int, str]
+    asserts: dict[int, Any]
     guards: tuple[tuple[Any, str, Any], ...]
 
     @property
@@ -132,14 +132,15 @@ def compile_function(
     *,
     prefix: str = "pgf",
     src: str | None = None,
+    check: bool = False,
 ) -> CompiledFunction:
     """The device function of a Python function for these argument types.
 
     func: a function, or what pygpu.jit made of one. arg_types: for each parameter what
     :func:`types.as_type` takes: a NumPy dtype for a strong number, bool, int, float or complex for
     a Python number, an ArrayType, a tuple of types. dialect: a Backend, a Dialect, or "opencl" or
-    "cuda". prefix: what the C name begins with, so that two functions fit into one source. Raises
-    KernelError, with file, line and the marked expression, for what is not supported.
+    "cuda". prefix: what the C name begins with, so that two functions fit into one source. check:
+    whether indices are checked, see checks.py. Raises KernelError, with file, line and the marked expression, for what is not supported.
 
     The result is kept: the same function, values of the names it uses from outside, types and
     dialect give the same object.
@@ -152,7 +153,7 @@ def compile_function(
     limits = getattr(found, "limits", None)
     name = getattr(found, "name", found)
     fp64 = True if limits is None else bool(limits.fp64)
-    key = (types, name, fp64, prefix)
+    key = (types, name, fp64, prefix, check)
     known = _compiled.get(function)
     if known is not None:
         made = known.get(key)
@@ -160,6 +161,7 @@ def compile_function(
             return made
     with _lock:
         unit = emit.Unit(str(name), fp64, prefix)
+        unit.checks, unit.tests = check, None
         inner = device_function(unit, function, types, src or getattr(func, "src", None))
         if not all(isinstance(t, Scalar) for t in flat_types(inner.result) if t != VOID):
             raise source_of(function).error(f"{inner.result} cannot be returned to the host")

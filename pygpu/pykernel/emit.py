@@ -84,7 +84,8 @@ class Unit:
         self.asserts: dict[Any, int] = {}
         self.checks = False  # whether indices are checked, see checks.py
         self.forced: frozenset[Any] = frozenset()  # sites that the kernel itself checks
-        self.tests: dict[tuple[Any, Any], set[Any]] = {}  # of launches: the sites they are for
+        self.tests: dict[tuple[Any, Any], set[Any]] | None = {}  # of launches: the sites they are
+        # for; None: launches make none
         # What device functions need of the kernel around them, by name: a parameter's declaration,
         # and for local memory the declaration of the array.
         self.implicit: dict[str, tuple[str, str]] = {}

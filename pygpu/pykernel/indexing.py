@@ -413,6 +413,7 @@ class Indexing(Iteration):
         if value.type == VOID:
             raise self.source.error("None cannot be stored: the function returns nothing", node)
         if isinstance(index, Checked):
+            value = self.finished(value)
             place, end = self.only_inside(array.type, pointer, index)
             self.store(array, *place, value, node)
             end()
@@ -434,6 +435,10 @@ class Indexing(Iteration):
             text = value.text
         self.unit.need(dtype, of)
         self.emit(dtypes.store(dtype, pointer, index, emit.bare(text), of))
+
+    def finished(self, value: Value) -> Value:
+        """A value whose text calls no function that may wait for other threads."""
+        return self.keep(value) if value.is_scalar and "pgf_" in value.text else value
 
     def only_inside(
         self, t: ArrayType, pointer: str, index: Checked
@@ -481,8 +486,11 @@ class Indexing(Iteration):
         end: Callable[[], None] | None = None
         if isinstance(index, Checked):
             assert isinstance(array.type, ArrayType)
+            index = Checked(self.stable(index), index.strided)
+            value = self.finished(self.expr(node.value))
             (pointer, index), end = self.only_inside(array.type, pointer, index)
-        value = self.expr(node.value)
+        else:
+            value = self.expr(node.value)
         kind = emit.pointer_type(array.type)  # type: ignore[arg-type]
         place = self.temp(kind)
         self.emit(f"{place} = {pointer} + {index};" if index != "0" else f"{place} = {pointer};")
@@ -507,7 +515,8 @@ class Indexing(Iteration):
             item = self.load(other, *at([other])) if other.is_array else other
             self.store(place, pointer, index, item, node)
 
-        self.loop_over(self.keep(view), set_item, node)
+        source = ast.Name(f"what {ast.unparse(node)} is set to", ast.Load())
+        self.loop_over(self.keep(view), set_item, ast.copy_location(source, node))
 
     def ufunc_of_arrays(
         self, node: ast.AST, name: str, inputs: list[Value], outs: list[Value]

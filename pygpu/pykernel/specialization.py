@@ -54,7 +54,7 @@ class Specialization:
         self.guards = tuple(unit.guards.values())
         self.asserts = {number: text for text, number in unit.asserts.items()}
         self.waits = any(isinstance(text, str) for text in unit.asserts)
-        self.tests = unit.tests
+        self.tests = unit.tests or {}
         self.forced = forced
         self.number = report.number_of(source.name, self.asserts) if self.asserts else 0
         if self.number:
