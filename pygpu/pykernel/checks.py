@@ -20,8 +20,8 @@ from ..core import dtypes
 from ..core.frozen import Frozen
 from . import emit, ranges
 from .ir import Value
-from .types import WEAK_INT, ArrayType, Scalar, TupleType, Type
 from .ranges import Range
+from .types import WEAK_INT, ArrayType, Scalar, TupleType, Type
 
 __all__ = ["IMPLICIT", "PLACES", "SCRATCH", "Checked", "Checks", "Site", "is_integer", "together"]
 
@@ -50,8 +50,12 @@ PG_INLINE pg_i64 pgc_bad(PG_GLOBAL pg_i32 *e, pg_i32 k, pg_i64 b, pg_i64 t, pg_i
         e[6] = (pg_i32)n; e[7] = (pg_i32)(n >> 32);
         e[8] = (pg_i32)b; e[9] = (pg_i32)(b >> 32);
         e[10] = (pg_i32)t; e[11] = (pg_i32)(t >> 32);
+#ifdef PYGPU_SIMCUDA_H
+        __atomic_store_n(e, site, __ATOMIC_RELEASE);
+#else
         PG_FENCE;
         e[0] = site;
+#endif
     }
     return -1;
 }

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..core.frozen import Frozen
+from .checks import IMPLICIT
 from .compiler import compile_function, guards_hold
 from .source import KernelError, python_function
-from .checks import IMPLICIT
 from .types import Scalar
 
 __all__ = ["DeviceText", "compile", "holds", "parameter_count"]
@@ -56,9 +56,9 @@ def compile(
 ) -> DeviceText:
     """The device function for types of parameters as compiler.compile_function takes them.
 
-    backend: of the device; None where there is none yet. check: whether indices are checked. Raises KernelError for what is not
-    supported: besides the compiler's reasons, for assert statements and local memory, which only
-    kernels have.
+    backend: of the device; None where there is none yet. check: whether indices are checked. Raises
+    KernelError for what is not supported: besides the compiler's reasons, for assert statements and
+    local memory, which only kernels have.
     """
     made = compile_function(function, types, "cuda" if backend is None else backend, check=check)
     asserts = any(isinstance(one, str) for one in made.asserts.values())

@@ -238,7 +238,8 @@ class Indexing(Iteration):
             return value.text, "0"
         if self.unit.checks:
             checked = [
-                self.check(g, n, node, i, t.ndim) for i, (g, n) in enumerate(zip(given, value.shape))
+                self.check(g, n, node, i, t.ndim)
+                for i, (g, n) in enumerate(zip(given, value.shape))
             ]
             if any(checked):
                 return value.text, self.joined(t, [c or i for c, i in zip(checked, texts)], value)

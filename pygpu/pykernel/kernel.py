@@ -489,13 +489,11 @@ class Kernel(KernelBase):
         if error is not None:
             self._check_asserts(made, backend, queue, error)
         arguments.copy_back(back)
-        fits = error is None and made.program is not None and made.steps is not None
-        if fits and ordered and all(map(operator.is_, given, args)):
-            cuda = backend.name == "cuda"
-            more = (record, made.number)
-            self._remember(
-                args, made.kernel, made.steps, made.guards, queue, cuda, made.program, more
-            )
+        steps, tests = made.steps, made.program
+        if error is None and steps is not None and tests is not None and ordered:
+            if all(map(operator.is_, given, args)):
+                cuda, more = backend.name == "cuda", (record, made.number)
+                self._remember(args, made.kernel, steps, made.guards, queue, cuda, tests, more)
         return event
 
     def _check_asserts(

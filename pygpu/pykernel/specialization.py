@@ -11,8 +11,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.backend import Backend
-from . import builtins, emit, intrinsics  # noqa: F401 - loaded before the first call, not in it
-from . import ranges, report
+from . import builtins, emit, intrinsics, ranges, report  # noqa: F401 - loaded now, not in a call
 from .infer import FunctionCompiler, c_name
 from .source import KernelError
 from .types import ArrayType, Scalar, TupleType, Type

@@ -66,15 +66,14 @@ typedef struct {
     OCL_OBJECTS(X)
 #undef X
     PyObject *module; /* borrowed: the module owns its state */
-    const volatile int32_t *report; /* what reporter is called for, see pg_report(); NULL: nothing */
+    const volatile int32_t *report; /* see pg_report() */
 } State;
 
 extern PyModuleDef ocl_module;
 State *ocl_state_of(PyTypeObject *type); /* also for subclasses made in Python; NULL with an exception */
 
 /* Loads the driver if that has not been done; -1 with an exception that lists what was tried. */
-int ocl_driver_ready(State *state);
-int ocl_driver_loaded(void);
+int ocl_driver_ready(State *state), ocl_driver_loaded(void);
 const char *ocl_driver_path(void);
 /* An extension function of one platform, or NULL. */
 void *ocl_extension_function(cl_platform_id platform, const char *name);

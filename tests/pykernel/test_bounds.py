@@ -368,7 +368,7 @@ def test_loops_and_clamps_need_no_checks_where_ranges_say_so(make: Any) -> None:
 @cl.kernel
 def changed_in_a_loop(a, out):
     i = 0
-    for k in range(4):
+    for _ in range(4):
         out[0] += a[i]
         i += 3
     j = 0
