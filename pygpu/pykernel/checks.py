@@ -95,6 +95,10 @@ IMPLICIT = ("pg_error", "pg_kernel", *PLACES)
 _NONE = "(-9223372036854775807 - 1)"
 
 
+_MAY_OVERFLOW = ("add", "subtract", "multiply", "left_shift")
+ALL = "all"  # among sites: no range can be relied on
+
+
 class Site(Frozen):
     """An index that is checked. place: of the file and line; text: the array; axis: of it."""
 
@@ -140,6 +144,8 @@ class Checks:
     stable: Callable[[str], str]
     need_implicit: Callable[[str, str, str], None]
     given_ranges: Sequence[Any]  # of a device function: see ranges_of
+    wild: set[str]  # variables that may be what overflowed, whatever their signs say
+    changed: bool
 
     def begin_ranges(self) -> None:
         """What is known at the begin of a walk, by the text that stands for it."""
@@ -220,7 +226,8 @@ class Checks:
                 int(limits.min) if found[0] is None else found[0],
                 int(limits.max) if found[1] is None else found[1],
             )
-        if value.nonneg or dtype.kind == "u":
+        sure = value.nonneg and value.range is None and value.text not in self.wild
+        if (sure or dtype.kind == "u") and not ranges._is_nonneg(found[0]):
             found = (0 if found[0] is None else ranges.most(found[0], 0), found[1])
         return found
 
@@ -234,8 +241,23 @@ class Checks:
         """*result* with the range that an operation on two integers gives it."""
         if self.unit.checks and all(is_integer(v) for v in (result, a, b)):
             one, two = self.operand_range(a, result), self.operand_range(b, result)
-            result.range = self.wrapped(ranges.of_operation(name, one, two), result)
+            found = ranges.of_operation(name, one, two)
+            if name in _MAY_OVERFLOW and not result.is_const:
+                found = self._without_overflow(found)
+            result.range = self.wrapped(found, result)
         return result
+
+    def _without_overflow(self, found: Range) -> Range:
+        """A range that holds if launches find that 64 bits hold its ends; if one is not known, the
+        number may be anything."""
+        if found[0] is None or found[1] is None:
+            return ranges.UNKNOWN
+        if self.unit.tests is None or ALL in self.unit.forced:
+            return found if type(found[0]) is type(found[1]) is int else ranges.UNKNOWN
+        for end in found:
+            if _may_be_large(end):
+                self.unit.tests.setdefault((-1, ranges.most(end, 0)), set()).add(ALL)
+        return found
 
     def operand_range(self, value: Value, other: Value) -> Range:
         """The range of a number that is converted to the type of another one, if it is weak."""
@@ -273,6 +295,10 @@ class Checks:
         self.forget(cname)
         self.known |= known
         self.less |= less
+        for text, found in known.items():
+            if found[0] is None and text not in self.wild:
+                self.wild.add(text)
+                self.changed = True
 
     def _note(self, cname: str, t: Type, value: Value, known: Any, less: Any) -> None:
         if isinstance(t, Scalar):
@@ -381,8 +407,10 @@ class Checks:
             self.known[text] = 0, ranges.add(self.length_range(n)[1], -1)
             self.less.add((text, n))
 
-    def count_range(self, item: Value, start: Value, stop: Value, step: Value) -> None:
-        """What is known of the counter of a loop over a range."""
+    def count_range(
+        self, item: Value, start: Value, stop: Value, step: Value, node: ast.AST
+    ) -> None:
+        """What is known of the counter of a loop over a range; *node* is the loop."""
         if not self.unit.checks:
             return
         first, end = self.range_of(start), self.range_of(stop)
@@ -390,8 +418,10 @@ class Checks:
         if up:
             item.range = first[0], ranges.add(end[1], -1)
             text = emit.convert(stop, WEAK_INT)
-            if not _CALL.search(text) and _STEADY.fullmatch(text):
-                self.less.add((item.text, text))
+            changes = [v.cname for name in stored(node) if (v := self.vars.get(name)) is not None]
+            if _STEADY.fullmatch(text) and not _CALL.search(text):
+                if not any(_VERSION.sub("", cname) in text for cname in changes):
+                    self.less.add((item.text, text))
         elif step.is_const:
             item.range = ranges.add(end[0], 1), first[1]
 
@@ -415,7 +445,8 @@ class Checks:
         needed = []
         for test in tests:
             known = ranges.certainly_less(*test)
-            if known is False or (known is None and site.key in self.unit.forced):
+            forced = not {site.key, ALL}.isdisjoint(self.unit.forced)
+            if known is False or (known is None and forced):
                 return False
             if known is None:
                 needed.append(test)
@@ -539,6 +570,25 @@ def together(facts: Sequence[Any], is_and: bool) -> Any:
 
 def _is_wider(to: Scalar, of: Scalar) -> bool:
     return to.dtype == np.dtype("i8") and of.dtype != np.dtype("u8")
+
+
+def _may_be_large(end: Any) -> bool:
+    """Whether 64 bits may not hold an end: it has products, but one of blocks and threads, or a
+    number that was an argument."""
+    if type(end) is not tuple:
+        return type(end) is int and abs(end) >= 1 << 31
+    if end[0] in ("groups", "size", "shape", "value"):
+        return bool(end[0] == "value")
+    if end[0] == "*":
+        return not all(map(_is_of_the_grid, end[1:]))
+    return any(map(_may_be_large, end[1:]))
+
+
+def _is_of_the_grid(end: Any) -> bool:
+    """Whether it is made of blocks or threads and small numbers, without a product."""
+    if type(end) is int:
+        return abs(end) < 1 << 16
+    return end[0] in ("groups", "size") or (end[0] == "+" and all(map(_is_of_the_grid, end[1:])))
 
 
 def stored(node: Any) -> set[str]:

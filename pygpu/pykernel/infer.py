@@ -67,6 +67,7 @@ class FunctionCompiler(Statements):
         self.used_before: set[str] = set()  # names that are read before, in the text, they are set
         self.implicit: dict[str, None] = {}
         self.given_ranges: Sequence[Any] = ()
+        self.wild: set[str] = set()
         node = source.node
         a = node.args
         self.parameters = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]

@@ -313,7 +313,7 @@ class Statements(Expressions):
             up = start.nonneg and (step.nonneg or (step.is_const and step.const > 0))
             down = step.is_const and step.const < 0 and stop.is_const and stop.const >= -1
             item = Value(self.WEAK_INT, counter, nonneg=bool(up or down))
-            self.count_range(item, start, stop, step)
+            self.count_range(item, start, stop, step, node)
             self.indent += 1
             self.assign(node.target, item)
             self.indent -= 1

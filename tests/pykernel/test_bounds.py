@@ -387,6 +387,46 @@ def test_a_variable_that_a_loop_or_a_branch_changes_is_checked(make: Any) -> Non
     fails(out, "a with 7 items")
 
 
+@cl.kernel
+def overflows(a, n, out):
+    i = cuda.grid(1)
+    j = i * n
+    if j < a.size:
+        out[i] = a[j]
+    k = 1
+    for _ in range(70 if n > 1 else 2):
+        k *= 2
+        if k < a.size:
+            out[i] += a[k]
+    if i + n < a.size:
+        out[i] += a[i + n]
+
+
+def test_products_that_64_bits_do_not_hold(make: Any) -> None:
+    a, out = make(np.ones(5, "i4")), make(np.zeros(4, "i4"))
+    overflows[1, 4](a, 1, out)
+    wait(out)
+    overflows[1, 4](a, 2**62, out)
+    fails(out, "a with 5 items")
+    overflows[1, 4](a, 2**63 - 1, out)
+    fails(out, "a with 5 items")
+
+
+@cl.kernel
+def shrinks(a, out):
+    rest = a[0:]
+    for k in range(rest.shape[0]):
+        out[0] += rest[k]
+        rest = rest[1:]
+
+
+def test_an_array_that_becomes_shorter_in_its_loop(make: Any) -> None:
+    out = make(np.zeros(1, "i4"))
+    shrinks[1, 1](make(np.ones(4, "i4")), out)
+    fails(out, "index 2", "rest with 2 items")
+    assert out.get()[0] == 2
+
+
 POINT = np.dtype([("x", "f4"), ("n", "i4", 3)])
 
 
