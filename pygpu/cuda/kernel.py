@@ -44,6 +44,7 @@ def jit(
     max_registers: int | None = None,
     exact: bool = False,
     src: str | None = None,
+    check: bool | None = None,
     **unused: Any,
 ) -> Any:
     """A decorator that makes a CUDA kernel of a Python function, or with ``device=True`` a function
@@ -51,12 +52,15 @@ def jit(
 
     func_or_sig: the function, or its signature ("void(float32[:], int32)"), or a list of them.
     fastmath: the compiler may be inexact. exact: no fused multiply-add. max_registers: of a thread.
-    debug, lineinfo: for debuggers and profilers. Other options of Numba are accepted and have no
+    debug, lineinfo: for debuggers and profilers. check: whether indices are checked, see
+    pygpu.kernel; debug asks for it. Other options of Numba are accepted and have no
     effect (compiled code is always cached on disk). Raises KernelError for what cannot be compiled,
     at the first call.
     """
     function = python_function(func_or_sig)
     options: list[str] = []
+    if debug and check is None:
+        check = True
     if debug:
         options.append("-G")
     if lineinfo and not debug:
@@ -75,8 +79,9 @@ def jit(
             fastmath=fastmath,
             exact=exact,
             src=src,
+            check=check,
         )
-    return _decorate(function, device, (), options, fastmath, exact, src)
+    return _decorate(function, device, (), options, fastmath, exact, src, check)
 
 
 def _signatures(given: Any) -> list[Any]:
@@ -101,6 +106,7 @@ def _decorate(
     fastmath: bool,
     exact: bool,
     src: str | None,
+    check: bool | None = None,
 ) -> Any:
     inner = python_function(function)
     if inner is None:
@@ -115,4 +121,5 @@ def _decorate(
         exact=exact,
         options=options,
         fastmath=fastmath,
+        check=check,
     )

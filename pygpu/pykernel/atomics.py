@@ -9,6 +9,7 @@ from ..core import dtypes
 from . import emit
 from .builtins import count
 from .calls import WrongCall
+from .checks import Checked
 from .intrinsics import Intrinsic, kept
 from .ir import Value
 from .types import ArrayType, Scalar
@@ -109,13 +110,19 @@ def _atomic(op: str, doc: str) -> Any:
         index = list(args[1].items) if args[1].is_tuple else [args[1]]
         if len(index) != t.ndim:
             raise WrongCall(f"{len(index)} indices for an array of {t.ndim} dimensions")
-        pointer, i = fc.item_place(array, index, node)
-        return _call(fc, node, op, t, f"{pointer} + {i}" if i != "0" else pointer, args[2:])
+        return _call(fc, node, op, t, fc.item_place(array, index, node), args[2:])
 
     return Intrinsic(f"atomic.{op}", emitter, doc)
 
 
-def _call(fc: Any, node: ast.Call, op: str, t: ArrayType, place: str, values: list[Value]) -> Value:
+def _call(
+    fc: Any,
+    node: ast.Call,
+    op: str,
+    t: ArrayType,
+    place: tuple[str, str],
+    values: list[Value],
+) -> Value:
     item = Scalar(t.dtype)
     fc.need_dtype(t.dtype, node)
     values = [fc.as_number(v, node) for v in values]
@@ -126,7 +133,12 @@ def _call(fc: Any, node: ast.Call, op: str, t: ArrayType, place: str, values: li
     if any(v.type.dtype.kind == "c" for v in values):  # type: ignore[union-attr]
         raise WrongCall(f"atomic.{op}: a complex number for an array of {t.dtype}")
     texts = ", ".join(emit.convert(v, item) for v in values)
-    return kept(fc, Value(item, f"{function}({place}, {texts})"))
+    pointer, i = place
+    if isinstance(i, Checked):
+        function = fc.checked_atomic(t, function, len(values), i)
+        return kept(fc, Value(item, f"{function}({pointer}, {i}, {texts})"))
+    where = f"{pointer} + {i}" if i != "0" else pointer
+    return kept(fc, Value(item, f"{function}({where}, {texts})"))
 
 
 class _Atomic:
@@ -158,7 +170,10 @@ class _Atomic:
             raise WrongCall("atomic.compare_and_swap() takes an array")
         t = args[0].type
         assert isinstance(t, ArrayType)
-        return _call(fc, node, "cas", t, args[0].text, args[1:])
+        place = args[0].text, "0"
+        if t.ndim and fc.unit.checks:
+            place = fc.item_place(args[0], [fc.constant(0, node)] * t.ndim, node)
+        return _call(fc, node, "cas", t, place, args[1:])
 
     def __init__(self) -> None:
         self.compare_and_swap = Intrinsic(

@@ -136,7 +136,8 @@ def cast(
     if was.weak and was.dtype.kind == "c" != dtype.kind:
         raise WrongCall(f"numpy.{dtype}() of a complex number")
     holds = (was.weak and not wraps) or np.can_cast(was.dtype, dtype)  # else it may wrap
-    return Value(t, text, nonneg=(value.nonneg and holds) or dtype.kind in "bu")
+    result = Value(t, text, nonneg=(value.nonneg and holds) or dtype.kind in "bu")
+    return fc.copied(result, value) if holds or dtype.kind == "i" else result
 
 
 def _scalar_type(
@@ -370,7 +371,9 @@ def _int(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -
             return fc.constant(int(value.const), node)
         except (ValueError, OverflowError) as error:
             raise WrongCall(str(error)) from None
-    return Value(WEAK_INT, emit.convert(value, WEAK_INT), nonneg=value.nonneg)
+    made = Value(WEAK_INT, emit.convert(value, WEAK_INT), nonneg=value.nonneg)
+    result: Value = fc.copied(made, value)
+    return result
 
 
 @handles(builtins.float)
@@ -466,7 +469,8 @@ def _extreme(name: str) -> Handler:
             both = best.nonneg and other.nonneg
             one = best.nonneg or other.nonneg
             text = f"{full}({emit.convert(best, t)}, {emit.convert(other, t)})"
-            best = Value(t, text, nonneg=one if name == "max" and t.dtype.kind in "iu" else both)
+            made = Value(t, text, nonneg=one if name == "max" and t.dtype.kind in "iu" else both)
+            best = fc.computed(made, "minimum" if name == "min" else "maximum", best, other)
         return best
 
     return handler

@@ -253,22 +253,25 @@ class Calls(Operators):
         own array, it is compiled for the numbers among *values* that are."""
         from . import compiler
 
-        key = (function, arg_types)
+        key: tuple[Any, ...] = (function, arg_types)
+        given = tuple(map(self.ranges_of, values)) if self.unit.checks else ()
         if any(f.__code__ is function.__code__ for f in self.unit.stack):
             raise self.source.error(
                 f"{function.__name__} calls itself; devices have no recursion, write a loop", node
             )
         known = tuple(as_known(v) for v in values)
-        made = self.unit.functions.get(key) or self.unit.functions.get((*key, *known))
+        made = self.unit.functions.get((*key, *given)) or self.unit.functions.get(
+            (*key, *known, *given)
+        )
         if made is not None:
             return made
         self.unit.wants_constant = False
         try:
-            return compiler.device_function(self.unit, function, arg_types, src)
+            return compiler.device_function(self.unit, function, arg_types, src, given=given)
         except KernelError:
             if not (self.unit.wants_constant and any(known)):
                 raise
-        return compiler.device_function(self.unit, function, arg_types, src, known)
+        return compiler.device_function(self.unit, function, arg_types, src, known, given)
 
     def method(self, node: ast.Call, method: Method) -> Value:
         """A method of a number or an array."""
@@ -284,7 +287,8 @@ class Calls(Operators):
             kind = weak(
                 {"b": bool, "i": int, "u": int, "f": float, "c": complex}[value.type.dtype.kind]
             )
-            return Value(kind, emit.convert(value, kind), nonneg=value.nonneg)
+            made = Value(kind, emit.convert(value, kind), nonneg=value.nonneg)
+            return self.copied(made, value)
         from .builtins import cast
 
         return cast(self, node, value, self.dtype_of(self.expr(node.args[0]), node), node)

@@ -44,7 +44,7 @@ class CompiledFunction(Frozen):
     return_types: tuple[np.dtype[Any], ...]
     features: frozenset[str]
     implicit: tuple[str, ...]
-    asserts: dict[int, str]
+    asserts: dict[int, Any]
     guards: tuple[tuple[Any, str, Any], ...]
 
     @property
@@ -71,15 +71,18 @@ def device_function(
     arg_types: Sequence[Type],
     src: str | None = None,
     literals: Sequence[tuple[Any, ...]] = (),
+    given: Sequence[Any] = (),
 ) -> Function:
     """Add a function to a unit, under its types. literals: for each parameter the integers that it
-    is known to be, () if it is not; without them the function is for all numbers."""
-    key = (function, tuple(arg_types), *literals)
+    is known to be, () if it is not; without them the function is for all numbers. given: the ranges
+    of the arguments, see Checks.ranges_of, if indices are checked."""
+    key = (function, tuple(arg_types), *literals, *given)
     source = source_of(function, src)
     unit.stack.append(function)
     try:
         walker = FunctionCompiler(unit, source, arg_types)
         walker.set_literals(literals)
+        walker.given_ranges = given
         lines, result = walker.compile()
     finally:
         unit.stack.pop()
@@ -129,14 +132,16 @@ def compile_function(
     *,
     prefix: str = "pgf",
     src: str | None = None,
+    check: bool = False,
 ) -> CompiledFunction:
     """The device function of a Python function for these argument types.
 
     func: a function, or what pygpu.jit made of one. arg_types: for each parameter what
     :func:`types.as_type` takes: a NumPy dtype for a strong number, bool, int, float or complex for
     a Python number, an ArrayType, a tuple of types. dialect: a Backend, a Dialect, or "opencl" or
-    "cuda". prefix: what the C name begins with, so that two functions fit into one source. Raises
-    KernelError, with file, line and the marked expression, for what is not supported.
+    "cuda". prefix: what the C name begins with, so that two functions fit into one source. check:
+    whether indices are checked, see checks.py. Raises KernelError, with file, line and the marked
+    expression, for what is not supported.
 
     The result is kept: the same function, values of the names it uses from outside, types and
     dialect give the same object.
@@ -149,7 +154,7 @@ def compile_function(
     limits = getattr(found, "limits", None)
     name = getattr(found, "name", found)
     fp64 = True if limits is None else bool(limits.fp64)
-    key = (types, name, fp64, prefix)
+    key = (types, name, fp64, prefix, check)
     known = _compiled.get(function)
     if known is not None:
         made = known.get(key)
@@ -157,6 +162,7 @@ def compile_function(
             return made
     with _lock:
         unit = emit.Unit(str(name), fp64, prefix)
+        unit.checks, unit.tests = check, None
         inner = device_function(unit, function, types, src or getattr(func, "src", None))
         if not all(isinstance(t, Scalar) for t in flat_types(inner.result) if t != VOID):
             raise source_of(function).error(f"{inner.result} cannot be returned to the host")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.frozen import Frozen
+from .checks import IMPLICIT
 from .compiler import compile_function, guards_hold
 from .source import KernelError, python_function
 from .types import Scalar
@@ -21,7 +22,7 @@ class DeviceText(Frozen):
 
     text: of it and all that it calls, in the common language; features: for Dialect.prefix.
     results: dtypes of what it returns. key: tells it from every other function. guards: see
-    holds().
+    holds(). implicit: what follows its arguments if indices are checked; sites: these, by number.
     """
 
     name: str
@@ -30,6 +31,8 @@ class DeviceText(Frozen):
     features: frozenset[str]
     by_value: bool
     guards: tuple[Any, ...] = ()
+    implicit: tuple[str, ...] = ()
+    sites: Any = None
 
     @property
     def key(self) -> str:
@@ -39,8 +42,8 @@ class DeviceText(Frozen):
         """A statement that assigns the results to the variables *outs*, of the compute types of
         results. args: the C arguments."""
         if self.by_value:
-            return f"{outs[0]} = {self.name}({', '.join(args)});"
-        return f"{self.name}({', '.join([*args, *(f'&{o}' for o in outs)])});"
+            return f"{outs[0]} = {self.name}({', '.join([*args, *self.implicit])});"
+        return f"{self.name}({', '.join([*args, *(f'&{o}' for o in outs), *self.implicit])});"
 
 
 def holds(text: DeviceText) -> bool:
@@ -48,17 +51,20 @@ def holds(text: DeviceText) -> bool:
     return not text.guards or guards_hold(text.guards)
 
 
-def compile(function: Any, types: Sequence[Any], backend: Any = None) -> DeviceText:
+def compile(
+    function: Any, types: Sequence[Any], backend: Any = None, check: bool = False
+) -> DeviceText:
     """The device function for types of parameters as compiler.compile_function takes them.
 
-    backend: of the device; None where there is none yet. Raises KernelError for what is not
-    supported: besides the compiler's reasons, for assert statements and local memory, which only
-    kernels have.
+    backend: of the device; None where there is none yet. check: whether indices are checked. Raises
+    KernelError for what is not supported: besides the compiler's reasons, for assert statements and
+    local memory, which only kernels have.
     """
-    made = compile_function(function, types, "cuda" if backend is None else backend)
-    if made.implicit:
+    made = compile_function(function, types, "cuda" if backend is None else backend, check=check)
+    asserts = any(isinstance(one, str) for one in made.asserts.values())
+    if asserts or not set(made.implicit) <= set(IMPLICIT):
         name = getattr(function, "__name__", "function")
-        what = "an assert" if "pg_error" in made.implicit else "shared memory"
+        what = "an assert" if asserts else "shared memory"
         raise KernelError(
             f"{name}: {what} needs a kernel around it (pygpu.kernel); a function of vectorize, "
             "guvectorize or reduce cannot have it"
@@ -70,6 +76,8 @@ def compile(function: Any, types: Sequence[Any], backend: Any = None) -> DeviceT
         made.features,
         isinstance(made.result, Scalar),
         made.guards,
+        made.implicit,
+        made.asserts,
     )
 
 

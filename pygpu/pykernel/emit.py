@@ -82,7 +82,12 @@ class Unit:
         self.names: dict[str, int] = {}
         self.stack: list[Any] = []  # functions that are being compiled
         self.guards: dict[tuple[int, str], tuple[Any, str, Any]] = {}
-        self.asserts: dict[str, int] = {}  # messages of failed assertions: their numbers, from 1
+        # Messages of failed assertions, and indices that are checked: their numbers, from 1.
+        self.asserts: dict[Any, int] = {}
+        self.checks = False  # whether indices are checked, see checks.py
+        self.forced: frozenset[Any] = frozenset()  # sites that the kernel itself checks
+        self.tests: dict[tuple[Any, Any], set[Any]] | None = {}  # of launches: the sites they are
+        # for; None: launches make none
         # What device functions need of the kernel around them, by name: a parameter's declaration,
         # and for local memory the declaration of the array.
         self.implicit: dict[str, tuple[str, str]] = {}
@@ -92,6 +97,10 @@ class Unit:
         if name not in self.texts:
             self.texts[name] = _HELPERS[name]
         return name
+
+    def number_of(self, what: Any) -> int:
+        """The number that is left in *pg_error for a message or a site."""
+        return self.asserts.setdefault(what, len(self.asserts) + 1)
 
     def unique(self, name: str) -> str:
         """A name of a C function that is not taken yet."""

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import dtypes
 from . import emit
 from .calls import Calls, Method
+from .checks import together
 from .ir import Value
 from .source import KernelError
 from .types import (
@@ -152,10 +153,13 @@ class Expressions(Calls):
         """The truth of an expression, as a bool."""
         if isinstance(node, ast.BoolOp):
             texts: list[str] = []
+            facts: list[Any] = []
             is_and = isinstance(node.op, ast.And)
             self_conditional = 0
+            before = self.state()
             for part in node.values:
                 value = self.test(part)
+                self.taken(value, is_and)
                 if not self_conditional:
                     self.conditional += 1
                     self_conditional = 1
@@ -163,27 +167,36 @@ class Expressions(Calls):
                     if bool(value.const) != is_and:  # decides
                         if not texts:
                             self.conditional -= 1
+                            self.restore(before)
                             return self.constant(not is_and, node)
                         texts.append("0" if is_and else "1")
                         break
                     continue
                 texts.append(value.text)
+                facts.append(value.facts)
             self.conditional -= 1
+            self.restore(before)
             if not texts:
                 return self.constant(is_and, node)
-            return Value(WEAK_BOOL, f"({(' && ' if is_and else ' || ').join(texts)})")
+            result = Value(WEAK_BOOL, f"({(' && ' if is_and else ' || ').join(texts)})")
+            result.facts = together(facts, is_and)
+            return result
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             value = self.test(node.operand)
             if value.is_const:
                 return self.constant(not value.const, node)
-            return Value(WEAK_BOOL, f"!{value.text}")
+            result = Value(WEAK_BOOL, f"!{value.text}")
+            result.facts = value.facts[::-1]
+            return result
         value = self.expr(node)
         if value.is_const:
             return self.constant(bool(value.const), node)
         if value.is_tuple:
             return self.constant(bool(value.items), node)
         value = self.as_number(value, node, "a truth value")
-        return Value(WEAK_BOOL, emit.truth(value))
+        result = Value(WEAK_BOOL, emit.truth(value))
+        result.facts = value.facts
+        return result
 
     # ---- names and constants
 

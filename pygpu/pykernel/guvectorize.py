@@ -24,8 +24,9 @@ import numpy as np
 from pygpu.core import dtypes, elementwise, kernels, layout, ufuncs, work
 from pygpu.core.ufuncs import is_array
 
-from . import device, loops
+from . import device, loops, report
 from .axes import Axes
+from .checks import PLACES
 from .loops import Loop
 from .operands import IGNORED, array_or_none, operand, plain, stream_of, where_of
 from .place import Place, check_target
@@ -385,7 +386,11 @@ class GUFunc:
             dense.append(layout.flags(shape, steps, a.itemsize)[0])
         flat, walked = work.collapse_in_order(outer, *strides)
         scalar = tuple(not is_array(a) for a in every)
-        key = (loop, tuple(dense), len(flat), scalar)
+        checks, _ = report.mode(None, backend)
+        record = report.shared(backend) if checks and report.on_cpu(backend) else None
+        if record is not None:
+            report.before_launch(backend, like.queue if queue is None else queue)
+        key = (loop, tuple(dense), len(flat), scalar, record is not None)
         known = self._cache.get(backend)
         if known is None:
             known = self._cache.setdefault(backend, {})
@@ -393,7 +398,7 @@ class GUFunc:
         kernel = None if found is None else found[1]()  # weak: the backend keeps it
         if found is None or kernel is None or not device.holds(found[0]):
             types = self._types(loop, axes, dense)
-            function = device.compile(self.py_func, types, backend)
+            function = device.compile(self.py_func, types, backend, record is not None)
             if function.results:
                 raise TypeError(f"{self._name}: a function of guvectorize returns nothing")
             kernel = kernels.get(
@@ -402,7 +407,9 @@ class GUFunc:
                 lambda: (self._text(function, loop, axes, dense, len(flat), scalar), "pg_gufunc"),
                 function.features | dtypes.features(*loop.inputs, *loop.outputs),
             )
-            known[key] = function, weakref.ref(kernel)
+            name = getattr(self.py_func, "__name__", "function")
+            number = report.number_of(name, function.sites) if function.sites else 0
+            found = known[key] = function, weakref.ref(kernel), number
         numbers: list[Any] = [a for a in every if not is_array(a)]
         n = 1
         for length in flat:
@@ -415,6 +422,8 @@ class GUFunc:
                 numbers += shape
                 numbers += () if d else steps
         numbers.append(n)
+        if found[2]:
+            numbers += [record, found[2]]
         limits = backend.limits
         if limits.is_cpu:
             groups, size = min(n, limits.units * 4), 1
@@ -471,7 +480,10 @@ class GUFunc:
             rest += [f"pg_i64 {x}" for x in (*shape, *steps)]
             args.append(", ".join([f"{n}_q", *shape, *steps]))
         lines = "\n        ".join([*body, function.call([], args)])
-        head = ", ".join([*parameters, *scalars, *rest, "pg_i64 n"])
+        if function.implicit:
+            starts += [f"const pg_i64 {name} = {text};" for name, text in PLACES.items()]
+        more = ["PG_GLOBAL pg_i32 *pg_error", "pg_i32 pg_kernel"] if function.implicit else []
+        head = ", ".join([*parameters, *scalars, *rest, "pg_i64 n", *more])
         return f"""\
 {function.text}PG_KERNEL void pg_gufunc({head})
 {{

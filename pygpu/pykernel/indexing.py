@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from . import emit
+from . import emit, ranges
+from .checks import Checked
 from .ir import Value
 from .iteration import Iteration
 from .types import VOID, WEAK_INT, ArrayType, Scalar, TupleType
@@ -23,19 +24,15 @@ class Indexing(Iteration):
     """Methods of the function compiler; *self* is one."""
 
     # What the other parts provide.
-    unit: emit.Unit
-    source: Any
     expr: Callable[[ast.expr], Value]
-    emit: Callable[[str], None]
     temp: Callable[..., str]
-    stable: Callable[[str], str]
     assign: Callable[[ast.expr, Value], None]
     keep: Callable[[Value], Value]
     constant: Callable[[Any, ast.AST], Value]
     binary: Callable[..., Value]
     counter: Callable[[], str]
     as_number: Callable[..., Value]
-    conditional: int
+    indent: int
     need_dtype: Callable[[np.dtype[Any], ast.AST], None]
     number: Callable[..., Value]
     statement_only: Callable[[ast.AST, str], None]
@@ -53,7 +50,13 @@ class Indexing(Iteration):
             items = [self.length(n) for n in value.shape]
             return Value(TupleType((WEAK_INT,) * len(items)), items=items)
         if name == "size":
-            return self.length(_product(value.shape))
+            size = self.length(_product(value.shape))
+            if self.unit.checks and value.shape:
+                found = self.length_range(value.shape[0])
+                for n in value.shape[1:]:
+                    found = ranges.of_operation("multiply", found, self.length_range(n))
+                size.range = found
+            return size
         if name == "ndim":
             return self.constant(value.type.ndim, node)
         if name == "dtype":
@@ -103,6 +106,9 @@ class Indexing(Iteration):
             else:
                 shape[-1] = f"({last} * {old} / {new})"
         pointer = f"(({emit.pointer_type(kind)}){value.text})"
+        if self.unit.checks and old != new:
+            found = ranges.of_operation("multiply", self.length_range(last), (old, old))
+            self.known[shape[-1]] = ranges.of_operation("floor_divide", found, (new, new))
         return Value(kind, pointer, shape=shape, strides=value.strides)
 
     def length(self, text: str) -> Value:
@@ -159,7 +165,10 @@ class Indexing(Iteration):
         self.unit.need(dtype)
         if not dtypes.is_numeric(dtype):
             return self.record_at(value.type, pointer, index)
-        text = dtypes.load(dtype, pointer, index)
+        if isinstance(index, Checked):
+            text = self.checked_load(value.type, pointer, index)
+        else:
+            text = dtypes.load(dtype, pointer, index)
         return Value(Scalar(dtype), text, nonneg=dtype.kind in "bu")
 
     def tuple_item(self, value: Value, node: ast.Subscript) -> Value:
@@ -227,6 +236,13 @@ class Indexing(Iteration):
         texts = [self.index_text(g, n, node) for g, n in zip(given, value.shape)]
         if not texts:
             return value.text, "0"
+        if self.unit.checks:
+            checked = [
+                self.check(g, n, node, i, t.ndim)
+                for i, (g, n) in enumerate(zip(given, value.shape))
+            ]
+            if any(checked):
+                return value.text, self.joined(t, [c or i for c, i in zip(checked, texts)], value)
         if t.contiguous:
             text = texts[0]
             for i, n in zip(texts[1:], value.shape[1:]):
@@ -234,6 +250,11 @@ class Indexing(Iteration):
             return value.text, text
         offset = " + ".join(f"{i} * {s}" for i, s in zip(texts, emit.strides_of(value)))
         return self.moved(t, value.text, offset), "0"
+
+    def check(self, value: Value, n: str, node: ast.AST, axis: int, ndim: int) -> str | None:
+        """The text of an index that the kernel has to check; None for others."""
+        site = self.site(node, axis, ndim)
+        return None if self.proven(value, n, site) else self.checked_index(value, n, site)
 
     def moved(self, t: ArrayType, pointer: str, offset: str) -> str:
         """The pointer *offset* bytes on."""
@@ -251,6 +272,7 @@ class Indexing(Iteration):
         steps: list[str] = []
         whole_rest = t.contiguous  # the axes left are whole, and before them only items
         sliced = False
+        inside: list[str] = []
         for g in given:
             if isinstance(g, Value) and g.is_object and g.const is None:
                 shape.append("1")
@@ -262,6 +284,9 @@ class Indexing(Iteration):
             if isinstance(g, Value):
                 self.as_number(g, node, "an index")
                 i = self.index_text(g, n, node)
+                if self.unit.checks:
+                    i, ok = self.slice_index(i, g, n, node, axis - 1, t.ndim)
+                    inside += [ok] if ok else []
                 if i != "0":
                     offsets.append(f"{i} * {stride}")
                 if sliced:
@@ -276,9 +301,30 @@ class Indexing(Iteration):
             shape.append(length)
             steps.append(stride if step == "1" else f"({stride} * {step})")
         contiguous = whole_rest
+        if inside:  # out of bounds it is a view of nothing, not of the first row
+            shape = [self.empty_unless(" && ".join(inside), n) for n in shape]
         kind = ArrayType(t.dtype, len(shape), contiguous, t.space)
         pointer = value.text if not offsets else self.moved(t, value.text, " + ".join(offsets))
         return Value(kind, pointer, shape=shape, strides=None if contiguous else steps)
+
+    def slice_index(
+        self, text: str, value: Value, n: str, node: ast.AST, axis: int, ndim: int
+    ) -> tuple[str, str]:
+        """The text of an index beside slices, 0 where it is out of bounds, and that of whether it
+        is not; "" if that is known."""
+        found = self.check(value, n, node, axis, ndim)
+        if found is None:
+            return text, ""
+        if self.conditional:  # where it may not be evaluated, nothing is reported but by items
+            return f"((pg_u64){text} < (pg_u64){n} ? {text} : 0)", f"(pg_u64){text} < (pg_u64){n}"
+        at = self.stable(found)
+        return f"({at} < 0 ? 0 : {at})", f"{at} >= 0"
+
+    def empty_unless(self, inside: str, n: str) -> str:
+        text = f"({inside} ? {n} : 0)"
+        made = text if self.conditional else self.stable(text)
+        self.known[made] = 0, self.length_range(n)[1]
+        return made
 
     def slice_parts(self, node: ast.Slice, n: str) -> tuple[str, str, str]:
         """The start, the length and the step of a slice of an axis of *n* items."""
@@ -367,6 +413,12 @@ class Indexing(Iteration):
         assert isinstance(array.type, ArrayType)
         if value.type == VOID:
             raise self.source.error("None cannot be stored: the function returns nothing", node)
+        if isinstance(index, Checked):
+            value = self.finished(value)
+            place, end = self.only_inside(array.type, pointer, index)
+            self.store(array, *place, value, node)
+            end()
+            return
         if not dtypes.is_numeric(array.type.dtype):
             self.store_record(array.type, pointer, index, value, node)
             return
@@ -384,6 +436,24 @@ class Indexing(Iteration):
             text = value.text
         self.unit.need(dtype, of)
         self.emit(dtypes.store(dtype, pointer, index, emit.bare(text), of))
+
+    def finished(self, value: Value) -> Value:
+        """A value whose text calls no function that may wait for other threads."""
+        return self.keep(value) if value.is_scalar and "pgf_" in value.text else value
+
+    def only_inside(
+        self, t: ArrayType, pointer: str, index: Checked
+    ) -> tuple[tuple[str, str], Callable[[], None]]:
+        """A place for statements that are done only if it is in bounds, and what ends them."""
+        at = self.stable(index)
+        self.emit(f"if (!({index.outside(at)})) {{")
+        self.indent += 1
+
+        def end() -> None:
+            self.indent -= 1
+            self.emit("}")
+
+        return self.place_text(t, pointer, at, index.strided), end
 
     def augment_item(self, node: ast.AugAssign) -> None:
         """``array[i] += value``: the index is evaluated once."""
@@ -411,15 +481,24 @@ class Indexing(Iteration):
                 self.store(place, pointer, index, new, node)
 
             self.same_ndim(found, other, target)
-            self.loop_over(self.keep(found), change)
+            self.loop_over(self.keep(found), change, node.value)
             return
         pointer, index = found
-        value = self.expr(node.value)
+        end: Callable[[], None] | None = None
+        if isinstance(index, Checked):
+            assert isinstance(array.type, ArrayType)
+            index = Checked(self.stable(index), index.strided)
+            value = self.finished(self.expr(node.value))
+            (pointer, index), end = self.only_inside(array.type, pointer, index)
+        else:
+            value = self.expr(node.value)
         kind = emit.pointer_type(array.type)  # type: ignore[arg-type]
         place = self.temp(kind)
         self.emit(f"{place} = {pointer} + {index};" if index != "0" else f"{place} = {pointer};")
         old = self.load(array, place, "0")
         self.store(array, place, "0", self.binary(node, node.op, old, value), node)
+        if end is not None:
+            end()
 
     def same_ndim(self, view: Value, value: Value, node: ast.AST) -> None:
         if value.is_scalar:
@@ -437,7 +516,8 @@ class Indexing(Iteration):
             item = self.load(other, *at([other])) if other.is_array else other
             self.store(place, pointer, index, item, node)
 
-        self.loop_over(self.keep(view), set_item)
+        source = ast.Name(f"what {ast.unparse(node)} is set to", ast.Load())
+        self.loop_over(self.keep(view), set_item, ast.copy_location(source, node))
 
     def ufunc_of_arrays(
         self, node: ast.AST, name: str, inputs: list[Value], outs: list[Value]
@@ -458,9 +538,11 @@ class Indexing(Iteration):
                 pointer, index = at([out])
                 self.store(out, pointer, index, value, node)
 
-        self.loop_over(kept[len(inputs)], body)
+        self.loop_over(kept[len(inputs)], body, node)
 
-    def loop_over(self, view: Value, body: Callable[[Value, Any], None]) -> None:
+    def loop_over(
+        self, view: Value, body: Callable[[Value, Any], None], node: ast.AST | None = None
+    ) -> None:
         """Loops over all items of a view; body gets the view and a function for places in it, or
         in another array."""
         counters = []
@@ -468,15 +550,16 @@ class Indexing(Iteration):
             counter = self.counter()
             counters.append(Value(WEAK_INT, counter, nonneg=True))
             self.emit(f"for (pg_i64 {counter} = 0; {counter} < {n}; {counter}++) {{")
-            self.indent += 1  # type: ignore[attr-defined]
+            self.counts(counter, n)
+            self.indent += 1
 
         def at(other: list[Value]) -> tuple[str, str]:
             array = other[0] if other else view
-            return self.item_place(array, counters, self.source.node)
+            return self.item_place(array, counters, node or self.source.node)
 
         body(view, at)
         for _ in view.shape:
-            self.indent -= 1  # type: ignore[attr-defined]
+            self.indent -= 1
             self.emit("}")
 
 

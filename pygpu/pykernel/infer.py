@@ -83,6 +83,8 @@ class FunctionCompiler(Statements):
         self.may_be_unset: set[str] = set()  # variables that are read where nothing may be assigned
         self.pointers: set[str] = set()  # variables that may point into an array of its own
         self.implicit: dict[str, None] = {}
+        self.given_ranges: Sequence[Any] = ()
+        self.wild: set[str] = set()
         node = source.node
         a = node.args
         self.parameters = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
@@ -139,6 +141,7 @@ class FunctionCompiler(Statements):
                 self._analyse()
             self.decided = {}
             self.begin_walk()
+            self.begin_ranges()
             self.const_locals.update(self.literals)
             self.implicit = {}
             try:
@@ -348,6 +351,7 @@ class FunctionCompiler(Statements):
             v.type, v.nonneg = new, nonneg
         for line in self._ordered(self._store_variable(new, v.cname, value), v.cname, value):
             self.emit(line)
+        self.note(v.cname, new, value)
 
     def _is_alias(self, key: str, v: Variable, value: Value) -> bool:
         """Whether a name that is assigned once needs no variable: its value exists while
@@ -401,10 +405,11 @@ class FunctionCompiler(Statements):
         if value.is_scalar:
             temp = self.temp(f"{emit.c_type(value.type)} ")  # type: ignore[arg-type]
             self.emit(f"{temp} = {value.text};")
-            return Value(value.type, temp, nonneg=value.nonneg)
+            return self.copied(Value(value.type, temp, nonneg=value.nonneg), value)
         kept = self._variable_value(value.type, self.temp_array(value.type))
         for line in self._store_variable(value.type, kept.text, value):
             self.emit(line)
+        self.note(kept.text, value.type, value)
         return kept
 
     def temp_array(self, t: Any) -> str:

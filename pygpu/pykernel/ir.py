@@ -27,10 +27,14 @@ class Value:
     an array, the pointer to its first item. const: what it is, if that is known. nonneg: an
     integer that cannot be negative. items: of a tuple. shape: of an array, texts of pg_i64.
     strides: texts of bytes, None if contiguous. origin: the object whose number it is, such as a
-    member of an IntEnum.
+    member of an IntEnum. range: of an integer, see ranges.py; None if nothing is known. facts: what
+    is known if it is true, and if it is false, see Checks.taken.
     """
 
-    __slots__ = ("const", "items", "nonneg", "origin", "shape", "strides", "text", "type")
+    __slots__ = (
+        *("const", "facts", "items", "nonneg", "origin", "range", "shape", "strides", "text"),
+        "type",
+    )
 
     def __init__(
         self,
@@ -50,6 +54,8 @@ class Value:
         self.shape = shape
         self.strides = strides
         self.origin: Any = None
+        self.range: Any = None
+        self.facts: Any = ((), ())
 
     @property
     def is_scalar(self) -> bool:

@@ -8,20 +8,18 @@ from collections.abc import Callable
 from typing import Any
 
 from . import emit
+from .checks import Checks
 from .ir import Value
 from .types import WEAK_INT, ArrayType, ObjectType, join
 
 __all__ = ["Iteration"]
 
 
-class Iteration:
+class Iteration(Checks):
     """Methods of the function compiler; *self* is one."""
 
-    source: Any
     expr: Callable[[ast.expr], Value]
     collection: Callable[[ast.expr], Value]
-    emit: Callable[[str], None]
-    stable: Callable[[str], str]
     assign: Callable[[ast.expr, Value], None]
     keep: Callable[[Value], Value]
     constant: Callable[[Any, ast.AST], Value]
@@ -64,6 +62,7 @@ class Iteration:
 
             def item(counter: str, target: ast.expr) -> None:
                 index = Value(WEAK_INT, counter, nonneg=True)
+                self.counts(counter, array.shape[0])
                 t = array.type
                 assert isinstance(t, ArrayType)
                 if t.ndim == 1:

@@ -20,7 +20,7 @@ import numpy as np
 from .._array import GPUArray, KernelBase, Launcher
 from ..core import dtypes
 from ..core.backend import Backend, backend_of
-from . import arguments
+from . import arguments, report
 from .compiler import guards_hold, source_of
 from .source import KernelError, python_function
 from .specialization import Specialization
@@ -52,8 +52,10 @@ class Kernel(KernelBase):
         exact: bool = False,
         options: Sequence[str] = (),
         fastmath: bool = False,
+        check: bool | None = None,
     ) -> None:
         self.py_func = function
+        self.check = check
         self.src = src
         self.exact = exact
         self.fastmath = fastmath
@@ -64,6 +66,10 @@ class Kernel(KernelBase):
             i: a.dtype for s in signatures for i, a in enumerate(s) if hasattr(a, "is_pointer")
         }
         self._known: weakref.WeakKeyDictionary[Backend, dict[Any, Specialization]] = (
+            weakref.WeakKeyDictionary()
+        )
+        # Those that check more, by the first ones.
+        self._checked: weakref.WeakKeyDictionary[Specialization, Specialization] = (
             weakref.WeakKeyDictionary()
         )
         self._specializations: dict[Any, Kernel] = {}
@@ -219,7 +225,7 @@ class Kernel(KernelBase):
 
     def _specialized(self, backend: Backend, args: Sequence[Any]) -> Specialization:
         """The kernel for these arguments, compiled if need be."""
-        key: list[Any] = []
+        key: list[Any] = [report.mode(self.check, backend)[0]]
         at_start = True
         for arg in args:
             if isinstance(arg, GPUArray):
@@ -251,11 +257,39 @@ class Kernel(KernelBase):
         found = self._known.get(backend)
         return self._known.setdefault(backend, {}) if found is None else found
 
-    def _compile(self, backend: Backend, kinds: Sequence[Type], at_start: bool) -> Specialization:
+    def _compile(
+        self,
+        backend: Backend,
+        kinds: Sequence[Type],
+        at_start: bool,
+        forced: frozenset[Any] = frozenset(),
+    ) -> Specialization:
+        check, _ = report.mode(self.check, backend)
         options = list(self.options)
         if self.fastmath:
             options.append("--use_fast_math" if backend.name == "cuda" else "-cl-fast-relaxed-math")
-        return Specialization(backend, self._source, kinds, at_start, options, self.exact)
+        return Specialization(
+            backend, self._source, kinds, at_start, options, self.exact, check, forced
+        )
+
+    def _for_launch(
+        self, made: Specialization, backend: Backend, args: Sequence[Any], launcher: Launcher
+    ) -> Specialization:
+        """The kernel for a launch: where ranges of indices leave the arrays, one that checks
+        these."""
+        grid, block = launcher.grid, launcher.block
+        failing = made.failing(args, grid, block)
+        if not failing:
+            return made
+        found = self._checked.get(made)
+        while found is None or (failing := found.failing(args, grid, block)):
+            before = found or made
+            forced = before.forced | failing
+            if forced == before.forced:  # what says so was compiled: it cannot be
+                raise RuntimeError(f"{self.__name__}: indices that are checked are not")
+            found = self._compile(backend, made.arg_types, made.at_start, forced)
+            self._checked[made] = found
+        return found
 
     # ---- what was compiled
 
@@ -337,6 +371,7 @@ class Kernel(KernelBase):
                 exact=self.exact,
                 options=self.options,
                 fastmath=self.fastmath,
+                check=self.check,
             )
             if len(kinds) != self._count:
                 raise TypeError(
@@ -409,6 +444,7 @@ class Kernel(KernelBase):
                 f"{self.__name__}: the arrays are on OpenCL, and are worked on by a CommandQueue, "
                 f"not by a {type(queue).__name__}"
             )
+        report.before_launch(backend, queue)
         back: list[Any] = []
         for i, dtype in self._pointers.items():
             if isinstance(args[i], (int, np.integer)):
@@ -424,35 +460,40 @@ class Kernel(KernelBase):
                 raise ValueError(
                     f"{self.__name__}: the arrays are on different devices or in different contexts"
                 )
-        error = None
+        if made.tests:
+            made = self._for_launch(made, backend, args, launcher)
+        error = record = None
         if made.asserts:
-            error = backend.allocate(4, None, queue)
-            backend.fill(queue, error, 0, 4)
-        flat = made.flat(args, shared, error)
+            waits = made.waits or report.mode(self.check, backend)[1]
+            record = None if waits else report.shared(backend)
+            if record is None:
+                error = backend.allocate(made.record_bytes, None, queue)
+                backend.fill(queue, error, 0, 4 * report.WORDS)
+        flat = made.flat(args, shared, record if error is None else error)
         event, ordered = None, True
         if backend.name == "cuda":
             if all(launcher.grid):
-                more = {"cooperative": True} if made.cooperative else {}
+                how = {"cooperative": True} if made.cooperative else {}
                 made.kernel(
                     *flat,
                     grid=launcher.grid,
                     block=launcher.block,
                     stream=queue,
                     shared=shared,
-                    **more,
+                    **how,
                 )
         else:
-            waits: list[Any] = []
+            events: list[Any] = []
             ordered = backend.is_ordered(queue)
             for array in arrays:
                 if array._foreign or not ordered or array.queue is not queue:
-                    waits += array.events
+                    events += array.events
             event = made.kernel(
                 queue,
                 tuple(g * b for g, b in zip(launcher.grid, launcher.block)),
                 launcher.block,
                 *flat,
-                wait_for=waits or None,
+                wait_for=events or None,
                 allow_empty_ndrange=True,
             )
             for array in arrays:
@@ -463,18 +504,19 @@ class Kernel(KernelBase):
         if error is not None:
             self._check_asserts(made, backend, queue, error)
         arguments.copy_back(back)
-        if made.steps is not None and ordered and all(map(operator.is_, given, args)):
-            cuda = backend.name == "cuda"
-            self._remember(args, made.kernel, made.steps, made.guards, queue, cuda)
+        steps, tests = made.steps, made.program
+        if error is None and steps is not None and tests is not None and ordered:
+            if all(map(operator.is_, given, args)):
+                cuda, more = backend.name == "cuda", (record, made.number)
+                self._remember(args, made.kernel, steps, made.guards, queue, cuda, tests, more)
         return event
 
     def _check_asserts(
         self, made: Specialization, backend: Backend, queue: Any, error: Any
     ) -> None:
-        number = np.zeros(1, np.int32)
-        backend.to_host(queue, number, error, 0)
-        if number[0]:
-            raise AssertionError(made.asserts[int(number[0])])
+        words = np.zeros(report.WORDS, np.int32)
+        backend.to_host(queue, words, error, 0)
+        report.check(self.__name__, made.asserts, words)
 
 
 class _ByTypes(dict[Any, Any]):
@@ -596,8 +638,10 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
     It takes options as well, ``@kernel(exact=True)``: *exact*: no fused multiply-add, every
     operation rounded as NumPy does; *fastmath*: the compiler may be inexact; *options*: for the
     device's compiler; *backend*: "opencl" or "cuda" to refuse arrays of the other; *signatures*:
-    types of the arguments; *src*: the text of the function. Raises KernelError for what is no
-    function; the rest is found at the first call.
+    types of the arguments; *src*: the text of the function; *check*: whether indices are checked,
+    and each call waits for what the checks find; without it PYGPU_CHECK decides, then the device:
+    on CPUs they are, and what is found is raised later. Raises KernelError for what is no function;
+    the rest is found at the first call.
     """
     if function is None:
         return functools.partial(kernel, **options)

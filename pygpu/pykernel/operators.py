@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from . import emit
+from . import emit, ranges
+from .checks import is_integer, together
 from .ir import Value, wide_enough
 from .records import Records
 from .source import KernelError
@@ -93,6 +94,10 @@ class Operators(Records):
         return value
 
     def binary(self, node: ast.AST, op: ast.operator, a: Value, b: Value) -> Value:
+        result = self._binary(node, op, a, b)
+        return self.computed(result, _BINARY[type(op)][0], a, b)
+
+    def _binary(self, node: ast.AST, op: ast.operator, a: Value, b: Value) -> Value:
         if type(op) not in _BINARY:
             raise self.source.error("@ is not supported in kernels; write the loops", node)
         name, python, sign = _BINARY[type(op)]
@@ -149,7 +154,7 @@ class Operators(Records):
         t = Scalar(to)
         nonneg = value.nonneg or value.type.dtype.kind in "bu"
         nonneg = nonneg and value.type.dtype.itemsize < 8
-        return Value(t, emit.convert(value, t), nonneg=nonneg or to.kind == "u")
+        return self.copied(Value(t, emit.convert(value, t), nonneg=nonneg or to.kind == "u"), value)
 
     def weak_binary(self, node: ast.AST, name: str, sign: str, a: Value, b: Value) -> Value:
         """Of two Python numbers, by Python's rules."""
@@ -290,7 +295,8 @@ class Operators(Records):
             value = Value(WEAK_INT, emit.convert(value, WEAK_INT), nonneg=True)
         name = {ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "invert"}[type(node.op)]
         if value.type == WEAK_INT and name == "negative":
-            return Value(WEAK_INT, f"(-{value.text})")
+            zero = self.constant(0, node)
+            return self.computed(Value(WEAK_INT, f"(-{value.text})"), "subtract", zero, value)
         result = self.ufunc(node, name, [value])[0]
         result.nonneg = name == "positive" and value.nonneg
         return result
@@ -298,6 +304,7 @@ class Operators(Records):
     def on_Compare(self, node: ast.Compare) -> Value:
         left = self.expr(node.left)
         texts: list[str] = []
+        facts: list[Any] = []
         is_weak = True
         entered = 0
         for i, (op, right_node) in enumerate(zip(node.ops, node.comparators)):
@@ -307,8 +314,10 @@ class Operators(Records):
                 once = right
                 if not right.text.isidentifier():  # it is used twice
                     temp = self.temp(f"{emit.c_type(right.type)} ")  # type: ignore[arg-type]
+                    was = right
                     once = Value(right.type, f"({temp} = {right.text})", nonneg=right.nonneg)
                     right = Value(right.type, temp, nonneg=right.nonneg)
+                    self.copied(once, was), self.copied(right, was)
                 value = self.compare(node, op, left, once)
             else:
                 value = self.compare(node, op, left, right)
@@ -322,6 +331,7 @@ class Operators(Records):
                     break
             else:
                 texts.append(value.text)
+                facts.append(value.facts)
             if not entered:
                 entered = 1
                 self.conditional += 1
@@ -330,9 +340,15 @@ class Operators(Records):
         if not texts:
             return self.constant(True if is_weak else np.True_, node)
         text = texts[0] if len(texts) == 1 else f"({' && '.join(texts)})"
-        return Value(WEAK_BOOL if is_weak else BOOL, text)
+        result = Value(WEAK_BOOL if is_weak else BOOL, text)
+        result.facts = together(facts, True)
+        return result
 
     def compare(self, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
+        result = self._compare(node, op, a, b)
+        return self.tested(result, _COMPARE[type(op)][0], a, b) if type(op) in _COMPARE else result
+
+    def _compare(self, node: ast.AST, op: ast.cmpop, a: Value, b: Value) -> Value:
         if isinstance(op, (ast.Is, ast.IsNot)):
             if a.is_const and b.is_const:
                 same = a.const is b.const
@@ -410,13 +426,16 @@ class Operators(Records):
                 continue
             first = self.as_number(first, node, "a truth value")
             self.conditional += 1
-            second = self.as_number(self.expr(part), part, "a truth value")
+            with self.only_if(first, is_and):
+                second = self.as_number(self.expr(part), part, "a truth value")
             self.conditional -= 1
             assert isinstance(first.type, Scalar) and isinstance(second.type, Scalar)
             t = join(first.type, second.type)
             if t.dtype.kind == "b":
                 sign = "&&" if is_and else "||"
+                facts = together([first.facts, second.facts], is_and)
                 first = Value(t, f"({first.text} {sign} {emit.convert(second, BOOL)})")
+                first.facts = facts
                 continue
             self.need_dtype(t.dtype, node)
             temp = self.temp(f"{emit.c_type(first.type)} ")  # type: ignore[arg-type]
@@ -433,9 +452,17 @@ class Operators(Records):
         if test.is_const:
             return self.expr(node.body if test.const else node.orelse)
         self.conditional += 1
-        a, b = self.expr(node.body), self.expr(node.orelse)
+        with self.only_if(test):
+            a = self.expr(node.body)
+            one = self.range_of(a) if self.unit.checks and is_integer(a) else None
+        with self.only_if(test, False):
+            b = self.expr(node.orelse)
+            two = self.range_of(b) if self.unit.checks and is_integer(b) else None
         self.conditional -= 1
-        return self.choose(node, test.text, a, b)
+        found = self.choose(node, test.text, a, b)
+        if one is not None and two is not None and is_integer(found):
+            found.range = self.wrapped(ranges.join(one, two), found)
+        return found
 
     def choose(self, node: ast.AST, test: str, a: Value, b: Value) -> Value:
         """``a if test else b``"""

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core import dtypes
 from . import emit
+from .checks import Checked
 from .indexing import Indexing
 from .ir import Value
 from .types import ArrayType, RecordType, Scalar
@@ -46,6 +47,8 @@ class Records(Indexing):
     def record_at(self, t: ArrayType, pointer: str, index: str) -> Value:
         """The record at a place of an array."""
         kind = RecordType(t.dtype, t.space, dtypes.alignment(t.dtype))
+        if isinstance(index, Checked):
+            return Value(kind, self.checked_record(t, pointer, index))
         place = pointer if index == "0" else f"({pointer} + {index})"
         return Value(kind, f"(({emit.pointer_type(kind)}){place})")
 

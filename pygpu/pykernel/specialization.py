@@ -12,7 +12,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.backend import Backend
 from ..errors import LogicError
-from . import builtins, emit, intrinsics  # noqa: F401 - loaded before the first call, not in it
+from . import builtins, emit, intrinsics, ranges, report  # noqa: F401 - loaded now, not in a call
 from .infer import FunctionCompiler, c_name
 from .source import KernelError
 from .types import ArrayType, Scalar, TupleType, Type
@@ -37,10 +37,13 @@ class Specialization:
         at_start: bool,
         options: Sequence[str],
         exact: bool,
+        check: bool = False,
+        forced: frozenset[Any] = frozenset(),
     ) -> None:
         limits = backend.limits
         unit = emit.Unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
         unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
+        unit.checks, unit.forced = check, forced
         for t in arg_types:
             _check_fp64(t, backend, source.name)
         unit.stack.append(source.function)
@@ -49,6 +52,12 @@ class Specialization:
         self.arg_types = tuple(arg_types)
         self.guards = tuple(unit.guards.values())
         self.asserts = {number: text for text, number in unit.asserts.items()}
+        self.waits = any(isinstance(text, str) for text in unit.asserts)
+        self.tests = unit.tests or {}
+        self.forced = forced
+        self.number = report.number_of(source.name, self.asserts) if self.asserts else 0
+        if self.number:
+            weakref.finalize(self, report.forget, self.number)
         self.dynamic = "pg_dynamic" in walker.implicit
         self.cooperative = unit.cooperative
         self.at_start = at_start
@@ -80,13 +89,17 @@ class Specialization:
                 f"items of tuples and lengths of arrays, and may have {_MOST_PARAMETERS}; pass "
                 "tuples as arrays"
             )
-        codes = ("number", "memory", "offset", "shape", "strides")  # as kernel.c has them
+        self.program = ranges.program([*self.tests])
+        # As kernel.c has them; the last two are given as they are.
+        codes = ("number", "memory", "offset", "shape", "strides", "pg_error", "pg_kernel")
         self.steps: tuple[int, ...] | None = None
         if not self.cooperative and all(
             what in codes and isinstance(where, int) for where, what, _ in self.plan
         ):
             self.steps = tuple(
-                n for where, what, axis in self.plan for n in (codes.index(what), where, axis)
+                n
+                for where, what, axis in self.plan
+                for n in (codes.index(what), max(where, 0), axis)
             )
         head = "".join(f"    {line}\n" for line in (*starts, *locals_))
         for t in arg_types:
@@ -100,6 +113,7 @@ class Specialization:
         kernel = backend.compile(full, options).kernel(self.name)
         self._kernel = weakref.ref(kernel)
         backend.kept[self] = kernel
+        self.record_bytes = report.RECORD_BYTES if "pgc_record_" in self.text else 4 * report.WORDS
 
     @property
     def kernel(self) -> Any:
@@ -109,6 +123,25 @@ class Specialization:
         if kernel is None:
             raise LogicError(f"{self.name}: the context that it was compiled for is gone")
         return kernel
+
+    def failing(self, args: Sequence[Any], grid: Sequence[int], block: Sequence[int]) -> set[Any]:
+        """The sites whose ranges a launch does not keep within bounds."""
+
+        def leaf(end: tuple[Any, ...]) -> int:
+            what, where = end[:2]
+            if what in ("groups", "size"):
+                sizes = grid if what == "groups" else block
+                return sizes[where] if where < len(sizes) else 1
+            arg: Any = args
+            for i in where if isinstance(where, tuple) else (where,):
+                arg = arg[i]
+            return int(arg if what == "value" else arg.shape[end[2]])
+
+        found: set[Any] = set()
+        for test, sites in self.tests.items():
+            if not ranges.holds(test, leaf):
+                found |= sites
+        return found
 
     def _declare(
         self,
@@ -190,6 +223,8 @@ class Specialization:
                 found.append(arg.imag)
             elif what == "pg_error":
                 found.append(error)
+            elif what == "pg_kernel":
+                found.append(self.number)
             elif what == "pg_dynamic":
                 import pygpu as cl
 

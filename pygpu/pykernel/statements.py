@@ -204,14 +204,21 @@ class Statements(Expressions):
             self._statements(node.body if test.const else node.orelse)
             return
         self.emit(f"if ({bare(test.text)}) {{")
+        before = self.state()
+        self.taken(test, True)
         self.inner(node.body)
+        one = None if _leaves(node.body) else self.state()
+        self.restore(before)
+        self.taken(test, False)
         if node.orelse:
             self.emit("} else {")
             self.inner(node.orelse)
+        self.merge(one, None if _leaves(node.orelse) else self.state())
         self.emit("}")
 
     def do_While(self, node: ast.While) -> None:
         flag = self.loop_flag(node)
+        self.forget_stored(node)
         place = len(self.lines)
         self.indent += 1
         test = self.test(node.test)
@@ -224,7 +231,9 @@ class Statements(Expressions):
                 self.emit(f"    if (!({test.text if not test.is_const else '0'})) break;")
         else:
             self.emit(f"while ({bare(test.text)}) {{")
-        self.loop_body(node, flag)
+        before = self.state()
+        self.taken(test, True)
+        self.loop_body(node, flag, before)
 
     def loop_flag(self, node: Any) -> str:
         """A variable that tells whether the loop was left by break, if it has an else."""
@@ -234,12 +243,15 @@ class Statements(Expressions):
         self.emit(f"{flag} = 0;")
         return flag
 
-    def loop_body(self, node: Any, flag: str) -> None:
-        """The body of a loop after its head, to the end with its else."""
+    def loop_body(self, node: Any, flag: str, before: Any) -> None:
+        """The body of a loop after its head, to the end with its else. before: what was known of
+        ranges before it, and is after it of what it does not assign."""
         self.flags.append(flag)
         self.inner(node.body)
         self.flags.pop()
         self.emit("}")
+        self.restore(before)
+        self.forget_stored(node)
         if node.orelse:
             if flag:
                 self.emit(f"if (!{flag}) {{")
@@ -247,6 +259,7 @@ class Statements(Expressions):
                 self.emit("}")
             else:
                 self.block(node.orelse)
+            self.forget_stored(node)
 
     def do_Break(self, node: ast.Break) -> None:
         if self.flags[-1]:
@@ -260,6 +273,8 @@ class Statements(Expressions):
         flag = self.loop_flag(node)
         source = self.iteration(node.iter)
         counter = self.counter()
+        before = self.state()
+        self.forget_stored(node)
         kind, parts = source
         if kind == "range":
             start, stop, step = parts
@@ -283,6 +298,7 @@ class Statements(Expressions):
             up = start.nonneg and (step.nonneg or (step.is_const and step.const > 0))
             down = step.is_const and step.const < 0 and stop.is_const and stop.const >= -1
             item = Value(self.WEAK_INT, counter, nonneg=bool(up or down))
+            self.count_range(item, start, stop, step, node)
             self.indent += 1
             self.assign(node.target, item)
             self.indent -= 1
@@ -292,7 +308,7 @@ class Statements(Expressions):
             self.indent += 1
             choose(counter, node.target)
             self.indent -= 1
-        self.loop_body(node, flag)
+        self.loop_body(node, flag, before)
 
     def do_Return(self, node: ast.Return) -> None:
         value = Value(VOID) if node.value is None else self.expr(node.value)
@@ -349,10 +365,22 @@ class Statements(Expressions):
             text = f"{text}: {node.msg.value}"
         place = f"{self.source.filename}:{node.lineno + self.source.first}"
         message = f"{text} ({self.source.name}, {place})"
-        number = self.unit.asserts.setdefault(message, len(self.unit.asserts) + 1)
+        number = self.unit.number_of(message)
         self.need_implicit("pg_error", "PG_GLOBAL pg_i32 *pg_error", "")
         condition = "0" if test.is_const else test.text
         self.emit(f"if (!({condition})) *pg_error = {number};")
+        # The thread goes on, so nothing is known by it.
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    """Whether what comes behind the statements is not reached from them."""
+    for statement in body:
+        if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
+            return True
+        if isinstance(statement, ast.If) and statement.orelse:
+            if _leaves(statement.body) and _leaves(statement.orelse):
+                return True
+    return False
 
 
 def _named(statement: ast.stmt) -> dict[str, int]:

@@ -6,8 +6,7 @@
 #define MAX_ARGS 24
 #define MAX_STEPS 96
 #define MAX_CONFIGS 64
-
-enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_COUNT };
+enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_RECORD, GIVE_ID, GIVE_COUNT };
 
 /* One argument of the compiled kernel: what of which argument of the call. */
 typedef struct {
@@ -21,6 +20,9 @@ typedef struct {
     PyObject *backend; /* weak: of the arrays */
     PyObject *queue;   /* weak; OpenCL: a queue that runs in order; CUDA: NULL */
     PyObject *guards;  /* tuple of (dictionary, class or cell, name, value): names from outside that mean what they meant */
+    PyObject *record, *id; /* what GIVE_RECORD (a buffer is weak) and GIVE_ID give; None: it writes no record */
+    int64_t *tests;        /* what must hold of a launch; NULL: nothing */
+    Py_ssize_t n_tests;
     int cuda, n, n_steps;
     uintptr_t codes[MAX_ARGS];
     Step steps[MAX_STEPS];
@@ -60,12 +62,15 @@ static int KernelBase_traverse(PyObject *op, visitproc visit, void *arg) {
         Py_VISIT(self->known[i].backend);
         Py_VISIT(self->known[i].queue);
         Py_VISIT(self->known[i].guards);
+        Py_VISIT(self->known[i].record);
+        Py_VISIT(self->known[i].id);
     }
     return 0;
 }
 
 static void forget(Known *known) {
-    PyObject *held[] = {known->kernel, known->backend, known->queue, known->guards};
+    PyObject *held[] = {known->kernel, known->backend, known->queue, known->guards, known->record, known->id};
+    PyMem_Free(known->tests);
     memset(known, 0, sizeof *known);
     for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
         Py_XDECREF(held[i]);
@@ -167,11 +172,12 @@ static int guards_hold(const Known *known) {
     return hold;
 }
 
-PG_DOC(KernelBase_remember__doc__, "_remember", "$self, /, args, kernel, steps, guards, queue, cuda",
-       "(args: tuple[Any, ...], kernel: Any, steps: tuple[int, ...], guards: tuple[Any, ...], queue: Any, cuda: bool) -> None",
+PG_DOC(KernelBase_remember__doc__, "_remember", "$self, /, args, kernel, steps, guards, queue, cuda, tests, given",
+       "(args: tuple[Any, ...], kernel: Any, steps: tuple[int, ...], guards: tuple[Any, ...], queue: Any, cuda: bool, "
+       "tests: tuple[int, ...], given: tuple[Any, Any]) -> None",
        "Launch *kernel* for arguments like *args*. steps: for each of its own arguments three numbers: what is given (0 the number, 1 memory, "
-       "2 offset, 3 shape, 4 strides), of which argument, of which axis. queue: an OpenCL queue that runs in order. The kernel is kept by "
-       "somebody else.");
+       "2 offset, 3 shape, 4 strides, 5 and 6 what is in *given*), of which argument, of which axis. queue: an OpenCL queue that runs in "
+       "order. tests: what must hold of a launch, from ranges.program(). The kernel and the queue are kept by somebody else.");
 static ArgSpec KernelBase_remember_args = PG_ARGSPEC(KernelBase_remember__doc__);
 
 static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known *known) {
@@ -189,12 +195,13 @@ static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known 
             step->what = (unsigned char)value;
             break;
         case 1:
-            right = value < (uint32_t)n_args && (step->what == GIVE_NUMBER || arr_is_array(PyTuple_GET_ITEM(args, value)));
+            right = value < (uint32_t)n_args &&
+                    (step->what == GIVE_NUMBER || step->what >= GIVE_RECORD || arr_is_array(PyTuple_GET_ITEM(args, value)));
             step->arg = (unsigned char)value;
             break;
         default:
             right = value < ARRAY_MAX_DIMS &&
-                    (step->what < GIVE_SHAPE || (int)value < ((GPUArray *)PyTuple_GET_ITEM(args, step->arg))->ndim);
+                    ((step->what != GIVE_SHAPE && step->what != GIVE_STRIDES) || (int)value < ((GPUArray *)PyTuple_GET_ITEM(args, step->arg))->ndim);
             step->axis = (unsigned char)value;
         }
         if (!right) {
@@ -208,7 +215,7 @@ static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known 
 
 static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     KernelBase *self = (KernelBase *)op;
-    PyObject *a[6], *backend;
+    PyObject *a[8], *backend;
     if (pg_args(&KernelBase_remember_args, args, nargs, kwnames, a) < 0) {
         return NULL;
     }
@@ -216,8 +223,9 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     if (cuda < 0) {
         return NULL;
     }
-    if (!PyTuple_Check(a[0]) || !PyTuple_Check(a[2]) || !PyTuple_Check(a[3]) || PyTuple_GET_SIZE(a[2]) % 3) {
-        PyErr_SetString(PyExc_TypeError, "KernelBase._remember: args, steps and guards are tuples");
+    if (!PyTuple_Check(a[0]) || !PyTuple_Check(a[2]) || !PyTuple_Check(a[3]) || PyTuple_GET_SIZE(a[2]) % 3 || !PyTuple_Check(a[6]) ||
+        !PyTuple_Check(a[7]) || PyTuple_GET_SIZE(a[7]) != 2) {
+        PyErr_SetString(PyExc_TypeError, "KernelBase._remember: args, steps, guards, tests and given are tuples");
         return NULL;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[3]); i++) {
@@ -232,7 +240,8 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     if (PyTuple_GET_SIZE(a[2]) > 3 * MAX_STEPS || !codes_of(((PyTupleObject *)a[0])->ob_item, n, made.codes, &backend)) {
         Py_RETURN_NONE; /* left to Python */
     }
-    if (read_steps(a[2], n, a[0], &made) < 0) {
+    if (read_steps(a[2], n, a[0], &made) < 0 || arr_tests_read(a[6], a[0], &made.tests, &made.n_tests) < 0) {
+        PyMem_Free(made.tests);
         return NULL;
     }
     Known *place = &self->known[self->next];
@@ -251,6 +260,13 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
         return NULL;
     }
     made.guards = Py_NewRef(a[3]);
+    PyObject *record = PyTuple_GET_ITEM(a[7], 0); /* OpenCL: a buffer, which is its context's */
+    made.record = record == Py_None || PyLong_Check(record) ? Py_NewRef(record) : PyWeakref_NewRef(record, NULL);
+    if (made.record == NULL) {
+        forget(&made);
+        return NULL;
+    }
+    made.id = Py_NewRef(PyTuple_GET_ITEM(a[7], 1));
     made.cuda = cuda;
     made.n = (int)n;
     if (place == &self->known[self->next]) {
@@ -313,6 +329,9 @@ static int launch(const Launcher *self, const Known *known, PyObject *const *arg
     Py_ssize_t n = 0;
     int n_owned = 0, status = -1;
     PyObject *names = NULL, *queue = NULL;
+    if (arr_record_words[0] != 0 || !arr_tests_hold(known->tests, known->n_tests, self->grid, self->block, args)) {
+        return 0;
+    }
     if (!known->cuda) {
         queue = arr_alive(known->queue);
         int same = queue != NULL && (self->queue == Py_None || self->queue == queue);
@@ -345,6 +364,16 @@ static int launch(const Launcher *self, const Known *known, PyObject *const *arg
             continue;
         case GIVE_MEMORY:
             owned[n_owned++] = first[n++] = Py_NewRef(a->base_data);
+            continue;
+        case GIVE_RECORD:
+        case GIVE_ID:
+            arg = step->what == GIVE_ID ? known->id : known->record;
+            arg = PyWeakref_CheckRef(arg) ? arr_alive(arg) : Py_NewRef(arg);
+            if (arg == NULL) { /* the context is gone */
+                status = 0;
+                goto done;
+            }
+            owned[n_owned++] = first[n++] = arg;
             continue;
         case GIVE_OFFSET:
             value = a->offset;

@@ -20,6 +20,7 @@ static PyMethodDef functions[] = {
     {"_set_operate", set_operate, METH_O, set_operate_doc},
     {"_dlpack_export", FAST(arr_dlpack_export), arr_dlpack_export__doc__},
     {"_dlpack_import", arr_dlpack_import, METH_O, dlpack_import_doc},
+    {"_record", arr_record, METH_NOARGS, arr_record_doc},
     {NULL, NULL, 0, NULL},
 };
 

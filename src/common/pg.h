@@ -205,6 +205,16 @@ static inline PgHex pg_hex(uint64_t number) {
     return hex;
 }
 
+/* Kernels on CPU devices tell in a word of memory that they found something wrong, and reporter() raises what: -1 then. */
+static inline int pg_report(const volatile int32_t *word, PyObject *reporter) {
+    if (!PG_UNLIKELY(word != NULL && *word != 0)) {
+        return 0;
+    }
+    PyObject *done = PyObject_CallNoArgs(reporter);
+    Py_XDECREF(done);
+    return done != NULL ? 0 : -1;
+}
+
 static inline int pg_is_ending(void) {
 #if PY_VERSION_HEX >= 0x030D0000
     return Py_IsFinalizing();

@@ -399,7 +399,7 @@ static PyObject *Context_synchronize(PyObject *type, PyObject *Py_UNUSED(ignored
     }
     cud_hold_done(state, current, NULL, 1, mark);
     Py_DECREF((PyObject *)current);
-    Py_RETURN_NONE;
+    return pg_report(state->report, state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PG_DOC(Context_set_limit__doc__, "set_limit", "$type, /, limit, value", "(limit: int, value: int) -> None", "Set a limit of the current context [bytes, or a count].");

@@ -85,6 +85,7 @@ int cud_print_from(void *function); /* pygpuSimReadOutput, NULL on a real driver
     X(default_context) /* the primary context that a first use made current, kept for the process */                \
     X(foreign_contexts) /* dict: by device, the context of another library that was current last */ \
     X(array_type)      /* pygpu.GPUArray, once arrays are used */                                                  \
+    X(reporter)        /* see pg_report() */                                                                       \
     X(device_names)    /* attributes that were asked for by name, see cud_attribute() */                            \
     X(function_names)                                                                                               \
     X(last_function)   /* name of the kernel of the last launch, for the message of a kernel that failed */
@@ -101,6 +102,7 @@ typedef struct {
 #undef X
     PyObject *module;            /* borrowed: the module owns its state */
     unsigned int last_grid[3], last_block[3];
+    const volatile int32_t *report; /* what reporter is called for; NULL: nothing */
 } State;
 
 extern PyModuleDef cud_module;

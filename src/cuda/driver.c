@@ -240,7 +240,29 @@ static PyObject *set_array_type(PyObject *module, PyObject *type) {
     Py_RETURN_NONE;
 }
 
+/* What kernels on CPU devices find wrong is raised by what waits for them. */
+static PyObject *watch(PyObject *module, PyObject *args) {
+    State *state = PyModule_GetState(module);
+    PyObject *memory, *reporter;
+    Py_buffer view;
+    if (!PyArg_ParseTuple(args, "OO:_watch", &memory, &reporter) || PyObject_GetBuffer(memory, &view, PyBUF_SIMPLE) < 0) {
+        return NULL;
+    }
+    if (view.len < (Py_ssize_t)sizeof *state->report) {
+        PyBuffer_Release(&view);
+        PyErr_SetString(PyExc_ValueError, "_watch: memory of at least 4 bytes is needed");
+        return NULL;
+    }
+    state->report = view.buf;
+    PyBuffer_Release(&view); /* the reporter keeps it, or it is there for ever */
+    Py_XSETREF(state->reporter, Py_NewRef(reporter));
+    Py_RETURN_NONE;
+}
+
 PyMethodDef cud_driver_methods[] = {
+    {"_watch", watch, METH_VARARGS,
+     "_watch(memory, reporter, /)\n--\n\n(memory: Any, reporter: Callable[[], None], /) -> None\n\n"
+     "Call *reporter*, which may raise, after each wait that finds the first word of *memory* not to be 0."},
     {"_set_array_type", set_array_type, METH_O,
      "_set_array_type(type, /)\n--\n\n(type: type, /) -> None\n\nThe type of arrays, which kernels take as they are."},
     {"init", FAST(init), init__doc__},

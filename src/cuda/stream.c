@@ -291,7 +291,7 @@ static PyObject *Stream_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) 
         return NULL;
     }
     cud_hold_done(self->state, self->context, self->handle, 0, mark);
-    Py_RETURN_NONE;
+    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *Stream_is_done(PyObject *op, PyObject *Py_UNUSED(ignored)) {

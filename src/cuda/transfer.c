@@ -123,7 +123,10 @@ static PyObject *copy_to_host(State *state, const char *call, PyObject *src, voi
         cud_unpin(from.allocation);
     }
     cud_device_release(&from);
-    return status != CUDA_SUCCESS ? cud_raise(state, "cuMemcpyDtoH", status) : Py_NewRef(Py_None);
+    if (status != CUDA_SUCCESS) {
+        return cud_raise(state, "cuMemcpyDtoH", status);
+    }
+    return pg_report(state->report, state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PG_DOC(memcpy_htod__doc__, "memcpy_htod", "dest, src", "(dest: object, src: HostBuffer) -> None",

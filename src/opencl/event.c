@@ -167,7 +167,7 @@ static PyObject *Event_wait(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (self->ward_or_dict != NULL && PyObject_TypeCheck(op, self->state->NannyEventType)) {
         Py_CLEAR(self->ward_or_dict);
     }
-    Py_RETURN_NONE;
+    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PG_DOC(Event_set_callback__doc__, "set_callback", "$self, type, callback, /", "(type: int, callback: Callable[[int], object], /) -> None",
@@ -370,7 +370,7 @@ static PyObject *wait_for_events(PyObject *module, PyObject *events) {
     }
     if (type != NULL) {
         PyErr_Restore(type, value, traceback);
-    } else {
+    } else if (pg_report(state->report, state->reporter) == 0) {
         result = Py_NewRef(Py_None);
     }
 done:

@@ -56,7 +56,7 @@ extern long ocl_live[LIVE_KINDS];
     X(SVMPointer) X(SVM) X(SVMAllocation) X(Program) X(Kernel) X(LocalMemory)                                        \
     X(AllocatorBase) X(ImmediateAllocator) X(DeferredAllocator) X(SVMAllocator) X(MemoryPool) X(SVMPool)             \
     X(PooledBuffer) X(PooledSVM) X(GLBuffer) X(GLRenderBuffer) X(GLTexture)
-#define OCL_OBJECTS(X) X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion) X(array_type)
+#define OCL_OBJECTS(X) X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion) X(array_type) X(reporter)
 
 typedef struct {
 #define X(name) PyTypeObject *name##Type;
@@ -66,14 +66,14 @@ typedef struct {
     OCL_OBJECTS(X)
 #undef X
     PyObject *module; /* borrowed: the module owns its state */
+    const volatile int32_t *report; /* see pg_report() */
 } State;
 
 extern PyModuleDef ocl_module;
 State *ocl_state_of(PyTypeObject *type); /* also for subclasses made in Python; NULL with an exception */
 
 /* Loads the driver if that has not been done; -1 with an exception that lists what was tried. */
-int ocl_driver_ready(State *state);
-int ocl_driver_loaded(void);
+int ocl_driver_ready(State *state), ocl_driver_loaded(void);
 const char *ocl_driver_path(void);
 /* An extension function of one platform, or NULL. */
 void *ocl_extension_function(cl_platform_id platform, const char *name);

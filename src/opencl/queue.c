@@ -421,7 +421,7 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return ocl_raise(self->state, "clFinish", status);
     }
     ocl_queue_done(self, number);
-    return Py_NewRef(Py_None);
+    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *Queue_enter(PyObject *op, PyObject *Py_UNUSED(ignored)) { return Py_NewRef(op); }

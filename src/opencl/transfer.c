@@ -44,7 +44,11 @@ static PyObject *finish_host_copy(Queue *queue, const char *routine, cl_int stat
     if (!(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
         ocl_queue_done(queue, number); /* what came before this copy is done too */
     }
-    return ocl_nanny_event_new(state, event, queue->context->context, NULL);
+    PyObject *made = ocl_nanny_event_new(state, event, queue->context->context, NULL);
+    if (made != NULL && pg_report(state->report, state->reporter) < 0) {
+        Py_CLEAR(made);
+    }
+    return made;
 }
 
 PyObject *ocl_finish_host_copy(Queue *queue, const char *routine, cl_int status, cl_event event,
