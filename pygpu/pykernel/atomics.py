@@ -133,6 +133,7 @@ def _call(
     if any(v.type.dtype.kind == "c" for v in values):  # type: ignore[union-attr]
         raise WrongCall(f"atomic.{op}: a complex number for an array of {t.dtype}")
     texts = ", ".join(emit.convert(v, item) for v in values)
+    fc.may_write = True
     pointer, i = place
     if isinstance(i, Checked):
         function = fc.checked_atomic(t, function, len(values), i)

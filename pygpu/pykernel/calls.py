@@ -83,6 +83,8 @@ class Calls(Operators):
     temp_array: Callable[[ArrayType], str]
     is_own: Callable[[Any, str], bool]
     points_to_own: Callable[[str], None]
+    in_order: Callable[..., Value]
+    may_write: bool  # whether the last call was one that may change memory
 
     def on_Call(self, node: ast.Call) -> Value:
         function = self.expr(node.func)
@@ -102,7 +104,12 @@ class Calls(Operators):
             if keyword.arg is None:
                 raise self.source.error("** is not supported in calls", node)
             kwargs[keyword.arg] = self.expr(keyword.value)
-        return self.call(node, target, args, kwargs)
+        self.may_write = False
+        value = self.call(node, target, args, kwargs)
+        if self.may_write:
+            self.may_write = False
+            return self.in_order(value, writes=True)
+        return value
 
     def call(
         self, node: ast.Call, target: Any, args: list[Value], kwargs: dict[str, Value]
@@ -215,6 +222,8 @@ class Calls(Operators):
                 raise self.source.error("**kwargs are not supported in device functions", node)
             values.append(value if isinstance(value, Value) else self.constant(value, node))
         arg_types = tuple(v.type for v in values)
+        parts_given = [t for given in arg_types for t in flat_types(given)]
+        self.may_write = any(isinstance(t, (ArrayType, RecordType)) for t in parts_given)
         made = self.device_function(node, function, arg_types, src, values)
         texts: list[str] = []
         for value, t in zip(values, arg_types):

@@ -68,7 +68,9 @@ class Expressions(Calls):
     parameters: list[str]
     may_be_unset: set[str]
     changed: bool
+    ordered: set[int]
     key_of: Callable[..., str]
+    is_never_set: Callable[[ast.Name], bool]
     is_set: Callable[[ast.Name], bool]
     keep: Callable[[Value], Value]
     _variable_value: Callable[..., Value]
@@ -85,7 +87,14 @@ class Expressions(Calls):
         self.const_locals: dict[str, Value] = {}
         self.left: dict[str, Value] = {}  # those of blocks that are behind
         self.assigned: set[str] = set()
+        self.begin_statement(0)
         self.renewed: dict[str, int] = {}  # names that the statement's expressions assign to
+
+    def begin_statement(self, statement: int) -> None:
+        """statement: what it is known by in the next walk."""
+        self.statement = statement
+        self.accesses = 0  # to memory, in the expressions of the statement itself
+        self.writes = False
 
     def emit(self, line: str) -> None:
         self.lines.append("    " * self.indent + line)
@@ -107,6 +116,19 @@ class Expressions(Calls):
         temp = self.temp("pg_i64 ")
         self.emit(f"{temp} = {text};")
         return temp
+
+    def in_order(self, value: Value, writes: bool = False) -> Value:
+        """What an expression reads of memory, or computes by a call that may write it. C may do
+        the parts of an expression in any order, so where a statement has such a call and something
+        beside it, each is done in a statement of its own."""
+        self.accesses += 1
+        self.writes = self.writes or writes
+        if self.writes and self.accesses > 1 and self.statement not in self.ordered:
+            self.ordered.add(self.statement)
+            self.changed = True
+        if self.statement in self.ordered and value.is_scalar and not self.conditional:
+            return self.keep(value)
+        return value
 
     def statement_only(self, node: ast.AST, what: str) -> None:
         """Refuse an expression that needs statements where it may not be evaluated at all."""
@@ -310,9 +332,10 @@ class Expressions(Calls):
             return known
         v = self.vars.get(key)
         early = key not in self.assigned and key not in self.parameters
-        if v is None or v.type is None or (early and len(self.flags) == 1):
+        in_loop = len(self.flags) > 1
+        if v is None or v.type is None or (early and (not in_loop or self.is_never_set(node))):
             error = self.source.error(f"{node.id} is used before anything is assigned to it", node)
-            raise NotYet(error) if len(self.flags) > 1 else error
+            raise NotYet(error) if in_loop else error
         known = self.left.get(key)
         if known is not None and (known.is_array or self.is_set(node)):
             return known

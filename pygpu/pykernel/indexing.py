@@ -28,6 +28,7 @@ class Indexing(Iteration):
     temp: Callable[..., str]
     assign: Callable[[ast.expr, Value], None]
     keep: Callable[[Value], Value]
+    in_order: Callable[..., Value]
     constant: Callable[[Any, ast.AST], Value]
     binary: Callable[..., Value]
     counter: Callable[[], str]
@@ -156,7 +157,7 @@ class Indexing(Iteration):
         found = self.view(value, node)
         if isinstance(found, Value):
             return found
-        return self.load(value, *found)
+        return self.in_order(self.load(value, *found))
 
     def load(self, value: Value, pointer: str, index: str) -> Value:
         """The item at a place."""
@@ -484,21 +485,32 @@ class Indexing(Iteration):
             self.loop_over(self.keep(found), change, node.value)
             return
         pointer, index = found
-        end: Callable[[], None] | None = None
         if isinstance(index, Checked):
-            assert isinstance(array.type, ArrayType)
-            index = Checked(self.stable(index), index.strided)
-            value = self.finished(self.expr(node.value))
-            (pointer, index), end = self.only_inside(array.type, pointer, index)
-        else:
-            value = self.expr(node.value)
+            self.augment_checked(array, pointer, index, node)
+            return
         kind = emit.pointer_type(array.type)  # type: ignore[arg-type]
         place = self.temp(kind)
         self.emit(f"{place} = {pointer} + {index};" if index != "0" else f"{place} = {pointer};")
-        old = self.load(array, place, "0")
+        old = self.in_order(self.load(array, place, "0"))
+        value = self.expr(node.value)
         self.store(array, place, "0", self.binary(node, node.op, old, value), node)
-        if end is not None:
-            end()
+
+    def augment_checked(
+        self, array: Value, pointer: str, index: Checked, node: ast.AugAssign
+    ) -> None:
+        """The same where the index may be out of bounds: the value is computed all the same."""
+        assert isinstance(array.type, ArrayType)
+        index = Checked(self.stable(index), index.strided)
+        checked = self.load(array, pointer, index)
+        old = self.in_order(checked)
+        value = self.finished(self.expr(node.value))
+        (pointer, at), end = self.only_inside(array.type, pointer, index)
+        place = self.temp(emit.pointer_type(array.type))
+        self.emit(f"{place} = {pointer} + {at};" if at != "0" else f"{place} = {pointer};")
+        if old is checked:  # the value does not write it: no second check
+            old = self.load(array, place, "0")
+        self.store(array, place, "0", self.binary(node, node.op, old, value), node)
+        end()
 
     def same_ndim(self, view: Value, value: Value, node: ast.AST) -> None:
         if value.is_scalar:

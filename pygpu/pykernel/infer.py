@@ -81,6 +81,7 @@ class FunctionCompiler(Statements):
         self.result: Type | None = None
         self.literals: dict[str, Value] = {}  # parameters whose numbers are known
         self.may_be_unset: set[str] = set()  # variables that are read where nothing may be assigned
+        self.ordered: set[int] = set()  # statements whose parts must be done in order
         self.pointers: set[str] = set()  # variables that may point into an array of its own
         self.implicit: dict[str, None] = {}
         self.given_ranges: Sequence[Any] = ()
@@ -313,6 +314,10 @@ class FunctionCompiler(Statements):
         elif name not in self.pointers:
             self.pointers.add(name)
             self.changed = True  # it may have been read before, in a loop
+
+    def is_never_set(self, node: ast.Name) -> bool:
+        """Whether what assigns to the name is never done before this use."""
+        return (self.reaching or self._analyse()).is_never_set(node)
 
     def assign_name(self, target: ast.Name, value: Value) -> None:
         """``name = value``."""

@@ -76,6 +76,10 @@ class Reaching:
         """Whether this use of a name can be reached without an assignment to it."""
         return _UNSET in self.reads.get(id(node), ())
 
+    def is_never_set(self, node: ast.Name) -> bool:
+        """Whether this use of a name is reached by no assignment at all."""
+        return self.reads.get(id(node)) == {_UNSET}
+
     def key(self, node: ast.Name, stored: bool) -> str:
         """The variable of this use of a name, or of this assignment: the name itself for a
         parameter's, else one that no program has."""

@@ -71,6 +71,7 @@ class Statements(Expressions):
                 raise self.source.error(
                     _NOT_SUPPORTED.get(kind, f"{kind} is not supported in kernels"), statement
                 )
+            self.begin_statement(id(statement))
             if self.has_walrus:
                 self.renewed = _named(statement)
             try:

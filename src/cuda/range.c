@@ -58,8 +58,8 @@ static int of_host(CUdeviceptr ptr, size_t n, Range *out) {
 PG_DOC(memory_range__doc__, "_memory_range", "address, nbytes",
        "(address: int, nbytes: int) -> tuple[int, int, int | None] | None",
        "Start and size [bytes] of the memory at an address, and the number of its device.\n\n"
-       "nbytes: how many are of interest. The device is None if it is the current context's, and for "
-       "memory of the host; the result is None for what the driver does not know.");
+       "nbytes: how many are of interest. The device is None if it is the current context's, and "
+       "for memory of the host; the result is None for what the driver does not know.");
 static ArgSpec memory_range_args = PG_ARGSPEC(memory_range__doc__);
 
 static PyObject *memory_range(PyObject *module, PyObject *const *args, Py_ssize_t nargs,

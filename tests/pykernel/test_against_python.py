@@ -165,8 +165,9 @@ class Writer:
         self.knows(name)
 
     def augment(self, depth: int) -> None:
-        names = [n for n in self.known if n in NAMES] or ["x"]
-        self.emit(depth, f"{self.random.choice(names)} {self.pick('+', '-')}= {self.atom()}")
+        names = [n for n in self.known if n in NAMES]
+        by = self.atom() if names else "1"  # x and y stay ints, for range()
+        self.emit(depth, f"{self.random.choice(names or ['x'])} {self.pick('+', '-')}= {by}")
 
     def pair(self, depth: int) -> None:
         one, two = self.random.sample(NAMES, 2)

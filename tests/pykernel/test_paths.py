@@ -355,6 +355,48 @@ def test_vectorize_of_a_constant_under_if() -> None:
     assert pygpu.vectorize(under_if)(np.float32([3, 1, 2, 0])).tolist() == [2, 0, 2, 0]
 
 
+# ---- calls that write what the expression around them reads
+
+
+def writes(a):
+    a[0] += 5
+    return a[0]
+
+
+def writes_and_returns_two(a):
+    a[0] += 5
+    return a[0], a[0] + 1
+
+
+def reads_around_calls(a, out):
+    out[0] = a[0] * 1000 + writes(a) * 10 + a[0]
+    out[1] = a[0] * 100 + writes_and_returns_two(a)[1]
+    out[2] = max(writes(a), a[0]) * 100 + min(a[0], writes(a))
+    out[3] = writes(a) - (a[0] - writes(a))
+    a[0] += writes(a)
+    out[4] = a[0] - (a[0] < writes(a) < a[0] + writes(a))
+    a[0] = 5
+    out[int(a[0])] = writes(a)
+
+
+def test_an_expression_is_computed_from_left_to_right(make: Any) -> None:
+    expected, a = np.zeros(11), np.ones(1)
+    reads_around_calls(a, expected)
+    out = make(np.zeros(11))
+    pygpu.kernel(reads_around_calls)(make(np.ones(1)), out, block=1, grid=1)
+    assert out.get().tolist() == expected.tolist()
+
+
+def test_an_atomic_operation_comes_after_what_stands_before_it(make: Any) -> None:
+    @pygpu.kernel
+    def k(a, out):
+        out[0] = a[0] * 100 + pygpu.atomic.add(a, 0, 5) * 10 + a[0]
+
+    out = make(np.zeros(1, np.int32))
+    k(make(np.ones(1, np.int32)), out, block=1, grid=1)
+    assert out.get().tolist() == [116]
+
+
 # ---- constants where a constant is needed
 
 
@@ -423,6 +465,19 @@ def none_in_a_tuple_under_if(x):
 def test_an_object_on_some_paths_to_a_use_is_refused(function: Any) -> None:
     with pytest.raises(KernelError, match="is not set on others"):
         compile_function(function, [np.float64])
+
+
+def set_after_the_loop(x):
+    total = 0
+    for _ in range(3):
+        total += y  # noqa: F821
+    y = 3  # noqa: F841
+    return total
+
+
+def test_a_name_that_is_set_behind_its_loop_only_is_refused() -> None:
+    with pytest.raises(KernelError, match="y is used before anything is assigned"):
+        compile_function(set_after_the_loop, [np.float64])
 
 
 def two_types_meet(x):
