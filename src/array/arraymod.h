@@ -18,7 +18,8 @@ typedef enum {
 } Op;
 
 typedef struct {
-    PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType, *PlansOfBackendsType, *TensorType, *KernelBaseType, *LauncherType, *ShortcutType;
+    PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType, *TensorType, *KernelBaseType, *LauncherType, *ShortcutType;
+    PyTypeObject *PlansOfBackendsType;
     PyObject *ids;              /* dict: the number of an operation by its name, or by NumPy's ufunc */
     PyObject *array_ufunc;      /* "_array_ufunc", interned: what the fast path leaves of NumPy's ufuncs */
     PyObject *call_word, *out_word; /* "__call__" and "out", interned */
@@ -36,7 +37,7 @@ extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec, arr_Shortcut_spec;
 
 static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr_state->GPUArrayType); }
 
-/* What a weak reference refers to, new; NULL without an exception if that is gone, or weak is NULL. */
+/* What a weak reference refers to, new; NULL without an exception if that is gone, or for NULL. */
 static inline PyObject *arr_alive(PyObject *weak) {
     PyObject *found = NULL;
 #if PY_VERSION_HEX >= 0x030D0000

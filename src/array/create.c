@@ -28,8 +28,8 @@ static int with_table(Place *place, PyObject *table) {
 
 /* All of these: 1 with *place, 0: Python finds out, -1 with an exception. */
 
-/* The CUDA context that was asked for last, and its backend: weak references, as the context has the
- * backend. */
+/* The CUDA context that was asked for last, and its backend: weak references, as the context has
+ * the backend. */
 static struct {
     PyObject *context, *backend;
 } recent;
@@ -121,7 +121,8 @@ static const char know_context_doc[] =
     "_know_context(context, backend, /)\n--\n\n(context: Any, backend: Any, /) -> None\n\n"
     "The backend of a CUDA context, for arrays made in it next.";
 
-static PyObject *know_context(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
+static PyObject *know_context(PyObject *Py_UNUSED(module), PyObject *const *args,
+                              Py_ssize_t nargs) {
     if (nargs != 2) {
         PyErr_SetString(PyExc_TypeError, "_know_context takes two arguments");
         return NULL;

@@ -65,11 +65,15 @@ static int module_exec(PyObject *module) {
     }
     state->PlanType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plan_spec, NULL);
     state->PlansType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plans_spec, NULL);
-    state->PlansOfBackendsType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_PlansOfBackends_spec, NULL);
+    state->PlansOfBackendsType =
+        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_PlansOfBackends_spec, NULL);
+    if (state->PlansOfBackendsType == NULL) {
+        return -1;
+    }
     state->KernelBaseType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelBase_spec, NULL);
     state->LauncherType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Launcher_spec, NULL);
     state->ShortcutType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Shortcut_spec, NULL);
-    if (state->ShortcutType == NULL || state->KernelBaseType == NULL || state->LauncherType == NULL || state->PlanType == NULL || state->PlansType == NULL || state->PlansOfBackendsType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
+    if (state->ShortcutType == NULL || state->KernelBaseType == NULL || state->LauncherType == NULL || state->PlanType == NULL || state->PlansType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
         return -1;
     }
     if (state->table == NULL || state->comparison_dtype == NULL || state->GPUArrayType == NULL || state->EventListType == NULL || state->KernelTableType == NULL) {

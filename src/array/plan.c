@@ -456,8 +456,8 @@ static const char run_doc[] = "run($self, name, /, *operands)\n--\n\n(name: Any,
                               "remembered, and nothing was done.";
 
 int plans_key_of(Key *key, Py_ssize_t id, PyObject *const *operands, Py_ssize_t n) {
-    return id >= 0 && n >= 1 && n <= PLAN_OPERANDS && plan_key(key, id, 0, operands, (int)n) && key->first->table != NULL &&
-           table_in_order(key->first->table, key->first->queue);
+    return id >= 0 && n >= 1 && n <= PLAN_OPERANDS && plan_key(key, id, 0, operands, (int)n) &&
+           key->first->table != NULL && table_in_order(key->first->table, key->first->queue);
 }
 
 PyObject *plans_run(const Plans *self, const Key *key, PyObject *const *operands) {

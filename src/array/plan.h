@@ -57,7 +57,7 @@ int plan_key(Key *key, Py_ssize_t id, Py_ssize_t extra, PyObject *const *operand
 Plan *plans_find(const Plans *self, const Key *key);
 /* The key of a call that may be run; 0: nothing that is remembered. */
 int plans_key_of(Key *key, Py_ssize_t id, PyObject *const *operands, Py_ssize_t n);
-/* What is remembered for the key, run: a new result, or the event in a tuple; None: nothing was done. */
+/* Runs what is remembered for the key: a new result, or the event in a tuple; None: nothing. */
 PyObject *plans_run(const Plans *self, const Key *key, PyObject *const *operands);
 /* A new result, or the event if the plan has no result. NULL on failure. */
 PyObject *plan_run(Plan *plan, GPUArray *first, PyObject *const *operands);

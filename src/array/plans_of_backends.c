@@ -1,11 +1,12 @@
-/* plans_of_backends.c - PlansOfBackends: the Plans of an object that outlives contexts, such as an ElementwiseKernel.
+/* plans_of_backends.c - PlansOfBackends: the Plans of an object that outlives contexts, such as
+ * CUDA's ElementwiseKernel.
  *
- * Plans refer to kernels, and these to their context. So the Plans are kept by their backend, and the object
- * refers to both weakly: it keeps no context that the program has dropped. */
+ * Plans refer to kernels, and these to their context. So the Plans are kept by their backend, and
+ * the object refers to both weakly: it keeps no context that the program has dropped. */
 #include "call.h"
 #include "plan.h"
 
-#define BACKENDS 4 /* of the last ones; others are asked for in Python, where they are linked again */
+#define BACKENDS 4 /* the last ones; others are asked for in Python, which links them again */
 
 typedef struct {
     PyObject_HEAD
@@ -34,7 +35,8 @@ static void OfBackends_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-static const char link_doc[] = "link($self, backend, plans, /)\n--\n\n(backend: Any, plans: Plans, /) -> None\n\n"
+static const char link_doc[] = "link($self, backend, plans, /)\n--\n\n"
+                               "(backend: Any, plans: Plans, /) -> None\n\n"
                                "The Plans for arrays of a backend, which somebody else keeps.";
 
 static PyObject *OfBackends_link(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
@@ -65,8 +67,9 @@ static PyObject *OfBackends_link(PyObject *op, PyObject *const *args, Py_ssize_t
     Py_RETURN_NONE;
 }
 
-static const char run_doc[] = "run($self, name, /, *operands)\n--\n\n(name: Any, /, *operands: Any) -> Any\n\n"
-                              "Plans.run() of the operands' backend; None if nothing is remembered.";
+static const char run_doc[] =
+    "run($self, name, /, *operands)\n--\n\n(name: Any, /, *operands: Any) -> Any\n\n"
+    "Plans.run() of the operands' backend; None if nothing is remembered.";
 
 static PyObject *OfBackends_run(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
     PlansOfBackends *self = (PlansOfBackends *)op;
@@ -77,7 +80,8 @@ static PyObject *OfBackends_run(PyObject *op, PyObject *const *args, Py_ssize_t 
     for (int i = 0; i < BACKENDS; i++) {
         if (arr_refers(self->known[i].backend, key.first->backend)) {
             PyObject *plans = arr_alive(self->known[i].plans);
-            PyObject *result = plans != NULL ? plans_run((Plans *)plans, &key, args + 1) : Py_NewRef(Py_None);
+            PyObject *result = plans != NULL ? plans_run((Plans *)plans, &key, args + 1)
+                                             : Py_NewRef(Py_None);
             Py_XDECREF(plans);
             return result;
         }
@@ -91,7 +95,8 @@ static PyMethodDef OfBackends_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot OfBackends_slots[] = {
-    {Py_tp_doc, (void *)"PlansOfBackends()\n--\n\n()\n\nThe Plans of an object that outlives contexts."},
+    {Py_tp_doc, (void *)"PlansOfBackends()\n--\n\n()\n\n"
+                        "The Plans of an object that outlives contexts."},
     {Py_tp_new, (void *)OfBackends_new},
     {Py_tp_dealloc, (void *)OfBackends_dealloc},
     {Py_tp_methods, OfBackends_methods},

@@ -74,9 +74,9 @@ static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-/* Arrays and kernels that are kept for reuse refer to their context, which keeps them: a cycle. On a GPU
- * a context takes hundreds of megabytes, so those that a program has dropped go before it makes one more.
- * Contexts on no stack are the only ones that it can have dropped. */
+/* Memory and kernels that are kept for reuse refer to their context, which keeps them: a cycle. On a
+ * GPU a context takes hundreds of megabytes, so those that a program has dropped go before it makes
+ * one more. Contexts on no stack are the only ones that it can have dropped. */
 static void collect_dropped(State *state) {
     const Context *idle = cud_contexts;
     while (idle != NULL && !(idle->kind == CONTEXT_MADE && idle->alive && idle->pushed == 0)) {
@@ -136,8 +136,8 @@ static Context *wrap_foreign(State *state, CUcontext handle) {
     return cud_context_new(state, handle, device, CONTEXT_FOREIGN);
 }
 
-/* The same, kept: no stack of ours refers to it, and with the object would go the kernels and the pool of
- * arrays, while the other library goes on with the context. One a device: the last. */
+/* The same, kept: no stack of ours refers to it, and with the object would go the kernels and the
+ * pool of arrays, while the other library goes on with the context. One a device: the last. */
 static Context *wrap_current(State *state, CUcontext handle) {
     Context *self = wrap_foreign(state, handle);
     PyObject *device = self != NULL ? PyLong_FromLong(self->device) : NULL;

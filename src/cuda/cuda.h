@@ -83,7 +83,7 @@ int cud_print_from(void *function); /* pygpuSimReadOutput, NULL on a real driver
 #define CUD_OBJECTS(X)                                                                                               \
     X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(LaunchError) X(make_error)                              \
     X(default_context) /* the primary context that a first use made current, kept for the process */                \
-    X(foreign_contexts) /* dict: by device, the context of another library that was current last */ \
+    X(foreign_contexts) /* dict: by device, the last context of another library */ \
     X(array_type)      /* pygpu.GPUArray, once arrays are used */                                                  \
     X(reporter)        /* see pg_report() */                                                                       \
     X(device_names)    /* attributes that were asked for by name, see cud_attribute() */                            \

@@ -355,6 +355,31 @@ def test_objects_of_a_context_that_its_library_destroyed():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+FOREIGN_IN_USE = """
+import ctypes, gc, sys, weakref
+import numpy as np, pygpu.cuda.driver as cuda
+from pygpu.cuda import gpuarray
+driver = ctypes.CDLL(sys.argv[1])
+cuda.init()
+made = ctypes.c_void_p()
+assert driver.cuCtxCreate_v2(ctypes.byref(made), 0, 0) == 0
+backend = weakref.ref(gpuarray.zeros(4, np.float32).backend)
+gc.collect()
+print(backend() is not None and backend() is gpuarray.zeros(4, np.float32).backend)
+"""
+
+
+@pytest.mark.simulator
+def test_the_context_of_another_library_keeps_its_kernels_and_pool():
+    """Nothing here refers to it while it has no arrays, and the other library goes on with it."""
+    library = Path(pygpu.__file__).parent / "cuda" / "simulator" / "libpygpu_cudasim.so"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", FOREIGN_IN_USE, str(library)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout == "True\n", done.stderr
+
+
 RESET = """
 import ctypes, sys, threading
 import pygpu.cuda.driver as cuda

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -72,6 +73,14 @@ class CUDA:
         from pygpu.cuda.gpuarray import to_gpu
 
         return to_gpu(host)
+
+    @staticmethod
+    def driver_counts() -> dict[str, int]:
+        """How many modules and pieces of memory there are."""
+        from pygpu import _cuda
+
+        counts = _cuda._handle_counts()
+        return {name: counts[name] for name in ("module", "mem")}
 
     def leave(self) -> None:
         self.driver.Context.synchronize()
@@ -349,3 +358,65 @@ def test_a_context_goes_with_its_last_use(kind: Any, use: Callable[[Any], None])
     for _ in range(2):
         use_once(kind, use)
     assert live(kind) == before
+
+
+def test_a_new_context_takes_the_place_of_dropped_ones() -> None:
+    """Without a collection by Python: contexts are too large to wait for one."""
+    before = live(CUDA)
+    gc.disable()
+    try:
+        for _ in range(3):
+            use_once(CUDA, operators)
+            assert CUDA.count() <= before + 1
+    finally:
+        gc.enable()
+
+
+def test_a_context_in_use_keeps_its_kernels_and_pool() -> None:
+    there = CUDA()
+    try:
+        operators(there)
+        array = there.array(HOST)
+        backend = weakref.ref(array.backend)
+        del array
+        gc.collect()
+        compiled = dict(there.driver_counts())
+        operators(there)
+        assert there.array(HOST).backend is backend()
+        assert there.driver_counts() == compiled
+    finally:
+        there.leave()
+
+
+USES_OF_GONE = {
+    "operator": lambda a: a + a,
+    "get": lambda a: a.get(),
+    "set": lambda a: a.set(HOST),
+    "fill": lambda a: a.fill(1),
+    "setitem": lambda a: a.__setitem__(0, 1),
+    "sum": lambda a: a.sum(),
+    "sort": np.sort,
+    "copy": lambda a: a.copy(),
+    "view": lambda a: a[2:5] + 1,
+    "kernel": lambda a: add_one[1, 64](a),
+    "vectorize": lambda a: twice_plus(a),
+    "fuse": lambda a: squares(a, a),
+    "dlpack": lambda a: a.__dlpack__(),
+}
+
+
+@pytest.mark.parametrize("use", USES_OF_GONE.values(), ids=USES_OF_GONE)
+def test_arrays_of_a_detached_context_raise(use: Callable[[Any], Any]) -> None:
+    before = live(CUDA)
+    there = CUDA()
+    a, stream = there.array(HOST), there.driver.Stream()
+    add_one[1, 64](a)
+    (twice_plus(a) + a).get()
+    squares(a, a)
+    there.context.detach()
+    with pytest.raises(there.driver.LogicError, match="destroyed by detach"):
+        use(a)
+    with pytest.raises(there.driver.LogicError, match="destroyed by detach"):
+        stream.synchronize()
+    del a, stream, there
+    assert live(CUDA) == before
