@@ -11,6 +11,7 @@ import numpy as np
 
 from pygpu import _cuda
 from pygpu.cuda import compiler, driver
+from pygpu.cuda.errors import is_unknown_address
 from pygpu.cuda.tools import DeviceMemoryPool
 from pygpu.memoize import FirstArgCache
 
@@ -104,7 +105,9 @@ class CUDABackend(Backend):
         self.table = KernelTable(True, self.pool.allocate, kernels.group_shape(self))
 
     def __repr__(self) -> str:
-        return f"<CUDA backend of {self.device.name()!r}>"
+        kind, context = _cuda.Device, self.context.handle
+        number = next(i for i in range(kind.count()) if kind(i) == self.device)
+        return f"<CUDA backend of {self.device.name()!r}: device {number}, context {context:#x}>"
 
     def allocate(
         self, nbytes: int, allocator: Callable[[int], Any] | None = None, queue: Any = None
@@ -126,8 +129,8 @@ class CUDABackend(Backend):
             raise TypeError(
                 f"{name} must be device memory or an address of it, not {type(data).__name__}"
             ) from None
-        except driver.LogicError:
-            if isinstance(data, _cuda.DeviceAllocation):
+        except driver.LogicError as error:
+            if isinstance(data, _cuda.DeviceAllocation) or not is_unknown_address(error):
                 raise
             if 0 < int(data) < _FIRST_PAGES:
                 raise ValueError(f"{name}: {int(data):#x} is no address of memory") from None

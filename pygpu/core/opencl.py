@@ -102,7 +102,10 @@ class OpenCLBackend(Backend):
         return self._default_queue
 
     def __repr__(self) -> str:
-        return f"<OpenCL backend of {self.device.name!r}>"
+        peers = self.device.platform.get_devices()
+        which = f"device {peers.index(self.device)}" if self.device in peers else "a sub-device"
+        context = self.context.int_ptr
+        return f"<OpenCL backend of {self.device.name!r}: {which}, context {context:#x}>"
 
     def allocate(
         self, nbytes: int, allocator: Callable[[int], Any] | None = None, queue: Any = None

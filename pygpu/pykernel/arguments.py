@@ -136,11 +136,14 @@ def pointer_view(name: str, address: int, dtype: np.dtype[Any]) -> Any:
     as a pointer. Raises ValueError for an address where nothing is allocated."""
     from pygpu import errors
     from pygpu.cuda import driver
+    from pygpu.cuda.errors import is_unknown_address
 
     address = int(address)
     try:
         begin, size = driver.mem_get_address_range(address)
-    except (errors.Error, OverflowError):
+    except (errors.Error, OverflowError) as error:
+        if isinstance(error, errors.Error) and not is_unknown_address(error):
+            raise
         raise ValueError(f"{name}: no device memory is allocated at {address:#x}") from None
     if address % dtype.itemsize:
         raise ValueError(

@@ -10,6 +10,11 @@ typedef struct {
     const char *hint;
 } StatusRow;
 
+/* What every later call of the context would answer, too. */
+#define UNUSABLE                                                                                   \
+    "the context is unusable from now on, and often the process: restart it (in a notebook, "      \
+    "restart the kernel)"
+
 static const StatusRow status_rows[] = {
 #define STATUS(NAME, number, kind, hint) {number, #NAME, #kind, hint},
 #include "status.def"
@@ -38,7 +43,11 @@ static const char *text_of(CUresult status, const StatusRow *row) {
 }
 
 /* Whether a kernel has failed, so that it should be said which was the last. */
-static int is_kernel_fault(CUresult status) { return status == 700 || status == 702 || (status >= 710 && status <= 719); }
+static int is_kernel_fault(CUresult status) {
+    return status == CUDA_ERROR_ILLEGAL_ADDRESS || status == CUDA_ERROR_LAUNCH_TIMEOUT ||
+           status == CUDA_ERROR_ASSERT ||
+           (status >= CUDA_ERROR_HARDWARE_STACK_ERROR && status <= CUDA_ERROR_LAUNCH_FAILED);
+}
 
 static PyObject *describe(State *state, const char *routine, CUresult status, PyObject *extra, int own) {
     PyObject *what = extra != NULL ? Py_NewRef(extra) : NULL;
@@ -81,7 +90,8 @@ static PyObject *raise_error(State *state, const char *routine, CUresult status,
     if (status == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
         cud_primary_lost(state); /* so that the next use begins anew */
     }
-    const char *hint = row != NULL && (extra == NULL || status == PG_STATUS_FORKED) ? row->hint : "";
+    int told = extra == NULL || status == PG_STATUS_FORKED || is_kernel_fault(status);
+    const char *hint = row != NULL && told ? row->hint : "";
     PyObject *what = *twin == '\0' ? describe(state, routine, status, extra, own) : Py_XNewRef(extra);
     if (*twin != '\0') {
         kind = "LogicError";

@@ -85,7 +85,13 @@ static PyObject *memory_range(PyObject *module, PyObject *const *args, Py_ssize_
     if (range_at(address, &range)) {
         extend(&range, address + n);
     } else if (!of_host(address, n, &range)) {
-        Py_RETURN_NONE;
+        CUresult status = CUDA_SUCCESS; /* is it the address, or the context? */
+        CU_BESIDE(status, cuMemGetAddressRange, &range.start, &range.size, address);
+        if (status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_VALUE ||
+            status == CUDA_ERROR_NOT_FOUND) {
+            Py_RETURN_NONE;
+        }
+        return cud_raise(PyModule_GetState(module), "cuMemGetAddressRange", status);
     }
     unsigned type = 0;
     int device = -1;

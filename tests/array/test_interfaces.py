@@ -1,5 +1,4 @@
-"""What programs for PyOpenCL and PyCUDA ask of arrays; kernels that take them; order of commands.
-"""
+"""What programs for PyOpenCL and PyCUDA ask of arrays; kernels that take them; order of commands."""
 
 from __future__ import annotations
 
@@ -7,6 +6,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
+from pygpu.core import interchange
 
 A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 SOURCE = """
@@ -272,3 +272,66 @@ def test_aliases_of_other_packages(cla, gpuarray):
         [sys.executable, "-P", "-c", ALIASES], capture_output=True, text=True, timeout=200
     )
     assert done.stdout == "fine\n", done.stderr
+
+
+@pytest.fixture
+def failing(cuda_context):
+    """Lets the next call of a driver's function answer a status."""
+    from pygpu import _cuda
+
+    yield _cuda._fault
+    _cuda._fault(None, 0)
+
+
+class Shown:
+    """What another library shows of its memory."""
+
+    def __init__(self, array):
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+
+ASK_OF_ADDRESSES = {
+    "from_cuda_array": lambda g, a: interchange.from_cuda_array(Shown(a)),
+    "GPUArray": lambda g, a: g.GPUArray(a.shape, a.dtype, gpudata=int(a.gpudata)),
+    "a pointer of cuda.jit": lambda g, a: _pointer_view(int(a.gpudata)),
+}  # fmt: skip
+
+
+def _pointer_view(address):
+    from pygpu.pykernel.arguments import pointer_view
+
+    return pointer_view("x", address, np.dtype(np.float32))
+
+
+@pytest.mark.parametrize("ask", ASK_OF_ADDRESSES.values(), ids=ASK_OF_ADDRESSES)
+def test_a_dead_context_is_not_taken_for_an_unknown_address(gpuarray, failing, ask):
+    array = gpuarray.to_gpu(A)
+    failing("cuMemGetAddressRange", 700, 1, 9)
+    with pytest.raises(cl.LogicError, match=r"illegal memory access.*restart the kernel"):
+        ask(gpuarray, array)
+
+
+def test_an_unknown_address_is_told(gpuarray, failing):
+    array = gpuarray.to_gpu(A)
+    for unknown in (1, 500):
+        failing("cuMemGetAddressRange", unknown, 1, 9)
+        with pytest.raises(BufferError, match="no memory of the CUDA driver"):
+            interchange.from_cuda_array(Shown(array))
+
+
+def test_backends_of_one_device_are_told_apart(opencl_maker, gpuarray):
+    from pygpu.cuda import driver
+    from pygpu.elementwise import ElementwiseKernel
+
+    device = opencl_maker.queue.device
+    arrays = [cl.array.to_device(cl.CommandQueue(cl.Context([device])), A) for _ in range(2)]
+    with pytest.raises(ValueError, match="different contexts") as caught:
+        ElementwiseKernel(arrays[0].context, "float *x, float *y", "x[i] = y[i]")(*arrays)
+    for array in arrays:
+        assert f"{array.backend!r}" in str(caught.value)
+    contexts = [driver.Device(0).make_context() for _ in range(2)]
+    texts = {repr(gpuarray.to_gpu(A).backend)}
+    driver.Context.pop()
+    texts.add(repr(gpuarray.to_gpu(A).backend))
+    driver.Context.pop()
+    assert len(texts) == 2 and all("device 0, context 0x" in text for text in texts), contexts

@@ -446,6 +446,14 @@ def test_faults(kernels, out):
                 add_one(out, block=(4, 1, 1))
         finally:
             _cuda._fault(None, 0)
+    for code in (700, 715, 719):  # what leaves the context unusable says how to go on
+        _cuda._fault("cuLaunchKernel", code)
+        with pytest.raises(cuda.Error, match=r"unusable from now on.*restart the kernel\)\)$"):
+            add_one(out, block=(4, 1, 1))
+    _cuda._fault("cuLaunchKernel", 712)  # of host memory: no kernel has failed
+    with pytest.raises(cuda.LogicError) as caught:
+        add_one(out, block=(4, 1, 1))
+    assert "last kernel" not in str(caught.value) and "unusable" not in str(caught.value)
     fresh = kernels.module.get_function("where")
     for routine in ("cuFuncGetAttribute", "cuDeviceGetAttribute"):
         module = SourceModule("__global__ void f() {}", no_extern_c=False)
