@@ -7,6 +7,7 @@ enum { OF_HOST = 1, ABOUT_TYPE = 2, ABOUT_DEVICE = 9, ABOUT_START = 11, ABOUT_SI
 typedef struct {
     CUdeviceptr start;
     size_t size;
+    CUresult status; /* of range_at() */
 } Range;
 
 static int about(CUdeviceptr ptr, int attribute, void *out) {
@@ -16,9 +17,9 @@ static int about(CUdeviceptr ptr, int attribute, void *out) {
 }
 
 static int range_at(CUdeviceptr ptr, Range *out) {
-    CUresult status = CUDA_SUCCESS;
-    CU_BESIDE(status, cuMemGetAddressRange, &out->start, &out->size, ptr);
-    return status == CUDA_SUCCESS && ptr >= out->start && ptr - out->start < out->size;
+    out->status = CUDA_SUCCESS;
+    CU_BESIDE(out->status, cuMemGetAddressRange, &out->start, &out->size, ptr);
+    return out->status == CUDA_SUCCESS && ptr >= out->start && ptr - out->start < out->size;
 }
 
 /* The addresses that were reserved together. */
@@ -50,7 +51,7 @@ static int of_host(CUdeviceptr ptr, size_t n, Range *out) {
         return 0;
     }
     if (!reserved_at(ptr, out)) {
-        *out = (Range){ptr, n};
+        *out = (Range){ptr, n, CUDA_SUCCESS};
     }
     return 1;
 }
@@ -84,14 +85,11 @@ static PyObject *memory_range(PyObject *module, PyObject *const *args, Py_ssize_
     }
     if (range_at(address, &range)) {
         extend(&range, address + n);
+    } else if (range.status != CUDA_SUCCESS && range.status != CUDA_ERROR_INVALID_VALUE &&
+               range.status != CUDA_ERROR_NOT_FOUND) { /* the context, not the address */
+        return cud_raise(PyModule_GetState(module), "cuMemGetAddressRange", range.status);
     } else if (!of_host(address, n, &range)) {
-        CUresult status = CUDA_SUCCESS; /* is it the address, or the context? */
-        CU_BESIDE(status, cuMemGetAddressRange, &range.start, &range.size, address);
-        if (status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_VALUE ||
-            status == CUDA_ERROR_NOT_FOUND) {
-            Py_RETURN_NONE;
-        }
-        return cud_raise(PyModule_GetState(module), "cuMemGetAddressRange", status);
+        Py_RETURN_NONE;
     }
     unsigned type = 0;
     int device = -1;
