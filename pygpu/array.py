@@ -135,8 +135,8 @@ class Array(ArrayBase):
     cq: a CommandQueue, on which the array's operations run, or a Context: operations then need a
     queue (with_queue()). order: "C" or "F". allocator: called with a number of bytes, for memory;
     by default the context's own pool. data: a Buffer, SVM allocation or the like to use instead,
-    with the first item *offset* bytes from its start, and *strides* in bytes. events: what commands
-    on the array must wait for.
+    with the first item *offset* bytes from its start, and *strides* in bytes; 0 for memory that is
+    given later, by assigning to base_data. events: what commands on the array must wait for.
     """
 
     @shortcut("opencl_init")
@@ -176,7 +176,7 @@ class Array(ArrayBase):
             if offset < 0:
                 raise ValueError("Array: offset must not be negative")
             data = backend.allocate(nbytes + offset, allocator, queue)
-        else:
+        elif not (isinstance(data, int) and data == 0):
             backend.check_room("Array: data", data, 0, 0)
             layout.check_memory(
                 "Array",
@@ -189,6 +189,38 @@ class Array(ArrayBase):
         self._init(backend, queue, data, offset, shape, strides, dtype, allocator)
         if events:
             self.events = events
+
+    _init_forms = (
+        (3, "allocator strides data offset events _context _queue"),
+        (3, "allocator strides data offset events"),
+    )
+
+    def _call_class(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        strides: tuple[int, ...] | None,
+        queue: Any,
+        of: Any,
+    ) -> Any:
+        cls: Any = type(self)
+        has_memory = of is not None and of.base_data is not None
+        new_form = "_queue" in cls._init_form
+        place = queue if queue is not None else self.context
+        made = cls(
+            None if new_form else place,
+            shape,
+            dtype,
+            allocator=self.allocator,
+            strides=strides,
+            data=of.base_data if has_memory else None,
+            offset=of.offset if has_memory else 0,
+            events=of.events if has_memory else None,
+            **({"_context": self.context, "_queue": queue} if new_form else {}),
+        )
+        if has_memory:
+            made.events = of.events  # shared, even if there are none
+        return made
 
     context = GPUArray._context
 
@@ -207,6 +239,9 @@ class Array(ArrayBase):
             raise TypeError(f"with_queue: a CommandQueue is needed, not {type(queue).__name__}")
         if queue is not None and queue.context != self.context:
             raise ValueError("with_queue: the queue belongs to another context than the array")
+        if type(self)._own_init:
+            if queue is None or queue.device == self.backend.device:
+                return self._by_class(self.shape, self.dtype, self.strides, queue, self)
         view = self._view(self.shape, self.strides, self.offset)
         if queue is not None and queue.device != self.backend.device:
             events = self.events

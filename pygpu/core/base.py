@@ -25,10 +25,109 @@ def _copy_operation(dtype: np.dtype[Any]) -> elementwise.Operation:
     return elementwise.Operation("copy", (dtype,), (dtype,), "y0 = x0;")
 
 
+def _view_by_class(
+    self: Any,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...] | None,
+    offset: int,
+    dtype: np.dtype[Any] | None = None,
+    cls: type | None = None,
+) -> Any:
+    """_view() of a class whose __init__ is a program's: one of the base class, as in PyCUDA, or
+    made from that by a call of the class, as in PyOpenCL."""
+    other = cls is not None and cls is not type(self)
+    view = GPUArray._view(self, shape, strides, offset, dtype, cls if other else self._plain_class)
+    if other or not self._views_by_class:
+        return view
+    return self._by_class(view.shape, view.dtype, view.strides, self.queue, view)
+
+
+def _form_of(cls: Any) -> frozenset[str] | None:
+    """The first form of a call that the class's __init__ takes, if there is one: with the shape
+    where the base class has it, or with arguments that it hands on."""
+    import inspect
+
+    try:
+        signature = inspect.signature(cls.__init__)
+    except ValueError:
+        return None
+    own = list(signature.parameters.values())[1:]
+    for count, keywords in cls._init_forms:
+        names = keywords.split()
+        place = own[count - 2 : count - 1]
+        hands_on = bool(own) and own[0].kind is inspect.Parameter.VAR_POSITIONAL
+        if not hands_on and [parameter.name for parameter in place] != ["shape"]:
+            continue
+        try:
+            signature.bind(None, *range(count), **dict.fromkeys(names))
+        except TypeError:
+            continue
+        return frozenset(names)
+    return None
+
+
 class ArrayCore(GPUArray):
     """Memory, order of commands, copies."""
 
     __array_priority__ = 100
+    # Of a subclass whose __init__ is a program's and takes what other packages give it for a
+    # result. C leaves its arrays to Python.
+    _own_init = False
+    _init_form: frozenset[str] = frozenset()  # the keywords of that call
+    _init_forms: tuple[tuple[int, str], ...] = ()  # those known, after so many other arguments
+    _plain_class: Any = None  # its nearest base that is none of these
+    _views_by_class = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        owners = [c for c in cls.__mro__ if "__init__" in c.__dict__]
+        ours = [c for c in owners if isinstance(c.__dict__["__init__"], _array.Shortcut)]
+        own_init = bool(ours) and owners[0] is not ours[0]
+        form = _form_of(cls) if own_init else None
+        cls._own_init = form is not None
+        if form is not None:
+            cls._init_form = form
+            own: Any = cls
+            own._view = _view_by_class
+            bases = (c for c in cls.__mro__ if issubclass(c, ours[0]) and not c._own_init)
+            cls._plain_class = next(bases)
+
+    def _by_class(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        strides: tuple[int, ...] | None,
+        queue: Any,
+        of: Any = None,
+    ) -> Any:
+        """A new array, or one over the memory of the array *of*, made by a call of the class.
+        Raises TypeError if its __init__ makes another one."""
+        made = self._call_class(shape, dtype, strides, queue, of)
+        wanted = layout.c_strides(shape, dtype.itemsize) if strides is None else strides
+        same = isinstance(made, GPUArray) and (made.shape, made.dtype) == (shape, dtype)
+        if same and of is not None:
+            same = made.base_data is of.base_data and made.offset == of.offset
+        if (
+            not same
+            or made.backend is not self.backend
+            or any(n > 1 and x != y for n, x, y in zip(shape, made.strides, wanted, strict=True))
+        ):
+            raise TypeError(
+                f"{type(self).__name__}.__init__ made another array than it was asked for: results "
+                f"need shape {shape}, dtype {dtype}, strides {wanted} and the memory given; pass "
+                "these arguments on to the base class"
+            )
+        return made
+
+    def _call_class(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        strides: tuple[int, ...] | None,
+        queue: Any,
+        of: Any,
+    ) -> Any:
+        raise NotImplementedError
 
     # ---- new arrays beside this one
 
@@ -42,9 +141,11 @@ class ArrayCore(GPUArray):
         """A new array without contents: same class, backend, queue, allocator. strides: without
         gaps, None for C order."""
         cls = type(self)
-        array = cls.__new__(cls)
         backend, allocator = self.backend, self.allocator
         queue = self.queue if queue is None else queue
+        if cls._own_init:
+            return self._by_class(shape, dtype, strides, queue)
+        array = cls.__new__(cls)
         data = backend.allocate(prod(shape) * dtype.itemsize, allocator, queue)
         array._init(backend, queue, data, 0, shape, strides, dtype, allocator)
         return array

@@ -155,6 +155,8 @@ def _gather(mask: Any, x: Any) -> Any:
     cls: Any = type(x)
     out = cls.__new__(cls)
     out._init(backend, x.queue, memory, 0, (found,), None, x.dtype, x.allocator)
+    if cls._own_init:
+        out = x._by_class((found,), x.dtype, None, x.queue, out)
     x._after(queue, event, [out], [x])
     return out
 

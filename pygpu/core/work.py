@@ -37,6 +37,8 @@ def empty(
 ) -> Any:
     """A new array without contents, of the type of *like*, on its queue, by its allocator."""
     dtype = np.dtype(dtype)
+    if type(like)._own_init:
+        return like._new(shape, dtype, strides)
     size = 1
     for n in shape:
         size *= n

@@ -156,6 +156,27 @@ class GPUArray(Operations, ArrayBase):
         if base is not None:
             self.base = base
 
+    _views_by_class = False
+    _init_forms = ((2, "allocator strides"),)
+
+    def _call_class(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        strides: tuple[int, ...] | None,
+        queue: Any,
+        of: Any,
+    ) -> Any:
+        cls: Any = type(self)
+        made = cls(shape, dtype, allocator=self.allocator, strides=strides)
+        if of is not None:
+            made._init(
+                of.backend, queue, of.base_data, of.offset, shape, strides, dtype, self.allocator
+            )
+        elif made.queue is not queue:
+            made.queue = queue
+        return made
+
     # ---- as PyCUDA's programs see it
 
     gpudata = ArrayBase._gpudata  # what kernels take
@@ -336,6 +357,12 @@ class GPUArray(Operations, ArrayBase):
 
     def _new_like_me(self, dtype: Any = None, order: str = "C") -> Any:
         """A new array without contents, of the same shape."""
+        if self._own_init:
+            like = np.dtype(self.dtype if dtype is None else dtype)
+            strides = layout.f_strides(self.shape, like.itemsize) if order == "F" else None
+            if like == self.dtype:
+                strides = layout.keep_order_strides(self.shape, self.strides, like.itemsize)
+            return self._new(self.shape, like, strides)
         if dtype is None or np.dtype(dtype) == self.dtype:
             return empty_like(self)
         return empty_like(self, dtype, order)

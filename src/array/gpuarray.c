@@ -66,6 +66,25 @@ PG_DOC(GPUArray_init__doc__, "_init", "$self, /, backend, queue, data, offset, s
        "Fill the header. strides in bytes, None for C order; offset in bytes. Nothing is checked against the memory.");
 static ArgSpec GPUArray_init_args = PG_ARGSPEC(GPUArray_init__doc__);
 
+/* Whether arrays of the class are made by an __init__ of a program's, which C does not call. */
+static int has_own_init(PyTypeObject *type) {
+    static PyObject *word; /* for the life of the process */
+    if ((PyObject *)type == arr_given.opencl_class || (PyObject *)type == arr_given.cuda_class) {
+        return 0;
+    }
+    if (word == NULL && (word = PyUnicode_InternFromString("_own_init")) == NULL) {
+        return -1;
+    }
+    PyObject *answer = PyObject_GetAttr((PyObject *)type, word);
+    if (answer == NULL) {
+        PyErr_Clear(); /* the header alone */
+        return 0;
+    }
+    int own = PyObject_IsTrue(answer);
+    Py_DECREF(answer);
+    return own;
+}
+
 int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data, PyObject *allocator, PyArray_Descr *dtype, int ndim,
               const Py_ssize_t *shape, const Py_ssize_t *strides) {
     Py_XSETREF(self->dtype, (PyArray_Descr *)Py_NewRef((PyObject *)dtype));
@@ -83,7 +102,11 @@ int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, 
     Py_XSETREF(self->backend, Py_NewRef(backend));
     Py_XSETREF(self->queue, Py_NewRef(queue));
     Py_XSETREF(self->allocator, Py_NewRef(allocator));
-    return 0;
+    int own = has_own_init(Py_TYPE(self));
+    if (own != 0) {
+        Py_CLEAR(self->table); /* without it, Python does everything */
+    }
+    return own < 0 ? -1 : 0;
 }
 
 static int fill(GPUArray *self, PyObject **a) {
@@ -104,7 +127,7 @@ static int fill(GPUArray *self, PyObject **a) {
     if ((offset == -1 && PyErr_Occurred()) || check_shape(shape, n, (Py_ssize_t)PyDataType_ELSIZE((PyArray_Descr *)a[6])) < 0) {
         return -1;
     }
-    PyObject *table = self->backend != a[0] && a[0] != Py_None ? PyObject_GetAttr(a[0], arr_state->table) : Py_XNewRef((PyObject *)self->table);
+    PyObject *table = (self->backend != a[0] || self->table == NULL) && a[0] != Py_None ? PyObject_GetAttr(a[0], arr_state->table) : Py_XNewRef((PyObject *)self->table);
     if (table == NULL) {
         PyErr_Clear();
     } else if (Py_TYPE(table) != arr_state->KernelTableType) {

@@ -1,0 +1,65 @@
+"""Arrays of a program's own class: results are made by it, views are plain, as in PyCUDA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pygpu.cuda import gpuarray
+
+
+class Marked(gpuarray.GPUArray):
+    def __init__(
+        self, shape: Any, dtype: Any, allocator: Any = None, strides: Any = None, order: str = "C"
+    ) -> None:
+        super().__init__(shape, dtype, allocator=allocator, strides=strides, order=order)
+        self.mark = "made"
+
+
+HOST = np.arange(12, dtype=np.float32).reshape(3, 4)
+RESULTS: dict[str, Callable[[Any], Any]] = {
+    "a + 1": lambda a: a + 1,
+    "a * a": lambda a: a * a,
+    "-a": lambda a: -a,
+    "a > 3": lambda a: a > 3,
+    "np.sin": lambda a: np.sin(a),
+    "astype": lambda a: a.astype(np.float64),
+    "copy": lambda a: a.copy(),
+    "_new_like_me": lambda a: a._new_like_me() * 0,
+    "_new_like_me of another dtype": lambda a: a._new_like_me(np.float64) * 0,
+}
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "slice": lambda a: a[1:],
+    "T": lambda a: a.T,
+    "reshape": lambda a: a.reshape(4, 3),
+    "view": lambda a: a.view(np.int32),
+}
+
+
+@pytest.fixture
+def array(context):
+    array = Marked(HOST.shape, HOST.dtype)
+    array.set(HOST)
+    return array
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_made_by_the_classs_init(array, name: str):
+    plain = gpuarray.to_gpu(HOST)
+    for _ in range(2):
+        made, expected = RESULTS[name](array), RESULTS[name](plain)
+        assert type(made) is Marked and made.mark == "made"
+        assert made.strides == expected.strides
+        assert np.array_equal(made.get(), expected.get())
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_are_plain_arrays(array, name: str):
+    view = VIEWS[name](array)
+    assert type(view) is gpuarray.GPUArray
+    assert np.array_equal(view.get(), VIEWS[name](gpuarray.to_gpu(HOST)).get())
+    view.fill(1)
+    assert (array.view(view.dtype).get() == 1).any()
