@@ -27,6 +27,40 @@ kernel void reverse(global const float *x, global float *y, local float *group) 
     barrier(CLK_LOCAL_MEM_FENCE);
     y[get_global_id(0)] = group[n - 1 - i];
 }
+kernel void total(global const uint *x, global uint *y, local uint *sums, uint n) {
+    uint i = get_local_id(0), sum = 0;
+    for (uint k = get_global_id(0); k < n; k += get_global_size(0))
+        sum += x[k];
+    sums[i] = sum;
+    for (uint d = get_local_size(0) / 2; d > 0; d /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (i < d)
+            sums[i] += sums[i + d];
+    }
+    if (i == 0)
+        y[get_group_id(0)] = sums[0];
+}
+kernel void running(global const uint *x, global uint *y, local uint *sums) {
+    uint i = get_local_id(0), sum = x[get_global_id(0)];
+    sums[i] = sum;
+    for (uint d = 1; d < get_local_size(0); d *= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint left = i >= d ? sums[i - d] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += left;
+        sums[i] = sum;
+    }
+    y[get_global_id(0)] = sum;
+}
+kernel void gather(global const uint *x, volatile global uint *sum) {
+    atomic_add(sum, x[get_global_id(0)]);
+}
+kernel void rounds(global uint *y, uint n) {
+    uint state = 1;
+    for (uint i = 0; i < n; i++)
+        state = state * 1664525u + 1013904223u;
+    y[0] = state;
+}
 """
 DOUBLES = """
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -37,6 +71,7 @@ kernel void halve(global const double *x, global double *y) {
 """
 SVM_KINDS = ("COARSE_GRAIN_BUFFER", "FINE_GRAIN_BUFFER", "FINE_GRAIN_SYSTEM", "ATOMICS")
 FACTOR = 2654435761  # odd and large, so that products wrap
+ROUNDS = 100_000  # Mesa's llvmpipe ends loops after 65,535, without an error
 
 
 # ---- in the report's process ------------------------------------------------------------------
@@ -330,6 +365,7 @@ def _test(platform_index: int, device_index: int) -> None:
     cl.enqueue_copy(queue, g, b)
     _compare("floats through local memory", g, (f / 2).reshape(-1, group)[:, ::-1].ravel())
 
+    _test_together(queue, program, x, a, b, group)
     if has_double:
         d = random.random(n)
         cl.enqueue_copy(queue, a, d)
@@ -339,6 +375,42 @@ def _test(platform_index: int, device_index: int) -> None:
         _compare("doubles", e, d / 2)
     _write({"step": "compare", "ms": 1e3 * (time.perf_counter() - start)})
     _write({"passed": True})
+
+
+def _test_together(queue: Any, program: Any, x: Any, a: Any, b: Any, group: int) -> None:
+    """What work-items do together: sums, running sums, sums over all groups; and long loops."""
+    import numpy as np
+
+    import pygpu as cl
+
+    n, local = x.size, cl.LocalMemory(4 * group)
+    one, partial = np.empty(1, np.uint32), np.empty(16, np.uint32)
+    cl.enqueue_copy(queue, a, x)
+    program.total(queue, (16 * group,), (group,), a, b, local, np.uint32(n))
+    cl.enqueue_copy(queue, partial, b)
+    program.total(queue, (group,), (group,), b, a, local, np.uint32(16))
+    cl.enqueue_copy(queue, one, a)
+    total = np.add.reduce(x, dtype=np.uint32)
+    _compare("a sum of sums of groups", one, np.array([total]))
+
+    cl.enqueue_copy(queue, a, x)
+    program.running(queue, (n,), (group,), a, b, local)
+    sums = np.empty_like(x)
+    cl.enqueue_copy(queue, sums, b)
+    rows = np.cumsum(x.reshape(-1, group), axis=1, dtype=np.uint32)
+    _compare("running sums in groups", sums, rows.ravel())
+
+    cl.enqueue_copy(queue, b, np.zeros(1, np.uint32))
+    program.gather(queue, (n,), (group,), a, b)
+    cl.enqueue_copy(queue, one, b)
+    _compare("a sum that all groups add to", one, np.array([total]))
+
+    program.rounds(queue, (1,), (1,), b, np.uint32(ROUNDS))
+    cl.enqueue_copy(queue, one, b)
+    state = 1
+    for _ in range(ROUNDS):
+        state = (state * 1664525 + 1013904223) & 0xFFFFFFFF
+    _compare(f"a loop of {ROUNDS} rounds", one, np.array([state], np.uint32))
 
 
 def _compare(what: str, got: Any, expected: Any) -> None:

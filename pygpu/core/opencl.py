@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +27,11 @@ _SLOT = "_pygpu_backends"
 _OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 _OWN_ALLOCATORS = {DeferredAllocator, ImmediateAllocator, MemoryPool, SVMAllocator, SVMPool}
 _CORRECTLY_ROUNDED = 1 << 7  # CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
+
+_CUT_LOOPS = (
+    "this driver ends loops after 65535 rounds without an error, so results over more than some "
+    "60000 items may be wrong; use another device"
+)
 
 
 def backend_of(obj: Any) -> OpenCLBackend:
@@ -80,6 +86,8 @@ class OpenCLBackend(Backend):
     name = "opencl"
 
     def __init__(self, context: cl.Context, device: cl.Device) -> None:
+        if "llvmpipe" in device.name:
+            warnings.warn(f"{device.name}: {_CUT_LOOPS}", RuntimeWarning, stacklevel=2)
         self.context = context
         self.device = device
         self.limits = _limits(device)
