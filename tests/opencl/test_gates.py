@@ -1,4 +1,4 @@
-"""User events where the driver cannot let commands fail: those behind one answer with its failure all the same."""
+"""User events where the driver cannot let commands fail: those behind one report it all the same."""
 
 from __future__ import annotations
 
