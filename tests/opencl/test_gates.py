@@ -1,4 +1,4 @@
-"""User events where the driver cannot let commands fail: those behind one report it all the same."""
+"""User events where the driver cannot let commands fail: those behind one report it anyway."""
 
 from __future__ import annotations
 
