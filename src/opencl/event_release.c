@@ -7,6 +7,7 @@
  * It also leaves the failed event in the lists of the commands before it, and looks at it when these are done. They may be waiting
  * for another user event, or for their turn; so failed events are kept until there is no such event and all queues were known to be
  * idle once. A program that never finishes its queues keeps the last FAILED_MOST / 2 and more.
+ * They are not released at once then: PoCL's threads may still be at them, and one process in five aborted.
  */
 #include "blocking.h"
 
