@@ -16,6 +16,8 @@ Programs written for `import pyopencl as cl` run after `import pygpu as cl`:
 
 Importing pygpu loads no driver; the first call that needs one does. `python -m pygpu` shows what is
 installed.
+
+(PYTEST_DONT_REWRITE: pytest need not rewrite pygpu's assertions, which are not a test's.)
 """
 
 from importlib import import_module as _import_module

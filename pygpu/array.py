@@ -483,14 +483,23 @@ def to_device(
 ) -> Array:
     """A copy of a host array on the device; async_: without waiting. array_queue: the queue of the
     result, None for none."""
-    ary = np.asarray(ary)
+    given, ary = ary, np.asarray(ary)
     if ary.dtype.hasobject:
-        raise RuntimeError("to_device does not work on object arrays.")
+        _refuse_objects(given)
     host = contiguous_host(ary, "to_device")
     order = "C" if host.flags.c_contiguous else "F"
     result = Array(queue, host.shape, host.dtype, order, allocator)
     result._set(host, queue, not async_, "to_device")
     return result if array_queue is _SAME else result.with_queue(array_queue)
+
+
+def _refuse_objects(given: Any) -> None:
+    if hasattr(given, "__cuda_array_interface__") or hasattr(given, "__dlpack__"):
+        raise TypeError(
+            f"to_device: a host array is needed, and {type(given).__name__} is an array of another "
+            "library: pygpu.xp.asarray() takes it where it is, and .get() then copies to the host"
+        )
+    raise RuntimeError("to_device does not work on object arrays.")
 
 
 empty = Array

@@ -21,7 +21,7 @@ from .._array import GPUArray
 from . import foreign, layout
 from .device import Device, as_device, default_device
 
-__all__ = ["dlpack", "dlpack_device", "from_cuda_array", "from_dlpack", "token"]
+__all__ = ["dlpack", "dlpack_device", "from_cuda_array", "from_dlpack", "shown_by", "token"]
 
 CPU, CUDA, CUDA_HOST, OPENCL, ROCM_HOST, CUDA_MANAGED = 1, 2, 3, 4, 11, 13
 _HOSTS = (CPU, CUDA_HOST, ROCM_HOST)
@@ -396,6 +396,14 @@ def _take_opencl(x: Any, kind: tuple[int, int], device: Device | None, copy: boo
 
 
 # ---- __cuda_array_interface__
+
+
+def shown_by(x: Any) -> Any:
+    """An array over what an object of another library shows by ``__cuda_array_interface__`` or
+    ``__dlpack__``; None if it has neither."""
+    if hasattr(x, "__cuda_array_interface__"):
+        return from_cuda_array(x)
+    return from_dlpack(x) if hasattr(x, "__dlpack__") else None
 
 
 def from_cuda_array(x: Any, *, device: Device | None = None, copy: bool | None = None) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import _array
 from . import operators  # noqa: F401 - gives the C slots their work
 from .parts import part
 from .shaping import Shaping
@@ -22,6 +23,24 @@ def allow_host_copies(allow: bool = True) -> None:
     PYGPU_ALLOW_HOST_COPIES=1 allows them too."""
     global _allow_host
     _allow_host = bool(allow)
+
+
+class _NoBackend:
+    """The backend of an array whose __init__() was not called."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            "this array has no memory: __init__() of its class was not called (a subclass's "
+            "__init__() has to call super().__init__())"
+        )
+
+    def __repr__(self) -> str:
+        return "none: __init__() was not called"
+
+
+_array._give("unmade", _NoBackend())
 
 
 class ArrayBase(Shaping):

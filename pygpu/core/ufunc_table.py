@@ -346,7 +346,7 @@ def _float(name: str, c: str) -> str | Found | None:
         "logaddexp2": f"{t} d = x0 - x1; y0 = x0 == x1 ? x0 + ({t})1 : "
         f"d > 0 ? x0 + ({t}){_LOG2E} * log1p(exp2(-d)) : "
         f"d <= 0 ? x1 + ({t}){_LOG2E} * log1p(exp2(d)) : d;",
-        "spacing": f"isinf(x0) ? x0 - x0 : nextafter(x0, copysign({inf}, x0)) - x0",
+        "spacing": f"isinf(x0) ? x0 - x0 : nextafter(x0, x0 == 0 ? {inf} : copysign({inf}, x0)) - x0",
     }.get(name)
 
 

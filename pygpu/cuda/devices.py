@@ -168,10 +168,13 @@ class DeviceNDArray(GPUArray):
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
-    """A copy of a host array on the device. stream: does not wait then. copy=False: memory without
+    """A copy of a host array on the device; what is there already (by ``__cuda_array_interface__``)
+    is not copied, as in Numba. stream: does not wait then. copy=False: memory without
     contents. to: a device array to copy to."""
     if isinstance(obj, GPUArray) and to is None:
         return obj
+    if to is None and hasattr(obj, "__cuda_array_interface__"):
+        return as_cuda_array(obj)
     host = np.asarray(obj)
     if to is None:
         order = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"

@@ -25,6 +25,7 @@ from pygpu.core.backend import backend_of
 from pygpu.core.base import contiguous_host
 from pygpu.core.dtypes import native
 from pygpu.core.methods import ArrayBase
+from pygpu.core.parts import part
 from pygpu.core.shortcut import shortcut
 from pygpu.cuda.array_functions import (
     all,
@@ -207,6 +208,8 @@ class GPUArray(Operations, ArrayBase):
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         queue, dtype = self.queue, self.dtype
+        if self.base_data is None:
+            self.backend.name  # noqa: B018 - says that there is no memory
         return {
             "shape": self.shape,
             "strides": self.strides,
@@ -410,7 +413,8 @@ def _allocator(allocator: Any) -> Any:
 
 @shortcut("to_gpu")
 def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
-    """A copy of an array of the host or the device, on the device."""
+    """A copy of an array of the host or the device, on the device. Arrays of other libraries are
+    taken by ``__cuda_array_interface__`` or ``__dlpack__``."""
     return _to_gpu(ary, allocator, None, True, "to_gpu")
 
 
@@ -425,7 +429,10 @@ def _to_gpu(ary: Any, allocator: Any, stream: Any, blocking: bool, call: str) ->
         result = GPUArray(ary.shape, ary.dtype, allocator, order=order)
         result.setitem(..., ary, stream_of(stream, call))
         return result
-    host = contiguous_host(np.asarray(ary), call)
+    host = np.asarray(ary)
+    if host.dtype.hasobject and (shown := part("interchange").shown_by(ary)) is not None:
+        return _to_gpu(shown, allocator, stream, blocking, call)
+    host = contiguous_host(host, call)
     order = "C" if host.flags.c_contiguous else "F"
     result = GPUArray(host.shape, host.dtype, allocator, order=order)
     result._set(host, stream_of(stream, call), blocking, call)

@@ -47,7 +47,7 @@ static PyObject *GPUArray_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyO
     GPUArray *self = (GPUArray *)PG_NEW(type);
     if (self != NULL) {
         self->dims = self->inline_dims;
-        self->backend = Py_NewRef(Py_None);
+        self->backend = Py_NewRef(arr_given.unmade != NULL ? arr_given.unmade : Py_None);
         self->queue = Py_NewRef(Py_None);
         self->base_data = Py_NewRef(Py_None);
         self->allocator = Py_NewRef(Py_None);

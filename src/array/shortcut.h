@@ -17,7 +17,7 @@ typedef PyObject *(*Way)(PyObject *const *a, Py_ssize_t n);
     X(cuda_class)   X(cuda_current) X(cuda_default) X(cuda_to) X(cuda_from) X(cuda_fill) \
     X(cuda_between) X(cuda_range) \
     X(opencl_class) X(opencl_copy)  X(opencl_fill) X(opencl_shared) X(zero_byte) \
-    X(cuda_pools)   X(opencl_pools) X(flags)
+    X(cuda_pools)   X(opencl_pools) X(flags) X(unmade)
 typedef struct {
 #define X(name) PyObject *name;
     GIVEN(X)

@@ -275,6 +275,77 @@ def test_aliases_of_other_packages(cla, gpuarray):
     assert done.stdout == "fine\n", done.stderr
 
 
+class Shown:
+    """Another library's array: it has the protocols, and no buffer."""
+
+    def __init__(self, array):
+        self.array = array
+        if hasattr(array, "__cuda_array_interface__"):
+            self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+
+class Capsules:
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("kind", [Shown, Capsules])
+def test_to_gpu_copies_arrays_of_other_libraries(gpuarray, kind):
+    theirs = gpuarray.to_gpu(A)
+    for function in (gpuarray.to_gpu, gpuarray.to_gpu_async):
+        ours = function(kind(theirs))
+        theirs.fill(0)
+        assert type(ours) is gpuarray.GPUArray and ours.get().tolist() == A.tolist()
+        theirs.set(A)
+
+
+def test_numbas_to_device_shares_arrays_of_other_libraries(gpuarray):
+    from pygpu import cuda
+
+    theirs = gpuarray.to_gpu(A)
+    ours = cuda.to_device(Shown(theirs))
+    ours[0] = 7
+    assert theirs.get()[0].tolist() == ours.copy_to_host()[0].tolist() == [[7] * 4] * 3
+
+
+def test_to_device_refuses_arrays_of_other_libraries(cla, opencl_maker, gpuarray):
+    for theirs in (Shown(gpuarray.to_gpu(A)), Capsules(gpuarray.to_gpu(A))):
+        with pytest.raises(TypeError, match=r"to_device: a host array is needed.*xp.asarray\(\)"):
+            cla.to_device(opencl_maker.queue, theirs)
+    with pytest.raises(RuntimeError, match="object arrays"):
+        cla.to_device(opencl_maker.queue, object())
+
+
+@pytest.mark.parametrize("how", ["empty __init__", "__new__"])
+def test_arrays_that_were_not_initialized_say_so(make, how):
+    class Mine(type(make(A))):
+        def __init__(self):
+            pass
+
+    hollow = Mine() if how == "empty __init__" else Mine.__new__(Mine)
+    for use in (
+        lambda: hollow + 1,
+        lambda: hollow.get(),
+        lambda: hollow.sum(),
+        lambda: np.sin(hollow),
+        lambda: hollow == hollow,
+        lambda: hollow.device,
+        lambda: hollow.__dlpack__(),
+        lambda: hollow.copy(),
+    ):
+        with pytest.raises(AttributeError, match=r"no memory: __init__\(\) of its class was"):
+            use()
+    assert not hasattr(hollow, "__cuda_array_interface__")
+    with pytest.raises(ValueError, match=r"none: __init__\(\) was not called"):
+        make(A) + hollow
+
+
 @pytest.fixture
 def failing(cuda_context):
     """Lets the next call of a driver's function answer a status."""
@@ -282,13 +353,6 @@ def failing(cuda_context):
 
     yield _cuda._fault
     _cuda._fault(None, 0)
-
-
-class Shown:
-    """What another library shows of its memory."""
-
-    def __init__(self, array):
-        self.__cuda_array_interface__ = array.__cuda_array_interface__
 
 
 ASK_OF_ADDRESSES = {

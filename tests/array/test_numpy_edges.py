@@ -124,3 +124,11 @@ def test_no_axes_and_an_axis_that_passes(make):
         np.maximum.accumulate(x)
     with pytest.raises(TypeError, match="safe"):
         np.place(make(np.zeros(3, np.int32)), make(np.ones(3, bool)), make(np.ones(1)))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_spacing_of_zeros_and_edges(make, dtype):
+    info = np.finfo(dtype)
+    a = np.array([0.0, -0.0, -1, 3, info.max, -info.max, np.inf, np.nan, info.tiny], dtype)
+    with np.errstate(all="ignore"):
+        same(np.spacing(make(a)), np.spacing(a))

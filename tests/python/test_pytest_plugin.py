@@ -227,3 +227,22 @@ def test_without_a_device_it_is_skipped(pytest_run, tmp_path):
     outcomes, output = pytest_run(USES_FACTORY, **no_driver)
     assert outcomes.get("skipped") == 1 and "failed" not in outcomes, output
     assert "no OpenCL device" in output
+
+
+def test_pytest_does_not_warn_that_pygpu_was_imported_before_it(tmp_path):
+    """As where a wheel is installed: pytest marks all packages of a plugin for rewriting."""
+    found = tmp_path / "plugin-1.dist-info"
+    found.mkdir()
+    (found / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1\n")
+    (found / "RECORD").write_text("pygpu/__init__.py,,\npygpu_pytest.py,,\n")
+    (found / "entry_points.txt").write_text("[pytest11]\npygpu = pygpu_pytest\n")
+    (tmp_path / "test_inner.py").write_text("def test_it(): import pyopencl\n")
+    paths = [str(tmp_path), str(Path(cl.__file__).parents[1]), os.environ.get("PYTHONPATH")]
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-c", os.devnull]
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "pygpu.compat", "-m", "pytest", *options, "test_inner.py"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+    assert "PytestAssertRewriteWarning" not in done.stdout + done.stderr
