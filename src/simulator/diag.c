@@ -172,6 +172,7 @@ static void make_stack_key(void) {
 /* A stack for this thread's signals, unless it has a good one. */
 static CUresult signal_stack(void) {
     stack_t old;
+    if (!sim_thread_ready()) return CUDA_ERROR_OUT_OF_MEMORY;
     if (has_stack) return CUDA_SUCCESS;
     if (sigaltstack(NULL, &old) != 0 || (old.ss_flags & SS_DISABLE) || old.ss_size < 32768) {
         stack_t mine = {.ss_size = SIGNAL_STACK};
@@ -189,7 +190,8 @@ static CUresult signal_stack(void) {
 /* Before a launch: one query tells whether others have put their handlers before ours. */
 CUresult diag_enter(void) {
     struct sigaction now;
-    if (signal_stack() != CUDA_SUCCESS) return CUDA_ERROR_OPERATING_SYSTEM;
+    const CUresult status = signal_stack();
+    if (status != CUDA_SUCCESS) return status;
     sigaction(SIGSEGV, NULL, &now);
     if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handler) return CUDA_SUCCESS;
     pthread_mutex_lock(&hook_lock);

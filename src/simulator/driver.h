@@ -39,6 +39,9 @@ CUresult sim_fail_with(const SimError *error);
 
 #define SIM_CALL(name)                                                                                                   \
     do {                                                                                                                 \
+        if (__builtin_expect(!sim_thread_ready(), 0)) {                                                                  \
+            return CUDA_ERROR_OUT_OF_MEMORY;                                                                             \
+        }                                                                                                                \
         sim_fail_nothing();                                                                                              \
         if (atomic_load_explicit(&sim_closed[ROW_##name], memory_order_relaxed) != CLOSED_NOT || sim_in_callback) {      \
             return sim_refuse(ROW_##name);                                                                               \

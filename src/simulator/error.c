@@ -9,6 +9,9 @@ static _Thread_local char detail[sizeof(((SimError *)0)->text)];
 
 CUresult sim_fail(CUresult code, const char *format, ...) {
     va_list args;
+    if (!sim_thread_ready()) {
+        return code;
+    }
     va_start(args, format);
     (void)vsnprintf(detail, sizeof(detail), format, args);
     va_end(args);
@@ -16,17 +19,21 @@ CUresult sim_fail(CUresult code, const char *format, ...) {
 }
 
 void sim_fail_nothing(void) {
-    detail[0] = '\0';
+    if (sim_thread_ready()) {
+        detail[0] = '\0';
+    }
 }
 
 CUresult sim_fail_with(const SimError *error) {
-    memcpy(detail, error->text, sizeof(detail));
-    detail[sizeof(detail) - 1] = '\0';
+    if (sim_thread_ready()) {
+        memcpy(detail, error->text, sizeof(detail));
+        detail[sizeof(detail) - 1] = '\0';
+    }
     return error->code;
 }
 
 const char *pygpuSimLastErrorDetail(void) {
-    return detail;
+    return sim_thread_ready() ? detail : "";
 }
 
 typedef struct {

@@ -45,7 +45,8 @@ CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *er
     error->text[0] = 0;
     Job job = {.kernel = kernel, .launch = launch};
     job.blocks = (unsigned long long)launch->grid.x * launch->grid.y * launch->grid.z;
-    if (diag_enter() != CUDA_SUCCESS) return error->code = CUDA_ERROR_OPERATING_SYSTEM;
+    error->code = diag_enter();
+    if (error->code != CUDA_SUCCESS) return error->code;
     pool_run(&job);
     sim_output_flush();
     if (SIM_UNLIKELY(job.error.code != CUDA_SUCCESS)) {

@@ -88,7 +88,8 @@ typedef struct Worker {
     struct { char *text; size_t used, room; SimTriple block; } held; /* printed by the block that runs in loops; runtime.c */
     double started;       /* when this launch was, for watch.c */
     struct Worker *watched_next;
-    pthread_t thread;
+    pthread_t thread, ready_thread;
+    uint64_t ready_for; /* the module whose storage ready_thread has; 0: none */
     uint16_t unused[SIM_MAX_THREADS + 1];
     uint16_t ready[2 * SIM_MAX_THREADS]; /* a power of two */
     uint16_t barrier[SIM_MAX_THREADS + 1];
@@ -143,6 +144,9 @@ SIM_HIDDEN bool warp_resolve(Worker *worker);
 SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord value, SimWord argument);
 
 /* module.c */
+/* Whether the calling thread has the module's static shared memory; false without memory for it. */
+SIM_HIDDEN bool sim_module_ready(const SimModule *module);
+SIM_HIDDEN uint64_t sim_module_number(const SimModule *module); /* that no other one ever has; not 0 */
 SIM_HIDDEN void sim_module_enter(const SimModule *module, char *dynamic); /* before blocks of its kernels run on this thread */
 /* Where the calling thread's variables are that hold the address of dynamic shared memory; they lie among the static shared ones. */
 SIM_HIDDEN unsigned sim_module_pointers(const SimModule *module, char *dynamic, uintptr_t *out, unsigned most);

@@ -4,6 +4,7 @@
  * variables come from the object's full table of symbols: nothing in it is exported. */
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ typedef struct {
 } Variable;
 
 struct SimModule {
+    uint64_t number;
     CUcontext context;
     void *object;
     uintptr_t base, text, text_end, end;
@@ -213,6 +215,7 @@ static CUresult load_object(SimModule *module, const void *image, size_t size) {
     struct link_map *map = NULL;
     if (dlinfo(module->object, RTLD_DI_LINKMAP, &map) != 0 || map == NULL) return CUDA_ERROR_INVALID_IMAGE;
     module->base = map->l_addr;
+    sim_thread_module();
     return CUDA_SUCCESS;
 }
 
@@ -266,6 +269,8 @@ CUresult sim_module_load(CUcontext context, const void *image, size_t size, SimM
     SimModule *module = calloc(1, sizeof *module);
     CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
     if (module != NULL) {
+        static uint64_t last;
+        module->number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
         module->context = context;
         status = load(module, object, bytes);
         if (status == CUDA_SUCCESS) *out = module;
@@ -402,6 +407,25 @@ CUresult sim_kernel_set_attribute(SimKernel *kernel, CUfunction_attribute attrib
 }
 
 /* ---- for exec --------------------------------------------------------------------------------------------------------------- */
+
+extern void *__tls_get_addr(size_t *module_and_offset); /* of the system's loader */
+
+bool sim_module_ready(const SimModule *module) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    size_t place[2] = {0, 0};
+    void *block = NULL;
+    if (module->shared == 0 || dlinfo(module->object, RTLD_DI_TLS_MODID, &place[0]) != 0) return true;
+    if (dlinfo(module->object, RTLD_DI_TLS_DATA, &block) == 0 && block != NULL) return true;
+    pthread_mutex_lock(&lock); /* or another worker would take what is free */
+    const bool room = sim_thread_room(module->shared + 4096);
+    if (room) (void)__tls_get_addr(place);
+    pthread_mutex_unlock(&lock);
+    return room;
+}
+
+uint64_t sim_module_number(const SimModule *module) {
+    return module->number;
+}
 
 void sim_module_enter(const SimModule *module, char *dynamic) {
     for (size_t i = 0; i < module->n_dynamic; i++) {

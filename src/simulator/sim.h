@@ -30,6 +30,14 @@ SIM_EXPORT const char *pygpuSimLastErrorDetail(void);
 /* A failure on a worker thread, handed to whoever synchronizes next. */
 typedef struct { CUresult code; char text[1000]; } SimError;
 
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+/* Whether the calling thread has its thread-local storage; false without memory for it. */
+bool sim_thread_ready(void);
+/* Whether there is memory for storage of that size, which is to be touched at once. */
+bool sim_thread_room(size_t size);
+void sim_thread_module(void); /* one more library with such storage was loaded */
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 typedef enum { SIM_DEVICE, SIM_MANAGED, SIM_HOST, SIM_REGISTERED, SIM_ARRAY, SIM_VARIABLE } SimKind;

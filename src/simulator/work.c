@@ -94,6 +94,13 @@ static CUresult run_guarded(void (*act)(const void *work), const SimWork *work, 
     return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
+/* Without memory for the mark the function is called nevertheless: what it frees is waited for. */
+static void set_in_callback(bool value) {
+    if (sim_thread_ready()) {
+        sim_in_callback = value;
+    }
+}
+
 CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error) {
     switch (work->kind) {
     case WORK_KERNEL:
@@ -103,15 +110,15 @@ CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error) {
     case WORK_SET:
         return run_guarded(run_set, work, "fill", error);
     case WORK_HOST:
-        sim_in_callback = true;
+        set_in_callback(true);
         work->host.call(work->host.data);
-        sim_in_callback = false;
+        set_in_callback(false);
         return CUDA_SUCCESS;
     case WORK_CALLBACK:
-        sim_in_callback = true;
+        set_in_callback(true);
         work->callback.call(work->callback.stream, atomic_load(&context->failed) ? context->error.code : CUDA_SUCCESS,
                             work->callback.data);
-        sim_in_callback = false;
+        set_in_callback(false);
         return CUDA_SUCCESS;
     case WORK_RECORD:
         atomic_store(&work->mark->time, sim_now());

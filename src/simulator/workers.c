@@ -113,8 +113,23 @@ static void run_blocks(Worker *worker, Job *job) {
     }
 }
 
-static bool run_job(Worker *worker, Job *job) {
-    if (worker_ready(worker, job->launch->shared) != CUDA_SUCCESS) {
+/* What this thread needs for the job, besides the worker. */
+static bool job_ready(Worker *worker, const Job *job) {
+    const SimModule *module = job->kernel->module;
+    const uint64_t number = sim_module_number(module);
+    if (worker_ready(worker, job->launch->shared) != CUDA_SUCCESS) return false;
+    if (worker->ready_for != number || !pthread_equal(worker->ready_thread, pthread_self())) {
+        if (!sim_module_ready(module)) return false;
+        worker->ready_for = number; /* asking the loader takes a tenth of a launch */
+        worker->ready_thread = pthread_self();
+    }
+    return true;
+}
+
+/* A helper without memory leaves the job to others. */
+static bool run_job(Worker *worker, Job *job, bool helper) {
+    if (!job_ready(worker, job)) {
+        if (helper) return false;
         SimError error = {CUDA_ERROR_OUT_OF_MEMORY, "no memory for stacks and shared memory"};
         job_failed(job, &error);
         return false;
@@ -130,14 +145,20 @@ static bool run_job(Worker *worker, Job *job) {
 static void *pool_main(void *unused) {
     (void)unused;
     Worker *worker = worker_acquire();
-    if (worker == NULL || diag_enter() != CUDA_SUCCESS) return NULL;
+    const bool ready = worker != NULL && diag_enter() == CUDA_SUCCESS;
+    if (!ready && worker != NULL) worker_release(worker);
     pthread_mutex_lock(&pool_lock);
+    if (!ready) { /* a later launch may start another one */
+        pool_threads--;
+        pthread_mutex_unlock(&pool_lock);
+        return NULL;
+    }
     for (;;) {
         while (pool_jobs == NULL) pthread_cond_wait(&pool_work, &pool_lock);
         Job *job = pool_jobs;
         job->helpers++;
         pthread_mutex_unlock(&pool_lock);
-        run_job(worker, job);
+        run_job(worker, job, true);
         pthread_mutex_lock(&pool_lock);
         for (Job **link = &pool_jobs; *link != NULL; link = &(*link)->later) { /* it has no more blocks for anybody */
             if (*link == job) {
@@ -178,7 +199,7 @@ static bool start_thread(void *(*main)(void *), void *argument, pthread_t *out) 
 static void run_cooperative_block(Job *job) {
     Worker *worker = worker_acquire();
     SimError error = {CUDA_ERROR_OUT_OF_MEMORY, "no memory for the blocks of a cooperative launch"};
-    if (worker != NULL && diag_enter() == CUDA_SUCCESS && worker_ready(worker, job->launch->shared) == CUDA_SUCCESS) {
+    if (worker != NULL && diag_enter() == CUDA_SUCCESS && job_ready(worker, job)) {
         worker_enter(worker, job);
         if (!block_run(worker, atomic_fetch_add(&job->next, 1))) job_failed(job, worker->error);
         worker_leave(worker);
@@ -237,7 +258,7 @@ void pool_run(Job *job) {
         }
         Worker *worker = worker_acquire();
         if (worker != NULL) {
-            run_job(worker, job);
+            run_job(worker, job, false);
             worker_release(worker);
         } else {
             SimError error = {CUDA_ERROR_OUT_OF_MEMORY, "no memory for stacks"};
