@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pygpu import child as child_process
+
 __all__ = ["list_cuda", "list_platforms", "test_cuda_device", "test_device"]
 
 KERNELS = """
@@ -148,12 +150,7 @@ def _run_child(arguments: Sequence[str], timeout: float) -> tuple[list[dict[str,
     code = f"import sys; sys.path[:] = {sys.path!r}; from pygpu.selftest import child; child()"
     command = [sys.executable, "-X", "faulthandler", "-c", code, *arguments]
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout,
-        )
+        done = child_process.run(command, timeout=timeout)
         output, words, error = done.stdout, done.stderr, _death(done.returncode)
     except subprocess.TimeoutExpired as expired:
         output, words, error = expired.stdout or b"", b"", f"it took more than {timeout:g} seconds"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pygpu import cache as disk
+from pygpu import child
 
 from . import images, nvrtc
 from .advice import advice
@@ -38,7 +39,7 @@ _MAX_KEYS = 64
 def get_nvcc_version(nvcc: str) -> str:
     """What `nvcc --version` prints."""
     try:
-        done = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False)
+        done = child.run([nvcc, "--version"], text=True)
         if done.returncode == 0 and done.stdout:
             return done.stdout
     except OSError:
@@ -227,9 +228,7 @@ def _keep(files: dict[str, bytes | None]) -> None:
 
 def run(command: list[str], folder: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
-        )
+        return child.run(command, cwd=folder, text=True, errors="replace")
     except OSError as error:
         raise CompileError(
             f"{command[0]} could not be started ({error}). Leave nvcc= and nvcc's own options out "

@@ -230,4 +230,10 @@ typedef struct {
     CUgraphNode errorNode, errorFromNode;
 } CUgraphExecUpdateResultInfo;
 
+/* Of the simulator alone: who waits for a child process asks whether to stop; not 0: yes. */
+typedef struct {
+    int (*interrupted)(void *data);
+    void *data;
+} CuWaiting;
+
 #endif

@@ -74,6 +74,16 @@ extern long cud_live[LIVE_KINDS];
 
 /* What kernels have printed on the simulator goes to sys.stdout: after waiting. Keeps an exception that is set. */
 void cud_print(void);
+
+/* waiting.c: a call that may wait for child processes of the simulator, without the GIL. */
+typedef struct {
+    CuWaiting hook;
+    PyThreadState *state;
+} CudWaiting;
+void cud_waiting_from(void *function); /* pygpuSimWaiting, NULL on a real driver */
+void cud_waiting_begin(CudWaiting *waiting);
+int cud_waiting_end(CudWaiting *waiting); /* -1 if the handler of a signal has raised */
+
 int cud_print_from(void *function); /* pygpuSimReadOutput, NULL on a real driver; -1 with an exception */
 
 /* ---- module state ----------------------------------------------------------------------------------------------- */

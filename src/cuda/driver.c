@@ -105,6 +105,7 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *path_object
         pg_library_close(opened);
         return NULL;
     }
+    cud_waiting_from(pg_library_symbol(opened, "pygpuSimWaiting"));
     library = opened;
     strcpy(library_path, PyUnicode_AsUTF8(path_object));
     Py_RETURN_NONE;
@@ -120,6 +121,7 @@ static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
         last_detail = NULL;
         driver_version = 0;
         cud_print_from(NULL);
+        cud_waiting_from(NULL);
         pg_library_close(library);
         library = NULL;
         library_path[0] = '\0';

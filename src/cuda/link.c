@@ -237,11 +237,20 @@ static PyObject *Linker_link_module(PyObject *op, PyObject *Py_UNUSED(ignored)) 
     CUmodule module = NULL;
     CUresult status;
     const char *routine;
+    CudWaiting waiting;
     self->busy = 1;
-    Py_BEGIN_ALLOW_THREADS
+    cud_waiting_begin(&waiting);
     status = complete(self, &module, &routine);
-    Py_END_ALLOW_THREADS
+    const int interrupted = cud_waiting_end(&waiting) < 0;
     self->busy = 0;
+    if (interrupted) {
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
+        PyObject *unwanted = status == CUDA_SUCCESS ? cud_module_wrap(self->state, module, self->context, NULL) : NULL;
+        Py_XDECREF(unwanted);
+        PyErr_Restore(type, value, traceback);
+        return NULL;
+    }
     if (status != CUDA_SUCCESS) {
         return raise_link(self, routine, status);
     }

@@ -222,7 +222,8 @@ static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *arg
     nvrtcProgram program = NULL;
     nvrtcResult result = NVRTC_SUCCESS, ignored = NVRTC_SUCCESS;
     const char *routine = "nvrtcCreateProgram";
-    Py_BEGIN_ALLOW_THREADS
+    CudWaiting waiting;
+    cud_waiting_begin(&waiting);
     NVRTC_CALL(result, nvrtcCreateProgram, &program, source, name, n_headers, texts[2], texts[1]);
     for (int i = 0; i < n_expressions && result == NVRTC_SUCCESS; i++) {
         routine = "nvrtcAddNameExpression";
@@ -232,7 +233,9 @@ static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *arg
         routine = "nvrtcCompileProgram";
         NVRTC_CALL(result, nvrtcCompileProgram, program, n_options, texts[0]);
     }
-    Py_END_ALLOW_THREADS
+    if (cud_waiting_end(&waiting) < 0) {
+        goto destroy;
+    }
     PyObject *log = program != NULL ? log_of(program) : PyUnicode_FromString("");
     int well = result == NVRTC_SUCCESS;
     PyObject *cubin = well ? get_CUBIN(program) : Py_NewRef(Py_None);
@@ -248,6 +251,7 @@ static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *arg
     Py_XDECREF(cubin);
     Py_XDECREF(ptx);
     Py_XDECREF(names);
+destroy:
     if (program != NULL) {
         NVRTC_CALL(ignored, nvrtcDestroyProgram, &program);
         (void)ignored;

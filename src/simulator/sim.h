@@ -1,7 +1,7 @@
 /* sim.h - what the files of libpygpu_cudasim share.
  *
  * The library has the symbols of the CUDA driver and of NVRTC (the rows of cuda.fn and nvrtc.fn) and nothing else that is visible,
- * except pygpuSimLastErrorDetail and pygpuSimReadOutput. Layers, each knowing only those above it in this list:
+ * except pygpuSimLastErrorDetail, pygpuSimReadOutput and pygpuSimWaiting. Layers, each knowing only those above it in this list:
  *   memory    allocations: addresses, sizes, kinds, who owns them; device addresses are host addresses
  *   exec      blocks and threads: fibers, barriers, warp operations, the pool of workers, faults inside kernels
  *   module    images: shared objects made by the compiler below, their kernels and variables
@@ -27,6 +27,8 @@ typedef struct { unsigned x, y, z; } SimDim3;
 CUresult sim_fail(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What was wrong last in this thread, "" if nothing was said; valid until the thread's next failure. */
 SIM_EXPORT const char *pygpuSimLastErrorDetail(void);
+/* Whom this thread asks, while it waits for a compiler, whether to stop: until it is given NULL. */
+SIM_EXPORT void pygpuSimWaiting(const CuWaiting *waiting);
 /* A failure on a worker thread, handed to whoever synchronizes next. */
 typedef struct { CUresult code; char text[1000]; } SimError;
 

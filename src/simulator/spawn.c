@@ -45,6 +45,42 @@ void words_free(Words *words) {
     memset(words, 0, sizeof *words);
 }
 
+/* ---- being told to stop ---------------------------------------------------------------------- */
+
+static pthread_once_t waiting_once = PTHREAD_ONCE_INIT;
+static pthread_key_t waiting_key; /* a thread's CuWaiting, or &stopped if it was told to stop */
+static bool has_waiting_key;
+static const CuWaiting stopped;
+
+static void make_waiting_key(void) {
+    has_waiting_key = pthread_key_create(&waiting_key, NULL) == 0;
+}
+
+static const CuWaiting *waiting_of_thread(void) {
+    pthread_once(&waiting_once, make_waiting_key);
+    return has_waiting_key ? pthread_getspecific(waiting_key) : NULL;
+}
+
+void pygpuSimWaiting(const CuWaiting *waiting) {
+    (void)waiting_of_thread();
+    if (has_waiting_key) (void)pthread_setspecific(waiting_key, waiting);
+}
+
+bool spawn_stopped(void) {
+    return waiting_of_thread() == &stopped;
+}
+
+/* Asks, and remembers the answer. */
+static bool is_interrupted(void) {
+    const CuWaiting *waiting = waiting_of_thread();
+    if (waiting == NULL || waiting == &stopped) return waiting != NULL;
+    if (waiting->interrupted(waiting->data) == 0) return false;
+    (void)pthread_setspecific(waiting_key, &stopped);
+    return true;
+}
+
+/* ---- the process ------------------------------------------------------------------------------- */
+
 static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -59,19 +95,26 @@ static void add_within(Text *text, const char *part, size_t n, size_t most) {
     if (n > room) text_puts(text, "\n... (and more)\n");
 }
 
-/* Both streams are read at once, so that neither can fill up and stop the other. False: they were still open when the time was over. */
+#define ASKED_EVERY 0.1 /* [s] */
+
+/* Both streams are read at once, so that neither can fill up and stop the other. False: they were still open when the time was over, or when
+ * this thread was told to stop. */
 static bool collect(int out_fd, int error_fd, Text *out, Text *error, double limit) {
     struct pollfd from[2] = {{.fd = out_fd, .events = POLLIN}, {.fd = error_fd, .events = POLLIN}};
     Text *const texts[2] = {out, error};
     char part[65536];
     const double end = now() + limit;
+    double ask = now() + ASKED_EVERY;
     for (int open = 2; open > 0;) {
-        const double left = end - now();
-        if (limit > 0 && left <= 0) return false;
-        if (poll(from, 2, limit > 0 ? (int)(1000 * (left < 1000 ? left : 1000)) + 1 : -1) < 0) {
-            if (errno == EINTR) continue;
-            return true;
+        const double time = now(), left = limit > 0 && end < ask ? end - time : ask - time;
+        if (limit > 0 && end <= time) return false;
+        const int found = poll(from, 2, left > 0 ? (int)(1000 * left) + 1 : 0);
+        if (found < 0 && errno != EINTR) return true;
+        if (now() >= ask || found < 0) {
+            if (is_interrupted()) return false;
+            ask = now() + ASKED_EVERY;
         }
+        if (found <= 0) continue;
         for (int i = 0; i < 2; i++) {
             if (from[i].fd < 0 || from[i].revents == 0) continue;
             const ssize_t n = read(from[i].fd, part, sizeof part);
@@ -93,6 +136,7 @@ static int spawn_within(const Words *words, const char *directory, Text *out, Te
     posix_spawnattr_t attributes;
     sigset_t none;
     pid_t child;
+    if (spawn_stopped()) return -1;
     if (pipe2(out_pipe, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0) {
         text_puts(error, "no pipe for the compiler\n");
         goto close;
@@ -121,7 +165,7 @@ static int spawn_within(const Words *words, const char *directory, Text *out, Te
     int how;
     if (!ended) {
         kill(-child, SIGKILL);
-        text_printf(error, "%s: did not end within %g s (PYGPU_SIM_COMPILE_TIMEOUT) and was stopped\n", words->words[0], limit);
+        if (!spawn_stopped()) text_printf(error, "%s: did not end within %g s (PYGPU_SIM_COMPILE_TIMEOUT) and was stopped\n", words->words[0], limit);
     }
     while (waitpid(child, &how, 0) < 0) {
         if (errno != EINTR) { /* somebody else waits for all children: its files tell whether it worked */
