@@ -84,6 +84,7 @@ void cud_waiting_from(void *function); /* pygpuSimWaiting, NULL on a real driver
 void cud_waiting_begin(CudWaiting *waiting);
 int cud_waiting_end(CudWaiting *waiting); /* -1 if the handler of a signal has raised */
 
+void cud_pools_tell(void *function); /* pygpuSimUse, likewise */
 int cud_print_from(void *function); /* pygpuSimReadOutput, NULL on a real driver; -1 with an exception */
 
 /* ---- module state ----------------------------------------------------------------------------------------------- */

@@ -106,6 +106,7 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *path_object
         return NULL;
     }
     cud_waiting_from(pg_library_symbol(opened, "pygpuSimWaiting"));
+    cud_pools_tell(pg_library_symbol(opened, "pygpuSimUse"));
     library = opened;
     strcpy(library_path, PyUnicode_AsUTF8(path_object));
     Py_RETURN_NONE;
@@ -122,6 +123,7 @@ static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
         driver_version = 0;
         cud_print_from(NULL);
         cud_waiting_from(NULL);
+        cud_pools_tell(NULL);
         pg_library_close(library);
         library = NULL;
         library_path[0] = '\0';

@@ -220,7 +220,7 @@ static PyObject *new_pagelocked(State *state, ArrayLayout *layout, PyObject *fla
     Context *context = flags_arg != NULL && pg_as_u32(flags_arg, call, "mem_flags", &flags) < 0 ? NULL : cud_context_current(state);
     HostMemory *self = context != NULL ? cud_host_memory_new(state, state->PagelockedHostAllocationType, HOST_PAGELOCKED, context) : NULL;
     Py_XDECREF((PyObject *)context);
-    if (self == NULL || (self->data = cud_host_alloc(context, layout->size, flags)) == NULL) {
+    if (self == NULL || (self->data = cud_host_alloc(context, layout->size, layout->size, flags)) == NULL) {
         Py_XDECREF((PyObject *)self);
         Py_CLEAR(layout->dtype);
         return NULL;
@@ -228,7 +228,7 @@ static PyObject *new_pagelocked(State *state, ArrayLayout *layout, PyObject *fla
     return over(self, layout);
 }
 
-void *cud_host_alloc(Context *context, size_t size, unsigned int flags) {
+void *cud_host_alloc(Context *context, size_t size, size_t asked, unsigned int flags) {
     State *state = context->state;
     void *data = NULL;
     cud_context_lend(context);
@@ -251,9 +251,9 @@ void *cud_host_alloc(Context *context, size_t size, unsigned int flags) {
     if (status != CUDA_SUCCESS) {
         if (again == 0) {
             if (size > room) {
-                cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes of page-locked memory, and the machine has %zu left", size, room);
+                cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes of page-locked memory, and the machine has %zu left", asked, room);
             } else {
-                cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes", size);
+                cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes", asked);
             }
         }
         cud_context_returned(context);

@@ -4,7 +4,7 @@
  * in. The driver may wait for running kernels when it takes memory back, so the GIL is released for that. */
 #include "memory.h"
 
-CUdeviceptr cud_memory_alloc(State *state, size_t size) {
+CUdeviceptr cud_memory_alloc(State *state, size_t size, size_t asked) {
     CUdeviceptr ptr = 0;
     CUresult status;
     int tries = 0, again;
@@ -17,7 +17,7 @@ CUdeviceptr cud_memory_alloc(State *state, size_t size) {
     } while (again == 1);
     if (status != CUDA_SUCCESS) {
         if (again == 0) {
-            cud_raise_with(state, "cuMemAlloc", status, "asked for %zu bytes", size);
+            cud_raise_with(state, "cuMemAlloc", status, "asked for %zu bytes", asked);
         }
         return 0;
     }
@@ -220,7 +220,7 @@ static PyObject *allocate(State *state, size_t size) {
     if (context == NULL) {
         return NULL;
     }
-    CUdeviceptr ptr = size > 0 ? cud_memory_alloc(state, size) : 0;
+    CUdeviceptr ptr = size > 0 ? cud_memory_alloc(state, size, size) : 0;
     Allocation *self = ptr != 0 || size == 0 ? cud_allocation_new(state, state->DeviceAllocationType, context, ptr, size, MEMORY_PLAIN) : NULL;
     if (self == NULL && ptr != 0) {
         cud_memory_free(context, ptr);

@@ -17,7 +17,7 @@ PyObject *cud_allocation_free_method(PyObject *op, const char *call);
 /* Memory that cannot be given back in its own context is lost with that context: then nothing is called. */
 void cud_memory_free(Context *context, CUdeviceptr ptr);
 /* cuMemAlloc of size > 0 bytes with garbage collection and a second try; 0 and an exception if that fails. */
-CUdeviceptr cud_memory_alloc(State *state, size_t size);
+CUdeviceptr cud_memory_alloc(State *state, size_t size, size_t asked); /* asked: by the user, for the message */
 
 /* What a call uses with the GIL released, or a view shows, is pinned. */
 static inline void cud_pin(Allocation *self) {
@@ -110,7 +110,7 @@ typedef struct {
 HostMemory *cud_host_memory_new(State *state, PyTypeObject *type, int kind, Context *context); /* context may be NULL */
 void cud_host_memory_dealloc(PyObject *op);
 PyObject *cud_host_memory_free(PyObject *op, PyObject *ignored);
-void *cud_host_alloc(Context *context, size_t size, unsigned int flags); /* cuMemHostAlloc; NULL with an exception */
+void *cud_host_alloc(Context *context, size_t size, size_t asked, unsigned int flags); /* cuMemHostAlloc; NULL with an exception */
 /* Bytes of memory that the machine can still give; SIZE_MAX if that is not known, or size is too small to matter. */
 size_t cud_host_room(size_t size);                                  /* host_room.c */
 void cud_host_block_return(HostMemory *self, void *data);           /* pool_host.c */

@@ -43,6 +43,15 @@ static void Block_free(Block *block) {
     Py_DECREF((PyObject *)context);
 }
 
+static int (*tell_use)(CUdeviceptr base, size_t size); /* pygpuSimUse, if it looks at that */
+
+void cud_pools_tell(void *function) {
+    *(void **)(void *)&tell_use = function;
+    if (tell_use != NULL && tell_use(0, 0) == 0) {
+        tell_use = NULL;
+    }
+}
+
 static Block **bin_of(Pool *self, uint32_t bin) {
     Block **exponent = self->bins[bin >> POOL_BITS];
     return exponent == NULL ? NULL : &exponent[bin & ((1u << POOL_BITS) - 1u)];
@@ -65,7 +74,7 @@ void cud_block_return(Block *block) {
 }
 
 /* Memory for a new block, in the pool's own context. */
-static int Block_fill(Pool *self, Block *block, const char *call) {
+static int Block_fill(Pool *self, Block *block, size_t asked, const char *call) {
     ContextGuard guard;
     CUresult status;
     if (cud_context_enter(self->context, &guard, &status) < 0) {
@@ -75,15 +84,15 @@ static int Block_fill(Pool *self, Block *block, const char *call) {
         return -1;
     }
     if (self->host) {
-        block->data = cud_host_alloc(self->context, block->size, self->flags);
+        block->data = cud_host_alloc(self->context, block->size, asked, self->flags);
     } else {
-        block->ptr = cud_memory_alloc(self->state, block->size);
+        block->ptr = cud_memory_alloc(self->state, block->size, asked);
     }
     cud_context_leave(&guard);
     return block->data != NULL || block->ptr != 0 ? 0 : -1;
 }
 
-static Block *Block_new(Pool *self, uint32_t bin, const char *call) {
+static Block *Block_new(Pool *self, uint32_t bin, size_t asked, const char *call) {
     Block ***exponent = &self->bins[bin >> POOL_BITS]; /* made now, so that returning the block cannot fail */
     if (*exponent == NULL && (*exponent = PyMem_Calloc((size_t)1 << POOL_BITS, sizeof **exponent)) == NULL) {
         PyErr_NoMemory();
@@ -98,7 +107,7 @@ static Block *Block_new(Pool *self, uint32_t bin, const char *call) {
     block->size = pg_bin_size(bin, POOL_BITS);
     block->usage.latest = CUD_NO_STREAM;
     block->pool = self;
-    if (Block_fill(self, block, call) < 0) {
+    if (Block_fill(self, block, asked, call) < 0) {
         PyMem_Free(block);
         return NULL;
     }
@@ -135,10 +144,13 @@ Block *cud_pool_take(Pool *self, size_t size, const char *call) {
     }
     if (block != NULL) {
         self->held_blocks--;
-    } else if ((block = Block_new(self, number, call)) == NULL) {
+    } else if ((block = Block_new(self, number, size, call)) == NULL) {
         return NULL;
     }
     block->asked = size;
+    if (PG_UNLIKELY(tell_use != NULL) && block->ptr != 0) {
+        (void)tell_use(block->ptr, size);
+    }
     self->active_blocks++;
     self->active_bytes += (Py_ssize_t)size;
     Py_INCREF((PyObject *)self); /* block->pool */

@@ -266,12 +266,14 @@ static bool in_allocation(struct Check *check, uintptr_t address, size_t size) {
     }
     for (unsigned i = 0; i < N_CACHE; i++) {
         const SimBlock *block = &check->cache[i];
-        if (address - block->base < block->size) return size <= block->size - (address - block->base);
+        const size_t offset = address - block->base;
+        if (offset < block->size) return offset < block->used && size <= block->used - offset;
     }
     SimBlock block;
     if (!sim_memory_find(address, &block) || block.freed) return false;
     check->cache[check->next++ % N_CACHE] = block;
-    return size <= block.size - (address - block.base);
+    const size_t offset = address - block.base;
+    return offset < block.used && size <= block.used - offset;
 }
 
 static void remember(Worker *worker, uintptr_t address, unsigned long long size, int kind, const void *place) {

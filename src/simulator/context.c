@@ -109,6 +109,12 @@ bool sim_context_idle(SimContext *context) {
     return busy == NULL && !captured;
 }
 
+bool sim_context_still(SimContext *context) {
+    SimStream *busy = busy_stream(context, false);
+    sim_object_drop(busy);
+    return busy == NULL && sim_context_idle(context);
+}
+
 /* A stream whose work is being held back, with a reference. */
 static SimStream *held_back(void) {
     SimStream *found = NULL;

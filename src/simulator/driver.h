@@ -157,6 +157,7 @@ CUresult sim_context_wait(SimContext *context);
 void sim_context_wait_default(SimContext *context);
 /* Nothing is queued, running or being captured on its default stream and those that this waits for. */
 bool sim_context_idle(SimContext *context);
+bool sim_context_still(SimContext *context); /* the same, with streams that block nobody */
 void sim_contexts_kick(void); /* deferred mode: what is queued anywhere may run */
 
 static inline CUcontext sim_context_handle(const SimContext *context) {

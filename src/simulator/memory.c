@@ -267,7 +267,7 @@ static CUresult alloc(CUcontext context, CUdevice device, size_t size, SimKind k
         SIM_TRY(charge(device, rounded));
     }
     void *base = sim_pages_alloc(size, kind == SIM_HOST || kind == SIM_MANAGED);
-    SimBlockInfo info = {.block = {.base = (uintptr_t)base, .size = size, .kind = kind, .context = context, .flags = flags}};
+    SimBlockInfo info = {.block = {.base = (uintptr_t)base, .size = size, .used = size, .kind = kind, .context = context, .flags = flags}};
     info.pool = pool;
     info.pool_handle = pool != NULL ? pool->object.handle : 0;
     info.device = device;
@@ -311,9 +311,33 @@ CUresult sim_memory_adopt(CUcontext context, uintptr_t base, size_t size, SimKin
     if (size == 0 || base == 0 || base + size < base) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "no memory: %zu bytes at %#zx", size, (size_t)base);
     }
-    SimBlockInfo info = {.block = {.base = base, .size = size, .kind = kind, .context = context, .flags = flags}};
+    SimBlockInfo info = {.block = {.base = base, .size = size, .used = size, .kind = kind, .context = context, .flags = flags}};
     info.device = device_of(context);
     return enter(&info);
+}
+
+int pygpuSimUse(CUdeviceptr base, size_t size) {
+    SimBlockInfo info = {.id = 0};
+    if (!sim_checked() || !sim_memory_info((uintptr_t)base, &info)) {
+        return sim_checked();
+    }
+    SimContext *context = sim_object_take((uintptr_t)info.block.context, SIM_CONTEXT);
+    bool idle = context != NULL && sim_context_still(context);
+    for (int i = 0; i < 500 && context != NULL && !idle; i++) { /* it may wait for its caller */
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        idle = sim_context_still(context);
+    }
+    sim_object_drop(context);
+    pthread_rwlock_wrlock(&lock);
+    Node *node = containing((uintptr_t)base);
+    if (node != NULL && node->info.id == info.id) {
+        SimBlock *block = &node->info.block;
+        const size_t most = size < block->size ? size : block->size;
+        block->used = idle || most > block->used ? most : block->used;
+    }
+    pthread_rwlock_unlock(&lock);
+    atomic_fetch_add(&epoch, 1);
+    return 1;
 }
 
 /* With the table's node out of it: gives back what it stood for. */

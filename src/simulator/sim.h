@@ -1,7 +1,7 @@
 /* sim.h - what the files of libpygpu_cudasim share.
  *
  * The library has the symbols of the CUDA driver and of NVRTC (the rows of cuda.fn and nvrtc.fn) and nothing else that is visible,
- * except pygpuSimLastErrorDetail, pygpuSimReadOutput and pygpuSimWaiting. Layers, each knowing only those above it in this list:
+ * except pygpuSimLastErrorDetail, pygpuSimReadOutput, pygpuSimWaiting and pygpuSimUse. Layers, each knowing only those above it in this list:
  *   memory    allocations: addresses, sizes, kinds, who owns them; device addresses are host addresses
  *   exec      blocks and threads: fibers, barriers, warp operations, the pool of workers, faults inside kernels
  *   module    images: shared objects made by the compiler below, their kernels and variables
@@ -47,11 +47,17 @@ typedef enum { SIM_DEVICE, SIM_MANAGED, SIM_HOST, SIM_REGISTERED, SIM_ARRAY, SIM
 typedef struct {
     uintptr_t base;
     size_t size;       /* as asked for */
+    size_t used;       /* of it, what its owner uses now: see pygpuSimUse */
     SimKind kind;
     bool freed;        /* a block that was freed lately: for messages, and not to be touched */
     CUcontext context;
     unsigned flags;
 } SimBlock;
+
+/* Of the allocation at base, only the first size bytes are in use: what the pool of allocations that
+ * it belongs to was asked for. Work that is pending may have been given more: it is waited
+ * for, and if that takes long the larger of both sizes counts. Not 0 if anybody looks at that, as with PYGPU_SIM_CHECK; a base of 0 only asks. */
+SIM_EXPORT int pygpuSimUse(CUdeviceptr base, size_t size);
 
 /* The allocation that contains address; false if there is none. near: the closest one below it, or one freed lately. */
 bool sim_memory_find(uintptr_t address, SimBlock *out);

@@ -1,6 +1,9 @@
 """PYGPU_SIM_CHECK=1: what it finds, and that sound kernels pass it."""
 
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -296,3 +299,37 @@ def test_host_pointers(checked):
     with pytest.raises(Exception, match="invalid read of 4 bytes at address .*: ") as e:
         checked.launch("host_pointer", 1, 1, a, np.array([host.ctypes.data], "u8"))
     assert e.value.code == 700
+
+
+POOLED = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+import pygpu.cuda.autoinit
+from pygpu.cuda import gpuarray
+from pygpu.cuda.compiler import SourceModule
+
+k = SourceModule("__global__ void k(float *x, int i) { x[i] = 1; }").get_function("k")
+blocks = set()
+for n in (1020, 1000, 1023, 1001):  # all have the same block, one after the other
+    x = gpuarray.empty(n, np.float32)
+    blocks.add(x.ptr)
+    k(x, np.int32(n - 1), block=(1, 1, 1))
+    del x
+assert len(blocks) == 1
+x = gpuarray.zeros(1000, np.float32)
+try:
+    k(x, np.int32(1000), block=(1, 1, 1))
+    pygpu.cuda.autoinit.context.synchronize()
+except Exception as error:
+    print(error)
+"""
+
+
+def test_bounds_are_the_arrays_not_those_of_its_pools_block():
+    environment = os.environ | {"PYGPU_CUDA": "simulator", "PYGPU_SIM_CHECK": "1"}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", POOLED], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "0 bytes past the end of the 4000-byte allocation" in done.stdout
