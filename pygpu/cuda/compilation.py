@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -28,6 +29,8 @@ __all__ = ["NAME", "Compilation", "get_nvcc_version", "run", "simulator_identity
 
 NAME = "kernel.cu"
 _CACHE_FORMAT = "cuda 2"
+# What the simulator says of a machine without a C++ compiler (src/simulator/spawn.c).
+_NO_COMPILER = re.compile(r"pygpu's simulator needs a C\+\+ compiler|PYGPU_SIM_CXX names a C\+\+")
 
 # Names of results, by all that they depend on, of sources without headers: making one takes longer
 # than reading what is kept under it.
@@ -99,7 +102,10 @@ class Compilation:
         if status != 0:
             command = ["nvrtc", *words, NAME]
             log = result.log + advice(result.log)
-            raise CompileError(f"nvrtc compilation of {NAME} failed", command, "", log)
+            headline = f"nvrtc compilation of {NAME} failed"
+            if _NO_COMPILER.match(result.log):
+                headline = f"{NAME} cannot be compiled for the simulator without a C++ compiler"
+            raise CompileError(headline, command, "", log)
         return result
 
     def with_nvcc(

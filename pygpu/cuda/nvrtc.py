@@ -108,6 +108,10 @@ def _advice() -> str:
     lines += [f"  {path}: {result.removeprefix(path + ': ')}" for path, result in _tried]
     major = _driver_major() or 13
     package = f"nvidia-cuda-nvrtc-cu{major}" if major < 13 else "nvidia-cuda-nvrtc"
+    if os.environ.get(VARIABLE):
+        lines[0] = f"{VARIABLE} does not name NVRTC, the compiler for CUDA C++:"
+        lines.append(f"Set it to the path of libnvrtc.so, or unset it and pip install {package}")
+        return "\n".join(lines)
     lines.append(f"To install it: pip install {package}")
     lines.append(f"or set {VARIABLE} to the library's path.")
     return "\n".join(lines)

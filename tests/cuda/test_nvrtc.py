@@ -1,5 +1,6 @@
 """NVRTC: nvcc's options, where the library is looked for, headers. Needs no device."""
 
+import os
 import subprocess
 import sys
 
@@ -115,6 +116,24 @@ except nvrtc.NvrtcMissing as error:
 """
     out = run(program, PYGPU_NVRTC_LIBRARY="libm.so.6").stdout
     assert "not an NVRTC library: it has no function nvrtc" in out
+    assert out.startswith("PYGPU_NVRTC_LIBRARY does not name NVRTC")
+
+
+def test_nvcc_does_not_stand_in_for_a_library_that_is_not_nvrtc(tmp_path):
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text("#!/bin/sh\necho called >&2; exit 1\n")
+    nvcc.chmod(0o755)
+    program = """
+from pygpu.cuda import nvrtc
+from pygpu.cuda.compiler import compile
+try:
+    compile("__global__ void k() {}", arch="sm_90", cache_dir=False)
+except nvrtc.NvrtcMissing as error:
+    print(error)
+"""
+    path = os.pathsep.join((str(tmp_path), os.environ["PATH"]))
+    out = run(program, PYGPU_NVRTC_LIBRARY="libm.so.6", PATH=path).stdout
+    assert out.startswith("PYGPU_NVRTC_LIBRARY does not name NVRTC")
 
 
 REAL = """

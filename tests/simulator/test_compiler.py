@@ -234,6 +234,46 @@ except Exception as e:
     assert b"PYGPU_SIM_CXX names a C++ compiler that does not run: /no/such/comp" in out.stdout
 
 
+SOURCE_MODULE = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import pygpu.cuda.autoinit
+from pygpu.cuda import compiler
+try:
+    compiler.SourceModule("__global__ void k(volatile int *a) { a[0] += 1; a[0]++; }")
+except Exception as error:
+    print(error)
+"""
+
+
+def said_of_source_module(tmp_path, **environment):
+    environment = os.environ | {"PYGPU_CACHE_DIR": str(tmp_path), **environment}
+    command = [sys.executable, "-P", "-c", SOURCE_MODULE]
+    done = subprocess.run(
+        command, env=environment | {"PYGPU_CUDA": "simulator"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    return done.stdout
+
+
+def test_headline_without_a_compiler(tmp_path):
+    said = said_of_source_module(tmp_path, PYGPU_SIM_CXX="/no/such/compiler")
+    assert said.startswith("kernel.cu cannot be compiled for the simulator without a C++ compiler")
+
+
+def test_volatile_variables_make_no_warnings_in_checked_programs(tmp_path):
+    script = """
+from simulator.conftest import LIBRARY, Simulator
+simulator = Simulator(LIBRARY)
+simulator.compile("__global__ void k(volatile int *a) { a[0] += 1; a[0]++; }", ["-std=c++20"])
+print(repr(simulator.log))
+"""
+    environment = os.environ | {"PYGPU_CACHE_DIR": str(tmp_path), "PYGPU_SIM_CHECK": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+    command = [sys.executable, "-c", script]
+    assert subprocess.check_output(command, env=environment, text=True) == "''\n"
+
+
 @pytest.mark.parametrize(
     "then, message",
     [
