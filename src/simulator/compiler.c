@@ -233,6 +233,7 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
         words_add(&words, "-Wuninitialized");
         words_add(&words, "-Wno-attributes"); /* "used" on what is only declared */
         words_add(&words, cxx->clang ? "-Wno-deprecated-volatile" : "-Wno-volatile"); /* of C++20, on what CUDA programs have */
+        if (!cxx->clang) words_add(&words, "-Wno-tsan"); /* of fences, which the hooks know */
         words_add(&words, cxx->clang ? "-Wconditional-uninitialized" : "-Wmaybe-uninitialized");
     } else {
         words_add(&words, "-w");

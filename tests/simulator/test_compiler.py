@@ -261,11 +261,12 @@ def test_headline_without_a_compiler(tmp_path):
     assert said.startswith("kernel.cu cannot be compiled for the simulator without a C++ compiler")
 
 
-def test_volatile_variables_make_no_warnings_in_checked_programs(tmp_path):
+def test_volatile_variables_and_fences_make_no_warnings_in_checked_programs(tmp_path):
     script = """
 from simulator.conftest import LIBRARY, Simulator
 simulator = Simulator(LIBRARY)
-simulator.compile("__global__ void k(volatile int *a) { a[0] += 1; a[0]++; }", ["-std=c++20"])
+source = "__global__ void k(volatile int *a) { a[0] += 1; __threadfence(); a[0]++; }"
+simulator.compile(source, ["-std=c++20"])
 print(repr(simulator.log))
 """
     environment = os.environ | {"PYGPU_CACHE_DIR": str(tmp_path), "PYGPU_SIM_CHECK": "1"}
