@@ -135,7 +135,16 @@ class CUDABackend(Backend):
             if 0 < int(data) < _FIRST_PAGES:
                 raise ValueError(f"{name}: {int(data):#x} is no address of memory") from None
             return  # memory that somebody else mapped, perhaps; 0: to come later
-        place = int(data) - start
+        address = int(data)
+        place = address - start
+        if place + low < 0 or place + high > size:
+            # The driver tells of one piece only where several were mapped beside each other.
+            known = None
+            if 0 < address + low < address + high < 1 << 64:
+                known = _cuda._memory_range(address + low, high - low)
+            if known is not None:
+                start, size, _ = known
+                place = address - start
         if place + low < 0 or place + high > size:
             raise ValueError(
                 f"{name}: items lie from byte {place + low} to byte {place + high} of the "

@@ -268,6 +268,7 @@ overflow:
 static int check_end(Box *self, const char *call, const End *end, Corner *at) {
     const CUDA_MEMCPY3D_PEER *c = &self->copy;
     size_t bytes, room;
+    int is_known = 1;
     switch (at->type) {
     case CU_MEMORYTYPE_ARRAY: {
         const ArrayObject *array = (ArrayObject *)end->object;
@@ -301,11 +302,13 @@ static int check_end(Box *self, const char *call, const End *end, Corner *at) {
         if (end->object != NULL && cud_is_allocation(self->state, end->object) && cud_allocation_alive((Allocation *)end->object, call) < 0) {
             return -1;
         }
-        room = (end->object != NULL || end->host != NULL) && at->device == end->base ? end->room : cud_room_at(at->device);
+        is_known = (end->object != NULL || end->host != NULL) && at->device == end->base;
+        room = end->room;
     range:
         if (span(self, call, at, c->WidthInBytes, c->Height, c->Depth, &bytes) < 0) {
             return -1;
         }
+        room = is_known ? room : cud_room_at(at->device, bytes);
         if (bytes > room) {
             cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE, "the box ends at byte %zu of the %s, which has %zu", bytes, at->side, room);
             return -1;

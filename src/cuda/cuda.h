@@ -330,9 +330,6 @@ static inline int cud_is_allocation(State *state, PyObject *obj); /* of any kind
 /* -1 with a LogicError after free(), or if its context was destroyed. */
 int cud_allocation_alive(Allocation *self, const char *call);
 
-/* -1 with a LogicError if n bytes do not fit into size. */
-int cud_check_range(State *state, const char *call, const char *name, CUdeviceptr ptr, size_t size, size_t n);
-
 typedef struct {
     CUD_HEAD
     CUmodule handle;

@@ -43,7 +43,7 @@ typedef struct {
 
 typedef struct {
     CUdeviceptr ptr;
-    size_t size;            /* bytes from there to the end; SIZE_MAX: not known */
+    size_t size;            /* bytes from there to the end; SIZE_MAX: not known. Without allocation at least as many: see cud_room_at() */
     Allocation *allocation; /* owned, as what gave it may drop it in any code of a program; NULL: not known */
 } DevicePointer;
 
@@ -51,9 +51,12 @@ typedef struct {
 int cud_device_pointer(State *state, PyObject *obj, const char *call, const char *name, DevicePointer *out);
 /* The same with a check that n bytes fit. */
 int cud_device_range(State *state, PyObject *obj, const char *call, const char *name, size_t n, DevicePointer *out);
+/* The check alone: -1 with a LogicError if n bytes do not fit. May find that there are more than *at says. */
+int cud_check_range(State *state, const char *call, const char *name, DevicePointer *at, size_t n);
 static inline void cud_device_release(DevicePointer *at) { Py_CLEAR(at->allocation); }
-/* Bytes from ptr to the end of the driver's allocation that it lies in; SIZE_MAX if the driver does not know it. */
-size_t cud_room_at(CUdeviceptr ptr);
+/* Bytes from ptr to the end of the memory that it lies in; SIZE_MAX if the driver does not know it. n: how many are of interest, as
+ * memory may consist of many pieces, and only as many of them are looked at. See range.c. */
+size_t cud_room_at(CUdeviceptr ptr, size_t n);
 /* The address of an allocation goes to somebody who may use it on any stream. */
 int cud_allocation_expose(Allocation *self, const char *call);
 PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdeviceptr ptr, size_t room, const char *call, PyObject *const *args,

@@ -1,14 +1,6 @@
 /* pointer.c - device addresses: what calls accept as one, how many bytes lie behind it, PointerHolderBase, views. */
 #include "memory.h"
 
-size_t cud_room_at(CUdeviceptr ptr) {
-    CUdeviceptr base = 0;
-    size_t size = 0;
-    CUresult status = CUDA_SUCCESS;
-    CU_BESIDE(status, cuMemGetAddressRange, &base, &size, ptr);
-    return status == CUDA_SUCCESS && ptr >= base && ptr - base <= size ? size - (size_t)(ptr - base) : SIZE_MAX;
-}
-
 Allocation *cud_managed_base(State *state, PyObject *array) {
     for (int depth = 0; depth < 64 && array != NULL; depth++) {
         if (PyObject_TypeCheck(array, state->ManagedAllocationType)) {
@@ -26,7 +18,7 @@ static int from_integer(PyObject *obj, const char *call, const char *name, Devic
         return -1;
     }
     out->ptr = address;
-    out->size = address != 0 ? cud_room_at(address) : 0;
+    out->size = address != 0 ? cud_room_at(address, 0) : 0;
     out->allocation = NULL;
     return 0;
 }
@@ -142,13 +134,20 @@ int cud_device_pointer(State *state, PyObject *obj, const char *call, const char
     return find(state, obj, call, name, out, 0);
 }
 
-int cud_check_range(State *state, const char *call, const char *name, CUdeviceptr ptr, size_t size, size_t n) {
-    if (n > size && ptr == 0) {
+int cud_check_range(State *state, const char *call, const char *name, DevicePointer *at, size_t n) {
+    if (n <= at->size) {
+        return 0;
+    }
+    if (at->ptr == 0) {
         cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%s is the address 0, which is no memory", name);
         return -1;
     }
-    if (n > size) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%zu bytes end past the %zu that %s has at %p", n, size, name, (void *)(uintptr_t)ptr);
+    if (at->allocation == NULL) {
+        at->size = cud_room_at(at->ptr, n);
+    }
+    if (n > at->size) {
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%zu bytes end past the %zu that %s has at %p", n, at->size, name,
+                   (void *)(uintptr_t)at->ptr);
         return -1;
     }
     return 0;
@@ -158,7 +157,7 @@ int cud_device_range(State *state, PyObject *obj, const char *call, const char *
     if (cud_device_pointer(state, obj, call, name, out) < 0) {
         return -1;
     }
-    if (cud_check_range(state, call, name, out->ptr, out->size, n) < 0) {
+    if (cud_check_range(state, call, name, out, n) < 0) {
         cud_device_release(out);
         return -1;
     }
@@ -232,6 +231,9 @@ PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdevi
         (a[1] != NULL && pg_as_size(a[1], call, "offset", &offset) < 0) ||
         (allocation != NULL && cud_allocation_alive(allocation, call) < 0)) { /* a number's __index__ may have freed it */
         return NULL;
+    }
+    if (allocation == NULL && (offset > room || size > room - offset) && size <= SIZE_MAX - offset) {
+        room = cud_room_at(ptr, offset + size);
     }
     if (offset > room || size > room - offset) {
         return cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%zu bytes at offset %zu end past the %zu of the memory", size, offset, room);

@@ -16,10 +16,20 @@ static int about(CUdeviceptr ptr, int attribute, void *out) {
     return status == CUDA_SUCCESS;
 }
 
+static size_t test_piece; /* bytes of the pieces that ranges are taken to consist of; 0: the driver's */
+
 static int range_at(CUdeviceptr ptr, Range *out) {
     out->status = CUDA_SUCCESS;
     CU_BESIDE(out->status, cuMemGetAddressRange, &out->start, &out->size, ptr);
-    return out->status == CUDA_SUCCESS && ptr >= out->start && ptr - out->start < out->size;
+    if (out->status != CUDA_SUCCESS || ptr < out->start || ptr - out->start >= out->size) {
+        return 0;
+    }
+    if (PG_UNLIKELY(test_piece != 0)) {
+        size_t before = (size_t)(ptr - out->start) / test_piece * test_piece;
+        out->start += before;
+        out->size = out->size - before < test_piece ? out->size - before : test_piece;
+    }
+    return 1;
 }
 
 /* The addresses that were reserved together. */
@@ -28,19 +38,31 @@ static int reserved_at(CUdeviceptr ptr, Range *out) {
            ptr >= out->start && ptr - out->start < out->size;
 }
 
-/* Memory that was mapped piece by piece into one reservation (cuMemMap) is one range, as far as it
- * is mapped. Of allocations beside each other each has its own. */
-static void extend(Range *range, CUdeviceptr end) {
+/* Memory that was mapped piece by piece into one reservation (cuMemMap, torch's expandable segments)
+ * is one range, as far as it is mapped, though cuMemGetAddressRange tells of one piece. Of allocations
+ * beside each other each has its own. Looks no further than for n bytes at ptr. */
+static void extend(Range *range, CUdeviceptr ptr, size_t n) {
     Range all, next;
-    if (end - range->start <= range->size || !reserved_at(range->start, &all) ||
-        end - all.start > all.size) {
+    size_t before = (size_t)(ptr - range->start);
+    size_t wanted = n < SIZE_MAX - before ? before + n : SIZE_MAX;
+    if (wanted <= range->size || !reserved_at(range->start, &all)) {
         return;
     }
-    while (end - range->start > range->size &&
-           range_at(range->start + range->size, &next) &&
+    size_t most = all.size - (size_t)(range->start - all.start);
+    wanted = wanted < most ? wanted : most;
+    while (wanted > range->size && range_at(range->start + range->size, &next) &&
            next.start == range->start + range->size) {
         range->size += next.size;
     }
+}
+
+size_t cud_room_at(CUdeviceptr ptr, size_t n) {
+    Range range;
+    if (!range_at(ptr, &range)) {
+        return SIZE_MAX;
+    }
+    extend(&range, ptr, n);
+    return range.size - (size_t)(ptr - range.start);
 }
 
 /* Memory of the host that is mapped, where the driver knows no allocation: its ends must be. */
@@ -84,7 +106,7 @@ static PyObject *memory_range(PyObject *module, PyObject *const *args, Py_ssize_
                             (void *)(uintptr_t)address);
     }
     if (range_at(address, &range)) {
-        extend(&range, address + n);
+        extend(&range, address, n);
     } else if (range.status != CUDA_SUCCESS && range.status != CUDA_ERROR_INVALID_VALUE &&
                range.status != CUDA_ERROR_NOT_FOUND) { /* the context, not the address */
         return cud_raise(PyModule_GetState(module), "cuMemGetAddressRange", range.status);
@@ -102,7 +124,15 @@ static PyObject *memory_range(PyObject *module, PyObject *const *args, Py_ssize_
                          device);
 }
 
+static PyObject *set_range_piece(PyObject *Py_UNUSED(module), PyObject *size) {
+    return pg_as_size(size, "_set_range_piece", "size", &test_piece) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
 PyMethodDef cud_range_functions[] = {
     {"_memory_range", FAST(memory_range), memory_range__doc__},
+    {"_set_range_piece", set_range_piece, METH_O,
+     "_set_range_piece(size, /)\n--\n\n(size: int, /) -> None\n\nTake each allocation for a "
+     "reservation of addresses with pieces of so many bytes mapped into it; 0: do not. For tests "
+     "only."},
     {NULL, NULL, 0, NULL},
 };

@@ -78,10 +78,15 @@ typedef struct {
 
 static int given(PyObject *obj) { return obj != NULL && obj != Py_None; }
 
+/* All that there is at an address. */
+static size_t room_of(const DevicePointer *at) {
+    return at->allocation == NULL && at->ptr != 0 ? cud_room_at(at->ptr, SIZE_MAX) : at->size;
+}
+
 static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, const Linear *how, CUDA_RESOURCE_DESC *resource) {
     State *state = self->state;
     const char *call = "TextureObject";
-    const DevicePointer at = *place;
+    DevicePointer at = *place;
     uint32_t format, channels = 1;
     size_t size = 0, width = 0, height = 0, pitch = 0, element;
     if (pg_as_u32(how->format, call, "format", &format) < 0 || (given(how->channels) && pg_as_u32(how->channels, call, "num_channels", &channels) < 0)) {
@@ -118,7 +123,7 @@ static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, con
         resource->res.pitch2D.height = height;
         resource->res.pitch2D.pitchInBytes = pitch;
     } else {
-        if (given(how->size) ? pg_as_size(how->size, call, "size", &size) < 0 : (size = at.size) == SIZE_MAX) {
+        if (given(how->size) ? pg_as_size(how->size, call, "size", &size) < 0 : (size = room_of(&at)) == SIZE_MAX) {
             if (!PyErr_Occurred()) {
                 cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "size must be given: how far the memory goes is not known");
             }
@@ -134,7 +139,7 @@ static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, con
         resource->res.linear.numChannels = channels;
         resource->res.linear.sizeInBytes = size;
     }
-    if (cud_check_range(state, call, "resource", at.ptr, at.size, size) < 0 ||
+    if (cud_check_range(state, call, "resource", &at, size) < 0 ||
         (at.allocation != NULL && cud_allocation_expose(at.allocation, call) < 0)) {
         return -1;
     }

@@ -309,6 +309,29 @@ def test_dlpack_beyond_the_memory_is_refused(cuda: Any, changes: Any, message: s
     assert made.deleted <= 1
 
 
+def test_a_negative_stride_that_was_divided_without_a_sign_is_refused_with_advice(
+    cuda: Any,
+) -> None:
+    """As CuPy exports x[::-1]."""
+    memory = cuda.driver.mem_alloc(64)
+    made = exporter(cuda, memory, strides=((2**64 - 4) // 4,), offset=60)
+    with pytest.raises(BufferError, match="a stride is larger than memory .*xp.asarray"):
+        xp.from_dlpack(made)
+
+
+def test_asarray_prefers_the_cuda_interface_to_dlpack(cuda: Any) -> None:
+    memory = cuda.driver.to_device(np.arange(16, dtype=np.float32))
+    made = exporter(cuda, memory, strides=((2**64 - 4) // 4,), offset=60)
+    made.__cuda_array_interface__ = {
+        **memory.__cuda_array_interface__,
+        "shape": (16,),
+        "typestr": "<f4",
+        "strides": (-4,),
+        "data": (int(memory) + 60, False),
+    }
+    assert xp.asarray(made).get().tolist() == list(range(15, -1, -1))
+
+
 def test_dlpack_inside_of_the_memory_is_taken(cuda: Any) -> None:
     memory = cuda.driver.to_device(np.arange(16, dtype=np.float32))
     made = exporter(cuda, memory, shape=(4, 2), strides=(-2, 1), offset=4 * 14)
