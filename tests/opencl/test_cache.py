@@ -105,7 +105,6 @@ def test_kernel_of_a_handle_knows_the_same(ctx, queue, folder):
         del twin, program
 
 
-
 @pytest.mark.parametrize("source", [SOURCE + " ", SOURCE.replace("+ EXTRA", "+ EXTRA + 0")])
 def test_other_source(build, source):
     build()

@@ -1,4 +1,7 @@
-"""User events where the driver cannot let commands fail: those behind one report it anyway."""
+"""Failed user events on drivers that run what waits for them all the same, as Intel's does.
+
+There the commands behind a failed user event report the failure although the driver does not.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ FAILED = cl.status_code.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
 
 @pytest.fixture(autouse=True)
 def gated(device):
-    """Any driver is taken for one that cannot."""
+    """Treats every driver as Intel's is treated without being asked."""
     _opencl._gate_user_events("Intel" not in device.platform.name)
     yield
     _opencl._gate_user_events(False)
@@ -38,12 +41,13 @@ def queue(request, ctx, device):
 
 
 def fails(function, code=-5):
+    """*code* is the user event's status."""
     with pytest.raises(cl.Error, match=str(code)) as caught:
         function()
     assert caught.value.code == FAILED
 
 
-def test_what_waits_for_it_fails(ctx, queue, buffer):
+def test_a_command_that_waits_for_a_failed_user_event_fails(ctx, queue, buffer):
     gate = cl.UserEvent(ctx)
     event = cl.enqueue_fill(queue, buffer, b"\1", 64, wait_for=[gate])
     gate.set_status(-5)
@@ -55,21 +59,21 @@ def test_what_waits_for_it_fails(ctx, queue, buffer):
     fails(lambda: cl.enqueue_marker(queue, [event]))
 
 
-def test_what_waits_for_that_fails_too(ctx, queue, buffer):
+def test_what_waits_for_such_a_command_fails_too(ctx, queue, buffer):
     gate, other = cl.UserEvent(ctx), cl.UserEvent(ctx)
     events = [cl.enqueue_marker(queue, [gate])]
     for _ in range(5):
         events.append(cl.enqueue_fill(queue, buffer, b"\1", 64, wait_for=[events[-1], other]))
-    free = cl.enqueue_marker(queue, [other])
+    unaffected = cl.enqueue_marker(queue, [other])  # but by the order of an in-order queue
     other.set_status(COMPLETE)
     gate.set_status(-5)
     for event in events:
         fails(event.wait)
     if queue.properties & OUT_OF_ORDER:
-        free.wait()
+        unaffected.wait()
 
 
-def test_the_first_failure_is_the_one_that_is_told(ctx, queue):
+def test_the_failure_that_is_reported_is_the_first_one(ctx, queue):
     gates = [cl.UserEvent(ctx) for _ in range(20)]
     event = cl.enqueue_marker(queue, gates)
     gates[7].set_status(-7)
@@ -79,7 +83,7 @@ def test_the_first_failure_is_the_one_that_is_told(ctx, queue):
     fails(event.wait, -7)
 
 
-def test_after_success_nothing_fails(ctx, queue, buffer):
+def test_a_user_event_that_succeeds_lets_commands_succeed(ctx, queue, buffer):
     gate = cl.UserEvent(ctx)
     event = cl.enqueue_fill(queue, buffer, b"\3", 64, wait_for=[gate])
     gate.set_status(COMPLETE)
@@ -88,7 +92,7 @@ def test_after_success_nothing_fails(ctx, queue, buffer):
     assert event.command_execution_status == COMPLETE
 
 
-def test_dropped_without_a_status_it_fails(ctx, queue):
+def test_a_user_event_that_is_dropped_without_a_status_counts_as_failed(ctx, queue):
     gate = cl.UserEvent(ctx)
     event = cl.enqueue_marker(queue, [gate])
     del gate
@@ -96,7 +100,7 @@ def test_dropped_without_a_status_it_fails(ctx, queue):
 
 
 @pytest.mark.parametrize("what", ["copy", "map", "kernel", "svm"])
-def test_every_kind_of_command(ctx, queue, buffer, device, what):
+def test_a_command_of_each_kind_fails(ctx, queue, buffer, device, what):
     gate, host = cl.UserEvent(ctx), np.zeros(64, np.uint8)
     if what == "copy":
         event = cl.enqueue_copy(queue, host, buffer, is_blocking=False, wait_for=[gate])
@@ -117,7 +121,7 @@ def test_every_kind_of_command(ctx, queue, buffer, device, what):
     queue.finish()
 
 
-def test_a_copy_that_waits_itself_raises(ctx, queue, buffer):
+def test_a_blocking_copy_raises(ctx, queue, buffer):
     gate, host = cl.UserEvent(ctx), np.zeros(64, np.uint8)
     timer = threading.Timer(0.05, gate.set_status, [-5])
     timer.start()
@@ -125,7 +129,7 @@ def test_a_copy_that_waits_itself_raises(ctx, queue, buffer):
     timer.join()
 
 
-def test_a_callback_hears_of_the_failure(ctx, queue):
+def test_a_callback_gets_the_failed_status(ctx, queue):
     gate, heard, called = cl.UserEvent(ctx), [], threading.Event()
     event = cl.enqueue_marker(queue, [cl.enqueue_marker(queue, [gate])])
     event.set_callback(COMPLETE, lambda status: (heard.append(status), called.set()))
@@ -135,7 +139,7 @@ def test_a_callback_hears_of_the_failure(ctx, queue):
     assert heard == [-5]
 
 
-def test_a_status_that_the_driver_refuses_can_be_set_again(ctx, queue, fault):
+def test_set_status_can_be_repeated_after_the_driver_refused_it(ctx, queue, fault):
     gate = cl.UserEvent(ctx)
     event = cl.enqueue_marker(queue, [gate])
     fault("clSetUserEventStatus", -6)
@@ -146,7 +150,7 @@ def test_a_status_that_the_driver_refuses_can_be_set_again(ctx, queue, fault):
     event.wait()
 
 
-def test_nothing_is_left_of_thousands(ctx, queue, nothing_left):
+def test_hundreds_of_user_events_leave_no_handles(ctx, queue, nothing_left):
     for i in range(300):
         gate = cl.UserEvent(ctx)
         event = cl.enqueue_marker(queue, [gate])
@@ -159,8 +163,9 @@ def test_nothing_is_left_of_thousands(ctx, queue, nothing_left):
     queue.finish()
 
 
-def test_what_is_enqueued_behind_it_fails_too(ctx, queue, buffer):
-    """In an in-order queue; what is enqueued after the failure does not."""
+def test_what_an_in_order_queue_holds_behind_it_fails_and_what_comes_later_does_not(
+    ctx, queue, buffer
+):
     if queue.properties & OUT_OF_ORDER:
         pytest.skip("the queue has no order")
     host = np.zeros(64, np.uint8)
@@ -181,8 +186,7 @@ def test_what_is_enqueued_behind_it_fails_too(ctx, queue, buffer):
     assert (host == 3).all()
 
 
-def test_a_command_that_was_refused_holds_nothing_up(ctx, queue):
-    """What comes after it does not wait for its user event."""
+def test_commands_do_not_wait_for_the_user_event_of_one_that_was_refused(ctx, queue):
     gate, gone = cl.UserEvent(ctx), cl.Buffer(ctx, mf.READ_WRITE, 64)
     gone.release()
     with pytest.raises(cl.LogicError):
@@ -192,13 +196,13 @@ def test_a_command_that_was_refused_holds_nothing_up(ctx, queue):
     cl.enqueue_marker(queue).wait()
 
 
-def test_many_events_and_one_more_of_the_queues_order(ctx, queue):
+def test_commands_behind_it_in_an_in_order_queue_fail_whatever_they_wait_for(ctx, queue):
     gate = cl.UserEvent(ctx)
     done = [cl.enqueue_marker(queue) for _ in range(20)]
     behind = [cl.enqueue_marker(queue, [gate])]
     for n in (0, 1, 7, 8, 9, 20):
         behind.append(cl.enqueue_marker(queue, done[:n]))
     gate.set_status(-5)
-    for event in behind[: None if not queue.properties & OUT_OF_ORDER else 1]:
+    for event in behind[:1] if queue.properties & OUT_OF_ORDER else behind:
         fails(event.wait)
     queue.finish()

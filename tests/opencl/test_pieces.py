@@ -1,4 +1,7 @@
-"""Fills by wide patterns, and commands on much memory as several commands."""
+"""What NVIDIA's driver needs, on any driver: fills by wide patterns, large commands cut in pieces.
+
+In these tests large is more than 1 KiB, and what fills can reach is the first 32 KiB of a buffer.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ def queue(ctx):
 
 @pytest.fixture
 def small_pieces():
-    """No command has more than 1 KiB, and patterns are widened, as on NVIDIA's driver."""
+    """Commands of at most 1 KiB."""
     _opencl._set_piece(1024)
     yield
     _opencl._set_piece(0)
@@ -31,6 +34,7 @@ def small_pieces():
 
 @pytest.fixture
 def wide_patterns():
+    """Patterns are widened, and nothing is cut."""
     _opencl._set_piece(1 << 30)
     yield
     _opencl._set_piece(0)
@@ -38,7 +42,7 @@ def wide_patterns():
 
 @pytest.fixture
 def short_reach():
-    """Fills write the first 32 KiB of a buffer only, and those by narrow patterns the first 8."""
+    """Fills may write the first 32 KiB of a buffer, those of 1 and 2 bytes the first 8 KiB."""
     _opencl._set_piece(1024, 32768)
     yield
     _opencl._set_piece(0)
@@ -57,7 +61,7 @@ def get(queue, buffer):
 
 
 def calls(function):
-    """How often *function* has the driver fill or copy: {name: count}."""
+    """How many commands of each kind *function* gives the driver: {name: count}."""
     _opencl._call_counts(reset=True)
     function()
     counts = _opencl._call_counts()
@@ -87,7 +91,9 @@ def check_fill(queue, length, offset, size, total):
 @pytest.mark.parametrize("start", [0, 1, 3, 16])
 @pytest.mark.parametrize("many", [1, 7, 4097, 5003])
 @pytest.mark.parametrize("piece", [0, 1024, 1 << 30])
-def test_every_width_and_alignment_is_filled_exactly(queue, length, start, many, piece):
+def test_a_fill_of_any_width_and_alignment_writes_exactly_its_range(
+    queue, length, start, many, piece
+):
     _opencl._set_piece(piece)
     try:
         check_fill(queue, length, start * length, many * length, (start + many + 20) * length)
@@ -97,7 +103,7 @@ def test_every_width_and_alignment_is_filled_exactly(queue, length, start, many,
 
 @pytest.mark.parametrize("length", [1, 2, 4, 8, 16, 32, 64, 128])
 @pytest.mark.parametrize("place", [4096, 8192, 28672, 32768, 50000])
-def test_every_width_is_filled_exactly_around_what_fills_reach(queue, short_reach, length, place):
+def test_a_fill_writes_exactly_its_range_wherever_the_reach_ends(queue, short_reach, length, place):
     for start in {max(place // length + d, 0) for d in (-33, -1, 0, 1)}:
         for many in (1, 3, 40, 4801 // length):
             check_fill(queue, length, start * length, many * length, (start + many + 9) * length)
@@ -107,7 +113,7 @@ def test_every_width_is_filled_exactly_around_what_fills_reach(queue, short_reac
     ("length", "offset", "size", "expected"),
     [
         (1, 8187, 5, {FILL: 1}),
-        (1, 8188, 5, {FILL: 1, COPY: 1}),  # of another buffer, and out of it
+        (1, 8188, 5, {FILL: 1, COPY: 1}),  # another buffer is filled and copied
         (2, 8182, 10, {FILL: 1}),
         (2, 8182, 12, {FILL: 1, COPY: 1}),
         (4, 32760, 8, {FILL: 1}),
@@ -118,7 +124,7 @@ def test_every_width_is_filled_exactly_around_what_fills_reach(queue, short_reac
         (1, 28601, 5000, {FILL: 4, COPY: 1 + 1}),
     ],
 )
-def test_what_fills_do_not_reach_is_copied(queue, short_reach, length, offset, size, expected):
+def test_what_a_fill_cannot_reach_is_copied(queue, short_reach, length, offset, size, expected):
     buffer = put(queue, 80000)
     pattern = np.arange(1, length + 1, dtype=np.uint8)
     assert calls(lambda: cl.enqueue_fill_buffer(queue, buffer, pattern, offset, size)) == expected
@@ -127,7 +133,7 @@ def test_what_fills_do_not_reach_is_copied(queue, short_reach, length, offset, s
     assert (found[:offset] == 0xEE).all() and (found[offset + size :] == 0xEE).all()
 
 
-def test_a_regions_origin_counts_for_what_fills_reach(queue, short_reach):
+def test_the_origin_of_a_region_counts_towards_the_reach(queue, short_reach):
     buffer = put(queue, 50000)
     region = buffer.get_sub_region(40960, 5000)
     fill = lambda: cl.enqueue_fill_buffer(queue, region, np.uint8(7), 3, 5)  # noqa: E731
@@ -146,7 +152,7 @@ def test_a_regions_origin_counts_for_what_fills_reach(queue, short_reach):
         (0, 1001, {FILL: 1}),
     ],
 )
-def test_one_byte_patterns_over_much_memory_take_one_fill_and_a_copy_for_each_ragged_end(
+def test_a_large_fill_of_one_byte_is_one_wide_fill_and_a_copy_for_each_ragged_end(
     queue, wide_patterns, offset, size, expected
 ):
     buffer = put(queue, 70000)
@@ -168,7 +174,7 @@ def test_the_event_of_a_fill_in_pieces_stands_for_all(device, ctx, small_pieces,
     assert (get(queue, buffer).view(np.uint32) == 1).all()
 
 
-def test_a_copy_between_buffers_in_pieces(queue, small_pieces):
+def test_a_large_copy_between_buffers_is_cut(queue, small_pieces):
     source = np.arange(5003, dtype=np.uint16)
     a = cl.Buffer(queue.context, mf.READ_ONLY | mf.COPY_HOST_PTR, hostbuf=source)
     b = put(queue, source.nbytes + 9)
@@ -179,7 +185,7 @@ def test_a_copy_between_buffers_in_pieces(queue, small_pieces):
     assert (found[:6] == 0xEE).all() and (found[-3:] == 0xEE).all()
 
 
-def test_shared_memory_in_pieces(queue, small_pieces, needs_svm):
+def test_large_fills_and_copies_of_shared_memory_are_cut(queue, small_pieces, needs_svm):
     a, b = (cl.SVMAllocation(queue.context, 5003, 0, cl.svm_mem_flags.READ_WRITE) for _ in range(2))
     fill = lambda: cl.enqueue_svm_memfill(queue, a, np.uint8(9))  # noqa: E731
     # 4 of 1024 and the rest of the middle; the tail is copied
@@ -247,7 +253,7 @@ def test_a_far_fill_behind_a_user_event_leaves_nothing(
     settled(before)
 
 
-def test_arrays_are_zeroed_in_pieces(queue, small_pieces):
+def test_large_arrays_are_zeroed_in_pieces(queue, small_pieces):
     zeros = pygpu.array.zeros(queue, 12345, np.uint8)
     assert calls(lambda: pygpu.array.zeros(queue, 12345, np.uint8)) == {FILL: 13, COPY: 1}
     assert not zeros.get().any()
