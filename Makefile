@@ -15,7 +15,7 @@ PYTEST = $(PY) -P -m pytest $(DISTRIBUTED) -m "not slow"
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-intel test-as-nvidia test-simulator test-gpu memcheck build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -62,6 +62,14 @@ build:  ## Compile what has changed, in place; the environment sees it at once
 test-as-nvidia:  ## The tests of OpenCL with the ways that are kept for NVIDIA's driver, on any other
 	@$(SETUP) test
 	PYGPU_TEST_AS=nvidia $(PYTEST) tests/opencl $(ARGS)
+
+# docs/reliability.md says what else fails there. Nothing of another driver's files may come in.
+RUSTICL = $(addprefix tests/array/test_,frozen.py generated_text.py layout.py memory.py sort.py tiles.py first.py \
+    linalg.py matmul.py fusion.py transpose.py dlpack.py gufuncs.py no_doubles.py)
+test-rusticl:  ## Tests of arrays on Mesa's rusticl (llvmpipe), unpacked into build/: those that it can run
+	@$(SETUP) rusticl
+	RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS="$(CURDIR)/build/rusticl/vendors" $(PYTEST) $(RUSTICL) \
+	    -k "not cuda and not test_a_large_one" $(ARGS)
 
 lint:  ## ruff, the type checker, and every C file on gcc and clang without a warning
 	@$(SETUP) dev
@@ -112,6 +120,7 @@ ci-full:  ## All of the above that can fail
 	$(MAKE) demo
 	$(MAKE) bench
 	$(MAKE) test-intel
+	$(MAKE) test-rusticl
 	$(MAKE) test-simulator
 	$(MAKE) test ARGS='$(SLOW_TOO)'
 

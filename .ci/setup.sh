@@ -4,6 +4,7 @@
 #   .ci/setup.sh examples|test|dev    with what that extra of pyproject.toml needs; each holds the one before
 #   .ci/setup.sh bench                with what the benchmarks compare with
 #   .ci/setup.sh intel                dev, and Intel's CPU runtime as a second OpenCL driver
+#   .ci/setup.sh rusticl              test, and Mesa's rusticl in build/rusticl, where only who names it finds it
 #
 # PYTHON=...  the Python to use (3.11 or newer); otherwise the newest that is ready to build with
 # VENV=...    where the environment goes; otherwise .venv
@@ -129,6 +130,21 @@ see_to_a_cxx() { # for CUDA kernels on the CPU
         "${PIP[@]}" ziglang || say "no C++ compiler: CUDA's simulator cannot compile kernels"
 }
 
+# Its package would list Clover and rusticl among every program's platforms, so it is unpacked, not installed.
+see_to_rusticl() {
+    local place=$PWD/build/rusticl needs lacks=() library
+    if [ -f "$place/vendors/rusticl.icd" ]; then return; fi
+    for needs in $(apt-cache depends mesa-opencl-icd | sed -n 's/^  Depends: \([^<]*\)$/\1/p'); do
+        dpkg -s "$needs" >/dev/null 2>&1 || lacks+=("$needs")
+    done
+    [ ${#lacks[@]} = 0 ] || apt_install "${lacks[@]}" || die "no rusticl here: it needs ${lacks[*]}"
+    mkdir -p "$place/vendors"
+    (cd "$place" && apt-get -qq download mesa-opencl-icd && dpkg -x mesa-opencl-icd_*.deb .)
+    library=$(find "$place" -name 'libRusticlOpenCL.so.1')
+    [ -n "$library" ] || die "this system's mesa-opencl-icd has no rusticl"
+    printf '%s\n' "$library" >"$place/vendors/rusticl.icd"
+}
+
 make_environment
 see_to_a_compiler
 case $GOAL in
@@ -136,5 +152,6 @@ case $GOAL in
     test | bench) see_to_a_cxx; install_pygpu "$GOAL"; see_to_a_device ;;
     dev) see_to_a_cxx; see_to_clang; install_pygpu dev; see_to_a_device ;;
     intel) install_pygpu dev; install_pygpu cpu ;;
+    rusticl) see_to_a_cxx; install_pygpu test; see_to_rusticl ;;
     *) die "no such goal: $GOAL" ;;
 esac

@@ -323,6 +323,10 @@ class ArrayCore(GPUArray):
         if queue is None and wait_for is None and _array._call("copy", other, out=self) is not None:
             return self.events[-1] if self.events else None
         dtype = other.dtype if isinstance(other, GPUArray) else self.dtype
+        source: Any = other
+        if not self.backend.limits.fp64 and dtypes.needs_fp64(dtype):
+            if isinstance(other, ArrayCore) and (dtype, source.shape) == (self.dtype, self.shape):
+                return self._copy_bytes(other, queue, wait_for)  # the device can do that much
         if not isinstance(other, GPUArray) and not dtypes.is_numeric(dtype):
             other = self._from_host(np.asarray(other, dtype))
         if self.size == 0:
@@ -330,7 +334,6 @@ class ArrayCore(GPUArray):
         if self.size >= transpose.MANY and isinstance(other, ArrayCore) and wait_for is None:
             here = queue is None and other.queue is self.queue
             same = here and other.dtype == self.dtype and other.shape == self.shape
-            source: Any = other
             if same and self._is_aligned and source._is_aligned:
                 if transpose.copy(self, source):
                     return self.events[-1] if self.events else None

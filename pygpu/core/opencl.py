@@ -246,7 +246,16 @@ class OpenCLBackend(Backend):
         words = [*self._options, *options]
         prefix = self.dialect.prefix_of(source)
         program = cl.Program(self.context, source)
-        return _Program(binaries.build(program, source, prefix, words, self.device))
+        try:
+            return _Program(binaries.build(program, source, prefix, words, self.device))
+        except cl.RuntimeError as error:
+            text = source[len(prefix or "") :]
+            if self.limits.fp64 or not ("pg_f64" in text or "pg_c128" in text):
+                raise
+            raise TypeError(
+                f"{self!r} has no double precision, which this operation on float64 or complex128 "
+                "needs; convert operands with .astype(numpy.float32) first"
+            ) from error
 
     def launch(
         self,

@@ -1,0 +1,49 @@
+"""Arrays of float64 on a device that lacks double precision: here one that is said to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pygpu as cl
+import pygpu.array
+from pygpu.core.backend import Limits, backend_of
+from pygpu.core.dialect import OpenCLDialect
+
+
+@pytest.fixture
+def queue(device):
+    queue = cl.CommandQueue(cl.Context([device]))
+    backend = backend_of(queue)
+    known = {name: getattr(backend.limits, name) for name in Limits.__annotations__}
+    backend.limits = Limits(**{**known, "fp64": False})
+    backend.dialect = OpenCLDialect(backend.limits)
+    return queue
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+def test_items_can_be_copied_whatever_the_layout(queue, dtype):
+    host = np.arange(24, dtype=dtype).reshape(4, 6) / 7
+    array = pygpu.array.to_device(queue, host)
+    assert (array[::2, 1::3].get() == host[::2, 1::3]).all()
+    assert (array.T.copy().get() == host.T).all()
+    array[1:3] = array[2:4]
+    host[1:3] = host[2:4].copy()
+    assert (array.get() == host).all()
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(lambda a: a + a, id="add"),
+        pytest.param(lambda a: a.astype(np.float32), id="astype"),
+        pytest.param(lambda a: a.fill(3), id="fill"),
+        pytest.param(lambda a: np.sum(a), id="sum"),
+        pytest.param(lambda a: np.maximum.reduceat(a, [0, 3]), id="reduceat"),
+        pytest.param(lambda a: a @ a, id="matmul"),
+    ],
+)
+def test_computing_raises_a_type_error_that_says_so(queue, work):
+    array = pygpu.array.to_device(queue, np.arange(10.0))
+    with pytest.raises(TypeError, match="no double precision"):
+        work(array)
