@@ -193,6 +193,8 @@ static const char *name_of_kind(int i) {
 
 static PyObject *handle_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return pg_counts(ocl_live, name_of_kind, LIVE_KINDS, 1); }
 
+static PyObject *kept_events(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return PyLong_FromSize_t(ocl_events_kept()); }
+
 static PyObject *functions(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     PyObject *names = PyList_New(0);
     for (int i = 0; names != NULL && i < FN_COUNT; i++) {
@@ -248,6 +250,8 @@ PyMethodDef ocl_driver_methods[] = {
     {"_fault_hits", fault_hits, METH_NOARGS, "_fault_hits()\n--\n\n() -> int\n\nCalls that the armed fault has failed."},
     {"_call_counts", FAST(call_counts), call_counts__doc__},
     {"_handle_counts", handle_counts, METH_NOARGS, "_handle_counts()\n--\n\n() -> dict[str, int]\n\nLive driver handles by kind."},
+    {"_kept_events", kept_events, METH_NOARGS,
+     "_kept_events()\n--\n\n() -> int\n\nEvents that the program let go and that are kept for the driver."},
     {"_functions", functions, METH_NOARGS, "_functions()\n--\n\n() -> list[str]\n\nNames of all driver functions that pygpu knows."},
     {NULL, NULL, 0, NULL},
 };

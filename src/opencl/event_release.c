@@ -76,6 +76,8 @@ static void release(cl_event event) {
     }
 }
 
+size_t ocl_events_kept(void) { return aside.n + failed.n; }
+
 /* Releases what can be: everything, or what is done. */
 static void tidy(int everything) {
     size_t kept = 0;

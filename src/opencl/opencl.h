@@ -366,6 +366,7 @@ PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, 
 void ocl_event_let_go(cl_event event);
 void ocl_event_failures_seen(void), ocl_event_dealloc(PyObject *op), ocl_user_event_dropped(Event *self), ocl_svm_dealloc(PyObject *op);
 unsigned ocl_event_failures(void); /* how many times user events failed */
+size_t ocl_events_kept(void);      /* let go, and not released yet */
 extern int ocl_polls;               /* a driver is in use that is slow to call back (NVIDIA's), so events are looked at: see pending.c */
 extern int ocl_events_keep_context; /* a driver is in use whose events do not keep their context alive (Intel's) */
 /* Waits for the event with the GIL released, interruptible in the main thread. 0, or -1 with an exception.

@@ -34,6 +34,8 @@ static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static Pending *first, **last = &first; /* under lock */
 static int running, stopping, busy;     /* under lock */
 static int owed;                        /* under lock: user events are to fail */
+static double owed_from;                /* under lock: 0, or when to try again to let user events fail */
+static int pause_ms;                    /* under lock: before the latest of these attempts */
 static int n_polled, look_at_holds;     /* under lock: what the dispatcher has to look at again and again */
 static int exiting;                     /* GIL held */
 static Pending *outstanding;            /* under lock */
@@ -41,6 +43,7 @@ static double suspect_until;            /* under lock: until then events may fai
 
 #define LOOK_MS 10      /* between looks at events of a driver that may have failed to call back ... */
 #define LOOK_OFTEN_MS 1 /* ... and of one that does not call back */
+#define PAUSE_MOST_MS 1000 /* between attempts to let user events fail that the driver refused; they begin with LOOK_MS */
 
 int ocl_polls;
 
@@ -179,11 +182,16 @@ static int wait_for_work(Pending **list, int *suspect, int *owe) {
     busy = 0;
     for (;;) {
         *suspect = (outstanding != NULL && pg_seconds() < suspect_until) || n_polled > 0 || look_at_holds;
+        if (owed_from > 0 && pg_seconds() >= owed_from) {
+            owed = 1;
+        }
         if (stopping || first != NULL || owed || (*suspect && !looked)) {
             break;
         }
         if (*suspect) {
             pg_cond_wait_ms(&wake, &lock, ocl_polls && n_polled > 0 ? LOOK_OFTEN_MS : LOOK_MS);
+        } else if (owed_from > 0) {
+            pg_cond_wait_ms(&wake, &lock, pause_ms);
         } else {
             pthread_cond_wait(&wake, &lock);
         }
@@ -216,6 +224,20 @@ static void look_around(void) {
     }
 }
 
+/* Lets dropped user events fail, later once more where the driver refuses: who waits for one has nobody else. */
+static void fail_dropped(void) {
+    ocl_fail_dropped_user_events();
+    pthread_mutex_lock(&lock);
+    if (ocl_user_events_dropped == 0) {
+        owed_from = 0;
+        pause_ms = 0;
+    } else {
+        pause_ms = pause_ms == 0 ? LOOK_MS : pause_ms < PAUSE_MOST_MS / 2 ? pause_ms * 2 : PAUSE_MOST_MS;
+        owed_from = pg_seconds() + pause_ms * 1e-3;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 static unsigned long dispatcher; /* the thread */
 
 /* What the thread runs. It has the GIL at the end, so at_exit(), which waits for that, goes on when the thread is gone. */
@@ -233,7 +255,7 @@ static PyObject *dispatch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignor
             Pending_finish(record);
         }
         if (go_on && owe) {
-            ocl_fail_dropped_user_events();
+            fail_dropped();
         }
         if (go_on && suspect) {
             look_around();

@@ -206,6 +206,9 @@ void ocl_user_event_dropped(Event *self) {
         ocl_user_events_dropped++;
         self->event = NULL;
         ocl_live[LIVE_EVENT]--;
+        if (!later) {
+            (void)ocl_owe_failures(); /* if nobody is there to try again, the next user event does */
+        }
     }
     self->user = NULL;
     if (still) {

@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from opencl.memory_helpers import becomes
 
 import pygpu as cl
 
@@ -441,3 +442,58 @@ def test_commands_after_a_dropped_event_do_not_fail(ctx, queue):
     host = np.zeros(64, np.uint8)
     cl.enqueue_copy(queue, host, buffer)
     assert (host == ord("b")).all()
+
+
+def test_a_dropped_event_fails_however_often_the_driver_refuses(ctx, queue, fault, nothing_left):
+    gate = cl.UserEvent(ctx)
+    event = cl.enqueue_marker(queue, [gate])
+    queue.flush()
+    fault("clSetUserEventStatus", -6, 1, 13)  # more than one attempt makes
+    with pytest.raises(cl.Error, match="clSetUserEventStatus"):
+        gate.set_status(0)
+    del gate
+    assert becomes(lambda: event.command_execution_status < 0), "waits for nobody, for ever"
+
+
+def kept_events(rounds, commands, finish):
+    """Let *commands* fail in each of *rounds*; return how many events were kept at most."""
+    code = f"""
+import pygpu as cl
+ctx = cl.create_some_context(interactive=False)
+queue = cl.CommandQueue(ctx)
+most = 0
+for i in range({rounds}):
+    gate = cl.UserEvent(ctx)
+    kept = [cl.enqueue_marker(queue, [gate]) for _ in range({commands})]
+    cl._opencl._fault("clSetUserEventStatus", -6)
+    try:
+        gate.set_status(-5)
+    except cl.Error:
+        gate.set_status(-5)
+    del gate, kept
+    if {finish}:
+        cl._opencl._fault("clFlush", -6)
+        for _ in range(2):
+            try:
+                queue.finish()
+            except cl.Error:
+                pass
+    most = max(most, cl._opencl._kept_events())
+assert cl._opencl._handle_counts()["event"] == 0
+print(most)
+"""
+    result = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=100
+    )
+    assert result.returncode == 0, result.stderr
+    return int(result.stdout)
+
+
+@pytest.mark.usefixtures("ctx")
+def test_failed_events_kept_for_the_driver_go_when_queues_are_finished():
+    assert kept_events(80, 100, finish=True) <= 2048 + 200
+
+
+@pytest.mark.usefixtures("ctx")
+def test_failed_events_kept_for_the_driver_are_bounded_without_it():
+    assert kept_events(60, 1000, finish=False) <= 65536
