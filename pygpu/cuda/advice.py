@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["advice", "source_text"]
+__all__ = ["advice", "advised", "source_text"]
 
 
 def source_text(call: str, source: object) -> str:
@@ -46,14 +46,65 @@ _ADVICE = (
 )
 
 
+_HEADS = (": error", ": warning", ": fatal error", ": catastrophic error", ": internal error")
+_REPEATED = (
+    "template with C linkage",
+    "template specialization with C linkage",
+    'may not have extern "C" linkage',
+    'has "C" linkage',
+    "conflicting declaration of C function",
+)
+_SHOWN = 3
+
+
+def advised(log: str, program: str) -> str:
+    """A compiler's errors behind a line that says what to do about them, where one is known.
+
+    A header of C++ in extern "C" has an error for each template; all but a few are left out, those
+    in the file *program* last.
+    """
+    text = advice(log)
+    return (f"(hint: {text})\n" if text else "") + _shortened(log, program)
+
+
 def advice(log: str) -> str:
-    """A line to add to a compiler's errors."""
+    """What to do about a compiler's errors, or ""."""
     for line in log.splitlines():
         for begin, ends, text in _ADVICE:
             before, found, after = line.partition(begin)
             if found and _is_word(before, after) and any(end in after for end in ends):
-                return ("" if log.endswith("\n") else "\n") + f"(hint: {text})"
+                return text
     return ""
+
+
+def _shortened(log: str, program: str) -> str:
+    """Without most errors of linkage."""
+    parts = _parts(log)
+    repeated = [part for part in parts if any(text in part for text in _REPEATED)]
+    own = [part for part in repeated if part.startswith(program)]
+    shown = {id(part) for part in [*own, *repeated][:_SHOWN]}
+    left_out = {id(part) for part in repeated} - shown
+    if not left_out:
+        return log
+    kept = "".join(part for part in parts if id(part) not in left_out)
+    more = f"({len(left_out)} more errors of templates and functions in C linkage)\n"
+    return kept + ("" if kept.endswith("\n") else "\n") + more
+
+
+def _parts(log: str) -> list[str]:
+    """A log cut before each error or warning, with where it was included from, and the summary."""
+    parts: list[list[str]] = [[]]
+    headed = True
+    for line in log.splitlines(keepends=True):
+        is_head = any(head in line for head in _HEADS)
+        included = line.startswith("In file included from ")
+        is_end = line[:1].isdigit() and " error" in line
+        if headed and (is_head or included or is_end):
+            parts.append([])
+            headed = False
+        headed = headed or is_head or is_end
+        parts[-1].append(line)
+    return ["".join(part) for part in parts]
 
 
 def _is_word(before: str, after: str) -> bool:

@@ -20,7 +20,7 @@ from pygpu import cache as disk
 from pygpu import child
 
 from . import images, nvrtc
-from .advice import advice
+from .advice import advised
 from .driver import Context
 from .errors import CompileError
 from .loader import simulator_path
@@ -101,7 +101,7 @@ class Compilation:
             _keep(files)
         if status != 0:
             command = ["nvrtc", *words, NAME]
-            log = result.log + advice(result.log)
+            log = advised(result.log, NAME)
             headline = f"nvrtc compilation of {NAME} failed"
             if _NO_COMPILER.match(result.log):
                 headline = f"{NAME} cannot be compiled for the simulator without a C++ compiler"
@@ -130,7 +130,7 @@ class Compilation:
             done = run(command, folder)
             made = Path(folder, f"kernel.{self.target}")
             if done.returncode != 0 or not made.is_file():
-                log = done.stderr + advice(done.stderr)
+                log = advised(done.stderr, NAME)
                 raise CompileError(f"nvcc compilation of {path} failed", command, done.stdout, log)
             data = made.read_bytes()
         finally:

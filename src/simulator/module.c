@@ -289,7 +289,7 @@ static int is_of_launch(const char *name) {
     return strncmp(name, "_ZN10SimRegionsI", 16) == 0 || strncmp(name, "_ZN8SimLoopsI", 13) == 0 || strncmp(name, "_ZN9SimKernelI", 14) == 0;
 }
 
-/* " the module has: a, b" for messages */
+/* "a, b" for messages */
 static void list_names(char *text, size_t size, size_t n, const char *(*name)(const SimModule *, size_t), const SimModule *module) {
     size_t used = 0;
     text[0] = 0;
@@ -321,7 +321,7 @@ CUresult sim_module_kernel(SimModule *module, const char *name, SimKernel **out)
     }
     char names[800];
     list_names(names, sizeof names, module->n_kernels, kernel_name, module);
-    return sim_fail(CUDA_ERROR_NOT_FOUND, "no kernel named '%s'; the module has: %s", name, names[0] != 0 ? names : "none");
+    return sim_fail(CUDA_ERROR_NOT_FOUND, "the module has: %s", names[0] != 0 ? names : "none");
 }
 
 CUresult sim_module_variable(SimModule *module, const char *name, uintptr_t *address, size_t *size) {
@@ -337,7 +337,7 @@ CUresult sim_module_variable(SimModule *module, const char *name, uintptr_t *add
     }
     char names[800];
     list_names(names, sizeof names, module->n_variables, variable_name, module);
-    return sim_fail(CUDA_ERROR_NOT_FOUND, "no variable named '%s'; the module has: %s", name, names[0] != 0 ? names : "none");
+    return sim_fail(CUDA_ERROR_NOT_FOUND, "the module has: %s", names[0] != 0 ? names : "none");
 }
 
 /* ---- kernels --------------------------------------------------------------------------------------------------------------- */

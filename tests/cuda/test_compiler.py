@@ -12,6 +12,7 @@ from pygpu import _cuda
 from pygpu import cache as disk
 from pygpu.cuda import compiler, images, nvrtc
 from pygpu.cuda import driver as cuda
+from pygpu.cuda.advice import advised
 from pygpu.cuda.compiler import DynamicModule, DynamicSourceModule, SourceModule, compile
 
 SOURCE = "__global__ void set(int *out) { out[0] = 7; }"
@@ -69,6 +70,44 @@ def test_no_source(context, source, hint):
 def test_advice(context, source, expected):
     with pytest.raises(cuda.CompileError, match=expected):
         SourceModule(source)
+
+
+def test_a_header_in_extern_c_is_a_short_error(context):
+    source = "#include <tuple>\ntemplate <class T> __device__ T same(T x) { return x; }\n"
+    with pytest.raises(cuda.CompileError) as caught:
+        SourceModule(source + "__global__ void f(int *a) { *a = nonsense; }")
+    lines = caught.value.stderr.splitlines()
+    assert lines[0].startswith("(hint: ") and "no_extern_c=True" in lines[0]
+    assert len(lines) < 30
+    assert any("nonsense" in line for line in lines), "another error got lost"
+    assert sum("more errors of templates and functions in C linkage" in x for x in lines) == 1
+
+
+NVRTC = (
+    'x.h(4): error: this declaration may not have extern "C" linkage\n  template<class T>\n  ^\n\n'
+)
+GCC = (
+    "In file included from y.h:1,\n                 from kernel.cu:2:\n"
+    "x.h:4:3: error: template with C linkage\n    4 |   template<class T>\n      |   ^~~~~~~~\n"
+    "kernel.cu:1:1: note: 'extern \"C\"' linkage started here\n"
+)
+
+
+@pytest.mark.parametrize("one", [NVRTC, GCC], ids=["nvrtc", "g++"])
+def test_repeated_errors_are_cut_in_logs_of(one):
+    other = 'kernel.cu(9): error: identifier "a" is undefined\n'
+    own = one.replace("In file included from y.h:1,\n                 from kernel.cu:2:\n", "")
+    own = own.replace("x.h", "kernel.cu").replace("class T", "class Own")
+    end = '102 errors detected in the compilation of "kernel.cu".\n'
+    hint, *rest = advised(one * 50 + other + one * 50 + own + end, "kernel.cu").split("\n", 1)
+    assert "no_extern_c=True" in hint
+    left_out = "(98 more errors of templates and functions in C linkage)\n"
+    assert "".join(rest) == one * 2 + other + own + end + left_out
+
+
+def test_a_log_of_few_errors_stays_as_it_is():
+    assert advised(NVRTC * 3, "kernel.cu").split("\n", 1)[1] == NVRTC * 3
+    assert advised("kernel.cu(1): error: nonsense\n" * 9, "kernel.cu").count("nonsense") == 9
 
 
 def test_lists_of_options(context):

@@ -176,7 +176,7 @@ SCANNERS = {
     "uses_of": lambda text: usertext.uses_of(text, "x"),
     "replace_accesses": lambda text: usertext.replace_accesses(text, {"x": "y"}),
     "moves_index": usertext.moves_index,
-    "advice": advice.advice,
+    "advice": lambda text: advice.advised(text, "kernel.cu"),
     "headers": lambda text: cache._Scan([]).scan(text.encode()),
     "parse_c_arg": parse_argument,
 }
@@ -187,6 +187,7 @@ UNITS = (
     *("template<int n> __global__ void k(int a) {} ", "kernel void k(", "kernel void k(int a); "),
     *("typedef ", "typedef int a; ", "struct s { int a; }; ", "struct s {", "using a = ", "enum "),
     *("enum {", "#if\n", "#define a b\n", "#include <a>\n", "__attribute__((", "int a[2]; "),
+    *("a: error: template with C linkage\n", "In file included from a\n", "1 error\n"),
     *(".entry k(\n", ".visible .entry k (.param .u64 a)\n", ".param .u64 .ptr ", "texture "),
 )
 
