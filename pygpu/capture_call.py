@@ -168,8 +168,9 @@ class _Script:
             enqueue_copy(self.queue, content, value)
             unpacked = self.store(f"{name}_data", content.tobytes())
             self.setup += [
-                f"{name} = cl.SVM(cl.csvm_empty(ctx, {value.size}, np.uint8))",
-                f"cl.enqueue_copy(queue, {name}, np.frombuffer({unpacked}, np.uint8))",
+                # Bytes of no type, which pointers of every type take.
+                f"{name} = cl.SVM(cl.csvm_empty(ctx, {value.size}, 'V1'))",
+                f"cl.enqueue_copy(queue, {name}, np.frombuffer({unpacked}, 'V1'))",
             ]
             self.memory.append(name)
         elif isinstance(value, Image):

@@ -430,8 +430,10 @@ def _to_gpu(ary: Any, allocator: Any, stream: Any, blocking: bool, call: str) ->
         result.setitem(..., ary, stream_of(stream, call))
         return result
     host = np.asarray(ary)
-    if host.dtype.hasobject and (shown := part("interchange").shown_by(ary)) is not None:
-        return _to_gpu(shown, allocator, stream, blocking, call)
+    if host is not ary and host.dtype.hasobject:
+        shown = part("interchange").shown_by(ary)
+        if shown is not None:
+            return _to_gpu(shown, allocator, stream, blocking, call)
     host = contiguous_host(host, call)
     order = "C" if host.flags.c_contiguous else "F"
     result = GPUArray(host.shape, host.dtype, allocator, order=order)

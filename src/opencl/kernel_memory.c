@@ -111,9 +111,9 @@ int kernel_use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
         }
     } else if (PyArray_Check(arg)) {
         kernel_refuse(self, i, "an ndarray is host memory; pass a Buffer made with hostbuf=..., or shared virtual memory");
-    } else if (PyLong_Check(is_ours && data != NULL ? data : arg)) { /* base_data of an array that is to get one */
-        kernel_refuse(self, i, "an address, or an array made with data=0, is not memory: assign a "
-                               "Buffer to the array's base_data first");
+    } else if (is_ours && data != NULL && PyLong_Check(data)) {
+        kernel_refuse(self, i, "the array was made with data=0 and has no memory yet: assign a Buffer "
+                               "to its base_data first");
     } else {
         kernel_refuse(self, i, "a pointer to device memory takes a Buffer, shared virtual memory or None, not %s", pg_type_name(arg));
     }

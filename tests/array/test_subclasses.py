@@ -193,7 +193,7 @@ def test_later_memory_must_have_the_arrays_bytes(ctx, queue):
 
 def test_a_kernel_refuses_an_array_without_memory(ctx, queue):
     source = "__kernel void f(__global float *x) { x[0] = 1; }"
-    with pytest.raises(TypeError, match="assign a Buffer to the array's base_data"):
+    with pytest.raises(TypeError, match="assign a Buffer to its base_data"):
         cl.Program(ctx, source).build().f(
             queue, (1,), None, cla.Array(queue, (4,), np.float32, data=0)
         )

@@ -248,8 +248,13 @@ def a_context_is_asked_for_while_its_object_goes(env: Env) -> None:
     weak = weakref.ref(context, lambda _: found.append(cuda.Context.get_current()))
     del context
     gc.collect()
-    check(weak() is None and found[0].handle == handle.value, "the object is another one's")
+    check(weak() is not None, "it went, though it is current")
+    second = ctypes.c_void_p()
+    check(library.cuCtxCreate_v2(ctypes.byref(second), 0, 0) == 0, "no second context")
+    cuda.Context.get_current()  # which takes the place of the first
+    check(weak() is None and found[0].handle == second.value, "the object is another one's")
     found.clear()
+    library.cuCtxDestroy_v2(second)
     library.cuCtxDestroy_v2(handle)
 
 

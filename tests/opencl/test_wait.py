@@ -201,8 +201,8 @@ def test_interrupt(ctx, queue, what):
         "read": lambda: cl.enqueue_copy(queue, host, buffer),
         "map": lambda: cl.enqueue_map_buffer(queue, buffer, cl.map_flags.READ, 0, (64,), np.uint8),
     }
-    threading.Timer(0.15, os.kill, [os.getpid(), signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):  # else it waits for ever
+        threading.Timer(0.15, os.kill, [os.getpid(), signal.SIGINT]).start()
         calls[what]()
     gate.set_status(0)
     queue.finish()
