@@ -89,7 +89,7 @@ class ArrayCore(GPUArray):
             cls._init_form = form
             own: Any = cls
             own._view = _view_by_class
-            bases = (c for c in cls.__mro__ if issubclass(c, ours[0]) and not c._own_init)
+            bases = (c for c in cls.__mro__ if issubclass(c, ours[0]) and not getattr(c, "_own_init", False))
             cls._plain_class = next(bases)
 
     def _by_class(

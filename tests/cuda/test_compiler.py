@@ -79,7 +79,8 @@ def test_a_header_in_extern_c_is_a_short_error(context):
     lines = caught.value.stderr.splitlines()
     assert lines[0].startswith("(hint: ") and "no_extern_c=True" in lines[0]
     assert len(lines) < 30
-    assert any("nonsense" in line for line in lines), "another error got lost"
+    if _cuda._is_simulator():  # NVRTC gives up after a hundred errors
+        assert any("nonsense" in line for line in lines), "another error got lost"
     assert sum("more errors of templates and functions in C linkage" in x for x in lines) == 1
 
 
