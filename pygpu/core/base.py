@@ -89,8 +89,8 @@ class ArrayCore(GPUArray):
             cls._init_form = form
             own: Any = cls
             own._view = _view_by_class
-            bases = (c for c in cls.__mro__ if issubclass(c, ours[0]) and not getattr(c, "_own_init", False))
-            cls._plain_class = next(bases)
+            bases = [c for c in cls.__mro__ if issubclass(c, ours[0])]
+            cls._plain_class = next(c for c in bases if not getattr(c, "_own_init", False))
 
     def _by_class(
         self,
