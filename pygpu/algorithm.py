@@ -300,7 +300,8 @@ class RadixSort:
         if found is None:
             unit = next(size for size in (8, 4, 2, 1) if dtype.itemsize % size == 0)
             words = dtype.itemsize // unit
-            item = np.dtype(f"u{unit}") if words == 1 else None
+            # Not as floats, for their bits; a pointer to unsigned ints is for arrays of integers only.
+            item = np.dtype(f"u{unit}") if words == 1 and dtype.kind in "ui" else None
             if item is None:
                 ctype = self.language.ctype(np.dtype(f"u{unit}"))
                 preamble = f"typedef struct {{ {ctype} word[{words}]; }} pg_item_t;\n"
