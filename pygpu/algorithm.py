@@ -300,7 +300,7 @@ class RadixSort:
         if found is None:
             unit = next(size for size in (8, 4, 2, 1) if dtype.itemsize % size == 0)
             words = dtype.itemsize // unit
-            # Not as floats, for their bits; a pointer to unsigned ints is for arrays of integers only.
+            # Not as floats, for their bits; pointers to unsigned ints are for integers only.
             item = np.dtype(f"u{unit}") if words == 1 and dtype.kind in "ui" else None
             if item is None:
                 ctype = self.language.ctype(np.dtype(f"u{unit}"))
