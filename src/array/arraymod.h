@@ -90,10 +90,12 @@ PyObject *arr_get_foreign(PyObject *op, void *closure);
 int arr_set_foreign(PyObject *op, PyObject *value, void *closure);
 
 /* dlpack.c */
-/* Tests of launches as numbers, after a look at what they take; -1 with an exception, and perhaps *numbers to be freed. */
+/* Tests of launches as numbers, after a look at what they take; -1 with an exception, and perhaps
+ * *numbers to be freed. */
 int arr_tests_read(PyObject *tests, PyObject *args, int64_t **numbers, Py_ssize_t *count);
 /* Whether they hold. args: like those that arr_tests_read() saw. */
-int arr_tests_hold(const int64_t *tests, Py_ssize_t n, PyObject *grid, PyObject *block, PyObject *const *args);
+int arr_tests_hold(const int64_t *tests, Py_ssize_t n, PyObject *grid, PyObject *block,
+                   PyObject *const *args);
 extern volatile int32_t arr_record_words[];
 extern const char arr_record_doc[];
 PyObject *arr_record(PyObject *module, PyObject *unused);

@@ -143,8 +143,9 @@ static int read_header(Tensor *self, const DLTensor *tensor) {
         if (tensor->strides != NULL && tensor->strides[axis] != step / itemsize) {
             int64_t items = tensor->strides[axis];
             if (items > most / itemsize || items < -(most / itemsize)) {
-                return refuse("a stride is larger than memory can be (CuPy exports negative strides so: "
-                              "xp.asarray takes such arrays)");
+                return refuse(
+                    "a stride is larger than memory can be (CuPy exports negative strides so: "
+                    "xp.asarray takes such arrays)");
             }
             stride = items * itemsize;
         }

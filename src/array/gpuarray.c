@@ -127,7 +127,9 @@ static int fill(GPUArray *self, PyObject **a) {
     if ((offset == -1 && PyErr_Occurred()) || check_shape(shape, n, (Py_ssize_t)PyDataType_ELSIZE((PyArray_Descr *)a[6])) < 0) {
         return -1;
     }
-    PyObject *table = (self->backend != a[0] || self->table == NULL) && a[0] != Py_None ? PyObject_GetAttr(a[0], arr_state->table) : Py_XNewRef((PyObject *)self->table);
+    PyObject *table = (self->backend != a[0] || self->table == NULL) && a[0] != Py_None
+                          ? PyObject_GetAttr(a[0], arr_state->table)
+                          : Py_XNewRef((PyObject *)self->table);
     if (table == NULL) {
         PyErr_Clear();
     } else if (Py_TYPE(table) != arr_state->KernelTableType) {

@@ -6,21 +6,24 @@
 #define MAX_ARGS 24
 #define MAX_STEPS 96
 #define MAX_CONFIGS 64
-enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_RECORD, GIVE_ID, GIVE_COUNT };
+/* What of an argument is given. */
+enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_RECORD, GIVE_ID };
+enum { GIVE_COUNT = GIVE_ID + 1 };
 
 /* One argument of the compiled kernel: what of which argument of the call. */
 typedef struct {
     unsigned char what, arg, axis;
 } Step;
 
-/* A compiled kernel, and what the arguments must be for it. What belongs to a context is referred to
- * weakly: a function of a program outlives contexts, and must not keep them. */
+/* A compiled kernel, and what the arguments must be for it. What belongs to a context is referred
+ * to weakly: a function of a program outlives contexts, and must not keep them. */
 typedef struct {
     PyObject *kernel;  /* weak; NULL: none */
     PyObject *backend; /* weak: of the arrays */
     PyObject *queue;   /* weak; OpenCL: a queue that runs in order; CUDA: NULL */
     PyObject *guards;  /* tuple of (dictionary, class or cell, name, value): names from outside that mean what they meant */
-    PyObject *record, *id; /* what GIVE_RECORD (a buffer is weak) and GIVE_ID give; None: it writes no record */
+    PyObject *record,
+        *id; /* what GIVE_RECORD (a buffer is weak) and GIVE_ID give; None: it writes no record */
     int64_t *tests;        /* what must hold of a launch; NULL: nothing */
     Py_ssize_t n_tests;
     int cuda, n, n_steps;
@@ -69,7 +72,8 @@ static int KernelBase_traverse(PyObject *op, visitproc visit, void *arg) {
 }
 
 static void forget(Known *known) {
-    PyObject *held[] = {known->kernel, known->backend, known->queue, known->guards, known->record, known->id};
+    PyObject *held[] = {known->kernel, known->backend, known->queue,
+                        known->guards, known->record,  known->id};
     PyMem_Free(known->tests);
     memset(known, 0, sizeof *known);
     for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
@@ -172,12 +176,17 @@ static int guards_hold(const Known *known) {
     return hold;
 }
 
-PG_DOC(KernelBase_remember__doc__, "_remember", "$self, /, args, kernel, steps, guards, queue, cuda, tests, given",
-       "(args: tuple[Any, ...], kernel: Any, steps: tuple[int, ...], guards: tuple[Any, ...], queue: Any, cuda: bool, "
+PG_DOC(KernelBase_remember__doc__, "_remember",
+       "$self, /, args, kernel, steps, guards, queue, cuda, tests, given",
+       "(args: tuple[Any, ...], kernel: Any, steps: tuple[int, ...], guards: tuple[Any, ...], "
+       "queue: Any, cuda: bool, "
        "tests: tuple[int, ...], given: tuple[Any, Any]) -> None",
-       "Launch *kernel* for arguments like *args*. steps: for each of its own arguments three numbers: what is given (0 the number, 1 memory, "
-       "2 offset, 3 shape, 4 strides, 5 and 6 what is in *given*), of which argument, of which axis. queue: an OpenCL queue that runs in "
-       "order. tests: what must hold of a launch, from ranges.program(). The kernel and the queue are kept by somebody else.");
+       "Launch *kernel* for arguments like *args*. steps: for each of its own arguments three "
+       "numbers: what is given (0 the number, 1 memory, "
+       "2 offset, 3 shape, 4 strides, 5 and 6 what is in *given*), of which argument, of which "
+       "axis. queue: an OpenCL queue that runs in "
+       "order. tests: what must hold of a launch, from ranges.program(). The kernel and the queue "
+       "are kept by somebody else.");
 static ArgSpec KernelBase_remember_args = PG_ARGSPEC(KernelBase_remember__doc__);
 
 static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known *known) {
@@ -196,12 +205,14 @@ static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known 
             break;
         case 1:
             right = value < (uint32_t)n_args &&
-                    (step->what == GIVE_NUMBER || step->what >= GIVE_RECORD || arr_is_array(PyTuple_GET_ITEM(args, value)));
+                    (step->what == GIVE_NUMBER || step->what >= GIVE_RECORD ||
+                     arr_is_array(PyTuple_GET_ITEM(args, value)));
             step->arg = (unsigned char)value;
             break;
         default:
             right = value < ARRAY_MAX_DIMS &&
-                    ((step->what != GIVE_SHAPE && step->what != GIVE_STRIDES) || (int)value < ((GPUArray *)PyTuple_GET_ITEM(args, step->arg))->ndim);
+                    ((step->what != GIVE_SHAPE && step->what != GIVE_STRIDES) ||
+                     (int)value < ((GPUArray *)PyTuple_GET_ITEM(args, step->arg))->ndim);
             step->axis = (unsigned char)value;
         }
         if (!right) {
@@ -223,9 +234,11 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     if (cuda < 0) {
         return NULL;
     }
-    if (!PyTuple_Check(a[0]) || !PyTuple_Check(a[2]) || !PyTuple_Check(a[3]) || PyTuple_GET_SIZE(a[2]) % 3 || !PyTuple_Check(a[6]) ||
-        !PyTuple_Check(a[7]) || PyTuple_GET_SIZE(a[7]) != 2) {
-        PyErr_SetString(PyExc_TypeError, "KernelBase._remember: args, steps, guards, tests and given are tuples");
+    if (!PyTuple_Check(a[0]) || !PyTuple_Check(a[2]) || !PyTuple_Check(a[3]) ||
+        PyTuple_GET_SIZE(a[2]) % 3 || !PyTuple_Check(a[6]) || !PyTuple_Check(a[7]) ||
+        PyTuple_GET_SIZE(a[7]) != 2) {
+        PyErr_SetString(PyExc_TypeError,
+                        "KernelBase._remember: args, steps, guards, tests and given are tuples");
         return NULL;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[3]); i++) {
@@ -240,7 +253,8 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     if (PyTuple_GET_SIZE(a[2]) > 3 * MAX_STEPS || !codes_of(((PyTupleObject *)a[0])->ob_item, n, made.codes, &backend)) {
         Py_RETURN_NONE; /* left to Python */
     }
-    if (read_steps(a[2], n, a[0], &made) < 0 || arr_tests_read(a[6], a[0], &made.tests, &made.n_tests) < 0) {
+    if (read_steps(a[2], n, a[0], &made) < 0 ||
+        arr_tests_read(a[6], a[0], &made.tests, &made.n_tests) < 0) {
         PyMem_Free(made.tests);
         return NULL;
     }
@@ -261,7 +275,8 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     }
     made.guards = Py_NewRef(a[3]);
     PyObject *record = PyTuple_GET_ITEM(a[7], 0); /* OpenCL: a buffer, which is its context's */
-    made.record = record == Py_None || PyLong_Check(record) ? Py_NewRef(record) : PyWeakref_NewRef(record, NULL);
+    made.record = record == Py_None || PyLong_Check(record) ? Py_NewRef(record)
+                                                            : PyWeakref_NewRef(record, NULL);
     if (made.record == NULL) {
         forget(&made);
         return NULL;
@@ -329,7 +344,8 @@ static int launch(const Launcher *self, const Known *known, PyObject *const *arg
     Py_ssize_t n = 0;
     int n_owned = 0, status = -1;
     PyObject *names = NULL, *queue = NULL;
-    if (arr_record_words[0] != 0 || !arr_tests_hold(known->tests, known->n_tests, self->grid, self->block, args)) {
+    if (arr_record_words[0] != 0 ||
+        !arr_tests_hold(known->tests, known->n_tests, self->grid, self->block, args)) {
         return 0;
     }
     if (!known->cuda) {
@@ -400,7 +416,8 @@ static int launch(const Launcher *self, const Known *known, PyObject *const *arg
             first[n++] = self->shared;
         }
     }
-    PyObject *kernel = arr_alive(known->kernel); /* kept: a conversion may run Python, and that forget it */
+    PyObject *kernel =
+        arr_alive(known->kernel); /* kept: a conversion may run Python, and that forget it */
     if (kernel == NULL) {
         status = 0;
         goto done;
@@ -424,7 +441,8 @@ static PyObject *Launcher_vectorcall(PyObject *op, PyObject *const *args, size_t
     if (kwnames == NULL && !self->empty && codes_of(args, nargs, codes, &backend)) {
         for (int i = 0; i < KNOWN; i++) {
             const Known *known = &kernel->known[i];
-            if (known->kernel == NULL || known->n != nargs || !arr_refers(known->backend, backend) ||
+            if (known->kernel == NULL || known->n != nargs ||
+                !arr_refers(known->backend, backend) ||
                 memcmp(known->codes, codes, (size_t)nargs * sizeof codes[0]) != 0) {
                 continue;
             }

@@ -1,18 +1,36 @@
-/* kernel_tests.c - what a launch of a kernel written in Python compares before: see pygpu/pykernel/ranges.py. And the memory where
- * kernels on CPU devices write what they found wrong. */
+/* kernel_tests.c - what a launch of a kernel written in Python compares before: see
+ * pygpu/pykernel/ranges.py. And the memory where kernels on CPU devices write what they found
+ * wrong. */
 #include "arraymod.h"
 
 #define MAX_STACK 64
 #define RECORD_WORDS 16384 /* as many bytes as pygpu/pykernel/report.py says */
 
 /* What a launch is asked, see pygpu/pykernel/ranges.py. */
-enum { TEST_CONSTANT, TEST_VALUE, TEST_SHAPE, TEST_GROUPS, TEST_SIZE, TEST_ADD, TEST_TIMES, TEST_FLOOR,
-       TEST_MIN, TEST_MAX, TEST_FITS, TEST_MINUS, TEST_LESS };
+enum {
+    TEST_CONSTANT,
+    TEST_VALUE,
+    TEST_SHAPE,
+    TEST_GROUPS,
+    TEST_SIZE,
+    TEST_ADD,
+    TEST_TIMES,
+    TEST_FLOOR,
+    TEST_MIN,
+    TEST_MAX,
+    TEST_FITS,
+    TEST_MINUS,
+    TEST_LESS
+};
 
-/* How many numbers follow the code of a test, and how many values it takes from the stack; -1: no such code. */
+/* How many numbers follow the code of a test, and how many values it takes from the stack; -1: no
+ * such code. */
 static int test_width(int64_t code, int *takes) {
     *takes = code <= TEST_SIZE ? 0 : code == TEST_FITS || code == TEST_MINUS ? 1 : 2;
-    return code < 0 || code > TEST_LESS ? -1 : code == TEST_SHAPE || code == TEST_FITS ? 2 : code <= TEST_SIZE ? 1 : 0;
+    return code < 0 || code > TEST_LESS              ? -1
+           : code == TEST_SHAPE || code == TEST_FITS ? 2
+           : code <= TEST_SIZE                       ? 1
+                                                     : 0;
 }
 
 /* The tests as numbers, after a look at what they take: the launch need not look then. */
@@ -39,8 +57,10 @@ int arr_tests_read(PyObject *tests, PyObject *args, int64_t **numbers, Py_ssize_
         depth += (code != TEST_LESS) - takes;
         right = width >= 0 && i + width < n && depth >= (code != TEST_LESS) && depth < MAX_STACK;
         if (code == TEST_VALUE || code == TEST_SHAPE) {
-            right = right && a >= 0 && a < n_args && (code == TEST_SHAPE) == (arr_is_array(PyTuple_GET_ITEM(args, a)) != 0) &&
-                    (code == TEST_VALUE || (b >= 0 && b < ((GPUArray *)PyTuple_GET_ITEM(args, a))->ndim));
+            right = right && a >= 0 && a < n_args &&
+                    (code == TEST_SHAPE) == (arr_is_array(PyTuple_GET_ITEM(args, a)) != 0) &&
+                    (code == TEST_VALUE ||
+                     (b >= 0 && b < ((GPUArray *)PyTuple_GET_ITEM(args, a))->ndim));
         }
         i += width;
     }
@@ -95,8 +115,10 @@ static int join(int64_t code, int64_t *a, int64_t b) {
     }
 }
 
-/* Whether what the kernel does not check itself holds of a launch; arr_tests_read() has looked at the numbers. */
-int arr_tests_hold(const int64_t *tests, Py_ssize_t n, PyObject *grid, PyObject *block, PyObject *const *args) {
+/* Whether what the kernel does not check itself holds of a launch; arr_tests_read() has looked at
+ * the numbers. */
+int arr_tests_hold(const int64_t *tests, Py_ssize_t n, PyObject *grid, PyObject *block,
+                   PyObject *const *args) {
     int64_t stack[MAX_STACK];
     int depth = 0;
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -135,13 +157,16 @@ int arr_tests_hold(const int64_t *tests, Py_ssize_t n, PyObject *grid, PyObject 
     return 1;
 }
 
-/* ---- the record ------------------------------------------------------------------------------------------------------------- */
+/* ---- the record ------------------------------------------------------------------------------ */
 
-_Alignas(4096) volatile int32_t arr_record_words[RECORD_WORDS]; /* the first is not 0 if something is told */
+_Alignas(4096) volatile int32_t
+    arr_record_words[RECORD_WORDS]; /* the first is not 0 if something is told */
 
 const char arr_record_doc[] = "_record()\n--\n\n() -> memoryview\n\n"
-                              "The memory where kernels on CPU devices write what they found wrong: see pygpu.pykernel.report.";
+                              "The memory where kernels on CPU devices write what they found "
+                              "wrong: see pygpu.pykernel.report.";
 
 PyObject *arr_record(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
-    return PyMemoryView_FromMemory((char *)(uintptr_t)arr_record_words, sizeof arr_record_words, PyBUF_WRITE);
+    return PyMemoryView_FromMemory((char *)(uintptr_t)arr_record_words, sizeof arr_record_words,
+                                   PyBUF_WRITE);
 }

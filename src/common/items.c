@@ -1,4 +1,5 @@
-/* items.c - what a kernel's pointer points to, compared with the dtype of the memory it is given. */
+/* items.c - what a kernel's pointer points to, compared with the dtype of the memory it is given.
+ */
 #include "pg.h"
 
 /* Whether numbers of a NumPy kind and size [bytes] are what the kernel reads: of one size, and
@@ -121,10 +122,11 @@ static const char *numpy_name(const PgItems *items, int as_complex) {
 PyObject *pg_items_message(const PgItems *items, PyObject *arg, PyObject *given, const char *raw) {
     int as_complex = PyArray_DescrCheck(given) && ((PyArray_Descr *)given)->kind == 'c';
     const char *plain = numpy_name(items, 0), *name = numpy_name(items, as_complex);
-    return PyUnicode_FromFormat("the %s has items of %S, and the kernel reads %s here: convert them "
-                                "(.astype(numpy.%s)), or have their bytes read as they are "
-                                "(%s.view(numpy.%s))",
-                                pg_type_name(arg), given, plain, name, raw, plain);
+    return PyUnicode_FromFormat(
+        "the %s has items of %S, and the kernel reads %s here: convert them "
+        "(.astype(numpy.%s)), or have their bytes read as they are "
+        "(%s.view(numpy.%s))",
+        pg_type_name(arg), given, plain, name, raw, plain);
 }
 
 int pg_items_warn(const char *peer, PyObject *message) {

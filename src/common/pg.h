@@ -159,7 +159,7 @@ PyObject *pg_counts(const long *counts, PgNameOf name_of, int n, int with_zeros)
 /* Collects garbage, also where the program has switched that off. */
 void pg_collect(void);
 
-/* ---- what a kernel's pointer points to (items.c) ------------------------------------------------------------------- */
+/* ---- what a kernel's pointer points to (items.c) --------------------------------------------- */
 
 typedef struct {
     const void *right;  /* the dtype that fitted last, one of those that live for ever; or NULL */
@@ -205,7 +205,10 @@ static inline PgHex pg_hex(uint64_t number) {
     return hex;
 }
 
-/* Kernels on CPU devices tell in a word of memory that they found something wrong, and reporter() raises what: -1 then. */
+/* What _watch(memory, reporter) is given (report.c); -1 with an exception. */
+int pg_watch(PyObject *args, const volatile int32_t **word, PyObject **reporter);
+/* Kernels on CPU devices tell in a word of memory that they found something wrong, and reporter()
+ * raises what: -1 then. */
 static inline int pg_report(const volatile int32_t *word, PyObject *reporter) {
     if (!PG_UNLIKELY(word != NULL && *word != 0)) {
         return 0;

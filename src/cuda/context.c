@@ -74,9 +74,9 @@ static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-/* Memory and kernels that are kept for reuse refer to their context, which keeps them: a cycle. On a
- * GPU a context takes hundreds of megabytes, so those that a program has dropped go before it makes
- * one more. Contexts on no stack are the only ones that it can have dropped. */
+/* Memory and kernels that are kept for reuse refer to their context, which keeps them: a cycle. On
+ * a GPU a context takes hundreds of megabytes, so those that a program has dropped go before it
+ * makes one more. Contexts on no stack are the only ones that it can have dropped. */
 static void collect_dropped(State *state) {
     const Context *idle = cud_contexts;
     while (idle != NULL && !(idle->kind == CONTEXT_MADE && idle->alive && idle->pushed == 0)) {

@@ -91,15 +91,17 @@ int cud_print_from(void *function); /* pygpuSimReadOutput, NULL on a real driver
 
 /* Types by name and base, bases first; X(name, base), the base may be object. */
 #include "types.h"
-#define CUD_OBJECTS(X)                                                                                               \
-    X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(LaunchError) X(make_error)                              \
-    X(default_context) /* the primary context that a first use made current, kept for the process */                \
-    X(foreign_contexts) /* dict: by device, the last context of another library */ \
-    X(array_type)      /* pygpu.GPUArray, once arrays are used */                                                  \
-    X(reporter)        /* see pg_report() */                                                                       \
-    X(device_names)    /* attributes that were asked for by name, see cud_attribute() */                            \
-    X(function_names)                                                                                               \
-    X(last_function)   /* name of the kernel of the last launch, for the message of a kernel that failed */
+#define CUD_OBJECTS(X)                                                                         \
+    X(Error)                                                                                   \
+    X(LogicError) X(MemoryError) X(RuntimeError) X(LaunchError) X(make_error)                  \
+        X(default_context)  /* the primary context that a first use made current, kept for the \
+                               process */                                                      \
+        X(foreign_contexts) /* dict: by device, the last context of another library */         \
+        X(array_type)       /* pygpu.GPUArray, once arrays are used */                         \
+        X(reporter)         /* see pg_report() */                                              \
+        X(device_names)     /* attributes that were asked for by name, see cud_attribute() */  \
+        X(function_names) X(last_function) /* name of the kernel of the last launch, for the   \
+                                              message of a kernel that failed */
 
 typedef struct Context Context;
 typedef struct Stream Stream;

@@ -244,44 +244,41 @@ static PyObject *set_array_type(PyObject *module, PyObject *type) {
     Py_RETURN_NONE;
 }
 
-/* What kernels on CPU devices find wrong is raised by what waits for them. */
 static PyObject *watch(PyObject *module, PyObject *args) {
     State *state = PyModule_GetState(module);
-    PyObject *memory, *reporter;
-    Py_buffer view;
-    if (!PyArg_ParseTuple(args, "OO:_watch", &memory, &reporter) || PyObject_GetBuffer(memory, &view, PyBUF_SIMPLE) < 0) {
-        return NULL;
-    }
-    if (view.len < (Py_ssize_t)sizeof *state->report) {
-        PyBuffer_Release(&view);
-        PyErr_SetString(PyExc_ValueError, "_watch: memory of at least 4 bytes is needed");
-        return NULL;
-    }
-    state->report = view.buf;
-    PyBuffer_Release(&view); /* the reporter keeps it, or it is there for ever */
-    Py_XSETREF(state->reporter, Py_NewRef(reporter));
-    Py_RETURN_NONE;
+    return pg_watch(args, &state->report, &state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PyMethodDef cud_driver_methods[] = {
     {"_watch", watch, METH_VARARGS,
      "_watch(memory, reporter, /)\n--\n\n(memory: Any, reporter: Callable[[], None], /) -> None\n\n"
-     "Call *reporter*, which may raise, after each wait that finds the first word of *memory* not to be 0."},
+     "Call *reporter*, which may raise, after each wait that finds the first word of *memory* not "
+     "to be 0."},
     {"_set_array_type", set_array_type, METH_O,
-     "_set_array_type(type, /)\n--\n\n(type: type, /) -> None\n\nThe type of arrays, which kernels take as they are."},
+     "_set_array_type(type, /)\n--\n\n(type: type, /) -> None\n\nThe type of arrays, which kernels "
+     "take as they are."},
     {"init", FAST(init), init__doc__},
     {"get_driver_version", get_driver_version, METH_NOARGS,
-     "get_driver_version()\n--\n\n() -> int\n\nThe newest CUDA that the driver serves: 12040 is 12.4."},
+     "get_driver_version()\n--\n\n() -> int\n\nThe newest CUDA that the driver serves: 12040 is "
+     "12.4."},
     {"_load_library", load_library, METH_O, load_library__doc__},
-    {"_unload_library", unload_library, METH_NOARGS, "_unload_library()\n--\n\n() -> None\n\nClose a library that has not been used yet."},
-    {"_probe", probe, METH_NOARGS, "_probe()\n--\n\n() -> tuple[int, int, str]\n\nStatus of cuInit, devices, the status in words."},
-    {"_library", loaded_library, METH_NOARGS, "_library()\n--\n\n() -> str | None\n\nPath of the loaded driver."},
-    {"_is_simulator", is_simulator, METH_NOARGS, "_is_simulator()\n--\n\n() -> bool\n\nWhether the CPU stands in for a GPU. Loads the driver."},
+    {"_unload_library", unload_library, METH_NOARGS,
+     "_unload_library()\n--\n\n() -> None\n\nClose a library that has not been used yet."},
+    {"_probe", probe, METH_NOARGS,
+     "_probe()\n--\n\n() -> tuple[int, int, str]\n\nStatus of cuInit, devices, the status in "
+     "words."},
+    {"_library", loaded_library, METH_NOARGS,
+     "_library()\n--\n\n() -> str | None\n\nPath of the loaded driver."},
+    {"_is_simulator", is_simulator, METH_NOARGS,
+     "_is_simulator()\n--\n\n() -> bool\n\nWhether the CPU stands in for a GPU. Loads the driver."},
     {"_fault", FAST(fault), fault__doc__},
-    {"_fault_hits", fault_hits, METH_NOARGS, "_fault_hits()\n--\n\n() -> int\n\nCalls that the armed fault has failed."},
+    {"_fault_hits", fault_hits, METH_NOARGS,
+     "_fault_hits()\n--\n\n() -> int\n\nCalls that the armed fault has failed."},
     {"_call_counts", FAST(call_counts), call_counts__doc__},
-    {"_handle_counts", handle_counts, METH_NOARGS, "_handle_counts()\n--\n\n() -> dict[str, int]\n\nLive driver handles by kind."},
+    {"_handle_counts", handle_counts, METH_NOARGS,
+     "_handle_counts()\n--\n\n() -> dict[str, int]\n\nLive driver handles by kind."},
     {"_functions", function_names, METH_NOARGS,
-     "_functions()\n--\n\n() -> list[tuple[str, int]]\n\nAll functions of the driver, and of NVRTC, that pygpu calls, with the version that introduced them (NVRTC: 0)."},
+     "_functions()\n--\n\n() -> list[tuple[str, int]]\n\nAll functions of the driver, and of "
+     "NVRTC, that pygpu calls, with the version that introduced them (NVRTC: 0)."},
     {NULL, NULL, 0, NULL},
 };

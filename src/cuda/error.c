@@ -11,8 +11,8 @@ typedef struct {
 } StatusRow;
 
 /* What every later call of the context would answer, too. */
-#define UNUSABLE                                                                                   \
-    "the context is unusable from now on, and often the process: restart it (in a notebook, "      \
+#define UNUSABLE                                                                              \
+    "the context is unusable from now on, and often the process: restart it (in a notebook, " \
     "restart the kernel)"
 
 static const StatusRow status_rows[] = {

@@ -123,7 +123,8 @@ static inline int function_check_dtype(Function *self, Py_ssize_t i, Param *para
     }
     return function_compare_dtype(self, i, param, arg, dtype);
 }
-int function_refuse_items(Function *self, Py_ssize_t i, Param *param, PyObject *arg, PyObject *given);
+int function_refuse_items(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                          PyObject *given);
 const char *function_numpy_type(const Param *param); /* what fits, "" if that is not known */
 int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep);
 /* Size and alignment of what an argument would be, where nothing is known of the parameters. */

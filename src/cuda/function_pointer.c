@@ -174,7 +174,8 @@ static int optional(PyObject *obj, PyObject *name, PyObject **out) {
 }
 
 /* Interned, for the life of the process. */
-static PyObject *gpudata_name, *interface_name, *data_name, *stream_name, *mask_name, *dtype_name, *typestr_name;
+static PyObject *gpudata_name, *interface_name, *data_name, *stream_name, *mask_name, *dtype_name,
+    *typestr_name;
 
 static int make_name(PyObject **name, const char *text) {
     if (PG_UNLIKELY(*name == NULL)) {
@@ -242,7 +243,8 @@ static int check_typestr(Function *self, Py_ssize_t i, Param *param, PyObject *a
 
 int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
     PyObject *interface;
-    if (make_name(&interface_name, "__cuda_array_interface__") < 0 || make_name(&data_name, "data") < 0 || make_name(&stream_name, "stream") < 0 ||
+    if (make_name(&interface_name, "__cuda_array_interface__") < 0 ||
+        make_name(&data_name, "data") < 0 || make_name(&stream_name, "stream") < 0 ||
         make_name(&mask_name, "mask") < 0) {
         return -1;
     }
@@ -260,7 +262,8 @@ int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject 
                         "not see; pass the data without it", Py_TYPE(arg)->tp_name);
     } else if (data == NULL || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
         function_refuse(self, i, "__cuda_array_interface__ of %s must be a dict whose 'data' is (pointer, read-only)", Py_TYPE(arg)->tp_name);
-    } else if (check_typestr(self, i, param, arg, interface) == 0 && wait_for_producer(self, i, stream, launch) == 0) {
+    } else if (check_typestr(self, i, param, arg, interface) == 0 &&
+               wait_for_producer(self, i, stream, launch) == 0) {
         result = function_use_pointer(self, i, param, arg, Py_NewRef(PyTuple_GET_ITEM(data, 0)), at, launch, keep) < 0 ? -1 : 1;
     }
     Py_XDECREF(data);

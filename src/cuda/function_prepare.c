@@ -374,7 +374,8 @@ static int pack_bytes(const Item *item, PyObject *arg, unsigned char *at) {
 }
 
 /* A pointer: whatever a launch takes for one; what it does not take is struct's error. */
-static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned char *at,
+                        const Launch *launch, Keep *keep) {
     static const Param pointer = {.size = sizeof(CUdeviceptr), .kind = PARAM_POINTER};
     if (Py_TYPE(arg) == self->state->DeviceAllocationType) {
         const Allocation *allocation = (const Allocation *)arg;

@@ -112,8 +112,9 @@ int handler_is_plain(State *state, PyObject *handler) {
 }
 
 PyObject *handler_device_alloc(Handler *self) {
-    return handler_is_plain(self->state, (PyObject *)self) ? Handler_get_device_alloc((PyObject *)self, NULL)
-                                                   : PyObject_CallMethod((PyObject *)self, "get_device_alloc", NULL);
+    return handler_is_plain(self->state, (PyObject *)self)
+               ? Handler_get_device_alloc((PyObject *)self, NULL)
+               : PyObject_CallMethod((PyObject *)self, "get_device_alloc", NULL);
 }
 
 /* The handler's memory, checked against the n bytes to be copied. Both are to be dropped after the copy. */

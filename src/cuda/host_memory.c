@@ -220,7 +220,8 @@ static PyObject *new_pagelocked(State *state, ArrayLayout *layout, PyObject *fla
     Context *context = flags_arg != NULL && pg_as_u32(flags_arg, call, "mem_flags", &flags) < 0 ? NULL : cud_context_current(state);
     HostMemory *self = context != NULL ? cud_host_memory_new(state, state->PagelockedHostAllocationType, HOST_PAGELOCKED, context) : NULL;
     Py_XDECREF((PyObject *)context);
-    if (self == NULL || (self->data = cud_host_alloc(context, layout->size, layout->size, flags)) == NULL) {
+    if (self == NULL ||
+        (self->data = cud_host_alloc(context, layout->size, layout->size, flags)) == NULL) {
         Py_XDECREF((PyObject *)self);
         Py_CLEAR(layout->dtype);
         return NULL;
@@ -251,7 +252,10 @@ void *cud_host_alloc(Context *context, size_t size, size_t asked, unsigned int f
     if (status != CUDA_SUCCESS) {
         if (again == 0) {
             if (size > room) {
-                cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes of page-locked memory, and the machine has %zu left", asked, room);
+                cud_raise_with(
+                    state, "cuMemHostAlloc", status,
+                    "asked for %zu bytes of page-locked memory, and the machine has %zu left",
+                    asked, room);
             } else {
                 cud_raise_with(state, "cuMemHostAlloc", status, "asked for %zu bytes", asked);
             }

@@ -385,7 +385,9 @@ static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssi
         }
         if (status == CUDA_ERROR_NOT_FOUND) {
             return cud_raise_with(self->state, "cuModuleGetFunction", status,
-                                  "no kernel is called '%U' (is it inside extern \"C\", or spelled by its mangled name?)", name_object);
+                                  "no kernel is called '%U' (is it inside extern \"C\", or spelled "
+                                  "by its mangled name?)",
+                                  name_object);
         }
         if (status != CUDA_SUCCESS) {
             return cud_raise_with(self->state, "cuModuleGetFunction", status, "kernel '%U'", name_object);
@@ -438,7 +440,9 @@ static PyObject *Module_get_global(PyObject *op, PyObject *const *args, Py_ssize
     }
     if (status == CUDA_ERROR_NOT_FOUND) {
         return cud_raise_with(self->state, "cuModuleGetGlobal", status,
-                              "no variable is called '%U' (is it inside extern \"C\", or spelled by its mangled name?)", name_object);
+                              "no variable is called '%U' (is it inside extern \"C\", or spelled "
+                              "by its mangled name?)",
+                              name_object);
     }
     return status == CUDA_SUCCESS ? Py_BuildValue("(Kn)", pointer, (Py_ssize_t)size) : cud_raise_with(self->state, "cuModuleGetGlobal", status, "variable '%U'", name_object);
 }

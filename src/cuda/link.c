@@ -246,7 +246,9 @@ static PyObject *Linker_link_module(PyObject *op, PyObject *Py_UNUSED(ignored)) 
     if (interrupted) {
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
-        PyObject *unwanted = status == CUDA_SUCCESS ? cud_module_wrap(self->state, module, self->context, NULL) : NULL;
+        PyObject *unwanted = status == CUDA_SUCCESS
+                                 ? cud_module_wrap(self->state, module, self->context, NULL)
+                                 : NULL;
         Py_XDECREF(unwanted);
         PyErr_Restore(type, value, traceback);
         return NULL;

@@ -17,7 +17,8 @@ PyObject *cud_allocation_free_method(PyObject *op, const char *call);
 /* Memory that cannot be given back in its own context is lost with that context: then nothing is called. */
 void cud_memory_free(Context *context, CUdeviceptr ptr);
 /* cuMemAlloc of size > 0 bytes with garbage collection and a second try; 0 and an exception if that fails. */
-CUdeviceptr cud_memory_alloc(State *state, size_t size, size_t asked); /* asked: by the user, for the message */
+CUdeviceptr cud_memory_alloc(State *state, size_t size,
+                             size_t asked); /* asked: by the user, for the message */
 
 /* What a call uses with the GIL released, or a view shows, is pinned. */
 static inline void cud_pin(Allocation *self) {
@@ -43,7 +44,8 @@ typedef struct {
 
 typedef struct {
     CUdeviceptr ptr;
-    size_t size;            /* bytes from there to the end; SIZE_MAX: not known. Without allocation at least as many: see cud_room_at() */
+    size_t size; /* bytes from there to the end; SIZE_MAX: not known. Without allocation at least as
+                    many: see cud_room_at() */
     Allocation *allocation; /* owned, as what gave it may drop it in any code of a program; NULL: not known */
 } DevicePointer;
 
@@ -51,11 +53,13 @@ typedef struct {
 int cud_device_pointer(State *state, PyObject *obj, const char *call, const char *name, DevicePointer *out);
 /* The same with a check that n bytes fit. */
 int cud_device_range(State *state, PyObject *obj, const char *call, const char *name, size_t n, DevicePointer *out);
-/* The check alone: -1 with a LogicError if n bytes do not fit. May find that there are more than *at says. */
+/* The check alone: -1 with a LogicError if n bytes do not fit. May find that there are more than
+ * *at says. */
 int cud_check_range(State *state, const char *call, const char *name, DevicePointer *at, size_t n);
 static inline void cud_device_release(DevicePointer *at) { Py_CLEAR(at->allocation); }
-/* Bytes from ptr to the end of the memory that it lies in; SIZE_MAX if the driver does not know it. n: how many are of interest, as
- * memory may consist of many pieces, and only as many of them are looked at. See range.c. */
+/* Bytes from ptr to the end of the memory that it lies in; SIZE_MAX if the driver does not know it.
+ * n: how many are of interest, as memory may consist of many pieces, and only as many of them are
+ * looked at. See range.c. */
 size_t cud_room_at(CUdeviceptr ptr, size_t n);
 /* The address of an allocation goes to somebody who may use it on any stream. */
 int cud_allocation_expose(Allocation *self, const char *call);
@@ -113,8 +117,10 @@ typedef struct {
 HostMemory *cud_host_memory_new(State *state, PyTypeObject *type, int kind, Context *context); /* context may be NULL */
 void cud_host_memory_dealloc(PyObject *op);
 PyObject *cud_host_memory_free(PyObject *op, PyObject *ignored);
-void *cud_host_alloc(Context *context, size_t size, size_t asked, unsigned int flags); /* cuMemHostAlloc; NULL with an exception */
-/* Bytes of memory that the machine can still give; SIZE_MAX if that is not known, or size is too small to matter. */
+void *cud_host_alloc(Context *context, size_t size, size_t asked,
+                     unsigned int flags); /* cuMemHostAlloc; NULL with an exception */
+/* Bytes of memory that the machine can still give; SIZE_MAX if that is not known, or size is too
+ * small to matter. */
 size_t cud_host_room(size_t size);                                  /* host_room.c */
 void cud_host_block_return(HostMemory *self, void *data);           /* pool_host.c */
 

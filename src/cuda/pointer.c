@@ -146,7 +146,8 @@ int cud_check_range(State *state, const char *call, const char *name, DevicePoin
         at->size = cud_room_at(at->ptr, n);
     }
     if (n > at->size) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%zu bytes end past the %zu that %s has at %p", n, at->size, name,
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                   "%zu bytes end past the %zu that %s has at %p", n, at->size, name,
                    (void *)(uintptr_t)at->ptr);
         return -1;
     }
@@ -232,7 +233,8 @@ PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdevi
         (allocation != NULL && cud_allocation_alive(allocation, call) < 0)) { /* a number's __index__ may have freed it */
         return NULL;
     }
-    if (allocation == NULL && (offset > room || size > room - offset) && size <= SIZE_MAX - offset) {
+    if (allocation == NULL && (offset > room || size > room - offset) &&
+        size <= SIZE_MAX - offset) {
         room = cud_room_at(ptr, offset + size);
     }
     if (offset > room || size > room - offset) {

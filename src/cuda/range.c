@@ -16,7 +16,8 @@ static int about(CUdeviceptr ptr, int attribute, void *out) {
     return status == CUDA_SUCCESS;
 }
 
-static size_t test_piece; /* bytes of the pieces that ranges are taken to consist of; 0: the driver's */
+static size_t
+    test_piece; /* bytes of the pieces that ranges are taken to consist of; 0: the driver's */
 
 static int range_at(CUdeviceptr ptr, Range *out) {
     out->status = CUDA_SUCCESS;
@@ -38,9 +39,9 @@ static int reserved_at(CUdeviceptr ptr, Range *out) {
            ptr >= out->start && ptr - out->start < out->size;
 }
 
-/* Memory that was mapped piece by piece into one reservation (cuMemMap, torch's expandable segments)
- * is one range, as far as it is mapped, though cuMemGetAddressRange tells of one piece. Of allocations
- * beside each other each has its own. Looks no further than for n bytes at ptr. */
+/* Memory that was mapped piece by piece into one reservation (cuMemMap, torch's expandable
+ * segments) is one range, as far as it is mapped, though cuMemGetAddressRange tells of one piece.
+ * Of allocations beside each other each has its own. Looks no further than for n bytes at ptr. */
 static void extend(Range *range, CUdeviceptr ptr, size_t n) {
     Range all, next;
     size_t before = (size_t)(ptr - range->start);
@@ -125,7 +126,8 @@ static PyObject *memory_range(PyObject *module, PyObject *const *args, Py_ssize_
 }
 
 static PyObject *set_range_piece(PyObject *Py_UNUSED(module), PyObject *size) {
-    return pg_as_size(size, "_set_range_piece", "size", &test_piece) < 0 ? NULL : Py_NewRef(Py_None);
+    return pg_as_size(size, "_set_range_piece", "size", &test_piece) < 0 ? NULL
+                                                                         : Py_NewRef(Py_None);
 }
 
 PyMethodDef cud_range_functions[] = {

@@ -123,7 +123,8 @@ static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, con
         resource->res.pitch2D.height = height;
         resource->res.pitch2D.pitchInBytes = pitch;
     } else {
-        if (given(how->size) ? pg_as_size(how->size, call, "size", &size) < 0 : (size = room_of(&at)) == SIZE_MAX) {
+        if (given(how->size) ? pg_as_size(how->size, call, "size", &size) < 0
+                             : (size = room_of(&at)) == SIZE_MAX) {
             if (!PyErr_Occurred()) {
                 cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "size must be given: how far the memory goes is not known");
             }

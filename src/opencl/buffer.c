@@ -205,8 +205,9 @@ static PyObject *region_of(Memory *self, const char *call, size_t origin, size_t
         align = bits < align ? bits : align;
     }
     if (align / 8 > 1 && origin % (align / 8) != 0) {
-        return ocl_reject(state, "clCreateSubBuffer", CL_MISALIGNED_SUB_BUFFER_OFFSET, "origin %zu is not a multiple of %u bytes, as the device demands",
-                              origin, (unsigned)(align / 8));
+        return ocl_reject(state, "clCreateSubBuffer", CL_MISALIGNED_SUB_BUFFER_OFFSET,
+                          "origin %zu is not a multiple of %u bytes, as the device demands", origin,
+                          (unsigned)(align / 8));
     }
     cl_buffer_region place = {origin, size};
     Memory *child = (Memory *)PG_NEW(state->BufferType);

@@ -193,7 +193,9 @@ static const char *name_of_kind(int i) {
 
 static PyObject *handle_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return pg_counts(ocl_live, name_of_kind, LIVE_KINDS, 1); }
 
-static PyObject *kept_events(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return PyLong_FromSize_t(ocl_events_kept()); }
+static PyObject *kept_events(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return PyLong_FromSize_t(ocl_events_kept());
+}
 
 static PyObject *functions(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     PyObject *names = PyList_New(0);
@@ -216,42 +218,38 @@ static PyObject *set_array_type(PyObject *module, PyObject *type) {
     Py_RETURN_NONE;
 }
 
-/* What kernels on CPU devices find wrong is raised by what waits for them. */
 static PyObject *watch(PyObject *module, PyObject *args) {
     State *state = PyModule_GetState(module);
-    PyObject *memory, *reporter;
-    Py_buffer view;
-    if (!PyArg_ParseTuple(args, "OO:_watch", &memory, &reporter) || PyObject_GetBuffer(memory, &view, PyBUF_SIMPLE) < 0) {
-        return NULL;
-    }
-    if (view.len < (Py_ssize_t)sizeof *state->report) {
-        PyBuffer_Release(&view);
-        PyErr_SetString(PyExc_ValueError, "_watch: memory of at least 4 bytes is needed");
-        return NULL;
-    }
-    state->report = view.buf;
-    PyBuffer_Release(&view); /* the reporter keeps it, or it is there for ever */
-    Py_XSETREF(state->reporter, Py_NewRef(reporter));
-    Py_RETURN_NONE;
+    return pg_watch(args, &state->report, &state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PyMethodDef ocl_driver_methods[] = {
     {"_watch", watch, METH_VARARGS,
      "_watch(memory, reporter, /)\n--\n\n(memory: Any, reporter: Callable[[], None], /) -> None\n\n"
-     "Call *reporter*, which may raise, after each wait that finds the first word of *memory* not to be 0."},
+     "Call *reporter*, which may raise, after each wait that finds the first word of *memory* not "
+     "to be 0."},
     {"_set_array_type", set_array_type, METH_O,
-     "_set_array_type(type, /)\n--\n\n(type: type, /) -> None\n\nThe type of arrays, which kernels take as they are."},
+     "_set_array_type(type, /)\n--\n\n(type: type, /) -> None\n\nThe type of arrays, which kernels "
+     "take as they are."},
     {"_load_library", FAST(load_library), load_library__doc__},
-    {"_unload_library", unload_library, METH_NOARGS, "_unload_library()\n--\n\n() -> None\n\nClose a library that has not been used yet."},
-    {"_platform_count", platform_count, METH_NOARGS, "_platform_count()\n--\n\n() -> int\n\nPlatforms of the loaded library."},
-    {"_library", loaded_library, METH_NOARGS, "_library()\n--\n\n() -> str | None\n\nPath of the loaded library."},
-    {"_ensure_library", ensure_library, METH_NOARGS, "_ensure_library()\n--\n\n() -> None\n\nLoad the driver if that has not been done."},
+    {"_unload_library", unload_library, METH_NOARGS,
+     "_unload_library()\n--\n\n() -> None\n\nClose a library that has not been used yet."},
+    {"_platform_count", platform_count, METH_NOARGS,
+     "_platform_count()\n--\n\n() -> int\n\nPlatforms of the loaded library."},
+    {"_library", loaded_library, METH_NOARGS,
+     "_library()\n--\n\n() -> str | None\n\nPath of the loaded library."},
+    {"_ensure_library", ensure_library, METH_NOARGS,
+     "_ensure_library()\n--\n\n() -> None\n\nLoad the driver if that has not been done."},
     {"_fault", FAST(fault), fault__doc__},
-    {"_fault_hits", fault_hits, METH_NOARGS, "_fault_hits()\n--\n\n() -> int\n\nCalls that the armed fault has failed."},
+    {"_fault_hits", fault_hits, METH_NOARGS,
+     "_fault_hits()\n--\n\n() -> int\n\nCalls that the armed fault has failed."},
     {"_call_counts", FAST(call_counts), call_counts__doc__},
-    {"_handle_counts", handle_counts, METH_NOARGS, "_handle_counts()\n--\n\n() -> dict[str, int]\n\nLive driver handles by kind."},
+    {"_handle_counts", handle_counts, METH_NOARGS,
+     "_handle_counts()\n--\n\n() -> dict[str, int]\n\nLive driver handles by kind."},
     {"_kept_events", kept_events, METH_NOARGS,
-     "_kept_events()\n--\n\n() -> int\n\nEvents that the program let go and that are kept for the driver."},
-    {"_functions", functions, METH_NOARGS, "_functions()\n--\n\n() -> list[str]\n\nNames of all driver functions that pygpu knows."},
+     "_kept_events()\n--\n\n() -> int\n\nEvents that the program let go and that are kept for the "
+     "driver."},
+    {"_functions", functions, METH_NOARGS,
+     "_functions()\n--\n\n() -> list[str]\n\nNames of all driver functions that pygpu knows."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,13 +1,15 @@
 /* event_release.c - giving up the last reference of the program to an event.
  *
- * PoCL 3.1 aborts the process when a command fails because an event it waited for failed, a later command of the same queue
- * depends on it, and nobody but the driver holds its event. Only user events can fail this way at any time, so while one has no
- * status, events of commands that are not done are put aside instead of released.
+ * PoCL 3.1 aborts the process when a command fails because an event it waited for failed, a later
+ * command of the same queue depends on it, and nobody but the driver holds its event. Only user
+ * events can fail this way at any time, so while one has no status, events of commands that are not
+ * done are put aside instead of released.
  *
- * It also leaves the failed event in the lists of the commands before it, and looks at it when these are done. They may be waiting
- * for another user event, or for their turn; so failed events are kept until there is no such event and all queues were known to be
- * idle once. A program that never finishes its queues keeps the last FAILED_MOST / 2 and more.
- * They are not released at once then: PoCL's threads may still be at them, and one process in five aborted.
+ * It also leaves the failed event in the lists of the commands before it, and looks at it when
+ * these are done. They may be waiting for another user event, or for their turn; so failed events
+ * are kept until there is no such event and all queues were known to be idle once. A program that
+ * never finishes its queues keeps the last FAILED_MOST / 2 and more. They are not released at once
+ * then: PoCL's threads may still be at them, and one process in five aborted.
  */
 #include "blocking.h"
 

@@ -150,7 +150,10 @@ static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *num
     switch (slot->kind) {
     case ARG_INTEGER:
         if (!whole) {
-            return kernel_refuse(self, i, "a %s number is not converted to an integer; pass int(...) or a NumPy integer", pg_type_name(arg));
+            return kernel_refuse(
+                self, i,
+                "a %s number is not converted to an integer; pass int(...) or a NumPy integer",
+                pg_type_name(arg));
         }
         if (number->kind != 'b' && number->size == (int)slot->size) { /* as C converts between signed and unsigned */
             out->value.integer = number->integer;
@@ -162,7 +165,9 @@ static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *num
         }
         return store_integer(self, i, arg, number->integer, out);
     case ARG_FLOAT:
-        return number->kind == 'c' ? kernel_refuse(self, i, "a complex number is not converted to a real one") : store_float(self, i, arg, real, out);
+        return number->kind == 'c'
+                   ? kernel_refuse(self, i, "a complex number is not converted to a real one")
+                   : store_float(self, i, arg, real, out);
     default:
         return store_complex(self, i, arg, real, number->kind == 'c' ? number->imag : 0.0, out);
     }
@@ -184,10 +189,16 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
     if (PyUnicode_Check(arg) || PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) { /* numpy.str_ has a buffer */
         PyErr_Clear();
         if (slot->kind == ARG_BYTES && slot->size != 0 && PyNumber_Check(arg)) {
-            return kernel_refuse(self, i, "a struct of %zu bytes is wanted, and a Python %s is none; pass a NumPy scalar of a structured dtype", slot->size, pg_type_name(arg));
+            return kernel_refuse(self, i,
+                                 "a struct of %zu bytes is wanted, and a Python %s is none; pass a "
+                                 "NumPy scalar of a structured dtype",
+                                 slot->size, pg_type_name(arg));
         }
         if (slot->kind == ARG_BYTES && slot->size == 0 && (PyNumber_Check(arg) || PyBool_Check(arg))) {
-            return kernel_refuse(self, i, "the type's size is not known here, so a Python %s cannot be converted; pass a NumPy scalar of the right dtype", pg_type_name(arg));
+            return kernel_refuse(self, i,
+                                 "the type's size is not known here, so a Python %s cannot be "
+                                 "converted; pass a NumPy scalar of the right dtype",
+                                 pg_type_name(arg));
         }
         return kernel_refuse(self, i, "invalid kernel argument: %s", pg_type_name(arg));
     }
@@ -244,9 +255,11 @@ static int convert_scalar(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     }
     PyObject *array = strchr("biufc", kind) != NULL ? PyArray_FromScalar(arg, NULL) : NULL; /* a subclass, perhaps */
     PyObject *plain = array != NULL ? PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array) : NULL;
-    int result = plain != NULL && Py_TYPE(plain) != Py_TYPE(arg) ? convert_number(self, i, plain, out)
-                 : PyErr_Occurred()                              ? -1
-                                                                 : kernel_refuse(self, i, "a %s is not converted to this type", pg_type_name(arg));
+    int result =
+        plain != NULL && Py_TYPE(plain) != Py_TYPE(arg) ? convert_number(self, i, plain, out)
+        : PyErr_Occurred()
+            ? -1
+            : kernel_refuse(self, i, "a %s is not converted to this type", pg_type_name(arg));
     Py_XDECREF(array);
     Py_XDECREF(plain);
     return result;
@@ -291,7 +304,10 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         return result;
     }
     if (PyArray_Check(arg) && PyArray_SIZE((PyArrayObject *)arg) != 1) {
-        return kernel_refuse(self, i, "an array of %zd items is not a number; a kernel reads arrays through a Buffer", PyArray_SIZE((PyArrayObject *)arg));
+        return kernel_refuse(
+            self, i,
+            "an array of %zd items is not a number; a kernel reads arrays through a Buffer",
+            PyArray_SIZE((PyArrayObject *)arg));
     }
     if (PyArray_IsScalar(arg, Generic)) {
         return convert_scalar(self, i, arg, out);
@@ -309,10 +325,13 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
 
 static int convert_local(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     if (!PyObject_TypeCheck(arg, self->state->LocalMemoryType)) {
-        return kernel_refuse(self, i, "a __local pointer takes a LocalMemory(bytes), not %s", pg_type_name(arg));
+        return kernel_refuse(self, i, "a __local pointer takes a LocalMemory(bytes), not %s",
+                             pg_type_name(arg));
     }
     if (((LocalMemory *)arg)->size == 0) {
-        return kernel_refuse(self, i, "the %s was not made yet: its __init__ has to call super().__init__() first", pg_type_name(arg));
+        return kernel_refuse(
+            self, i, "the %s was not made yet: its __init__ has to call super().__init__() first",
+            pg_type_name(arg));
     }
     out->set = SET_LOCAL;
     out->size = ((LocalMemory *)arg)->size;
@@ -321,11 +340,14 @@ static int convert_local(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
 
 static int convert_handle(Kernel *self, cl_uint i, PyObject *arg, PyTypeObject *type, const char *wanted, ArgValue *out) {
     if (!PyObject_TypeCheck(arg, type)) {
-        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted, pg_type_name(arg));
+        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted,
+                             pg_type_name(arg));
     }
     Context *context = type == self->state->SamplerType ? ((Sampler *)arg)->context : ((Queue *)arg)->context;
     if (context == NULL) {
-        return kernel_refuse(self, i, "the %s was not made yet: its __init__ has to call super().__init__() first", pg_type_name(arg));
+        return kernel_refuse(
+            self, i, "the %s was not made yet: its __init__ has to call super().__init__() first",
+            pg_type_name(arg));
     }
     if (context->context != self->context->context) {
         return kernel_refuse(self, i, "the %s belongs to another context", pg_type_name(arg));
@@ -339,12 +361,14 @@ static int convert_handle(Kernel *self, cl_uint i, PyObject *arg, PyTypeObject *
 static int convert_memory(Kernel *self, cl_uint i, PyObject *arg, int pipe, ArgValue *out) {
     const char *wanted = pipe ? "a pipe" : "an image";
     if (!PyObject_TypeCheck(arg, self->state->MemoryObjectHolderType)) {
-        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted, pg_type_name(arg));
+        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted,
+                             pg_type_name(arg));
     }
     Memory *memory = (Memory *)arg;
     int is_pipe = memory->type == CL_MEM_OBJECT_PIPE, is_buffer = memory->type == CL_MEM_OBJECT_BUFFER;
     if (is_buffer || is_pipe != pipe) {
-        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted, kernel_memory_kind(memory));
+        return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted,
+                             kernel_memory_kind(memory));
     }
     return kernel_use_memory(self, i, memory, out);
 }
@@ -420,7 +444,8 @@ static int convert_vector(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         }
         int fits = fits_vector(slot, dtype);
         if (!fits) {
-            kernel_refuse(self, i, "numbers of dtype %S are not converted to those of the vector", (PyObject *)dtype);
+            kernel_refuse(self, i, "numbers of dtype %S are not converted to those of the vector",
+                          (PyObject *)dtype);
         }
         Py_DECREF(dtype);
         if (!fits) {
@@ -447,7 +472,8 @@ static int convert_with_offset(Kernel *self, cl_uint i, PyObject *arg, ArgValue 
     }
     if (offset == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
-        kernel_refuse(self, i, "an Array is wanted here (declared as VectorArg), not %s", pg_type_name(arg));
+        kernel_refuse(self, i, "an Array is wanted here (declared as VectorArg), not %s",
+                      pg_type_name(arg));
     } else if (offset != NULL && kernel_convert_global(self, i, base, out) == 0) {
         if (out->hold == base) {
             out->hold = Py_NewRef(base);

@@ -64,7 +64,8 @@ static int has_zero(const size_t *sizes, int n) {
 
 /* Reads sizes and checks them against the device. With allow_empty, sizes of which one is 0 are of
  * a launch that does nothing, whatever the others are. */
-static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *local, PyObject *offset, int g_times_l, int allow_empty, Range *range) {
+static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *local,
+                      PyObject *offset, int g_times_l, int allow_empty, Range *range) {
     State *state = self->state;
     const char *call = "clEnqueueNDRangeKernel";
     const DeviceLimits *limits = ocl_device_limits(queue->device);
@@ -412,7 +413,8 @@ PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyO
         return wrong_count(self, nargs - 3);
     }
     if ((kwnames != NULL && read_options(self, args + nargs, kwnames, &options) < 0) ||
-        read_range(self, queue, args[1], args[2], options.global_offset, options.g_times_l, options.allow_empty, &range) < 0 ||
+        read_range(self, queue, args[1], args[2], options.global_offset, options.g_times_l,
+                   options.allow_empty, &range) < 0 ||
         (range.empty && check_empty(self, queue, &range, options.allow_empty) < 0)) {
         return NULL;
     }
@@ -534,9 +536,11 @@ static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args
     Queue *queue;
     int g_times_l, allow_empty;
     if (pg_args(&enqueue_nd_range_kernel_args, args, nargs, kwnames, a) < 0 ||
-        (self = as_kernel(PyModule_GetState(module), a[1], "enqueue_nd_range_kernel")) == NULL || (queue = as_queue(self, a[0])) == NULL ||
-        (g_times_l = pg_as_bool(a[6], 0)) < 0 || (allow_empty = pg_as_bool(a[7], 0)) < 0 ||
-        read_range(self, queue, a[2], a[3], a[4], g_times_l, allow_empty, &range) < 0 || check_empty(self, queue, &range, allow_empty) < 0) {
+        (self = as_kernel(PyModule_GetState(module), a[1], "enqueue_nd_range_kernel")) == NULL ||
+        (queue = as_queue(self, a[0])) == NULL || (g_times_l = pg_as_bool(a[6], 0)) < 0 ||
+        (allow_empty = pg_as_bool(a[7], 0)) < 0 ||
+        read_range(self, queue, a[2], a[3], a[4], g_times_l, allow_empty, &range) < 0 ||
+        check_empty(self, queue, &range, allow_empty) < 0) {
         return NULL;
     }
     return launch_with_set_arguments(self, queue, &range, a[5]);

@@ -9,8 +9,10 @@ int kernel_use_memory(Kernel *self, cl_uint i, Memory *memory, ArgValue *out) {
         return -1;
     }
     if (memory->context->context != self->context->context) {
-        ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_CONTEXT, "when processing arg#%u (1-based) of kernel '%U': the %s belongs to another context",
-                   (unsigned)(i + 1), self->name, pg_type_name((PyObject *)memory));
+        ocl_reject(
+            self->state, "Kernel.set_arg", CL_INVALID_CONTEXT,
+            "when processing arg#%u (1-based) of kernel '%U': the %s belongs to another context",
+            (unsigned)(i + 1), self->name, pg_type_name((PyObject *)memory));
         return -1;
     }
     out->set = SET_VALUE;
@@ -73,7 +75,9 @@ static int check_dtype_of(Kernel *self, cl_uint i, PyObject *arg) {
 }
 
 const char *kernel_memory_kind(const Memory *memory) {
-    return memory->type == CL_MEM_OBJECT_BUFFER ? "a buffer" : memory->type == CL_MEM_OBJECT_PIPE ? "a pipe" : "an image";
+    return memory->type == CL_MEM_OBJECT_BUFFER ? "a buffer"
+           : memory->type == CL_MEM_OBJECT_PIPE ? "a pipe"
+                                                : "an image";
 }
 
 /* An array of pygpu or PyOpenCL's kind: its memory, if it starts at the array's first item. */
@@ -84,7 +88,8 @@ int kernel_use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     if (is_ours && kernel_check_dtype(self, i, arg, ((GPUArray *)arg)->dtype, ".data or ") < 0) {
         return -1;
     }
-    PyObject *data = plain ? Py_NewRef(((GPUArray *)arg)->base_data) : PyObject_GetAttrString(arg, "data");
+    PyObject *data = plain ? Py_NewRef(((GPUArray *)arg)->base_data)
+                           : PyObject_GetAttrString(arg, "data");
     if (data == NULL && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
         return -1; /* an array with an offset says itself what to do */
     }
@@ -103,19 +108,26 @@ int kernel_use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
             out->owns_hold = 1;
         }
     } else if (is_svm) {
-        result = ocl_svm_pointer(self->state, data, "Kernel.set_arg", "the array's data", self->context->context, &out->svm, &out->size);
+        result = ocl_svm_pointer(self->state, data, "Kernel.set_arg", "the array's data",
+                                 self->context->context, &out->svm, &out->size);
         if (result == 0) {
             out->set = SET_SVM;
             out->hold = Py_NewRef(data);
             out->owns_hold = 1;
         }
     } else if (PyArray_Check(arg)) {
-        kernel_refuse(self, i, "an ndarray is host memory; pass a Buffer made with hostbuf=..., or shared virtual memory");
+        kernel_refuse(self, i,
+                      "an ndarray is host memory; pass a Buffer made with hostbuf=..., or shared "
+                      "virtual memory");
     } else if (is_ours && data != NULL && PyLong_Check(data)) {
-        kernel_refuse(self, i, "the array was made with data=0 and has no memory yet: assign a Buffer "
-                               "to its base_data first");
+        kernel_refuse(self, i,
+                      "the array was made with data=0 and has no memory yet: assign a Buffer "
+                      "to its base_data first");
     } else {
-        kernel_refuse(self, i, "a pointer to device memory takes a Buffer, shared virtual memory or None, not %s", pg_type_name(arg));
+        kernel_refuse(
+            self, i,
+            "a pointer to device memory takes a Buffer, shared virtual memory or None, not %s",
+            pg_type_name(arg));
     }
     Py_XDECREF(data);
     return result;
@@ -126,7 +138,8 @@ int kernel_convert_global(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     if (PyObject_TypeCheck(arg, state->MemoryObjectHolderType)) {
         Memory *memory = (Memory *)arg;
         if (memory->type != CL_MEM_OBJECT_BUFFER) {
-            return kernel_refuse(self, i, "the kernel wants a buffer here, not %s", kernel_memory_kind(memory));
+            return kernel_refuse(self, i, "the kernel wants a buffer here, not %s",
+                                 kernel_memory_kind(memory));
         }
         return kernel_use_memory(self, i, memory, out);
     }
@@ -142,7 +155,8 @@ int kernel_convert_global(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
             kernel_check_dtype(self, i, arg, PyArray_DESCR((PyArrayObject *)wrapped), "") < 0) {
             return -1;
         }
-        if (ocl_svm_pointer(state, arg, "Kernel.set_arg", "the argument", self->context->context, &out->svm, &size) < 0) {
+        if (ocl_svm_pointer(state, arg, "Kernel.set_arg", "the argument", self->context->context,
+                            &out->svm, &size) < 0) {
             return -1;
         }
         out->set = SET_SVM;
@@ -151,7 +165,8 @@ int kernel_convert_global(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         return 0;
     }
     if (PyObject_TypeCheck(arg, state->LocalMemoryType)) {
-        return kernel_refuse(self, i, "LocalMemory is for __local pointers, and this one is __global or __constant");
+        return kernel_refuse(
+            self, i, "LocalMemory is for __local pointers, and this one is __global or __constant");
     }
     return kernel_use_array(self, i, arg, out);
 }

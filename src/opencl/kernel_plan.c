@@ -42,7 +42,8 @@ static int plan_vector(ArgSlot *slot, const char *type) {
         return 0;
     }
     for (size_t i = 0; i < sizeof scalar_types / sizeof scalar_types[0]; i++) {
-        if (strlen(scalar_types[i].name) == head && strncmp(scalar_types[i].name, type, head) == 0 && scalar_types[i].kind != ARG_COMPLEX) {
+        if (strlen(scalar_types[i].name) == head &&
+            strncmp(scalar_types[i].name, type, head) == 0 && scalar_types[i].kind != ARG_COMPLEX) {
             slot->kind = ARG_VECTOR;
             slot->size = (size_t)(n == 3 ? 4 : n) * scalar_types[i].size;
             slot->of_three = n == 3;

@@ -56,7 +56,9 @@ extern long ocl_live[LIVE_KINDS];
     X(SVMPointer) X(SVM) X(SVMAllocation) X(Program) X(Kernel) X(LocalMemory)                                        \
     X(AllocatorBase) X(ImmediateAllocator) X(DeferredAllocator) X(SVMAllocator) X(MemoryPool) X(SVMPool)             \
     X(PooledBuffer) X(PooledSVM) X(GLBuffer) X(GLRenderBuffer) X(GLTexture)
-#define OCL_OBJECTS(X) X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion) X(array_type) X(reporter)
+#define OCL_OBJECTS(X)                                                                     \
+    X(Error) X(LogicError) X(MemoryError) X(RuntimeError) X(make_error) X(NameVersion)     \
+    X(array_type) X(reporter)
 
 typedef struct {
 #define X(name) PyTypeObject *name##Type;

@@ -34,7 +34,7 @@ static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static Pending *first, **last = &first; /* under lock */
 static int running, stopping, busy;     /* under lock */
 static int owed;                        /* under lock: user events are to fail */
-static double owed_from;                /* under lock: 0, or when to try again to let user events fail */
+static double owed_from; /* under lock: 0, or when to try again to let user events fail */
 static int pause_ms;                    /* under lock: before the latest of these attempts */
 static int n_polled, look_at_holds;     /* under lock: what the dispatcher has to look at again and again */
 static int exiting;                     /* GIL held */
@@ -43,7 +43,9 @@ static double suspect_until;            /* under lock: until then events may fai
 
 #define LOOK_MS 10      /* between looks at events of a driver that may have failed to call back ... */
 #define LOOK_OFTEN_MS 1 /* ... and of one that does not call back */
-#define PAUSE_MOST_MS 1000 /* between attempts to let user events fail that the driver refused; they begin with LOOK_MS */
+#define PAUSE_MOST_MS                                                                         \
+    1000 /* between attempts to let user events fail that the driver refused; they begin with \
+            LOOK_MS */
 
 int ocl_polls;
 
@@ -224,7 +226,8 @@ static void look_around(void) {
     }
 }
 
-/* Lets dropped user events fail, later once more where the driver refuses: who waits for one has nobody else. */
+/* Lets dropped user events fail, later once more where the driver refuses: who waits for one has
+ * nobody else. */
 static void fail_dropped(void) {
     ocl_fail_dropped_user_events();
     pthread_mutex_lock(&lock);
@@ -232,7 +235,9 @@ static void fail_dropped(void) {
         owed_from = 0;
         pause_ms = 0;
     } else {
-        pause_ms = pause_ms == 0 ? LOOK_MS : pause_ms < PAUSE_MOST_MS / 2 ? pause_ms * 2 : PAUSE_MOST_MS;
+        pause_ms = pause_ms == 0                  ? LOOK_MS
+                   : pause_ms < PAUSE_MOST_MS / 2 ? pause_ms * 2
+                                                  : PAUSE_MOST_MS;
         owed_from = pg_seconds() + pause_ms * 1e-3;
     }
     pthread_mutex_unlock(&lock);

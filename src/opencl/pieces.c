@@ -20,8 +20,9 @@
 #define NVIDIA_REACH ((size_t)1 << 32)
 #define WIDE 16            /* bytes of a widened pattern */
 #define WIDE_ENOUGH 4      /* such patterns fill as fast as wider ones */
-#define WORTH_CUTTING 4096 /* bytes; for fewer, another command costs more than narrow patterns do */
-#define SEED 4096          /* bytes that are filled elsewhere and copied, where a fill cannot start */
+#define WORTH_CUTTING \
+    4096             /* bytes; for fewer, another command costs more than narrow patterns do */
+#define SEED    4096 /* bytes that are filled elsewhere and copied, where a fill cannot start */
 #define LONGEST 128        /* bytes of a pattern */
 
 static size_t test_piece, test_reach; /* 0: the driver's */

@@ -136,7 +136,8 @@ static int check_copy(State *state, const char *call, const Operand *dst, const 
     }
     uintptr_t to = (uintptr_t)dst->pointer, from = (uintptr_t)src->pointer;
     if (*count > 0 && to < from + *count && from < to + *count) {
-        ocl_reject(state, "clEnqueueSVMMemcpy", CL_MEM_COPY_OVERLAP, "source and destination overlap");
+        ocl_reject(state, "clEnqueueSVMMemcpy", CL_MEM_COPY_OVERLAP,
+                   "source and destination overlap");
         return -1;
     }
     return 0;

@@ -180,7 +180,8 @@ static PyObject *buffer_copy(State *state, const char *call, PyObject *queue_arg
         return NULL;
     }
     if (src->mem == dst->mem && src_offset < dst_offset + size && dst_offset < src_offset + size && size > 0) {
-        return ocl_reject(state, "clEnqueueCopyBuffer", CL_MEM_COPY_OVERLAP, "source and destination are the same buffer and overlap");
+        return ocl_reject(state, "clEnqueueCopyBuffer", CL_MEM_COPY_OVERLAP,
+                          "source and destination are the same buffer and overlap");
     }
     if (ocl_wait_list(state, wait_for, call, queue, &list) < 0) {
         return NULL;

@@ -207,7 +207,8 @@ void ocl_user_event_dropped(Event *self) {
         self->event = NULL;
         ocl_live[LIVE_EVENT]--;
         if (!later) {
-            (void)ocl_owe_failures(); /* if nobody is there to try again, the next user event does */
+            (void)
+                ocl_owe_failures(); /* if nobody is there to try again, the next user event does */
         }
     }
     self->user = NULL;

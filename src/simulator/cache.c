@@ -257,7 +257,8 @@ void cache_store(Key key, const void *data, size_t size) {
     if (folder < 0) return;
     clock_gettime(CLOCK_REALTIME, &now);
     name_entry(name, sizeof name, key);
-    snprintf(temporary, sizeof temporary, "%s.%ld.%ld.%p", name, (long)getpid(), now.tv_nsec, (void *)&key);
+    snprintf(temporary, sizeof temporary, "%s.%ld.%ld.%p", name, (long)getpid(), now.tv_nsec,
+             (void *)&key);
     Key check = key_begin();
     key_add(&check, data, size);
     Head head = {MAGIC, size, {key.half[0], key.half[1]}, {check.half[0], check.half[1]}};
@@ -266,7 +267,8 @@ void cache_store(Key key, const void *data, size_t size) {
     text_add(&text, data, size);
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     const int file = text.failed ? -1 : openat(folder, temporary, flags, 0600);
-    if (file >= 0 && (!write_private(file, &text) || renameat(folder, temporary, folder, name) != 0)) {
+    if (file >= 0 &&
+        (!write_private(file, &text) || renameat(folder, temporary, folder, name) != 0)) {
         unlinkat(folder, temporary, 0);
     }
     text_free(&text);

@@ -175,7 +175,8 @@ static bool uses_cxx_library(const char *text) {
     for (const char *at = strstr(text, "\n# 1 \"/"); at != NULL; at = strstr(at + 1, "\n# 1 \"/")) {
         const char *end = strchr(at + 7, '"');
         const size_t size = end != NULL ? (size_t)(end - at) : 0;
-        if (memmem(at, size, "/c++/", 5) != NULL || memmem(at, size, "/libcxx/", 8) != NULL) return true;
+        if (memmem(at, size, "/c++/", 5) != NULL || memmem(at, size, "/libcxx/", 8) != NULL)
+            return true;
     }
     return false;
 }
@@ -232,7 +233,8 @@ static bool compile(const CxxCompiler *cxx, const Options *options, const char *
         words_add(&words, "-ftrivial-auto-var-init=pattern");
         words_add(&words, "-Wuninitialized");
         words_add(&words, "-Wno-attributes"); /* "used" on what is only declared */
-        words_add(&words, cxx->clang ? "-Wno-deprecated-volatile" : "-Wno-volatile"); /* of C++20, on what CUDA programs have */
+        words_add(&words, cxx->clang ? "-Wno-deprecated-volatile"
+                                     : "-Wno-volatile"); /* of C++20, on what CUDA programs have */
         if (!cxx->clang) words_add(&words, "-Wno-tsan"); /* of fences, which the hooks know */
         words_add(&words, cxx->clang ? "-Wconditional-uninitialized" : "-Wmaybe-uninitialized");
     } else {

@@ -248,7 +248,8 @@ void diag_address(const Worker *worker, uintptr_t address, char *text, size_t si
         if (address < block.base) {
             snprintf(text, size, "%zu bytes before the %zu-byte %s at 0x%zx", (size_t)(block.base - address), block.size, kind, (size_t)block.base);
         } else if (address - block.base >= block.used) {
-            snprintf(text, size, "%zu bytes past the end of the %zu-byte %s%s at 0x%zx", (size_t)(address - block.base - block.used), block.used,
+            snprintf(text, size, "%zu bytes past the end of the %zu-byte %s%s at 0x%zx",
+                     (size_t)(address - block.base - block.used), block.used,
                      block.freed ? "freed " : "", kind, (size_t)block.base);
         } else {
             snprintf(text, size, "%zu bytes into the %s%zu-byte %s at 0x%zx", (size_t)(address - block.base), block.freed ? "freed " : "",

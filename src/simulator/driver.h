@@ -37,15 +37,16 @@ CUresult sim_refuse(int row); /* the answer of a closed row */
 void sim_fail_nothing(void);
 CUresult sim_fail_with(const SimError *error);
 
-#define SIM_CALL(name)                                                                                                   \
-    do {                                                                                                                 \
-        if (__builtin_expect(!sim_thread_ready(), 0)) {                                                                  \
-            return CUDA_ERROR_OUT_OF_MEMORY;                                                                             \
-        }                                                                                                                \
-        sim_fail_nothing();                                                                                              \
-        if (atomic_load_explicit(&sim_closed[ROW_##name], memory_order_relaxed) != CLOSED_NOT || sim_in_callback) {      \
-            return sim_refuse(ROW_##name);                                                                               \
-        }                                                                                                                \
+#define SIM_CALL(name)                                                                           \
+    do {                                                                                         \
+        if (__builtin_expect(!sim_thread_ready(), 0)) {                                          \
+            return CUDA_ERROR_OUT_OF_MEMORY;                                                     \
+        }                                                                                        \
+        sim_fail_nothing();                                                                      \
+        if (atomic_load_explicit(&sim_closed[ROW_##name], memory_order_relaxed) != CLOSED_NOT || \
+            sim_in_callback) {                                                                   \
+            return sim_refuse(ROW_##name);                                                       \
+        }                                                                                        \
     } while (0)
 
 /* Returns what went wrong to the caller's caller. */

@@ -146,7 +146,8 @@ SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, S
 /* module.c */
 /* Whether the calling thread has the module's static shared memory; false without memory for it. */
 SIM_HIDDEN bool sim_module_ready(const SimModule *module);
-SIM_HIDDEN uint64_t sim_module_number(const SimModule *module); /* that no other one ever has; not 0 */
+SIM_HIDDEN uint64_t
+sim_module_number(const SimModule *module); /* that no other one ever has; not 0 */
 SIM_HIDDEN void sim_module_enter(const SimModule *module, char *dynamic); /* before blocks of its kernels run on this thread */
 /* Where the calling thread's variables are that hold the address of dynamic shared memory; they lie among the static shared ones. */
 SIM_HIDDEN unsigned sim_module_pointers(const SimModule *module, char *dynamic, uintptr_t *out, unsigned most);

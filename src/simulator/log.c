@@ -113,7 +113,10 @@ void log_translate(Text *out, const char *messages, const char *directory, const
             add_message(out, message, message_size);
             text_puts(out, "\n");
             size_t width = 0;
-            const char *text = text_of(input, name, name_size), *source = text != NULL && line > 0 && which < 3 && quoted < MOST_QUOTED ? find_line(text, line, &width) : NULL;
+            const char *text = text_of(input, name, name_size),
+                       *source = text != NULL && line > 0 && which < 3 && quoted < MOST_QUOTED
+                                     ? find_line(text, line, &width)
+                                     : NULL;
             if (source != NULL) {
                 quoted++;
                 const size_t at = column_of(source, width, message, message_size, column);

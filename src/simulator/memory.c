@@ -267,7 +267,12 @@ static CUresult alloc(CUcontext context, CUdevice device, size_t size, SimKind k
         SIM_TRY(charge(device, rounded));
     }
     void *base = sim_pages_alloc(size, kind == SIM_HOST || kind == SIM_MANAGED);
-    SimBlockInfo info = {.block = {.base = (uintptr_t)base, .size = size, .used = size, .kind = kind, .context = context, .flags = flags}};
+    SimBlockInfo info = {.block = {.base = (uintptr_t)base,
+                                   .size = size,
+                                   .used = size,
+                                   .kind = kind,
+                                   .context = context,
+                                   .flags = flags}};
     info.pool = pool;
     info.pool_handle = pool != NULL ? pool->object.handle : 0;
     info.device = device;
@@ -311,7 +316,12 @@ CUresult sim_memory_adopt(CUcontext context, uintptr_t base, size_t size, SimKin
     if (size == 0 || base == 0 || base + size < base) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "no memory: %zu bytes at %#zx", size, (size_t)base);
     }
-    SimBlockInfo info = {.block = {.base = base, .size = size, .used = size, .kind = kind, .context = context, .flags = flags}};
+    SimBlockInfo info = {.block = {.base = base,
+                                   .size = size,
+                                   .used = size,
+                                   .kind = kind,
+                                   .context = context,
+                                   .flags = flags}};
     info.device = device_of(context);
     return enter(&info);
 }

@@ -414,7 +414,8 @@ bool sim_module_ready(const SimModule *module) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     size_t place[2] = {0, 0};
     void *block = NULL;
-    if (module->shared == 0 || dlinfo(module->object, RTLD_DI_TLS_MODID, &place[0]) != 0) return true;
+    if (module->shared == 0 || dlinfo(module->object, RTLD_DI_TLS_MODID, &place[0]) != 0)
+        return true;
     if (dlinfo(module->object, RTLD_DI_TLS_DATA, &block) == 0 && block != NULL) return true;
     pthread_mutex_lock(&lock); /* or another worker would take what is free */
     const bool room = sim_thread_room(module->shared + 4096);

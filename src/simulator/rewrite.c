@@ -139,7 +139,8 @@ const char *rewrite_place(Rewriter *r, unsigned i, unsigned *line, int *size) {
         const char *s = r->t.text + r->t.tokens[marker].start;
         const char *quote = memchr(s, '"', r->t.tokens[marker].size);
         if (quote != NULL) {
-            const char *end = memchr(quote + 1, '"', (size_t)(s + r->t.tokens[marker].size - quote) - 1);
+            const char *end =
+                memchr(quote + 1, '"', (size_t)(s + r->t.tokens[marker].size - quote) - 1);
             name = quote + 1;
             *size = end != NULL ? (int)(end - name) : 0;
         }
@@ -252,7 +253,8 @@ static bool begins_variable(Rewriter *r, unsigned i) {
     return r->begins.variable && (!r->begins.brace || r->begins.end > i + 2);
 }
 
-/* Whether the declaration of the name or __forceinline__ at i says inline, before its parameters. */
+/* Whether the declaration of the name or __forceinline__ at i says inline, before its parameters.
+ */
 static bool declared_inline(Rewriter *r, unsigned i) {
     const unsigned start = declaration_start(&r->t, i);
     if (r->inlined.end == 0 || r->inlined.start != start || i < r->inlined.at) {
@@ -262,9 +264,11 @@ static bool declared_inline(Rewriter *r, unsigned i) {
     r->inlined.at = i;
     for (unsigned k = r->inlined.end; i >= r->inlined.end && k < r->t.n_tokens; k++) {
         const unsigned name = name_at(r, k);
-        if ((name == R_inline || name == R___inline__ || name == R___inline) && r->inlined.word > k) r->inlined.word = k;
+        if ((name == R_inline || name == R___inline__ || name == R___inline) && r->inlined.word > k)
+            r->inlined.word = k;
         if (name == R___forceinline__ && r->inlined.force > k) r->inlined.force = k;
-        if ((k > i && (is_bracket(&r->t, k, '(') || is_bracket(&r->t, k, ';'))) || k + 1 == r->t.n_tokens) {
+        if ((k > i && (is_bracket(&r->t, k, '(') || is_bracket(&r->t, k, ';'))) ||
+            k + 1 == r->t.n_tokens) {
             r->inlined.end = k;
         }
     }
@@ -470,7 +474,8 @@ unsigned rewrite_tokens(Rewriter *r, unsigned first, unsigned end) {
             i = rewrite_name(r, i);
             continue;
         }
-        if (token->kind == TOKEN_PUNCTUATION && token->size == 3 && token_is(&r->t, i, "<<<") && !token->system && (i == 0 || name_at(r, i - 1) != R_operator)) {
+        if (token->kind == TOKEN_PUNCTUATION && token->size == 3 && token_is(&r->t, i, "<<<") &&
+            !token->system && (i == 0 || name_at(r, i - 1) != R_operator)) {
             rewrite_error(r, i, "kernels cannot launch kernels on the simulator (dynamic parallelism, <<<...>>>)");
         }
         copy_token(r, i);

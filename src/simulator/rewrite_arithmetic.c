@@ -125,7 +125,8 @@ unsigned char *count_angles(const Tokens *t, const unsigned *match) {
     return angles;
 }
 
-/* Whether the > at i and the one behind it cannot be ends of template arguments: there are not two < before them. */
+/* Whether the > at i and the one behind it cannot be ends of template arguments: there are not two
+ * < before them. */
 static bool is_shift(const Rewriter *r, unsigned i) {
     return is_whole_number(r, i + 2) || r->angles[i] < 2;
 }

@@ -77,7 +77,8 @@ bool region_names(Regions *g) {
     if (first) r->region_names = calloc(t->n_names + 1, 1);
     g->names = r->region_names;
     if (g->names == NULL) return false;
-    for (unsigned i = r->region_names_end; i < g->body; i++) find_number(g, i); /* one inside is a statement */
+    for (unsigned i = r->region_names_end; i < g->body; i++)
+        find_number(g, i); /* one inside is a statement */
     if (r->region_names_end < g->body) r->region_names_end = g->body;
     for (unsigned i = 1; first && i + 1 < t->n_tokens; i++) {
         if (region_word(g, i) == 0 || !is_bracket_at(g, i + 1, '(') || g->r->match[i + 1] <= i) continue;

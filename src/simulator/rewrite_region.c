@@ -199,7 +199,8 @@ static bool count_kernels(Rewriter *r) {
     return r->kernels_named != NULL;
 }
 
-/* Another kernel of this name, or another declaration: which of them is meant would have to be told apart. */
+/* Another kernel of this name, or another declaration: which of them is meant would have to be told
+ * apart. */
 static bool has_namesake(Rewriter *r, unsigned name) {
     if (r->kernels_named == NULL && !count_kernels(r)) return true;
     const unsigned number = r->t.tokens[name].name;

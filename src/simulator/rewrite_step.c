@@ -186,7 +186,8 @@ static void find_variables(Finder *f, unsigned i, unsigned open) {
             const unsigned variable = word(t, declared);
             if (variable == 0 || declared == i) return;
             if (pointer || shared || (list && array)) {
-                const unsigned kind = (wide ? WIDE : 0u) | (list ? PARAMETER : 0u) | (!pointer && !array ? SCALAR : 0u);
+                const unsigned kind = (wide ? WIDE : 0u) | (list ? PARAMETER : 0u) |
+                                      (!pointer && !array ? SCALAR : 0u);
                 find_uses(f, declared, (Seen){first, end, kind});
             }
             if (list) return;
@@ -249,7 +250,8 @@ static void find_around(Finder *f, unsigned *last, unsigned *outer) {
 unsigned *find_steps(const Tokens *t, const unsigned *match) {
     const size_t n = t->n_tokens;
     unsigned *room = calloc(4 * n + t->n_names + 2, sizeof *room);
-    Finder f = {t, match, calloc(n, 2 * sizeof *f.steps), room, room + n, calloc(t->n_names + 1, sizeof *f.seen)};
+    Finder f = {t,    match,    calloc(n, 2 * sizeof *f.steps),
+                room, room + n, calloc(t->n_names + 1, sizeof *f.seen)};
     const bool good = room != NULL && f.steps != NULL && f.seen != NULL;
     if (good) {
         find_around(&f, room + 4 * n, room + 2 * n);
@@ -258,7 +260,8 @@ unsigned *find_steps(const Tokens *t, const unsigned *match) {
             const bool found = word(t, i) == R_volatile && !t->tokens[i].system;
             if (found && !seen) find_variables(&f, i, f.around[i]);
             const unsigned char kind = t->tokens[i].kind;
-            seen = found || (seen && (kind == TOKEN_NAME || kind == TOKEN_MARKER || is_bracket(t, i, '*')));
+            seen = found ||
+                   (seen && (kind == TOKEN_NAME || kind == TOKEN_MARKER || is_bracket(t, i, '*')));
         }
         memset(room + 2 * n, 0, (2 * n + 1) * sizeof *room);
         find_loops(&f, room + 2 * n, room + 3 * n);

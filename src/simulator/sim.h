@@ -1,13 +1,15 @@
 /* sim.h - what the files of libpygpu_cudasim share.
  *
- * The library has the symbols of the CUDA driver and of NVRTC (the rows of cuda.fn and nvrtc.fn) and nothing else that is visible,
- * except pygpuSimLastErrorDetail, pygpuSimReadOutput, pygpuSimWaiting and pygpuSimUse. Layers, each knowing only those above it in this list:
- *   memory    allocations: addresses, sizes, kinds, who owns them; device addresses are host addresses
- *   exec      blocks and threads: fibers, barriers, warp operations, the pool of workers, faults inside kernels
+ * The library has the symbols of the CUDA driver and of NVRTC (the rows of cuda.fn and nvrtc.fn)
+ * and nothing else that is visible, except pygpuSimLastErrorDetail, pygpuSimReadOutput,
+ * pygpuSimWaiting and pygpuSimUse. Layers, each knowing only those above it in this list: memory
+ * allocations: addresses, sizes, kinds, who owns them; device addresses are host addresses exec
+ * blocks and threads: fibers, barriers, warp operations, the pool of workers, faults inside kernels
  *   module    images: shared objects made by the compiler below, their kernels and variables
  *   compiler  NVRTC: CUDA C++ to a shared object with the machine's C++ compiler
  *   stream, context, device, ...  the driver's calls, which queue work that exec and memory do
- * No Python here. Every function may be called from any thread; messages go into the thread's detail text, never to stderr. */
+ * No Python here. Every function may be called from any thread; messages go into the thread's
+ * detail text, never to stderr. */
 #ifndef PYGPU_SIM_H
 #define PYGPU_SIM_H
 
@@ -32,7 +34,8 @@ SIM_EXPORT void pygpuSimWaiting(const CuWaiting *waiting);
 /* A failure on a worker thread, handed to whoever synchronizes next. */
 typedef struct { CUresult code; char text[1000]; } SimError;
 
-/* ---- threads ----------------------------------------------------------------------------------- */
+/* ---- threads -----------------------------------------------------------------------------------
+ */
 
 /* Whether the calling thread has its thread-local storage; false without memory for it. */
 bool sim_thread_ready(void);
@@ -54,9 +57,10 @@ typedef struct {
     unsigned flags;
 } SimBlock;
 
-/* Of the allocation at base, only the first size bytes are in use: what the pool of allocations that
- * it belongs to was asked for. Work that is pending may have been given more: it is waited
- * for, and if that takes long the larger of both sizes counts. Not 0 if anybody looks at that, as with PYGPU_SIM_CHECK; a base of 0 only asks. */
+/* Of the allocation at base, only the first size bytes are in use: what the pool of allocations
+ * that it belongs to was asked for. Work that is pending may have been given more: it is waited
+ * for, and if that takes long the larger of both sizes counts. Not 0 if anybody looks at that, as
+ * with PYGPU_SIM_CHECK; a base of 0 only asks. */
 SIM_EXPORT int pygpuSimUse(CUdeviceptr base, size_t size);
 
 /* The allocation that contains address; false if there is none. near: the closest one below it, or one freed lately. */

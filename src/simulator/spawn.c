@@ -79,7 +79,8 @@ static bool is_interrupted(void) {
     return true;
 }
 
-/* ---- the process ------------------------------------------------------------------------------- */
+/* ---- the process -------------------------------------------------------------------------------
+ */
 
 static double now(void) {
     struct timespec time;
@@ -97,8 +98,8 @@ static void add_within(Text *text, const char *part, size_t n, size_t most) {
 
 #define ASKED_EVERY 0.1 /* [s] */
 
-/* Both streams are read at once, so that neither can fill up and stop the other. False: they were still open when the time was over, or when
- * this thread was told to stop. */
+/* Both streams are read at once, so that neither can fill up and stop the other. False: they were
+ * still open when the time was over, or when this thread was told to stop. */
 static bool collect(int out_fd, int error_fd, Text *out, Text *error, double limit) {
     struct pollfd from[2] = {{.fd = out_fd, .events = POLLIN}, {.fd = error_fd, .events = POLLIN}};
     Text *const texts[2] = {out, error};
@@ -165,7 +166,10 @@ static int spawn_within(const Words *words, const char *directory, Text *out, Te
     int how;
     if (!ended) {
         kill(-child, SIGKILL);
-        if (!spawn_stopped()) text_printf(error, "%s: did not end within %g s (PYGPU_SIM_COMPILE_TIMEOUT) and was stopped\n", words->words[0], limit);
+        if (!spawn_stopped())
+            text_printf(error,
+                        "%s: did not end within %g s (PYGPU_SIM_COMPILE_TIMEOUT) and was stopped\n",
+                        words->words[0], limit);
     }
     while (waitpid(child, &how, 0) < 0) {
         if (errno != EINTR) { /* somebody else waits for all children: its files tell whether it worked */

@@ -15,7 +15,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; /* a thread's value: how many modules there were when it was made ready */
 static bool has_key;
 static size_t own_size;
-static _Atomic uintptr_t modules = 1; /* loaded so far: each may lengthen a thread's table of them */
+static _Atomic uintptr_t modules =
+    1; /* loaded so far: each may lengthen a thread's table of them */
 
 static int find_size(struct dl_phdr_info *info, size_t size, void *unused) {
     const uintptr_t here = (uintptr_t)&find_size;

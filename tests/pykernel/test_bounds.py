@@ -13,13 +13,14 @@ from pygpu import cuda
 from pygpu.pykernel import report
 
 
-@pytest.fixture(autouse=True)
-def _on_the_host(request: pytest.FixtureRequest) -> None:
-    """These tests rely on what is checked by default, which is nothing on a GPU."""
-    if "make" in request.fixturenames:
-        backend = request.getfixturevalue("make")(np.zeros(1, np.float32)).backend
-        if not report.on_cpu(backend):
-            pytest.skip("the device is a GPU, where indices are checked on request only")
+@pytest.fixture
+def on_the_host(make: Any) -> None:
+    """For tests that rely on the default."""
+    if not report.on_cpu(make(np.zeros(1, np.float32)).backend):
+        pytest.skip("the device is a GPU, where indices are checked on request only")
+
+
+checked_by_default = pytest.mark.usefixtures("on_the_host")
 
 
 def wait(a: Any) -> None:
@@ -63,6 +64,7 @@ def text_of(kernel: Any) -> str:
     return "".join(one.text for one in made)
 
 
+@checked_by_default
 def test_64_threads_over_6_items_are_an_index_error_and_the_items_are_right(make: Any) -> None:
     x, y = make(np.arange(6, dtype="f4")), make(np.zeros(6, "f4"))
     twice[1, 64](x, y)
@@ -81,6 +83,7 @@ def test_as_many_threads_as_items_need_no_check(make: Any) -> None:
     assert "pgc_" not in text_of(kernel)
 
 
+@checked_by_default
 def test_a_guarded_kernel_has_no_checks_until_a_launch_needs_them(make: Any) -> None:
     kernel = cl.kernel(guarded.py_func)
     x, y = make(np.arange(6, dtype="f4")), make(np.zeros(6, "f4"))
@@ -93,6 +96,7 @@ def test_a_guarded_kernel_has_no_checks_until_a_launch_needs_them(make: Any) -> 
     wait(y)
 
 
+@checked_by_default
 def test_a_remembered_launch_is_compared_each_time(make: Any) -> None:
     kernel = cl.kernel(guarded.py_func)
     x, y = make(np.arange(6, dtype="f4")), make(np.zeros(6, "f4"))
@@ -110,6 +114,7 @@ def test_a_remembered_launch_is_compared_each_time(make: Any) -> None:
     fails(y, "block (1, 0, 0), thread (0, 0, 0)")
 
 
+@checked_by_default
 def test_the_next_launch_raises_what_was_found(make: Any) -> None:
     x, y = make(np.arange(6, dtype="f4")), make(np.zeros(6, "f4"))
     twice[1, 64](x, y)
@@ -136,6 +141,7 @@ def test_check_false_has_no_checks(make: Any) -> None:
     assert "pgc_" not in text_of(kernel) and "pg_error" not in text_of(kernel)
 
 
+@checked_by_default
 def test_indices_from_memory(make: Any) -> None:
     x, y = make(np.arange(1, 7, dtype="f4")), make(np.full(4, 9, "f4"))
     gather[1, 32](x, make(np.array([5, -6, 6, -7], "i4")), y)
@@ -144,6 +150,7 @@ def test_indices_from_memory(make: Any) -> None:
     assert y.get().tolist() == [6, 1, 0, 0]
 
 
+@checked_by_default
 def test_a_negative_index_is_reported_as_it_was_written(make: Any) -> None:
     x, y = make(np.arange(6, dtype="f4")), make(np.zeros(1, "f4"))
     gather[1, 1](x, make(np.array([-7], "i8")), y)
@@ -157,6 +164,7 @@ def unsigned(x, indices, y):
         y[i] = x[indices[i]]
 
 
+@checked_by_default
 def test_an_unsigned_index_is_no_negative_one(make: Any) -> None:
     x, y = make(np.arange(6, dtype="f4")), make(np.zeros(1, "f4"))
     unsigned[1, 1](x, make(np.array([2**64 - 1], "u8")), y)
@@ -171,6 +179,7 @@ def plane(a, rows, out):
     a[rows[i], 0] = 7
 
 
+@checked_by_default
 def test_two_dimensions_name_the_axis(make: Any) -> None:
     a, out = make(np.zeros((2, 3), "i4")), make(np.zeros((2, 3), "i4"))
     rows = make(np.zeros(2, "i4"))
@@ -190,6 +199,7 @@ def strided(a, n):
         a[i] = i
 
 
+@checked_by_default
 def test_views_have_the_bounds_of_the_view(make: Any) -> None:
     whole = make(np.full(12, -1, "i4"))
     strided[1, 16](whole[1:9:2], 4)
@@ -214,6 +224,7 @@ def rows_of(a, which, out):
     out[i] = total + part[i]
 
 
+@checked_by_default
 def test_slices_in_kernels(make: Any) -> None:
     a, out = make(np.ones((2, 3), "i4")), make(np.zeros(2, "i4"))
     rows_of[1, 2](a, make(np.array([0, 1], "i4")), out)
@@ -235,6 +246,7 @@ def lazily(a, which, out):
     out[i % 2] += 1 if i < which.size and which[i] < 2 else 0
 
 
+@checked_by_default
 def test_what_is_not_evaluated_is_not_reported(make: Any) -> None:
     a, which = make(np.ones((2, 3), "i4")), make(np.array([0, 1], "i4"))
     out = make(np.zeros(8, "i4"))
@@ -258,6 +270,7 @@ def own(which, out):
     out[i] = local[1, 0] + shared[3 - t]
 
 
+@checked_by_default
 def test_arrays_of_the_block_and_of_the_thread(make: Any) -> None:
     out = make(np.zeros(8, "i4"))
     own[2, 4](make(np.ones(8, "i4")), out)
@@ -279,6 +292,7 @@ def constants(which, out):
         out[i] = TABLE[which[i]]
 
 
+@checked_by_default
 def test_constant_arrays(make: Any) -> None:
     out = make(np.zeros(2, "i4"))
     constants[1, 2](make(np.array([-3, 3], "i4")), out)
@@ -295,6 +309,7 @@ def counted(x, counts, old):
         cuda.atomic.cas(counts, x[i], -1, 0)
 
 
+@checked_by_default
 def test_atomics(make: Any) -> None:
     counts, old = make(np.zeros(3, "i4")), make(np.zeros(4, "i4"))
     counted[1, 32](make(np.array([2, 3, -3, -4], "i4")), counts, old)
@@ -320,6 +335,7 @@ def calls(a, which, out):
         out[i] = helper(a, i) + helper(a, which[i])
 
 
+@checked_by_default
 def test_device_functions_name_the_kernel_and_their_own_line(make: Any) -> None:
     a, out = make(np.arange(4, dtype="i4")), make(np.zeros(4, "i4"))
     calls[1, 8](a, make(np.array([0, 1, 2, 4], "i4")), out)
@@ -342,6 +358,7 @@ def assigned(a, out):
         out[i] += a[j - 2]
 
 
+@checked_by_default
 def test_shapes_that_differ_in_an_assignment(make: Any) -> None:
     a, out = make(np.ones(3, "i4")), make(np.zeros(3, "i4"))
     assigned[1, 3](a, out)
@@ -366,6 +383,7 @@ def counted_down(a, b):
         b[k - 9] = a[max(k - 100, 0)]
 
 
+@checked_by_default
 def test_loops_and_clamps_need_no_checks_where_ranges_say_so(make: Any) -> None:
     kernel = cl.kernel(counted_down.py_func)
     a, b = make(np.arange(4, dtype="i4")), make(np.zeros(4, "i4"))
@@ -387,6 +405,7 @@ def changed_in_a_loop(a, out):
     out[0] += a[j]
 
 
+@checked_by_default
 def test_a_variable_that_a_loop_or_a_branch_changes_is_checked(make: Any) -> None:
     a, out = make(np.ones(10, "i4")), make(np.zeros(1, "i4"))
     changed_in_a_loop[1, 1](a, out)
@@ -412,6 +431,7 @@ def overflows(a, n, out):
         out[i] += a[i + n]
 
 
+@checked_by_default
 def test_products_that_64_bits_do_not_hold(make: Any) -> None:
     a, out = make(np.ones(5, "i4")), make(np.zeros(4, "i4"))
     overflows[1, 4](a, 1, out)
@@ -430,6 +450,7 @@ def shrinks(a, out):
         rest = rest[1:]
 
 
+@checked_by_default
 def test_an_array_that_becomes_shorter_in_its_loop(make: Any) -> None:
     out = make(np.zeros(1, "i4"))
     shrinks[1, 1](make(np.ones(4, "i4")), out)
@@ -447,6 +468,7 @@ def records(points, which, out):
     out[i] = points[which[i]].n[which[i]]
 
 
+@checked_by_default
 def test_records(make: Any) -> None:
     host = np.zeros(4, POINT)
     host["n"] = [1, 2, 3]
@@ -457,6 +479,7 @@ def test_records(make: Any) -> None:
     assert out.get().tolist()[0] == 1 and out.get().tolist()[1] == 0
 
 
+@checked_by_default
 def test_a_function_of_guvectorize(make: Any) -> None:
     @cl.guvectorize(["void(int32[:], int32[:], int32[:])"], "(n),(m)->(m)")
     def take(x, which, out):
