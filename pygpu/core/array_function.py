@@ -6,15 +6,16 @@ docs/linalg_fft.md); all others are a TypeError.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from .._array import GPUArray
+from . import work
 
-__all__ = ["array_function"]
+__all__ = ["array_function", "results_of_class"]
 
 # which change their first argument
 _CHANGED = frozenset((np.place, np.put, np.put_along_axis, np.putmask, np.fill_diagonal))
@@ -108,3 +109,23 @@ def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
             f"{name}: arguments ({kinds}) do not fit: arrays on the device are needed, "
             f"the first one among them ({error})"
         ) from error
+
+
+def results_of_class(like: Any, made: Any, arguments: Any) -> Any:
+    """What a function made, with new arrays made by the class of *like*, whatever views they were
+    computed from; views of the arguments stay plain."""
+    if isinstance(made, GPUArray):
+        shared = any(made.base_data is one.base_data for one in _arrays_in(arguments))
+        return made if shared else work.result(like, made)
+    if isinstance(made, (tuple, list)):
+        items = [results_of_class(like, item, arguments) for item in made]
+        return made._make(items) if hasattr(made, "_make") else type(made)(items)
+    return made
+
+
+def _arrays_in(arguments: Any) -> Iterator[Any]:
+    if isinstance(arguments, GPUArray):
+        yield arguments
+    elif isinstance(arguments, (tuple, list, dict)):
+        for item in arguments.values() if isinstance(arguments, dict) else arguments:
+            yield from _arrays_in(item)

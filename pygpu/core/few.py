@@ -64,6 +64,13 @@ def _part(array: Any, n: int) -> Any:
     return array if array.size == n else array._view((n,), None, array.offset)
 
 
+def _result(whole: Any, shape: tuple[int, ...]) -> Any:
+    """The first items of what was made for more, as a result."""
+    if whole.shape == shape:
+        return whole
+    return work.result(whole, whole._view(shape, None, whole.offset))
+
+
 def gather(mask: Any, x: Any) -> Any:
     """The items of x for which the mask, of its shape, is true."""
     count = _counter(mask)
@@ -83,7 +90,7 @@ def gather(mask: Any, x: Any) -> Any:
             out,
             [x.size],
         )
-    return _part(out, int(_counted(count)[0]))
+    return _result(out, (int(_counted(count)[0]),))
 
 
 def places(mask: Any, rows: bool) -> tuple[Any, int]:
@@ -106,7 +113,7 @@ def places(mask: Any, rows: bool) -> tuple[Any, int]:
             [mask.size, *shape[1:]],
         )
     found = int(_counted(count)[0])
-    return (out if rows else out._view((found, ndim), None, out.offset)), found
+    return (out if rows else _result(out, (found, ndim))), found
 
 
 def distinct(
@@ -135,7 +142,7 @@ def distinct(
     found = int(_counted(count)[0])
     whole = 1 + index if inverse else -1
     outs = (out, *writes[:-1])
-    return [part if k == whole else _part(part, found) for k, part in enumerate(outs)]
+    return [part if k == whole else _result(part, (found,)) for k, part in enumerate(outs)]
 
 
 _WAYS = [(i, j, k) for i in (False, True) for j in (False, True) for k in (False, True)]

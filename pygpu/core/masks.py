@@ -185,10 +185,14 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     n = a.size
     if n <= few.FEW and dtypes.is_numeric(a.dtype):
         out, found = few.places(a, True)
-        return tuple(out._view((found,), None, 8 * n * k) for k in range(a.ndim))
+        return tuple(_row(out, found, n * k) for k in range(a.ndim))
     dtypes.code(a.dtype)
     out, found = _compact(work.c_order(a), None, a.shape)
-    return tuple(out._view((found,), None, 8 * found * k) for k in range(a.ndim))
+    return tuple(_row(out, found, found * k) for k in range(a.ndim))
+
+
+def _row(out: Any, n: int, first: int) -> Any:
+    return work.result(out, out._view((n,), None, 8 * first))
 
 
 def argwhere(a: Any) -> Any:

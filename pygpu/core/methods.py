@@ -134,7 +134,10 @@ class ArrayBase(Shaping):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from . import array_function
 
-        return array_function.array_function(self, function, args, kwargs)
+        made = array_function.array_function(self, function, args, kwargs)
+        if self._own_init and not self._views_by_class:
+            return array_function.results_of_class(self, made, (args, kwargs))
+        return made
 
     # ---- the array API standard
 

@@ -50,6 +50,14 @@ def empty(
     return array
 
 
+def result(like: Any, made: Any) -> Any:
+    """*made*, new and perhaps a plain view of more, as a result: a program's own class makes those
+    also on CUDA, where it makes no views."""
+    if type(like)._own_init and type(made) is not type(like):
+        return like._by_class(made.shape, made.dtype, made.strides, made.queue, made)
+    return made
+
+
 def as_array(like: Any, obj: Any, dtype: Any = None, call: str = "array") -> Any:
     """*obj* as an array beside *like*: itself if it is one there, a copy if it is on the host."""
     if is_array(obj):
