@@ -303,6 +303,11 @@ class Array(ArrayBase):
         :func:`pygpu.enqueue_map_buffer`."""
         if flags is None:
             flags = 3  # READ | WRITE
+        if isinstance(self.base_data, int):
+            raise TypeError(
+                "map_to_host: the array was made with data=0 and has no memory yet: assign a "
+                "Buffer to its base_data first"
+            )
         array, event = _opencl.enqueue_map_buffer(
             self._queue(queue),
             self.base_data,

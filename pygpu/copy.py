@@ -86,6 +86,11 @@ def enqueue_copy(queue: CommandQueue, dest: Any, src: Any, **kwargs: Any) -> Eve
 
         return copy_svm(queue, dest, src, **kwargs)
     to_buffer, from_buffer = _is_buffer(dest), _is_buffer(src)
+    if (type(dest) is int and dest == 0) or (type(src) is int and src == 0):
+        raise TypeError(
+            f"enqueue_copy: {'dest' if type(dest) is int else 'src'} is 0, not memory; an array "
+            "made with data=0 has no memory yet: assign a Buffer to its base_data first"
+        )
     if to_buffer and from_buffer:
         if "src_origin" in kwargs or "dst_origin" in kwargs:
             _check(

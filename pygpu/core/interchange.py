@@ -156,6 +156,11 @@ def _give_opencl(array: Any, stream: Any) -> tuple[int, int, Any]:
             "__dlpack__: OpenCL has no streams; leave stream out, and the host waits instead"
         )
     memory = array.base_data
+    if isinstance(memory, int):
+        raise BufferError(
+            "__dlpack__: the array was made with data=0 and has no memory yet: assign a Buffer to "
+            "its base_data first"
+        )
     if not hasattr(memory, "int_ptr"):
         raise BufferError(
             "__dlpack__: DLPack has no place for shared virtual memory; copy the array to a buffer"

@@ -235,14 +235,21 @@ def imag(x: Any, /) -> Any:
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    """Items limited to [min, max]; None for no limit. The dtype is that of x."""
+    """Items limited to [min, max]; None for no limit. The dtype is that of x.
+
+    Raises TypeError for a complex limit of real items."""
     (x,) = _operands("clip", x)
     limits = []
-    for limit in (min, max):
+    for name, limit in (("min", min), ("max", max)):
+        kind = getattr(getattr(limit, "dtype", None), "kind", "")
+        if x.dtype.kind != "c" and (kind == "c" or isinstance(limit, complex)):
+            raise TypeError(
+                f"clip: {name} is complex, and x of {x.dtype}: the result has the dtype of x; "
+                "convert x by astype() first"
+            )
         if isinstance(limit, GPUArray):
             other: Any = limit
-            kind = np.result_type(x.dtype, other.dtype)
-            if kind != x.dtype:
+            if np.result_type(x.dtype, other.dtype) != x.dtype:
                 other = other.astype(x.dtype)
             limit = other
         limits.append(limit)

@@ -123,6 +123,10 @@ int kernel_use_array(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
         kernel_refuse(self, i,
                       "the array was made with data=0 and has no memory yet: assign a Buffer "
                       "to its base_data first");
+    } else if (PyLong_CheckExact(arg) && PyObject_Not(arg) == 1) { /* its base_data, perhaps */
+        kernel_refuse(self, i,
+                      "0 is not memory: pass None for a null pointer; an array made with data=0 "
+                      "has no memory yet: assign a Buffer to its base_data first");
     } else {
         kernel_refuse(
             self, i,

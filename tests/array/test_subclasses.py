@@ -176,10 +176,14 @@ def test_memory_may_come_later(ctx, queue):
         lambda: array.fill(1),
         lambda: array.copy(),
         lambda: array[1:].get(),
+        lambda: array.map_to_host(),
+        lambda: repr(array),
         lambda: cl.enqueue_copy(queue, np.zeros(4, np.float32), array.data),
     ):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="data=0.*assign a Buffer to .* base_data first"):
             use()
+    with pytest.raises(BufferError, match="assign a Buffer to its base_data first"):
+        array.__dlpack__()
     array.base_data = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 16)
     array.fill(2)
     assert (array + 1).get().tolist() == [3] * 4

@@ -243,6 +243,9 @@ def test_reductions_and_runs(on):
     same(xp.clip(x, -1000, 3), a.clip(-128, 3))
     same(xp.clip(x, max=xp.asarray(2, dtype=xp.int8)), a.clip(max=np.int8(2)))
     same(xp.clip(x), a)
+    for limits in ((0, 1j), (1j, None), (None, xp.asarray(1j))):
+        with pytest.raises(TypeError, match="clip: (min|max) is complex, and x of int8"):
+            xp.clip(x, *limits)
     same(xp.where(x > 0, x, 0), np.where(a > 0, a, np.int8(0)))
 
 
