@@ -499,7 +499,8 @@ def to_device(
 
 
 def _refuse_objects(given: Any) -> None:
-    if hasattr(given, "__cuda_array_interface__") or hasattr(given, "__dlpack__"):
+    foreign = hasattr(given, "__cuda_array_interface__") or hasattr(given, "__dlpack__")
+    if foreign and not isinstance(given, np.ndarray):
         raise TypeError(
             f"to_device: a host array is needed, and {type(given).__name__} is an array of another "
             "library: pygpu.xp.asarray() takes it where it is, and .get() then copies to the host"

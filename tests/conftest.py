@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import time
 
 import lost_workers
@@ -56,6 +57,8 @@ def _devices() -> list[cl.Device]:
 
 def pytest_configure(config: pytest.Config) -> None:
     lost_workers.register(config)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background job
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="module")

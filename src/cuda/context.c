@@ -197,6 +197,7 @@ static int enter(Context *context, ContextGuard *guard, CUresult *status) {
     if (*status == CUDA_SUCCESS && current != context->handle) {
         CU_CALL(*status, cuCtxPushCurrent, context->handle);
         guard->pushed = *status == CUDA_SUCCESS;
+        guard->before = current;
     }
     return *status == CUDA_SUCCESS ? 0 : -1;
 }
@@ -222,12 +223,20 @@ int cud_context_enter_free(Context *context, ContextGuard *guard, CUresult *stat
     return enter(context, guard, status);
 }
 
+/* A driver that fails here must not leave the thread in a context that it did not ask for: the object may go,
+ * and the context with it. */
 void cud_context_leave(ContextGuard *guard) {
     if (guard->pushed) {
         CUcontext popped;
         CUresult status = CUDA_SUCCESS;
         CU_CALL(status, cuCtxPopCurrent, &popped);
-        (void)status;
+        if (status != CUDA_SUCCESS) {
+            CU_CALL(status, cuCtxPopCurrent, &popped);
+        }
+        if (status != CUDA_SUCCESS) {
+            CU_CALL(status, cuCtxSetCurrent, guard->before);
+        }
+        guard->pushed = 0;
     }
 }
 

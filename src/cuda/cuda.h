@@ -227,7 +227,7 @@ Context *cud_context_new(State *state, CUcontext handle, CUdevice device, int ki
 PyObject *cud_context_make(State *state, CUdevice device, unsigned int flags); /* new, and current */
 /* Around driver calls that need an object's own context: enter makes it current and returns 0, or -1 if it is dead or the driver
  * refuses (without an exception: for deallocs; *status says why); leave restores. Touch no Python object. */
-typedef struct { int pushed; } ContextGuard;
+typedef struct { int pushed; CUcontext before; } ContextGuard; /* before: what was current, if pushed */
 int cud_context_enter(Context *context, ContextGuard *guard, CUresult *status);
 int cud_context_enter_free(Context *context, ContextGuard *guard, CUresult *status); /* to give something back: also if it is leaving, but not when the interpreter ends, as the driver might wait for a kernel that does not */
 void cud_context_leave(ContextGuard *guard);

@@ -60,7 +60,7 @@ def prepare(base: Base) -> dict[str, Callable[[], Any]]:
     f32, text = np.dtype(np.float32), "__global__ void shift(int *a) { *a += 1; }"
 
     class Interface:
-        __cuda_array_interface__ = a.__cuda_array_interface__
+        __cuda_array_interface__ = {**a.__cuda_array_interface__, "typestr": "<f4", "shape": (N,)}
 
     class Address:
         gpudata = int(a)
