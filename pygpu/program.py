@@ -9,6 +9,7 @@ Environment:
 
 * PYGPU_BUILD_OPTIONS, PYOPENCL_BUILD_OPTIONS: more options for every build and compilation
 * PYGPU_COMPILER_OUTPUT, PYOPENCL_COMPILER_OUTPUT: set to 1 to have a CompilerWarning quote the log
+* PYGPU_CHECK: set to 1 to look for indices out of bounds, see `pygpu.checked`
 * PYGPU_NO_CACHE, PYGPU_CACHE_DIR, PYGPU_CACHE_SIZE: see `pygpu.cache`
 """
 
@@ -472,6 +473,10 @@ def build_program(
     """Program.build; the calling thread holds the program's lock."""
     from pygpu import cache
 
+    if "PYGPU_CHECK" in os.environ:
+        from pygpu import checked
+
+        checked.begin_build(program)
     given = split_options(options, "Program.build")
     targets = _targets(program.context, devices, "Program.build")
     all_options = _Options(given, targets, _takes_arg_info(targets))
@@ -532,6 +537,10 @@ def compile_program(
     headers: Sequence[tuple[str, Program]] | None,
 ) -> None:
     """Program.compile; the calling thread holds the program's lock."""
+    if "PYGPU_CHECK" in os.environ:
+        from pygpu import checked
+
+        checked.begin_compile()
     given = split_options(options, "Program.compile")
     targets = _targets(program.context, devices, "Program.compile")
     all_options = _Options(given, targets, _takes_arg_info(targets))

@@ -13,6 +13,7 @@ __all__ = [
     "kernel_arguments",
     "split_declaration",
     "type_definitions",
+    "type_size",
     "typedefs",
     "without_comments",
 ]
@@ -249,6 +250,11 @@ _DEFINITION = re.compile(
 )
 _FIRST = re.compile(r"((?:\w++\s++)+)(\w++\s*+(?:\[.*\])?)", re.DOTALL)
 _MEMBER = re.compile(r"\s*+(\w++)\s*+((?:\[\s*+(?:0[xX][\da-fA-F]++|\d++)\s*+\]\s*+)*+)")
+
+
+def type_size(text: str) -> int | None:
+    """sizeof a number or vector of OpenCL C [bytes]; None for any other type."""
+    return _SIZES.get(_base_type(text.split(), {}) or "")
 
 
 def _conditional_lines(text: str) -> tuple[str, str]:

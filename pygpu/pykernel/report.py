@@ -36,14 +36,18 @@ def mode(check: bool | None, backend: Backend) -> tuple[bool, bool]:
     """Whether indices are checked, and whether each launch waits to say so. check: what the
     decorator says, None for PYGPU_CHECK or what the device is."""
     if check is None:
-        word = os.environ.get("PYGPU_CHECK", "").strip().lower()
-        if word not in ("", "0", "1", "false", "true", "no", "yes", "off", "on"):
-            raise ValueError(f"PYGPU_CHECK must be 0 or 1, not {word!r}")
-        if word:
-            check = word in ("1", "true", "yes", "on")
+        check = asked()
     if check is None:
         return on_cpu(backend), False
     return bool(check), bool(check)
+
+
+def asked() -> bool | None:
+    """What PYGPU_CHECK says, None if nothing."""
+    word = os.environ.get("PYGPU_CHECK", "").strip().lower()
+    if word not in ("", "0", "1", "false", "true", "no", "yes", "off", "on"):
+        raise ValueError(f"PYGPU_CHECK must be 0 or 1, not {word!r}")
+    return word in ("1", "true", "yes", "on") if word else None
 
 
 def on_cpu(backend: Backend) -> bool:

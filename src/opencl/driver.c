@@ -191,6 +191,10 @@ static const char *name_of_kind(int i) {
     return kinds[i];
 }
 
+static PyObject *user_events_pending(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return PyLong_FromLong(ocl_user_events_pending());
+}
+
 static PyObject *handle_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return pg_counts(ocl_live, name_of_kind, LIVE_KINDS, 1); }
 
 static PyObject *kept_events(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
@@ -244,6 +248,8 @@ PyMethodDef ocl_driver_methods[] = {
     {"_fault_hits", fault_hits, METH_NOARGS,
      "_fault_hits()\n--\n\n() -> int\n\nCalls that the armed fault has failed."},
     {"_call_counts", FAST(call_counts), call_counts__doc__},
+    {"_user_events_pending", user_events_pending, METH_NOARGS,
+     "_user_events_pending()\n--\n\n() -> int\n\nUser events without a status yet."},
     {"_handle_counts", handle_counts, METH_NOARGS,
      "_handle_counts()\n--\n\n() -> dict[str, int]\n\nLive driver handles by kind."},
     {"_kept_events", kept_events, METH_NOARGS,

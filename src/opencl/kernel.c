@@ -103,6 +103,25 @@ PG_DOC(Kernel__doc__, "Kernel", "program, name", "(program: Program, name: str)"
        "Raises TypeError, OverflowError or LogicError naming the argument; nothing is launched then. Threads may share a kernel.");
 static ArgSpec Kernel_args = PG_ARGSPEC(Kernel__doc__);
 
+/* Under PYGPU_CHECK=1 a kernel may be of another type, whose launches look for indices out of
+ * bounds. A new reference. */
+static PyTypeObject *type_to_make(State *state, PyTypeObject *type, Program *program,
+                                  PyObject *name) {
+    if (program->checks == NULL || type != state->KernelType) {
+        return (PyTypeObject *)Py_NewRef(type);
+    }
+    PyObject *checks = Py_NewRef(program->checks);
+    PyObject *chosen = PyObject_CallMethod(checks, "type_of", "OO", (PyObject *)program, name);
+    Py_DECREF(checks);
+    if (chosen != NULL &&
+        (!PyType_Check(chosen) || !PyType_IsSubtype((PyTypeObject *)chosen, type))) {
+        Py_DECREF(chosen);
+        PyErr_SetString(PyExc_TypeError, "Program._checks: type_of() must return a Kernel's type");
+        return NULL;
+    }
+    return (PyTypeObject *)chosen;
+}
+
 static PyObject *Kernel_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[2];
     State *state = ocl_state_of(type);
@@ -138,7 +157,15 @@ static PyObject *Kernel_construct(PyTypeObject *type, PyObject *args, PyObject *
     if (status != CL_SUCCESS || handle == NULL) {
         return ocl_raise_with(state, "clCreateKernel", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES, "no kernel '%U' could be made", a[1]);
     }
-    return Kernel_make(state, type, handle, (Program *)a[0], 0);
+    PyTypeObject *chosen = type_to_make(state, type, (Program *)a[0], a[1]);
+    if (chosen == NULL) {
+        cl_int ignored = CL_SUCCESS;
+        CL_CALL(ignored, clReleaseKernel, handle);
+        return NULL;
+    }
+    PyObject *made = Kernel_make(state, chosen, handle, (Program *)a[0], 0);
+    Py_DECREF(chosen);
+    return made;
 }
 
 int kernel_is_hollow(const Kernel *self, const char *call) { return ocl_refuse_hollow(self->state, call, "kernel", CL_INVALID_KERNEL); }

@@ -100,6 +100,11 @@ static inline int kernel_is_memory(const Kernel *self, PyObject *held) {
 
 int kernel_refuse(Kernel *self, cl_uint i, const char *format, ...); /* TypeError; returns -1 */
 
+/* kernel_checked.c */
+/* Of a kernel whose launches are checked (PYGPU_CHECK=1), with the arguments of
+ * enqueue_nd_range_kernel(): the event, None if the launch is a plain one, NULL with an exception. */
+PyObject *kernel_launch_checked(Kernel *self, PyObject *const a[8]);
+
 /* kernel_memory.c */
 int kernel_use_memory(Kernel *self, cl_uint i, Memory *memory, ArgValue *out);
 /* An array of pygpu or PyOpenCL's kind: its memory, if it starts at the array's first item. */

@@ -543,6 +543,13 @@ static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args
         check_empty(self, queue, &range, allow_empty) < 0) {
         return NULL;
     }
+    if (PG_UNLIKELY(!Py_IS_TYPE(self, self->state->KernelType))) {
+        PyObject *event = kernel_launch_checked(self, a);
+        if (event != Py_None) {
+            return event;
+        }
+        Py_DECREF(event);
+    }
     return launch_with_set_arguments(self, queue, &range, a[5]);
 }
 
@@ -559,6 +566,16 @@ static PyObject *enqueue_task(PyObject *module, PyObject *const *args, Py_ssize_
     if (pg_args(&enqueue_task_args, args, nargs, kwnames, a) < 0 || (self = as_kernel(PyModule_GetState(module), a[1], "enqueue_task")) == NULL ||
         (queue = as_queue(self, a[0])) == NULL) {
         return NULL;
+    }
+    if (PG_UNLIKELY(!Py_IS_TYPE(self, self->state->KernelType))) {
+        PyObject *one = Py_BuildValue("(i)", 1);
+        PyObject *all[8] = {a[0], a[1], one, one, NULL, a[2], NULL, NULL};
+        PyObject *event = one != NULL ? kernel_launch_checked(self, all) : NULL;
+        Py_XDECREF(one);
+        if (event != Py_None) {
+            return event;
+        }
+        Py_DECREF(event);
     }
     return launch_with_set_arguments(self, queue, &range, a[2]);
 }

@@ -295,6 +295,7 @@ typedef struct {
     PyObject *source;       /* bytes, or NULL: made from binaries, IL or built-in kernels */
     PyObject *arg_info;     /* dict name -> list of (address, access, type name, type qualifier, name), or NULL */
     PyObject *options;      /* bytes of the last build that succeeded, or NULL */
+    PyObject *checks;       /* what makes its kernels under PYGPU_CHECK=1, or NULL */
     ProgramKind kind;
     ProgramStage stage;
     int cached;             /* the handle holds a binary of the cache instead of the source */

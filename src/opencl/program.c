@@ -122,6 +122,7 @@ static PyObject *from_program(State *state, PyTypeObject *type, Program *other) 
         self->source = Py_XNewRef(other->source);
         self->arg_info = Py_XNewRef(other->arg_info);
         self->options = Py_XNewRef(other->options);
+        self->checks = Py_XNewRef(other->checks);
         self->stage = other->stage;
         self->cached = other->cached;
         self->pinned = 1;
@@ -217,8 +218,10 @@ static int Program_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     cl_program program = self->program;
     self->program = made->program;
     made->program = program;
-    PyObject **own[] = {(PyObject **)&self->context, &self->source, &self->arg_info, &self->options};
-    PyObject **other[] = {(PyObject **)&made->context, &made->source, &made->arg_info, &made->options};
+    PyObject **own[] = {(PyObject **)&self->context, &self->source, &self->arg_info,
+                        &self->options, &self->checks};
+    PyObject **other[] = {(PyObject **)&made->context, &made->source, &made->arg_info,
+                          &made->options, &made->checks};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         PyObject *old = *own[i];
         *own[i] = *other[i];
@@ -296,6 +299,7 @@ static int Program_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(self->context);
     Py_VISIT(self->kernels);
     Py_VISIT(self->arg_info);
+    Py_VISIT(self->checks);
     Py_VISIT(self->dict);
     return 0;
 }
@@ -304,6 +308,7 @@ static int Program_clear(PyObject *op) { /* kernels lead back here */
     Program *self = (Program *)op;
     Py_CLEAR(self->last_name);
     Py_CLEAR(self->kernels);
+    Py_CLEAR(self->checks);
     Py_CLEAR(self->dict);
     return 0;
 }
@@ -327,6 +332,7 @@ static void Program_dealloc(PyObject *op) {
     Py_XDECREF(self->source);
     Py_XDECREF(self->arg_info);
     Py_XDECREF(self->options);
+    Py_XDECREF(self->checks);
     Py_XDECREF(self->dict);
     type->tp_free(op);
     Py_DECREF(type);

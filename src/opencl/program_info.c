@@ -357,6 +357,17 @@ static int Program_set_arg_info(PyObject *op, PyObject *value, void *Py_UNUSED(c
     return 0;
 }
 
+static PyObject *Program_get_checks(PyObject *op, void *Py_UNUSED(closure)) {
+    PyObject *checks = ((Program *)op)->checks;
+    return Py_NewRef(checks != NULL ? checks : Py_None);
+}
+
+static int Program_set_checks(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    PyObject *checks = value != NULL && value != Py_None ? Py_NewRef(value) : NULL;
+    Py_XSETREF(((Program *)op)->checks, checks);
+    return 0;
+}
+
 PyGetSetDef program_getset[] = {
 #define PROGRAM_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Program_get, KIND, #PARAM, unit, text)
 #include "info.def"
@@ -368,6 +379,8 @@ PyGetSetDef program_getset[] = {
     {"_source_bytes", Program_get_source_bytes, NULL, "bytes | None: the source as it was given", NULL},
     {"_arg_info", Program_get_arg_info, Program_set_arg_info,
      "dict[str, list[tuple[int, int, str, int, str]]] | None: arguments of the kernels, where the driver does not keep them", NULL},
+    {"_checks", Program_get_checks, Program_set_checks,
+     "Any: what makes its kernels under PYGPU_CHECK=1, else None", NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

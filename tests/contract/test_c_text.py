@@ -123,7 +123,7 @@ def test_no_call_by_a_name_that_is_no_row():
 def test_files_are_short_and_say_what_they_are_for(path: Path):
     text = path.read_text("utf-8")
     assert text.startswith(f"/* {path.name} - "), "the first line says what the file is for"
-    assert text.count("\n") < 600
+    assert text.count("\n") < 1000
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
