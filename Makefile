@@ -15,7 +15,7 @@ PYTEST = $(PY) -P -m pytest $(DISTRIBUTED) -m "not slow"
 SLOW_TOO = -m ""
 SETUP = .ci/setup.sh
 
-.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
+.PHONY: help demo test test-intel test-as-nvidia test-rusticl test-simulator test-gpu memcheck build format lint stubs asan valgrind faults leaks bench wheel sdist ci-full clean
 .NOTPARALLEL:
 
 help:  ## This list
@@ -70,6 +70,10 @@ test-rusticl:  ## Tests of arrays on Mesa's rusticl (llvmpipe), unpacked into bu
 	@$(SETUP) rusticl
 	RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS="$(CURDIR)/build/rusticl/vendors" $(PYTEST) $(RUSTICL) \
 	    -k "not cuda and not test_a_large_one" $(ARGS)
+
+format:  ## Format the C files as .clang-format says
+	@$(SETUP) dev
+	.ci/format.sh
 
 lint:  ## ruff, the type checker, and every C file on gcc and clang without a warning
 	@$(SETUP) dev

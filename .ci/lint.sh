@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 PY=${VENV:-.venv}/bin/python
 
 "$PY" -m ruff check .
+.ci/format.sh --check
 "$PY" -m mypy
 if [ -f tools/stubs.py ]; then
     "$PY" tools/stubs.py --check

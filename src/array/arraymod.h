@@ -5,8 +5,8 @@
 #include "array.h"
 
 typedef enum {
-#define OP2(name, slot) OP_##name,
-#define OP1(name, slot) OP_##name,
+#define OP2(name, slot)   OP_##name,
+#define OP1(name, slot)   OP_##name,
 #define OPC(name, python) OP_##name,
 #include "ops.def"
 #undef OP2
@@ -18,24 +18,31 @@ typedef enum {
 } Op;
 
 typedef struct {
-    PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType, *TensorType, *KernelBaseType, *LauncherType, *ShortcutType;
+    PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType,
+        *TensorType, *KernelBaseType, *LauncherType, *ShortcutType;
     PyTypeObject *PlansOfBackendsType;
-    PyObject *ids;              /* dict: the number of an operation by its name, or by NumPy's ufunc */
-    PyObject *array_ufunc;      /* "_array_ufunc", interned: what the fast path leaves of NumPy's ufuncs */
+    PyObject *ids; /* dict: the number of an operation by its name, or by NumPy's ufunc */
+    PyObject
+        *array_ufunc; /* "_array_ufunc", interned: what the fast path leaves of NumPy's ufuncs */
     PyObject *call_word, *out_word; /* "__call__" and "out", interned */
-    PyObject *table;            /* "table", interned */
-    PyObject *comparison_dtype; /* "_comparison_dtype", interned: what a class answers that keeps another system's comparisons */
-    PyObject *operate;          /* operate(name, out or None, *operands): what the fast path leaves; see pygpu/core/operators.py */
-    PyObject *names[OP_COUNT];  /* interned */
+    PyObject *table;                /* "table", interned */
+    PyObject *comparison_dtype; /* "_comparison_dtype", interned: what a class answers that keeps
+                                   another system's comparisons */
+    PyObject *operate; /* operate(name, out or None, *operands): what the fast path leaves; see
+                          pygpu/core/operators.py */
+    PyObject *names[OP_COUNT]; /* interned */
 } State;
 
 extern State *arr_state; /* of the one interpreter */
 extern PyModuleDef arr_module;
-extern PyType_Spec arr_GPUArray_spec, arr_EventList_spec, arr_KernelTable_spec, arr_Plan_spec, arr_Plans_spec, arr_Tensor_spec;
+extern PyType_Spec arr_GPUArray_spec, arr_EventList_spec, arr_KernelTable_spec, arr_Plan_spec,
+    arr_Plans_spec, arr_Tensor_spec;
 extern PyType_Spec arr_PlansOfBackends_spec;
 extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec, arr_Shortcut_spec;
 
-static inline int arr_is_array(PyObject *op) { return PyObject_TypeCheck(op, arr_state->GPUArrayType); }
+static inline int arr_is_array(PyObject *op) {
+    return PyObject_TypeCheck(op, arr_state->GPUArrayType);
+}
 
 /* What a weak reference refers to, new; NULL without an exception if that is gone, or for NULL. */
 static inline PyObject *arr_alive(PyObject *weak) {
@@ -63,27 +70,34 @@ static inline int arr_refers(PyObject *weak, const PyObject *op) {
 }
 
 /* gpuarray.c */
-/* A new array beside another one: same type, backend, queue, allocator; in the shape and order of that one. Takes data over. */
+/* A new array beside another one: same type, backend, queue, allocator; in the shape and order of
+ * that one. Takes data over. */
 PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data);
 /* The same in another layout: shape and strides [bytes]. */
-PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides);
-/* Fills a header that may have been filled before: at the start of memory, which it takes over. 0, or -1 with an exception. */
-int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data, PyObject *allocator, PyArray_Descr *dtype, int ndim,
-              const Py_ssize_t *shape, const Py_ssize_t *strides);
+PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim,
+                         const Py_ssize_t *shape, const Py_ssize_t *strides);
+/* Fills a header that may have been filled before: at the start of memory, which it takes over. 0,
+ * or -1 with an exception. */
+int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data,
+              PyObject *allocator, PyArray_Descr *dtype, int ndim, const Py_ssize_t *shape,
+              const Py_ssize_t *strides);
 
 /* layout.c: all return 0, or -1 with an exception */
-int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides); /* strides NULL: C order; dtype is set */
+int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape,
+                   const Py_ssize_t *strides); /* strides NULL: C order; dtype is set */
 int arr_set_offset(GPUArray *self, Py_ssize_t offset);
 int arr_tell_layout(GPUArray *self); /* after dims, size or dtype were set otherwise */
 void arr_clear_layout(GPUArray *self);
 void arr_forget_layouts(void); /* at the end of the process */
 
 /* events.c */
-int arr_foreign(const GPUArray *self);                    /* whether events may be of other queues than the array's */
-void arr_cross(GPUArray *self);                           /* from now on they may */
-PyObject *arr_events(GPUArray *self);                     /* the list, borrowed; NULL with an exception */
-int arr_share_events(GPUArray *view, GPUArray *self);     /* 0, or -1 with an exception */
-int arr_set_event(GPUArray *self, PyObject *event);       /* makes it the only one, Py_None for none; 0, or -1 with an exception */
+int arr_foreign(const GPUArray *self); /* whether events may be of other queues than the array's */
+void arr_cross(GPUArray *self);        /* from now on they may */
+PyObject *arr_events(GPUArray *self);  /* the list, borrowed; NULL with an exception */
+int arr_share_events(GPUArray *view, GPUArray *self); /* 0, or -1 with an exception */
+int arr_set_event(
+    GPUArray *self,
+    PyObject *event); /* makes it the only one, Py_None for none; 0, or -1 with an exception */
 PyObject *arr_get_events(PyObject *op, void *closure);
 int arr_set_events(PyObject *op, PyObject *value, void *closure);
 PyObject *arr_get_foreign(PyObject *op, void *closure);
@@ -100,7 +114,8 @@ extern volatile int32_t arr_record_words[];
 extern const char arr_record_doc[];
 PyObject *arr_record(PyObject *module, PyObject *unused);
 extern const char arr_dlpack_export__doc__[];
-PyObject *arr_dlpack_export(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *arr_dlpack_export(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames);
 PyObject *arr_dlpack_import(PyObject *module, PyObject *capsule);
 
 /* operators.c */

@@ -1,4 +1,5 @@
-/* call.c - operations on arrays by name: kernels that are known are launched here, everything else is left to Python. */
+/* call.c - operations on arrays by name: kernels that are known are launched here, everything else
+ * is left to Python. */
 #include "call.h"
 
 Py_ssize_t arr_id(PyObject *name, int add) {
@@ -22,12 +23,12 @@ Py_ssize_t arr_id(PyObject *name, int add) {
     return number;
 }
 
-/* ---- operands without gaps, of one shape, on one queue in order ------------------------------------------------------------ */
+/* ---- operands without gaps, of one shape, on one queue in order ------------------------------ */
 
 /* Type number of a NumPy number that a kernel takes as it is, -1 of others. */
 static int scalar_type(const PyObject *op) {
     const PyTypeObject *type = Py_TYPE(op);
-    return type == &PyFloat32ArrType_Type  ? NPY_FLOAT
+    return type == &PyFloat32ArrType_Type   ? NPY_FLOAT
            : type == &PyFloat64ArrType_Type ? NPY_DOUBLE
            : type == &PyInt64ArrType_Type   ? NPY_INT64
            : type == &PyInt32ArrType_Type   ? NPY_INT32
@@ -56,26 +57,35 @@ static inline int kind_of(PyObject *op, const PyTypeObject *type) {
     return number < 0 ? -1 : KIND_SCALAR + number;
 }
 
-/* Items are where kernels can read them: sizes of numbers are powers of two, and arrays here have no gaps. */
-static inline int aligned(const GPUArray *array) { return (array->offset & (ARRAY_ITEMSIZE(array) - 1)) == 0; }
+/* Items are where kernels can read them: sizes of numbers are powers of two, and arrays here have
+ * no gaps. */
+static inline int aligned(const GPUArray *array) {
+    return (array->offset & (ARRAY_ITEMSIZE(array) - 1)) == 0;
+}
 
 static inline int same_shape(const GPUArray *a, const GPUArray *b) {
-    return a->ndim == b->ndim && memcmp(ARRAY_SHAPE(a), ARRAY_SHAPE(b), (size_t)a->ndim * sizeof(Py_ssize_t)) == 0;
+    return a->ndim == b->ndim &&
+           memcmp(ARRAY_SHAPE(a), ARRAY_SHAPE(b), (size_t)a->ndim * sizeof(Py_ssize_t)) == 0;
 }
 
 static inline int usable(const GPUArray *array, const GPUArray *first) {
-    return array->table == first->table && array->queue == first->queue && !arr_foreign(array) && (array->flags & first->flags & (ARRAY_C | ARRAY_F)) != 0 &&
-           same_shape(array, first) && aligned(array);
+    return array->table == first->table && array->queue == first->queue && !arr_foreign(array) &&
+           (array->flags & first->flags & (ARRAY_C | ARRAY_F)) != 0 && same_shape(array, first) &&
+           aligned(array);
 }
 
-/* Whether writing one array may change items of the other before they are read: all but the very same items count. */
+/* Whether writing one array may change items of the other before they are read: all but the very
+ * same items count. */
 static int may_clash(const GPUArray *out, const GPUArray *read) {
     if (out == read) {
         return 0;
     }
-    int shared = out->base_data == read->base_data || (PyLong_Check(out->base_data) && PyLong_Check(read->base_data));
-    return shared && !(out->base_data == read->base_data && out->offset == read->offset && ARRAY_ITEMSIZE(out) == ARRAY_ITEMSIZE(read) &&
-                       same_shape(out, read) && memcmp(ARRAY_STRIDES(out), ARRAY_STRIDES(read), (size_t)out->ndim * sizeof(Py_ssize_t)) == 0);
+    int shared = out->base_data == read->base_data ||
+                 (PyLong_Check(out->base_data) && PyLong_Check(read->base_data));
+    return shared && !(out->base_data == read->base_data && out->offset == read->offset &&
+                       ARRAY_ITEMSIZE(out) == ARRAY_ITEMSIZE(read) && same_shape(out, read) &&
+                       memcmp(ARRAY_STRIDES(out), ARRAY_STRIDES(read),
+                              (size_t)out->ndim * sizeof(Py_ssize_t)) == 0);
 }
 
 static int clashes(const GPUArray *out, PyObject *const *operands, int n) {
@@ -119,11 +129,13 @@ static int finish(GPUArray *out, PyObject *event, int numbers, PyObject **result
     return 1;
 }
 
-static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *first, GPUArray *out, PyObject **result) {
+static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *first, GPUArray *out,
+                    PyObject **result) {
     Table *table = first->table;
     PyTypeObject *type = Py_TYPE(first);
     int kinds[CALL_MAX], numbers = 0;
-    if (n > CALL_MAX || id > ID_MOST || arr_foreign(first) || first->flags == 0 || first->size == 0 || !table_in_order(table, first->queue)) {
+    if (n > CALL_MAX || id > ID_MOST || arr_foreign(first) || first->flags == 0 ||
+        first->size == 0 || !table_in_order(table, first->queue)) {
         return 0;
     }
     for (int i = 0; i < n; i++) {
@@ -143,18 +155,22 @@ static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *f
         return 0;
     }
     if (out != NULL) {
-        if (Py_TYPE(out) != type || out->dtype->type_num != entry->dtype->type_num || !usable(out, first) || clashes(out, operands, n)) {
+        if (Py_TYPE(out) != type || out->dtype->type_num != entry->dtype->type_num ||
+            !usable(out, first) || clashes(out, operands, n)) {
             return 0;
         }
         Py_INCREF((PyObject *)out);
     } else {
-        PyObject *data = table_allocate(table, first->backend, first->allocator, first->size * (Py_ssize_t)PyDataType_ELSIZE(entry->dtype));
-        entry = data != NULL ? table_find(table, key) : NULL; /* an allocator may have done anything */
+        PyObject *data = table_allocate(table, first->backend, first->allocator,
+                                        first->size * (Py_ssize_t)PyDataType_ELSIZE(entry->dtype));
+        entry = data != NULL ? table_find(table, key)
+                             : NULL; /* an allocator may have done anything */
         if (entry == NULL) {
             Py_XDECREF(data);
             return data != NULL ? 0 : -1;
         }
-        PyArray_Descr *dtype = (PyArray_Descr *)Py_NewRef((PyObject *)entry->dtype); /* a new object may let garbage be collected */
+        PyArray_Descr *dtype = (PyArray_Descr *)Py_NewRef(
+            (PyObject *)entry->dtype); /* a new object may let garbage be collected */
         out = (GPUArray *)arr_new_like(first, dtype, data);
         Py_DECREF((PyObject *)dtype);
         if (out == NULL) {
@@ -168,18 +184,21 @@ static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *f
         if (kinds[i] >= KIND_INT) {
             args_put(&args, operands[i]);
         } else {
-            failed = args_array(&args, ((GPUArray *)operands[i])->base_data, ((GPUArray *)operands[i])->offset) < 0;
+            failed = args_array(&args, ((GPUArray *)operands[i])->base_data,
+                                ((GPUArray *)operands[i])->offset) < 0;
         }
     }
-    PyObject *event = failed ? NULL : table_launch_entry(table, key, first->queue, &args, first->size);
+    PyObject *event = failed ? NULL
+                             : table_launch_entry(table, key, first->queue, &args, first->size);
     args_clear(&args);
     return finish(out, event, numbers, result);
 }
 
-/* ---- any layouts that were seen before --------------------------------------------------------------------------------------- */
+/* ---- any layouts that were seen before ------------------------------------------------------- */
 
 /* The operands, then out if there is one, which extra says. As arr_fast(). */
-static int by_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, int n, GPUArray *out, PyObject **result) {
+static int by_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, int n, GPUArray *out,
+                   PyObject **result) {
     PyObject *all[CALL_MAX + 1];
     Key key;
     if (n > CALL_MAX) {
@@ -189,7 +208,8 @@ static int by_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, i
     if (out != NULL) {
         all[n] = (PyObject *)out;
     }
-    if (!plan_key(&key, id, extra + (out != NULL ? (Py_ssize_t)1 << 40 : 0), all, n + (out != NULL))) {
+    if (!plan_key(&key, id, extra + (out != NULL ? (Py_ssize_t)1 << 40 : 0), all,
+                  n + (out != NULL))) {
         return 0;
     }
     const Table *table = key.first->table;
@@ -231,16 +251,19 @@ int arr_fast(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *out, PyO
     return done != 0 ? done : by_plan(id, 0, operands, n, out, result);
 }
 
-/* ---- for Python ---------------------------------------------------------------------------------------------------------------- */
+/* ---- for Python ------------------------------------------------------------------------------ */
 
-static const char call_doc[] =
-    "_call(name, /, *operands, out=None)\n--\n\n(name: Any, /, *operands: Any, out: Any = None) -> Any\n\n"
-    "The result of an operation whose kernel is known for such operands; None if it is not, and nothing was done.";
+static const char call_doc[] = "_call(name, /, *operands, out=None)\n--\n\n(name: Any, /, "
+                               "*operands: Any, out: Any = None) -> Any\n\n"
+                               "The result of an operation whose kernel is known for such "
+                               "operands; None if it is not, and nothing was done.";
 
-static PyObject *call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                      PyObject *kwnames) {
     PyObject *out = Py_None, *result;
     if (kwnames != NULL) {
-        if (PyTuple_GET_SIZE(kwnames) != 1 || PyUnicode_Compare(PyTuple_GET_ITEM(kwnames, 0), arr_state->out_word) != 0) {
+        if (PyTuple_GET_SIZE(kwnames) != 1 ||
+            PyUnicode_Compare(PyTuple_GET_ITEM(kwnames, 0), arr_state->out_word) != 0) {
             PyErr_SetString(PyExc_TypeError, "_call: the only keyword is out");
             return NULL;
         }
@@ -250,7 +273,9 @@ static PyObject *call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
         Py_RETURN_NONE;
     }
     Py_ssize_t id = arr_id(args[0], 0);
-    int done = id < 0 ? 0 : arr_fast(id, args + 1, (int)(nargs - 1), out != Py_None ? (GPUArray *)out : NULL, &result);
+    int done = id < 0 ? 0
+                      : arr_fast(id, args + 1, (int)(nargs - 1),
+                                 out != Py_None ? (GPUArray *)out : NULL, &result);
     return done > 0 ? result : done < 0 ? NULL : Py_NewRef(Py_None);
 }
 
@@ -282,9 +307,10 @@ static Py_ssize_t axes_word(PyObject *axis, PyObject *keepdims) {
     return word;
 }
 
-static const char reduce_doc[] =
-    "_reduce(name, axis, keepdims, /, *arrays)\n--\n\n(name: Any, axis: Any, keepdims: bool, /, *arrays: Any) -> Any\n\n"
-    "The result of a reduction that is known for arrays of these layouts; None if it is not, and nothing was done.";
+static const char reduce_doc[] = "_reduce(name, axis, keepdims, /, *arrays)\n--\n\n(name: Any, "
+                                 "axis: Any, keepdims: bool, /, *arrays: Any) -> Any\n\n"
+                                 "The result of a reduction that is known for arrays of these "
+                                 "layouts; None if it is not, and nothing was done.";
 
 static PyObject *reduce(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
     PyObject *result;
@@ -292,13 +318,15 @@ static PyObject *reduce(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
         Py_RETURN_NONE;
     }
     Py_ssize_t id = arr_id(args[0], 0), word = axes_word(args[1], args[2]);
-    int done = id < 0 || word < 0 ? 0 : by_plan(id, word, args + 3, (int)(nargs - 3), NULL, &result);
+    int done = id < 0 || word < 0 ? 0
+                                  : by_plan(id, word, args + 3, (int)(nargs - 3), NULL, &result);
     return done > 0 ? result : done < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static const char axes_doc[] =
     "_axes(axis, keepdims, /)\n--\n\n(axis: Any, keepdims: bool, /) -> int\n\n"
-    "What Plans.add() takes as *extra* for a reduction over these axes; -1 for what is not remembered.";
+    "What Plans.add() takes as *extra* for a reduction over these axes; -1 for what is not "
+    "remembered.";
 
 static PyObject *axes(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
     if (nargs != 2) {
@@ -316,20 +344,28 @@ PyMethodDef arr_call_functions[] = {
 };
 
 const char arr_array_ufunc_doc[] =
-    "__array_ufunc__($self, ufunc, method, /, *inputs, **options)\n--\n\n(ufunc: Any, method: str, /, *inputs: Any, **options: Any) -> Any\n\n"
+    "__array_ufunc__($self, ufunc, method, /, *inputs, **options)\n--\n\n(ufunc: Any, method: str, "
+    "/, *inputs: Any, **options: Any) -> Any\n\n"
     "What NumPy's ufuncs ask of an array: the ufunc on the device.";
 
 /* The out of out=(array,), NULL if it is anything else. */
 static PyObject *single_out(PyObject *out) {
-    return PyTuple_CheckExact(out) && PyTuple_GET_SIZE(out) == 1 && arr_is_array(PyTuple_GET_ITEM(out, 0)) ? PyTuple_GET_ITEM(out, 0) : NULL;
+    return PyTuple_CheckExact(out) && PyTuple_GET_SIZE(out) == 1 &&
+                   arr_is_array(PyTuple_GET_ITEM(out, 0))
+               ? PyTuple_GET_ITEM(out, 0)
+               : NULL;
 }
 
-PyObject *arr_array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+PyObject *arr_array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames) {
     PyObject *slots[8], *out = NULL, *result;
     Py_ssize_t named = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
-    int simple = nargs > 2 && PyUnicode_Check(args[1]) && PyUnicode_Compare(args[1], arr_state->call_word) == 0;
+    int simple = nargs > 2 && PyUnicode_Check(args[1]) &&
+                 PyUnicode_Compare(args[1], arr_state->call_word) == 0;
     if (simple && named == 1) {
-        out = PyUnicode_Compare(PyTuple_GET_ITEM(kwnames, 0), arr_state->out_word) == 0 ? single_out(args[nargs]) : NULL;
+        out = PyUnicode_Compare(PyTuple_GET_ITEM(kwnames, 0), arr_state->out_word) == 0
+                  ? single_out(args[nargs])
+                  : NULL;
     }
     if (simple && (named == 0 || out != NULL)) {
         Py_ssize_t id = arr_id(args[0], 0);

@@ -4,13 +4,16 @@
 
 #include "plan.h"
 
-/* 1: done, *result is new; 0: not for the fast path; -1 with an exception. id: of the operation; out: NULL for a new array. */
+/* 1: done, *result is new; 0: not for the fast path; -1 with an exception. id: of the operation;
+ * out: NULL for a new array. */
 int arr_fast(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *out, PyObject **result);
-/* The id of an operation that goes by this name (or ufunc), -1 if there is none, or, if add, with an exception. */
+/* The id of an operation that goes by this name (or ufunc), -1 if there is none, or, if add, with
+ * an exception. */
 Py_ssize_t arr_id(PyObject *name, int add);
 
 extern PyMethodDef arr_call_functions[];
-PyObject *arr_array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *arr_array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames);
 extern const char arr_array_ufunc_doc[];
 
 #endif

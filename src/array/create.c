@@ -1,7 +1,8 @@
-/* create.c - new arrays: the constructors of both classes, zeros(), full(), empty_like(), to_gpu(), to_device() and their like. */
+/* create.c - new arrays: the constructors of both classes, zeros(), full(), empty_like(), to_gpu(),
+ * to_device() and their like. */
 #include "shortcut.h"
 
-/* ---- where arrays are made ------------------------------------------------------------------------------------------------------- */
+/* ---- where arrays are made ------------------------------------------------------------------- */
 
 typedef struct {
     PyObject *backend, *queue;
@@ -30,9 +31,7 @@ static int with_table(Place *place, PyObject *table) {
 
 /* The CUDA context that was asked for last, and its backend: weak references, as the context has
  * the backend. */
-static struct {
-    PyObject *context, *backend;
-} recent;
+static struct { PyObject *context, *backend; } recent;
 
 /* The context that is current, if it was that last time too. */
 static int cuda_place(Place *place) {
@@ -68,10 +67,9 @@ int arr_is_current(const PyObject *backend) {
 
 #define QUEUES 4
 
-/* Queues that arrays were made on, and their backends: weak references, as a queue's context has the backend. */
-static struct {
-    PyObject *queue, *backend;
-} known[QUEUES];
+/* Queues that arrays were made on, and their backends: weak references, as a queue's context has
+ * the backend. */
+static struct { PyObject *queue, *backend; } known[QUEUES];
 static int next_known;
 
 static int opencl_place(Place *place, PyObject *queue) {
@@ -83,26 +81,31 @@ static int opencl_place(Place *place, PyObject *queue) {
         if (same) {
             place->backend = arr_alive(known[i].backend);
             place->queue = Py_NewRef(queue);
-            return with_table(place, place->backend != NULL ? PyObject_GetAttr(place->backend, arr_state->table) : NULL);
+            return with_table(place, place->backend != NULL
+                                         ? PyObject_GetAttr(place->backend, arr_state->table)
+                                         : NULL);
         }
     }
     return 0;
 }
 
-static const char know_doc[] = "_know(queue, backend, /)\n--\n\n(queue: Any, backend: Any, /) -> None\n\nThe backend of a queue, for arrays made on it next.";
+static const char know_doc[] = "_know(queue, backend, /)\n--\n\n(queue: Any, backend: Any, /) -> "
+                               "None\n\nThe backend of a queue, for arrays made on it next.";
 
 static PyObject *know(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
     if (nargs != 2) {
         PyErr_SetString(PyExc_TypeError, "_know takes two arguments");
         return NULL;
     }
-    PyObject *queue = PyWeakref_NewRef(args[0], NULL), *backend = queue != NULL ? PyWeakref_NewRef(args[1], NULL) : NULL;
+    PyObject *queue = PyWeakref_NewRef(args[0], NULL),
+             *backend = queue != NULL ? PyWeakref_NewRef(args[1], NULL) : NULL;
     if (backend == NULL) {
         Py_XDECREF(queue);
         return NULL;
     }
     int i = 0;
-    while (i < QUEUES && known[i].queue != queue) { /* an object has one weak reference without a callback */
+    while (i < QUEUES &&
+           known[i].queue != queue) { /* an object has one weak reference without a callback */
         i++;
     }
     if (i == QUEUES) {
@@ -144,7 +147,7 @@ PyMethodDef arr_create_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* ---- what is made ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what is made ---------------------------------------------------------------------------- */
 
 typedef struct {
     PyArray_Descr *dtype; /* owned */
@@ -154,7 +157,8 @@ typedef struct {
 
 /* The rest of a form that has dtype, ndim, shape and fortran. 1, or 0: too large. */
 static int measure(Form *form) {
-    Py_ssize_t step = (Py_ssize_t)PyDataType_ELSIZE(form->dtype), most = ((Py_ssize_t)1 << 62) / (step > 0 ? step : 1), size = 1;
+    Py_ssize_t step = (Py_ssize_t)PyDataType_ELSIZE(form->dtype),
+               most = ((Py_ssize_t)1 << 62) / (step > 0 ? step : 1), size = 1;
     for (int k = 0; k < form->ndim; k++) {
         Py_ssize_t n = form->shape[k];
         if (n < 0 || (n > 0 && (most /= n) == 0)) {
@@ -226,17 +230,20 @@ static int form_like(Form *form, const GPUArray *like, PyArray_Descr *dtype) {
     return measure(form);
 }
 
-/* Fills a header with memory, which it takes over (NULL: an exception is set); 0, or -1 with an exception. self may have been made before. */
-static int make_of(GPUArray *self, const Place *place, const Form *form, PyObject *allocator, PyObject *data) {
+/* Fills a header with memory, which it takes over (NULL: an exception is set); 0, or -1 with an
+ * exception. self may have been made before. */
+static int make_of(GPUArray *self, const Place *place, const Form *form, PyObject *allocator,
+                   PyObject *data) {
     if (data == NULL) {
         return -1;
     }
-    return arr_place(self, place->backend, place->table, place->queue, data, allocator, form->dtype, form->ndim, form->shape,
-                     form->fortran ? form->strides : NULL);
+    return arr_place(self, place->backend, place->table, place->queue, data, allocator, form->dtype,
+                     form->ndim, form->shape, form->fortran ? form->strides : NULL);
 }
 
 static int make_in(GPUArray *self, const Place *place, const Form *form, PyObject *allocator) {
-    return make_of(self, place, form, allocator, table_allocate(place->table, place->backend, allocator, form->nbytes));
+    return make_of(self, place, form, allocator,
+                   table_allocate(place->table, place->backend, allocator, form->nbytes));
 }
 
 static PyObject *make(PyObject *type, const Place *place, const Form *form, PyObject *allocator) {
@@ -274,7 +281,9 @@ static PyObject *filled_with(PyObject *array, long value) {
 }
 
 /* The allocator of a call; PyCUDA's default one means the pool here. */
-static PyObject *allocator_of(PyObject *given) { return given == NULL || given == arr_given.cuda_default ? Py_None : given; }
+static PyObject *allocator_of(PyObject *given) {
+    return given == NULL || given == arr_given.cuda_default ? Py_None : given;
+}
 
 /* What numpy.asarray() makes of a number. */
 static PyObject *dtype_of_number(PyObject *value) {
@@ -282,13 +291,14 @@ static PyObject *dtype_of_number(PyObject *value) {
     if (PyFloat_CheckExact(value)) {
         return (PyObject *)PyArray_DescrFromType(NPY_DOUBLE);
     }
-    if (PyLong_CheckExact(value) && (PyLong_AsLongLongAndOverflow(value, &overflow), overflow == 0)) {
+    if (PyLong_CheckExact(value) &&
+        (PyLong_AsLongLongAndOverflow(value, &overflow), overflow == 0)) {
         return (PyObject *)PyArray_DescrFromType(NPY_INT64);
     }
     return NULL;
 }
 
-/* ---- CUDA: the current context -------------------------------------------------------------------------------------------------------- */
+/* ---- CUDA: the current context --------------------------------------------------------------- */
 
 static PyObject *cuda_new(PyObject *shape, PyObject *dtype, PyObject *allocator, PyObject *order) {
     Form form;
@@ -305,7 +315,8 @@ static PyObject *cuda_new(PyObject *shape, PyObject *dtype, PyObject *allocator,
     return array;
 }
 
-/* Whether the driver knows memory at *data* from which nbytes are left; else Python says what is wrong. */
+/* Whether the driver knows memory at *data* from which nbytes are left; else Python says what is
+ * wrong. */
 static int has_room(PyObject *data, Py_ssize_t nbytes) {
     PyObject *number = arr_given.cuda_range != NULL ? PyNumber_Long(data) : NULL;
     PyObject *range = number != NULL ? PyObject_CallOneArg(arr_given.cuda_range, data) : NULL;
@@ -320,7 +331,8 @@ static int has_room(PyObject *data, Py_ssize_t nbytes) {
         PyErr_Clear();
         return 0;
     }
-    return range != NULL && at >= start && at - start <= (unsigned long long)size && (unsigned long long)nbytes <= (unsigned long long)size - (at - start);
+    return range != NULL && at >= start && at - start <= (unsigned long long)size &&
+           (unsigned long long)nbytes <= (unsigned long long)size - (at - start);
 }
 
 /* self, shape, dtype, allocator, base, gpudata, strides, order, stream */
@@ -328,7 +340,8 @@ PyObject *way_cuda_init(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     Form form;
     Place place;
-    if (self == NULL || !left_out(a[6]) || !left_out(a[8]) || a[2] == NULL || !read_form(&form, a[1], a[2], a[7])) {
+    if (self == NULL || !left_out(a[6]) || !left_out(a[8]) || a[2] == NULL ||
+        !read_form(&form, a[1], a[2], a[7])) {
         return NULL;
     }
     int state = 0, given = !left_out(a[5]);
@@ -337,7 +350,10 @@ PyObject *way_cuda_init(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     }
     if (state > 0) {
         PyObject *allocator = allocator_of(a[3]);
-        state = (given ? make_of(self, &place, &form, allocator, Py_NewRef(a[5])) : make_in(self, &place, &form, allocator)) < 0 ? -1 : 1;
+        state = (given ? make_of(self, &place, &form, allocator, Py_NewRef(a[5]))
+                       : make_in(self, &place, &form, allocator)) < 0
+                    ? -1
+                    : 1;
         leave(&place);
     }
     Py_DECREF((PyObject *)form.dtype);
@@ -377,7 +393,8 @@ PyObject *way_cuda_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     if (like == NULL || (PyObject *)Py_TYPE(like) != arr_given.cuda_class || a[2] != NULL) {
         return NULL;
     }
-    PyArray_Descr *dtype = left_out(a[1]) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype) : arr_read_dtype(a[1]);
+    PyArray_Descr *dtype = left_out(a[1]) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype)
+                                          : arr_read_dtype(a[1]);
     PyObject *array = NULL;
     if (dtype != NULL && form_like(&form, like, dtype) && cuda_place(&place) > 0) {
         array = make(arr_given.cuda_class, &place, &form, allocator_of(like->allocator));
@@ -444,11 +461,14 @@ PyObject *way_to_gpu(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     return array;
 }
 
-/* ---- OpenCL: a queue ------------------------------------------------------------------------------------------------------------------- */
+/* ---- OpenCL: a queue ------------------------------------------------------------------------- */
 
-static PyObject *or_none(PyObject *value) { return value != NULL ? value : Py_None; }
+static PyObject *or_none(PyObject *value) {
+    return value != NULL ? value : Py_None;
+}
 
-static PyObject *opencl_new(PyObject *queue, PyObject *shape, PyObject *dtype, PyObject *order, PyObject *allocator) {
+static PyObject *opencl_new(PyObject *queue, PyObject *shape, PyObject *dtype, PyObject *order,
+                            PyObject *allocator) {
     Form form;
     Place place;
     PyObject *array = NULL;
@@ -509,10 +529,12 @@ PyObject *way_opencl_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 /* The array itself, or a dtype for it, on its own queue and of its own class. */
 static PyObject *new_like(GPUArray *like, PyObject *given) {
     Form form;
-    if (like == NULL || (PyObject *)Py_TYPE(like) != arr_given.opencl_class || like->queue == Py_None || like->table == NULL) {
+    if (like == NULL || (PyObject *)Py_TYPE(like) != arr_given.opencl_class ||
+        like->queue == Py_None || like->table == NULL) {
         return NULL;
     }
-    PyArray_Descr *dtype = left_out(given) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype) : arr_read_dtype(given);
+    PyArray_Descr *dtype = left_out(given) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype)
+                                           : arr_read_dtype(given);
     PyObject *array = NULL;
     if (dtype != NULL && form_like(&form, like, dtype)) {
         Place place = {.backend = like->backend, .queue = like->queue, .table = like->table};
@@ -539,14 +561,18 @@ PyObject *way_to_device(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     Place place;
     PyObject *array = NULL;
     int blocking = not_set(a[3]);
-    if (arr_given.opencl_class == NULL || a[4] != NULL || (!blocking && a[3] != Py_True) || !form_of_host(&form, a[1])) {
+    if (arr_given.opencl_class == NULL || a[4] != NULL || (!blocking && a[3] != Py_True) ||
+        !form_of_host(&form, a[1])) {
         return NULL;
     }
     if (opencl_place(&place, a[0]) > 0) {
         if (arr_given.opencl_copy != NULL && place.table->ordered == place.queue) {
             array = make(arr_given.opencl_class, &place, &form, or_none(a[2]));
-            if (array != NULL && !arr_can_command((GPUArray *)array)) { /* shared virtual memory, from an allocator */
-                PyObject *done = PyObject_CallMethod(array, "set", "OOO", a[1], place.queue, blocking ? Py_False : Py_True);
+            if (array != NULL &&
+                !arr_can_command(
+                    (GPUArray *)array)) { /* shared virtual memory, from an allocator */
+                PyObject *done = PyObject_CallMethod(array, "set", "OOO", a[1], place.queue,
+                                                     blocking ? Py_False : Py_True);
                 Py_XDECREF(done);
                 if (done == NULL) {
                     Py_CLEAR(array);

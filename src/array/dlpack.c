@@ -4,17 +4,28 @@
 #include "common/dlpack.h"
 #include "arraymod.h"
 
-/* ---- export ------------------------------------------------------------------------------------------------------------------ */
+/* ---- export ---------------------------------------------------------------------------------- */
 
 static int type_of(PyArray_Descr *dtype, DLDataType *out) {
     switch (dtype->kind) {
-    case 'b': out->code = DL_BOOL; break;
-    case 'i': out->code = DL_INT; break;
-    case 'u': out->code = DL_UINT; break;
-    case 'f': out->code = DL_FLOAT; break;
-    case 'c': out->code = DL_COMPLEX; break;
+    case 'b':
+        out->code = DL_BOOL;
+        break;
+    case 'i':
+        out->code = DL_INT;
+        break;
+    case 'u':
+        out->code = DL_UINT;
+        break;
+    case 'f':
+        out->code = DL_FLOAT;
+        break;
+    case 'c':
+        out->code = DL_COMPLEX;
+        break;
     default:
-        PyErr_Format(PyExc_BufferError, "__dlpack__: DLPack has no type for dtype %R", (PyObject *)dtype);
+        PyErr_Format(PyExc_BufferError, "__dlpack__: DLPack has no type for dtype %R",
+                     (PyObject *)dtype);
         return -1;
     }
     out->bits = (uint8_t)(8 * PyDataType_ELSIZE(dtype));
@@ -23,21 +34,27 @@ static int type_of(PyArray_Descr *dtype, DLDataType *out) {
 }
 
 static int read_dims(DLTensor *tensor, PyObject *shape, PyObject *strides, Py_ssize_t itemsize) {
-    if (!PyTuple_Check(shape) || !PyTuple_Check(strides) || PyTuple_GET_SIZE(shape) != PyTuple_GET_SIZE(strides) ||
+    if (!PyTuple_Check(shape) || !PyTuple_Check(strides) ||
+        PyTuple_GET_SIZE(shape) != PyTuple_GET_SIZE(strides) ||
         PyTuple_GET_SIZE(shape) > ARRAY_MAX_DIMS) {
-        PyErr_SetString(PyExc_TypeError, "_dlpack_export: shape and strides must be tuples of one length, at most 32");
+        PyErr_SetString(
+            PyExc_TypeError,
+            "_dlpack_export: shape and strides must be tuples of one length, at most 32");
         return -1;
     }
     int n = (int)PyTuple_GET_SIZE(shape);
     for (int axis = 0; axis < n; axis++) {
         Py_ssize_t length = PyNumber_AsSsize_t(PyTuple_GET_ITEM(shape, axis), PyExc_OverflowError);
-        Py_ssize_t stride = PyNumber_AsSsize_t(PyTuple_GET_ITEM(strides, axis), PyExc_OverflowError);
+        Py_ssize_t stride =
+            PyNumber_AsSsize_t(PyTuple_GET_ITEM(strides, axis), PyExc_OverflowError);
         if ((length == -1 || stride == -1) && PyErr_Occurred()) {
             return -1;
         }
         if (itemsize == 0 || stride % itemsize != 0) {
-            PyErr_Format(PyExc_BufferError, "__dlpack__: items %zd bytes apart, of %zd bytes each, are not for DLPack: make a copy of the array first", stride,
-                         itemsize);
+            PyErr_Format(PyExc_BufferError,
+                         "__dlpack__: items %zd bytes apart, of %zd bytes each, are not for "
+                         "DLPack: make a copy of the array first",
+                         stride, itemsize);
             return -1;
         }
         tensor->shape[axis] = length;
@@ -48,25 +65,33 @@ static int read_dims(DLTensor *tensor, PyObject *shape, PyObject *strides, Py_ss
 }
 
 const char arr_dlpack_export__doc__[] =
-    "_dlpack_export(owner, address, device, shape, strides, dtype, offset, versioned, flags)\n--\n\n"
-    "(owner: Any, address: int, device: tuple[int, int], shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any], offset: int, "
+    "_dlpack_export(owner, address, device, shape, strides, dtype, offset, versioned, "
+    "flags)\n--\n\n"
+    "(owner: Any, address: int, device: tuple[int, int], shape: tuple[int, ...], strides: "
+    "tuple[int, ...], dtype: np.dtype[Any], offset: int, "
     "versioned: bool, flags: int) -> Any\n\n"
-    "A DLPack capsule that keeps *owner*. address: a pointer, or a cl_mem; strides and offset in bytes. Raises BufferError.";
+    "A DLPack capsule that keeps *owner*. address: a pointer, or a cl_mem; strides and offset in "
+    "bytes. Raises BufferError.";
 static ArgSpec export_args = PG_ARGSPEC(arr_dlpack_export__doc__);
 
-PyObject *arr_dlpack_export(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+PyObject *arr_dlpack_export(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames) {
     const char *call = "_dlpack_export";
     PyObject *a[9];
     uint64_t address, offset, flags;
     size_t device[2];
     int versioned;
-    if (pg_args(&export_args, args, nargs, kwnames, a) < 0 || pg_as_u64(a[1], call, "address", &address) < 0 ||
-        pg_as_u64(a[6], call, "offset", &offset) < 0 || (versioned = pg_as_bool(a[7], 0)) < 0 || pg_as_u64(a[8], call, "flags", &flags) < 0) {
+    if (pg_args(&export_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_u64(a[1], call, "address", &address) < 0 ||
+        pg_as_u64(a[6], call, "offset", &offset) < 0 || (versioned = pg_as_bool(a[7], 0)) < 0 ||
+        pg_as_u64(a[8], call, "flags", &flags) < 0) {
         return NULL;
     }
     int n = pg_as_sizes(a[2], call, "device", device, 2);
     if (n != 2 || !PyArray_DescrCheck(a[5])) {
-        return n < 0 ? NULL : PyErr_Format(PyExc_TypeError, "%s: device must be two ints and dtype a numpy.dtype", call);
+        return n < 0 ? NULL
+                     : PyErr_Format(PyExc_TypeError,
+                                    "%s: device must be two ints and dtype a numpy.dtype", call);
     }
     PyArray_Descr *dtype = (PyArray_Descr *)a[5];
     int64_t lengths[ARRAY_MAX_DIMS], steps[ARRAY_MAX_DIMS];
@@ -75,17 +100,18 @@ PyObject *arr_dlpack_export(PyObject *Py_UNUSED(module), PyObject *const *args, 
                        .shape = lengths,
                        .strides = steps,
                        .byte_offset = offset};
-    if (type_of(dtype, &tensor.dtype) < 0 || read_dims(&tensor, a[3], a[4], (Py_ssize_t)PyDataType_ELSIZE(dtype)) < 0) {
+    if (type_of(dtype, &tensor.dtype) < 0 ||
+        read_dims(&tensor, a[3], a[4], (Py_ssize_t)PyDataType_ELSIZE(dtype)) < 0) {
         return NULL;
     }
     return pg_dlpack_capsule(&tensor, a[0], NULL, versioned, flags);
 }
 
-/* ---- import ------------------------------------------------------------------------------------------------------------------ */
+/* ---- import ---------------------------------------------------------------------------------- */
 
 typedef struct {
     PyObject_HEAD
-    DLManagedTensor *plain;              /* one of these, once it is ours */
+    DLManagedTensor *plain; /* one of these, once it is ours */
     DLManagedTensorVersioned *versioned;
     PyArray_Descr *dtype;
     uint64_t address, offset;
@@ -101,10 +127,14 @@ static int refuse(const char *why) {
 }
 
 static int numpy_type(DLDataType type) {
-    static const struct { uint8_t code, bits; int num; } known[] = {
-        {DL_BOOL, 8, NPY_BOOL},     {DL_INT, 8, NPY_INT8},      {DL_INT, 16, NPY_INT16},     {DL_INT, 32, NPY_INT32},
-        {DL_INT, 64, NPY_INT64},    {DL_UINT, 8, NPY_UINT8},    {DL_UINT, 16, NPY_UINT16},   {DL_UINT, 32, NPY_UINT32},
-        {DL_UINT, 64, NPY_UINT64},  {DL_FLOAT, 16, NPY_HALF},   {DL_FLOAT, 32, NPY_FLOAT},   {DL_FLOAT, 64, NPY_DOUBLE},
+    static const struct {
+        uint8_t code, bits;
+        int num;
+    } known[] = {
+        {DL_BOOL, 8, NPY_BOOL},       {DL_INT, 8, NPY_INT8},          {DL_INT, 16, NPY_INT16},
+        {DL_INT, 32, NPY_INT32},      {DL_INT, 64, NPY_INT64},        {DL_UINT, 8, NPY_UINT8},
+        {DL_UINT, 16, NPY_UINT16},    {DL_UINT, 32, NPY_UINT32},      {DL_UINT, 64, NPY_UINT64},
+        {DL_FLOAT, 16, NPY_HALF},     {DL_FLOAT, 32, NPY_FLOAT},      {DL_FLOAT, 64, NPY_DOUBLE},
         {DL_COMPLEX, 64, NPY_CFLOAT}, {DL_COMPLEX, 128, NPY_CDOUBLE},
     };
     for (size_t i = 0; type.lanes == 1 && i < sizeof known / sizeof *known; i++) {
@@ -112,7 +142,9 @@ static int numpy_type(DLDataType type) {
             return known[i].num;
         }
     }
-    PyErr_Format(PyExc_BufferError, "from_dlpack: NumPy has no dtype for DLPack's type (code %d, %d bits, %d lanes)%s", type.code, type.bits, type.lanes,
+    PyErr_Format(PyExc_BufferError,
+                 "from_dlpack: NumPy has no dtype for DLPack's type (code %d, %d bits, %d lanes)%s",
+                 type.code, type.bits, type.lanes,
                  type.code == DL_BFLOAT ? ", bfloat16: convert it to float32 first" : "");
     return -1;
 }
@@ -131,7 +163,8 @@ static int read_header(Tensor *self, const DLTensor *tensor) {
     if (self->dtype == NULL) {
         return -1;
     }
-    int64_t itemsize = (int64_t)PyDataType_ELSIZE(self->dtype), step = itemsize, most = INT64_MAX / 2, reach = 0;
+    int64_t itemsize = (int64_t)PyDataType_ELSIZE(self->dtype), step = itemsize,
+            most = INT64_MAX / 2, reach = 0;
     int empty = 0;
     for (int axis = n - 1; axis >= 0; axis--) {
         int64_t length = tensor->shape[axis];
@@ -179,10 +212,11 @@ PyObject *arr_dlpack_import(PyObject *Py_UNUSED(module), PyObject *capsule) {
         const char *name = PyCapsule_CheckExact(capsule) ? PyCapsule_GetName(capsule) : NULL;
         int used = name != NULL && strncmp(name, "used_", 5) == 0;
         PyErr_Clear();
-        return PyErr_Format(used ? PyExc_ValueError : PyExc_TypeError,
-                            used ? "from_dlpack: the capsule was taken over before, and can be only once"
-                                 : "from_dlpack: a capsule named dltensor or dltensor_versioned is needed, not %s",
-                            pg_type_name(capsule));
+        return PyErr_Format(
+            used ? PyExc_ValueError : PyExc_TypeError,
+            used ? "from_dlpack: the capsule was taken over before, and can be only once"
+                 : "from_dlpack: a capsule named dltensor or dltensor_versioned is needed, not %s",
+            pg_type_name(capsule));
     }
     Tensor *self = (Tensor *)PG_NEW(arr_state->TensorType);
     if (self == NULL) {
@@ -191,7 +225,8 @@ PyObject *arr_dlpack_import(PyObject *Py_UNUSED(module), PyObject *capsule) {
     /* Whatever fails from here on, the capsule still owns its tensor, and ends it. */
     if (plain) {
         DLManagedTensor *managed = PyCapsule_GetPointer(capsule, DL_PLAIN);
-        if (managed == NULL || read_header(self, &managed->tensor) < 0 || PyCapsule_SetName(capsule, DL_USED_PLAIN) < 0) {
+        if (managed == NULL || read_header(self, &managed->tensor) < 0 ||
+            PyCapsule_SetName(capsule, DL_USED_PLAIN) < 0) {
             goto fail;
         }
         self->plain = managed;
@@ -201,10 +236,13 @@ PyObject *arr_dlpack_import(PyObject *Py_UNUSED(module), PyObject *capsule) {
             goto fail;
         }
         if (managed->version.major != DL_MAJOR) {
-            PyErr_Format(PyExc_BufferError, "from_dlpack: version %u.%u of DLPack is not known here, 1.x is", managed->version.major, managed->version.minor);
+            PyErr_Format(PyExc_BufferError,
+                         "from_dlpack: version %u.%u of DLPack is not known here, 1.x is",
+                         managed->version.major, managed->version.minor);
             goto fail;
         }
-        if (read_header(self, &managed->tensor) < 0 || PyCapsule_SetName(capsule, DL_USED_VERSIONED) < 0) {
+        if (read_header(self, &managed->tensor) < 0 ||
+            PyCapsule_SetName(capsule, DL_USED_VERSIONED) < 0) {
             goto fail;
         }
         self->flags = managed->flags;
@@ -233,12 +271,24 @@ static void Tensor_dealloc(PyObject *op) {
     Py_DECREF(tp);
 }
 
-static PyObject *Tensor_get_shape(PyObject *op, void *Py_UNUSED(closure)) { return pg_tuple_of(((Tensor *)op)->shape, ((Tensor *)op)->ndim); }
-static PyObject *Tensor_get_strides(PyObject *op, void *Py_UNUSED(closure)) { return pg_tuple_of(((Tensor *)op)->strides, ((Tensor *)op)->ndim); }
-static PyObject *Tensor_get_dtype(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef((PyObject *)((Tensor *)op)->dtype); }
-static PyObject *Tensor_get_address(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromUnsignedLongLong(((Tensor *)op)->address); }
-static PyObject *Tensor_get_offset(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromUnsignedLongLong(((Tensor *)op)->offset); }
-static PyObject *Tensor_get_read_only(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((Tensor *)op)->flags & DL_READ_ONLY); }
+static PyObject *Tensor_get_shape(PyObject *op, void *Py_UNUSED(closure)) {
+    return pg_tuple_of(((Tensor *)op)->shape, ((Tensor *)op)->ndim);
+}
+static PyObject *Tensor_get_strides(PyObject *op, void *Py_UNUSED(closure)) {
+    return pg_tuple_of(((Tensor *)op)->strides, ((Tensor *)op)->ndim);
+}
+static PyObject *Tensor_get_dtype(PyObject *op, void *Py_UNUSED(closure)) {
+    return Py_NewRef((PyObject *)((Tensor *)op)->dtype);
+}
+static PyObject *Tensor_get_address(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromUnsignedLongLong(((Tensor *)op)->address);
+}
+static PyObject *Tensor_get_offset(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromUnsignedLongLong(((Tensor *)op)->offset);
+}
+static PyObject *Tensor_get_read_only(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyBool_FromLong(((Tensor *)op)->flags & DL_READ_ONLY);
+}
 static PyObject *Tensor_get_device(PyObject *op, void *Py_UNUSED(closure)) {
     return Py_BuildValue("(ii)", (int)((Tensor *)op)->device.type, (int)((Tensor *)op)->device.id);
 }
@@ -256,8 +306,9 @@ static PyObject *Tensor_get_interface(PyObject *op, void *Py_UNUSED(closure)) {
     PyObject *read_only = self->flags & DL_READ_ONLY ? Py_True : Py_False;
     PyObject *result = NULL;
     if (shape != NULL && strides != NULL && name != NULL) {
-        result = Py_BuildValue("{sOsOsOs(KO)si}", "shape", shape, "strides", strides, "typestr", name, "data",
-                               (unsigned long long)(self->address + self->offset), read_only, "version", 3);
+        result = Py_BuildValue("{sOsOsOs(KO)si}", "shape", shape, "strides", strides, "typestr",
+                               name, "data", (unsigned long long)(self->address + self->offset),
+                               read_only, "version", 3);
     }
     Py_XDECREF(shape);
     Py_XDECREF(strides);
@@ -267,17 +318,23 @@ static PyObject *Tensor_get_interface(PyObject *op, void *Py_UNUSED(closure)) {
 
 static PyGetSetDef Tensor_getset[] = {
     {"shape", Tensor_get_shape, NULL, "tuple[int, ...]: Length of each axis.", NULL},
-    {"strides", Tensor_get_strides, NULL, "tuple[int, ...]: Distance of neighbours along each axis [bytes].", NULL},
+    {"strides", Tensor_get_strides, NULL,
+     "tuple[int, ...]: Distance of neighbours along each axis [bytes].", NULL},
     {"dtype", Tensor_get_dtype, NULL, "np.dtype[Any]: Type of the items.", NULL},
     {"address", Tensor_get_address, NULL, "int: The memory: a pointer, or a cl_mem.", NULL},
     {"offset", Tensor_get_offset, NULL, "int: Where the first item lies in it [bytes].", NULL},
-    {"device", Tensor_get_device, NULL, "tuple[int, int]: DLPack's kind of device, and the device's number.", NULL},
-    {"read_only", Tensor_get_read_only, NULL, "bool: Whether the memory must not be written to.", NULL},
-    {"__array_interface__", Tensor_get_interface, NULL, "dict[str, Any]: NumPy's protocol, of memory of the host.", NULL},
+    {"device", Tensor_get_device, NULL,
+     "tuple[int, int]: DLPack's kind of device, and the device's number.", NULL},
+    {"read_only", Tensor_get_read_only, NULL, "bool: Whether the memory must not be written to.",
+     NULL},
+    {"__array_interface__", Tensor_get_interface, NULL,
+     "dict[str, Any]: NumPy's protocol, of memory of the host.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static const char Tensor__doc__[] = "DLPackTensor()\n--\n\n()\n\nMemory taken over from another library, which gets it back when this goes. Made by _dlpack_import().";
+static const char Tensor__doc__[] =
+    "DLPackTensor()\n--\n\n()\n\nMemory taken over from another library, which gets it back when "
+    "this goes. Made by _dlpack_import().";
 
 static PyType_Slot Tensor_slots[] = {
     {Py_tp_doc, (void *)Tensor__doc__},

@@ -1,8 +1,9 @@
-/* duplicate.c - copy() and astype(): new arrays with the items of another one, in the order of its axes. */
+/* duplicate.c - copy() and astype(): new arrays with the items of another one, in the order of its
+ * axes. */
 #include "shortcut.h"
 
-/* Strides of items without gaps whose axes lie in memory as those of *self* do (NumPy's order "K"); returns how many bytes the items are,
- * of which there are some. */
+/* Strides of items without gaps whose axes lie in memory as those of *self* do (NumPy's order "K");
+ * returns how many bytes the items are, of which there are some. */
 static Py_ssize_t keep_order(const GPUArray *self, Py_ssize_t step, Py_ssize_t *strides) {
     int order[ARRAY_MAX_DIMS];
     const Py_ssize_t *given = ARRAY_STRIDES(self);
@@ -14,7 +15,10 @@ static Py_ssize_t keep_order(const GPUArray *self, Py_ssize_t step, Py_ssize_t *
         order[at] = k;
     }
     for (int i = self->ndim - 1; i >= 0; i--) {
-        Py_ssize_t k = self->flags & ARRAY_C ? i : self->flags & ARRAY_F ? self->ndim - 1 - i : order[i], n = ARRAY_SHAPE(self)[k];
+        Py_ssize_t k = self->flags & ARRAY_C   ? i
+                       : self->flags & ARRAY_F ? self->ndim - 1 - i
+                                               : order[i],
+                   n = ARRAY_SHAPE(self)[k];
         strides[k] = step;
         step *= n > 0 ? n : 1;
     }
@@ -26,7 +30,10 @@ static GPUArray *make(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t *nbytes) 
     Py_ssize_t strides[ARRAY_MAX_DIMS];
     *nbytes = keep_order(self, (Py_ssize_t)PyDataType_ELSIZE(dtype), strides);
     PyObject *data = table_allocate(self->table, self->backend, self->allocator, *nbytes);
-    return data != NULL ? (GPUArray *)arr_new_beside(self, dtype, data, self->ndim, ARRAY_SHAPE(self), self->flags & ARRAY_C ? NULL : strides) : NULL;
+    return data != NULL
+               ? (GPUArray *)arr_new_beside(self, dtype, data, self->ndim, ARRAY_SHAPE(self),
+                                            self->flags & ARRAY_C ? NULL : strides)
+               : NULL;
 }
 
 /* Sets the items of a new array by a kernel that is known for these layouts. As arr_fast(). */
@@ -44,19 +51,25 @@ static int convert(PyObject *self, GPUArray *made) {
     return state;
 }
 
-/* An allocator of a program's is called once, which only Python can promise where a kernel may not be known yet. */
+/* An allocator of a program's is called once, which only Python can promise where a kernel may not
+ * be known yet. */
 static PyObject *duplicate(GPUArray *self, PyArray_Descr *dtype, int same) {
-    if (!of_own_class(self) || self->allocator != Py_None || !arr_can_command(self) || (self->table->cuda && arr_given.cuda_between == NULL)) {
+    if (!of_own_class(self) || self->allocator != Py_None || !arr_can_command(self) ||
+        (self->table->cuda && arr_given.cuda_between == NULL)) {
         return NULL;
     }
     Py_ssize_t nbytes, itemsize = (Py_ssize_t)PyDataType_ELSIZE(dtype);
-    if (self->size == 0 || itemsize == 0 || self->size > ((Py_ssize_t)1 << 62) / itemsize) { /* items that repeat may be more than memory has */
+    if (self->size == 0 || itemsize == 0 ||
+        self->size >
+            ((Py_ssize_t)1 << 62) / itemsize) { /* items that repeat may be more than memory has */
         return NULL;
     }
     GPUArray *made = make(self, dtype, &nbytes);
     int state = -1;
     if (made != NULL) {
-        state = !same || self->flags == 0 ? convert((PyObject *)self, made) : arr_copy_items(self, made, nbytes) < 0 ? -1 : 1;
+        state = !same || self->flags == 0                ? convert((PyObject *)self, made)
+                : arr_copy_items(self, made, nbytes) < 0 ? -1
+                                                         : 1;
     }
     if (state <= 0) {
         Py_CLEAR(made);
@@ -64,7 +77,10 @@ static PyObject *duplicate(GPUArray *self, PyArray_Descr *dtype, int same) {
     return (PyObject *)made;
 }
 
-static int is_keep(PyObject *order) { return order == NULL || (PyUnicode_CheckExact(order) && PyUnicode_CompareWithASCIIString(order, "K") == 0); }
+static int is_keep(PyObject *order) {
+    return order == NULL ||
+           (PyUnicode_CheckExact(order) && PyUnicode_CompareWithASCIIString(order, "K") == 0);
+}
 
 /* self, queue or stream, order */
 PyObject *way_copy(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
@@ -72,14 +88,18 @@ PyObject *way_copy(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     if (self == NULL || self->table == NULL || !is_keep(a[2])) {
         return NULL;
     }
-    int here = a[1] == NULL || (self->table->cuda ? a[1] == Py_None : a[1] == self->queue && a[1] != Py_None); /* OpenCL's None: without a queue */
+    int here = a[1] == NULL ||
+               (self->table->cuda
+                    ? a[1] == Py_None
+                    : a[1] == self->queue && a[1] != Py_None); /* OpenCL's None: without a queue */
     return here ? duplicate(self, self->dtype, 1) : NULL;
 }
 
 /* self, dtype, queue or stream, copy, order, casting, subok */
 PyObject *way_astype(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
-    if (self == NULL || self->table == NULL || a[1] == NULL || !left_out(a[2]) || !is_keep(a[4]) || a[5] != NULL || (a[3] != NULL && !PyBool_Check(a[3]))) {
+    if (self == NULL || self->table == NULL || a[1] == NULL || !left_out(a[2]) || !is_keep(a[4]) ||
+        a[5] != NULL || (a[3] != NULL && !PyBool_Check(a[3]))) {
         return NULL;
     }
     PyArray_Descr *dtype = arr_read_dtype(a[1]);
@@ -87,7 +107,8 @@ PyObject *way_astype(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
         return NULL;
     }
     int same = PyArray_EquivTypes(dtype, self->dtype);
-    PyObject *result = same && a[3] == Py_False ? Py_NewRef(a[0]) : duplicate(self, same ? self->dtype : dtype, same);
+    PyObject *result = same && a[3] == Py_False ? Py_NewRef(a[0])
+                                                : duplicate(self, same ? self->dtype : dtype, same);
     Py_DECREF((PyObject *)dtype);
     return result;
 }

@@ -1,12 +1,14 @@
-/* events.c - EventList: the OpenCL events that the contents of some memory depend on, shared by all arrays that are views of one another. */
+/* events.c - EventList: the OpenCL events that the contents of some memory depend on, shared by all
+ * arrays that are views of one another. */
 #include "call.h"
 
 typedef struct {
     PyListObject list;
-    char crossed; /* events of several queues may be in it: whoever uses the memory has to wait for them */
+    char crossed; /* events of several queues may be in it: whoever uses the memory has to wait for
+                     them */
 } EventList;
 
-/* ---- the type ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the type -------------------------------------------------------------------------------- */
 
 static int EventList_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(op));
@@ -35,32 +37,47 @@ static PyObject *EventList_extend(PyObject *op, PyObject *events) {
 }
 
 static PyMethodDef EventList_methods[] = {
-    {"append", EventList_append, METH_O, "append($self, event, /)\n--\n\nLet later commands wait for one more event."},
-    {"extend", EventList_extend, METH_O, "extend($self, events, /)\n--\n\nLet later commands wait for more events."},
+    {"append", EventList_append, METH_O,
+     "append($self, event, /)\n--\n\nLet later commands wait for one more event."},
+    {"extend", EventList_extend, METH_O,
+     "extend($self, events, /)\n--\n\nLet later commands wait for more events."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot EventList_slots[] = {
     {Py_tp_methods, EventList_methods},
-    {Py_tp_doc, (void *)"The events that commands on an array wait for: a list, shared by the views of one memory."},
+    {Py_tp_doc, (void *)"The events that commands on an array wait for: a list, shared by the "
+                        "views of one memory."},
     {Py_tp_traverse, (void *)EventList_traverse},
     {Py_tp_dealloc, (void *)EventList_dealloc},
     {0, NULL},
 };
 
-PyType_Spec arr_EventList_spec = {
-    .name = "pygpu._array.EventList", .basicsize = sizeof(EventList), .slots = EventList_slots, .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC};
+PyType_Spec arr_EventList_spec = {.name = "pygpu._array.EventList",
+                                  .basicsize = sizeof(EventList),
+                                  .slots = EventList_slots,
+                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC};
 
-static PyObject *make(void) { return arr_state->EventListType->tp_alloc(arr_state->EventListType, 0); /* zeroed: an empty list */ }
+static PyObject *make(void) {
+    return arr_state->EventListType->tp_alloc(arr_state->EventListType,
+                                              0); /* zeroed: an empty list */
+}
 
-static int is_shared(PyObject *obj) { return Py_IS_TYPE(obj, arr_state->EventListType); }
+static int is_shared(PyObject *obj) {
+    return Py_IS_TYPE(obj, arr_state->EventListType);
+}
 
-/* ---- of an array ------------------------------------------------------------------------------------------------------------- */
+/* ---- of an array ----------------------------------------------------------------------------- */
 
-/* CUDA orders by streams, which keys and launches look at: events of another array make none foreign there. */
-static int on_cuda(const GPUArray *self) { return self->table != NULL && self->table->cuda; }
+/* CUDA orders by streams, which keys and launches look at: events of another array make none
+ * foreign there. */
+static int on_cuda(const GPUArray *self) {
+    return self->table != NULL && self->table->cuda;
+}
 
-int arr_foreign(const GPUArray *self) { return self->foreign || (self->events != NULL && ((EventList *)self->events)->crossed); }
+int arr_foreign(const GPUArray *self) {
+    return self->foreign || (self->events != NULL && ((EventList *)self->events)->crossed);
+}
 
 PyObject *arr_events(GPUArray *self) {
     if (self->events == NULL) {
@@ -98,7 +115,8 @@ void arr_cross(GPUArray *self) {
     }
 }
 
-/* Of a queue in order only the last event counts; whoever used the memory from another queue has waited for those before. */
+/* Of a queue in order only the last event counts; whoever used the memory from another queue has
+ * waited for those before. */
 int arr_set_event(GPUArray *self, PyObject *event) {
     PyObject *events = self->events;
     self->foreign = 0;
@@ -114,14 +132,17 @@ int arr_set_event(GPUArray *self, PyObject *event) {
         return PyList_SetItem(events, 0, Py_NewRef(event));
     }
     Py_INCREF(events); /* what goes may run code that gives the array another list */
-    int failed = PyList_SetSlice(events, 0, PyList_GET_SIZE(events), NULL) < 0 || (event != Py_None && PyList_Append(events, event) < 0);
+    int failed = PyList_SetSlice(events, 0, PyList_GET_SIZE(events), NULL) < 0 ||
+                 (event != Py_None && PyList_Append(events, event) < 0);
     Py_DECREF(events);
     return failed ? -1 : 0;
 }
 
-/* ---- attributes -------------------------------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
-PyObject *arr_get_events(PyObject *op, void *Py_UNUSED(closure)) { return Py_XNewRef(arr_events((GPUArray *)op)); }
+PyObject *arr_get_events(PyObject *op, void *Py_UNUSED(closure)) {
+    return Py_XNewRef(arr_events((GPUArray *)op));
+}
 
 /* The events of another array are shared with it from now on; others are copied. */
 int arr_set_events(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
@@ -151,7 +172,9 @@ int arr_set_events(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
     return 0;
 }
 
-PyObject *arr_get_foreign(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(arr_foreign((GPUArray *)op)); }
+PyObject *arr_get_foreign(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyBool_FromLong(arr_foreign((GPUArray *)op));
+}
 
 int arr_set_foreign(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
     int foreign = value != NULL ? PyObject_IsTrue(value) : 0;

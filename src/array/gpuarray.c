@@ -1,16 +1,19 @@
-/* gpuarray.c - GPUArray: shape, strides, dtype and memory of an array on a device; the base of the arrays of both backends. */
+/* gpuarray.c - GPUArray: shape, strides, dtype and memory of an array on a device; the base of the
+ * arrays of both backends. */
 #include "shortcut.h"
 
-/* ---- arguments --------------------------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static int read_tuple(PyObject *obj, const char *name, Py_ssize_t *out) {
     if (!PyTuple_Check(obj)) {
-        PyErr_Format(PyExc_TypeError, "GPUArray: %s must be a tuple of ints, not %s", name, Py_TYPE(obj)->tp_name);
+        PyErr_Format(PyExc_TypeError, "GPUArray: %s must be a tuple of ints, not %s", name,
+                     Py_TYPE(obj)->tp_name);
         return -1;
     }
     Py_ssize_t n = PyTuple_GET_SIZE(obj);
     if (n > ARRAY_MAX_DIMS) {
-        PyErr_Format(PyExc_ValueError, "GPUArray: %zd dimensions, and at most %d are supported", n, ARRAY_MAX_DIMS);
+        PyErr_Format(PyExc_ValueError, "GPUArray: %zd dimensions, and at most %d are supported", n,
+                     ARRAY_MAX_DIMS);
         return -1;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -41,9 +44,10 @@ static int check_shape(const Py_ssize_t *shape, int n, Py_ssize_t itemsize) {
     return 0;
 }
 
-/* ---- lifecycle --------------------------------------------------------------------------------------------------------------- */
+/* ---- lifecycle ------------------------------------------------------------------------------- */
 
-static PyObject *GPUArray_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
+static PyObject *GPUArray_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
+                              PyObject *Py_UNUSED(kwargs)) {
     GPUArray *self = (GPUArray *)PG_NEW(type);
     if (self != NULL) {
         self->dims = self->inline_dims;
@@ -60,10 +64,13 @@ static PyObject *GPUArray_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyO
     return (PyObject *)self;
 }
 
-PG_DOC(GPUArray_init__doc__, "_init", "$self, /, backend, queue, data, offset, shape, strides, dtype, allocator=None",
-       "(backend: Any, queue: Any, data: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, "
+PG_DOC(GPUArray_init__doc__, "_init",
+       "$self, /, backend, queue, data, offset, shape, strides, dtype, allocator=None",
+       "(backend: Any, queue: Any, data: Any, offset: int, shape: tuple[int, ...], strides: "
+       "tuple[int, ...] | None, "
        "dtype: np.dtype[Any], allocator: Any = None) -> None",
-       "Fill the header. strides in bytes, None for C order; offset in bytes. Nothing is checked against the memory.");
+       "Fill the header. strides in bytes, None for C order; offset in bytes. Nothing is checked "
+       "against the memory.");
 static ArgSpec GPUArray_init_args = PG_ARGSPEC(GPUArray_init__doc__);
 
 /* Whether arrays of the class are made by an __init__ of a program's, which C does not call. */
@@ -85,8 +92,9 @@ static int has_own_init(PyTypeObject *type) {
     return own;
 }
 
-int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data, PyObject *allocator, PyArray_Descr *dtype, int ndim,
-              const Py_ssize_t *shape, const Py_ssize_t *strides) {
+int arr_place(GPUArray *self, PyObject *backend, Table *table, PyObject *queue, PyObject *data,
+              PyObject *allocator, PyArray_Descr *dtype, int ndim, const Py_ssize_t *shape,
+              const Py_ssize_t *strides) {
     Py_XSETREF(self->dtype, (PyArray_Descr *)Py_NewRef((PyObject *)dtype));
     if (self->dims != self->inline_dims) {
         PyMem_Free(self->dims);
@@ -120,11 +128,13 @@ static int fill(GPUArray *self, PyObject **a) {
         return -1;
     }
     if (!PyArray_DescrCheck(a[6])) {
-        PyErr_Format(PyExc_TypeError, "GPUArray: dtype must be a numpy.dtype, not %s", Py_TYPE(a[6])->tp_name);
+        PyErr_Format(PyExc_TypeError, "GPUArray: dtype must be a numpy.dtype, not %s",
+                     Py_TYPE(a[6])->tp_name);
         return -1;
     }
     Py_ssize_t offset = PyNumber_AsSsize_t(a[3], PyExc_OverflowError);
-    if ((offset == -1 && PyErr_Occurred()) || check_shape(shape, n, (Py_ssize_t)PyDataType_ELSIZE((PyArray_Descr *)a[6])) < 0) {
+    if ((offset == -1 && PyErr_Occurred()) ||
+        check_shape(shape, n, (Py_ssize_t)PyDataType_ELSIZE((PyArray_Descr *)a[6])) < 0) {
         return -1;
     }
     PyObject *table = (self->backend != a[0] || self->table == NULL) && a[0] != Py_None
@@ -135,13 +145,15 @@ static int fill(GPUArray *self, PyObject **a) {
     } else if (Py_TYPE(table) != arr_state->KernelTableType) {
         Py_CLEAR(table);
     }
-    int status = arr_place(self, a[0], (Table *)table, a[1], Py_NewRef(a[2]), a[7] != NULL ? a[7] : Py_None, (PyArray_Descr *)a[6], n, shape,
+    int status = arr_place(self, a[0], (Table *)table, a[1], Py_NewRef(a[2]),
+                           a[7] != NULL ? a[7] : Py_None, (PyArray_Descr *)a[6], n, shape,
                            a[5] != Py_None ? strides : NULL);
     Py_XDECREF(table);
     return status < 0 || offset == 0 ? status : arr_set_offset(self, offset);
 }
 
-static PyObject *GPUArray_init(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *GPUArray_init(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
     PyObject *a[8];
     if (pg_args(&GPUArray_init_args, args, nargs, kwnames, a) < 0 || fill((GPUArray *)op, a) < 0) {
         return NULL;
@@ -193,7 +205,8 @@ static void GPUArray_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides) {
+PyObject *arr_new_beside(GPUArray *like, PyArray_Descr *dtype, PyObject *data, int ndim,
+                         const Py_ssize_t *shape, const Py_ssize_t *strides) {
     GPUArray *self = (GPUArray *)PG_NEW(Py_TYPE(like));
     if (self == NULL) {
         Py_DECREF(data);
@@ -227,27 +240,34 @@ PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data) {
     return arr_new_beside(like, dtype, data, like->ndim, ARRAY_SHAPE(like), as_given);
 }
 
-/* ---- views ------------------------------------------------------------------------------------------------------------------- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 PG_DOC(GPUArray_view__doc__, "_view", "$self, /, shape, strides, offset, dtype=None, cls=None",
-       "(shape: tuple[int, ...], strides: tuple[int, ...] | None, offset: int, dtype: np.dtype[Any] | None = None, cls: type | None = None) -> GPUArray",
-       "An array over the same memory, with the events of this one. strides in bytes, offset in bytes from the start of the memory; "
+       "(shape: tuple[int, ...], strides: tuple[int, ...] | None, offset: int, dtype: "
+       "np.dtype[Any] | None = None, cls: type | None = None) -> GPUArray",
+       "An array over the same memory, with the events of this one. strides in bytes, offset in "
+       "bytes from the start of the memory; "
        "nothing is checked.");
 static ArgSpec GPUArray_view_args = PG_ARGSPEC(GPUArray_view__doc__);
 
-static PyObject *GPUArray_view(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *GPUArray_view(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
     PyObject *a[5];
     GPUArray *self = (GPUArray *)op;
     if (pg_args(&GPUArray_view_args, args, nargs, kwnames, a) < 0) {
         return NULL;
     }
-    PyTypeObject *type = a[4] != NULL && PyType_Check(a[4]) && PyType_IsSubtype((PyTypeObject *)a[4], arr_state->GPUArrayType) ? (PyTypeObject *)a[4] : Py_TYPE(op);
+    PyTypeObject *type = a[4] != NULL && PyType_Check(a[4]) &&
+                                 PyType_IsSubtype((PyTypeObject *)a[4], arr_state->GPUArrayType)
+                             ? (PyTypeObject *)a[4]
+                             : Py_TYPE(op);
     GPUArray *view = (GPUArray *)GPUArray_new(type, NULL, NULL);
     if (view == NULL) {
         return NULL;
     }
     PyObject *dtype = a[3] != NULL && a[3] != Py_None ? a[3] : (PyObject *)self->dtype;
-    PyObject *values[8] = {self->backend, self->queue, self->base_data, a[2], a[0], a[1], dtype, self->allocator};
+    PyObject *values[8] = {self->backend, self->queue, self->base_data, a[2],
+                           a[0],          a[1],        dtype,           self->allocator};
     if (fill(view, values) < 0) {
         Py_DECREF(view);
         return NULL;
@@ -263,18 +283,24 @@ static PyObject *GPUArray_set_event(PyObject *op, PyObject *event) {
     return arr_set_event((GPUArray *)op, event) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* ---- attributes -------------------------------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
-/* What a kernel of CUDA takes for the array: an object of the class's own where the items begin later than the memory. */
+/* What a kernel of CUDA takes for the array: an object of the class's own where the items begin
+ * later than the memory. */
 static PyObject *GPUArray_get_gpudata(PyObject *op, void *Py_UNUSED(closure)) {
     GPUArray *self = (GPUArray *)op;
     if (self->size == 0) {
         Py_RETURN_NONE;
     }
-    return self->offset == 0 ? Py_NewRef(self->base_data) : PyObject_CallMethod(op, "_address_inside", NULL);
+    return self->offset == 0 ? Py_NewRef(self->base_data)
+                             : PyObject_CallMethod(op, "_address_inside", NULL);
 }
-static PyObject *GPUArray_get_c_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_C); }
-static PyObject *GPUArray_get_f_contiguous(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_F); }
+static PyObject *GPUArray_get_c_contiguous(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_C);
+}
+static PyObject *GPUArray_get_f_contiguous(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyBool_FromLong(((GPUArray *)op)->flags & ARRAY_F);
+}
 
 static int set_queue(GPUArray *self, PyObject *value) {
     if (value == NULL) {
@@ -288,11 +314,13 @@ static int set_queue(GPUArray *self, PyObject *value) {
 }
 
 static PyObject *GPUArray_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
-    if (arr_given.flags == NULL || !PyTuple_CheckExact(arr_given.flags) || PyTuple_GET_SIZE(arr_given.flags) != 4) {
+    if (arr_given.flags == NULL || !PyTuple_CheckExact(arr_given.flags) ||
+        PyTuple_GET_SIZE(arr_given.flags) != 4) {
         PyErr_SetString(PyExc_AttributeError, "flags");
         return NULL;
     }
-    return Py_NewRef(PyTuple_GET_ITEM(arr_given.flags, ((GPUArray *)op)->flags & (ARRAY_C | ARRAY_F)));
+    return Py_NewRef(
+        PyTuple_GET_ITEM(arr_given.flags, ((GPUArray *)op)->flags & (ARRAY_C | ARRAY_F)));
 }
 
 static Py_ssize_t GPUArray_length(PyObject *op) {
@@ -311,17 +339,19 @@ static int place_in(PyObject *op, PyObject *data, PyObject *offset) {
     return done != NULL ? 0 : -1;
 }
 
-/* Python reads a member of this kind as fast as an attribute of a class written in Python, and faster than by a function; so what can be
- * set is set here. */
+/* Python reads a member of this kind as fast as an attribute of a class written in Python, and
+ * faster than by a function; so what can be set is set here. */
 static int GPUArray_setattro(PyObject *op, PyObject *name, PyObject *value) {
     GPUArray *self = (GPUArray *)op;
     int queue = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "queue") == 0;
     int data = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "base_data") == 0;
-    if (!queue && !data && !(PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "offset") == 0)) {
+    if (!queue && !data &&
+        !(PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "offset") == 0)) {
         return PyObject_GenericSetAttr(op, name, value);
     }
     PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(op), name);
-    int ours = found != NULL && Py_IS_TYPE(found, &PyMemberDescr_Type) && PyDescr_TYPE(found) == arr_state->GPUArrayType;
+    int ours = found != NULL && Py_IS_TYPE(found, &PyMemberDescr_Type) &&
+               PyDescr_TYPE(found) == arr_state->GPUArrayType;
     Py_XDECREF(found);
     if (!ours) { /* a program's class has something else of that name */
         PyErr_Clear();
@@ -341,34 +371,54 @@ static int GPUArray_setattro(PyObject *op, PyObject *name, PyObject *value) {
 }
 
 static PyGetSetDef GPUArray_getset[] = {
-    {"_gpudata", GPUArray_get_gpudata, NULL, "Any: The allocation, or what holds the address of a view that begins later; None of an array without items.", NULL},
-    {"_c_contiguous", GPUArray_get_c_contiguous, NULL, "bool: Whether items lie in C order without gaps.", NULL},
-    {"_f_contiguous", GPUArray_get_f_contiguous, NULL, "bool: Whether items lie in Fortran order without gaps.", NULL},
-    {"flags", GPUArray_get_flags, NULL, "Any: How the items lie: c_contiguous, f_contiguous, forc.", NULL},
-    {"_foreign", arr_get_foreign, arr_set_foreign, "bool: Whether events may be of other queues than the array's.", NULL},
-    {"events", arr_get_events, arr_set_events, "list[Any]: OpenCL events that the contents depend on.", NULL},
+    {"_gpudata", GPUArray_get_gpudata, NULL,
+     "Any: The allocation, or what holds the address of a view that begins later; None of an array "
+     "without items.",
+     NULL},
+    {"_c_contiguous", GPUArray_get_c_contiguous, NULL,
+     "bool: Whether items lie in C order without gaps.", NULL},
+    {"_f_contiguous", GPUArray_get_f_contiguous, NULL,
+     "bool: Whether items lie in Fortran order without gaps.", NULL},
+    {"flags", GPUArray_get_flags, NULL, "Any: How the items lie: c_contiguous, f_contiguous, forc.",
+     NULL},
+    {"_foreign", arr_get_foreign, arr_set_foreign,
+     "bool: Whether events may be of other queues than the array's.", NULL},
+    {"events", arr_get_events, arr_set_events,
+     "list[Any]: OpenCL events that the contents depend on.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyMemberDef GPUArray_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(GPUArray, weakrefs), READONLY, NULL},
-    {"backend", T_OBJECT_EX, offsetof(GPUArray, backend), READONLY, "Any: What runs the array's kernels."},
-    {"allocator", T_OBJECT_EX, offsetof(GPUArray, allocator), 0, "Any: What new memory comes from; None is the backend's pool."},
-    {"_context", T_OBJECT_EX, offsetof(GPUArray, context), READONLY, "Any: The Context of the memory."},
-    {"base_data", T_OBJECT_EX, offsetof(GPUArray, base_data), READONLY, "Any: The memory that the array lies in, at offset."},
-    {"offset", T_OBJECT_EX, offsetof(GPUArray, offset_told), READONLY, "int: Where the first item lies in base_data [bytes]."},
-    {"queue", T_OBJECT_EX, offsetof(GPUArray, queue), READONLY, "Any: CommandQueue or Stream of the array's commands; None is CUDA's default stream."},
-    {"shape", T_OBJECT_EX, offsetof(GPUArray, told.shape), READONLY, "tuple[int, ...]: Length of each axis."},
-    {"strides", T_OBJECT_EX, offsetof(GPUArray, told.strides), READONLY, "tuple[int, ...]: Distance of neighbours along each axis [bytes]."},
-    {"dtype", T_OBJECT_EX, offsetof(GPUArray, dtype), READONLY, "np.dtype[Any]: Type of the items."},
+    {"backend", T_OBJECT_EX, offsetof(GPUArray, backend), READONLY,
+     "Any: What runs the array's kernels."},
+    {"allocator", T_OBJECT_EX, offsetof(GPUArray, allocator), 0,
+     "Any: What new memory comes from; None is the backend's pool."},
+    {"_context", T_OBJECT_EX, offsetof(GPUArray, context), READONLY,
+     "Any: The Context of the memory."},
+    {"base_data", T_OBJECT_EX, offsetof(GPUArray, base_data), READONLY,
+     "Any: The memory that the array lies in, at offset."},
+    {"offset", T_OBJECT_EX, offsetof(GPUArray, offset_told), READONLY,
+     "int: Where the first item lies in base_data [bytes]."},
+    {"queue", T_OBJECT_EX, offsetof(GPUArray, queue), READONLY,
+     "Any: CommandQueue or Stream of the array's commands; None is CUDA's default stream."},
+    {"shape", T_OBJECT_EX, offsetof(GPUArray, told.shape), READONLY,
+     "tuple[int, ...]: Length of each axis."},
+    {"strides", T_OBJECT_EX, offsetof(GPUArray, told.strides), READONLY,
+     "tuple[int, ...]: Distance of neighbours along each axis [bytes]."},
+    {"dtype", T_OBJECT_EX, offsetof(GPUArray, dtype), READONLY,
+     "np.dtype[Any]: Type of the items."},
     {"size", T_OBJECT_EX, offsetof(GPUArray, told.size), READONLY, "int: Number of items."},
-    {"nbytes", T_OBJECT_EX, offsetof(GPUArray, told.nbytes), READONLY, "int: size * itemsize [bytes]."},
-    {"itemsize", T_OBJECT_EX, offsetof(GPUArray, told.itemsize), READONLY, "int: Size of an item [bytes]."},
+    {"nbytes", T_OBJECT_EX, offsetof(GPUArray, told.nbytes), READONLY,
+     "int: size * itemsize [bytes]."},
+    {"itemsize", T_OBJECT_EX, offsetof(GPUArray, told.itemsize), READONLY,
+     "int: Size of an item [bytes]."},
     {"ndim", T_INT, offsetof(GPUArray, ndim), READONLY, "int: Number of axes."},
     {NULL, 0, 0, 0, NULL},
 };
 
-static const char set_event_doc[] = "_set_event($self, event, /)\n--\n\n(event: Any, /) -> None\n\nMake this the only event; None for none.";
+static const char set_event_doc[] = "_set_event($self, event, /)\n--\n\n(event: Any, /) -> "
+                                    "None\n\nMake this the only event; None for none.";
 
 static PyMethodDef GPUArray_methods[] = {
     {"_init", FAST(GPUArray_init), GPUArray_init__doc__},
@@ -379,8 +429,10 @@ static PyMethodDef GPUArray_methods[] = {
 };
 
 static const char GPUArray__doc__[] =
-    "GPUArray()\n--\n\n()\n\nAn array on a device: the base of pygpu.array.Array (OpenCL) and pygpu.cuda.gpuarray.GPUArray (CUDA).\n\n"
-    "Arrays are made by those classes and by their modules' functions, such as to_device() and zeros().";
+    "GPUArray()\n--\n\n()\n\nAn array on a device: the base of pygpu.array.Array (OpenCL) and "
+    "pygpu.cuda.gpuarray.GPUArray (CUDA).\n\n"
+    "Arrays are made by those classes and by their modules' functions, such as to_device() and "
+    "zeros().";
 
 #include "operators.h"
 
@@ -403,6 +455,8 @@ PyType_Spec arr_GPUArray_spec = {
     .name = "pygpu.GPUArray",
     .basicsize = sizeof(GPUArray),
     .slots = GPUArray_slots,
-    /* Programs change the classes made of it; as it cannot be changed itself, object.__new__ makes none of them. */
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    /* Programs change the classes made of it; as it cannot be changed itself, object.__new__ makes
+       none of them. */
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+             Py_TPFLAGS_IMMUTABLETYPE,
 };

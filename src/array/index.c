@@ -33,7 +33,8 @@ static int add_slice(Walk *walk, PyObject *slice) {
     const PySliceObject *given = (PySliceObject *)slice;
     Py_ssize_t start, stop, step, ignored, stride = ARRAY_STRIDES(walk->array)[walk->at];
     PyObject *const ends[] = {given->start, given->stop, given->step};
-    for (int k = 0; k < 3; k++) { /* ints alone, whose reading runs no code of a program; huge ones are cut below */
+    for (int k = 0; k < 3;
+         k++) { /* ints alone, whose reading runs no code of a program; huge ones are cut below */
         if (ends[k] != Py_None && !PyLong_CheckExact(ends[k]) && !arr_read_int(ends[k], &ignored)) {
             return 0;
         }
@@ -43,12 +44,15 @@ static int add_slice(Walk *walk, PyObject *slice) {
         return 0;
     }
     Py_ssize_t n = PySlice_AdjustIndices(ARRAY_SHAPE(walk->array)[walk->at], &start, &stop, step);
-    Py_ssize_t most = stride != 0 ? PY_SSIZE_T_MAX / (stride < 0 ? -stride : stride) : PY_SSIZE_T_MAX;
+    Py_ssize_t most = stride != 0 ? PY_SSIZE_T_MAX / (stride < 0 ? -stride : stride)
+                                  : PY_SSIZE_T_MAX;
     if (n > 0) {
         walk->offset += start * stride;
     }
     walk->at++;
-    return add(walk, n, step <= most && step >= -most ? step * stride : stride); /* of one item at most, else */
+    return add(walk, n,
+               step <= most && step >= -most ? step * stride
+                                             : stride); /* of one item at most, else */
 }
 
 static int add_axes(Walk *walk, int n) {
@@ -62,11 +66,11 @@ static int add_axes(Walk *walk, int n) {
 
 static int add_item(Walk *walk, PyObject *item, int left) {
     Py_ssize_t i;
-    return item == Py_None         ? add(walk, 1, 0)
-           : item == Py_Ellipsis   ? add_axes(walk, left)
-           : PySlice_Check(item)   ? add_slice(walk, item)
+    return item == Py_None          ? add(walk, 1, 0)
+           : item == Py_Ellipsis    ? add_axes(walk, left)
+           : PySlice_Check(item)    ? add_slice(walk, item)
            : arr_read_int(item, &i) ? add_int(walk, i)
-                                   : 0;
+                                    : 0;
 }
 
 PyObject *way_getitem(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {

@@ -1,10 +1,10 @@
-/* kernel.c - KernelBase and Launcher: kernels written in Python, launched without asking Python once they were compiled for such
- * arguments. */
+/* kernel.c - KernelBase and Launcher: kernels written in Python, launched without asking Python
+ * once they were compiled for such arguments. */
 #include "arraymod.h"
 
-#define KNOWN 8
-#define MAX_ARGS 24
-#define MAX_STEPS 96
+#define KNOWN       8
+#define MAX_ARGS    24
+#define MAX_STEPS   96
 #define MAX_CONFIGS 64
 /* What of an argument is given. */
 enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_RECORD, GIVE_ID };
@@ -21,10 +21,11 @@ typedef struct {
     PyObject *kernel;  /* weak; NULL: none */
     PyObject *backend; /* weak: of the arrays */
     PyObject *queue;   /* weak; OpenCL: a queue that runs in order; CUDA: NULL */
-    PyObject *guards;  /* tuple of (dictionary, class or cell, name, value): names from outside that mean what they meant */
+    PyObject *guards;  /* tuple of (dictionary, class or cell, name, value): names from outside that
+                          mean what they meant */
     PyObject *record,
         *id; /* what GIVE_RECORD (a buffer is weak) and GIVE_ID give; None: it writes no record */
-    int64_t *tests;        /* what must hold of a launch; NULL: nothing */
+    int64_t *tests; /* what must hold of a launch; NULL: nothing */
     Py_ssize_t n_tests;
     int cuda, n, n_steps;
     uintptr_t codes[MAX_ARGS];
@@ -46,9 +47,10 @@ typedef struct {
     int empty;
 } Launcher;
 
-/* ---- KernelBase ----------------------------------------------------------------------------------------------------------- */
+/* ---- KernelBase ------------------------------------------------------------------------------ */
 
-static PyObject *KernelBase_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
+static PyObject *KernelBase_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
+                                PyObject *Py_UNUSED(kwargs)) {
     KernelBase *self = (KernelBase *)PG_NEW(type);
     if (self != NULL && (self->configs = PyDict_New()) == NULL) {
         Py_CLEAR(self);
@@ -98,9 +100,10 @@ static void KernelBase_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* ---- what an argument is -------------------------------------------------------------------------------------------------- */
+/* ---- what an argument is --------------------------------------------------------------------- */
 
-/* A number for the kind of an argument, 0 if Python has to look at it. Arrays have odd ones, the others are addresses of types. */
+/* A number for the kind of an argument, 0 if Python has to look at it. Arrays have odd ones, the
+ * others are addresses of types. */
 static uintptr_t code_of(PyObject *arg) {
     if (PyLong_CheckExact(arg) || PyFloat_CheckExact(arg)) {
         return (uintptr_t)Py_TYPE(arg);
@@ -108,7 +111,8 @@ static uintptr_t code_of(PyObject *arg) {
     if (arr_is_array(arg)) {
         const GPUArray *a = (GPUArray *)arg;
         int type = a->dtype->type_num;
-        if ((type > NPY_CDOUBLE && type != NPY_HALF) || type == NPY_LONGDOUBLE || !PyArray_ISNBO(a->dtype->byteorder)) {
+        if ((type > NPY_CDOUBLE && type != NPY_HALF) || type == NPY_LONGDOUBLE ||
+            !PyArray_ISNBO(a->dtype->byteorder)) {
             return 0;
         }
         Py_ssize_t bits = a->offset;
@@ -123,10 +127,13 @@ static uintptr_t code_of(PyObject *arg) {
         unsigned flags = (a->flags & ARRAY_C ? 1u : 0u) | (a->offset == 0 ? 2u : 0u);
         return ((uintptr_t)type << 16 | (uintptr_t)a->ndim << 8 | flags << 1) | 1;
     }
-    return PyArray_IsScalar(arg, Number) && !(Py_TYPE(arg)->tp_flags & Py_TPFLAGS_HEAPTYPE) ? (uintptr_t)Py_TYPE(arg) : 0; /* a class may go */
+    return PyArray_IsScalar(arg, Number) && !(Py_TYPE(arg)->tp_flags & Py_TPFLAGS_HEAPTYPE)
+               ? (uintptr_t)Py_TYPE(arg)
+               : 0; /* a class may go */
 }
 
-/* The codes of all arguments and the backend of their arrays (borrowed); 0 if Python has to look at them. */
+/* The codes of all arguments and the backend of their arrays (borrowed); 0 if Python has to look at
+ * them. */
 static int codes_of(PyObject *const *args, Py_ssize_t n, uintptr_t *codes, PyObject **backend) {
     *backend = NULL;
     if (n > MAX_ARGS) {
@@ -216,7 +223,8 @@ static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known 
             step->axis = (unsigned char)value;
         }
         if (!right) {
-            PyErr_SetString(PyExc_ValueError, "KernelBase._remember: steps do not fit the arguments");
+            PyErr_SetString(PyExc_ValueError,
+                            "KernelBase._remember: steps do not fit the arguments");
             return -1;
         }
     }
@@ -224,7 +232,8 @@ static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known 
     return 0;
 }
 
-static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                     PyObject *kwnames) {
     KernelBase *self = (KernelBase *)op;
     PyObject *a[8], *backend;
     if (pg_args(&KernelBase_remember_args, args, nargs, kwnames, a) < 0) {
@@ -244,13 +253,15 @@ static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssi
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[3]); i++) {
         PyObject *guard = PyTuple_GET_ITEM(a[3], i);
         if (!PyTuple_Check(guard) || PyTuple_GET_SIZE(guard) != 3) {
-            PyErr_SetString(PyExc_TypeError, "KernelBase._remember: a guard is (place, name, value)");
+            PyErr_SetString(PyExc_TypeError,
+                            "KernelBase._remember: a guard is (place, name, value)");
             return NULL;
         }
     }
     Known made = {0};
     Py_ssize_t n = PyTuple_GET_SIZE(a[0]);
-    if (PyTuple_GET_SIZE(a[2]) > 3 * MAX_STEPS || !codes_of(((PyTupleObject *)a[0])->ob_item, n, made.codes, &backend)) {
+    if (PyTuple_GET_SIZE(a[2]) > 3 * MAX_STEPS ||
+        !codes_of(((PyTupleObject *)a[0])->ob_item, n, made.codes, &backend)) {
         Py_RETURN_NONE; /* left to Python */
     }
     if (read_steps(a[2], n, a[0], &made) < 0 ||
@@ -316,31 +327,34 @@ static PyObject *KernelBase_subscript(PyObject *op, PyObject *config) {
     return made;
 }
 
-static PyMethodDef KernelBase_methods[] = {{"_remember", FAST(KernelBase_remember), KernelBase_remember__doc__}, {NULL, NULL, 0, NULL}};
+static PyMethodDef KernelBase_methods[] = {
+    {"_remember", FAST(KernelBase_remember), KernelBase_remember__doc__}, {NULL, NULL, 0, NULL}};
 
-PyDoc_STRVAR(KernelBase__doc__, "KernelBase()\n--\n\nWhat a kernel written in Python keeps in C: see pygpu.pykernel.kernel.Kernel.");
+PyDoc_STRVAR(KernelBase__doc__, "KernelBase()\n--\n\nWhat a kernel written in Python keeps in C: "
+                                "see pygpu.pykernel.kernel.Kernel.");
 
-static PyType_Slot KernelBase_slots[] = {{Py_tp_doc, (void *)KernelBase__doc__},
-                                         {Py_tp_new, (void *)KernelBase_new},
-                                         {Py_tp_traverse, (void *)KernelBase_traverse},
-                                         {Py_tp_clear, (void *)KernelBase_clear},
-                                         {Py_tp_dealloc, (void *)KernelBase_dealloc},
-                                         {Py_mp_subscript, (void *)KernelBase_subscript},
-                                         {Py_tp_methods, KernelBase_methods},
-                                         {0, NULL}};
+static PyType_Slot KernelBase_slots[] = {
+    {Py_tp_doc, (void *)KernelBase__doc__},        {Py_tp_new, (void *)KernelBase_new},
+    {Py_tp_traverse, (void *)KernelBase_traverse}, {Py_tp_clear, (void *)KernelBase_clear},
+    {Py_tp_dealloc, (void *)KernelBase_dealloc},   {Py_mp_subscript, (void *)KernelBase_subscript},
+    {Py_tp_methods, KernelBase_methods},           {0, NULL}};
 
 PyType_Spec arr_KernelBase_spec = {
     .name = "pygpu._array.KernelBase",
     .basicsize = sizeof(KernelBase),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
+             Py_TPFLAGS_IMMUTABLETYPE,
     .slots = KernelBase_slots,
 };
 
-/* ---- Launcher --------------------------------------------------------------------------------------------------------------- */
+/* ---- Launcher -------------------------------------------------------------------------------- */
 
 /* 1: launched, *result is new; 0: Python has to do it; -1 with an exception. */
-static int launch(const Launcher *self, const Known *known, PyObject *const *args, PyObject **result) {
-    PyObject *slots[1 + 3 + MAX_STEPS + 4], **first = slots + 1, *owned[MAX_STEPS + 1]; /* a conversion may run code that gives arrays other memory */
+static int launch(const Launcher *self, const Known *known, PyObject *const *args,
+                  PyObject **result) {
+    PyObject *slots[1 + 3 + MAX_STEPS + 4],
+        **first = slots + 1,
+        *owned[MAX_STEPS + 1]; /* a conversion may run code that gives arrays other memory */
     Py_ssize_t n = 0;
     int n_owned = 0, status = -1;
     PyObject *names = NULL, *queue = NULL;
@@ -432,7 +446,8 @@ done:
     return status;
 }
 
-static PyObject *Launcher_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+static PyObject *Launcher_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf,
+                                     PyObject *kwnames) {
     Launcher *self = (Launcher *)op;
     KernelBase *kernel = (KernelBase *)self->kernel;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
@@ -484,7 +499,8 @@ static PyObject *Launcher_vectorcall(PyObject *op, PyObject *const *args, size_t
 }
 
 PG_DOC(Launcher_new__doc__, "Launcher", "kernel, grid, block, queue, shared, global_size",
-       "(kernel: KernelBase, grid: tuple[int, ...], block: tuple[int, ...], queue: Any, shared: int, global_size: tuple[int, ...])",
+       "(kernel: KernelBase, grid: tuple[int, ...], block: tuple[int, ...], queue: Any, shared: "
+       "int, global_size: tuple[int, ...])",
        "A kernel with the size of its launch. global_size: grid * block, for OpenCL.");
 static ArgSpec Launcher_new_args = PG_ARGSPEC(Launcher_new__doc__);
 
@@ -493,7 +509,8 @@ static PyObject *Launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     if (pg_args_tuple(&Launcher_new_args, args, kwargs, a) < 0) {
         return NULL;
     }
-    if (!PyObject_TypeCheck(a[0], arr_state->KernelBaseType) || !PyTuple_Check(a[1]) || !PyTuple_Check(a[2])) {
+    if (!PyObject_TypeCheck(a[0], arr_state->KernelBaseType) || !PyTuple_Check(a[1]) ||
+        !PyTuple_Check(a[2])) {
         PyErr_SetString(PyExc_TypeError, "Launcher: a kernel and tuples of sizes are needed");
         return NULL;
     }
@@ -514,7 +531,9 @@ static PyObject *Launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     }
     int shared = PyObject_IsTrue(a[4]);
     if (shared >= 0 && !PyErr_Occurred()) {
-        self->names = shared || a[3] != Py_None ? Py_BuildValue("(ssss)", "grid", "block", "stream", "shared") : Py_BuildValue("(ss)", "grid", "block");
+        self->names = shared || a[3] != Py_None
+                          ? Py_BuildValue("(ssss)", "grid", "block", "stream", "shared")
+                          : Py_BuildValue("(ss)", "grid", "block");
     }
     if (self->names == NULL) {
         Py_CLEAR(self);
@@ -553,9 +572,12 @@ static PyMemberDef Launcher_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Launcher, vectorcall), READONLY, NULL},
     {"kernel", T_OBJECT, offsetof(Launcher, kernel), READONLY, "Any: The kernel."},
     {"grid", T_OBJECT, offsetof(Launcher, grid), READONLY, "Any: Blocks in each dimension."},
-    {"block", T_OBJECT, offsetof(Launcher, block), READONLY, "Any: Threads of a block in each dimension."},
-    {"queue", T_OBJECT, offsetof(Launcher, queue), READONLY, "Any: CommandQueue or Stream; None: that of the arrays."},
-    {"shared", T_OBJECT, offsetof(Launcher, shared), READONLY, "Any: Dynamic shared memory [bytes]."},
+    {"block", T_OBJECT, offsetof(Launcher, block), READONLY,
+     "Any: Threads of a block in each dimension."},
+    {"queue", T_OBJECT, offsetof(Launcher, queue), READONLY,
+     "Any: CommandQueue or Stream; None: that of the arrays."},
+    {"shared", T_OBJECT, offsetof(Launcher, shared), READONLY,
+     "Any: Dynamic shared memory [bytes]."},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -570,6 +592,7 @@ static PyType_Slot Launcher_slots[] = {{Py_tp_doc, (void *)Launcher_new__doc__},
 PyType_Spec arr_Launcher_spec = {
     .name = "pygpu._array.Launcher",
     .basicsize = sizeof(Launcher),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_IMMUTABLETYPE,
     .slots = Launcher_slots,
 };

@@ -3,7 +3,7 @@
  * wrong. */
 #include "arraymod.h"
 
-#define MAX_STACK 64
+#define MAX_STACK    64
 #define RECORD_WORDS 16384 /* as many bytes as pygpu/pykernel/report.py says */
 
 /* What a launch is asked, see pygpu/pykernel/ranges.py. */

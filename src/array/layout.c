@@ -1,7 +1,8 @@
-/* layout.c - the layout of an array: shape and strides, whether there are gaps, and all of it as Python's objects. */
+/* layout.c - the layout of an array: shape and strides, whether there are gaps, and all of it as
+ * Python's objects. */
 #include "arraymod.h"
 
-/* ---- as Python's objects -------------------------------------------------------------------------------------------------------- */
+/* ---- as Python's objects --------------------------------------------------------------------- */
 
 static void clear_told(Told *told) {
     Py_CLEAR(told->shape);
@@ -12,13 +13,17 @@ static void clear_told(Told *told) {
 }
 
 static void copy_told(Told *told, const Told *from) {
-    *told = (Told){Py_NewRef(from->shape), Py_NewRef(from->strides), Py_NewRef(from->size), Py_NewRef(from->nbytes), Py_NewRef(from->itemsize)};
+    *told = (Told){Py_NewRef(from->shape), Py_NewRef(from->strides), Py_NewRef(from->size),
+                   Py_NewRef(from->nbytes), Py_NewRef(from->itemsize)};
 }
 
 static int make_told(Told *told, const GPUArray *array) {
-    *told = (Told){pg_tuple_of(ARRAY_SHAPE(array), array->ndim), pg_tuple_of(ARRAY_STRIDES(array), array->ndim), PyLong_FromSsize_t(array->size),
-                   PyLong_FromSsize_t(array->size * ARRAY_ITEMSIZE(array)), PyLong_FromSsize_t(ARRAY_ITEMSIZE(array))};
-    if (told->shape == NULL || told->strides == NULL || told->size == NULL || told->nbytes == NULL || told->itemsize == NULL) {
+    *told = (Told){pg_tuple_of(ARRAY_SHAPE(array), array->ndim),
+                   pg_tuple_of(ARRAY_STRIDES(array), array->ndim), PyLong_FromSsize_t(array->size),
+                   PyLong_FromSsize_t(array->size * ARRAY_ITEMSIZE(array)),
+                   PyLong_FromSsize_t(ARRAY_ITEMSIZE(array))};
+    if (told->shape == NULL || told->strides == NULL || told->size == NULL ||
+        told->nbytes == NULL || told->itemsize == NULL) {
         clear_told(told);
         return -1;
     }
@@ -47,7 +52,8 @@ int arr_tell_layout(GPUArray *self) {
             key = (key ^ (uint64_t)self->dims[i]) * 0x9E3779B97F4A7C15u;
         }
         size_t at = (size_t)(key >> 32) % RECENT;
-        int known = recent[at].told.shape != NULL && recent[at].ndim == self->ndim && recent[at].itemsize == itemsize && recent[at].size == self->size;
+        int known = recent[at].told.shape != NULL && recent[at].ndim == self->ndim &&
+                    recent[at].itemsize == itemsize && recent[at].size == self->size;
         for (int i = 0; known && i < n; i++) {
             known = recent[at].dims[i] == self->dims[i];
         }
@@ -96,7 +102,7 @@ void arr_clear_layout(GPUArray *self) {
     }
 }
 
-/* ---- shape and strides ----------------------------------------------------------------------------------------------------------- */
+/* ---- shape and strides ----------------------------------------------------------------------- */
 
 static int contiguous(const GPUArray *self, int first, int step) {
     Py_ssize_t expected = ARRAY_ITEMSIZE(self);
@@ -135,7 +141,9 @@ int arr_set_layout(GPUArray *self, int ndim, const Py_ssize_t *shape, const Py_s
     if (strides == NULL) {
         self->flags = ARRAY_C | (ndim <= 1 || size == 0 || contiguous(self, 0, 1) ? ARRAY_F : 0);
     } else {
-        self->flags = size == 0 ? ARRAY_C | ARRAY_F : (contiguous(self, ndim - 1, -1) ? ARRAY_C : 0) | (contiguous(self, 0, 1) ? ARRAY_F : 0);
+        self->flags = size == 0 ? ARRAY_C | ARRAY_F
+                                : (contiguous(self, ndim - 1, -1) ? ARRAY_C : 0) |
+                                      (contiguous(self, 0, 1) ? ARRAY_F : 0);
     }
     return arr_tell_layout(self);
 }

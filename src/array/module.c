@@ -5,7 +5,8 @@
 State *arr_state; /* one interpreter: see module_exec() */
 
 static const char set_operate_doc[] =
-    "_set_operate(operate, /)\n--\n\n(operate: Callable[..., Any], /) -> None\n\nWhat does the work of operators: operate(name, out, a[, b]).";
+    "_set_operate(operate, /)\n--\n\n(operate: Callable[..., Any], /) -> None\n\nWhat does the "
+    "work of operators: operate(name, out, a[, b]).";
 
 static PyObject *set_operate(PyObject *module, PyObject *operate) {
     State *state = PyModule_GetState(module);
@@ -14,7 +15,8 @@ static PyObject *set_operate(PyObject *module, PyObject *operate) {
 }
 
 static const char dlpack_import_doc[] =
-    "_dlpack_import(capsule, /)\n--\n\n(capsule: Any, /) -> DLPackTensor\n\nTake over what a DLPack capsule holds. Raises BufferError, ValueError, TypeError.";
+    "_dlpack_import(capsule, /)\n--\n\n(capsule: Any, /) -> DLPackTensor\n\nTake over what a "
+    "DLPack capsule holds. Raises BufferError, ValueError, TypeError.";
 
 static PyMethodDef functions[] = {
     {"_set_operate", set_operate, METH_O, set_operate_doc},
@@ -26,12 +28,13 @@ static PyMethodDef functions[] = {
 
 static int module_exec(PyObject *module) {
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-        PyErr_SetString(PyExc_ImportError, "pygpu cannot be imported in a sub-interpreter; use the main interpreter, or processes");
+        PyErr_SetString(PyExc_ImportError, "pygpu cannot be imported in a sub-interpreter; use the "
+                                           "main interpreter, or processes");
         return -1;
     }
     static const char *const names[OP_COUNT] = {
-#define OP2(name, slot) #name,
-#define OP1(name, slot) #name,
+#define OP2(name, slot)   #name,
+#define OP1(name, slot)   #name,
 #define OPC(name, python) #name,
 #include "ops.def"
 #undef OP2
@@ -45,7 +48,8 @@ static int module_exec(PyObject *module) {
     for (int i = 0; i < OP_COUNT; i++) {
         state->names[i] = PyUnicode_InternFromString(names[i]);
         PyObject *id = PyLong_FromLong(i);
-        int failed = state->ids == NULL || state->names[i] == NULL || id == NULL || PyDict_SetItem(state->ids, state->names[i], id) < 0;
+        int failed = state->ids == NULL || state->names[i] == NULL || id == NULL ||
+                     PyDict_SetItem(state->ids, state->names[i], id) < 0;
         Py_XDECREF(id);
         if (failed) {
             return -1;
@@ -56,9 +60,12 @@ static int module_exec(PyObject *module) {
     state->out_word = PyUnicode_InternFromString("out");
     state->table = PyUnicode_InternFromString("table");
     state->comparison_dtype = PyUnicode_InternFromString("_comparison_dtype");
-    state->GPUArrayType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_GPUArray_spec, NULL);
-    state->EventListType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_EventList_spec, (PyObject *)&PyList_Type);
-    state->KernelTableType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelTable_spec, NULL);
+    state->GPUArrayType =
+        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_GPUArray_spec, NULL);
+    state->EventListType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_EventList_spec,
+                                                                    (PyObject *)&PyList_Type);
+    state->KernelTableType =
+        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelTable_spec, NULL);
     state->TensorType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Tensor_spec, NULL);
     if (state->TensorType == NULL || PyModule_AddType(module, state->TensorType) < 0) {
         return -1;
@@ -70,20 +77,33 @@ static int module_exec(PyObject *module) {
     if (state->PlansOfBackendsType == NULL) {
         return -1;
     }
-    state->KernelBaseType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelBase_spec, NULL);
-    state->LauncherType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Launcher_spec, NULL);
-    state->ShortcutType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Shortcut_spec, NULL);
-    if (state->ShortcutType == NULL || state->KernelBaseType == NULL || state->LauncherType == NULL || state->PlanType == NULL || state->PlansType == NULL || state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
+    state->KernelBaseType =
+        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelBase_spec, NULL);
+    state->LauncherType =
+        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Launcher_spec, NULL);
+    state->ShortcutType =
+        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Shortcut_spec, NULL);
+    if (state->ShortcutType == NULL || state->KernelBaseType == NULL ||
+        state->LauncherType == NULL || state->PlanType == NULL || state->PlansType == NULL ||
+        state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
         return -1;
     }
-    if (state->table == NULL || state->comparison_dtype == NULL || state->GPUArrayType == NULL || state->EventListType == NULL || state->KernelTableType == NULL) {
+    if (state->table == NULL || state->comparison_dtype == NULL || state->GPUArrayType == NULL ||
+        state->EventListType == NULL || state->KernelTableType == NULL) {
         return -1;
     }
-    return PyModule_AddFunctions(module, arr_call_functions) < 0 || PyModule_AddFunctions(module, arr_shortcut_functions) < 0 ||
-                   PyModule_AddFunctions(module, arr_create_functions) < 0 || PyModule_AddType(module, state->ShortcutType) < 0 || PyModule_AddType(module, state->PlansType) < 0 ||
+    return PyModule_AddFunctions(module, arr_call_functions) < 0 ||
+                   PyModule_AddFunctions(module, arr_shortcut_functions) < 0 ||
+                   PyModule_AddFunctions(module, arr_create_functions) < 0 ||
+                   PyModule_AddType(module, state->ShortcutType) < 0 ||
+                   PyModule_AddType(module, state->PlansType) < 0 ||
                    PyModule_AddType(module, state->PlansOfBackendsType) < 0 ||
-                   PyModule_AddType(module, state->KernelBaseType) < 0 || PyModule_AddType(module, state->LauncherType) < 0 ||
-                   PyModule_AddType(module, state->GPUArrayType) < 0 || PyModule_AddType(module, state->KernelTableType) < 0 ? -1 : 0;
+                   PyModule_AddType(module, state->KernelBaseType) < 0 ||
+                   PyModule_AddType(module, state->LauncherType) < 0 ||
+                   PyModule_AddType(module, state->GPUArrayType) < 0 ||
+                   PyModule_AddType(module, state->KernelTableType) < 0
+               ? -1
+               : 0;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
@@ -138,16 +158,18 @@ static void module_free(void *op) {
     Py_CLEAR(state->comparison_dtype);
 }
 
-static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)module_exec},
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, (void *)module_exec},
 #ifdef Py_mod_multiple_interpreters
-                                          {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
 #endif
-                                          {0, NULL}};
+    {0, NULL}};
 
 PyModuleDef arr_module = {
     PyModuleDef_HEAD_INIT,
     .m_name = "pygpu._array",
-    .m_doc = "Arrays on devices as a C extension type. Use it through pygpu.array and pygpu.cuda.gpuarray.",
+    .m_doc = "Arrays on devices as a C extension type. Use it through pygpu.array and "
+             "pygpu.cuda.gpuarray.",
     .m_size = sizeof(State),
     .m_methods = functions,
     .m_slots = module_slots,
@@ -157,4 +179,6 @@ PyModuleDef arr_module = {
 };
 
 PyMODINIT_FUNC PyInit__array(void);
-PyMODINIT_FUNC PyInit__array(void) { return PyModuleDef_Init(&arr_module); }
+PyMODINIT_FUNC PyInit__array(void) {
+    return PyModuleDef_Init(&arr_module);
+}

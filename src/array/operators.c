@@ -1,11 +1,13 @@
-/* operators.c - the operators of arrays: what is not done here goes to operate() in Python (pygpu/core/operators.py). */
+/* operators.c - the operators of arrays: what is not done here goes to operate() in Python
+ * (pygpu/core/operators.py). */
 #include "operators.h"
 #include "call.h"
 
 /* operate(name, out or None, a[, b]) */
 static PyObject *slow(Op op, PyObject *out, PyObject *a, PyObject *b) {
     if (arr_state->operate == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "pygpu._array is used through pygpu.array and pygpu.cuda.gpuarray, which were not imported");
+        PyErr_SetString(PyExc_RuntimeError, "pygpu._array is used through pygpu.array and "
+                                            "pygpu.cuda.gpuarray, which were not imported");
         return NULL;
     }
     PyObject *args[] = {arr_state->names[op], out != NULL ? out : Py_None, a, b};
@@ -18,33 +20,45 @@ static PyObject *operate(Op op, PyObject *out, PyObject *a, PyObject *b) {
     return done > 0 ? result : done < 0 ? NULL : slow(op, out, a, b);
 }
 
-static PyObject *binary(Op op, PyObject *a, PyObject *b) { return operate(op, NULL, a, b); }
+static PyObject *binary(Op op, PyObject *a, PyObject *b) {
+    return operate(op, NULL, a, b);
+}
 
 static PyObject *inplace(Op op, PyObject *a, PyObject *b) {
     PyObject *result = arr_is_array(a) ? operate(op, a, a, b) : slow(op, a, a, b);
     if (result == Py_NotImplemented && op == OP_add) {
-        /* CPython takes the += of a Python class derived from this one for that of a sequence as well, and what that returns for the
-         * result: `a += "x"` would set a to NotImplemented. */
+        /* CPython takes the += of a Python class derived from this one for that of a sequence as
+         * well, and what that returns for the result: `a += "x"` would set a to NotImplemented. */
         Py_DECREF(result);
         return PyNumber_Add(a, b);
     }
     return result;
 }
 
-static PyObject *unary(Op op, PyObject *a) { return operate(op, NULL, a, NULL); }
+static PyObject *unary(Op op, PyObject *a) {
+    return operate(op, NULL, a, NULL);
+}
 
 #define OPC(name, python)
-#define OP1(name, slot) \
-    PyObject *arr_##slot(PyObject *a) { return unary(OP_##name, a); }
-#define OP2(name, slot)                                                                 \
-    PyObject *arr_##slot(PyObject *a, PyObject *b) { return binary(OP_##name, a, b); } \
-    PyObject *arr_inplace_##slot(PyObject *a, PyObject *b) { return inplace(OP_##name, a, b); }
+#define OP1(name, slot)                 \
+    PyObject *arr_##slot(PyObject *a) { \
+        return unary(OP_##name, a);     \
+    }
+#define OP2(name, slot)                                      \
+    PyObject *arr_##slot(PyObject *a, PyObject *b) {         \
+        return binary(OP_##name, a, b);                      \
+    }                                                        \
+    PyObject *arr_inplace_##slot(PyObject *a, PyObject *b) { \
+        return inplace(OP_##name, a, b);                     \
+    }
 #include "ops.def"
 #undef OPC
 #undef OP1
 #undef OP2
 
-PyObject *arr_divmod(PyObject *a, PyObject *b) { return slow(OP_divmod, NULL, a, b); }
+PyObject *arr_divmod(PyObject *a, PyObject *b) {
+    return slow(OP_divmod, NULL, a, b);
+}
 
 PyObject *arr_power(PyObject *a, PyObject *b, PyObject *modulus) {
     if (modulus != Py_None) {

@@ -1,9 +1,11 @@
-/* plan.c - Plans: launches that are remembered by the shapes, strides and dtypes of their operands. */
+/* plan.c - Plans: launches that are remembered by the shapes, strides and dtypes of their
+ * operands. */
 #include "call.h"
 
-#define PLANS_MOST 2048 /* all are forgotten then: programs with ever new shapes shall not fill the memory */
+#define PLANS_MOST \
+    2048 /* all are forgotten then: programs with ever new shapes shall not fill the memory */
 
-/* ---- keys -------------------------------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 /* What dtypes of a number say about themselves; others are told apart by their address. */
 static inline int plain(const PyArray_Descr *dtype) {
@@ -19,11 +21,13 @@ static int key_array(Key *key, const GPUArray *array) {
     GPUArray *first = key->first;
     if (first == NULL) {
         key->first = (GPUArray *)array;
-    } else if (array->queue != first->queue || array->backend != first->backend || Py_TYPE(array) != Py_TYPE(first)) {
+    } else if (array->queue != first->queue || array->backend != first->backend ||
+               Py_TYPE(array) != Py_TYPE(first)) {
         return 0;
     }
     Py_ssize_t *to = key->key + key->words;
-    *to++ = WORD_ARRAY | (Py_ssize_t)array->ndim << 8 | (array->offset & 31) << 16 | (Py_ssize_t)(plain(array->dtype) ? array->dtype->type_num + 1 : 0) << 24;
+    *to++ = WORD_ARRAY | (Py_ssize_t)array->ndim << 8 | (array->offset & 31) << 16 |
+            (Py_ssize_t)(plain(array->dtype) ? array->dtype->type_num + 1 : 0) << 24;
     if (!plain(array->dtype)) {
         *to++ = (Py_ssize_t)(intptr_t)array->dtype;
         key->keep[key->n_keep++] = (PyObject *)array->dtype;
@@ -34,7 +38,10 @@ static int key_array(Key *key, const GPUArray *array) {
 }
 
 static int key_number(Key *key, PyObject *op) {
-    Py_ssize_t word = PyFloat_CheckExact(op) ? WORD_FLOAT : PyLong_CheckExact(op) ? WORD_INT : PyBool_Check(op) ? WORD_BOOL : 0;
+    Py_ssize_t word = PyFloat_CheckExact(op)  ? WORD_FLOAT
+                      : PyLong_CheckExact(op) ? WORD_INT
+                      : PyBool_Check(op)      ? WORD_BOOL
+                                              : 0;
     if (word == 0) {
         if (!PyArray_IsScalar(op, Number) || (Py_TYPE(op)->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
             return 0;
@@ -56,7 +63,8 @@ int plan_key(Key *key, Py_ssize_t id, Py_ssize_t extra, PyObject *const *operand
     key->key[1] = extra;
     key->words = 3; /* the third: the backend, so that several may share a store */
     for (int i = 0; i < n; i++) {
-        if (!(arr_is_array(operands[i]) ? key_array(key, (GPUArray *)operands[i]) : key_number(key, operands[i]))) {
+        if (!(arr_is_array(operands[i]) ? key_array(key, (GPUArray *)operands[i])
+                                        : key_number(key, operands[i]))) {
             return 0;
         }
     }
@@ -76,7 +84,7 @@ static uint64_t hash_of(const Py_ssize_t *words, size_t n) {
     return hash;
 }
 
-/* ---- a plan ------------------------------------------------------------------------------------------------------------------ */
+/* ---- a plan ---------------------------------------------------------------------------------- */
 
 static int Plan_traverse(PyObject *op, visitproc visit, void *arg) {
     Plan *self = (Plan *)op;
@@ -120,10 +128,11 @@ PyType_Spec arr_Plan_spec = {
     .name = "pygpu._array.Plan",
     .basicsize = sizeof(Plan),
     .slots = Plan_slots,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
 
-/* ---- the store --------------------------------------------------------------------------------------------------------------- */
+/* ---- the store ------------------------------------------------------------------------------- */
 
 static PyObject *Plans_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     if (PyTuple_GET_SIZE(args) != 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) != 0)) {
@@ -169,14 +178,17 @@ static void Plans_dealloc(PyObject *op) {
 static Plan **place(Plan **plans, size_t room, uint64_t hash, const Py_ssize_t *key, size_t words) {
     for (size_t at = (size_t)hash;; at++) {
         Plan *plan = plans[at & (room - 1)];
-        if (plan == NULL || (plan->hash == hash && plan->words == words && memcmp(plan->key, key, words * sizeof *key) == 0)) {
+        if (plan == NULL || (plan->hash == hash && plan->words == words &&
+                             memcmp(plan->key, key, words * sizeof *key) == 0)) {
             return &plans[at & (room - 1)];
         }
     }
 }
 
 Plan *plans_find(const Plans *self, const Key *key) {
-    return self->used == 0 ? NULL : *place(self->plans, self->room, hash_of(key->key, key->words), key->key, key->words);
+    return self->used == 0 ? NULL
+                           : *place(self->plans, self->room, hash_of(key->key, key->words),
+                                    key->key, key->words);
 }
 
 static int grow(Plans *self) {
@@ -212,15 +224,18 @@ static int store(Plans *self, Plan *plan) {
     return 0;
 }
 
-/* ---- adding -------------------------------------------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 /* (kernel, sizes, local, operands, numbers, whole). 1: too many of something. */
 static int read_step(Step *step, PyObject *obj, Py_ssize_t n_operands, int n_scratch) {
     PyObject *operands, *numbers, *kernel, *sizes, *local;
-    if (!PyTuple_Check(obj) || !PyArg_ParseTuple(obj, "OO!O!O!O!p", &kernel, &PyTuple_Type, &sizes, &PyTuple_Type, &local, &PyTuple_Type, &operands,
-                                                 &PyTuple_Type, &numbers, &step->whole)) {
+    if (!PyTuple_Check(obj) ||
+        !PyArg_ParseTuple(obj, "OO!O!O!O!p", &kernel, &PyTuple_Type, &sizes, &PyTuple_Type, &local,
+                          &PyTuple_Type, &operands, &PyTuple_Type, &numbers, &step->whole)) {
         if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_TypeError, "Plans.add: a step is (kernel, sizes, local size, operands, numbers, whole)");
+            PyErr_SetString(
+                PyExc_TypeError,
+                "Plans.add: a step is (kernel, sizes, local size, operands, numbers, whole)");
         }
         return -1;
     }
@@ -295,27 +310,37 @@ failed:
     return NULL;
 }
 
-PG_DOC(Plans_add__doc__, "add", "$self, /, name, extra, operands, out, result, steps, scratch=(), written=()",
-       "(name: Any, extra: int, operands: tuple[Any, ...], out: Any, result: Any, steps: tuple[Any, ...], scratch: tuple[tuple[np.dtype[Any], int], ...] = (), "
+PG_DOC(Plans_add__doc__, "add",
+       "$self, /, name, extra, operands, out, result, steps, scratch=(), written=()",
+       "(name: Any, extra: int, operands: tuple[Any, ...], out: Any, result: Any, steps: "
+       "tuple[Any, ...], scratch: tuple[tuple[np.dtype[Any], int], ...] = (), "
        "written: tuple[int, ...] = ()) -> bool",
-       "Remember what is launched for such operands. out: the array that was given for the result, or None; in steps it is the operand after the "
-       "others. result: an array whose dtype and layout a new result shall have, None for none. A step is (kernel, sizes, local size, operands, "
-       "numbers, whole): operand -1 is the new result, -2, -3, ... the scratch arrays, given as (dtype, items); whole: arrays are one argument "
-       "each, else memory and offset. written: operands that depend on the last event. False for operands that are not remembered.");
+       "Remember what is launched for such operands. out: the array that was given for the result, "
+       "or None; in steps it is the operand after the "
+       "others. result: an array whose dtype and layout a new result shall have, None for none. A "
+       "step is (kernel, sizes, local size, operands, "
+       "numbers, whole): operand -1 is the new result, -2, -3, ... the scratch arrays, given as "
+       "(dtype, items); whole: arrays are one argument "
+       "each, else memory and offset. written: operands that depend on the last event. False for "
+       "operands that are not remembered.");
 static ArgSpec Plans_add_args = PG_ARGSPEC(Plans_add__doc__);
 
-static PyObject *Plans_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Plans_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
     PyObject *a[8], *all[PLAN_OPERANDS];
     Key key;
     int64_t extra;
     const char *call = "Plans.add";
-    if (pg_args(&Plans_add_args, args, nargs, kwnames, a) < 0 || pg_as_i64(a[1], call, "extra", &extra) < 0) {
+    if (pg_args(&Plans_add_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_i64(a[1], call, "extra", &extra) < 0) {
         return NULL;
     }
-    if (!PyTuple_Check(a[2]) || !PyTuple_Check(a[5]) || (a[3] != Py_None && !arr_is_array(a[3])) || (a[4] != Py_None && !arr_is_array(a[4])) ||
-        (a[6] != NULL && (!PyTuple_Check(a[6]) || PyTuple_GET_SIZE(a[6]) > PLAN_SCRATCH)) || (a[7] != NULL && !PyTuple_Check(a[7])) ||
-        PyTuple_GET_SIZE(a[5]) > PLAN_STEPS) {
-        PyErr_SetString(PyExc_TypeError, "Plans.add: operands, steps (at most 2), scratch (at most 4) and written must be tuples, out and result "
+    if (!PyTuple_Check(a[2]) || !PyTuple_Check(a[5]) || (a[3] != Py_None && !arr_is_array(a[3])) ||
+        (a[4] != Py_None && !arr_is_array(a[4])) ||
+        (a[6] != NULL && (!PyTuple_Check(a[6]) || PyTuple_GET_SIZE(a[6]) > PLAN_SCRATCH)) ||
+        (a[7] != NULL && !PyTuple_Check(a[7])) || PyTuple_GET_SIZE(a[5]) > PLAN_STEPS) {
+        PyErr_SetString(PyExc_TypeError, "Plans.add: operands, steps (at most 2), scratch (at most "
+                                         "4) and written must be tuples, out and result "
                                          "arrays or None");
         return NULL;
     }
@@ -333,7 +358,8 @@ static PyObject *Plans_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs
     if (id < 0) {
         return NULL;
     }
-    if (!plan_key(&key, id, (Py_ssize_t)extra + (a[3] != Py_None ? (Py_ssize_t)1 << 40 : 0), all, (int)n_all)) {
+    if (!plan_key(&key, id, (Py_ssize_t)extra + (a[3] != Py_None ? (Py_ssize_t)1 << 40 : 0), all,
+                  (int)n_all)) {
         Py_RETURN_FALSE;
     }
     Plan *plan = new_plan(&key, a[4]);
@@ -349,7 +375,8 @@ static PyObject *Plans_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs
         long number = PyLong_AsLong(PyTuple_GET_ITEM(a[7], i));
         if (number < 0 || number >= n_all || !arr_is_array(all[number])) {
             if (!PyErr_Occurred()) {
-                PyErr_SetString(PyExc_ValueError, "Plans.add: written must be numbers of operands that are arrays");
+                PyErr_SetString(PyExc_ValueError,
+                                "Plans.add: written must be numbers of operands that are arrays");
             }
             state = -1;
         } else {
@@ -366,7 +393,7 @@ static PyObject *Plans_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs
     return state < 0 ? NULL : PyBool_FromLong(state == 0);
 }
 
-/* ---- running --------------------------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* What a step works on: the operands, and what is new. */
 typedef struct {
@@ -380,22 +407,28 @@ static PyObject *run_step(const Step *step, const GPUArray *first, const Set *se
     int failed = 0;
     for (int i = 0; i < step->n && !failed; i++) {
         int k = step->operands[i];
-        PyObject *operand = k >= 0 ? set->operands[k] : k == PLAN_RESULT ? set->result : set->scratch[PLAN_FIRST_SCRATCH - k];
+        PyObject *operand = k >= 0             ? set->operands[k]
+                            : k == PLAN_RESULT ? set->result
+                                               : set->scratch[PLAN_FIRST_SCRATCH - k];
         if (step->whole || !arr_is_array(operand)) {
             args_put(&args, operand);
         } else {
-            failed = args_array(&args, ((GPUArray *)operand)->base_data, ((GPUArray *)operand)->offset) < 0;
+            failed = args_array(&args, ((GPUArray *)operand)->base_data,
+                                ((GPUArray *)operand)->offset) < 0;
         }
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(step->numbers); i++) {
         args_put(&args, PyTuple_GET_ITEM(step->numbers, i));
     }
-    PyObject *event = failed ? NULL : table_launch(first->table, step->kernel, first->queue, step->sizes, step->local, &args);
+    PyObject *event = failed ? NULL
+                             : table_launch(first->table, step->kernel, first->queue, step->sizes,
+                                            step->local, &args);
     args_clear(&args);
     return event;
 }
 
-static PyObject *new_array(GPUArray *first, PyArray_Descr *dtype, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides) {
+static PyObject *new_array(GPUArray *first, PyArray_Descr *dtype, int ndim, const Py_ssize_t *shape,
+                           const Py_ssize_t *strides) {
     Py_ssize_t nbytes = (Py_ssize_t)PyDataType_ELSIZE(dtype);
     for (int axis = 0; axis < ndim; axis++) {
         nbytes *= shape[axis];
@@ -426,7 +459,8 @@ static PyObject *run_steps(const Plan *plan, const GPUArray *first, const Set *s
 PyObject *plan_run(Plan *plan, GPUArray *first, PyObject *const *operands) {
     Set set = {.operands = operands};
     PyObject *event = NULL;
-    if (plan->dtype != NULL && (set.result = new_array(first, plan->dtype, plan->ndim, plan->dims, plan->dims + plan->ndim)) == NULL) {
+    if (plan->dtype != NULL && (set.result = new_array(first, plan->dtype, plan->ndim, plan->dims,
+                                                       plan->dims + plan->ndim)) == NULL) {
         return NULL;
     }
     int ready = 1;
@@ -451,9 +485,11 @@ PyObject *plan_run(Plan *plan, GPUArray *first, PyObject *const *operands) {
     return event;
 }
 
-static const char run_doc[] = "run($self, name, /, *operands)\n--\n\n(name: Any, /, *operands: Any) -> Any\n\n"
-                              "Launch what is remembered for such operands: the new result, or else the event in a tuple of one. None if nothing is "
-                              "remembered, and nothing was done.";
+static const char run_doc[] =
+    "run($self, name, /, *operands)\n--\n\n(name: Any, /, *operands: Any) -> Any\n\n"
+    "Launch what is remembered for such operands: the new result, or else the event in a tuple of "
+    "one. None if nothing is "
+    "remembered, and nothing was done.";
 
 int plans_key_of(Key *key, Py_ssize_t id, PyObject *const *operands, Py_ssize_t n) {
     return id >= 0 && n >= 1 && n <= PLAN_OPERANDS && plan_key(key, id, 0, operands, (int)n) &&
@@ -491,7 +527,9 @@ static PyObject *Plans_forget(PyObject *op, PyObject *Py_UNUSED(args)) {
     Py_RETURN_NONE;
 }
 
-static Py_ssize_t Plans_length(PyObject *op) { return (Py_ssize_t)((Plans *)op)->used; }
+static Py_ssize_t Plans_length(PyObject *op) {
+    return (Py_ssize_t)((Plans *)op)->used;
+}
 
 static PyMethodDef Plans_methods[] = {
     {"add", FAST(Plans_add), Plans_add__doc__},
@@ -504,7 +542,8 @@ static PyMemberDef Plans_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Plans_slots[] = {
-    {Py_tp_doc, (void *)"Plans()\n--\n\n()\n\nLaunches that are remembered by the shapes, strides and dtypes of their operands."},
+    {Py_tp_doc, (void *)"Plans()\n--\n\n()\n\nLaunches that are remembered by the shapes, strides "
+                        "and dtypes of their operands."},
     {Py_tp_new, (void *)Plans_new},
     {Py_tp_traverse, (void *)Plans_traverse},
     {Py_tp_clear, (void *)Plans_clear},

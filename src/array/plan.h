@@ -1,21 +1,26 @@
-/* plan.h - launches that are remembered by everything they were made from: the shapes, strides and dtypes of their operands. */
+/* plan.h - launches that are remembered by everything they were made from: the shapes, strides and
+ * dtypes of their operands. */
 #ifndef PYGPU_ARRAY_PLAN_H
 #define PYGPU_ARRAY_PLAN_H
 
 #include "table.h"
 
 #define PLAN_OPERANDS 16
-#define PLAN_STEPS 2
-#define PLAN_WORDS 160
+#define PLAN_STEPS    2
+#define PLAN_WORDS    160
 
 #define PLAN_SCRATCH 4
 
-enum { PLAN_RESULT = -1, PLAN_FIRST_SCRATCH = -2 }; /* beside numbers of operands; further scratch memory is -3, -4, ... */
+enum {
+    PLAN_RESULT = -1,
+    PLAN_FIRST_SCRATCH = -2
+}; /* beside numbers of operands; further scratch memory is -3, -4, ... */
 
 typedef struct {
     PyObject *kernel, *sizes, *local;
     PyObject *numbers; /* tuple, the arguments after the operands */
-    int whole; /* arrays are one argument each, as users' kernels take them; else memory and offset */
+    int whole;         /* arrays are one argument each, as users' kernels take them; else memory and
+                        * offset */
     int n;
     signed char operands[PLAN_OPERANDS + PLAN_SCRATCH + 2];
 } Step;
@@ -25,14 +30,14 @@ typedef struct Plan {
     uint64_t hash;
     size_t words;
     Py_ssize_t *key;
-    PyObject *keep;        /* objects whose addresses are in the key */
-    PyArray_Descr *dtype;  /* of a new result, or NULL: there is none */
+    PyObject *keep;       /* objects whose addresses are in the key */
+    PyArray_Descr *dtype; /* of a new result, or NULL: there is none */
     int ndim;
-    Py_ssize_t *dims;      /* shape and strides of it */
-    int n_scratch;         /* for what is between two steps: arrays of so many items */
+    Py_ssize_t *dims; /* shape and strides of it */
+    int n_scratch;    /* for what is between two steps: arrays of so many items */
     Py_ssize_t scratch[PLAN_SCRATCH];
     PyArray_Descr *scratch_dtypes[PLAN_SCRATCH];
-    uint32_t written;      /* operands that depend on the last event then, bits */
+    uint32_t written; /* operands that depend on the last event then, bits */
     int n_steps;
     Step steps[PLAN_STEPS];
 } Plan;
@@ -52,7 +57,8 @@ typedef struct {
     Py_ssize_t key[PLAN_WORDS];
 } Key;
 
-/* 1: the key of a call; 0: nothing that is remembered (arrays on several queues, with foreign events, strange objects). */
+/* 1: the key of a call; 0: nothing that is remembered (arrays on several queues, with foreign
+ * events, strange objects). */
 int plan_key(Key *key, Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, int n);
 Plan *plans_find(const Plans *self, const Key *key);
 /* The key of a call that may be run; 0: nothing that is remembered. */

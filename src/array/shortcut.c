@@ -1,6 +1,8 @@
-/* shortcut.c - Shortcut: a Python function that has a way in C for the arguments that nearly all calls have.
+/* shortcut.c - Shortcut: a Python function that has a way in C for the arguments that nearly all
+ * calls have.
  *
- * What is not common (rare options, anything wrong) goes to the function itself, so that its rules and errors are written once. */
+ * What is not common (rare options, anything wrong) goes to the function itself, so that its rules
+ * and errors are written once. */
 #include "shortcut.h"
 
 #define PARAMETERS_MAX 16
@@ -16,7 +18,7 @@ typedef struct {
     PyObject *names; /* of parameters: a tuple, interned */
 } Shortcut;
 
-/* ---- arguments ----------------------------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 PyArray_Descr *arr_read_dtype(PyObject *obj) {
     PyArray_Descr *dtype = NULL;
@@ -38,7 +40,8 @@ PyArray_Descr *arr_read_dtype(PyObject *obj) {
 }
 
 int arr_read_int(PyObject *obj, Py_ssize_t *out) {
-    if (!PyLong_CheckExact(obj) && Py_TYPE(obj) != &PyInt64ArrType_Type && Py_TYPE(obj) != &PyInt32ArrType_Type) {
+    if (!PyLong_CheckExact(obj) && Py_TYPE(obj) != &PyInt64ArrType_Type &&
+        Py_TYPE(obj) != &PyInt32ArrType_Type) {
         return 0;
     }
     *out = PyNumber_AsSsize_t(obj, PyExc_OverflowError);
@@ -49,10 +52,14 @@ int arr_read_int(PyObject *obj, Py_ssize_t *out) {
     return 1;
 }
 
-PyObject *way_native(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) { return a[0] != NULL ? (PyObject *)arr_read_dtype(a[0]) : NULL; }
+PyObject *way_native(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    return a[0] != NULL ? (PyObject *)arr_read_dtype(a[0]) : NULL;
+}
 
-/* Puts arguments in the order of the parameters; 0: some are missing, too many, or by names that the function has to look at. */
-static int bind(const Shortcut *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **a) {
+/* Puts arguments in the order of the parameters; 0: some are missing, too many, or by names that
+ * the function has to look at. */
+static int bind(const Shortcut *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                PyObject **a) {
     if (nargs > self->n_positional) {
         return 0;
     }
@@ -74,7 +81,8 @@ static int bind(const Shortcut *self, PyObject *const *args, Py_ssize_t nargs, P
     return 1;
 }
 
-static PyObject *Shortcut_call(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+static PyObject *Shortcut_call(PyObject *op, PyObject *const *args, size_t nargsf,
+                               PyObject *kwnames) {
     const Shortcut *self = (Shortcut *)op;
     PyObject *a[PARAMETERS_MAX], *result = NULL;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
@@ -89,7 +97,7 @@ static PyObject *Shortcut_call(PyObject *op, PyObject *const *args, size_t nargs
     return PyObject_Vectorcall(self->function, args, nargsf, kwnames);
 }
 
-/* ---- lifecycle ----------------------------------------------------------------------------------------------------------------- */
+/* ---- lifecycle ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -105,7 +113,8 @@ static const struct {
 static int read_parameters(Shortcut *self) {
     PyObject *code = PyObject_GetAttrString(self->function, "__code__");
     PyObject *positional = code != NULL ? PyObject_GetAttrString(code, "co_argcount") : NULL;
-    PyObject *keyword = positional != NULL ? PyObject_GetAttrString(code, "co_kwonlyargcount") : NULL;
+    PyObject *keyword = positional != NULL ? PyObject_GetAttrString(code, "co_kwonlyargcount")
+                                           : NULL;
     PyObject *names = keyword != NULL ? PyObject_GetAttrString(code, "co_varnames") : NULL;
     int failed = names == NULL;
     if (!failed) {
@@ -115,7 +124,8 @@ static int read_parameters(Shortcut *self) {
         failed = self->names == NULL;
     }
     if (!failed && self->n > PARAMETERS_MAX) {
-        PyErr_Format(PyExc_ValueError, "Shortcut: at most %d parameters are supported", PARAMETERS_MAX);
+        PyErr_Format(PyExc_ValueError, "Shortcut: at most %d parameters are supported",
+                     PARAMETERS_MAX);
         failed = 1;
     }
     Py_XDECREF(code);
@@ -125,8 +135,10 @@ static int read_parameters(Shortcut *self) {
     return failed ? -1 : 0;
 }
 
-PG_DOC(Shortcut_new__doc__, "Shortcut", "name, function", "(name: str, function: Callable[..., Any])",
-       "A function that is done in C, by the way of that name, where its arguments are of the common kinds.");
+PG_DOC(Shortcut_new__doc__, "Shortcut", "name, function",
+       "(name: str, function: Callable[..., Any])",
+       "A function that is done in C, by the way of that name, where its arguments are of the "
+       "common kinds.");
 static ArgSpec Shortcut_new_args = PG_ARGSPEC(Shortcut_new__doc__);
 
 static PyObject *Shortcut_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -135,7 +147,8 @@ static PyObject *Shortcut_new(PyTypeObject *type, PyObject *args, PyObject *kwar
         return NULL;
     }
     size_t i = 0, count = sizeof ways / sizeof *ways;
-    while (i < count && !(PyUnicode_Check(a[0]) && PyUnicode_CompareWithASCIIString(a[0], ways[i].name) == 0)) {
+    while (i < count &&
+           !(PyUnicode_Check(a[0]) && PyUnicode_CompareWithASCIIString(a[0], ways[i].name) == 0)) {
         i++;
     }
     if (i == count) {
@@ -174,7 +187,7 @@ static void Shortcut_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* ---- as the function -------------------------------------------------------------------------------------------------------------- */
+/* ---- as the function ------------------------------------------------------------------------- */
 
 static PyObject *Shortcut_descr_get(PyObject *op, PyObject *obj, PyObject *Py_UNUSED(type)) {
     return obj == NULL || obj == Py_None ? Py_NewRef(op) : PyMethod_New(op, obj);
@@ -182,7 +195,8 @@ static PyObject *Shortcut_descr_get(PyObject *op, PyObject *obj, PyObject *Py_UN
 
 /* Everything that help(), inspect and the like ask is the function's. */
 static PyObject *Shortcut_getattro(PyObject *op, PyObject *name) {
-    static const char *const own[] = {"__wrapped__", "__call__", "__get__", "__class__", "__reduce__", "__reduce_ex__"};
+    static const char *const own[] = {"__wrapped__", "__call__",   "__get__",
+                                      "__class__",   "__reduce__", "__reduce_ex__"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         if (PyUnicode_CompareWithASCIIString(name, own[i]) == 0) {
             return PyObject_GenericGetAttr(op, name);
@@ -191,56 +205,61 @@ static PyObject *Shortcut_getattro(PyObject *op, PyObject *name) {
     return PyObject_GetAttr(((Shortcut *)op)->function, name);
 }
 
-static int Shortcut_setattro(PyObject *op, PyObject *name, PyObject *value) { return PyObject_SetAttr(((Shortcut *)op)->function, name, value); }
+static int Shortcut_setattro(PyObject *op, PyObject *name, PyObject *value) {
+    return PyObject_SetAttr(((Shortcut *)op)->function, name, value);
+}
 
-static PyObject *Shortcut_repr(PyObject *op) { return PyObject_Repr(((Shortcut *)op)->function); }
+static PyObject *Shortcut_repr(PyObject *op) {
+    return PyObject_Repr(((Shortcut *)op)->function);
+}
 
 /* As functions: by name. */
-static PyObject *Shortcut_reduce(PyObject *op, PyObject *Py_UNUSED(ignored)) { return PyObject_GetAttrString(((Shortcut *)op)->function, "__qualname__"); }
+static PyObject *Shortcut_reduce(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    return PyObject_GetAttrString(((Shortcut *)op)->function, "__qualname__");
+}
 
 static PyMethodDef Shortcut_methods[] = {
-    {"__reduce__", Shortcut_reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\n() -> str\n\nThe name, which pickle finds it by."},
+    {"__reduce__", Shortcut_reduce, METH_NOARGS,
+     "__reduce__($self, /)\n--\n\n() -> str\n\nThe name, which pickle finds it by."},
     {NULL, NULL, 0, NULL},
 };
 static PyMemberDef Shortcut_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Shortcut, vectorcall), READONLY, NULL},
-    {"__wrapped__", T_OBJECT_EX, offsetof(Shortcut, function), READONLY, "Callable[..., Any]: The function."},
+    {"__wrapped__", T_OBJECT_EX, offsetof(Shortcut, function), READONLY,
+     "Callable[..., Any]: The function."},
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Shortcut_slots[] = {
-    {Py_tp_doc, (void *)Shortcut_new__doc__},
-    {Py_tp_new, (void *)Shortcut_new},
-    {Py_tp_traverse, (void *)Shortcut_traverse},
-    {Py_tp_dealloc, (void *)Shortcut_dealloc},
-    {Py_tp_call, (void *)PyVectorcall_Call},
-    {Py_tp_descr_get, (void *)Shortcut_descr_get},
-    {Py_tp_getattro, (void *)Shortcut_getattro},
-    {Py_tp_setattro, (void *)Shortcut_setattro},
-    {Py_tp_repr, (void *)Shortcut_repr},
-    {Py_tp_methods, Shortcut_methods},
-    {Py_tp_members, Shortcut_members},
-    {0, NULL},
+    {Py_tp_doc, (void *)Shortcut_new__doc__},    {Py_tp_new, (void *)Shortcut_new},
+    {Py_tp_traverse, (void *)Shortcut_traverse}, {Py_tp_dealloc, (void *)Shortcut_dealloc},
+    {Py_tp_call, (void *)PyVectorcall_Call},     {Py_tp_descr_get, (void *)Shortcut_descr_get},
+    {Py_tp_getattro, (void *)Shortcut_getattro}, {Py_tp_setattro, (void *)Shortcut_setattro},
+    {Py_tp_repr, (void *)Shortcut_repr},         {Py_tp_methods, Shortcut_methods},
+    {Py_tp_members, Shortcut_members},           {0, NULL},
 };
 PyType_Spec arr_Shortcut_spec = {
     .name = "pygpu._array.Shortcut",
     .basicsize = sizeof(Shortcut),
     .slots = Shortcut_slots,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
 };
 
-/* ---- what Python gives ------------------------------------------------------------------------------------------------------------ */
+/* ---- what Python gives ----------------------------------------------------------------------- */
 
-static const char give_doc[] = "_give(name, value, /)\n--\n\n(name: str, value: Any, /) -> None\n\nWhat ways in C use: classes of arrays, commands of backends.";
+static const char give_doc[] =
+    "_give(name, value, /)\n--\n\n(name: str, value: Any, /) -> None\n\nWhat ways in C use: "
+    "classes of arrays, commands of backends.";
 
 static PyObject *give(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
     if (nargs != 2 || !PyUnicode_Check(args[0])) {
         PyErr_SetString(PyExc_TypeError, "_give: a name and a value are needed");
         return NULL;
     }
-#define X(field)                                                       \
-    if (PyUnicode_CompareWithASCIIString(args[0], #field) == 0) {      \
-        Py_XSETREF(arr_given.field, Py_NewRef(args[1]));               \
-        Py_RETURN_NONE;                                                \
+#define X(field)                                                  \
+    if (PyUnicode_CompareWithASCIIString(args[0], #field) == 0) { \
+        Py_XSETREF(arr_given.field, Py_NewRef(args[1]));          \
+        Py_RETURN_NONE;                                           \
     }
     GIVEN(X)
 #undef X

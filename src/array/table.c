@@ -1,12 +1,15 @@
-/* table.c - KernelTable: the kernels that operators and functions launch without asking Python, by name and kinds of operands. */
+/* table.c - KernelTable: the kernels that operators and functions launch without asking Python, by
+ * name and kinds of operands. */
 #include "shortcut.h"
 
 static PyObject *grid_names; /* ("block", "grid", "stream"), for the life of the process */
 
-/* ---- lifecycle ----------------------------------------------------------------------------------------------------------- */
+/* ---- lifecycle ------------------------------------------------------------------------------- */
 
-PG_DOC(Table_new__doc__, "KernelTable", "cuda, allocate, local", "(cuda: bool, allocate: Callable[[int], Any], local: tuple[int, ...])",
-       "The kernels of a backend that operators launch without asking Python. allocate gives memory; local: the size of a work-group.");
+PG_DOC(Table_new__doc__, "KernelTable", "cuda, allocate, local",
+       "(cuda: bool, allocate: Callable[[int], Any], local: tuple[int, ...])",
+       "The kernels of a backend that operators launch without asking Python. allocate gives "
+       "memory; local: the size of a work-group.");
 static ArgSpec Table_new_args = PG_ARGSPEC(Table_new__doc__);
 
 static PyObject *Table_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -14,7 +17,8 @@ static PyObject *Table_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (pg_args_tuple(&Table_new_args, args, kwargs, a) < 0) {
         return NULL;
     }
-    if (grid_names == NULL && (grid_names = Py_BuildValue("(sss)", "block", "grid", "stream")) == NULL) {
+    if (grid_names == NULL &&
+        (grid_names = Py_BuildValue("(sss)", "block", "grid", "stream")) == NULL) {
         return NULL;
     }
     int cuda = pg_as_bool(a[0], 0);
@@ -80,7 +84,7 @@ static void Table_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* ---- adding -------------------------------------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 static Entry *place(Entry *entries, size_t room, uint64_t key) {
     size_t at = table_place(key);
@@ -108,17 +112,22 @@ static int grow(Table *self) {
     return 0;
 }
 
-PG_DOC(Table_add__doc__, "add", "$self, /, name, kinds, kernel, dtype, per_group, max_groups, group_size",
-       "(name: Any, kinds: tuple[int, ...], kernel: Any, dtype: np.dtype[Any], per_group: int, max_groups: int, group_size: int) -> None",
-       "Launch *kernel* for the operation *name* on contiguous operands of these kinds: NumPy's type number of an array, 32 for an int, 33 for "
-       "a float, 34 + type number for a NumPy number. Its parameters: the result, the operands, the number of items. Groups do per_group items "
+PG_DOC(Table_add__doc__, "add",
+       "$self, /, name, kinds, kernel, dtype, per_group, max_groups, group_size",
+       "(name: Any, kinds: tuple[int, ...], kernel: Any, dtype: np.dtype[Any], per_group: int, "
+       "max_groups: int, group_size: int) -> None",
+       "Launch *kernel* for the operation *name* on contiguous operands of these kinds: NumPy's "
+       "type number of an array, 32 for an int, 33 for "
+       "a float, 34 + type number for a NumPy number. Its parameters: the result, the operands, "
+       "the number of items. Groups do per_group items "
        "each, at most max_groups.");
 static ArgSpec Table_add_args = PG_ARGSPEC(Table_add__doc__);
 
 static int read_kinds(PyObject *obj, int *kinds) {
     Py_ssize_t n = PyTuple_Check(obj) ? PyTuple_GET_SIZE(obj) : -1;
     if (n < 1 || n > CALL_MAX) {
-        PyErr_Format(PyExc_TypeError, "KernelTable.add: kinds must be a tuple of 1 to %d ints", CALL_MAX);
+        PyErr_Format(PyExc_TypeError, "KernelTable.add: kinds must be a tuple of 1 to %d ints",
+                     CALL_MAX);
         return -1;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -135,19 +144,22 @@ static int read_kinds(PyObject *obj, int *kinds) {
     return (int)n;
 }
 
-static PyObject *Table_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Table_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
     Table *self = (Table *)op;
     PyObject *a[7];
     int kinds[CALL_MAX], n;
     size_t sizes[3];
     const char *call = "KernelTable.add";
-    if (pg_args(&Table_add_args, args, nargs, kwnames, a) < 0 || (n = read_kinds(a[1], kinds)) < 0 ||
-        pg_as_size(a[4], call, "per_group", &sizes[0]) < 0 || pg_as_size(a[5], call, "max_groups", &sizes[1]) < 0 ||
+    if (pg_args(&Table_add_args, args, nargs, kwnames, a) < 0 ||
+        (n = read_kinds(a[1], kinds)) < 0 || pg_as_size(a[4], call, "per_group", &sizes[0]) < 0 ||
+        pg_as_size(a[5], call, "max_groups", &sizes[1]) < 0 ||
         pg_as_size(a[6], call, "group_size", &sizes[2]) < 0) {
         return NULL;
     }
     if (!PyArray_DescrCheck(a[3]) || sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0) {
-        PyErr_SetString(PyExc_TypeError, "KernelTable.add: dtype must be a numpy.dtype, sizes positive");
+        PyErr_SetString(PyExc_TypeError,
+                        "KernelTable.add: dtype must be a numpy.dtype, sizes positive");
         return NULL;
     }
     Py_ssize_t id = arr_id(a[0], 1);
@@ -174,7 +186,7 @@ static PyObject *Table_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs
     Py_RETURN_NONE;
 }
 
-/* ---- launching ------------------------------------------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 int args_array(Args *args, PyObject *memory, Py_ssize_t offset) {
     PyObject *number = PyLong_FromSsize_t(offset);
@@ -195,7 +207,8 @@ void args_clear(Args *args) {
     args->n = args->n_owned = 0;
 }
 
-/* Whether it is a pool or allocator of ours, or a method of one: what these return is memory of that size. */
+/* Whether it is a pool or allocator of ours, or a method of one: what these return is memory of
+ * that size. */
 static int is_ours(PyObject *allocator) {
     if (PyMethod_Check(allocator)) {
         allocator = PyMethod_GET_SELF(allocator);
@@ -204,7 +217,9 @@ static int is_ours(PyObject *allocator) {
     }
     PyObject *const types[] = {arr_given.cuda_pools, arr_given.opencl_pools};
     for (int k = 0; k < 2; k++) {
-        for (Py_ssize_t i = 0; types[k] != NULL && PyTuple_CheckExact(types[k]) && i < PyTuple_GET_SIZE(types[k]); i++) {
+        for (Py_ssize_t i = 0;
+             types[k] != NULL && PyTuple_CheckExact(types[k]) && i < PyTuple_GET_SIZE(types[k]);
+             i++) {
             if (PyTuple_GET_ITEM(types[k], i) == (PyObject *)Py_TYPE(allocator)) {
                 return 1;
             }
@@ -213,7 +228,8 @@ static int is_ours(PyObject *allocator) {
     return 0;
 }
 
-PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocator, Py_ssize_t nbytes) {
+PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocator,
+                         Py_ssize_t nbytes) {
     if (allocator != Py_None && nbytes > 0 && !is_ours(allocator)) {
         return PyObject_CallMethod(backend, "allocate", "nO", nbytes, allocator);
     }
@@ -222,18 +238,21 @@ PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocat
         return NULL;
     }
     /* Others' allocators may refuse 0 bytes, as OpenCL does. */
-    PyObject *memory = PyObject_CallOneArg(allocator == Py_None || nbytes == 0 ? self->allocate : allocator, size);
+    PyObject *memory =
+        PyObject_CallOneArg(allocator == Py_None || nbytes == 0 ? self->allocate : allocator, size);
     Py_DECREF(size);
     return memory;
 }
 
-/* The objects that tell a launch how many items there are; kept for the next one. The entry, NULL if it has gone meanwhile, or with an
- * exception: making a tuple may collect garbage, whose code may do anything. */
+/* The objects that tell a launch how many items there are; kept for the next one. The entry, NULL
+ * if it has gone meanwhile, or with an exception: making a tuple may collect garbage, whose code
+ * may do anything. */
 static Entry *set_count(const Table *self, Entry *entry, Py_ssize_t n) {
     uint64_t key = entry->key;
     Py_ssize_t groups = n / entry->per_group + (n % entry->per_group != 0);
     groups = groups > entry->max_groups ? entry->max_groups : groups;
-    PyObject *count = PyLong_FromSsize_t(n), *sizes = Py_BuildValue("(n)", self->cuda ? groups : groups * entry->group_size);
+    PyObject *count = PyLong_FromSsize_t(n),
+             *sizes = Py_BuildValue("(n)", self->cuda ? groups : groups * entry->group_size);
     entry = count != NULL && sizes != NULL ? table_find(self, key) : NULL;
     if (entry == NULL) {
         Py_XDECREF(count);
@@ -246,7 +265,8 @@ static Entry *set_count(const Table *self, Entry *entry, Py_ssize_t n) {
     return entry;
 }
 
-PyObject *table_launch(const Table *self, PyObject *kernel, PyObject *queue, PyObject *sizes, PyObject *local, Args *args) {
+PyObject *table_launch(const Table *self, PyObject *kernel, PyObject *queue, PyObject *sizes,
+                       PyObject *local, Args *args) {
     PyObject **slots = args->slots;
     size_t n = (size_t)args->n;
     PyObject *result;
@@ -272,7 +292,8 @@ PyObject *table_launch_entry(Table *self, uint64_t key, PyObject *queue, Args *a
         return NULL;
     }
     /* Another thread may change the entry while a launch gives up the GIL. */
-    PyObject *kernel = Py_NewRef(entry->kernel), *count = Py_NewRef(entry->n_object), *sizes = Py_NewRef(entry->sizes);
+    PyObject *kernel = Py_NewRef(entry->kernel), *count = Py_NewRef(entry->n_object),
+             *sizes = Py_NewRef(entry->sizes);
     args_put(args, count);
     PyObject *result = table_launch(self, kernel, queue, sizes, self->local, args);
     Py_DECREF(kernel);
@@ -281,7 +302,7 @@ PyObject *table_launch_entry(Table *self, uint64_t key, PyObject *queue, Args *a
     return result;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static PyObject *Table_get_ordered(PyObject *op, void *Py_UNUSED(closure)) {
     Table *self = (Table *)op;
@@ -295,13 +316,17 @@ static int Table_set_ordered(PyObject *op, PyObject *value, void *Py_UNUSED(clos
 }
 
 static PyMemberDef Table_members[] = {
-    {"context", T_OBJECT, offsetof(Table, context), 0, "Any: The context of the arrays, on OpenCL."},
-    {"plans", T_OBJECT_EX, offsetof(Table, plans), READONLY, "Plans: What is remembered by shapes and strides."},
+    {"context", T_OBJECT, offsetof(Table, context), 0,
+     "Any: The context of the arrays, on OpenCL."},
+    {"plans", T_OBJECT_EX, offsetof(Table, plans), READONLY,
+     "Plans: What is remembered by shapes and strides."},
     {NULL, 0, 0, 0, NULL},
 };
-static PyMethodDef Table_methods[] = {{"add", FAST(Table_add), Table_add__doc__}, {NULL, NULL, 0, NULL}};
+static PyMethodDef Table_methods[] = {{"add", FAST(Table_add), Table_add__doc__},
+                                      {NULL, NULL, 0, NULL}};
 static PyGetSetDef Table_getset[] = {
-    {"ordered", Table_get_ordered, Table_set_ordered, "Any: The queue, known to run in order, whose arrays may use the table.", NULL},
+    {"ordered", Table_get_ordered, Table_set_ordered,
+     "Any: The queue, known to run in order, whose arrays may use the table.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot Table_slots[] = {

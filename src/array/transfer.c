@@ -1,7 +1,9 @@
-/* transfer.c - get(), set(), fill() and copies of arrays without gaps: one command of the driver, asked for without Python. */
+/* transfer.c - get(), set(), fill() and copies of arrays without gaps: one command of the driver,
+ * asked for without Python. */
 #include "shortcut.h"
 
-static PyObject *src_offset_word, *dst_offset_word, *blocking_word, *dst_and_blocking_words, *count_and_offset_words; /* names of keywords, for the life of the process */
+static PyObject *src_offset_word, *dst_offset_word, *blocking_word, *dst_and_blocking_words,
+    *count_and_offset_words; /* names of keywords, for the life of the process */
 
 static int make_words(void) {
     if (dst_and_blocking_words == NULL) {
@@ -21,20 +23,24 @@ int arr_can_command(const GPUArray *self) {
         return 0;
     }
     if (table->cuda) {
-        return arr_given.cuda_to != NULL && (self->queue == Py_None || self->offset == 0) && arr_is_current(self->backend);
+        return arr_given.cuda_to != NULL && (self->queue == Py_None || self->offset == 0) &&
+               arr_is_current(self->backend);
     }
-    return arr_given.opencl_copy != NULL && self->queue != Py_None && self->queue == table->ordered &&
+    return arr_given.opencl_copy != NULL && self->queue != Py_None &&
+           self->queue == table->ordered &&
            !PyObject_TypeCheck(self->base_data, (PyTypeObject *)arr_given.opencl_shared);
 }
 
-/* ---- commands -------------------------------------------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
-/* Where a CUDA array begins: its memory, whose end is known and whose uses are counted, or an address inside it. */
+/* Where a CUDA array begins: its memory, whose end is known and whose uses are counted, or an
+ * address inside it. */
 static PyObject *place_of(const GPUArray *self) {
     if (self->offset == 0) {
         return Py_NewRef(self->base_data);
     }
-    PyObject *start = PyNumber_Long(self->base_data), *offset = start != NULL ? PyLong_FromSsize_t(self->offset) : NULL;
+    PyObject *start = PyNumber_Long(self->base_data),
+             *offset = start != NULL ? PyLong_FromSsize_t(self->offset) : NULL;
     PyObject *place = offset != NULL ? PyNumber_Add(start, offset) : NULL;
     Py_XDECREF(start);
     Py_XDECREF(offset);
@@ -72,7 +78,8 @@ static int cuda_read(const GPUArray *self, PyObject *host) {
     return status;
 }
 
-/* A command whose first three arguments are the array's queue and memory and what is copied: the array may get others while it waits. */
+/* A command whose first three arguments are the array's queue and memory and what is copied: the
+ * array may get others while it waits. */
 static PyObject *command(PyObject *function, PyObject *const *args, size_t n, PyObject *names) {
     PyObject *held[] = {Py_NewRef(args[0]), Py_NewRef(args[1]), Py_NewRef(args[2])};
     PyObject *result = PyObject_Vectorcall(function, args, n, names);
@@ -116,15 +123,20 @@ static int opencl_read(const GPUArray *self, PyObject *host) {
 }
 
 int arr_write(GPUArray *self, PyObject *host, int blocking) {
-    return self->size == 0 || ARRAY_ITEMSIZE(self) == 0 ? 0 : self->table->cuda ? cuda_write(self, host) : opencl_write(self, host, blocking);
+    return self->size == 0 || ARRAY_ITEMSIZE(self) == 0 ? 0
+           : self->table->cuda                          ? cuda_write(self, host)
+                                                        : opencl_write(self, host, blocking);
 }
 
 static int read_into(const GPUArray *self, PyObject *host) {
-    return self->size == 0 || ARRAY_ITEMSIZE(self) == 0 ? 0 : self->table->cuda ? cuda_read(self, host) : opencl_read(self, host);
+    return self->size == 0 || ARRAY_ITEMSIZE(self) == 0 ? 0
+           : self->table->cuda                          ? cuda_read(self, host)
+                                                        : opencl_read(self, host);
 }
 
 int arr_copy_items(const GPUArray *self, GPUArray *made, Py_ssize_t nbytes) {
-    PyObject *size = PyLong_FromSsize_t(nbytes), *place = self->table->cuda ? place_of(self) : PyLong_FromSsize_t(self->offset);
+    PyObject *size = PyLong_FromSsize_t(nbytes),
+             *place = self->table->cuda ? place_of(self) : PyLong_FromSsize_t(self->offset);
     int status = -1;
     if (size == NULL || place == NULL || make_words() < 0) {
         goto out;
@@ -142,11 +154,12 @@ out:
     return status;
 }
 
-/* ---- get, set ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- get, set -------------------------------------------------------------------------------- */
 
 /* Whether a blocking copy between the array and a host array is one command. */
 static int can_copy(const GPUArray *self) {
-    return self->flags != 0 && arr_can_command(self) && (!self->table->cuda || self->queue == Py_None);
+    return self->flags != 0 && arr_can_command(self) &&
+           (!self->table->cuda || self->queue == Py_None);
 }
 
 /* A host array of the same dtype, shape and order of items. */
@@ -157,13 +170,20 @@ static int fits(const GPUArray *self, PyObject *host) {
     PyArrayObject *array = (PyArrayObject *)host;
     const PyArray_Descr *dtype = PyArray_DESCR(array);
     int number = dtype->type_num;
-    int same = dtype == self->dtype || (number == self->dtype->type_num && number <= NPY_CLONGDOUBLE && dtype->byteorder == self->dtype->byteorder);
-    return same && PyArray_NDIM(array) == self->ndim && memcmp(PyArray_DIMS(array), ARRAY_SHAPE(self), (size_t)self->ndim * sizeof(npy_intp)) == 0 &&
-           (self->flags & ARRAY_C ? PyArray_IS_C_CONTIGUOUS(array) : PyArray_IS_F_CONTIGUOUS(array));
+    int same = dtype == self->dtype ||
+               (number == self->dtype->type_num && number <= NPY_CLONGDOUBLE &&
+                dtype->byteorder == self->dtype->byteorder);
+    return same && PyArray_NDIM(array) == self->ndim &&
+           memcmp(PyArray_DIMS(array), ARRAY_SHAPE(self), (size_t)self->ndim * sizeof(npy_intp)) ==
+               0 &&
+           (self->flags & ARRAY_C ? PyArray_IS_C_CONTIGUOUS(array)
+                                  : PyArray_IS_F_CONTIGUOUS(array));
 }
 
 static PyObject *get(GPUArray *self, PyObject *given) {
-    if (self == NULL || !can_copy(self) || (given != NULL && given != Py_None && !fits(self, given)) || PyDataType_HASSUBARRAY(self->dtype)) {
+    if (self == NULL || !can_copy(self) ||
+        (given != NULL && given != Py_None && !fits(self, given)) ||
+        PyDataType_HASSUBARRAY(self->dtype)) {
         return NULL;
     }
     PyObject *host = given;
@@ -199,16 +219,20 @@ PyObject *way_cuda_set(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 /* self, queue, ary, async_ */
 PyObject *way_opencl_get(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
-    return self != NULL && (left_out(a[1]) || a[1] == self->queue) && not_set(a[3]) ? get(self, a[2]) : NULL;
+    return self != NULL && (left_out(a[1]) || a[1] == self->queue) && not_set(a[3])
+               ? get(self, a[2])
+               : NULL;
 }
 
 /* self, ary, queue, async_ */
 PyObject *way_opencl_set(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
-    return self != NULL && (left_out(a[2]) || a[2] == self->queue) && not_set(a[3]) ? set(self, a[1]) : NULL;
+    return self != NULL && (left_out(a[2]) || a[2] == self->queue) && not_set(a[3])
+               ? set(self, a[1])
+               : NULL;
 }
 
-/* ---- fill -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- fill ------------------------------------------------------------------------------------ */
 
 static int is_zero(PyObject *value) {
     if (PyFloat_CheckExact(value)) {
@@ -218,12 +242,14 @@ static int is_zero(PyObject *value) {
         return bits == 0; /* not -0.0 */
     }
     int overflow;
-    return PyLong_CheckExact(value) && PyLong_AsLongAndOverflow(value, &overflow) == 0 && overflow == 0;
+    return PyLong_CheckExact(value) && PyLong_AsLongAndOverflow(value, &overflow) == 0 &&
+           overflow == 0;
 }
 
 /* All bytes 0; 0, or -1 with an exception. */
 static int clear(GPUArray *self) {
-    PyObject *nbytes = PyLong_FromSsize_t(self->size * ARRAY_ITEMSIZE(self)), *offset = PyLong_FromSsize_t(self->table->cuda ? 0 : self->offset);
+    PyObject *nbytes = PyLong_FromSsize_t(self->size * ARRAY_ITEMSIZE(self)),
+             *offset = PyLong_FromSsize_t(self->table->cuda ? 0 : self->offset);
     PyObject *place = self->table->cuda ? place_of(self) : NULL;
     int status = -1;
     if (nbytes == NULL || offset == NULL || (self->table->cuda && place == NULL)) {
@@ -245,7 +271,9 @@ out:
 
 int arr_fill_number(GPUArray *self, PyObject *value) {
     static PyObject *copy_word;
-    if ((!PyFloat_CheckExact(value) && !PyLong_CheckExact(value)) || !(self->dtype->type_num <= NPY_CLONGDOUBLE || self->dtype->type_num == NPY_HALF) || self->flags == 0) {
+    if ((!PyFloat_CheckExact(value) && !PyLong_CheckExact(value)) ||
+        !(self->dtype->type_num <= NPY_CLONGDOUBLE || self->dtype->type_num == NPY_HALF) ||
+        self->flags == 0) {
         return 0;
     }
     if (self->size == 0) {

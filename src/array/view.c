@@ -1,24 +1,33 @@
-/* view.c - views in another shape, order of axes or dtype: reshape, ravel, transpose, squeeze, view. */
+/* view.c - views in another shape, order of axes or dtype: reshape, ravel, transpose, squeeze,
+ * view. */
 #include "shortcut.h"
 
-PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides) {
+PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int ndim,
+                   const Py_ssize_t *shape, const Py_ssize_t *strides) {
     if (!of_own_class(self)) { /* a program's class, whose attributes views may have to carry on */
-        PyObject *lengths = pg_tuple_of(shape, ndim), *steps = strides != NULL ? pg_tuple_of(strides, ndim) : Py_NewRef(Py_None);
-        PyObject *made = lengths != NULL && steps != NULL ? PyObject_CallMethod((PyObject *)self, "_view", "OOnO", lengths, steps, offset, dtype) : NULL;
+        PyObject *lengths = pg_tuple_of(shape, ndim),
+                 *steps = strides != NULL ? pg_tuple_of(strides, ndim) : Py_NewRef(Py_None);
+        PyObject *made = lengths != NULL && steps != NULL
+                             ? PyObject_CallMethod((PyObject *)self, "_view", "OOnO", lengths,
+                                                   steps, offset, dtype)
+                             : NULL;
         Py_XDECREF(lengths);
         Py_XDECREF(steps);
         return made;
     }
-    GPUArray *view = (GPUArray *)arr_new_beside(self, dtype, Py_NewRef(self->base_data), ndim, shape, strides);
+    GPUArray *view =
+        (GPUArray *)arr_new_beside(self, dtype, Py_NewRef(self->base_data), ndim, shape, strides);
     if (view != NULL) {
-        if ((offset != 0 && arr_set_offset(view, offset) < 0) || arr_share_events(view, self) < 0) { /* what is done through one counts for the other */
+        if ((offset != 0 && arr_set_offset(view, offset) < 0) ||
+            arr_share_events(view, self) < 0) { /* what is done through one counts for the other */
             Py_CLEAR(view);
         }
     }
     return (PyObject *)view;
 }
 
-/* The ints that follow self, or those of the one tuple or list that does; how many, -1: left to Python. */
+/* The ints that follow self, or those of the one tuple or list that does; how many, -1: left to
+ * Python. */
 static int read_ints(PyObject *const *a, Py_ssize_t n, Py_ssize_t *out) {
     PyObject *const *items = a + 1;
     Py_ssize_t count = n - 1;
@@ -37,7 +46,7 @@ static int read_ints(PyObject *const *a, Py_ssize_t n, Py_ssize_t *out) {
     return (int)count;
 }
 
-/* ---- order of axes ------------------------------------------------------------------------------------------------------------- */
+/* ---- order of axes --------------------------------------------------------------------------- */
 
 static PyObject *reversed(GPUArray *self) {
     Py_ssize_t shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
@@ -94,9 +103,10 @@ PyObject *way_squeeze(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     return arr_view(self, self->dtype, self->offset, ndim, shape, strides);
 }
 
-/* ---- shape --------------------------------------------------------------------------------------------------------------------- */
+/* ---- shape ----------------------------------------------------------------------------------- */
 
-/* The length that -1 stands for, checked against the number of items: 1, or 0 if the shape does not fit. */
+/* The length that -1 stands for, checked against the number of items: 1, or 0 if the shape does not
+ * fit. */
 static int complete(Py_ssize_t *shape, int ndim, Py_ssize_t size) {
     Py_ssize_t known = 1;
     int unknown = -1;
@@ -140,7 +150,7 @@ PyObject *way_ravel(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     return arr_view(self, self->dtype, self->offset, 1, &self->size, NULL);
 }
 
-/* ---- dtype ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- dtype ----------------------------------------------------------------------------------- */
 
 PyObject *way_view(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
@@ -149,7 +159,8 @@ PyObject *way_view(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
         return NULL;
     }
     if (left_out(a[1])) {
-        return arr_view(self, self->dtype, self->offset, self->ndim, ARRAY_SHAPE(self), ARRAY_STRIDES(self));
+        return arr_view(self, self->dtype, self->offset, self->ndim, ARRAY_SHAPE(self),
+                        ARRAY_STRIDES(self));
     }
     PyArray_Descr *dtype = arr_read_dtype(a[1]);
     if (dtype == NULL) {
@@ -158,7 +169,8 @@ PyObject *way_view(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     PyObject *view = NULL;
     Py_ssize_t old = ARRAY_ITEMSIZE(self), new = (Py_ssize_t)PyDataType_ELSIZE(dtype);
     if (old == new) {
-        view = arr_view(self, dtype, self->offset, self->ndim, ARRAY_SHAPE(self), ARRAY_STRIDES(self));
+        view =
+            arr_view(self, dtype, self->offset, self->ndim, ARRAY_SHAPE(self), ARRAY_STRIDES(self));
     } else if (self->ndim > 0 && (self->flags & ARRAY_C)) {
         memcpy(shape, ARRAY_SHAPE(self), (size_t)self->ndim * sizeof *shape);
         Py_ssize_t *last = &shape[self->ndim - 1];

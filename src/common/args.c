@@ -86,12 +86,15 @@ static int set_keyword(ArgSpec *spec, PyObject *key, PyObject *value, PyObject *
         }
     }
     if (i == spec->n) {
-        PyErr_Format(PyExc_TypeError, PyUnicode_Check(key) ? "%s() got an unexpected keyword argument '%S'" : "%s(): keywords must be strings, not %R",
+        PyErr_Format(PyExc_TypeError,
+                     PyUnicode_Check(key) ? "%s() got an unexpected keyword argument '%S'"
+                                          : "%s(): keywords must be strings, not %R",
                      spec->function, key);
         return -1;
     }
     if (out[i] != NULL) {
-        PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", spec->function, key);
+        PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", spec->function,
+                     key);
         return -1;
     }
     out[i] = value;
@@ -101,7 +104,8 @@ static int set_keyword(ArgSpec *spec, PyObject *key, PyObject *value, PyObject *
 static int check_required(const ArgSpec *spec, PyObject **out) {
     for (int i = 0; i < spec->n_required; i++) {
         if (out[i] == NULL) {
-            PyErr_Format(PyExc_TypeError, "%s() missing required argument '%U' (pos %d)", spec->function, spec->names[i], i + 1);
+            PyErr_Format(PyExc_TypeError, "%s() missing required argument '%U' (pos %d)",
+                         spec->function, spec->names[i], i + 1);
             return -1;
         }
     }
@@ -113,8 +117,8 @@ static int set_positional(ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs
         return -1;
     }
     if (nargs > spec->n_positional) {
-        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional argument%s (%zd given)", spec->function, spec->n_positional,
-                     spec->n_positional == 1 ? "" : "s", nargs);
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional argument%s (%zd given)",
+                     spec->function, spec->n_positional, spec->n_positional == 1 ? "" : "s", nargs);
         return -1;
     }
     for (int i = 0; i < spec->n; i++) {
@@ -123,7 +127,8 @@ static int set_positional(ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs
     return 0;
 }
 
-int pg_args(ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **out) {
+int pg_args(ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+            PyObject **out) {
     nargs = PyVectorcall_NARGS((size_t)nargs);
     if (set_positional(spec, args, nargs, out) < 0) {
         return -1;
@@ -153,9 +158,12 @@ int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **ou
     return check_required(spec, out);
 }
 
-PyObject *pg_call_by_tuple(ternaryfunc call, PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
-    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), n_keywords = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
-    PyObject *positional = PyTuple_New(nargs), *keywords = n_keywords > 0 ? PyDict_New() : NULL, *result = NULL;
+PyObject *pg_call_by_tuple(ternaryfunc call, PyObject *callable, PyObject *const *args,
+                           size_t nargsf, PyObject *kwnames) {
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf),
+               n_keywords = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
+    PyObject *positional = PyTuple_New(nargs), *keywords = n_keywords > 0 ? PyDict_New() : NULL,
+             *result = NULL;
     if (positional == NULL || (n_keywords > 0 && keywords == NULL)) {
         goto done;
     }

@@ -1,8 +1,9 @@
 /* bins.c - size classes of the memory pools.
  *
- * A size is written as 2**e * 1.m in binary; its bin is (e, the first leading_bits bits of m). All sizes of a bin get blocks of
- * the largest size in it, so a block wastes less than 2**-leading_bits of itself, and every freed block serves its whole bin.
- */
+ * A size is written as 2**e * 1.m in binary; its bin is (e, the first leading_bits bits of m). All
+ * sizes of a bin get blocks of the largest size in it, so a block wastes less than 2**-leading_bits
+ * of itself, and every freed block serves its whole
+ * bin. */
 #include "bins.h"
 
 static unsigned highest_bit(size_t size) {
@@ -19,7 +20,8 @@ static unsigned highest_bit(size_t size) {
 
 uint32_t pg_bin_number(size_t size, unsigned leading_bits) {
     unsigned exponent = highest_bit(size);
-    size_t first = exponent >= leading_bits ? size >> (exponent - leading_bits) : size << (leading_bits - exponent);
+    size_t first = exponent >= leading_bits ? size >> (exponent - leading_bits)
+                                            : size << (leading_bits - exponent);
     uint32_t mantissa = (uint32_t)first & ((1u << leading_bits) - 1u);
     return (uint32_t)exponent << leading_bits | mantissa;
 }

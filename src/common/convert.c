@@ -1,4 +1,5 @@
-/* convert.c - Python objects to C integers, sizes and host buffers, with errors that name the call and the argument. */
+/* convert.c - Python objects to C integers, sizes and host buffers, with errors that name the call
+ * and the argument. */
 #include "pg.h"
 
 const char *pg_type_name(PyObject *obj) {
@@ -14,7 +15,8 @@ static PyObject *as_index(PyObject *obj, const char *call, const char *name) {
     PyObject *index = PyNumber_Index(obj);
     if (index == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "%s: %s must be an integer, not %s", call, name, pg_type_name(obj));
+        PyErr_Format(PyExc_TypeError, "%s: %s must be an integer, not %s", call, name,
+                     pg_type_name(obj));
     }
     return index;
 }
@@ -26,7 +28,8 @@ static int out_of_range(const char *call, const char *name, PyObject *value, con
         PyErr_Clear();
         PyErr_Format(PyExc_OverflowError, "%s: %s is out of range (%s)", call, name, range);
     } else {
-        PyErr_Format(PyExc_OverflowError, "%s: %s = %U is out of range (%s)", call, name, text, range);
+        PyErr_Format(PyExc_OverflowError, "%s: %s = %U is out of range (%s)", call, name, text,
+                     range);
         Py_DECREF(text);
     }
     return -1;
@@ -87,7 +90,8 @@ int pg_as_size(PyObject *obj, const char *call, const char *name, size_t *out) {
     int result = 0;
     if (value < 0) {
         if (!PyErr_Occurred()) {
-            PyErr_Format(PyExc_ValueError, "%s: %s must not be negative, got %zd", call, name, value);
+            PyErr_Format(PyExc_ValueError, "%s: %s must not be negative, got %zd", call, name,
+                         value);
             result = -1;
         } else {
             result = out_of_range(call, name, index, "0 <= value < 2**63");
@@ -98,14 +102,17 @@ int pg_as_size(PyObject *obj, const char *call, const char *name, size_t *out) {
     return result;
 }
 
-int pg_as_bool(PyObject *obj, int otherwise) { return obj == NULL ? otherwise : PyObject_IsTrue(obj); }
+int pg_as_bool(PyObject *obj, int otherwise) {
+    return obj == NULL ? otherwise : PyObject_IsTrue(obj);
+}
 
 int pg_as_sizes(PyObject *obj, const char *call, const char *name, size_t *out, int max) {
     if (PyLong_Check(obj) || PyArray_IsScalar(obj, Integer)) {
         return pg_as_size(obj, call, name, out) < 0 ? -1 : 1;
     }
     if ((PyList_Check(obj) || PyTuple_Check(obj)) && PySequence_Fast_GET_SIZE(obj) > max) {
-        PyErr_Format(PyExc_ValueError, "%s: %s has %zd entries, at most %d are allowed", call, name, PySequence_Fast_GET_SIZE(obj), max);
+        PyErr_Format(PyExc_ValueError, "%s: %s has %zd entries, at most %d are allowed", call, name,
+                     PySequence_Fast_GET_SIZE(obj), max);
         return -1;
     }
     PyObject *items = pg_tuple(obj, call, name, "integers", max);
@@ -123,7 +130,8 @@ int pg_as_sizes(PyObject *obj, const char *call, const char *name, size_t *out, 
     return (int)n;
 }
 
-PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char *of, Py_ssize_t max) {
+PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char *of,
+                   Py_ssize_t max) {
     if (PyTuple_CheckExact(obj) && PyTuple_GET_SIZE(obj) <= max) {
         return Py_NewRef(obj);
     }
@@ -134,7 +142,8 @@ PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char
     if (iterator == NULL) {
         if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)) {
             PyErr_Clear();
-            PyErr_Format(PyExc_TypeError, "%s: %s must be a sequence of %s, not %s", call, name, of, pg_type_name(obj));
+            PyErr_Format(PyExc_TypeError, "%s: %s must be a sequence of %s, not %s", call, name, of,
+                         pg_type_name(obj));
         }
         return NULL;
     }
@@ -194,7 +203,8 @@ int pg_check_items(const Py_buffer *view, const char *call, const char *name) {
                 break;
             }
         } else if (*at == 'O') {
-            PyErr_Format(PyExc_TypeError, "%s: %s holds Python objects, which a device cannot use", call, name);
+            PyErr_Format(PyExc_TypeError, "%s: %s holds Python objects, which a device cannot use",
+                         call, name);
             return -1;
         }
     }
@@ -204,9 +214,13 @@ int pg_check_items(const Py_buffer *view, const char *call, const char *name) {
 int pg_get_buffer(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view) {
     if (PyArray_CheckExact(obj)) { /* NumPy would describe the items first, which takes longer */
         PyArrayObject *array = (PyArrayObject *)obj;
-        int flags = PyArray_FLAGS(array), may_write = (flags & NPY_ARRAY_WRITEABLE) != 0 && (unsigned)flags >> 31 == 0; /* the last: with a warning */
-        if ((flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)) && (may_write || !write) && !PyDataType_REFCHK(PyArray_DESCR(array))) {
-            return PyBuffer_FillInfo(view, obj, PyArray_DATA(array), PyArray_NBYTES(array), !may_write, PyBUF_SIMPLE);
+        int flags = PyArray_FLAGS(array),
+            may_write = (flags & NPY_ARRAY_WRITEABLE) != 0 &&
+                        (unsigned)flags >> 31 == 0; /* the last: with a warning */
+        if ((flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)) && (may_write || !write) &&
+            !PyDataType_REFCHK(PyArray_DESCR(array))) {
+            return PyBuffer_FillInfo(view, obj, PyArray_DATA(array), PyArray_NBYTES(array),
+                                     !may_write, PyBUF_SIMPLE);
         }
     }
     return pg_get_view(obj, call, name, write, view);
@@ -216,20 +230,25 @@ int pg_get_view(PyObject *obj, const char *call, const char *name, int write, Py
     if (PyArray_Check(obj)) {
         PyArrayObject *array = (PyArrayObject *)obj;
         if (PyDataType_REFCHK(PyArray_DESCR(array))) {
-            PyErr_Format(PyExc_TypeError, "%s: %s holds Python objects (dtype %S), which a device cannot use", call, name,
-                         (PyObject *)PyArray_DESCR(array));
+            PyErr_Format(PyExc_TypeError,
+                         "%s: %s holds Python objects (dtype %S), which a device cannot use", call,
+                         name, (PyObject *)PyArray_DESCR(array));
             return -1;
         }
         if (!PyArray_IS_C_CONTIGUOUS(array) && !PyArray_IS_F_CONTIGUOUS(array)) {
-            PyErr_Format(PyExc_ValueError, "%s: %s is not contiguous; pass numpy.ascontiguousarray(...) or copy it", call, name);
+            PyErr_Format(PyExc_ValueError,
+                         "%s: %s is not contiguous; pass numpy.ascontiguousarray(...) or copy it",
+                         call, name);
             return -1;
         }
         if (write && !PyArray_ISWRITEABLE(array)) {
-            PyErr_Format(PyExc_ValueError, "%s: %s is read-only, and the call writes to it", call, name);
+            PyErr_Format(PyExc_ValueError, "%s: %s is read-only, and the call writes to it", call,
+                         name);
             return -1;
         }
     }
-    int flags = PyBUF_ANY_CONTIGUOUS | (write ? PyBUF_WRITABLE : 0) | (PyArray_Check(obj) ? 0 : PyBUF_FORMAT);
+    int flags = PyBUF_ANY_CONTIGUOUS | (write ? PyBUF_WRITABLE : 0) |
+                (PyArray_Check(obj) ? 0 : PyBUF_FORMAT);
     if (PyObject_GetBuffer(obj, view, flags) == 0) {
         if (pg_check_items(view, call, name) < 0) {
             PyBuffer_Release(view);
@@ -237,17 +256,22 @@ int pg_get_view(PyObject *obj, const char *call, const char *name, int write, Py
         }
         return 0;
     }
-    if (PyArray_Check(obj) && (PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_BufferError))) {
+    if (PyArray_Check(obj) &&
+        (PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_BufferError))) {
         /* A dtype without a buffer format (datetime64, for one) still has plain bytes. */
         PyErr_Clear();
-        return PyBuffer_FillInfo(view, obj, PyArray_DATA((PyArrayObject *)obj), PyArray_NBYTES((PyArrayObject *)obj), !write, PyBUF_SIMPLE);
+        return PyBuffer_FillInfo(view, obj, PyArray_DATA((PyArrayObject *)obj),
+                                 PyArray_NBYTES((PyArrayObject *)obj), !write, PyBUF_SIMPLE);
     }
     if (PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "%s: %s must be host memory (an ndarray, bytes, bytearray, ...), not %s", call, name, pg_type_name(obj));
+        PyErr_Format(PyExc_TypeError,
+                     "%s: %s must be host memory (an ndarray, bytes, bytearray, ...), not %s", call,
+                     name, pg_type_name(obj));
     } else if (PyErr_ExceptionMatches(PyExc_BufferError)) {
         PyErr_Clear();
-        PyErr_Format(PyExc_BufferError, "%s: %s is not %scontiguous memory", call, name, write ? "writable " : "");
+        PyErr_Format(PyExc_BufferError, "%s: %s is not %scontiguous memory", call, name,
+                     write ? "writable " : "");
     }
     return -1;
 }

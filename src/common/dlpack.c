@@ -1,6 +1,7 @@
 /* dlpack.c - capsules of DLPack over memory of ours.
  *
- * A consumer may drop what it got in any thread, with or without the GIL, also after the interpreter has gone. */
+ * A consumer may drop what it got in any thread, with or without the GIL, also after the
+ * interpreter has gone. */
 #include "dlpack.h"
 #include <stdatomic.h>
 
@@ -22,7 +23,8 @@ static void export_drop(Export *self) {
     }
 }
 
-/* A consumer that fails half way may call the deleter and leave the capsule as if it had not (PyTorch does, of devices that it does not know). */
+/* A consumer that fails half way may call the deleter and leave the capsule as if it had not
+ * (PyTorch does, of devices that it does not know). */
 static void export_end(Export *self) {
     if (atomic_exchange(&self->ended, 1)) {
         return;
@@ -41,8 +43,12 @@ static void export_end(Export *self) {
     export_drop(self);
 }
 
-static void delete_plain(DLManagedTensor *tensor) { export_end(tensor->manager); }
-static void delete_versioned(DLManagedTensorVersioned *tensor) { export_end(tensor->manager); }
+static void delete_plain(DLManagedTensor *tensor) {
+    export_end(tensor->manager);
+}
+static void delete_versioned(DLManagedTensorVersioned *tensor) {
+    export_end(tensor->manager);
+}
 
 static void drop_capsule(PyObject *capsule) { /* a consumer renames what it has taken over */
     Export *self = PyCapsule_GetContext(capsule);
@@ -52,7 +58,8 @@ static void drop_capsule(PyObject *capsule) { /* a consumer renames what it has 
     export_drop(self);
 }
 
-PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*let_go)(PyObject *), int versioned, uint64_t flags) {
+PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*let_go)(PyObject *),
+                            int versioned, uint64_t flags) {
     size_t n = (size_t)tensor->ndim;
     Export *self = PyMem_RawCalloc(1, sizeof *self + 2 * n * sizeof self->dims[0]);
     if (self == NULL) {

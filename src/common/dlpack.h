@@ -1,17 +1,30 @@
-/* dlpack.h - the structures of DLPack's specification, version 1.0, and its plain ones from before; capsules of them. */
+/* dlpack.h - the structures of DLPack's specification, version 1.0, and its plain ones from before;
+ * capsules of them. */
 #ifndef PG_DLPACK_H
 #define PG_DLPACK_H
 
 #include "pg.h"
 
-enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_OPENCL = 4, DL_ROCM_HOST = 11, DL_CUDA_MANAGED = 13 };
+enum {
+    DL_CPU = 1,
+    DL_CUDA = 2,
+    DL_CUDA_HOST = 3,
+    DL_OPENCL = 4,
+    DL_ROCM_HOST = 11,
+    DL_CUDA_MANAGED = 13
+};
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
 enum { DL_READ_ONLY = 1, DL_IS_COPIED = 2 };
 #define DL_MAJOR 1
 #define DL_MINOR 0
 
-typedef struct { int32_t type, id; } DLDevice;
-typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
+typedef struct {
+    int32_t type, id;
+} DLDevice;
+typedef struct {
+    uint8_t code, bits;
+    uint16_t lanes;
+} DLDataType;
 typedef struct {
     void *data;
     DLDevice device;
@@ -28,7 +41,9 @@ typedef struct DLManagedTensor {
 } DLManagedTensor;
 
 typedef struct DLManagedTensorVersioned {
-    struct { uint32_t major, minor; } version;
+    struct {
+        uint32_t major, minor;
+    } version;
     void *manager;
     void (*deleter)(struct DLManagedTensorVersioned *);
     uint64_t flags;
@@ -36,12 +51,14 @@ typedef struct DLManagedTensorVersioned {
 } DLManagedTensorVersioned;
 
 /* Names of capsules: of those that nobody has taken over yet, and of those that somebody has. */
-#define DL_PLAIN "dltensor"
-#define DL_VERSIONED "dltensor_versioned"
-#define DL_USED_PLAIN "used_dltensor"
+#define DL_PLAIN          "dltensor"
+#define DL_VERSIONED      "dltensor_versioned"
+#define DL_USED_PLAIN     "used_dltensor"
 #define DL_USED_VERSIONED "used_dltensor_versioned"
 
-/* A capsule that keeps *owner*; shape and strides are copied. let_go: called before the owner is dropped, with the GIL; NULL: nothing. */
-PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner, void (*let_go)(PyObject *owner), int versioned, uint64_t flags);
+/* A capsule that keeps *owner*; shape and strides are copied. let_go: called before the owner is
+ * dropped, with the GIL; NULL: nothing. */
+PyObject *pg_dlpack_capsule(const DLTensor *tensor, PyObject *owner,
+                            void (*let_go)(PyObject *owner), int versioned, uint64_t flags);
 
 #endif

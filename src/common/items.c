@@ -1,5 +1,5 @@
-/* items.c - what a kernel's pointer points to, compared with the dtype of the memory it is given.
- */
+/* items.c - what a kernel's pointer points to, compared with the dtype of the memory it is
+ * given. */
 #include "pg.h"
 
 /* Whether numbers of a NumPy kind and size [bytes] are what the kernel reads: of one size, and

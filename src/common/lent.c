@@ -1,4 +1,5 @@
-/* lent.c - ndarrays over memory that can be taken back: they are known by a weak reference, and made empty then. */
+/* lent.c - ndarrays over memory that can be taken back: they are known by a weak reference, and
+ * made empty then. */
 #include "pg.h"
 
 PyArrayObject *pg_lent_array(PyObject *weak) {

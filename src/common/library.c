@@ -7,22 +7,29 @@
 #ifdef _WIN32
 #include <windows.h>
 
-/* Paths come as UTF-8, which the functions for narrow characters would read in the system's code page. */
+/* Paths come as UTF-8, which the functions for narrow characters would read in the system's code
+ * page. */
 void *pg_library_open(const char *path, int global, char *error, size_t error_size) {
     (void)global;
     int length = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
     wchar_t *wide = length > 0 ? malloc((size_t)length * sizeof *wide) : NULL;
     HMODULE library = NULL;
-    if (wide == NULL || MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, length) == 0) {
-        snprintf(error, error_size, "the path is no UTF-8, or there is no memory for it (error %lu)", GetLastError());
+    if (wide == NULL ||
+        MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, length) == 0) {
+        snprintf(error, error_size,
+                 "the path is no UTF-8, or there is no memory for it (error %lu)", GetLastError());
     } else if ((library = LoadLibraryW(wide)) == NULL) {
         snprintf(error, error_size, "LoadLibrary failed with error %lu", GetLastError());
     }
     free(wide);
     return (void *)library;
 }
-void pg_library_close(void *library) { FreeLibrary((HMODULE)library); }
-void *pg_library_symbol(void *library, const char *name) { return (void *)GetProcAddress((HMODULE)library, name); }
+void pg_library_close(void *library) {
+    FreeLibrary((HMODULE)library);
+}
+void *pg_library_symbol(void *library, const char *name) {
+    return (void *)GetProcAddress((HMODULE)library, name);
+}
 
 #else
 #include <dlfcn.h>
@@ -35,8 +42,12 @@ void *pg_library_open(const char *path, int global, char *error, size_t error_si
     }
     return library;
 }
-void pg_library_close(void *library) { dlclose(library); }
-void *pg_library_symbol(void *library, const char *name) { return dlsym(library, name); }
+void pg_library_close(void *library) {
+    dlclose(library);
+}
+void *pg_library_symbol(void *library, const char *name) {
+    return dlsym(library, name);
+}
 #endif
 
 void *pg_library_load(PyObject *path, size_t room, const char *taken) {

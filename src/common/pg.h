@@ -1,7 +1,8 @@
-/* pg.h - what every C file of pygpu shares: Python, argument parsing, conversions, libraries, driver-call traps.
+/* pg.h - what every C file of pygpu shares: Python, argument parsing, conversions, libraries,
+ * driver-call traps.
  *
- * This is the only file that includes Python.h and NumPy's headers.
- */
+ * This is the only file that includes Python.h and NumPy's
+ * headers. */
 #ifndef PG_H
 #define PG_H
 
@@ -25,116 +26,134 @@
 #include <string.h>
 
 #if defined(__GNUC__) || defined(__clang__)
-#define PG_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define PG_UNLIKELY(x)           __builtin_expect(!!(x), 0)
 #define PG_PRINTF(format, first) __attribute__((format(printf, format, first)))
 #else
 #define PG_UNLIKELY(x) (x)
 #define PG_PRINTF(format, first)
 #endif
 
-/* The body of a function that ends in (..., const char *format, ...): makes *text*, a new str of what it was given, evaluates
- * *use* with it unless there is no memory, and returns *result*. */
-#define PG_FORMATTED(text, use, result)                            \
-    va_list arguments;                                             \
-    va_start(arguments, format);                                   \
-    PyObject *text = PyUnicode_FromFormatV(format, arguments);     \
-    va_end(arguments);                                             \
-    if (text != NULL) {                                            \
-        use;                                                       \
-        Py_DECREF(text);                                           \
-    }                                                              \
+/* The body of a function that ends in (..., const char *format, ...): makes *text*, a new str of
+ * what it was given, evaluates *use* with it unless there is no memory, and returns *result*. */
+#define PG_FORMATTED(text, use, result)                        \
+    va_list arguments;                                         \
+    va_start(arguments, format);                               \
+    PyObject *text = PyUnicode_FromFormatV(format, arguments); \
+    va_end(arguments);                                         \
+    if (text != NULL) {                                        \
+        use;                                                   \
+        Py_DECREF(text);                                       \
+    }                                                          \
     return result
 
-/* ---- signatures: the docstring is the parser's table -------------------------------------------------------- */
+/* ---- signatures: the docstring is the parser's table ----------------------------------------- */
 
-/* Defines VAR as a docstring: the text signature that inspect reads, the typed signature that the stubs read, the text. */
-#define PG_DOC(VAR, name, signature, typed, text) static const char VAR[] = name "(" signature ")\n--\n\n" typed "\n\n" text
+/* Defines VAR as a docstring: the text signature that inspect reads, the typed signature that the
+ * stubs read, the text. */
+#define PG_DOC(VAR, name, signature, typed, text) \
+    static const char VAR[] = name "(" signature ")\n--\n\n" typed "\n\n" text
 
 #define PG_MAX_ARGS 20
 
 typedef struct {
     const char *doc;
-    char function[48];              /* for messages */
+    char function[48];               /* for messages */
     int n, n_required, n_positional; /* n_positional: arguments after it are keyword-only */
     int ready;
-    PyObject *names[PG_MAX_ARGS];   /* interned, kept for the life of the process */
+    PyObject *names[PG_MAX_ARGS]; /* interned, kept for the life of the process */
 } ArgSpec;
 
-#define PG_ARGSPEC(DOC) {.doc = DOC}
+#define PG_ARGSPEC(DOC) \
+    { .doc = DOC }
 
-/* Fills out[0..n) with borrowed references, NULL where an optional argument was left out. -1 with TypeError. */
-int pg_args(ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **out);
+/* Fills out[0..n) with borrowed references, NULL where an optional argument was left out. -1 with
+ * TypeError. */
+int pg_args(ArgSpec *spec, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+            PyObject **out);
 /* The same for tp_new: a tuple and a dict. */
 int pg_args_tuple(ArgSpec *spec, PyObject *args, PyObject *kwargs, PyObject **out);
 
 #define FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
-#define PG_NEW(type) ((type)->tp_alloc((type), 0))
+#define PG_NEW(type)   ((type)->tp_alloc((type), 0))
 
-#define PG_VECTORCALL(prefix) PyObject *prefix##_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-/* Name_construct for tp_new and prefix_vectorcall for tp_vectorcall (which has no slot: the module sets it, and subclasses do not
- * inherit it) by Name_make(type, arguments). */
-#define PG_NEW_BY(Name, prefix, n_args)                                                                                \
-    static PyObject *Name##_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {                                \
-        PyObject *a[n_args];                                                                                           \
-        return pg_args_tuple(&Name##_args, args, kwargs, a) < 0 ? NULL : Name##_make(type, a);                         \
-    }                                                                                                                  \
-    PG_VECTORCALL(prefix) {                                                                                            \
-        PyObject *a[n_args];                                                                                           \
-        return pg_args(&Name##_args, args, (Py_ssize_t)nargsf, kwnames, a) < 0 ? NULL : Name##_make((PyTypeObject *)type, a); \
+#define PG_VECTORCALL(prefix)                                                            \
+    PyObject *prefix##_vectorcall(PyObject * type, PyObject *const *args, size_t nargsf, \
+                                  PyObject *kwnames)
+/* Name_construct for tp_new and prefix_vectorcall for tp_vectorcall (which has no slot: the module
+ * sets it, and subclasses do not inherit it) by Name_make(type, arguments). */
+#define PG_NEW_BY(Name, prefix, n_args)                                                        \
+    static PyObject *Name##_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {  \
+        PyObject *a[n_args];                                                                   \
+        return pg_args_tuple(&Name##_args, args, kwargs, a) < 0 ? NULL : Name##_make(type, a); \
+    }                                                                                          \
+    PG_VECTORCALL(prefix) {                                                                    \
+        PyObject *a[n_args];                                                                   \
+        return pg_args(&Name##_args, args, (Py_ssize_t)nargsf, kwnames, a) < 0                 \
+                   ? NULL                                                                      \
+                   : Name##_make((PyTypeObject *)type, a);                                     \
     }
 
 /* The arguments of a vectorcall as tuple and dict, for a tp_call. */
-PyObject *pg_call_by_tuple(ternaryfunc call, PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+PyObject *pg_call_by_tuple(ternaryfunc call, PyObject *callable, PyObject *const *args,
+                           size_t nargsf, PyObject *kwnames);
 
-/* ---- conversions: each names the call and the argument in its error ------------------------------------------ */
+/* ---- conversions: each names the call and the argument in its error -------------------------- */
 
-int pg_as_size(PyObject *obj, const char *call, const char *name, size_t *out);       /* 0 <= x < 2**63 */
-int pg_as_u64(PyObject *obj, const char *call, const char *name, uint64_t *out);      /* 0 <= x < 2**64 */
+int pg_as_size(PyObject *obj, const char *call, const char *name, size_t *out); /* 0 <= x < 2**63 */
+int pg_as_u64(PyObject *obj, const char *call, const char *name,
+              uint64_t *out); /* 0 <= x < 2**64 */
 int pg_as_i64(PyObject *obj, const char *call, const char *name, int64_t *out);
 int pg_as_u32(PyObject *obj, const char *call, const char *name, uint32_t *out);
-int pg_as_bool(PyObject *obj, int otherwise);                                         /* NULL gives otherwise; -1 on error */
-/* Reads at most max non-negative integers from an int or an iterable; returns how many, -1 on error. */
+int pg_as_bool(PyObject *obj, int otherwise); /* NULL gives otherwise; -1 on error */
+/* Reads at most max non-negative integers from an int or an iterable; returns how many, -1 on
+ * error. */
 int pg_as_sizes(PyObject *obj, const char *call, const char *name, size_t *out, int max);
-/* The items of any iterable but str and bytes, at most max of them, so that one without an end is an error too. */
-PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char *of, Py_ssize_t max);
+/* The items of any iterable but str and bytes, at most max of them, so that one without an end is
+ * an error too. */
+PyObject *pg_tuple(PyObject *obj, const char *call, const char *name, const char *of,
+                   Py_ssize_t max);
 PyObject *pg_tuple_of(const Py_ssize_t *values, int n);
 /* Overflow-safe a * b and a + b; return -1 without an exception if the result does not fit. */
 int pg_mul(size_t a, size_t b, size_t *out);
 int pg_add(size_t a, size_t b, size_t *out);
-/* A contiguous (C or Fortran) host buffer; refuses object dtypes and, if write, read-only memory. */
+/* A contiguous (C or Fortran) host buffer; refuses object dtypes and, if write, read-only
+ * memory. */
 int pg_get_buffer(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view);
-int pg_get_view(PyObject *obj, const char *call, const char *name, int write, Py_buffer *view); /* the same with its shape */
+int pg_get_view(PyObject *obj, const char *call, const char *name, int write,
+                Py_buffer *view); /* the same with its shape */
 /* -1 with a TypeError if the items of a view, whose format was asked for, are Python objects. */
 int pg_check_items(const Py_buffer *view, const char *call, const char *name);
 const char *pg_type_name(PyObject *obj);
 
-/* ---- arrays over memory that can be taken back ------------------------------------------------------------------ */
+/* ---- arrays over memory that can be taken back ----------------------------------------------- */
 
-/* The array of a weak reference (NULL: there is none), a new reference; NULL, without an exception, if it is gone. */
+/* The array of a weak reference (NULL: there is none), a new reference; NULL, without an exception,
+ * if it is gone. */
 PyArrayObject *pg_lent_array(PyObject *weak);
 /* Makes that array empty. One without axes keeps an item: *scalar*, memory of its size. */
 void pg_lent_empty(PyObject *weak, void *scalar);
 
-/* ---- shared libraries ------------------------------------------------------------------------------------------ */
+/* ---- shared libraries ------------------------------------------------------------------------ */
 
 void *pg_library_open(const char *path, int global, char *error, size_t error_size);
-/* The library at a path that fits into *room* bytes with its end; taken: why none can be opened (it is loaded already), or NULL.
- * NULL with an OSError in the linker's own words. */
+/* The library at a path that fits into *room* bytes with its end; taken: why none can be opened (it
+ * is loaded already), or NULL. NULL with an OSError in the linker's own words. */
 void *pg_library_load(PyObject *path, size_t room, const char *taken);
 void pg_library_close(void *library);
 void *pg_library_symbol(void *library, const char *name);
 
-/* ---- traps: a driver call looks at pg_trap first ---------------------------------------------------------------- */
+/* ---- traps: a driver call looks at pg_trap first --------------------------------------------- */
 
-/* Not zero while faults are armed, calls are counted, or in a forked child: one branch on a hot path serves all. */
+/* Not zero while faults are armed, calls are counted, or in a forked child: one branch on a hot
+ * path serves all. */
 extern int pg_trap;
-#define PG_TRAP_FAULT 1
-#define PG_TRAP_COUNT 2
+#define PG_TRAP_FAULT  1
+#define PG_TRAP_COUNT  2
 #define PG_TRAP_FORKED 4
-#define PG_TRAP_HELD 8 /* of the calls, those made with the GIL held are counted */
+#define PG_TRAP_HELD   8 /* of the calls, those made with the GIL held are counted */
 
 #define PG_STATUS_MISSING (-90001) /* the library does not have this function */
-#define PG_STATUS_FORKED (-90002)  /* called in a child of fork() */
+#define PG_STATUS_FORKED  (-90002) /* called in a child of fork() */
 
 typedef struct {
     const char *name; /* row of the function list; NULL: none armed */
@@ -150,9 +169,11 @@ void pg_trap_watch_fork(void);
 
 /* What the modules' hooks for tests share. n functions or kinds, each with its name. */
 typedef const char *(*PgNameOf)(int i);
-#define PG_FAULT_DOC(VAR)                                                                                                                 \
-    PG_DOC(VAR, "_fault", "name, code, nth=1, times=1", "(name: str | None, code: int, nth: int = 1, times: int = 1) -> None",            \
-           "Make the *nth* next call of the driver function *name*, and times - 1 more, return *code* without being made.\n\n"            \
+#define PG_FAULT_DOC(VAR)                                                                        \
+    PG_DOC(VAR, "_fault", "name, code, nth=1, times=1",                                          \
+           "(name: str | None, code: int, nth: int = 1, times: int = 1) -> None",                \
+           "Make the *nth* next call of the driver function *name*, and times - 1 more, return " \
+           "*code* without being made.\n\n"                                                      \
            "None ends it. For tests only.")
 PyObject *pg_fault_arm(PyObject *const *a, PgNameOf name_of, int n); /* a: of the signature above */
 PyObject *pg_counts(const long *counts, PgNameOf name_of, int n, int with_zeros);
@@ -189,12 +210,14 @@ static inline int pg_items_right(const PgItems *items, const PyArray_Descr *dtyp
     return items->right == dtype || pg_items_unchecked(items);
 }
 
-/* ---- threads --------------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 int pg_is_main_thread(void);
-double pg_seconds(void);      /* monotonic */
-/* The interpreter is being taken apart: atexit's functions have run, objects are dropped in any order. */
-/* A number in hexadecimal, for the formats of exceptions, in which %llx stands for nothing before Python 3.12. */
+double pg_seconds(void); /* monotonic */
+/* The interpreter is being taken apart: atexit's functions have run, objects are dropped in any
+ * order. */
+/* A number in hexadecimal, for the formats of exceptions, in which %llx stands for nothing before
+ * Python 3.12. */
 typedef struct {
     char text[19];
 } PgHex;

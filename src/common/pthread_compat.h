@@ -1,4 +1,5 @@
-/* pthread_compat.h - the few POSIX thread calls that pygpu needs, on Windows through the native primitives. */
+/* pthread_compat.h - the few POSIX thread calls that pygpu needs, on Windows through the native
+ * primitives. */
 #ifndef PG_PTHREAD_COMPAT_H
 #define PG_PTHREAD_COMPAT_H
 
@@ -11,15 +12,15 @@ typedef CONDITION_VARIABLE pthread_cond_t;
 typedef uintptr_t pthread_t;
 typedef int pg_signal_mask;
 #define PTHREAD_MUTEX_INITIALIZER SRWLOCK_INIT
-#define PTHREAD_COND_INITIALIZER CONDITION_VARIABLE_INIT
-#define pthread_mutex_lock(m) AcquireSRWLockExclusive(m)
-#define pthread_mutex_unlock(m) ReleaseSRWLockExclusive(m)
-#define pthread_cond_wait(c, m) SleepConditionVariableSRW(c, m, INFINITE, 0)
-#define pthread_cond_signal(c) WakeConditionVariable(c)
+#define PTHREAD_COND_INITIALIZER  CONDITION_VARIABLE_INIT
+#define pthread_mutex_lock(m)     AcquireSRWLockExclusive(m)
+#define pthread_mutex_unlock(m)   ReleaseSRWLockExclusive(m)
+#define pthread_cond_wait(c, m)   SleepConditionVariableSRW(c, m, INFINITE, 0)
+#define pthread_cond_signal(c)    WakeConditionVariable(c)
 #define pthread_cond_broadcast(c) WakeAllConditionVariable(c)
-#define pthread_detach(t) CloseHandle((HANDLE)(t))
-#define pg_block_signals(mask) ((void)(mask))
-#define pg_restore_signals(mask) ((void)(mask))
+#define pthread_detach(t)         CloseHandle((HANDLE)(t))
+#define pg_block_signals(mask)    ((void)(mask))
+#define pg_restore_signals(mask)  ((void)(mask))
 
 typedef struct {
     void *(*start)(void *);
@@ -31,7 +32,8 @@ static inline unsigned __stdcall pg_thread_main(void *op) {
     start.start(start.argument);
     return 0;
 }
-static inline int pthread_create(pthread_t *thread, void *attributes, void *(*start)(void *), void *argument) {
+static inline int pthread_create(pthread_t *thread, void *attributes, void *(*start)(void *),
+                                 void *argument) {
     PgThreadStart *record = malloc(sizeof *record);
     (void)attributes;
     if (record == NULL) {
@@ -57,7 +59,9 @@ static inline void pg_block_signals(pg_signal_mask *mask) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, mask);
 }
-static inline void pg_restore_signals(pg_signal_mask *mask) { pthread_sigmask(SIG_SETMASK, mask, NULL); }
+static inline void pg_restore_signals(pg_signal_mask *mask) {
+    pthread_sigmask(SIG_SETMASK, mask, NULL);
+}
 /* Waits at most ms milliseconds; 0 if woken. */
 static inline int pg_cond_wait_ms(pthread_cond_t *c, pthread_mutex_t *m, long ms) {
     struct timespec until;

@@ -10,8 +10,12 @@ double pg_seconds(void) {
     QueryPerformanceCounter(&now);
     return (double)now.QuadPart / (double)frequency.QuadPart;
 }
-void pg_sleep_us(long us) { Sleep((DWORD)((us + 999) / 1000)); }
-void pg_yield_cpu(void) { SwitchToThread(); }
+void pg_sleep_us(long us) {
+    Sleep((DWORD)((us + 999) / 1000));
+}
+void pg_yield_cpu(void) {
+    SwitchToThread();
+}
 #else
 #include <sched.h>
 #include <time.h>
@@ -25,15 +29,19 @@ void pg_sleep_us(long us) {
     struct timespec nap = {us / 1000000, us % 1000000 * 1000};
     nanosleep(&nap, NULL);
 }
-void pg_yield_cpu(void) { sched_yield(); }
+void pg_yield_cpu(void) {
+    sched_yield();
+}
 #endif
 
-/* Python delivers signals to its main thread alone. The first caller, at import, decides which that is. */
+/* Python delivers signals to its main thread alone. The first caller, at import, decides which that
+ * is. */
 int pg_is_main_thread(void) {
     static unsigned long main_thread = 0;
     if (main_thread == 0) {
         PyObject *threading = PyImport_ImportModule("threading");
-        PyObject *thread = threading != NULL ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
+        PyObject *thread = threading != NULL ? PyObject_CallMethod(threading, "main_thread", NULL)
+                                             : NULL;
         PyObject *ident = thread != NULL ? PyObject_GetAttrString(thread, "ident") : NULL;
         main_thread = ident != NULL ? PyLong_AsUnsignedLongMask(ident) : 0;
         Py_XDECREF(ident);

@@ -1,7 +1,8 @@
-/* array.c - Array: device memory in an order of the driver's own, for textures and surfaces; ArrayDescriptor, ArrayDescriptor3D. */
+/* array.c - Array: device memory in an order of the driver's own, for textures and surfaces;
+ * ArrayDescriptor, ArrayDescriptor3D. */
 #include "memory.h"
 
-/* ---- descriptors ------------------------------------------------------------------------------------------------------ */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
 typedef struct {
     CUD_HEAD
@@ -9,8 +10,10 @@ typedef struct {
 } Descriptor;
 
 static PyObject *Descriptor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    if (!cud_has_init(type, cud_init_nothing) && (PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0))) {
-        return PyErr_Format(PyExc_TypeError, "%s() takes no arguments; set its attributes", type->tp_name);
+    if (!cud_has_init(type, cud_init_nothing) &&
+        (PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0))) {
+        return PyErr_Format(PyExc_TypeError, "%s() takes no arguments; set its attributes",
+                            type->tp_name);
     }
     return PG_NEW(type);
 }
@@ -70,54 +73,80 @@ static int Descriptor_set(PyObject *op, PyObject *value, void *closure) {
 
 static PyObject *Descriptor_repr(PyObject *op) {
     const CUDA_ARRAY3D_DESCRIPTOR *d = &((Descriptor *)op)->descriptor;
-    return PyUnicode_FromFormat("<%s width=%zu height=%zu depth=%zu format=%d num_channels=%u flags=%u>", pg_type_name(op), d->Width, d->Height, d->Depth,
-                                d->Format, d->NumChannels, d->Flags);
+    return PyUnicode_FromFormat(
+        "<%s width=%zu height=%zu depth=%zu format=%d num_channels=%u flags=%u>", pg_type_name(op),
+        d->Width, d->Height, d->Depth, d->Format, d->NumChannels, d->Flags);
 }
 
-#define FIELD(attribute, member, wide, text) \
-    {#attribute, Descriptor_get, Descriptor_set, "int: " text, &(Field){#attribute, offsetof(Descriptor, descriptor.member), wide}}
-#define FLAT_FIELDS                                                                                                                \
-    FIELD(width, Width, 1, "elements of a row"), FIELD(height, Height, 1, "rows; 0: one dimension"),                               \
-        FIELD(format, Format, 0, "array_format of a channel"), FIELD(num_channels, NumChannels, 0, "channels of an element: 1, 2 or 4")
+#define FIELD(attribute, member, wide, text)                                 \
+    {                                                                        \
+#attribute, Descriptor_get, Descriptor_set, "int: " text, &(Field) { \
+#attribute, offsetof(Descriptor, descriptor.member), wide        \
+        }                                                                    \
+    }
+#define FLAT_FIELDS                                            \
+    FIELD(width, Width, 1, "elements of a row"),               \
+        FIELD(height, Height, 1, "rows; 0: one dimension"),    \
+        FIELD(format, Format, 0, "array_format of a channel"), \
+        FIELD(num_channels, NumChannels, 0, "channels of an element: 1, 2 or 4")
 
 static PyGetSetDef ArrayDescriptor_getset[] = {FLAT_FIELDS, {NULL, NULL, NULL, NULL, NULL}};
-static PyGetSetDef ArrayDescriptor3D_getset[] = {FLAT_FIELDS, FIELD(depth, Depth, 1, "slices, or layers; 0: two dimensions"),
-                                                 FIELD(flags, Flags, 0, "array3d_flags added with |"), {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef ArrayDescriptor3D_getset[] = {
+    FLAT_FIELDS,
+    FIELD(depth, Depth, 1, "slices, or layers; 0: two dimensions"),
+    FIELD(flags, Flags, 0, "array3d_flags added with |"),
+    {NULL, NULL, NULL, NULL, NULL}};
 
-#define DESCRIPTOR(Name, doc)                                                                                     \
-    static PyType_Slot Name##_slots[] = {{Py_tp_doc, (void *)(#Name "()\n--\n\n()\n\n" doc)},                     \
-                                         {Py_tp_new, (void *)Descriptor_new},                                     \
-                                         {Py_tp_dealloc, (void *)Descriptor_dealloc},                             \
-                                         {Py_tp_repr, (void *)Descriptor_repr},                                   \
-                                         {Py_tp_getset, Name##_getset},                                           \
-                                         {Py_tp_traverse, (void *)cud_object_traverse},                           \
-                                         {Py_tp_setattro, (void *)cud_set_field},                                 \
-                                         {Py_tp_init, (void *)cud_init_nothing},                                  \
-                                         {0, NULL}};                                                              \
-    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name, .basicsize = sizeof(Descriptor), .slots = Name##_slots, .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE}
+#define DESCRIPTOR(Name, doc)                                                                 \
+    static PyType_Slot Name##_slots[] = {{Py_tp_doc, (void *)(#Name "()\n--\n\n()\n\n" doc)}, \
+                                         {Py_tp_new, (void *)Descriptor_new},                 \
+                                         {Py_tp_dealloc, (void *)Descriptor_dealloc},         \
+                                         {Py_tp_repr, (void *)Descriptor_repr},               \
+                                         {Py_tp_getset, Name##_getset},                       \
+                                         {Py_tp_traverse, (void *)cud_object_traverse},       \
+                                         {Py_tp_setattro, (void *)cud_set_field},             \
+                                         {Py_tp_init, (void *)cud_init_nothing},              \
+                                         {0, NULL}};                                          \
+    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name,                      \
+                                     .basicsize = sizeof(Descriptor),                         \
+                                     .slots = Name##_slots,                                   \
+                                     .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE}
 
 DESCRIPTOR(ArrayDescriptor, "What an Array of one or two dimensions shall be; all zero at first.");
-DESCRIPTOR(ArrayDescriptor3D, "What an Array of up to three dimensions, or one for surfaces, shall be; all zero at first.");
+DESCRIPTOR(
+    ArrayDescriptor3D,
+    "What an Array of up to three dimensions, or one for surfaces, shall be; all zero at first.");
 
 size_t cud_format_size(CUarray_format format) {
     switch (format) {
-    case 0x01: case 0x08: return 1; /* 8 bits without and with a sign */
-    case 0x02: case 0x09: case 0x10: return 2; /* 16 bits, and half */
-    case 0x03: case 0x0a: case 0x20: return 4; /* 32 bits, and float */
-    default: return 0;
+    case 0x01:
+    case 0x08:
+        return 1; /* 8 bits without and with a sign */
+    case 0x02:
+    case 0x09:
+    case 0x10:
+        return 2; /* 16 bits, and half */
+    case 0x03:
+    case 0x0a:
+    case 0x20:
+        return 4; /* 32 bits, and float */
+    default:
+        return 0;
     }
 }
 
 size_t cud_array_bytes(const ArrayObject *self) {
     const CUDA_ARRAY3D_DESCRIPTOR *d = &self->descriptor;
-    return d->Width * cud_format_size(d->Format) * d->NumChannels * (d->Height > 0 ? d->Height : 1) * (d->Depth > 0 ? d->Depth : 1);
+    return d->Width * cud_format_size(d->Format) * d->NumChannels *
+           (d->Height > 0 ? d->Height : 1) * (d->Depth > 0 ? d->Depth : 1);
 }
 
-/* ---- Array ------------------------------------------------------------------------------------------------------------ */
+/* ---- Array ----------------------------------------------------------------------------------- */
 
 PG_DOC(Array__doc__, "Array", "descr", "(descr: ArrayDescriptor | ArrayDescriptor3D)",
        "Device memory in an order that suits textures and surfaces; copies go in and out of it.\n\n"
-       "Raises MemoryError if the device has no room, LogicError for sizes or formats that it refuses.");
+       "Raises MemoryError if the device has no room, LogicError for sizes or formats that it "
+       "refuses.");
 static ArgSpec Array_args = PG_ARGSPEC(Array__doc__);
 
 static PyObject *Array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -128,12 +157,17 @@ static PyObject *Array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     int deep = PyObject_TypeCheck(a[0], state->ArrayDescriptor3DType);
     if (!deep && !PyObject_TypeCheck(a[0], state->ArrayDescriptorType)) {
-        return cud_reject_type(state, "Array", "descr must be an ArrayDescriptor or an ArrayDescriptor3D, not %s", pg_type_name(a[0]));
+        return cud_reject_type(state, "Array",
+                               "descr must be an ArrayDescriptor or an ArrayDescriptor3D, not %s",
+                               pg_type_name(a[0]));
     }
     const CUDA_ARRAY3D_DESCRIPTOR d = ((Descriptor *)a[0])->descriptor;
     const char *routine = deep ? "cuArray3DCreate" : "cuArrayCreate";
-    if (d.Width == 0 || (cud_format_size(d.Format) > 0 && d.NumChannels != 1 && d.NumChannels != 2 && d.NumChannels != 4)) {
-        return cud_reject(state, routine, CUDA_ERROR_INVALID_VALUE, "width = %zu must be positive and num_channels = %u 1, 2 or 4", d.Width, d.NumChannels);
+    if (d.Width == 0 || (cud_format_size(d.Format) > 0 && d.NumChannels != 1 &&
+                         d.NumChannels != 2 && d.NumChannels != 4)) {
+        return cud_reject(state, routine, CUDA_ERROR_INVALID_VALUE,
+                          "width = %zu must be positive and num_channels = %u 1, 2 or 4", d.Width,
+                          d.NumChannels);
     }
     Context *context = cud_context_current(state);
     ArrayObject *self = context != NULL ? (ArrayObject *)PG_NEW(type) : NULL;
@@ -163,7 +197,9 @@ static PyObject *Array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     } while (again == 1);
     if (status != CUDA_SUCCESS) {
         if (again == 0) {
-            cud_raise_with(state, routine, status, "asked for %zu x %zu x %zu elements of %u channels of format %d", d.Width, d.Height, d.Depth, d.NumChannels, d.Format);
+            cud_raise_with(state, routine, status,
+                           "asked for %zu x %zu x %zu elements of %u channels of format %d",
+                           d.Width, d.Height, d.Depth, d.NumChannels, d.Format);
         }
         Py_DECREF(self);
         return NULL;
@@ -213,7 +249,8 @@ static void Array_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
-int cud_as_array(State *state, PyObject *obj, const char *call, const char *name, ArrayObject **out) {
+int cud_as_array(State *state, PyObject *obj, const char *call, const char *name,
+                 ArrayObject **out) {
     if (!PyObject_TypeCheck(obj, state->ArrayType)) {
         cud_reject_type(state, call, "%s must be an Array, not %s", name, pg_type_name(obj));
         return -1;
@@ -229,7 +266,8 @@ int cud_as_array(State *state, PyObject *obj, const char *call, const char *name
 static PyObject *Array_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     ArrayObject *self = (ArrayObject *)op;
     if (self->freed) {
-        return cud_reject(self->state, "Array.free", CUDA_ERROR_INVALID_HANDLE, "the Array was freed before");
+        return cud_reject(self->state, "Array.free", CUDA_ERROR_INVALID_HANDLE,
+                          "the Array was freed before");
     }
     self->freed = 1;
     if (self->users == 0) {
@@ -258,7 +296,8 @@ static PyObject *Array_get_descriptor(PyObject *op, PyObject *Py_UNUSED(ignored)
     }
     Descriptor *result = (Descriptor *)PG_NEW(state->ArrayDescriptorType);
     if (result != NULL) {
-        result->descriptor = (CUDA_ARRAY3D_DESCRIPTOR){flat.Width, flat.Height, 0, flat.Format, flat.NumChannels, 0};
+        result->descriptor =
+            (CUDA_ARRAY3D_DESCRIPTOR){flat.Width, flat.Height, 0, flat.Format, flat.NumChannels, 0};
     }
     return (PyObject *)result;
 }
@@ -290,19 +329,32 @@ static PyObject *Array_get_descriptor_3d(PyObject *op, PyObject *Py_UNUSED(ignor
 
 static PyObject *Array_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
     ArrayObject *self;
-    return cud_as_array(((ArrayObject *)op)->state, op, "Array.handle", "self", &self) < 0 ? NULL : PyLong_FromVoidPtr(self->handle);
+    return cud_as_array(((ArrayObject *)op)->state, op, "Array.handle", "self", &self) < 0
+               ? NULL
+               : PyLong_FromVoidPtr(self->handle);
 }
 
 static PyMethodDef Array_methods[] = {
     CUD_NO_PICKLE,
-    {"free", Array_free, METH_NOARGS, "free($self, /)\n--\n\n() -> None\n\nGive the memory back now. Any later use raises."},
-    {"get_descriptor", Array_get_descriptor, METH_NOARGS, "get_descriptor($self, /)\n--\n\n() -> ArrayDescriptor\n\nWhat the array is, as far as two dimensions tell."},
-    {"get_descriptor_3d", Array_get_descriptor_3d, METH_NOARGS, "get_descriptor_3d($self, /)\n--\n\n() -> ArrayDescriptor3D\n\nWhat the array is."},
+    {"free", Array_free, METH_NOARGS,
+     "free($self, /)\n--\n\n() -> None\n\nGive the memory back now. Any later use raises."},
+    {"get_descriptor", Array_get_descriptor, METH_NOARGS,
+     "get_descriptor($self, /)\n--\n\n() -> ArrayDescriptor\n\nWhat the array is, as far as two "
+     "dimensions tell."},
+    {"get_descriptor_3d", Array_get_descriptor_3d, METH_NOARGS,
+     "get_descriptor_3d($self, /)\n--\n\n() -> ArrayDescriptor3D\n\nWhat the array is."},
     {NULL, NULL, 0, NULL},
 };
-static PyGetSetDef Array_getset[] = {{"handle", Array_get_handle, NULL, "int: the driver's handle", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef Array_getset[] = {
+    {"handle", Array_get_handle, NULL, "int: the driver's handle", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot Array_slots[] = {
-    {Py_tp_doc, (void *)Array__doc__}, {Py_tp_new, (void *)Array_new},  {Py_tp_dealloc, (void *)Array_dealloc}, {Py_tp_methods, Array_methods},
-    {Py_tp_init, (void *)cud_init_nothing}, {Py_tp_traverse, (void *)Array_traverse}, {Py_tp_getset, Array_getset}, {0, NULL},
+    {Py_tp_doc, (void *)Array__doc__},      {Py_tp_new, (void *)Array_new},
+    {Py_tp_dealloc, (void *)Array_dealloc}, {Py_tp_methods, Array_methods},
+    {Py_tp_init, (void *)cud_init_nothing}, {Py_tp_traverse, (void *)Array_traverse},
+    {Py_tp_getset, Array_getset},           {0, NULL},
 };
-PyType_Spec cud_Array_spec = {.name = "pygpu.cuda.driver.Array", .basicsize = sizeof(ArrayObject), .slots = Array_slots, .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
+PyType_Spec cud_Array_spec = {.name = "pygpu.cuda.driver.Array",
+                              .basicsize = sizeof(ArrayObject),
+                              .slots = Array_slots,
+                              .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};

@@ -1,24 +1,31 @@
-/* array_copy.c - copies of runs of bytes in and out of arrays: memcpy_htoa, atoh, dtoa, atod, atoa. */
+/* array_copy.c - copies of runs of bytes in and out of arrays: memcpy_htoa, atoh, dtoa, atod,
+ * atoa. */
 #include "memory.h"
 
 /* An array, and n bytes at offset index in it. Pinned if that is right. */
-static int take_array(State *state, PyObject *obj, const char *call, const char *name, PyObject *index_arg, size_t n, ArrayObject **out, size_t *index) {
-    if (pg_as_size(index_arg, call, "index", index) < 0 || cud_as_array(state, obj, call, name, out) < 0) { /* a number's __index__ may free it */
+static int take_array(State *state, PyObject *obj, const char *call, const char *name,
+                      PyObject *index_arg, size_t n, ArrayObject **out, size_t *index) {
+    if (pg_as_size(index_arg, call, "index", index) < 0 ||
+        cud_as_array(state, obj, call, name, out) < 0) { /* a number's __index__ may free it */
         return -1;
     }
     size_t bytes = cud_array_bytes(*out);
     if (bytes > 0 && (*index > bytes || n > bytes - *index)) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%zu bytes at index %zu end past the %zu of %s", n, *index, bytes, name);
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                   "%zu bytes at index %zu end past the %zu of %s", n, *index, bytes, name);
         return -1;
     }
     (*out)->users++;
     return 0;
 }
 
-static PyObject *finish(State *state, const char *routine, CUresult status) { return status != CUDA_SUCCESS ? cud_raise(state, routine, status) : Py_NewRef(Py_None); }
+static PyObject *finish(State *state, const char *routine, CUresult status) {
+    return status != CUDA_SUCCESS ? cud_raise(state, routine, status) : Py_NewRef(Py_None);
+}
 
 /* Host memory and an array; write: to the host. */
-static PyObject *with_host(State *state, const char *call, PyObject *array_arg, PyObject *index_arg, PyObject *host_arg, int write) {
+static PyObject *with_host(State *state, const char *call, PyObject *array_arg, PyObject *index_arg,
+                           PyObject *host_arg, int write) {
     HostBytes host;
     ArrayObject *array;
     size_t index;
@@ -54,11 +61,14 @@ static PyObject *with_host(State *state, const char *call, PyObject *array_arg, 
 }
 
 /* Device memory and an array; write: to device memory. */
-static PyObject *with_device(State *state, const char *call, PyObject *array_arg, PyObject *index_arg, PyObject *device_arg, PyObject *length_arg, int write) {
+static PyObject *with_device(State *state, const char *call, PyObject *array_arg,
+                             PyObject *index_arg, PyObject *device_arg, PyObject *length_arg,
+                             int write) {
     DevicePointer at;
     ArrayObject *array;
     size_t index, n;
-    Context *context = pg_as_size(length_arg, call, "len", &n) < 0 ? NULL : cud_context_current(state);
+    Context *context = pg_as_size(length_arg, call, "len", &n) < 0 ? NULL
+                                                                   : cud_context_current(state);
     if (context == NULL) {
         return NULL;
     }
@@ -70,7 +80,8 @@ static PyObject *with_device(State *state, const char *call, PyObject *array_arg
         cud_device_release(&at);
         return NULL;
     }
-    if (at.allocation != NULL && (cud_allocation_use(at.allocation, NULL, NULL) < 0 || cud_allocation_alive(at.allocation, call) < 0)) {
+    if (at.allocation != NULL && (cud_allocation_use(at.allocation, NULL, NULL) < 0 ||
+                                  cud_allocation_alive(at.allocation, call) < 0)) {
         cud_array_unpin(array);
         cud_device_release(&at);
         return NULL;
@@ -94,53 +105,75 @@ static PyObject *with_device(State *state, const char *call, PyObject *array_arg
     return finish(state, write ? "cuMemcpyAtoD" : "cuMemcpyDtoA", status);
 }
 
-PG_DOC(memcpy_htoa__doc__, "memcpy_htoa", "ary, index, src", "(ary: Array, index: int, src: HostBuffer) -> None",
-       "Copy all bytes of a contiguous host array into an Array of one dimension, from byte *index* on.");
+PG_DOC(memcpy_htoa__doc__, "memcpy_htoa", "ary, index, src",
+       "(ary: Array, index: int, src: HostBuffer) -> None",
+       "Copy all bytes of a contiguous host array into an Array of one dimension, from byte "
+       "*index* on.");
 static ArgSpec memcpy_htoa_args = PG_ARGSPEC(memcpy_htoa__doc__);
 
-static PyObject *memcpy_htoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *memcpy_htoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
     PyObject *a[3];
-    return pg_args(&memcpy_htoa_args, args, nargs, kwnames, a) < 0 ? NULL : with_host(PyModule_GetState(module), "memcpy_htoa", a[0], a[1], a[2], 0);
+    return pg_args(&memcpy_htoa_args, args, nargs, kwnames, a) < 0
+               ? NULL
+               : with_host(PyModule_GetState(module), "memcpy_htoa", a[0], a[1], a[2], 0);
 }
 
-PG_DOC(memcpy_atoh__doc__, "memcpy_atoh", "dest, ary, index", "(dest: HostBuffer, ary: Array, index: int) -> None",
+PG_DOC(memcpy_atoh__doc__, "memcpy_atoh", "dest, ary, index",
+       "(dest: HostBuffer, ary: Array, index: int) -> None",
        "Fill a contiguous host array from an Array of one dimension, from byte *index* on.");
 static ArgSpec memcpy_atoh_args = PG_ARGSPEC(memcpy_atoh__doc__);
 
-static PyObject *memcpy_atoh(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *memcpy_atoh(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
     PyObject *a[3];
-    return pg_args(&memcpy_atoh_args, args, nargs, kwnames, a) < 0 ? NULL : with_host(PyModule_GetState(module), "memcpy_atoh", a[1], a[2], a[0], 1);
+    return pg_args(&memcpy_atoh_args, args, nargs, kwnames, a) < 0
+               ? NULL
+               : with_host(PyModule_GetState(module), "memcpy_atoh", a[1], a[2], a[0], 1);
 }
 
-PG_DOC(memcpy_dtoa__doc__, "memcpy_dtoa", "ary, index, src, len", "(ary: Array, index: int, src: object, len: int) -> None",
+PG_DOC(memcpy_dtoa__doc__, "memcpy_dtoa", "ary, index, src, len",
+       "(ary: Array, index: int, src: object, len: int) -> None",
        "Copy *len* bytes of device memory into an Array of one dimension, from byte *index* on.");
 static ArgSpec memcpy_dtoa_args = PG_ARGSPEC(memcpy_dtoa__doc__);
 
-static PyObject *memcpy_dtoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *memcpy_dtoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
     PyObject *a[4];
-    return pg_args(&memcpy_dtoa_args, args, nargs, kwnames, a) < 0 ? NULL : with_device(PyModule_GetState(module), "memcpy_dtoa", a[0], a[1], a[2], a[3], 0);
+    return pg_args(&memcpy_dtoa_args, args, nargs, kwnames, a) < 0
+               ? NULL
+               : with_device(PyModule_GetState(module), "memcpy_dtoa", a[0], a[1], a[2], a[3], 0);
 }
 
-PG_DOC(memcpy_atod__doc__, "memcpy_atod", "dest, ary, index, len", "(dest: object, ary: Array, index: int, len: int) -> None",
+PG_DOC(memcpy_atod__doc__, "memcpy_atod", "dest, ary, index, len",
+       "(dest: object, ary: Array, index: int, len: int) -> None",
        "Copy *len* bytes of an Array of one dimension, from byte *index* on, to device memory.");
 static ArgSpec memcpy_atod_args = PG_ARGSPEC(memcpy_atod__doc__);
 
-static PyObject *memcpy_atod(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *memcpy_atod(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
     PyObject *a[4];
-    return pg_args(&memcpy_atod_args, args, nargs, kwnames, a) < 0 ? NULL : with_device(PyModule_GetState(module), "memcpy_atod", a[1], a[2], a[0], a[3], 1);
+    return pg_args(&memcpy_atod_args, args, nargs, kwnames, a) < 0
+               ? NULL
+               : with_device(PyModule_GetState(module), "memcpy_atod", a[1], a[2], a[0], a[3], 1);
 }
 
 PG_DOC(memcpy_atoa__doc__, "memcpy_atoa", "dest, dest_index, src, src_index, len",
-       "(dest: Array, dest_index: int, src: Array, src_index: int, len: int) -> None", "Copy *len* bytes from one Array of one dimension to another.");
+       "(dest: Array, dest_index: int, src: Array, src_index: int, len: int) -> None",
+       "Copy *len* bytes from one Array of one dimension to another.");
 static ArgSpec memcpy_atoa_args = PG_ARGSPEC(memcpy_atoa__doc__);
 
-static PyObject *memcpy_atoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *memcpy_atoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
     PyObject *a[5];
     State *state = PyModule_GetState(module);
     const char *call = "memcpy_atoa";
     ArrayObject *to, *from;
     size_t to_index, from_index, n;
-    Context *context = pg_args(&memcpy_atoa_args, args, nargs, kwnames, a) < 0 || pg_as_size(a[4], call, "len", &n) < 0 ? NULL : cud_context_current(state);
+    Context *context = pg_args(&memcpy_atoa_args, args, nargs, kwnames, a) < 0 ||
+                               pg_as_size(a[4], call, "len", &n) < 0
+                           ? NULL
+                           : cud_context_current(state);
     if (context == NULL) {
         return NULL;
     }

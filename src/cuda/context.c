@@ -1,7 +1,9 @@
-/* context.c - Context: what allocations, modules and streams of a device live in, and the stack of them that a thread has.
+/* context.c - Context: what allocations, modules and streams of a device live in, and the stack of
+ * them that a thread has.
  *
- * The stack is the driver's own, so that other libraries in the process see the same current context. While a context is on a
- * thread's stack through make_context() or push(), the stack owns a reference to its object. */
+ * The stack is the driver's own, so that other libraries in the process see the same current
+ * context. While a context is on a thread's stack through make_context() or push(), the stack owns
+ * a reference to its object. */
 #include "cuda.h"
 
 Context *cud_contexts;
@@ -114,7 +116,8 @@ PyObject *cud_context_make(State *state, CUdevice device, unsigned int flags) {
     return (PyObject *)self;
 }
 
-/* An object for a context that another library made current: retained if it is its device's primary one. */
+/* An object for a context that another library made current: retained if it is its device's primary
+ * one. */
 static Context *wrap_foreign(State *state, CUcontext handle) {
     CUdevice device = 0;
     unsigned int flags = 0;
@@ -172,7 +175,8 @@ Context *cud_context_peek(State *state) {
     }
     for (self = cud_contexts; self != NULL; self = self->next) {
         if (self->leaving && self->handle == handle) {
-            cud_raise_own(state, "cuCtxGetCurrent", CUDA_ERROR_CONTEXT_IS_DESTROYED, "it was detached");
+            cud_raise_own(state, "cuCtxGetCurrent", CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                          "it was detached");
             return NULL;
         }
     }
@@ -184,7 +188,9 @@ Context *cud_context_peek(State *state) {
 
 int cud_context_check(Context *context, const char *routine) {
     if (!context->alive) {
-        cud_reject(context->state, routine, CUDA_ERROR_INVALID_CONTEXT, "the object's context is gone: destroyed by detach(), or reset by another library");
+        cud_reject(
+            context->state, routine, CUDA_ERROR_INVALID_CONTEXT,
+            "the object's context is gone: destroyed by detach(), or reset by another library");
         return -1;
     }
     return 0;
@@ -214,7 +220,8 @@ int cud_context_enter_free(Context *context, ContextGuard *guard, CUresult *stat
     if (!(context->alive || context->leaving) || pg_is_ending()) {
         return -1;
     }
-    if (context->kind == CONTEXT_FOREIGN) { /* its library may have destroyed it: only as the current one it is surely there */
+    if (context->kind == CONTEXT_FOREIGN) { /* its library may have destroyed it: only as the
+                                               current one it is surely there */
         CUcontext current = NULL;
         *status = CUDA_SUCCESS;
         CU_CALL(*status, cuCtxGetCurrent, &current);
@@ -223,8 +230,8 @@ int cud_context_enter_free(Context *context, ContextGuard *guard, CUresult *stat
     return enter(context, guard, status);
 }
 
-/* A driver that fails here must not leave the thread in a context that it did not ask for: the object may go,
- * and the context with it. */
+/* A driver that fails here must not leave the thread in a context that it did not ask for: the
+ * object may go, and the context with it. */
 void cud_context_leave(ContextGuard *guard) {
     if (guard->pushed) {
         CUcontext popped;
@@ -246,8 +253,9 @@ void cud_context_returned(Context *context) {
     }
 }
 
-/* What detach() does while arrays lie in host memory of the context: the driver would take the memory away under them. So all work
- * is waited for, the context leaves the top of this thread's stack, and nothing but memory's end is done in it any more. */
+/* What detach() does while arrays lie in host memory of the context: the driver would take the
+ * memory away under them. So all work is waited for, the context leaves the top of this thread's
+ * stack, and nothing but memory's end is done in it any more. */
 static void context_leave(Context *self) {
     ContextGuard guard;
     CUresult status = CUDA_SUCCESS;
@@ -273,7 +281,7 @@ static void context_leave(Context *self) {
     }
 }
 
-/* ---- the stack --------------------------------------------------------------------------------------------------- */
+/* ---- the stack ------------------------------------------------------------------------------- */
 
 static PyObject *Context_push(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Context *self = (Context *)op;
@@ -306,7 +314,8 @@ static PyObject *Context_pop(PyObject *type, PyObject *Py_UNUSED(ignored)) {
     CUresult status = CUDA_SUCCESS;
     CU_CALL(status, cuCtxGetCurrent, &popped);
     if (status == CUDA_SUCCESS && popped == NULL) {
-        return cud_raise_own(state, "context::pop", CUDA_ERROR_INVALID_CONTEXT, "cannot pop: no context is current in this thread");
+        return cud_raise_own(state, "context::pop", CUDA_ERROR_INVALID_CONTEXT,
+                             "cannot pop: no context is current in this thread");
     }
     CU_CALL(status, cuCtxPopCurrent, &popped);
     if (status != CUDA_SUCCESS) {
@@ -320,7 +329,8 @@ static PyObject *Context_pop(PyObject *type, PyObject *Py_UNUSED(ignored)) {
 static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Context *self = (Context *)op;
     if (!self->alive) {
-        return cud_raise_own(self->state, "context::detach", CUDA_ERROR_INVALID_CONTEXT, "the context was detached before");
+        return cud_raise_own(self->state, "context::detach", CUDA_ERROR_INVALID_CONTEXT,
+                             "the context was detached before");
     }
     if (self->kind != CONTEXT_MADE) { /* others use it too: it only leaves this thread */
         CUcontext current = NULL;
@@ -332,19 +342,22 @@ static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
                 unpush(self);
             }
         }
-        return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(self->state, "cuCtxPopCurrent", status);
+        return status == CUDA_SUCCESS ? Py_NewRef(Py_None)
+                                      : cud_raise(self->state, "cuCtxPopCurrent", status);
     }
     cud_hold_forget(self->state, self);
     if (self->host_memories > 0) {
         cud_pools_trim(self);
     }
     if (!self->alive) { /* another thread was faster */
-        return cud_raise_own(self->state, "context::detach", CUDA_ERROR_INVALID_CONTEXT, "the context was detached before");
+        return cud_raise_own(self->state, "context::detach", CUDA_ERROR_INVALID_CONTEXT,
+                             "the context was detached before");
     }
     if (self->host_memories > 0) {
         context_leave(self);
     } else {
-        context_destroy(self); /* the driver takes it off this thread's stack, and with it all that lives in it */
+        context_destroy(self); /* the driver takes it off this thread's stack, and with it all that
+                                  lives in it */
     }
     long references = self->pushed;
     self->pushed = 0;
@@ -355,10 +368,12 @@ static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 }
 
 PG_DOC(Context_attach__doc__, "attach", "$type, /, flags=0", "(flags: int = 0) -> Context",
-       "The context that is current in this thread. flags is ignored. Raises LogicError if there is none.");
+       "The context that is current in this thread. flags is ignored. Raises LogicError if there "
+       "is none.");
 static ArgSpec Context_attach_args = PG_ARGSPEC(Context_attach__doc__);
 
-static PyObject *Context_attach(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Context_attach(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames) {
     PyObject *a[1];
     State *state = cud_state_of((PyTypeObject *)type);
     if (state == NULL || pg_args(&Context_attach_args, args, nargs, kwnames, a) < 0) {
@@ -366,7 +381,8 @@ static PyObject *Context_attach(PyObject *type, PyObject *const *args, Py_ssize_
     }
     Context *self = cud_context_peek(state);
     if (self == NULL && !PyErr_Occurred()) {
-        cud_raise_own(state, "context::attach", CUDA_ERROR_INVALID_CONTEXT, "no context is current in this thread");
+        cud_raise_own(state, "context::attach", CUDA_ERROR_INVALID_CONTEXT,
+                      "no context is current in this thread");
     }
     return (PyObject *)self;
 }
@@ -388,7 +404,7 @@ static PyObject *Context_get_device(PyObject *type, PyObject *Py_UNUSED(ignored)
     return device;
 }
 
-/* ---- settings of the current context ------------------------------------------------------------------------------ */
+/* ---- settings of the current context --------------------------------------------------------- */
 
 /* The state if a context is current (made so if need be). */
 static State *state_with_context(PyObject *type) {
@@ -411,16 +427,21 @@ static PyObject *Context_synchronize(PyObject *type, PyObject *Py_UNUSED(ignored
     return pg_report(state->report, state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-PG_DOC(Context_set_limit__doc__, "set_limit", "$type, /, limit, value", "(limit: int, value: int) -> None", "Set a limit of the current context [bytes, or a count].");
+PG_DOC(Context_set_limit__doc__, "set_limit", "$type, /, limit, value",
+       "(limit: int, value: int) -> None",
+       "Set a limit of the current context [bytes, or a count].");
 static ArgSpec Context_set_limit_args = PG_ARGSPEC(Context_set_limit__doc__);
 
-static PyObject *Context_set_limit(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Context_set_limit(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
     PyObject *a[2];
     uint32_t which;
     size_t value;
     State *state;
-    if (pg_args(&Context_set_limit_args, args, nargs, kwnames, a) < 0 || pg_as_u32(a[0], "Context.set_limit", "limit", &which) < 0 ||
-        pg_as_size(a[1], "Context.set_limit", "value", &value) < 0 || (state = state_with_context(type)) == NULL) {
+    if (pg_args(&Context_set_limit_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_u32(a[0], "Context.set_limit", "limit", &which) < 0 ||
+        pg_as_size(a[1], "Context.set_limit", "value", &value) < 0 ||
+        (state = state_with_context(type)) == NULL) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
@@ -434,38 +455,43 @@ static PyObject *Context_get_limit(PyObject *type, PyObject *which_object) {
     uint32_t which;
     size_t value = 0;
     State *state;
-    if (pg_as_u32(which_object, "Context.get_limit", "limit", &which) < 0 || (state = state_with_context(type)) == NULL) {
+    if (pg_as_u32(which_object, "Context.get_limit", "limit", &which) < 0 ||
+        (state = state_with_context(type)) == NULL) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
     CU_BESIDE(status, cuCtxGetLimit, &value, (CUlimit)which);
-    return status == CUDA_SUCCESS ? PyLong_FromSize_t(value) : cud_raise(state, "cuCtxGetLimit", status);
+    return status == CUDA_SUCCESS ? PyLong_FromSize_t(value)
+                                  : cud_raise(state, "cuCtxGetLimit", status);
 }
 
-#define CONFIG(get, set, fn, type_of, doc_name, cls)                                                                  \
-    static PyObject *Context_get_##get(PyObject *type, PyObject *Py_UNUSED(ignored)) {                               \
-        type_of value = 0;                                                                                           \
-        State *state = state_with_context(type);                                                                     \
-        if (state == NULL) {                                                                                         \
-            return NULL;                                                                                             \
-        }                                                                                                            \
-        CUresult status = CUDA_SUCCESS;                                                                              \
-        CU_BESIDE(status, cuCtxGet##fn, &value);                                                                       \
-        return status == CUDA_SUCCESS ? cud_member(cls, value) : cud_raise(state, "cuCtxGet" #fn, status);           \
-    }                                                                                                                \
-    static PyObject *Context_set_##set(PyObject *type, PyObject *value_object) {                                     \
-        uint32_t value;                                                                                              \
-        State *state;                                                                                                \
-        if (pg_as_u32(value_object, "Context.set_" doc_name, "config", &value) < 0 ||                                \
-            (state = state_with_context(type)) == NULL) {                                                            \
-            return NULL;                                                                                             \
-        }                                                                                                            \
-        CUresult status = CUDA_SUCCESS;                                                                              \
-        CU_BESIDE(status, cuCtxSet##fn, (type_of)value);                                                               \
-        return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(state, "cuCtxSet" #fn, status);               \
+#define CONFIG(get, set, fn, type_of, doc_name, cls)                                   \
+    static PyObject *Context_get_##get(PyObject *type, PyObject *Py_UNUSED(ignored)) { \
+        type_of value = 0;                                                             \
+        State *state = state_with_context(type);                                       \
+        if (state == NULL) {                                                           \
+            return NULL;                                                               \
+        }                                                                              \
+        CUresult status = CUDA_SUCCESS;                                                \
+        CU_BESIDE(status, cuCtxGet##fn, &value);                                       \
+        return status == CUDA_SUCCESS ? cud_member(cls, value)                         \
+                                      : cud_raise(state, "cuCtxGet" #fn, status);      \
+    }                                                                                  \
+    static PyObject *Context_set_##set(PyObject *type, PyObject *value_object) {       \
+        uint32_t value;                                                                \
+        State *state;                                                                  \
+        if (pg_as_u32(value_object, "Context.set_" doc_name, "config", &value) < 0 ||  \
+            (state = state_with_context(type)) == NULL) {                              \
+            return NULL;                                                               \
+        }                                                                              \
+        CUresult status = CUDA_SUCCESS;                                                \
+        CU_BESIDE(status, cuCtxSet##fn, (type_of)value);                               \
+        return status == CUDA_SUCCESS ? Py_NewRef(Py_None)                             \
+                                      : cud_raise(state, "cuCtxSet" #fn, status);      \
     }
 CONFIG(cache_config, cache_config, CacheConfig, CUfunc_cache, "cache_config", "func_cache")
-CONFIG(shared_config, shared_config, SharedMemConfig, CUsharedconfig, "shared_config", "shared_config")
+CONFIG(shared_config, shared_config, SharedMemConfig, CUsharedconfig, "shared_config",
+       "shared_config")
 
 static PyObject *Context_get_stream_priority_range(PyObject *type, PyObject *Py_UNUSED(ignored)) {
     int least = 0, greatest = 0;
@@ -475,7 +501,8 @@ static PyObject *Context_get_stream_priority_range(PyObject *type, PyObject *Py_
     }
     CUresult status = CUDA_SUCCESS;
     CU_BESIDE(status, cuCtxGetStreamPriorityRange, &least, &greatest);
-    return status == CUDA_SUCCESS ? Py_BuildValue("(ii)", least, greatest) : cud_raise(state, "cuCtxGetStreamPriorityRange", status);
+    return status == CUDA_SUCCESS ? Py_BuildValue("(ii)", least, greatest)
+                                  : cud_raise(state, "cuCtxGetStreamPriorityRange", status);
 }
 
 static PyObject *Context_get_api_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -486,10 +513,12 @@ static PyObject *Context_get_api_version(PyObject *op, PyObject *Py_UNUSED(ignor
     }
     CUresult status = CUDA_SUCCESS;
     CU_CALL(status, cuCtxGetApiVersion, self->handle, &version);
-    return status == CUDA_SUCCESS ? PyLong_FromUnsignedLong(version) : cud_raise(self->state, "cuCtxGetApiVersion", status);
+    return status == CUDA_SUCCESS ? PyLong_FromUnsignedLong(version)
+                                  : cud_raise(self->state, "cuCtxGetApiVersion", status);
 }
 
-PG_DOC(Context_enable_peer_access__doc__, "enable_peer_access", "$type, /, peer, flags=0", "(peer: Context, flags: int = 0) -> None",
+PG_DOC(Context_enable_peer_access__doc__, "enable_peer_access", "$type, /, peer, flags=0",
+       "(peer: Context, flags: int = 0) -> None",
        "Let kernels of the current context use memory of *peer*, a context of another device.");
 static ArgSpec Context_enable_peer_access_args = PG_ARGSPEC(Context_enable_peer_access__doc__);
 
@@ -501,13 +530,15 @@ static Context *as_peer(State *state, PyObject *obj, const char *routine) {
     return cud_context_check((Context *)obj, routine) < 0 ? NULL : (Context *)obj;
 }
 
-static PyObject *Context_enable_peer_access(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Context_enable_peer_access(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                            PyObject *kwnames) {
     PyObject *a[2];
     uint32_t flags = 0;
     State *state;
     Context *peer;
     if (pg_args(&Context_enable_peer_access_args, args, nargs, kwnames, a) < 0 ||
-        (a[1] != NULL && pg_as_u32(a[1], "Context.enable_peer_access", "flags", &flags) < 0) || (state = state_with_context(type)) == NULL ||
+        (a[1] != NULL && pg_as_u32(a[1], "Context.enable_peer_access", "flags", &flags) < 0) ||
+        (state = state_with_context(type)) == NULL ||
         (peer = as_peer(state, a[0], "cuCtxEnablePeerAccess")) == NULL) {
         return NULL;
     }
@@ -515,7 +546,8 @@ static PyObject *Context_enable_peer_access(PyObject *type, PyObject *const *arg
     Py_BEGIN_ALLOW_THREADS
     CU_CALL(status, cuCtxEnablePeerAccess, peer->handle, flags);
     Py_END_ALLOW_THREADS
-    return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(state, "cuCtxEnablePeerAccess", status);
+    return status == CUDA_SUCCESS ? Py_NewRef(Py_None)
+                                  : cud_raise(state, "cuCtxEnablePeerAccess", status);
 }
 
 static PyObject *Context_disable_peer_access(PyObject *type, PyObject *peer_object) {
@@ -528,17 +560,24 @@ static PyObject *Context_disable_peer_access(PyObject *type, PyObject *peer_obje
     Py_BEGIN_ALLOW_THREADS
     CU_CALL(status, cuCtxDisablePeerAccess, peer->handle);
     Py_END_ALLOW_THREADS
-    return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(state, "cuCtxDisablePeerAccess", status);
+    return status == CUDA_SUCCESS ? Py_NewRef(Py_None)
+                                  : cud_raise(state, "cuCtxDisablePeerAccess", status);
 }
 
-/* ---- the object ---------------------------------------------------------------------------------------------------- */
+/* ---- the object ------------------------------------------------------------------------------ */
 
-static PyObject *Context_get_handle(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromVoidPtr(((Context *)op)->handle); }
+static PyObject *Context_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromVoidPtr(((Context *)op)->handle);
+}
 static PyObject *Context_get_is_primary(PyObject *op, void *Py_UNUSED(closure)) {
     return PyBool_FromLong(((Context *)op)->kind == CONTEXT_PRIMARY);
 }
-static PyObject *Context_get_is_alive(PyObject *op, void *Py_UNUSED(closure)) { return PyBool_FromLong(((Context *)op)->alive); }
-static Py_hash_t Context_hash(PyObject *op) { return _Py_HashPointer(((Context *)op)->handle); }
+static PyObject *Context_get_is_alive(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyBool_FromLong(((Context *)op)->alive);
+}
+static Py_hash_t Context_hash(PyObject *op) {
+    return _Py_HashPointer(((Context *)op)->handle);
+}
 
 static PyObject *Context_compare(PyObject *op, PyObject *other, int how) {
     Context *self = (Context *)op, *that = (Context *)other;
@@ -552,45 +591,75 @@ static PyObject *Context_compare(PyObject *op, PyObject *other, int how) {
 static PyObject *Context_repr(PyObject *op) {
     Context *self = (Context *)op;
     static const char *const kinds[] = {"", "primary, ", "foreign, "};
-    return PyUnicode_FromFormat("<pygpu.cuda.Context %son device %d at %p%s>", kinds[self->kind], self->device, (void *)self->handle,
+    return PyUnicode_FromFormat("<pygpu.cuda.Context %son device %d at %p%s>", kinds[self->kind],
+                                self->device, (void *)self->handle,
                                 self->alive ? "" : ", detached");
 }
 
-#define STATIC_NOARGS(name, type, text) {#name, Context_##name, METH_NOARGS | METH_CLASS, #name "($type, /)\n--\n\n() -> " type "\n\n" text}
-#define STATIC_O(name, signature, text) {#name, Context_##name, METH_O | METH_CLASS, text}
-#define STATIC_FAST(name) {#name, (PyCFunction)(void (*)(void))Context_##name, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Context_##name##__doc__}
+#define STATIC_NOARGS(name, type, text)                       \
+    {                                                         \
+#name, Context_##name, METH_NOARGS | METH_CLASS,      \
+            #name "($type, /)\n--\n\n() -> " type "\n\n" text \
+    }
+#define STATIC_O(name, signature, text) \
+    { #name, Context_##name, METH_O | METH_CLASS, text }
+#define STATIC_FAST(name)                                                       \
+    {                                                                           \
+#name, (PyCFunction)(void (*)(void))Context_##name,                     \
+            METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Context_##name##__doc__ \
+    }
 
 static PyMethodDef Context_methods[] = {
     STATIC_FAST(attach),
-    {"push", Context_push, METH_NOARGS, "push($self, /)\n--\n\n() -> None\n\nMake the context current in this thread, above the one that is current now."},
-    STATIC_NOARGS(pop, "None", "Take the current context off this thread's stack; the one below it is current then."),
+    {"push", Context_push, METH_NOARGS,
+     "push($self, /)\n--\n\n() -> None\n\nMake the context current in this thread, above the one "
+     "that is current now."},
+    STATIC_NOARGS(
+        pop, "None",
+        "Take the current context off this thread's stack; the one below it is current then."),
     {"detach", Context_detach, METH_NOARGS,
-     "detach($self, /)\n--\n\n() -> None\n\nDestroy the context and all that lives in it, but for arrays in its host memory, which stay valid (and the driver's\n"
+     "detach($self, /)\n--\n\n() -> None\n\nDestroy the context and all that lives in it, but for "
+     "arrays in its host memory, which stay valid (and the driver's\n"
      "context with them); a primary context only leaves this thread."},
-    STATIC_NOARGS(get_current, "Context | None", "The context that is current in this thread, None if there is none."),
+    STATIC_NOARGS(get_current, "Context | None",
+                  "The context that is current in this thread, None if there is none."),
     STATIC_NOARGS(get_device, "Device", "The device of the current context."),
-    STATIC_NOARGS(synchronize, "None", "Wait for all work of the current context. Raises what a kernel did wrong."),
+    STATIC_NOARGS(synchronize, "None",
+                  "Wait for all work of the current context. Raises what a kernel did wrong."),
     STATIC_FAST(set_limit),
-    STATIC_O(get_limit, , "get_limit($type, limit, /)\n--\n\n(limit: int, /) -> int\n\nA limit of the current context [bytes, or a count]."),
+    STATIC_O(get_limit, ,
+             "get_limit($type, limit, /)\n--\n\n(limit: int, /) -> int\n\nA limit of the current "
+             "context [bytes, or a count]."),
     STATIC_NOARGS(get_cache_config, "int", "The current context's func_cache."),
-    STATIC_O(set_cache_config, , "set_cache_config($type, config, /)\n--\n\n(config: int, /) -> None\n\nSet the current context's func_cache."),
+    STATIC_O(set_cache_config, ,
+             "set_cache_config($type, config, /)\n--\n\n(config: int, /) -> None\n\nSet the "
+             "current context's func_cache."),
     STATIC_NOARGS(get_shared_config, "int", "The current context's shared_config."),
-    STATIC_O(set_shared_config, , "set_shared_config($type, config, /)\n--\n\n(config: int, /) -> None\n\nSet the current context's shared_config."),
-    STATIC_NOARGS(get_stream_priority_range, "tuple[int, int]", "The least and the greatest priority of a stream; the greatest is the smaller number."),
-    {"get_api_version", Context_get_api_version, METH_NOARGS, "get_api_version($self, /)\n--\n\n() -> int\n\nThe version of the context's interface."},
+    STATIC_O(set_shared_config, ,
+             "set_shared_config($type, config, /)\n--\n\n(config: int, /) -> None\n\nSet the "
+             "current context's shared_config."),
+    STATIC_NOARGS(
+        get_stream_priority_range, "tuple[int, int]",
+        "The least and the greatest priority of a stream; the greatest is the smaller number."),
+    {"get_api_version", Context_get_api_version, METH_NOARGS,
+     "get_api_version($self, /)\n--\n\n() -> int\n\nThe version of the context's interface."},
     STATIC_FAST(enable_peer_access),
-    STATIC_O(disable_peer_access, , "disable_peer_access($type, peer, /)\n--\n\n(peer: Context, /) -> None\n\nEnd what enable_peer_access began."),
+    STATIC_O(disable_peer_access, ,
+             "disable_peer_access($type, peer, /)\n--\n\n(peer: Context, /) -> None\n\nEnd what "
+             "enable_peer_access began."),
     CUD_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Context_getset[] = {
     {"handle", Context_get_handle, NULL, "int: the CUcontext", NULL},
-    {"is_primary", Context_get_is_primary, NULL, "bool: whether it is its device's primary context", NULL},
+    {"is_primary", Context_get_is_primary, NULL, "bool: whether it is its device's primary context",
+     NULL},
     {"is_alive", Context_get_is_alive, NULL, "bool: False after detach() destroyed it", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot Context_slots[] = {
-    {Py_tp_doc, (void *)"What memory, modules and streams of a device live in. Made by Device.make_context() and retain_primary_context()."},
+    {Py_tp_doc, (void *)"What memory, modules and streams of a device live in. Made by "
+                        "Device.make_context() and retain_primary_context()."},
     {Py_tp_traverse, (void *)Context_traverse},
     {Py_tp_dealloc, (void *)Context_dealloc},
     {Py_tp_repr, (void *)Context_repr},
@@ -600,5 +669,7 @@ static PyType_Slot Context_slots[] = {
     {Py_tp_getset, Context_getset},
     {0, NULL},
 };
-PyType_Spec cud_Context_spec = {.name = "pygpu.cuda.driver.Context", .basicsize = sizeof(Context), .slots = Context_slots,
+PyType_Spec cud_Context_spec = {.name = "pygpu.cuda.driver.Context",
+                                .basicsize = sizeof(Context),
+                                .slots = Context_slots,
                                 .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};

@@ -1,7 +1,8 @@
-/* copy_box.c - Memcpy2D, Memcpy3D, Memcpy3DPeer: copies of rectangles and boxes between host memory, device memory and arrays.
+/* copy_box.c - Memcpy2D, Memcpy3D, Memcpy3DPeer: copies of rectangles and boxes between host
+ * memory, device memory and arrays.
  *
- * An object describes a copy and may be called any number of times. It keeps what its ends are, so that they outlive it, and each call
- * checks that the box lies inside of both. */
+ * An object describes a copy and may be called any number of times. It keeps what its ends are, so
+ * that they outlive it, and each call checks that the box lies inside of both. */
 #include "graph.h"
 #include "memory.h"
 
@@ -9,12 +10,14 @@ enum { BOX_2D, BOX_3D, BOX_PEER };
 
 /* One end. What the driver is told is in Box.copy; here is whose memory that is. */
 typedef struct {
-    PyObject *object;  /* ndarray or exporter, allocation, ArrayObject; NULL: only an address is known */
-    Py_buffer view;    /* of an exporter that is no ndarray; view.obj NULL: none */
-    void *host;        /* MEMORY HOST, and UNIFIED over host memory: where it begins, and how far it goes from there */
+    PyObject
+        *object; /* ndarray or exporter, allocation, ArrayObject; NULL: only an address is known */
+    Py_buffer view; /* of an exporter that is no ndarray; view.obj NULL: none */
+    void *host; /* MEMORY HOST, and UNIFIED over host memory: where it begins, and how far it goes
+                   from there */
     size_t room;
-    CUdeviceptr base;  /* of the allocation, when it was set */
-    Context *context;  /* PEER: set_*_context() */
+    CUdeviceptr base; /* of the allocation, when it was set */
+    Context *context; /* PEER: set_*_context() */
 } End;
 
 typedef struct {
@@ -26,7 +29,7 @@ typedef struct {
     End src, dst;
 } Box;
 
-/* ---- life ------------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void End_clear(End *end) {
     PyObject *object = end->object;
@@ -40,14 +43,16 @@ static void End_clear(End *end) {
     Py_XDECREF(object);
 }
 
-static PyObject *box_vectorcall(PyObject *op, PyObject *const *args, size_t nargs, PyObject *kwnames);
+static PyObject *box_vectorcall(PyObject *op, PyObject *const *args, size_t nargs,
+                                PyObject *kwnames);
 
 static PyObject *box_new(PyTypeObject *type, PyObject *args, PyObject *kwargs, int kind) {
     State *state = cud_state_of(type);
     if (state == NULL) {
         return NULL;
     }
-    if (!cud_has_init(type, cud_init_nothing) && (PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0))) {
+    if (!cud_has_init(type, cud_init_nothing) &&
+        (PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0))) {
         return PyErr_Format(PyExc_TypeError, "%s() takes no arguments", type->tp_name);
     }
     Box *self = (Box *)PG_NEW(type);
@@ -82,10 +87,11 @@ static void Box_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
-/* ---- ends ------------------------------------------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------------------ */
 
 /* Bytes from data on that an array of these strides reaches. */
-static size_t reach(int n, const Py_ssize_t *shape, const Py_ssize_t *strides, Py_ssize_t itemsize) {
+static size_t reach(int n, const Py_ssize_t *shape, const Py_ssize_t *strides,
+                    Py_ssize_t itemsize) {
     size_t end = (size_t)itemsize;
     for (int i = 0; i < n; i++) {
         if (shape[i] == 0) {
@@ -98,7 +104,8 @@ static size_t reach(int n, const Py_ssize_t *shape, const Py_ssize_t *strides, P
     return end;
 }
 
-/* What an end is from now on; next is taken over. -1 with an exception: a call that runs without the GIL uses what it was. */
+/* What an end is from now on; next is taken over. -1 with an exception: a call that runs without
+ * the GIL uses what it was. */
 static int End_put(Box *self, End *end, End next, const char *call) {
     if (self->running > 0) {
         End_clear(&next);
@@ -118,7 +125,9 @@ static int End_set_host(Box *self, End *end, PyObject *obj, const char *call, in
     if (PyArray_Check(obj)) {
         PyArrayObject *array = (PyArrayObject *)obj;
         if (PyDataType_REFCHK(PyArray_DESCR(array))) {
-            PyErr_Format(PyExc_TypeError, "%s: the array holds Python objects (dtype %S), which a device cannot use", call, (PyObject *)PyArray_DESCR(array));
+            PyErr_Format(PyExc_TypeError,
+                         "%s: the array holds Python objects (dtype %S), which a device cannot use",
+                         call, (PyObject *)PyArray_DESCR(array));
             return -1;
         }
         if (write && !PyArray_ISWRITEABLE(array)) {
@@ -126,12 +135,17 @@ static int End_set_host(Box *self, End *end, PyObject *obj, const char *call, in
             return -1;
         }
         next.host = PyArray_DATA(array);
-        next.room = reach(PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array), PyArray_ITEMSIZE(array));
+        next.room = reach(PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array),
+                          PyArray_ITEMSIZE(array));
     } else {
-        if (PyObject_GetBuffer(obj, &next.view, (write ? PyBUF_STRIDED : PyBUF_STRIDED_RO) | PyBUF_FORMAT) < 0) {
+        if (PyObject_GetBuffer(obj, &next.view,
+                               (write ? PyBUF_STRIDED : PyBUF_STRIDED_RO) | PyBUF_FORMAT) < 0) {
             if (PyErr_ExceptionMatches(PyExc_TypeError)) {
                 PyErr_Clear();
-                PyErr_Format(PyExc_TypeError, "%s: the argument must be host memory (an ndarray, bytes, bytearray, ...), not %s", call, pg_type_name(obj));
+                PyErr_Format(PyExc_TypeError,
+                             "%s: the argument must be host memory (an ndarray, bytes, bytearray, "
+                             "...), not %s",
+                             call, pg_type_name(obj));
             }
             return -1;
         }
@@ -146,7 +160,8 @@ static int End_set_host(Box *self, End *end, PyObject *obj, const char *call, in
     return End_put(self, end, next, call);
 }
 
-static int End_set_device(Box *self, End *end, PyObject *obj, const char *call, CUdeviceptr *address) {
+static int End_set_device(Box *self, End *end, PyObject *obj, const char *call,
+                          CUdeviceptr *address) {
     DevicePointer at;
     State *state = self->state;
     Context *context = cud_context_current(state); /* an address is looked up in it */
@@ -154,7 +169,9 @@ static int End_set_device(Box *self, End *end, PyObject *obj, const char *call, 
     if (context == NULL || cud_device_pointer(state, obj, call, "the argument", &at) < 0) {
         return -1;
     }
-    if (End_put(self, end, (End){.object = (PyObject *)at.allocation, .base = at.ptr, .room = at.size}, call) < 0) {
+    if (End_put(self, end,
+                (End){.object = (PyObject *)at.allocation, .base = at.ptr, .room = at.size},
+                call) < 0) {
         return -1;
     }
     *address = at.ptr;
@@ -174,58 +191,63 @@ static int End_set_array(Box *self, End *end, PyObject *obj, const char *call, C
     return 0;
 }
 
-#define SETTERS(side, Side, write)                                                                                    \
-    static PyObject *Box_set_##side##_host(PyObject *op, PyObject *obj) {                                             \
-        Box *self = (Box *)op;                                                                                        \
-        if (End_set_host(self, &self->side, obj, "set_" #side "_host", write) < 0) {                                  \
-            return NULL;                                                                                              \
-        }                                                                                                             \
-        self->copy.side##MemoryType = CU_MEMORYTYPE_HOST;                                                             \
-        self->copy.side##Host = self->side.host;                                                                      \
-        Py_RETURN_NONE;                                                                                               \
-    }                                                                                                                 \
-    static PyObject *Box_set_##side##_device(PyObject *op, PyObject *obj) {                                           \
-        Box *self = (Box *)op;                                                                                        \
-        if (End_set_device(self, &self->side, obj, "set_" #side "_device", &self->copy.side##Device) < 0) {           \
-            return NULL;                                                                                              \
-        }                                                                                                             \
-        self->copy.side##MemoryType = CU_MEMORYTYPE_DEVICE;                                                           \
-        Py_RETURN_NONE;                                                                                               \
-    }                                                                                                                 \
-    static PyObject *Box_set_##side##_array(PyObject *op, PyObject *obj) {                                            \
-        Box *self = (Box *)op;                                                                                        \
-        if (End_set_array(self, &self->side, obj, "set_" #side "_array", &self->copy.side##Array) < 0) {              \
-            return NULL;                                                                                              \
-        }                                                                                                             \
-        self->copy.side##MemoryType = CU_MEMORYTYPE_ARRAY;                                                            \
-        Py_RETURN_NONE;                                                                                               \
-    }                                                                                                                 \
-    static PyObject *Box_set_##side##_unified(PyObject *op, PyObject *obj) {                                          \
-        Box *self = (Box *)op;                                                                                        \
-        int host = PyArray_Check(obj) || (PyObject_CheckBuffer(obj) && !cud_is_allocation(self->state, obj));         \
-        if (host ? End_set_host(self, &self->side, obj, "set_" #side "_unified", write)                               \
-                 : End_set_device(self, &self->side, obj, "set_" #side "_unified", &self->copy.side##Device)) {        \
-            return NULL;                                                                                              \
-        }                                                                                                             \
-        if (host) {                                                                                                   \
-            self->copy.side##Host = self->side.host;                                                                  \
-            self->copy.side##Device = self->side.base = (CUdeviceptr)(uintptr_t)self->side.host;                      \
-        }                                                                                                             \
-        self->copy.side##MemoryType = CU_MEMORYTYPE_UNIFIED;                                                          \
-        Py_RETURN_NONE;                                                                                               \
-    }                                                                                                                 \
-    static PyObject *Box_set_##side##_context(PyObject *op, PyObject *obj) {                                          \
-        Box *self = (Box *)op;                                                                                        \
-        if (!PyObject_TypeCheck(obj, self->state->ContextType)) {                                                     \
-            return cud_reject_type(self->state, "set_" #side "_context", "the argument must be a Context, not %s", pg_type_name(obj)); \
-        }                                                                                                             \
-        Py_XSETREF(self->side.context, (Context *)Py_NewRef(obj));                                                    \
-        Py_RETURN_NONE;                                                                                               \
+#define SETTERS(side, Side, write)                                                               \
+    static PyObject *Box_set_##side##_host(PyObject *op, PyObject *obj) {                        \
+        Box *self = (Box *)op;                                                                   \
+        if (End_set_host(self, &self->side, obj, "set_" #side "_host", write) < 0) {             \
+            return NULL;                                                                         \
+        }                                                                                        \
+        self->copy.side##MemoryType = CU_MEMORYTYPE_HOST;                                        \
+        self->copy.side##Host = self->side.host;                                                 \
+        Py_RETURN_NONE;                                                                          \
+    }                                                                                            \
+    static PyObject *Box_set_##side##_device(PyObject *op, PyObject *obj) {                      \
+        Box *self = (Box *)op;                                                                   \
+        if (End_set_device(self, &self->side, obj, "set_" #side "_device",                       \
+                           &self->copy.side##Device) < 0) {                                      \
+            return NULL;                                                                         \
+        }                                                                                        \
+        self->copy.side##MemoryType = CU_MEMORYTYPE_DEVICE;                                      \
+        Py_RETURN_NONE;                                                                          \
+    }                                                                                            \
+    static PyObject *Box_set_##side##_array(PyObject *op, PyObject *obj) {                       \
+        Box *self = (Box *)op;                                                                   \
+        if (End_set_array(self, &self->side, obj, "set_" #side "_array",                         \
+                          &self->copy.side##Array) < 0) {                                        \
+            return NULL;                                                                         \
+        }                                                                                        \
+        self->copy.side##MemoryType = CU_MEMORYTYPE_ARRAY;                                       \
+        Py_RETURN_NONE;                                                                          \
+    }                                                                                            \
+    static PyObject *Box_set_##side##_unified(PyObject *op, PyObject *obj) {                     \
+        Box *self = (Box *)op;                                                                   \
+        int host = PyArray_Check(obj) ||                                                         \
+                   (PyObject_CheckBuffer(obj) && !cud_is_allocation(self->state, obj));          \
+        if (host ? End_set_host(self, &self->side, obj, "set_" #side "_unified", write)          \
+                 : End_set_device(self, &self->side, obj, "set_" #side "_unified",               \
+                                  &self->copy.side##Device)) {                                   \
+            return NULL;                                                                         \
+        }                                                                                        \
+        if (host) {                                                                              \
+            self->copy.side##Host = self->side.host;                                             \
+            self->copy.side##Device = self->side.base = (CUdeviceptr)(uintptr_t)self->side.host; \
+        }                                                                                        \
+        self->copy.side##MemoryType = CU_MEMORYTYPE_UNIFIED;                                     \
+        Py_RETURN_NONE;                                                                          \
+    }                                                                                            \
+    static PyObject *Box_set_##side##_context(PyObject *op, PyObject *obj) {                     \
+        Box *self = (Box *)op;                                                                   \
+        if (!PyObject_TypeCheck(obj, self->state->ContextType)) {                                \
+            return cud_reject_type(self->state, "set_" #side "_context",                         \
+                                   "the argument must be a Context, not %s", pg_type_name(obj)); \
+        }                                                                                        \
+        Py_XSETREF(self->side.context, (Context *)Py_NewRef(obj));                               \
+        Py_RETURN_NONE;                                                                          \
     }
 SETTERS(src, Src, 0)
 SETTERS(dst, Dst, 1)
 
-/* ---- checks ----------------------------------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *side;
@@ -235,28 +257,34 @@ typedef struct {
 } Corner;
 
 /* Bytes from the start of an end to the end of the box in it; -1 with an exception. */
-static int span(Box *self, const char *call, const Corner *at, size_t width, size_t height, size_t depth, size_t *out) {
+static int span(Box *self, const char *call, const Corner *at, size_t width, size_t height,
+                size_t depth, size_t *out) {
     size_t row, y, slices, bytes, before;
-    if (pg_add(at->x, width, &row) < 0 || pg_add(at->y, height, &y) < 0 || pg_add(at->z, depth, &slices) < 0) {
+    if (pg_add(at->x, width, &row) < 0 || pg_add(at->y, height, &y) < 0 ||
+        pg_add(at->z, depth, &slices) < 0) {
         goto overflow;
     }
     if (y > 1 || slices > 1) {
         if (*at->pitch < row) {
-            cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE, "%s_pitch = %zu is less than the %zu bytes up to the end of a row", at->side, *at->pitch, row);
+            cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
+                       "%s_pitch = %zu is less than the %zu bytes up to the end of a row", at->side,
+                       *at->pitch, row);
             return -1;
         }
     } else if (*at->pitch == 0) {
         *at->pitch = row; /* a single row needs none */
     }
     if (slices > 1 && *at->rows < y) {
-        cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE, "%s_height = %zu is less than the %zu rows up to the end of a slice", at->side, *at->rows, y);
+        cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
+                   "%s_height = %zu is less than the %zu rows up to the end of a slice", at->side,
+                   *at->rows, y);
         return -1;
     }
     if (*at->rows == 0) {
         *at->rows = y;
     }
-    if (pg_mul(slices - 1, *at->rows, &before) < 0 || pg_add(before, y - 1, &before) < 0 || pg_mul(before, *at->pitch, &bytes) < 0 ||
-        pg_add(bytes, row, out) < 0) {
+    if (pg_mul(slices - 1, *at->rows, &before) < 0 || pg_add(before, y - 1, &before) < 0 ||
+        pg_mul(before, *at->pitch, &bytes) < 0 || pg_add(bytes, row, out) < 0) {
         goto overflow;
     }
     return 0;
@@ -276,14 +304,20 @@ static int check_end(Box *self, const char *call, const End *end, Corner *at) {
             break;
         }
         const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
-        size_t row = d->Width * cud_format_size(d->Format) * d->NumChannels, height = d->Height > 0 ? d->Height : 1, depth = d->Depth > 0 ? d->Depth : 1;
+        size_t row = d->Width * cud_format_size(d->Format) * d->NumChannels,
+               height = d->Height > 0 ? d->Height : 1, depth = d->Depth > 0 ? d->Depth : 1;
         if (array->freed) {
-            cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the Array at %s was freed before", at->side);
+            cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE,
+                       "the Array at %s was freed before", at->side);
             return -1;
         }
-        if (row > 0 && (at->x > row || c->WidthInBytes > row - at->x || at->y > height || c->Height > height - at->y || at->z > depth || c->Depth > depth - at->z)) {
-            cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE, "the box of %zu bytes, %zu rows, %zu slices at (%zu, %zu, %zu) ends past the %s array of (%zu, %zu, %zu)",
-                       c->WidthInBytes, c->Height, c->Depth, at->x, at->y, at->z, at->side, row, height, depth);
+        if (row > 0 && (at->x > row || c->WidthInBytes > row - at->x || at->y > height ||
+                        c->Height > height - at->y || at->z > depth || c->Depth > depth - at->z)) {
+            cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
+                       "the box of %zu bytes, %zu rows, %zu slices at (%zu, %zu, %zu) ends past "
+                       "the %s array of (%zu, %zu, %zu)",
+                       c->WidthInBytes, c->Height, c->Depth, at->x, at->y, at->z, at->side, row,
+                       height, depth);
             return -1;
         }
         return 0;
@@ -299,7 +333,8 @@ static int check_end(Box *self, const char *call, const End *end, Corner *at) {
         if (at->device == 0) {
             break;
         }
-        if (end->object != NULL && cud_is_allocation(self->state, end->object) && cud_allocation_alive((Allocation *)end->object, call) < 0) {
+        if (end->object != NULL && cud_is_allocation(self->state, end->object) &&
+            cud_allocation_alive((Allocation *)end->object, call) < 0) {
             return -1;
         }
         is_known = (end->object != NULL || end->host != NULL) && at->device == end->base;
@@ -310,33 +345,43 @@ static int check_end(Box *self, const char *call, const End *end, Corner *at) {
         }
         room = is_known ? room : cud_room_at(at->device, bytes);
         if (bytes > room) {
-            cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE, "the box ends at byte %zu of the %s, which has %zu", bytes, at->side, room);
+            cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
+                       "the box ends at byte %zu of the %s, which has %zu", bytes, at->side, room);
             return -1;
         }
         return 0;
     default:
         break;
     }
-    cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE, "%s is not set: call set_%s_host(), set_%s_device() or set_%s_array()", at->side, at->side, at->side, at->side);
+    cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
+               "%s is not set: call set_%s_host(), set_%s_device() or set_%s_array()", at->side,
+               at->side, at->side, at->side);
     return -1;
 }
 
-/* ---- the call --------------------------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static Allocation *allocation_of(Box *self, End *end) {
-    return end->object != NULL && cud_is_allocation(self->state, end->object) ? (Allocation *)end->object : NULL;
+    return end->object != NULL && cud_is_allocation(self->state, end->object)
+               ? (Allocation *)end->object
+               : NULL;
 }
 
 static ArrayObject *array_of(Box *self, End *end) {
-    return end->object != NULL && PyObject_TypeCheck(end->object, self->state->ArrayType) ? (ArrayObject *)end->object : NULL;
+    return end->object != NULL && PyObject_TypeCheck(end->object, self->state->ArrayType)
+               ? (ArrayObject *)end->object
+               : NULL;
 }
 
 static void to_2d(const CUDA_MEMCPY3D_PEER *c, CUDA_MEMCPY2D *out) {
-    *out = (CUDA_MEMCPY2D){c->srcXInBytes, c->srcY, c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcPitch,
-                           c->dstXInBytes, c->dstY, c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, c->WidthInBytes, c->Height};
+    *out = (CUDA_MEMCPY2D){c->srcXInBytes, c->srcY,          c->srcMemoryType, c->srcHost,
+                           c->srcDevice,   c->srcArray,      c->srcPitch,      c->dstXInBytes,
+                           c->dstY,        c->dstMemoryType, c->dstHost,       c->dstDevice,
+                           c->dstArray,    c->dstPitch,      c->WidthInBytes,  c->Height};
 }
 
-static CUresult make_call(int kind, const CUDA_MEMCPY3D_PEER *copy, int aligned, int async, CUstream handle) {
+static CUresult make_call(int kind, const CUDA_MEMCPY3D_PEER *copy, int aligned, int async,
+                          CUstream handle) {
     CUresult status = CUDA_SUCCESS;
     CUDA_MEMCPY2D flat;
     CUDA_MEMCPY3D box;
@@ -365,9 +410,10 @@ static CUresult make_call(int kind, const CUDA_MEMCPY3D_PEER *copy, int aligned,
     return status;
 }
 
-static const char *const routines[3][3] = {{"cuMemcpy2DUnaligned", "cuMemcpy2D", "cuMemcpy2DAsync"},
-                                           {"cuMemcpy3D", "cuMemcpy3D", "cuMemcpy3DAsync"},
-                                           {"cuMemcpy3DPeer", "cuMemcpy3DPeer", "cuMemcpy3DPeerAsync"}};
+static const char *const routines[3][3] = {
+    {"cuMemcpy2DUnaligned", "cuMemcpy2D", "cuMemcpy2DAsync"},
+    {"cuMemcpy3D", "cuMemcpy3D", "cuMemcpy3DAsync"},
+    {"cuMemcpy3DPeer", "cuMemcpy3DPeer", "cuMemcpy3DPeerAsync"}};
 
 static PyObject *run(Box *self, int aligned, int async, PyObject *stream_arg) {
     static const char *const names[] = {"Memcpy2D", "Memcpy3D", "Memcpy3DPeer"};
@@ -382,7 +428,9 @@ static PyObject *run(Box *self, int aligned, int async, PyObject *stream_arg) {
     }
     CUDA_MEMCPY3D_PEER copy = self->copy;
     End *const ends[] = {&self->src, &self->dst};
-    PyObject *const objects[] = {Py_XNewRef(self->src.object), Py_XNewRef(self->dst.object)}; /* the ends may be set anew meanwhile */
+    PyObject *const objects[] = {
+        Py_XNewRef(self->src.object),
+        Py_XNewRef(self->dst.object)}; /* the ends may be set anew meanwhile */
     if (async && cud_as_stream(state, stream_arg, call, &handle, &stream) < 0) {
         goto done;
     }
@@ -394,37 +442,49 @@ static PyObject *run(Box *self, int aligned, int async, PyObject *stream_arg) {
         result = Py_NewRef(Py_None);
         goto done;
     }
-    Corner from = {"src", copy.srcXInBytes, copy.srcY, copy.srcZ, &copy.srcPitch, &copy.srcHeight, copy.srcMemoryType, copy.srcDevice};
-    Corner to = {"dst", copy.dstXInBytes, copy.dstY, copy.dstZ, &copy.dstPitch, &copy.dstHeight, copy.dstMemoryType, copy.dstDevice};
-    if (check_end(self, call, &self->src, &from) < 0 || check_end(self, call, &self->dst, &to) < 0) {
+    Corner from = {"src",          copy.srcXInBytes, copy.srcY,          copy.srcZ,
+                   &copy.srcPitch, &copy.srcHeight,  copy.srcMemoryType, copy.srcDevice};
+    Corner to = {"dst",          copy.dstXInBytes, copy.dstY,          copy.dstZ,
+                 &copy.dstPitch, &copy.dstHeight,  copy.dstMemoryType, copy.dstDevice};
+    if (check_end(self, call, &self->src, &from) < 0 ||
+        check_end(self, call, &self->dst, &to) < 0) {
         goto done;
     }
     CUcontext *const contexts[] = {&copy.srcContext, &copy.dstContext};
     for (int i = 0; i < 2; i++) {
         Allocation *allocation = allocation_of(self, ends[i]);
         ArrayObject *array = array_of(self, ends[i]);
-        Context *owner = ends[i]->context != NULL ? ends[i]->context : allocation != NULL ? allocation->context : array != NULL ? array->context : context;
+        Context *owner = ends[i]->context != NULL ? ends[i]->context
+                         : allocation != NULL     ? allocation->context
+                         : array != NULL          ? array->context
+                                                  : context;
         *contexts[i] = owner->handle;
-        if (cud_context_check(owner, call) < 0 || (allocation != NULL && cud_allocation_use(allocation, handle, stream) < 0)) {
+        if (cud_context_check(owner, call) < 0 ||
+            (allocation != NULL && cud_allocation_use(allocation, handle, stream) < 0)) {
             goto done;
         }
     }
-    int on_device = from.type != CU_MEMORYTYPE_HOST && to.type != CU_MEMORYTYPE_HOST && from.type != CU_MEMORYTYPE_UNIFIED && to.type != CU_MEMORYTYPE_UNIFIED;
-    if (!async && !on_device && cud_wait_before_copy(state, routine, SIZE_MAX) < 0) { /* the driver itself does not wait within a device */
+    int on_device = from.type != CU_MEMORYTYPE_HOST && to.type != CU_MEMORYTYPE_HOST &&
+                    from.type != CU_MEMORYTYPE_UNIFIED && to.type != CU_MEMORYTYPE_UNIFIED;
+    if (!async && !on_device &&
+        cud_wait_before_copy(state, routine, SIZE_MAX) <
+            0) { /* the driver itself does not wait within a device */
         goto done;
     }
     Allocation *const allocations[] = {allocation_of(self, ends[0]), allocation_of(self, ends[1])};
     ArrayObject *const arrays[] = {array_of(self, ends[0]), array_of(self, ends[1])};
     for (int i = 0; i < 2; i++) { /* waiting may have let other threads free them */
         if (ends[i]->object != objects[i]) {
-            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "the copy was changed by another thread while it ran");
+            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                       "the copy was changed by another thread while it ran");
             goto done;
         }
         if (allocations[i] != NULL && cud_allocation_alive(allocations[i], call) < 0) {
             goto done;
         }
         if (arrays[i] != NULL && arrays[i]->freed) {
-            cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "the Array at %s was freed before", i == 0 ? from.side : to.side);
+            cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "the Array at %s was freed before",
+                       i == 0 ? from.side : to.side);
             goto done;
         }
     }
@@ -472,17 +532,21 @@ done:
     return result;
 }
 
-PG_DOC(Memcpy2D_call__doc__, "Memcpy2D", "aligned=None, stream=None", "(aligned: bool | Stream | None = None, stream: object = None) -> None", "");
+PG_DOC(Memcpy2D_call__doc__, "Memcpy2D", "aligned=None, stream=None",
+       "(aligned: bool | Stream | None = None, stream: object = None) -> None", "");
 static ArgSpec Memcpy2D_call_args = PG_ARGSPEC(Memcpy2D_call__doc__);
 PG_DOC(Memcpy3D_call__doc__, "Memcpy3D", "stream=None", "(stream: object = None) -> None", "");
 static ArgSpec Memcpy3D_call_args = PG_ARGSPEC(Memcpy3D_call__doc__);
 
 /* PyCUDA takes a bool or a stream in the first place. */
-static PyObject *box_vectorcall(PyObject *op, PyObject *const *args, size_t nargs, PyObject *kwnames) {
+static PyObject *box_vectorcall(PyObject *op, PyObject *const *args, size_t nargs,
+                                PyObject *kwnames) {
     Box *self = (Box *)op;
     PyObject *a[2] = {NULL, NULL}, *stream;
-    int aligned = 0, given = (kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0) + PyVectorcall_NARGS(nargs) > 0;
-    if (pg_args(self->kind == BOX_2D ? &Memcpy2D_call_args : &Memcpy3D_call_args, args, (Py_ssize_t)nargs, kwnames, a) < 0) {
+    int aligned = 0,
+        given = (kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0) + PyVectorcall_NARGS(nargs) > 0;
+    if (pg_args(self->kind == BOX_2D ? &Memcpy2D_call_args : &Memcpy3D_call_args, args,
+                (Py_ssize_t)nargs, kwnames, a) < 0) {
         return NULL;
     }
     if (self->kind != BOX_2D) {

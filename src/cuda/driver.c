@@ -1,7 +1,7 @@
 /* driver.c - the CUDA driver: loaded at first use into a table of functions; nothing is linked.
  *
- * Which file to load (libcuda, or the simulator) is decided in pygpu/cuda/loader.py; here it is opened, its symbols are looked up,
- * and test hooks are offered. */
+ * Which file to load (libcuda, or the simulator) is decided in pygpu/cuda/loader.py; here it is
+ * opened, its symbols are looked up, and test hooks are offered. */
 #include "cuda.h"
 
 CuTable cu;
@@ -11,7 +11,7 @@ long cud_live[LIVE_KINDS];
 static void *library;
 static char library_path[4096];
 static int driver_version;
-static int ready; /* 1 after cuInit succeeded */
+static int ready;                        /* 1 after cuInit succeeded */
 static const char *(*last_detail)(void); /* of the simulator */
 
 static const struct {
@@ -26,10 +26,18 @@ static const struct {
 #include "nvrtc.fn"
 };
 
-int cud_driver_loaded(void) { return library != NULL; }
-int cud_driver_version(void) { return driver_version; }
-const char *cud_driver_path(void) { return library_path; }
-const char *cud_detail(void) { return last_detail != NULL ? last_detail() : ""; }
+int cud_driver_loaded(void) {
+    return library != NULL;
+}
+int cud_driver_version(void) {
+    return driver_version;
+}
+const char *cud_driver_path(void) {
+    return library_path;
+}
+const char *cud_detail(void) {
+    return last_detail != NULL ? last_detail() : "";
+}
 
 int cud_driver_ready(State *state) {
     if (pg_trap & PG_TRAP_FORKED) { /* set only where the parent had used the driver */
@@ -48,7 +56,8 @@ int cud_driver_ready(State *state) {
         }
         Py_DECREF(done);
         if (library == NULL) {
-            PyErr_SetString(PyExc_SystemError, "pygpu.cuda.loader.load_driver returned without a library");
+            PyErr_SetString(PyExc_SystemError,
+                            "pygpu.cuda.loader.load_driver returned without a library");
             return -1;
         }
     }
@@ -65,19 +74,25 @@ int cud_driver_ready(State *state) {
     return 0;
 }
 
-/* Looks the functions up that a driver of this version has: a newer row may be there under another meaning. */
+/* Looks the functions up that a driver of this version has: a newer row may be there under another
+ * meaning. */
 static void fill_table(void *opened) {
-    void **slot = (void **)(void *)&cu; /* object and function pointers may be exchanged on every system that has dlsym */
+    void **slot = (void **)(void *)&cu; /* object and function pointers may be exchanged on every
+                                           system that has dlsym */
     for (int i = 0; i < FN_COUNT_DRIVER; i++) {
-        slot[i] = functions[i].since <= driver_version || i == FN_cuDriverGetVersion ? pg_library_symbol(opened, functions[i].symbol) : NULL;
+        slot[i] = functions[i].since <= driver_version || i == FN_cuDriverGetVersion
+                      ? pg_library_symbol(opened, functions[i].symbol)
+                      : NULL;
     }
 }
 
 PG_DOC(load_library__doc__, "_load_library", "path", "(path: str) -> None",
-       "Open the CUDA driver library at *path* and look its functions up.\n\nRaises OSError with the linker's own words.");
+       "Open the CUDA driver library at *path* and look its functions up.\n\nRaises OSError with "
+       "the linker's own words.");
 
 static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *path_object) {
-    void *opened = pg_library_load(path_object, sizeof library_path, library != NULL ? "a CUDA driver is loaded already" : NULL);
+    void *opened = pg_library_load(path_object, sizeof library_path,
+                                   library != NULL ? "a CUDA driver is loaded already" : NULL);
     if (opened == NULL) {
         return NULL;
     }
@@ -86,13 +101,16 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *path_object
     int version = 0;
     if (get_version == NULL || get_version(&version) != CUDA_SUCCESS || version < 1000) {
         pg_library_close(opened);
-        PyErr_SetString(PyExc_OSError, get_version == NULL ? "not a CUDA driver: it has no function cuDriverGetVersion"
-                                                           : "cuDriverGetVersion failed");
+        PyErr_SetString(PyExc_OSError,
+                        get_version == NULL
+                            ? "not a CUDA driver: it has no function cuDriverGetVersion"
+                            : "cuDriverGetVersion failed");
         return NULL;
     }
     if (version < 11080) {
         pg_library_close(opened);
-        PyErr_Format(PyExc_OSError, "the driver is for CUDA %d.%d, and pygpu needs 11.8 or newer", version / 1000, version % 1000 / 10);
+        PyErr_Format(PyExc_OSError, "the driver is for CUDA %d.%d, and pygpu needs 11.8 or newer",
+                     version / 1000, version % 1000 / 10);
         return NULL;
     }
     driver_version = version;
@@ -131,7 +149,8 @@ static PyObject *unload_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
     Py_RETURN_NONE;
 }
 
-/* For the loader, which does not take a driver without a device: cuInit's status, and the number of devices. */
+/* For the loader, which does not take a driver without a device: cuInit's status, and the number of
+ * devices. */
 static PyObject *probe(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     CUresult status = CUDA_SUCCESS;
     int count = 0;
@@ -141,11 +160,14 @@ static PyObject *probe(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)
     if (status == CUDA_SUCCESS) {
         CU_CALL(status, cuDeviceGetCount, &count);
     }
-    const char *text = NULL, *detail = status > 0 ? cud_detail() : ""; /* such as a setting of the simulator that is none */
+    const char *text = NULL,
+               *detail = status > 0 ? cud_detail()
+                                    : ""; /* such as a setting of the simulator that is none */
     if (status > 0 && cu.cuGetErrorString != NULL) {
         cu.cuGetErrorString(status, &text);
     }
-    PyObject *said = PyUnicode_FromFormat(*detail != '\0' ? "%s - %s" : "%s%s", text != NULL ? text : "", detail);
+    PyObject *said = PyUnicode_FromFormat(*detail != '\0' ? "%s - %s" : "%s%s",
+                                          text != NULL ? text : "", detail);
     return said == NULL ? NULL : Py_BuildValue("(iiN)", (int)status, count, said);
 }
 
@@ -154,23 +176,29 @@ static PyObject *loaded_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
 }
 
 static PyObject *is_simulator(PyObject *module, PyObject *Py_UNUSED(ignored)) {
-    return cud_driver_ready(PyModule_GetState(module)) < 0 ? NULL : PyBool_FromLong(last_detail != NULL);
+    return cud_driver_ready(PyModule_GetState(module)) < 0 ? NULL
+                                                           : PyBool_FromLong(last_detail != NULL);
 }
 
 PG_DOC(init__doc__, "init", "flags=0", "(flags: int = 0) -> None",
-       "Load the driver and initialize it. Needed by no other call: the first one that uses CUDA does it.\n\n"
-       "flags: 0. Raises LogicError if no driver is found: the message tells what was tried and what to install.");
+       "Load the driver and initialize it. Needed by no other call: the first one that uses CUDA "
+       "does it.\n\n"
+       "flags: 0. Raises LogicError if no driver is found: the message tells what was tried and "
+       "what to install.");
 static ArgSpec init_args = PG_ARGSPEC(init__doc__);
 
-static PyObject *init(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *init(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                      PyObject *kwnames) {
     PyObject *a[1];
     State *state = PyModule_GetState(module);
     uint32_t flags = 0;
-    if (pg_args(&init_args, args, nargs, kwnames, a) < 0 || (a[0] != NULL && pg_as_u32(a[0], "init", "flags", &flags) < 0)) {
+    if (pg_args(&init_args, args, nargs, kwnames, a) < 0 ||
+        (a[0] != NULL && pg_as_u32(a[0], "init", "flags", &flags) < 0)) {
         return NULL;
     }
     if (flags != 0) {
-        return cud_reject(state, "cuInit", CUDA_ERROR_INVALID_VALUE, "flags = %u: it must be 0", flags);
+        return cud_reject(state, "cuInit", CUDA_ERROR_INVALID_VALUE, "flags = %u: it must be 0",
+                          flags);
     }
     return cud_driver_ready(state) < 0 ? NULL : Py_NewRef(Py_None);
 }
@@ -179,29 +207,39 @@ static PyObject *get_driver_version(PyObject *module, PyObject *Py_UNUSED(ignore
     return cud_driver_ready(PyModule_GetState(module)) < 0 ? NULL : PyLong_FromLong(driver_version);
 }
 
-/* ---- test hooks --------------------------------------------------------------------------------------------------- */
+/* ---- test hooks ------------------------------------------------------------------------------ */
 
 PG_FAULT_DOC(fault__doc__);
 static ArgSpec fault_args = PG_ARGSPEC(fault__doc__);
 
-static const char *name_of_function(int i) { return functions[i].name; }
-
-static PyObject *fault(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *a[4];
-    return pg_args(&fault_args, args, nargs, kwnames, a) < 0 ? NULL : pg_fault_arm(a, name_of_function, FN_COUNT);
+static const char *name_of_function(int i) {
+    return functions[i].name;
 }
 
-static PyObject *fault_hits(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return PyLong_FromLong(pg_fault.hits); }
+static PyObject *fault(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *kwnames) {
+    PyObject *a[4];
+    return pg_args(&fault_args, args, nargs, kwnames, a) < 0
+               ? NULL
+               : pg_fault_arm(a, name_of_function, FN_COUNT);
+}
 
-PG_DOC(call_counts__doc__, "_call_counts", "reset=False, held=False", "(reset: bool = False, held: bool = False) -> dict[str, int]",
+static PyObject *fault_hits(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return PyLong_FromLong(pg_fault.hits);
+}
+
+PG_DOC(call_counts__doc__, "_call_counts", "reset=False, held=False",
+       "(reset: bool = False, held: bool = False) -> dict[str, int]",
        "Calls made of each driver function since counting was reset; the first reset starts it.\n\n"
        "held: count from this reset on only those made with the GIL held. For tests only.");
 static ArgSpec call_counts_args = PG_ARGSPEC(call_counts__doc__);
 
-static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
     PyObject *a[2];
     int reset, held;
-    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 || (reset = pg_as_bool(a[0], 0)) < 0 || (held = pg_as_bool(a[1], 0)) < 0) {
+    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 ||
+        (reset = pg_as_bool(a[0], 0)) < 0 || (held = pg_as_bool(a[1], 0)) < 0) {
         return NULL;
     }
     PyObject *counts = pg_counts(cud_call_counts, name_of_function, FN_COUNT, 0);
@@ -213,13 +251,15 @@ static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args,
 }
 
 static const char *name_of_kind(int i) {
-    static const char *const kinds[LIVE_KINDS] = {"context", "module", "stream",  "event", "mem", "host",
-                                                  "array",   "texture", "graph", "link",   "pool"};
+    static const char *const kinds[LIVE_KINDS] = {"context", "module", "stream", "event",
+                                                  "mem",     "host",   "array",  "texture",
+                                                  "graph",   "link",   "pool"};
     return kinds[i];
 }
 
 static PyObject *handle_counts(PyObject *module, PyObject *Py_UNUSED(ignored)) {
-    cud_hold_drain(PyModule_GetState(module)); /* what finished work used is let go of by the next call */
+    cud_hold_drain(
+        PyModule_GetState(module)); /* what finished work used is let go of by the next call */
     return pg_counts(cud_live, name_of_kind, LIVE_KINDS, 1);
 }
 
@@ -238,7 +278,8 @@ static PyObject *function_names(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
 static PyObject *set_array_type(PyObject *module, PyObject *type) {
     State *state = PyModule_GetState(module);
     if (!PyType_Check(type)) {
-        return PyErr_Format(PyExc_TypeError, "_set_array_type: a type is needed, not %s", pg_type_name(type));
+        return PyErr_Format(PyExc_TypeError, "_set_array_type: a type is needed, not %s",
+                            pg_type_name(type));
     }
     Py_XSETREF(state->array_type, Py_NewRef(type));
     Py_RETURN_NONE;

@@ -10,7 +10,7 @@ typedef struct {
 } EnumRow;
 
 static const EnumRow rows[] = {
-#define ENUM_CLASS(name, bits, doc) {#name, NULL, doc, sizeof bits > 1, 0},
+#define ENUM_CLASS(name, bits, doc)         {#name, NULL, doc, sizeof bits > 1, 0},
 #define ENUM(name, member, value, constant) {#name, #member, NULL, 0, value},
 #include "enums.def"
 };
@@ -23,7 +23,9 @@ static PyObject *enumerations(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(i
         int failed;
         if (row->member == NULL) {
             Py_XSETREF(members, PyDict_New());
-            made = members != NULL ? Py_BuildValue("(szOO)", row->cls, row->doc, row->bits ? Py_True : Py_False, members) : NULL;
+            made = members != NULL ? Py_BuildValue("(szOO)", row->cls, row->doc,
+                                                   row->bits ? Py_True : Py_False, members)
+                                   : NULL;
             failed = made == NULL || PyList_Append(list, made) < 0;
         } else {
             made = PyLong_FromLong(row->value);
@@ -46,7 +48,8 @@ PyObject *cud_enumeration(const char *name) {
 }
 
 PyObject *cud_member(const char *name, long value) {
-    PyObject *cls = cud_enumeration(name), *values = cls != NULL ? PyObject_GetAttrString(cls, "values") : NULL;
+    PyObject *cls = cud_enumeration(name),
+             *values = cls != NULL ? PyObject_GetAttrString(cls, "values") : NULL;
     PyObject *number = values != NULL ? PyLong_FromLong(value) : NULL;
     PyObject *member = number != NULL ? PyObject_GetItem(values, number) : NULL;
     if (member == NULL && number != NULL && PyErr_ExceptionMatches(PyExc_KeyError)) {
@@ -59,7 +62,8 @@ PyObject *cud_member(const char *name, long value) {
     return member;
 }
 
-PyObject *cud_attribute(PyObject *op, PyObject *name, PyTypeObject *type, PyObject **names, const char *cls, int *is_member) {
+PyObject *cud_attribute(PyObject *op, PyObject *name, PyTypeObject *type, PyObject **names,
+                        const char *cls, int *is_member) {
     *is_member = 0;
     PyObject *known = *names != NULL ? PyDict_GetItemWithError(*names, name) : NULL;
     if (known == NULL && PyErr_Occurred()) {
@@ -67,22 +71,26 @@ PyObject *cud_attribute(PyObject *op, PyObject *name, PyTypeObject *type, PyObje
     }
     PyObject *own = ((CudObject *)op)->dict;
     if (known != NULL && Py_TYPE(op) == type && (own == NULL || PyDict_GET_SIZE(own) == 0)) {
-        int changed = PyDict_Contains(type->tp_dict, name); /* a program may give the class attributes later */
+        int changed = PyDict_Contains(type->tp_dict,
+                                      name); /* a program may give the class attributes later */
         if (changed <= 0) {
             *is_member = changed == 0;
             return changed == 0 ? Py_NewRef(known) : NULL;
         }
     }
     PyObject *found = PyObject_GenericGetAttr(op, name);
-    if (found != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError) || !PyUnicode_Check(name) || PyUnicode_GET_LENGTH(name) == 0 ||
-        PyUnicode_READ_CHAR(name, 0) == '_') {
+    if (found != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError) || !PyUnicode_Check(name) ||
+        PyUnicode_GET_LENGTH(name) == 0 || PyUnicode_READ_CHAR(name, 0) == '_') {
         return found;
     }
     PyObject *error, *value, *traceback;
     PyErr_Fetch(&error, &value, &traceback);
-    PyObject *members = cud_enumeration(cls), *upper = members != NULL ? PyObject_CallMethod(name, "upper", NULL) : NULL;
+    PyObject *members = cud_enumeration(cls),
+             *upper = members != NULL ? PyObject_CallMethod(name, "upper", NULL) : NULL;
     found = upper != NULL ? PyObject_GetAttr(members, upper) : NULL;
-    if (found != NULL && (!PyObject_TypeCheck(found, (PyTypeObject *)members) || PyUnicode_CompareWithASCIIString(upper, "MAX") == 0)) { /* none of its own */
+    if (found != NULL &&
+        (!PyObject_TypeCheck(found, (PyTypeObject *)members) ||
+         PyUnicode_CompareWithASCIIString(upper, "MAX") == 0)) { /* none of its own */
         Py_CLEAR(found);
         PyErr_SetNone(PyExc_AttributeError);
     }
@@ -106,6 +114,8 @@ PyObject *cud_attribute(PyObject *op, PyObject *name, PyTypeObject *type, PyObje
 }
 
 PyMethodDef cud_enum_functions[] = {
-    {"_enumerations", enumerations, METH_NOARGS, "_enumerations()\n--\n\n() -> list[tuple[str, str, bool, dict[str, int]]]\n\nName, doc, whether flags, members."},
+    {"_enumerations", enumerations, METH_NOARGS,
+     "_enumerations()\n--\n\n() -> list[tuple[str, str, bool, dict[str, int]]]\n\nName, doc, "
+     "whether flags, members."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,22 +1,29 @@
-/* function_args.c - Python objects as parameters of a kernel: written to where the kernel reads them, by the parameter's own size and,
- * where the source or the PTX tells, its kind. What one argument did last is remembered by type (Param.exact), so that this file is
- * asked once for arguments of the usual types. */
+/* function_args.c - Python objects as parameters of a kernel: written to where the kernel reads
+ * them, by the parameter's own size and, where the source or the PTX tells, its kind. What one
+ * argument did last is remembered by type (Param.exact), so that this file is asked once for
+ * arguments of the usual types. */
 #include "function.h"
 #include "array/array.h"
 
-#define NUMBER_AT offsetof(PyIntScalarObject, obval) /* NumPy's number follows the object's head */
+#define NUMBER_AT                                                                  \
+    offsetof(PyIntScalarObject, obval) /* NumPy's number follows the object's head \
+                                        * \ */
 
-/* ---- errors --------------------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 PyObject *function_place(Function *self, Py_ssize_t i) {
     Plan *plan = self->plan;
-    PyObject *declaration = i < plan->n_params || i < plan->n_declared ? plan->params[i].declaration : NULL;
-    return PyUnicode_FromFormat("kernel '%U', parameter #%zd (0-based)%s%V%s", self->name, i, declaration != NULL ? " '" : "", declaration, "",
+    PyObject *declaration = i < plan->n_params || i < plan->n_declared ? plan->params[i].declaration
+                                                                       : NULL;
+    return PyUnicode_FromFormat("kernel '%U', parameter #%zd (0-based)%s%V%s", self->name, i,
+                                declaration != NULL ? " '" : "", declaration, "",
                                 declaration != NULL ? "'" : "");
 }
 
-static void raise_at(Function *self, Py_ssize_t i, PyObject *type, const char *format, va_list arguments) {
-    PyObject *what = PyUnicode_FromFormatV(format, arguments), *place = what != NULL ? function_place(self, i) : NULL;
+static void raise_at(Function *self, Py_ssize_t i, PyObject *type, const char *format,
+                     va_list arguments) {
+    PyObject *what = PyUnicode_FromFormatV(format, arguments),
+             *place = what != NULL ? function_place(self, i) : NULL;
     if (place != NULL) {
         PyErr_Format(type, "%U: %U", place, what);
     }
@@ -40,7 +47,8 @@ int function_refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const cha
     }
     PyObject *place = function_place(self, i);
     if (place != NULL) {
-        PyErr_Format(PyExc_OverflowError, "%U: %V does not fit into %s", place, text, "the number", to);
+        PyErr_Format(PyExc_OverflowError, "%U: %V does not fit into %s", place, text, "the number",
+                     to);
     }
     Py_XDECREF(text);
     Py_XDECREF(place);
@@ -50,7 +58,9 @@ int function_refuse_range(Function *self, Py_ssize_t i, PyObject *arg, const cha
 const char *function_numpy_type(const Param *param) {
     switch (param->kind) {
     case PARAM_FLOAT:
-        return param->size == 4 ? "numpy.float32" : param->size == 8 ? "numpy.float64" : "numpy.float16";
+        return param->size == 4   ? "numpy.float32"
+               : param->size == 8 ? "numpy.float64"
+                                  : "numpy.float16";
     case PARAM_INTEGER:
         return param->size == 4   ? (param->sign == SIGN_UNSIGNED ? "numpy.uint32" : "numpy.int32")
                : param->size == 8 ? (param->sign == SIGN_UNSIGNED ? "numpy.uint64" : "numpy.int64")
@@ -118,22 +128,29 @@ static int check_handler(Function *self, Py_ssize_t i, Param *param, Handler *ha
     return result;
 }
 
-static int refuse_size(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, size_t given) {
+static int refuse_size(Function *self, Py_ssize_t i, const Param *param, PyObject *arg,
+                       size_t given) {
     const char *fits = function_numpy_type(param);
-    return function_refuse(self, i, "%u bytes are expected, and %s has %zu%s%s", (unsigned)param->size, Py_TYPE(arg)->tp_name, given, *fits ? "; pass a " : "", fits);
+    return function_refuse(self, i, "%u bytes are expected, and %s has %zu%s%s",
+                           (unsigned)param->size, Py_TYPE(arg)->tp_name, given,
+                           *fits ? "; pass a " : "", fits);
 }
 
 static int refuse_kind(Function *self, Py_ssize_t i, const Param *param, PyObject *arg) {
     if (param->kind == PARAM_POINTER) {
-        return function_refuse(self, i, "a %s is no pointer to device memory: pass an allocation, an array on the device, or wrap a host array in In, Out or InOut",
+        return function_refuse(self, i,
+                               "a %s is no pointer to device memory: pass an allocation, an array "
+                               "on the device, or wrap a host array in In, Out or InOut",
                                Py_TYPE(arg)->tp_name);
     }
-    return function_refuse(self, i, "a %s is not what the kernel reads here; pass a %s", Py_TYPE(arg)->tp_name, function_numpy_type(param));
+    return function_refuse(self, i, "a %s is not what the kernel reads here; pass a %s",
+                           Py_TYPE(arg)->tp_name, function_numpy_type(param));
 }
 
-/* ---- numbers -------------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
-static int store_real(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, double number, unsigned char *at) {
+static int store_real(Function *self, Py_ssize_t i, const Param *param, PyObject *arg,
+                      double number, unsigned char *at) {
     if (param->size == 4) {
         float narrow = (float)number;
         if (PG_UNLIKELY(Py_IS_INFINITY(narrow)) && !Py_IS_INFINITY(number)) {
@@ -149,7 +166,8 @@ static int store_real(Function *self, Py_ssize_t i, const Param *param, PyObject
 }
 
 /* To the nearest, ties to even; a NaN stays one. */
-static int store_bfloat(Function *self, Py_ssize_t i, PyObject *arg, double number, unsigned char *at) {
+static int store_bfloat(Function *self, Py_ssize_t i, PyObject *arg, double number,
+                        unsigned char *at) {
     float narrow = (float)number;
     uint32_t bits;
     memcpy(&bits, &narrow, 4);
@@ -162,10 +180,12 @@ static int store_bfloat(Function *self, Py_ssize_t i, PyObject *arg, double numb
     return 0;
 }
 
-static int store_complex(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, double real, double imag, unsigned char *at) {
+static int store_complex(Function *self, Py_ssize_t i, const Param *param, PyObject *arg,
+                         double real, double imag, unsigned char *at) {
     if (param->size == 8) {
         float narrow[2] = {(float)real, (float)imag};
-        if ((Py_IS_INFINITY(narrow[0]) && !Py_IS_INFINITY(real)) || (Py_IS_INFINITY(narrow[1]) && !Py_IS_INFINITY(imag))) {
+        if ((Py_IS_INFINITY(narrow[0]) && !Py_IS_INFINITY(real)) ||
+            (Py_IS_INFINITY(narrow[1]) && !Py_IS_INFINITY(imag))) {
             return function_refuse_range(self, i, arg, "a complex of floats");
         }
         memcpy(at, narrow, 8);
@@ -176,12 +196,15 @@ static int store_complex(Function *self, Py_ssize_t i, const Param *param, PyObj
     return 0;
 }
 
-static int store_integer(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, unsigned char *at) {
+static int store_integer(Function *self, Py_ssize_t i, const Param *param, PyObject *arg,
+                         unsigned char *at) {
     int overflow;
     long long number = PyLong_AsLongLongAndOverflow(arg, &overflow);
     uint64_t bits = (uint64_t)number;
     unsigned size = param->size;
-    const char *to = param->sign == SIGN_SIGNED ? "a signed integer of this size" : param->sign == SIGN_UNSIGNED ? "an unsigned integer of this size" : "an integer of this size";
+    const char *to = param->sign == SIGN_SIGNED     ? "a signed integer of this size"
+                     : param->sign == SIGN_UNSIGNED ? "an unsigned integer of this size"
+                                                    : "an integer of this size";
     if (overflow > 0 && size == 8 && param->sign != SIGN_SIGNED) {
         bits = PyLong_AsUnsignedLongLong(arg);
         if (bits == (uint64_t)-1 && PyErr_Occurred()) {
@@ -204,20 +227,23 @@ static int store_integer(Function *self, Py_ssize_t i, const Param *param, PyObj
 
 static int unknown_kind(Function *self, Py_ssize_t i, const Param *param, PyObject *arg) {
     return function_refuse(self, i,
-                           "a Python %s cannot be converted, as only the size of the parameter is known (%u bytes); pass a NumPy number of its type (numpy.int32, "
+                           "a Python %s cannot be converted, as only the size of the parameter is "
+                           "known (%u bytes); pass a NumPy number of its type (numpy.int32, "
                            "numpy.float32, ..., numpy.uintp for an address)",
                            Py_TYPE(arg)->tp_name, (unsigned)param->size);
 }
 
 /* Python's own numbers: int, bool, float, complex. */
-static int use_number(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, unsigned char *at) {
+static int use_number(Function *self, Py_ssize_t i, const Param *param, PyObject *arg,
+                      unsigned char *at) {
     double real = 0.0, imag = 0.0;
     if (param->kind == PARAM_UNKNOWN || param->kind == PARAM_STRUCT) {
         return unknown_kind(self, i, param, arg);
     }
     if (PyLong_Check(arg)) {
         if (param->kind == PARAM_POINTER) {
-            return PyBool_Check(arg) ? refuse_kind(self, i, param, arg) : function_store_address(self, i, param, arg, arg, at);
+            return PyBool_Check(arg) ? refuse_kind(self, i, param, arg)
+                                     : function_store_address(self, i, param, arg, arg, at);
         }
         if (param->kind == PARAM_INTEGER) {
             return store_integer(self, i, param, arg, at);
@@ -252,7 +278,7 @@ static int use_number(Function *self, Py_ssize_t i, const Param *param, PyObject
     }
 }
 
-/* ---- NumPy ---------------------------------------------------------------------------------------------------------- */
+/* ---- NumPy ----------------------------------------------------------------------------------- */
 
 /* Whether bytes of a NumPy type of this kind mean what the kernel reads. */
 static int kind_fits(const Param *param, char kind, size_t size) {
@@ -269,13 +295,21 @@ static int kind_fits(const Param *param, char kind, size_t size) {
     case PARAM_BFLOAT:
         return kind == 'V' || kind == 'u';
     case PARAM_COMPLEX:
-        return kind == 'c' || kind == 'V' || kind == 'f'; /* a float2 is a complex to some and two floats, or an array of two, to others */
+        return kind == 'c' || kind == 'V' ||
+               kind == 'f'; /* a float2 is a complex to some and two floats, or an array of two, to
+                               others */
     default:
         return 1;
     }
 }
 
-static uint8_t copy_of(size_t size) { return size == 1 ? COPY_1 : size == 2 ? COPY_2 : size == 4 ? COPY_4 : size == 8 ? COPY_8 : COPY_16; }
+static uint8_t copy_of(size_t size) {
+    return size == 1   ? COPY_1
+           : size == 2 ? COPY_2
+           : size == 4 ? COPY_4
+           : size == 8 ? COPY_8
+                       : COPY_16;
+}
 
 /* Size of a plain number, whose bytes lie behind the object's head; 0 if it is none. */
 static size_t plain_number(PyTypeObject *type, char *kind) {
@@ -304,7 +338,8 @@ static size_t plain_number(PyTypeObject *type, char *kind) {
     return 0;
 }
 
-static int use_scalar(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at) {
+static int use_scalar(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                      unsigned char *at) {
     char kind = 'V';
     size_t size = plain_number(Py_TYPE(arg), &kind);
     if (size != 0) {
@@ -357,7 +392,8 @@ static PyObject *owner_of(PyArrayObject *array) {
     return base;
 }
 
-static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at,
+                     const Launch *launch, Keep *keep) {
     PyArrayObject *array = (PyArrayObject *)arg;
     PyObject *owner = owner_of(array);
     if (owner != NULL && PyObject_TypeCheck(owner, self->state->ManagedAllocationType)) {
@@ -367,7 +403,8 @@ static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
         if (function_check_dtype(self, i, param, arg, PyArray_DESCR(array)) < 0) {
             return -1;
         }
-        int result = function_use_allocation(self, i, param, owner, (unsigned char *)&pointer, launch);
+        int result =
+            function_use_allocation(self, i, param, owner, (unsigned char *)&pointer, launch);
         param->exact = exact;
         param->copy = copy;
         if (result == 0) {
@@ -382,25 +419,31 @@ static int use_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
     if (PyDataType_REFCHK(dtype)) {
         return function_refuse(self, i, "the array holds Python objects");
     }
-    if (param->kind == PARAM_POINTER && !(PyArray_NDIM(array) == 0 && kind_fits(param, dtype->kind, size))) {
+    if (param->kind == PARAM_POINTER &&
+        !(PyArray_NDIM(array) == 0 && kind_fits(param, dtype->kind, size))) {
         return refuse_kind(self, i, param, arg); /* even one of 8 bytes: it is no address */
     }
     if (size != param->size) {
-        return function_refuse(self, i, "%u bytes are expected, and the array passed by value has %zu; wrap it in In, Out or InOut to pass a pointer to its values",
+        return function_refuse(self, i,
+                               "%u bytes are expected, and the array passed by value has %zu; wrap "
+                               "it in In, Out or InOut to pass a pointer to its values",
                                (unsigned)param->size, size);
     }
     if (!kind_fits(param, dtype->kind, size) && PyArray_SIZE(array) == 1) {
         return refuse_kind(self, i, param, arg);
     }
-    if (PyArray_ISNOTSWAPPED(array) && (PyArray_IS_C_CONTIGUOUS(array) || PyArray_IS_F_CONTIGUOUS(array))) {
+    if (PyArray_ISNOTSWAPPED(array) &&
+        (PyArray_IS_C_CONTIGUOUS(array) || PyArray_IS_F_CONTIGUOUS(array))) {
         memcpy(at, PyArray_DATA(array), size);
         return 0;
     }
-    return function_refuse(self, i, "an array passed by value must be contiguous and in the machine's byte order");
+    return function_refuse(
+        self, i, "an array passed by value must be contiguous and in the machine's byte order");
 }
 
 /* One of our arrays: the address of its first item. */
-static int use_device_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+static int use_device_array(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                            unsigned char *at, const Launch *launch, Keep *keep) {
     GPUArray *array = (GPUArray *)arg;
     if (array->base_data == Py_None) {
         return function_refuse(self, i, "the array has no memory");
@@ -408,7 +451,8 @@ static int use_device_array(Function *self, Py_ssize_t i, Param *param, PyObject
     if (function_check_dtype(self, i, param, arg, array->dtype) < 0) {
         return -1;
     }
-    int result = function_use_pointer(self, i, param, arg, Py_NewRef(array->base_data), at, launch, keep);
+    int result =
+        function_use_pointer(self, i, param, arg, Py_NewRef(array->base_data), at, launch, keep);
     if (result == 0 && array->offset != 0) {
         CUdeviceptr pointer;
         memcpy(&pointer, at, sizeof pointer);
@@ -418,10 +462,11 @@ static int use_device_array(Function *self, Py_ssize_t i, Param *param, PyObject
     return result;
 }
 
-/* ---- everything ----------------------------------------------------------------------------------------------------- */
+/* ---- everything ------------------------------------------------------------------------------ */
 
 /* bytes, ctypes structures and the like: a struct by its bytes. */
-static int use_bytes(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, unsigned char *at) {
+static int use_bytes(Function *self, Py_ssize_t i, const Param *param, PyObject *arg,
+                     unsigned char *at) {
     Py_buffer view;
     if (PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) {
         return -1;
@@ -436,7 +481,8 @@ static int use_bytes(Function *self, Py_ssize_t i, const Param *param, PyObject 
     return result;
 }
 
-int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at,
+                     const Launch *launch, Keep *keep) {
     State *state = self->state;
     if (Py_TYPE(arg) == param->exact && param->copy == COPY_GPUDATA) {
         int used = function_use_gpudata(self, i, param, arg, at, launch, keep);
@@ -447,10 +493,12 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
     if (state->array_type != NULL && PyObject_TypeCheck(arg, (PyTypeObject *)state->array_type)) {
         return use_device_array(self, i, param, arg, at, launch, keep);
     }
-    if (PyLong_Check(arg) || (PyFloat_Check(arg) && !PyArray_IsScalar(arg, Generic)) || (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic))) {
+    if (PyLong_Check(arg) || (PyFloat_Check(arg) && !PyArray_IsScalar(arg, Generic)) ||
+        (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic))) {
         return use_number(self, i, param, arg, at);
     }
-    if (PyObject_TypeCheck(arg, state->DeviceAllocationType) || PyObject_TypeCheck(arg, state->PooledDeviceAllocationType)) {
+    if (PyObject_TypeCheck(arg, state->DeviceAllocationType) ||
+        PyObject_TypeCheck(arg, state->PooledDeviceAllocationType)) {
         return function_use_allocation(self, i, param, arg, at, launch);
     }
     if (PyArray_IsScalar(arg, Generic)) {
@@ -464,7 +512,9 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
             return -1;
         }
         PyObject *allocation = handler_device_alloc((Handler *)arg);
-        return allocation != NULL ? function_use_pointer(self, i, param, arg, allocation, at, launch, keep) : -1;
+        return allocation != NULL
+                   ? function_use_pointer(self, i, param, arg, allocation, at, launch, keep)
+                   : -1;
     }
     if (PyObject_TypeCheck(arg, state->PointerHolderBaseType)) {
         return function_use_pointer(self, i, param, arg, Py_NewRef(arg), at, launch, keep);
@@ -476,12 +526,15 @@ int function_convert(Function *self, Py_ssize_t i, Param *param, PyObject *arg, 
     if (used != 0) {
         return used < 0 ? -1 : 0;
     }
-    if (PyIndex_Check(arg) && param->kind != PARAM_FLOAT && param->kind != PARAM_BFLOAT && param->kind != PARAM_COMPLEX) { /* handles of textures and the like */
+    if (PyIndex_Check(arg) && param->kind != PARAM_FLOAT && param->kind != PARAM_BFLOAT &&
+        param->kind != PARAM_COMPLEX) { /* handles of textures and the like */
         PyObject *number = PyNumber_Index(arg);
         if (number == NULL) {
             return -1;
         }
-        int result = param->size == 8 && param->kind == PARAM_UNKNOWN ? function_store_address(self, i, param, arg, number, at) : use_number(self, i, param, number, at);
+        int result = param->size == 8 && param->kind == PARAM_UNKNOWN
+                         ? function_store_address(self, i, param, arg, number, at)
+                         : use_number(self, i, param, number, at);
         Py_DECREF(number);
         return result;
     }
@@ -514,10 +567,14 @@ static size_t align_of(PyArray_Descr *dtype) {
     return align > 0 ? align : 1;
 }
 
-/* Of a ctypes.Structure, Union, Array or number; other objects are left alone. -1 with an exception. */
+/* Of a ctypes.Structure, Union, Array or number; other objects are left alone. -1 with an
+ * exception. */
 static int ctypes_align(PyObject *arg, size_t *align) {
-    PyObject *modules = PyImport_GetModuleDict(), *ctypes = PyDict_GetItemString(modules, "ctypes"); /* who has such an object has imported it */
-    PyObject *base = ctypes != NULL ? PyObject_GetAttrString(ctypes, "Structure") : NULL, *answer = NULL;
+    PyObject *modules = PyImport_GetModuleDict(),
+             *ctypes = PyDict_GetItemString(modules,
+                                            "ctypes"); /* who has such an object has imported it */
+    PyObject *base = ctypes != NULL ? PyObject_GetAttrString(ctypes, "Structure") : NULL,
+             *answer = NULL;
     PyObject *data = base != NULL ? PyObject_GetAttrString(base, "__base__") : NULL; /* _CData */
     int is = data != NULL ? PyObject_IsInstance(arg, data) : ctypes != NULL ? -1 : 0;
     if (is > 0) {
@@ -534,11 +591,14 @@ static int ctypes_align(PyObject *arg, size_t *align) {
 
 int function_natural(Function *self, Py_ssize_t i, PyObject *arg, size_t *size, size_t *align) {
     *size = *align = sizeof(CUdeviceptr);
-    if (PyLong_Check(arg) || (PyFloat_Check(arg) && !PyArray_IsScalar(arg, Generic)) || (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic))) {
-        return function_refuse(self, i,
-                               "a Python %s cannot be converted, as nothing is known of the parameters (the driver is older than 12.4, and the module has no PTX); "
-                               "pass a NumPy number (numpy.int32, numpy.float32, ..., numpy.uintp for an address)",
-                               Py_TYPE(arg)->tp_name);
+    if (PyLong_Check(arg) || (PyFloat_Check(arg) && !PyArray_IsScalar(arg, Generic)) ||
+        (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic))) {
+        return function_refuse(
+            self, i,
+            "a Python %s cannot be converted, as nothing is known of the parameters (the driver is "
+            "older than 12.4, and the module has no PTX); "
+            "pass a NumPy number (numpy.int32, numpy.float32, ..., numpy.uintp for an address)",
+            Py_TYPE(arg)->tp_name);
     }
     PyArray_Descr *dtype = NULL;
     if (PyArray_IsScalar(arg, Generic)) {
@@ -558,7 +618,8 @@ int function_natural(Function *self, Py_ssize_t i, PyObject *arg, size_t *size, 
     if (dtype != NULL) {
         *align = align_of(dtype);
         Py_DECREF(dtype);
-    } else if (PyObject_CheckBuffer(arg) && !PyObject_TypeCheck(arg, self->state->DeviceAllocationType)) {
+    } else if (PyObject_CheckBuffer(arg) &&
+               !PyObject_TypeCheck(arg, self->state->DeviceAllocationType)) {
         Py_buffer view;
         if (PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) {
             return -1;

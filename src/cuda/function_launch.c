@@ -1,12 +1,15 @@
-/* function_launch.c - calling a kernel: keywords, sizes, packing the arguments on the C stack, cuLaunchKernel.
+/* function_launch.c - calling a kernel: keywords, sizes, packing the arguments on the C stack,
+ * cuLaunchKernel.
  *
- * The GIL is kept for the driver's call, which takes a microsecond; releasing it would let a busy thread have it for milliseconds
- * before every launch. It is released where the call may take long or must wait: for the first launch of a kernel, which may load code;
- * while the driver's queue may be full; while Python functions wait in a stream, which need the GIL before the queue can move. */
+ * The GIL is kept for the driver's call, which takes a microsecond; releasing it would let a busy
+ * thread have it for milliseconds before every launch. It is released where the call may take long
+ * or must wait: for the first launch of a kernel, which may load code; while the driver's queue may
+ * be full; while Python functions wait in a stream, which need the GIL before the queue can
+ * move. */
 #include "function.h"
 #include "graph.h"
 
-/* ---- the driver's call ----------------------------------------------------------------------------------------------- */
+/* ---- the driver's call ----------------------------------------------------------------------- */
 
 /* Touches no Python object. */
 static CUresult call_driver(const Plan *plan, const Launch *launch, void **extra) {
@@ -25,13 +28,15 @@ static CUresult call_driver(const Plan *plan, const Launch *launch, void **extra
             attributes[n].value.clusterDim.y = launch->cluster[1];
             attributes[n++].value.clusterDim.z = launch->cluster[2];
         }
-        CUlaunchConfig config = {launch->grid[0],  launch->grid[1],  launch->grid[2],  launch->block[0], launch->block[1],
-                                 launch->block[2], launch->shared, launch->stream, attributes,       n};
+        CUlaunchConfig config = {
+            launch->grid[0],  launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
+            launch->block[2], launch->shared,  launch->stream,  attributes,       n};
         CU_CALL(status, cuLaunchKernelEx, &config, plan->handle, NULL, extra);
         return status;
     }
-    CU_CALL(status, cuLaunchKernel, plan->handle, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
-            launch->shared, launch->stream, NULL, extra);
+    CU_CALL(status, cuLaunchKernel, plan->handle, launch->grid[0], launch->grid[1], launch->grid[2],
+            launch->block[0], launch->block[1], launch->block[2], launch->shared, launch->stream,
+            NULL, extra);
     return status;
 }
 
@@ -47,9 +52,11 @@ static CUresult call_without_gil(Plan *plan, const Launch *launch, void **extra)
     return status;
 }
 
-/* The thread has no current context, or another one: in the function's own, then. What comes next is done in the other one, whose
- * default stream knows nothing of the function's: the kernel on that is waited for. */
-static CUresult call_in_own_context(Function *self, const Launch *launch, void **extra, CUresult first) {
+/* The thread has no current context, or another one: in the function's own, then. What comes next
+ * is done in the other one, whose default stream knows nothing of the function's: the kernel on
+ * that is waited for. */
+static CUresult call_in_own_context(Function *self, const Launch *launch, void **extra,
+                                    CUresult first) {
     ContextGuard guard;
     CUcontext current = NULL;
     CUresult status = first, unused = CUDA_SUCCESS;
@@ -58,7 +65,8 @@ static CUresult call_in_own_context(Function *self, const Launch *launch, void *
     if (cud_context_enter(self->context, &guard, &status) == 0) {
         if (guard.pushed) {
             status = call_driver(self->plan, launch, extra);
-            if (status == CUDA_SUCCESS && unused == CUDA_SUCCESS && current != NULL && launch->stream == NULL) {
+            if (status == CUDA_SUCCESS && unused == CUDA_SUCCESS && current != NULL &&
+                launch->stream == NULL) {
                 CU_CALL(status, cuStreamSynchronize, NULL);
             }
         } else {
@@ -72,30 +80,36 @@ static CUresult call_in_own_context(Function *self, const Launch *launch, void *
 
 static int raise_launch(Function *self, const Launch *launch, CUresult status) {
     State *state = self->state;
-    const char *routine = launch->cooperative || launch->clustered ? "cuLaunchKernelEx" : "cuLaunchKernel";
+    const char *routine = launch->cooperative || launch->clustered ? "cuLaunchKernelEx"
+                                                                   : "cuLaunchKernel";
     const unsigned *g = launch->grid, *b = launch->block;
     if (cud_context_check(self->context, routine) < 0) {
         return -1;
     }
     if (status == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE) {
         cud_raise_with(state, routine, status,
-                       "kernel '%U': all blocks of a cooperative launch run at once, and (%u, %u, %u) of (%u, %u, %u) threads do not fit; see max_active_blocks()",
+                       "kernel '%U': all blocks of a cooperative launch run at once, and (%u, %u, "
+                       "%u) of (%u, %u, %u) threads do not fit; see max_active_blocks()",
                        self->name, g[0], g[1], g[2], b[0], b[1], b[2]);
     } else if (status >= 700 && status < 720 && status != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES) {
         cud_raise(state, routine, status); /* an earlier kernel's, which the message tells */
     } else {
-        cud_raise_with(state, routine, status, "kernel '%U', grid (%u, %u, %u), block (%u, %u, %u), %u bytes of dynamic shared memory", self->name, g[0], g[1], g[2],
-                       b[0], b[1], b[2], launch->shared);
+        cud_raise_with(
+            state, routine, status,
+            "kernel '%U', grid (%u, %u, %u), block (%u, %u, %u), %u bytes of dynamic shared memory",
+            self->name, g[0], g[1], g[2], b[0], b[1], b[2], launch->shared);
     }
     return -1;
 }
 
 /* A graph that captures the launch keeps what it uses. */
-static void keep_for_capture(Function *self, const Launch *launch, PyObject *const *args, Py_ssize_t nargs) {
+static void keep_for_capture(Function *self, const Launch *launch, PyObject *const *args,
+                             Py_ssize_t nargs) {
     PyObject *owners = PyTuple_New(nargs + 1);
     if (owners == NULL) {
         PyErr_Clear();
-        cud_capture_keep(self->state, launch->stream, launch->stream_object, (PyObject *)self->module);
+        cud_capture_keep(self->state, launch->stream, launch->stream_object,
+                         (PyObject *)self->module);
         return;
     }
     PyTuple_SET_ITEM(owners, 0, Py_NewRef(self->module));
@@ -106,10 +120,12 @@ static void keep_for_capture(Function *self, const Launch *launch, PyObject *con
     Py_DECREF(owners);
 }
 
-int function_submit(Function *self, const Launch *launch, unsigned char *params, size_t size, PyObject *const *args, Py_ssize_t nargs) {
+int function_submit(Function *self, const Launch *launch, unsigned char *params, size_t size,
+                    PyObject *const *args, Py_ssize_t nargs) {
     State *state = self->state;
     Plan *plan = self->plan;
-    void *packed[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, params, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    void *packed[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, params, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                      CU_LAUNCH_PARAM_END};
     void **extra = size > 0 ? packed : NULL;
     CUresult status;
     CU_COUNT_QUEUED();
@@ -118,7 +134,8 @@ int function_submit(Function *self, const Launch *launch, unsigned char *params,
     } else {
         status = call_driver(plan, launch, extra);
     }
-    if (PG_UNLIKELY(status == CUDA_ERROR_INVALID_CONTEXT || status == CUDA_ERROR_INVALID_HANDLE || status == CUDA_ERROR_CONTEXT_IS_DESTROYED)) {
+    if (PG_UNLIKELY(status == CUDA_ERROR_INVALID_CONTEXT || status == CUDA_ERROR_INVALID_HANDLE ||
+                    status == CUDA_ERROR_CONTEXT_IS_DESTROYED)) {
         status = call_in_own_context(self, launch, extra, status);
     }
     if (PG_UNLIKELY(status != CUDA_SUCCESS)) {
@@ -137,14 +154,16 @@ int function_submit(Function *self, const Launch *launch, unsigned char *params,
     return 0;
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static PyObject *signature_of(Function *self) {
     Plan *plan = self->plan;
     PyObject *list = PyList_New(0), *comma = PyUnicode_FromString(", "), *joined = NULL;
     for (int i = 0; list != NULL && (i < plan->n_params || i < plan->n_declared); i++) {
         PyObject *declaration = plan->params[i].declaration;
-        PyObject *text = declaration != NULL ? Py_NewRef(declaration) : PyUnicode_FromFormat("%u bytes", (unsigned)plan->params[i].size);
+        PyObject *text = declaration != NULL
+                             ? Py_NewRef(declaration)
+                             : PyUnicode_FromFormat("%u bytes", (unsigned)plan->params[i].size);
         if (text == NULL || PyList_Append(list, text) < 0) {
             Py_CLEAR(list);
         }
@@ -160,19 +179,23 @@ static int wrong_count(Function *self, Py_ssize_t given) {
     PyObject *signature = signature_of(self);
     if (signature != NULL) {
         int n = self->plan->n_params < 0 ? self->plan->n_declared : self->plan->n_params;
-        PyErr_Format(PyExc_TypeError, "kernel '%U' takes %d argument%s (%U); %zd %s given", self->name, n, n == 1 ? "" : "s", signature, given, given == 1 ? "was" : "were");
+        PyErr_Format(PyExc_TypeError, "kernel '%U' takes %d argument%s (%U); %zd %s given",
+                     self->name, n, n == 1 ? "" : "s", signature, given,
+                     given == 1 ? "was" : "were");
         Py_DECREF(signature);
     }
     return -1;
 }
 
-static inline int copy_exact(const Param *param, Context *context, PyObject *arg, unsigned char *at, const Launch *launch) {
+static inline int copy_exact(const Param *param, Context *context, PyObject *arg, unsigned char *at,
+                             const Launch *launch) {
     const char *number = (const char *)arg + offsetof(PyIntScalarObject, obval);
     switch (param->copy) {
     case COPY_ALLOCATION: {
         const Allocation *allocation = (const Allocation *)arg;
         memcpy(at, &allocation->ptr, sizeof allocation->ptr);
-        return !allocation->freed && allocation->context == context && (allocation->usage == NULL || allocation->usage->latest == launch->stream);
+        return !allocation->freed && allocation->context == context &&
+               (allocation->usage == NULL || allocation->usage->latest == launch->stream);
     }
     case COPY_4:
         memcpy(at, number, 4);
@@ -194,9 +217,10 @@ static inline int copy_exact(const Param *param, Context *context, PyObject *arg
     }
 }
 
-/* Where the parameters are is not known: as PyCUDA does, one after the other, each at its natural alignment; those whose type the
- * source tells are converted as everywhere. */
-static int pack_natural(Function *self, PyObject *const *args, Py_ssize_t nargs, unsigned char **params, size_t *size, const Launch *launch, Keep *keep) {
+/* Where the parameters are is not known: as PyCUDA does, one after the other, each at its natural
+ * alignment; those whose type the source tells are converted as everywhere. */
+static int pack_natural(Function *self, PyObject *const *args, Py_ssize_t nargs,
+                        unsigned char **params, size_t *size, const Launch *launch, Keep *keep) {
     size_t room = PARAMS_ON_STACK, end = 0;
     int n_declared = self->plan->n_declared;
     if (n_declared > 0 && nargs != n_declared) {
@@ -210,7 +234,9 @@ static int pack_natural(Function *self, PyObject *const *args, Py_ssize_t nargs,
         }
         end = (end + align - 1) / align * align;
         if (bytes > 32764 || end + bytes > 32764) {
-            return function_refuse(self, i, "the arguments have more than the 32764 bytes that a kernel may take; pass arrays by address");
+            return function_refuse(self, i,
+                                   "the arguments have more than the 32764 bytes that a kernel may "
+                                   "take; pass arrays by address");
         }
         if (end + bytes > room) {
             unsigned char *grown = PyMem_Calloc(1, 32768);
@@ -236,7 +262,7 @@ static int pack_natural(Function *self, PyObject *const *args, Py_ssize_t nargs,
     return 0;
 }
 
-/* ---- In, Out, InOut -------------------------------------------------------------------------------------------------- */
+/* ---- In, Out, InOut -------------------------------------------------------------------------- */
 
 static int count_handlers(Function *self, PyObject *const *args, Py_ssize_t nargs) {
     int n = 0;
@@ -246,7 +272,8 @@ static int count_handlers(Function *self, PyObject *const *args, Py_ssize_t narg
     return n;
 }
 
-/* What was copied through the default stream comes before the work of the stream, even of one that does not wait for it. */
+/* What was copied through the default stream comes before the work of the stream, even of one that
+ * does not wait for it. */
 static int order_copies(Function *self, const Launch *launch) {
     const char *routine;
     if (launch->stream == NULL) {
@@ -260,18 +287,23 @@ static int order_copies(Function *self, const Launch *launch) {
     return 0;
 }
 
-static int before_launch(Function *self, PyObject *const *args, Py_ssize_t nargs, PyObject *stream, const Launch *launch, int *n_post) {
+static int before_launch(Function *self, PyObject *const *args, Py_ssize_t nargs, PyObject *stream,
+                         const Launch *launch, int *n_post) {
     State *state = self->state;
     if (launch->stream_object != NULL && launch->stream_object->capturing) {
         cud_reject(state, "cuLaunchKernel", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                   "kernel '%U': In, Out and InOut copy and wait, which a graph cannot capture; use memcpy_htod_async and memcpy_dtoh_async", self->name);
+                   "kernel '%U': In, Out and InOut copy and wait, which a graph cannot capture; "
+                   "use memcpy_htod_async and memcpy_dtoh_async",
+                   self->name);
         return -1;
     }
     for (Py_ssize_t i = 0; i < nargs; i++) {
         if (!PyObject_TypeCheck(args[i], state->ArgumentHandlerType)) {
             continue;
         }
-        int post = handler_pre_call(state, args[i], stream) < 0 ? -1 : handler_has_post_call(state, args[i]);
+        int post = handler_pre_call(state, args[i], stream) < 0
+                       ? -1
+                       : handler_has_post_call(state, args[i]);
         if (post < 0) {
             return -1;
         }
@@ -293,8 +325,10 @@ static int after_launch(Function *self, PyObject *const *args, Py_ssize_t nargs,
     return 0;
 }
 
-/* A wait was interrupted. What the arguments allocated goes when the device is done: giving it back now would wait after all. */
-static void let_go_later(Function *self, const Launch *launch, PyObject *const *args, Py_ssize_t nargs) {
+/* A wait was interrupted. What the arguments allocated goes when the device is done: giving it back
+ * now would wait after all. */
+static void let_go_later(Function *self, const Launch *launch, PyObject *const *args,
+                         Py_ssize_t nargs) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *owners = PyTuple_New(nargs);
@@ -309,13 +343,24 @@ static void let_go_later(Function *self, const Launch *launch, PyObject *const *
     PyErr_Restore(type, value, traceback);
 }
 
-/* ---- the call -------------------------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
-enum { KEY_block, KEY_grid, KEY_stream, KEY_shared, KEY_texrefs, KEY_time_kernel, KEY_cooperative, KEY_cluster, KEY_COUNT };
+enum {
+    KEY_block,
+    KEY_grid,
+    KEY_stream,
+    KEY_shared,
+    KEY_texrefs,
+    KEY_time_kernel,
+    KEY_cooperative,
+    KEY_cluster,
+    KEY_COUNT
+};
 static PyObject *keys[KEY_COUNT]; /* interned, for the life of the process */
 
 static int make_keys(void) {
-    static const char *const names[KEY_COUNT] = {"block", "grid", "stream", "shared", "texrefs", "time_kernel", "cooperative", "cluster"};
+    static const char *const names[KEY_COUNT] = {
+        "block", "grid", "stream", "shared", "texrefs", "time_kernel", "cooperative", "cluster"};
     for (int k = 0; k < KEY_COUNT; k++) {
         if (keys[k] == NULL && (keys[k] = PyUnicode_InternFromString(names[k])) == NULL) {
             return -1;
@@ -372,16 +417,20 @@ static int read_keywords(PyObject *const *values, PyObject *kwnames, PyObject **
 
 int function_read_stream(Function *self, PyObject *stream, Launch *launch) {
     State *state = self->state;
-    if (Py_TYPE(stream) == state->StreamType && ((Stream *)stream)->handle != NULL && ((Stream *)stream)->context == self->context) {
+    if (Py_TYPE(stream) == state->StreamType && ((Stream *)stream)->handle != NULL &&
+        ((Stream *)stream)->context == self->context) {
         launch->stream = ((Stream *)stream)->handle;
         launch->stream_object = (Stream *)stream;
         return 0;
     }
-    if (cud_as_stream(state, stream, "cuLaunchKernel", &launch->stream, &launch->stream_object) < 0) {
+    if (cud_as_stream(state, stream, "cuLaunchKernel", &launch->stream, &launch->stream_object) <
+        0) {
         return -1;
     }
-    if (launch->stream_object != NULL && launch->stream_object->context != NULL && launch->stream_object->context != self->context) {
-        cud_reject(state, "cuLaunchKernel", CUDA_ERROR_INVALID_HANDLE, "kernel '%U' and the stream belong to different contexts", self->name);
+    if (launch->stream_object != NULL && launch->stream_object->context != NULL &&
+        launch->stream_object->context != self->context) {
+        cud_reject(state, "cuLaunchKernel", CUDA_ERROR_INVALID_HANDLE,
+                   "kernel '%U' and the stream belong to different contexts", self->name);
         return -1;
     }
     return 0;
@@ -394,23 +443,31 @@ static int read_rare(Function *self, PyObject **options, Launch *launch, int *ti
         if (n != 0) {
             if (n > 0) {
                 cud_raise_own(self->state, "cuParamSetTexRef", CUDA_ERROR_NOT_SUPPORTED,
-                               "CUDA 12 removed texture references; pass a TextureObject to the kernel as a parameter");
+                              "CUDA 12 removed texture references; pass a TextureObject to the "
+                              "kernel as a parameter");
             }
             return -1;
         }
     }
-    if ((*timed = pg_as_bool(options[KEY_time_kernel], 0)) < 0 || (launch->cooperative = pg_as_bool(options[KEY_cooperative], 0)) < 0) {
+    if ((*timed = pg_as_bool(options[KEY_time_kernel], 0)) < 0 ||
+        (launch->cooperative = pg_as_bool(options[KEY_cooperative], 0)) < 0) {
         return -1;
     }
     if (*timed && options[KEY_stream] != NULL && options[KEY_stream] != Py_None) {
-        PyErr_SetString(PyExc_AssertionError, "Can't time the kernel on an asynchronous invocation");
+        PyErr_SetString(PyExc_AssertionError,
+                        "Can't time the kernel on an asynchronous invocation");
         return -1;
     }
-    return options[KEY_cluster] != NULL && options[KEY_cluster] != Py_None ? function_read_cluster(self, options[KEY_cluster], launch) : 0;
+    return options[KEY_cluster] != NULL && options[KEY_cluster] != Py_None
+               ? function_read_cluster(self, options[KEY_cluster], launch)
+               : 0;
 }
 
-/* A launch with handlers or a clock around it, in the function's own context: their copies go there. */
-static PyObject *launch_around(Function *self, Launch *launch, unsigned char *params, size_t size, PyObject *const *args, Py_ssize_t nargs, PyObject *stream, int timed) {
+/* A launch with handlers or a clock around it, in the function's own context: their copies go
+ * there. */
+static PyObject *launch_around(Function *self, Launch *launch, unsigned char *params, size_t size,
+                               PyObject *const *args, Py_ssize_t nargs, PyObject *stream,
+                               int timed) {
     State *state = self->state;
     PyObject *result = NULL;
     double begin = 0.0;
@@ -428,7 +485,9 @@ static PyObject *launch_around(Function *self, Launch *launch, unsigned char *pa
         return NULL;
     }
     if (n_post > 0 || timed) {
-        int waited = launch->stream == NULL ? cud_wait_context(state, "cuCtxSynchronize") : cud_wait_stream(state, "cuStreamSynchronize", launch->stream);
+        int waited = launch->stream == NULL
+                         ? cud_wait_context(state, "cuCtxSynchronize")
+                         : cud_wait_stream(state, "cuStreamSynchronize", launch->stream);
         if (waited < 0) {
             return NULL;
         }
@@ -441,7 +500,8 @@ static PyObject *launch_around(Function *self, Launch *launch, unsigned char *pa
     Py_RETURN_NONE;
 }
 
-PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf,
+                              PyObject *kwnames) {
     Function *self = (Function *)op;
     Plan *plan = self->plan;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
@@ -477,8 +537,10 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
     PyObject *stream = options[KEY_stream];
     int timed = 0;
     if ((stream != NULL && stream != Py_None && function_read_stream(self, stream, &launch) < 0) ||
-        (options[KEY_shared] != NULL && function_read_shared(self, options[KEY_shared], &launch.shared) < 0) ||
-        ((options[KEY_texrefs] != NULL || options[KEY_time_kernel] != NULL || options[KEY_cooperative] != NULL || options[KEY_cluster] != NULL) &&
+        (options[KEY_shared] != NULL &&
+         function_read_shared(self, options[KEY_shared], &launch.shared) < 0) ||
+        ((options[KEY_texrefs] != NULL || options[KEY_time_kernel] != NULL ||
+          options[KEY_cooperative] != NULL || options[KEY_cluster] != NULL) &&
          read_rare(self, options, &launch, &timed) < 0)) {
         return NULL;
     }
@@ -524,13 +586,15 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
         for (Py_ssize_t i = 0; i < nargs; i++) {
             Param *param = &plan->params[i];
             PyObject *arg = args[i];
-            if (Py_TYPE(arg) == param->exact && copy_exact(param, self->context, arg, params + param->offset, &launch)) {
+            if (Py_TYPE(arg) == param->exact &&
+                copy_exact(param, self->context, arg, params + param->offset, &launch)) {
                 continue;
             }
             if (!entered && PyObject_TypeCheck(arg, self->state->ArgumentHandlerType)) {
                 CUresult status = CUDA_SUCCESS;
                 around = 1;
-                if (cud_context_enter(self->context, &guard, &status) < 0) { /* what handlers allocate belongs there */
+                if (cud_context_enter(self->context, &guard, &status) <
+                    0) { /* what handlers allocate belongs there */
                     cud_raise(self->state, "cuCtxPushCurrent", status);
                     goto done;
                 }
@@ -546,7 +610,8 @@ PyObject *function_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf
         goto done;
     }
     if (PG_UNLIKELY(around)) {
-        result = launch_around(self, &launch, params, size, args, nargs, stream != NULL ? stream : Py_None, timed);
+        result = launch_around(self, &launch, params, size, args, nargs,
+                               stream != NULL ? stream : Py_None, timed);
         if (result == NULL && !PyErr_ExceptionMatches(PyExc_Exception)) { /* KeyboardInterrupt */
             let_go_later(self, &launch, args, nargs);
         }

@@ -1,5 +1,6 @@
-/* function_plan.c - how the parameters of a kernel lie and what they are, and what it can be launched with; found out once, at the
- * first launch: sizes from the driver (12.4 and later), else from the PTX; kinds from the source's signature, else from the PTX. */
+/* function_plan.c - how the parameters of a kernel lie and what they are, and what it can be
+ * launched with; found out once, at the first launch: sizes from the driver (12.4 and later), else
+ * from the PTX; kinds from the source's signature, else from the PTX. */
 #include "function.h"
 
 Plan *plan_new(CUfunction handle) {
@@ -32,13 +33,15 @@ void plan_free(Plan *plan) {
     }
 }
 
-/* ---- what the driver knows ------------------------------------------------------------------------------------------ */
+/* ---- what the driver knows ------------------------------------------------------------------- */
 
 #define MOST_PARAMS 4096 /* CUDA allows 32764 bytes of them; what is more is not to be believed */
 
 typedef struct {
     int n; /* -1: the driver does not tell */
-    struct { size_t offset, size; } *params;
+    struct {
+        size_t offset, size;
+    } * params;
 } Layout;
 
 /* Without the GIL: touches no Python object. */
@@ -61,7 +64,8 @@ static void ask_layout(CUfunction handle, Layout *out) {
                 status = CUDA_ERROR_OUT_OF_MEMORY;
             }
         }
-        if (status != CUDA_SUCCESS || out->n >= MOST_PARAMS || offset > UINT32_MAX || size > UINT32_MAX) {
+        if (status != CUDA_SUCCESS || out->n >= MOST_PARAMS || offset > UINT32_MAX ||
+            size > UINT32_MAX) {
             out->n = -1;
             return;
         }
@@ -79,8 +83,11 @@ typedef struct {
 
 /* Loads the kernel's code where the driver does that lazily, so without the GIL. */
 static void ask(Plan *plan, Context *context, Answers *out) {
-    static const CUfunction_attribute of_function[3] = {0, 1, 8}; /* MAX_THREADS_PER_BLOCK, SHARED_SIZE_BYTES, MAX_DYNAMIC_SHARED_SIZE_BYTES */
-    static const CUdevice_attribute of_device[9] = {1, 2, 3, 4, 5, 6, 7, 8, 97}; /* MAX_THREADS_PER_BLOCK ... MAX_SHARED_MEMORY_PER_BLOCK(_OPTIN) */
+    static const CUfunction_attribute of_function[3] = {
+        0, 1, 8}; /* MAX_THREADS_PER_BLOCK, SHARED_SIZE_BYTES, MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    static const CUdevice_attribute of_device[9] = {
+        1, 2, 3, 4, 5,
+        6, 7, 8, 97}; /* MAX_THREADS_PER_BLOCK ... MAX_SHARED_MEMORY_PER_BLOCK(_OPTIN) */
     ContextGuard guard;
     out->routine = "cuCtxPushCurrent";
     if (cud_context_enter(context, &guard, &out->status) < 0) {
@@ -120,14 +127,16 @@ static int use_layout(Plan *plan, const Layout *layout) {
     return 0;
 }
 
-/* ---- what the module's text knows ------------------------------------------------------------------------------------ */
+/* ---- what the module's text knows ------------------------------------------------------------ */
 
 static const struct {
     char code;
     uint8_t kind, sign;
 } kind_codes[] = {
-    {'P', PARAM_POINTER, SIGN_UNSIGNED}, {'i', PARAM_INTEGER, SIGN_SIGNED}, {'u', PARAM_INTEGER, SIGN_UNSIGNED}, {'I', PARAM_INTEGER, SIGN_ANY},
-    {'B', PARAM_BOOL, SIGN_ANY},         {'f', PARAM_FLOAT, SIGN_ANY},      {'b', PARAM_BFLOAT, SIGN_ANY},       {'c', PARAM_COMPLEX, SIGN_ANY},
+    {'P', PARAM_POINTER, SIGN_UNSIGNED}, {'i', PARAM_INTEGER, SIGN_SIGNED},
+    {'u', PARAM_INTEGER, SIGN_UNSIGNED}, {'I', PARAM_INTEGER, SIGN_ANY},
+    {'B', PARAM_BOOL, SIGN_ANY},         {'f', PARAM_FLOAT, SIGN_ANY},
+    {'b', PARAM_BFLOAT, SIGN_ANY},       {'c', PARAM_COMPLEX, SIGN_ANY},
     {'V', PARAM_STRUCT, SIGN_ANY},
 };
 
@@ -153,10 +162,13 @@ static int use_rows(Plan *plan, PyObject *rows) {
         const char *code, *declaration;
         Py_ssize_t size, align;
         PyObject *row = PyList_GET_ITEM(rows, i);
-        if (!PyTuple_Check(row) || !PyArg_ParseTuple(row, "snnz", &code, &size, &align, &declaration)) {
+        if (!PyTuple_Check(row) ||
+            !PyArg_ParseTuple(row, "snnz", &code, &size, &align, &declaration)) {
             return -1;
         }
-        if ((known && size != 0 && (size_t)size != param->size) || (!known && (size < 0 || align < 0 || (size > 0) != (align > 0) || size > 32764 || align > 4096))) {
+        if ((known && size != 0 && (size_t)size != param->size) ||
+            (!known && (size < 0 || align < 0 || (size > 0) != (align > 0) || size > 32764 ||
+                        align > 4096))) {
             plan->n_params = known ? (int)n : i;
             return 1; /* they do not fit: nothing of them is taken */
         }
@@ -202,9 +214,11 @@ static int describe(Function *self, Plan *plan) {
     }
     int known = plan->n_params >= 0;
     PyObject *signature = PyImport_ImportModule("pygpu.cuda.signature");
-    PyObject *rows = signature != NULL ? PyObject_CallMethod(signature, "kernel_parameters", "OOO", self->name, module->source != NULL ? module->source : Py_None,
-                                                             module->image != NULL ? module->image : Py_None)
-                                       : NULL;
+    PyObject *rows = signature != NULL
+                         ? PyObject_CallMethod(signature, "kernel_parameters", "OOO", self->name,
+                                               module->source != NULL ? module->source : Py_None,
+                                               module->image != NULL ? module->image : Py_None)
+                         : NULL;
     int used = rows != NULL ? use_rows(plan, rows) : -1;
     Py_XDECREF(signature);
     Py_XDECREF(rows);
@@ -264,7 +278,8 @@ int function_make_plan(Function *self) {
         plan->max_grid[i] = (unsigned)answers.device[4 + i];
     }
     plan->shared_default = (unsigned)answers.device[7];
-    plan->shared_most = answers.device[8] > answers.device[7] ? (unsigned)answers.device[8] : (unsigned)answers.device[7];
+    plan->shared_most = answers.device[8] > answers.device[7] ? (unsigned)answers.device[8]
+                                                              : (unsigned)answers.device[7];
     for (int i = 0; i < plan->n_params; i++) {
         if (plan->params[i].kind == PARAM_POINTER) {
             plan->params[i].exact = self->state->DeviceAllocationType;

@@ -1,4 +1,5 @@
-/* function_pointer.c - what stands for device memory as a parameter of a kernel: allocations, addresses, objects of other libraries. */
+/* function_pointer.c - what stands for device memory as a parameter of a kernel: allocations,
+ * addresses, objects of other libraries. */
 #include "function.h"
 #include "array/array.h"
 
@@ -6,13 +7,14 @@
 static int reject(Function *self, Py_ssize_t i, CUresult status, const char *what, PyObject *arg) {
     PyObject *place = function_place(self, i);
     if (place != NULL) {
-        cud_reject(self->state, "cuLaunchKernel", status, "%U: the %s %s", place, pg_type_name(arg), what);
+        cud_reject(self->state, "cuLaunchKernel", status, "%U: the %s %s", place, pg_type_name(arg),
+                   what);
         Py_DECREF(place);
     }
     return -1;
 }
 
-/* ---- temporaries ---------------------------------------------------------------------------------------------------- */
+/* ---- temporaries ----------------------------------------------------------------------------- */
 
 int keep_add(Keep *keep, PyObject *object) {
     if (keep->n < KEEP_MANY) {
@@ -35,21 +37,26 @@ void keep_clear(Keep *keep) {
     keep->n = 0;
 }
 
-/* ---- pointers ------------------------------------------------------------------------------------------------------- */
+/* ---- pointers -------------------------------------------------------------------------------- */
 
 static int takes_pointer(const Param *param) {
-    return param->size == sizeof(CUdeviceptr) && (param->kind == PARAM_POINTER || param->kind == PARAM_INTEGER || param->kind == PARAM_UNKNOWN);
+    return param->size == sizeof(CUdeviceptr) &&
+           (param->kind == PARAM_POINTER || param->kind == PARAM_INTEGER ||
+            param->kind == PARAM_UNKNOWN);
 }
 
 static int refuse_pointer(Function *self, Py_ssize_t i, const Param *param, PyObject *arg) {
     if (param->size != sizeof(CUdeviceptr)) {
-        return function_refuse(self, i, "%u bytes are expected, and %s is a pointer of %u", (unsigned)param->size, Py_TYPE(arg)->tp_name, (unsigned)sizeof(CUdeviceptr));
+        return function_refuse(self, i, "%u bytes are expected, and %s is a pointer of %u",
+                               (unsigned)param->size, Py_TYPE(arg)->tp_name,
+                               (unsigned)sizeof(CUdeviceptr));
     }
-    return function_refuse(self, i, "the kernel takes no pointer here, and %s is one; pass a %s", Py_TYPE(arg)->tp_name, function_numpy_type(param));
+    return function_refuse(self, i, "the kernel takes no pointer here, and %s is one; pass a %s",
+                           Py_TYPE(arg)->tp_name, function_numpy_type(param));
 }
 
-/* Whether kernels of the function's context can reach memory of another one: managed memory, and another device's that has been or
- * may be opened with enable_peer_access. */
+/* Whether kernels of the function's context can reach memory of another one: managed memory, and
+ * another device's that has been or may be opened with enable_peer_access. */
 static int reaches(Function *self, Context *other, PyObject *arg) {
     if (PyObject_TypeCheck(arg, self->state->ManagedAllocationType)) {
         return 1;
@@ -62,7 +69,8 @@ static int reaches(Function *self, Context *other, PyObject *arg) {
     return status == CUDA_SUCCESS && can;
 }
 
-int function_use_allocation(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch) {
+int function_use_allocation(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                            unsigned char *at, const Launch *launch) {
     Allocation *allocation = (Allocation *)arg;
     if (!takes_pointer(param)) {
         return refuse_pointer(self, i, param, arg);
@@ -73,24 +81,28 @@ int function_use_allocation(Function *self, Py_ssize_t i, Param *param, PyObject
     Context *context = allocation->context;
     if (context != NULL && context != self->context) {
         if (!context->alive) {
-            return reject(self, i, CUDA_ERROR_INVALID_CONTEXT, "belongs to a context that was destroyed", arg);
+            return reject(self, i, CUDA_ERROR_INVALID_CONTEXT,
+                          "belongs to a context that was destroyed", arg);
         }
         if (!reaches(self, context, arg)) {
-            return reject(self, i, CUDA_ERROR_INVALID_CONTEXT, "belongs to another context than the kernel", arg);
+            return reject(self, i, CUDA_ERROR_INVALID_CONTEXT,
+                          "belongs to another context than the kernel", arg);
         }
     }
     if (cud_allocation_use(allocation, launch->stream, launch->stream_object) < 0) {
         return -1;
     }
     memcpy(at, &allocation->ptr, sizeof allocation->ptr);
-    if (Py_TYPE(arg) == self->state->DeviceAllocationType || Py_TYPE(arg) == self->state->PooledDeviceAllocationType) {
+    if (Py_TYPE(arg) == self->state->DeviceAllocationType ||
+        Py_TYPE(arg) == self->state->PooledDeviceAllocationType) {
         param->exact = Py_TYPE(arg);
         param->copy = COPY_ALLOCATION;
     }
     return 0;
 }
 
-int function_store_address(Function *self, Py_ssize_t i, const Param *param, PyObject *arg, PyObject *number, unsigned char *at) {
+int function_store_address(Function *self, Py_ssize_t i, const Param *param, PyObject *arg,
+                           PyObject *number, unsigned char *at) {
     CUdeviceptr pointer;
     if (!takes_pointer(param)) {
         return refuse_pointer(self, i, param, arg);
@@ -103,12 +115,14 @@ int function_store_address(Function *self, Py_ssize_t i, const Param *param, PyO
     return 0;
 }
 
-/* What an attribute or a method gave for a pointer: an allocation, a number, an object that is one. Takes the reference over. */
-int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *arg, PyObject *pointer, unsigned char *at, const Launch *launch,
-                       Keep *keep) {
+/* What an attribute or a method gave for a pointer: an allocation, a number, an object that is one.
+ * Takes the reference over. */
+int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                         PyObject *pointer, unsigned char *at, const Launch *launch, Keep *keep) {
     State *state = self->state;
     int result;
-    if (PyObject_TypeCheck(pointer, state->DeviceAllocationType) || PyObject_TypeCheck(pointer, state->PooledDeviceAllocationType)) {
+    if (PyObject_TypeCheck(pointer, state->DeviceAllocationType) ||
+        PyObject_TypeCheck(pointer, state->PooledDeviceAllocationType)) {
         PyTypeObject *exact = param->exact;
         uint8_t copy = param->copy;
         result = function_use_allocation(self, i, param, pointer, at, launch);
@@ -126,20 +140,24 @@ int function_use_pointer(Function *self, Py_ssize_t i, Param *param, PyObject *a
         }
     } else {
         PyObject *index = PyNumber_Index(pointer);
-        result = index != NULL                                    ? function_store_address(self, i, param, arg, index, at)
-                 : PyErr_ExceptionMatches(PyExc_TypeError) ? (PyErr_Clear(), function_refuse(self, i, "a pointer is expected, and %s gave a %s", Py_TYPE(arg)->tp_name,
-                                                                                            Py_TYPE(pointer)->tp_name))
-                                                           : -1;
+        result = index != NULL ? function_store_address(self, i, param, arg, index, at)
+                 : PyErr_ExceptionMatches(PyExc_TypeError)
+                     ? (PyErr_Clear(),
+                        function_refuse(self, i, "a pointer is expected, and %s gave a %s",
+                                        Py_TYPE(arg)->tp_name, Py_TYPE(pointer)->tp_name))
+                     : -1;
         Py_XDECREF(index);
     }
     if (result == 0 && !PyLong_CheckExact(pointer)) {
-        return keep_add(keep, pointer); /* its memory would go with it; converting another argument may make what has it let go */
+        return keep_add(keep, pointer); /* its memory would go with it; converting another argument
+                                           may make what has it let go */
     }
     Py_DECREF(pointer);
     return result;
 }
 
-/* Work that another library has queued on its stream for this array comes first (version 3 of the interface). */
+/* Work that another library has queued on its stream for this array comes first (version 3 of the
+ * interface). */
 static int wait_for_producer(Function *self, Py_ssize_t i, PyObject *stream, const Launch *launch) {
     if (stream == NULL || stream == Py_None) {
         return 0;
@@ -149,7 +167,8 @@ static int wait_for_producer(Function *self, Py_ssize_t i, PyObject *stream, con
         return -1;
     }
     if (handle == 0) {
-        return function_refuse(self, i, "__cuda_array_interface__ gives the stream 0, which the protocol forbids");
+        return function_refuse(
+            self, i, "__cuda_array_interface__ gives the stream 0, which the protocol forbids");
     }
     CUstream producer = (CUstream)(uintptr_t)handle;
     if (producer == launch->stream || (producer == CU_STREAM_LEGACY && launch->stream == NULL)) {
@@ -201,9 +220,11 @@ static int check_dtype_of(Function *self, Py_ssize_t i, Param *param, PyObject *
     return result;
 }
 
-int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                         unsigned char *at, const Launch *launch, Keep *keep) {
     PyObject *gpudata;
-    int found = make_name(&gpudata_name, "gpudata") < 0 ? -1 : optional(arg, gpudata_name, &gpudata);
+    int found = make_name(&gpudata_name, "gpudata") < 0 ? -1
+                                                        : optional(arg, gpudata_name, &gpudata);
     if (found <= 0) {
         return found;
     }
@@ -220,7 +241,8 @@ int function_use_gpudata(Function *self, Py_ssize_t i, Param *param, PyObject *a
     if (function_use_pointer(self, i, param, arg, gpudata, at, launch, keep) < 0) {
         return -1;
     }
-    param->exact = Py_TYPE(arg); /* only compared: a type that has gone and another in its place at worst has no gpudata */
+    param->exact = Py_TYPE(arg); /* only compared: a type that has gone and another in its place at
+                                    worst has no gpudata */
     param->copy = COPY_GPUDATA;
     return 1;
 }
@@ -241,7 +263,8 @@ static int check_typestr(Function *self, Py_ssize_t i, Param *param, PyObject *a
     return result;
 }
 
-int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg, unsigned char *at, const Launch *launch, Keep *keep) {
+int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject *arg,
+                           unsigned char *at, const Launch *launch, Keep *keep) {
     PyObject *interface;
     if (make_name(&interface_name, "__cuda_array_interface__") < 0 ||
         make_name(&data_name, "data") < 0 || make_name(&stream_name, "stream") < 0 ||
@@ -253,18 +276,27 @@ int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject 
         return found;
     }
     /* Owned: a stream's __index__, or the keys' __eq__, may change the dict. */
-    PyObject *data = PyDict_Check(interface) ? Py_XNewRef(PyDict_GetItem(interface, data_name)) : NULL;
+    PyObject *data = PyDict_Check(interface) ? Py_XNewRef(PyDict_GetItem(interface, data_name))
+                                             : NULL;
     PyObject *stream = data != NULL ? Py_XNewRef(PyDict_GetItem(interface, stream_name)) : NULL;
     PyObject *mask = data != NULL ? PyDict_GetItem(interface, mask_name) : NULL;
     int result = -1;
     if (mask != NULL && mask != Py_None) {
-        function_refuse(self, i, "the __cuda_array_interface__ of %s has a mask, which kernels do "
-                        "not see; pass the data without it", Py_TYPE(arg)->tp_name);
+        function_refuse(self, i,
+                        "the __cuda_array_interface__ of %s has a mask, which kernels do "
+                        "not see; pass the data without it",
+                        Py_TYPE(arg)->tp_name);
     } else if (data == NULL || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
-        function_refuse(self, i, "__cuda_array_interface__ of %s must be a dict whose 'data' is (pointer, read-only)", Py_TYPE(arg)->tp_name);
+        function_refuse(
+            self, i,
+            "__cuda_array_interface__ of %s must be a dict whose 'data' is (pointer, read-only)",
+            Py_TYPE(arg)->tp_name);
     } else if (check_typestr(self, i, param, arg, interface) == 0 &&
                wait_for_producer(self, i, stream, launch) == 0) {
-        result = function_use_pointer(self, i, param, arg, Py_NewRef(PyTuple_GET_ITEM(data, 0)), at, launch, keep) < 0 ? -1 : 1;
+        result = function_use_pointer(self, i, param, arg, Py_NewRef(PyTuple_GET_ITEM(data, 0)), at,
+                                      launch, keep) < 0
+                     ? -1
+                     : 1;
     }
     Py_XDECREF(data);
     Py_XDECREF(stream);
@@ -275,18 +307,21 @@ int function_use_interface(Function *self, Py_ssize_t i, Param *param, PyObject 
 }
 
 static int was_freed(const State *state, PyObject *object) {
-    return (PyObject_TypeCheck(object, state->DeviceAllocationType) || PyObject_TypeCheck(object, state->PooledDeviceAllocationType)) &&
+    return (PyObject_TypeCheck(object, state->DeviceAllocationType) ||
+            PyObject_TypeCheck(object, state->PooledDeviceAllocationType)) &&
            ((const Allocation *)object)->freed;
 }
 
-int function_check_allocations(Function *self, PyObject *const *args, Py_ssize_t nargs, const Keep *keep) {
+int function_check_allocations(Function *self, PyObject *const *args, Py_ssize_t nargs,
+                               const Keep *keep) {
     const State *state = self->state;
     for (Py_ssize_t i = 0; i < nargs; i++) {
         PyObject *memory = args[i];
         if (PyLong_CheckExact(memory) || PyFloat_CheckExact(memory)) {
             continue;
         }
-        if (state->array_type != NULL && PyObject_TypeCheck(memory, (PyTypeObject *)state->array_type)) {
+        if (state->array_type != NULL &&
+            PyObject_TypeCheck(memory, (PyTypeObject *)state->array_type)) {
             memory = ((GPUArray *)memory)->base_data;
         }
         if (was_freed(state, memory)) {
@@ -294,11 +329,14 @@ int function_check_allocations(Function *self, PyObject *const *args, Py_ssize_t
         }
     }
     Py_ssize_t n_more = keep->more != NULL ? PyList_GET_SIZE(keep->more) : 0;
-    for (Py_ssize_t k = 0; k < keep->n + n_more; k++) { /* what the arguments' attributes and methods gave */
+    for (Py_ssize_t k = 0; k < keep->n + n_more;
+         k++) { /* what the arguments' attributes and methods gave */
         PyObject *memory = k < keep->n ? keep->items[k] : PyList_GET_ITEM(keep->more, k - keep->n);
         if (was_freed(state, memory)) {
-            cud_reject(self->state, "cuLaunchKernel", CUDA_ERROR_INVALID_VALUE, "kernel '%U': the %s of an argument was freed while another argument was converted",
-                       self->name, pg_type_name(memory));
+            cud_reject(
+                self->state, "cuLaunchKernel", CUDA_ERROR_INVALID_VALUE,
+                "kernel '%U': the %s of an argument was freed while another argument was converted",
+                self->name, pg_type_name(memory));
             return -1;
         }
     }

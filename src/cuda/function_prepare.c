@@ -1,5 +1,6 @@
-/* function_prepare.c - prepare(), prepared_call() and its kin: the types of the arguments are declared once, as characters of the struct
- * module, and numbers are converted as that module does, with its exception. */
+/* function_prepare.c - prepare(), prepared_call() and its kin: the types of the arguments are
+ * declared once, as characters of the struct module, and numbers are converted as that module does,
+ * with its exception. */
 #include "function.h"
 
 typedef struct {
@@ -8,11 +9,12 @@ typedef struct {
 } Item;
 
 struct Prepared {
-    int refs;            /* the function's, and those of launches whose arguments' own code may prepare it anew */
+    int refs; /* the function's, and those of launches whose arguments' own code may prepare it
+               * anew */
     int n;
-    size_t size;         /* of the parameters [bytes] */
-    PyObject *format;    /* str */
-    Item items[1];       /* n */
+    size_t size;      /* of the parameters [bytes] */
+    PyObject *format; /* str */
+    Item items[1];    /* n */
 };
 
 void prepared_free(Prepared *prepared) {
@@ -43,23 +45,35 @@ static int raise_struct(const char *format, ...) {
     return -1;
 }
 
-/* ---- the declaration --------------------------------------------------------------------------------------------------- */
+/* ---- the declaration ------------------------------------------------------------------------- */
 
 static int size_of_code(char code, unsigned *size, unsigned *align) {
     switch (code) {
-    case '?': case 'b': case 'B':
+    case '?':
+    case 'b':
+    case 'B':
         *size = *align = 1;
         return 1;
-    case 'h': case 'H': case 'e':
+    case 'h':
+    case 'H':
+    case 'e':
         *size = *align = 2;
         return 1;
-    case 'i': case 'I': case 'f':
+    case 'i':
+    case 'I':
+    case 'f':
         *size = *align = 4;
         return 1;
-    case 'l': case 'L':
+    case 'l':
+    case 'L':
         *size = *align = sizeof(long);
         return 1;
-    case 'q': case 'Q': case 'd': case 'n': case 'N': case 'P':
+    case 'q':
+    case 'Q':
+    case 'd':
+    case 'n':
+    case 'N':
+    case 'P':
         *size = *align = 8;
         return 1;
     case 'F':
@@ -75,7 +89,8 @@ static int size_of_code(char code, unsigned *size, unsigned *align) {
     }
 }
 
-/* The characters of one entry of arg_types: a NumPy type or dtype, a str as it is, anything else is a pointer. */
+/* The characters of one entry of arg_types: a NumPy type or dtype, a str as it is, anything else is
+ * a pointer. */
 static PyObject *chars_of(PyObject *entry) {
     if (PyUnicode_Check(entry)) {
         return Py_NewRef(entry);
@@ -83,7 +98,8 @@ static PyObject *chars_of(PyObject *entry) {
     PyArray_Descr *dtype = NULL;
     if (PyArray_DescrCheck(entry)) {
         dtype = (PyArray_Descr *)Py_NewRef(entry);
-    } else if (PyType_Check(entry) && PyType_IsSubtype((PyTypeObject *)entry, &PyGenericArrType_Type)) {
+    } else if (PyType_Check(entry) &&
+               PyType_IsSubtype((PyTypeObject *)entry, &PyGenericArrType_Type)) {
         dtype = PyArray_DescrFromTypeObject(entry);
         if (dtype == NULL) {
             return NULL;
@@ -95,12 +111,15 @@ static PyObject *chars_of(PyObject *entry) {
     PyObject *chars = NULL;
     size_t size = (size_t)PyDataType_ELSIZE(dtype);
     if (PyDataType_REFCHK(dtype)) {
-        PyErr_Format(PyExc_TypeError, "prepare: a kernel takes no Python objects (dtype %S)", (PyObject *)dtype);
+        PyErr_Format(PyExc_TypeError, "prepare: a kernel takes no Python objects (dtype %S)",
+                     (PyObject *)dtype);
     } else if (dtype->type == 'V' || dtype->type == 'S' || dtype->type == 'U') {
         chars = PyUnicode_FromFormat("%zus", size);
     } else {
         char type = dtype->type;
-        chars = PyUnicode_FromFormat("%c", type == 'p' ? 'n' : type == 'm' || type == 'M' ? 'q' : type);
+        chars = PyUnicode_FromFormat("%c", type == 'p'                  ? 'n'
+                                           : type == 'm' || type == 'M' ? 'q'
+                                                                        : type);
     }
     Py_DECREF(dtype);
     return chars;
@@ -110,8 +129,10 @@ static PyObject *format_of(PyObject *arg_types) {
     if (PyUnicode_Check(arg_types)) {
         return Py_NewRef(arg_types);
     }
-    PyObject *entries = pg_tuple(arg_types, "prepare", "arg_types", "types or struct characters", 32764);
-    PyObject *list = entries != NULL ? PyList_New(0) : NULL, *empty = PyUnicode_FromString(""), *joined = NULL;
+    PyObject *entries =
+        pg_tuple(arg_types, "prepare", "arg_types", "types or struct characters", 32764);
+    PyObject *list = entries != NULL ? PyList_New(0) : NULL, *empty = PyUnicode_FromString(""),
+             *joined = NULL;
     for (Py_ssize_t i = 0; list != NULL && i < PyTuple_GET_SIZE(entries); i++) {
         PyObject *chars = chars_of(PyTuple_GET_ITEM(entries, i));
         if (chars == NULL || PyList_Append(list, chars) < 0) {
@@ -148,7 +169,8 @@ static int parse(const char *text, Prepared *out, int *count, size_t *size) {
                 repeat = repeat * 10 + (size_t)(*p++ - '0');
             }
             if (repeat > MOST_BYTES) {
-                return raise_struct("'%s': more than the %d bytes that a kernel may take", text, MOST_BYTES);
+                return raise_struct("'%s': more than the %d bytes that a kernel may take", text,
+                                    MOST_BYTES);
             }
         }
         char code = *p;
@@ -162,13 +184,16 @@ static int parse(const char *text, Prepared *out, int *count, size_t *size) {
             p++;
             continue;
         } else if (!size_of_code(code, &item_size, &align)) {
-            return raise_struct("bad char in struct format: '%s'; known are ? b B h H i I l L q Q n N e f d F D P s", text);
+            return raise_struct("bad char in struct format: '%s'; known are ? b B h H i I l L q Q "
+                                "n N e f d F D P s",
+                                text);
         }
         p++;
         for (size_t k = 0; k < repeat; k++) {
             end = (end + align - 1) / align * align;
             if (end + item_size > MOST_BYTES) {
-                return raise_struct("'%s': more than the %d bytes that a kernel may take", text, MOST_BYTES);
+                return raise_struct("'%s': more than the %d bytes that a kernel may take", text,
+                                    MOST_BYTES);
             }
             if (out != NULL) {
                 out->items[n].code = code;
@@ -184,7 +209,8 @@ static int parse(const char *text, Prepared *out, int *count, size_t *size) {
     return 0;
 }
 
-/* Moves the items to where the kernel reads them. What is declared must be what it takes, or at least as many bytes. */
+/* Moves the items to where the kernel reads them. What is declared must be what it takes, or at
+ * least as many bytes. */
 static int fit(Function *self, Prepared *prepared) {
     const Plan *plan = self->plan;
     if (plan->n_params < 0) {
@@ -206,22 +232,33 @@ static int fit(Function *self, Prepared *prepared) {
         return 0; /* a struct declared by its members */
     }
     if (!same) {
-        PyErr_Format(PyExc_TypeError, "prepare: '%U' declares %d argument%s of %zu bytes in all, and kernel '%U' takes %d of %zu", prepared->format, prepared->n,
-                     prepared->n == 1 ? "" : "s", prepared->size, self->name, plan->n_params, plan->size);
+        PyErr_Format(PyExc_TypeError,
+                     "prepare: '%U' declares %d argument%s of %zu bytes in all, and kernel '%U' "
+                     "takes %d of %zu",
+                     prepared->format, prepared->n, prepared->n == 1 ? "" : "s", prepared->size,
+                     self->name, plan->n_params, plan->size);
         return -1;
     }
-    return function_refuse(self, first, "%u bytes are expected, and '%c' of '%U' declares %u", (unsigned)plan->params[first].size, prepared->items[first].code,
+    return function_refuse(self, first, "%u bytes are expected, and '%c' of '%U' declares %u",
+                           (unsigned)plan->params[first].size, prepared->items[first].code,
                            prepared->format, (unsigned)prepared->items[first].size);
 }
 
-PG_DOC_SHARED(Function_prepare__doc__, "prepare", "$self, /, arg_types, texrefs=None", "(arg_types: str | Iterable[str | type | np.dtype[Any]], texrefs: Sequence[Any] | None = None) -> Function",
-              "Declare the types of the arguments, for prepared_call() and its kin; returns the function itself.\n\n"
-              "arg_types: characters of the struct module (? b B h H i I l L q Q n N e f d, P for a pointer, F and D for complex numbers, 16s for\n"
-              "bytes), or a sequence of those, of NumPy types and of dtypes; anything else stands for a pointer.\n"
-              "Raises struct.error for other characters, TypeError if the kernel takes something else.");
+PG_DOC_SHARED(
+    Function_prepare__doc__, "prepare", "$self, /, arg_types, texrefs=None",
+    "(arg_types: str | Iterable[str | type | np.dtype[Any]], texrefs: Sequence[Any] | None = None) "
+    "-> Function",
+    "Declare the types of the arguments, for prepared_call() and its kin; returns the function "
+    "itself.\n\n"
+    "arg_types: characters of the struct module (? b B h H i I l L q Q n N e f d, P for a pointer, "
+    "F and D for complex numbers, 16s for\n"
+    "bytes), or a sequence of those, of NumPy types and of dtypes; anything else stands for a "
+    "pointer.\n"
+    "Raises struct.error for other characters, TypeError if the kernel takes something else.");
 static ArgSpec prepare_args = PG_ARGSPEC(Function_prepare__doc__);
 
-PyObject *Function_prepare(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+PyObject *Function_prepare(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
     PyObject *a[2];
     Function *self = (Function *)op;
     if (pg_args(&prepare_args, args, nargs, kwnames, a) < 0 || function_ready(self) < 0) {
@@ -232,7 +269,8 @@ PyObject *Function_prepare(PyObject *op, PyObject *const *args, Py_ssize_t nargs
         if (n != 0) {
             return n < 0 ? NULL
                          : cud_raise_own(self->state, "cuParamSetTexRef", CUDA_ERROR_NOT_SUPPORTED,
-                                          "CUDA 12 removed texture references; pass a TextureObject to the kernel as a parameter");
+                                         "CUDA 12 removed texture references; pass a TextureObject "
+                                         "to the kernel as a parameter");
         }
     }
     PyObject *format = format_of(a[0]);
@@ -271,7 +309,7 @@ PyObject *Function_get_arg_format(PyObject *op, void *Py_UNUSED(closure)) {
     return Py_NewRef(prepared->format);
 }
 
-/* ---- packing ------------------------------------------------------------------------------------------------------------ */
+/* ---- packing --------------------------------------------------------------------------------- */
 
 /* As struct.pack does: __index__ and the range of the type. */
 static int pack_integer(const Item *item, PyObject *arg, unsigned char *at) {
@@ -279,7 +317,8 @@ static int pack_integer(const Item *item, PyObject *arg, unsigned char *at) {
     if (index == NULL) {
         if (PyErr_ExceptionMatches(PyExc_TypeError)) {
             PyErr_Clear();
-            return raise_struct("required argument is not an integer, but a %s (format '%c')", Py_TYPE(arg)->tp_name, item->code);
+            return raise_struct("required argument is not an integer, but a %s (format '%c')",
+                                Py_TYPE(arg)->tp_name, item->code);
         }
         return -1;
     }
@@ -315,7 +354,8 @@ static int pack_real(const Item *item, PyObject *arg, unsigned char *at) {
     if (number == -1.0 && PyErr_Occurred()) {
         if (PyErr_ExceptionMatches(PyExc_TypeError)) {
             PyErr_Clear();
-            return raise_struct("required argument is not a float, but a %s (format '%c')", Py_TYPE(arg)->tp_name, item->code);
+            return raise_struct("required argument is not a float, but a %s (format '%c')",
+                                Py_TYPE(arg)->tp_name, item->code);
         }
         return -1;
     }
@@ -324,7 +364,8 @@ static int pack_real(const Item *item, PyObject *arg, unsigned char *at) {
     } else if (item->code == 'f') {
         float narrow = (float)number;
         if (Py_IS_INFINITY(narrow) && !Py_IS_INFINITY(number)) {
-            PyErr_SetString(PyExc_OverflowError, "float too large to pack with f format"); /* struct's */
+            PyErr_SetString(PyExc_OverflowError,
+                            "float too large to pack with f format"); /* struct's */
             return -1;
         }
         memcpy(at, &narrow, 4);
@@ -339,7 +380,8 @@ static int pack_complex(const Item *item, PyObject *arg, unsigned char *at) {
     if (number.real == -1.0 && PyErr_Occurred()) {
         if (PyErr_ExceptionMatches(PyExc_TypeError)) {
             PyErr_Clear();
-            return raise_struct("required argument is not a complex number, but a %s (format '%c')", Py_TYPE(arg)->tp_name, item->code);
+            return raise_struct("required argument is not a complex number, but a %s (format '%c')",
+                                Py_TYPE(arg)->tp_name, item->code);
         }
         return -1;
     }
@@ -360,7 +402,8 @@ static int pack_bytes(const Item *item, PyObject *arg, unsigned char *at) {
             return -1;
         }
         PyErr_Clear();
-        return raise_struct("argument for 's' must be a bytes-like object, not %s", Py_TYPE(arg)->tp_name);
+        return raise_struct("argument for 's' must be a bytes-like object, not %s",
+                            Py_TYPE(arg)->tp_name);
     }
     int result = 0;
     if ((size_t)view.len > item->size) {
@@ -379,7 +422,8 @@ static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned ch
     static const Param pointer = {.size = sizeof(CUdeviceptr), .kind = PARAM_POINTER};
     if (Py_TYPE(arg) == self->state->DeviceAllocationType) {
         const Allocation *allocation = (const Allocation *)arg;
-        if (!allocation->freed && allocation->context == self->context && allocation->usage == NULL) {
+        if (!allocation->freed && allocation->context == self->context &&
+            allocation->usage == NULL) {
             memcpy(at, &allocation->ptr, sizeof allocation->ptr);
             return 0;
         }
@@ -396,9 +440,12 @@ static int pack_pointer(Function *self, int n, int i, PyObject *arg, unsigned ch
         if (param.items.wrong) {
             return -1; /* this is not struct's to say */
         }
-        if (PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(self->state->LogicError)) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError) &&
+            !PyErr_ExceptionMatches(self->state->LogicError)) {
             PyErr_Clear();
-            return raise_struct("required argument is not a pointer to device memory, but a %s (format 'P')", Py_TYPE(arg)->tp_name);
+            return raise_struct(
+                "required argument is not a pointer to device memory, but a %s (format 'P')",
+                Py_TYPE(arg)->tp_name);
         }
         if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
             PyErr_Clear();
@@ -423,7 +470,8 @@ static void name_argument(Function *self, int i) {
     Py_XDECREF(traceback);
 }
 
-static int pack(Function *self, const Prepared *prepared, PyObject *const *args, unsigned char *params, const Launch *launch, Keep *keep) {
+static int pack(Function *self, const Prepared *prepared, PyObject *const *args,
+                unsigned char *params, const Launch *launch, Keep *keep) {
     for (int i = 0; i < prepared->n; i++) {
         const Item *item = &prepared->items[i];
         PyObject *arg = args[i];
@@ -433,10 +481,13 @@ static int pack(Function *self, const Prepared *prepared, PyObject *const *args,
         case 'P':
             result = pack_pointer(self, prepared->n, i, arg, at, launch, keep);
             break;
-        case 'f': case 'd': case 'e':
+        case 'f':
+        case 'd':
+        case 'e':
             result = pack_real(item, arg, at);
             break;
-        case 'F': case 'D':
+        case 'F':
+        case 'D':
             result = pack_complex(item, arg, at);
             break;
         case 's':
@@ -459,13 +510,15 @@ static int pack(Function *self, const Prepared *prepared, PyObject *const *args,
     return 0;
 }
 
-/* ---- the calls ----------------------------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 static PyObject *shared_size_name;
 
 /* shared_size, the only keyword. PyCUDA's exception for others. */
-static int read_shared_size(Function *self, PyObject *const *values, PyObject *kwnames, unsigned *out) {
-    if (shared_size_name == NULL && (shared_size_name = PyUnicode_InternFromString("shared_size")) == NULL) {
+static int read_shared_size(Function *self, PyObject *const *values, PyObject *kwnames,
+                            unsigned *out) {
+    if (shared_size_name == NULL &&
+        (shared_size_name = PyUnicode_InternFromString("shared_size")) == NULL) {
         return -1;
     }
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(kwnames); k++) {
@@ -481,16 +534,19 @@ static int read_shared_size(Function *self, PyObject *const *values, PyObject *k
     return 0;
 }
 
-static int launch_prepared(Function *self, const Prepared *prepared, const char *call, int n_leading, PyObject *const *args, Py_ssize_t nargs,
+static int launch_prepared(Function *self, const Prepared *prepared, const char *call,
+                           int n_leading, PyObject *const *args, Py_ssize_t nargs,
                            PyObject *kwnames) {
     Plan *plan = self->plan;
     if (PG_UNLIKELY(nargs < n_leading)) {
-        PyErr_Format(PyExc_TypeError, "%s: grid, block%s come before the arguments of kernel '%U'", call, n_leading == 3 ? " and stream" : "", self->name);
+        PyErr_Format(PyExc_TypeError, "%s: grid, block%s come before the arguments of kernel '%U'",
+                     call, n_leading == 3 ? " and stream" : "", self->name);
         return -1;
     }
     if (PG_UNLIKELY(nargs - n_leading != prepared->n)) {
-        return raise_struct("pack requires exactly %d arguments: kernel '%U' was prepared with '%U', and %zd were given", prepared->n, self->name, prepared->format,
-                            nargs - n_leading);
+        return raise_struct("pack requires exactly %d arguments: kernel '%U' was prepared with "
+                            "'%U', and %zd were given",
+                            prepared->n, self->name, prepared->format, nargs - n_leading);
     }
     Launch launch;
     launch.stream = NULL;
@@ -507,7 +563,8 @@ static int launch_prepared(Function *self, const Prepared *prepared, const char 
     } else if (function_read_block(self, args[1], launch.block) < 0) {
         return -1;
     }
-    if ((n_leading == 3 && args[2] != Py_None && function_read_stream(self, args[2], &launch) < 0) ||
+    if ((n_leading == 3 && args[2] != Py_None &&
+         function_read_stream(self, args[2], &launch) < 0) ||
         (kwnames != NULL && read_shared_size(self, args + nargs, kwnames, &launch.shared) < 0)) {
         return -1;
     }
@@ -528,7 +585,8 @@ static int launch_prepared(Function *self, const Prepared *prepared, const char 
     keep.n = 0;
     keep.more = NULL;
     int result = -1;
-    if (pack(self, prepared, args + n_leading, params, &launch, &keep) == 0 && function_check_allocations(self, args + n_leading, nargs - n_leading, &keep) == 0) {
+    if (pack(self, prepared, args + n_leading, params, &launch, &keep) == 0 &&
+        function_check_allocations(self, args + n_leading, nargs - n_leading, &keep) == 0) {
         result = function_submit(self, &launch, params, size, args + n_leading, nargs - n_leading);
     }
     if (PG_UNLIKELY(keep.n > 0)) {
@@ -541,10 +599,12 @@ static int launch_prepared(Function *self, const Prepared *prepared, const char 
 }
 
 /* n_leading: grid, block and, for the asynchronous call, the stream. */
-int function_prepared_launch(Function *self, const char *call, int n_leading, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+int function_prepared_launch(Function *self, const char *call, int n_leading, PyObject *const *args,
+                             Py_ssize_t nargs, PyObject *kwnames) {
     Prepared *prepared = self->prepared;
     if (PG_UNLIKELY(prepared == NULL)) {
-        PyErr_Format(PyExc_AttributeError, "%s: call prepare() on kernel '%U' first", call, self->name);
+        PyErr_Format(PyExc_AttributeError, "%s: call prepare() on kernel '%U' first", call,
+                     self->name);
         return -1;
     }
     prepared->refs++;
@@ -555,23 +615,36 @@ int function_prepared_launch(Function *self, const char *call, int n_leading, Py
 
 #define PREPARED_TYPED "*args: Any, shared_size: int = 0)"
 
-PG_DOC_SHARED(Function_prepared_call__doc__, "prepared_call", "$self, grid, block, /, *args, shared_size=0",
-              "(grid: int | Sequence[int], block: int | Sequence[int], /, " PREPARED_TYPED " -> None",
+PG_DOC_SHARED(Function_prepared_call__doc__, "prepared_call",
+              "$self, grid, block, /, *args, shared_size=0",
+              "(grid: int | Sequence[int], block: int | Sequence[int], /, " PREPARED_TYPED
+              " -> None",
               "Launch with arguments of the types that prepare() was given.\n\n"
-              "shared_size: dynamic shared memory [bytes]. Raises struct.error for a wrong number of arguments, or one that does not fit its type.");
+              "shared_size: dynamic shared memory [bytes]. Raises struct.error for a wrong number "
+              "of arguments, or one that does not fit its type.");
 
-PyObject *Function_prepared_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    return function_prepared_launch((Function *)op, "prepared_call", 2, args, nargs, kwnames) < 0 ? NULL : Py_NewRef(Py_None);
+PyObject *Function_prepared_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                 PyObject *kwnames) {
+    return function_prepared_launch((Function *)op, "prepared_call", 2, args, nargs, kwnames) < 0
+               ? NULL
+               : Py_NewRef(Py_None);
 }
 
-PG_DOC_SHARED(Function_prepared_async_call__doc__, "prepared_async_call", "$self, grid, block, stream, /, *args, shared_size=0",
-              "(grid: int | Sequence[int], block: int | Sequence[int], stream: Stream | None, /, " PREPARED_TYPED " -> None", "prepared_call() on a stream.");
+PG_DOC_SHARED(Function_prepared_async_call__doc__, "prepared_async_call",
+              "$self, grid, block, stream, /, *args, shared_size=0",
+              "(grid: int | Sequence[int], block: int | Sequence[int], stream: Stream | None, "
+              "/, " PREPARED_TYPED " -> None",
+              "prepared_call() on a stream.");
 
-PyObject *Function_prepared_async_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    return function_prepared_launch((Function *)op, "prepared_async_call", 3, args, nargs, kwnames) < 0 ? NULL : Py_NewRef(Py_None);
+PyObject *Function_prepared_async_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                       PyObject *kwnames) {
+    return function_prepared_launch((Function *)op, "prepared_async_call", 3, args, nargs,
+                                    kwnames) < 0
+               ? NULL
+               : Py_NewRef(Py_None);
 }
 
-/* ---- packed parameters ---------------------------------------------------------------------------------------------------- */
+/* ---- packed parameters ----------------------------------------------------------------------- */
 
 PyObject *Function_launch_kernel(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
     Function *self = (Function *)op;
@@ -579,16 +652,23 @@ PyObject *Function_launch_kernel(PyObject *op, PyObject *const *args, Py_ssize_t
     Py_buffer view;
     memset(&launch, 0, sizeof launch);
     if (nargs != 5) {
-        return PyErr_Format(PyExc_TypeError, "_launch_kernel takes grid, block, params, shared and stream; %zd arguments were given", nargs);
+        return PyErr_Format(
+            PyExc_TypeError,
+            "_launch_kernel takes grid, block, params, shared and stream; %zd arguments were given",
+            nargs);
     }
-    if (function_ready(self) < 0 || function_read_grid(self, args[0], launch.grid) < 0 || function_read_block(self, args[1], launch.block) < 0 ||
-        function_read_shared(self, args[3], &launch.shared) < 0 || (args[4] != Py_None && function_read_stream(self, args[4], &launch) < 0) ||
+    if (function_ready(self) < 0 || function_read_grid(self, args[0], launch.grid) < 0 ||
+        function_read_block(self, args[1], launch.block) < 0 ||
+        function_read_shared(self, args[3], &launch.shared) < 0 ||
+        (args[4] != Py_None && function_read_stream(self, args[4], &launch) < 0) ||
         pg_get_buffer(args[2], "_launch_kernel", "params", 0, &view) < 0) {
         return NULL;
     }
     PyObject *result = NULL;
     if (self->plan->n_params >= 0 && (size_t)view.len != self->plan->size) {
-        PyErr_Format(PyExc_TypeError, "_launch_kernel: params has %zd bytes, and kernel '%U' takes %zu", view.len, self->name, self->plan->size);
+        PyErr_Format(PyExc_TypeError,
+                     "_launch_kernel: params has %zd bytes, and kernel '%U' takes %zu", view.len,
+                     self->name, self->plan->size);
     } else if (function_submit(self, &launch, view.buf, (size_t)view.len, args + 2, 1) == 0) {
         result = Py_NewRef(Py_None);
     }

@@ -1,4 +1,5 @@
-/* function_timed.c - prepared_timed_call(): a launch between two events, and what gives the time between them. */
+/* function_timed.c - prepared_timed_call(): a launch between two events, and what gives the time
+ * between them. */
 #include "function.h"
 
 typedef struct {
@@ -30,7 +31,8 @@ static PyObject *CallTime_call(PyObject *op, PyObject *args, PyObject *kwargs) {
         return NULL;
     }
     PyObject *done = PyObject_CallMethod(self->end, "synchronize", NULL);
-    PyObject *ms = done != NULL ? PyObject_CallMethod(self->end, "time_since", "O", self->start) : NULL;
+    PyObject *ms = done != NULL ? PyObject_CallMethod(self->end, "time_since", "O", self->start)
+                                : NULL;
     double milliseconds = ms != NULL ? PyFloat_AsDouble(ms) : -1.0;
     Py_XDECREF(done);
     Py_XDECREF(ms);
@@ -38,20 +40,28 @@ static PyObject *CallTime_call(PyObject *op, PyObject *args, PyObject *kwargs) {
 }
 
 static PyType_Slot CallTime_slots[] = {
-    {Py_tp_doc, (void *)"What prepared_timed_call() returns: called, it waits for the kernel and gives the seconds that it took."},
+    {Py_tp_doc, (void *)"What prepared_timed_call() returns: called, it waits for the kernel and "
+                        "gives the seconds that it took."},
     {Py_tp_traverse, (void *)CallTime_traverse},
     {Py_tp_dealloc, (void *)CallTime_dealloc},
     {Py_tp_call, (void *)CallTime_call},
     {0, NULL},
 };
-PyType_Spec cud_CallTime_spec = {.name = "pygpu.cuda.driver.CallTime", .basicsize = sizeof(CallTime), .slots = CallTime_slots,
+PyType_Spec cud_CallTime_spec = {.name = "pygpu.cuda.driver.CallTime",
+                                 .basicsize = sizeof(CallTime),
+                                 .slots = CallTime_slots,
                                  .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
-PG_DOC_SHARED(Function_prepared_timed_call__doc__, "prepared_timed_call", "$self, grid, block, /, *args, shared_size=0",
-              "(grid: int | Sequence[int], block: int | Sequence[int], /, " "*args: Any, shared_size: int = 0)" " -> CallTime",
-              "prepared_call() between two events; what it returns, called, waits and gives the seconds between them.");
+PG_DOC_SHARED(Function_prepared_timed_call__doc__, "prepared_timed_call",
+              "$self, grid, block, /, *args, shared_size=0",
+              "(grid: int | Sequence[int], block: int | Sequence[int], /, "
+              "*args: Any, shared_size: int = 0)"
+              " -> CallTime",
+              "prepared_call() between two events; what it returns, called, waits and gives the "
+              "seconds between them.");
 
-PyObject *Function_prepared_timed_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+PyObject *Function_prepared_timed_call(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                       PyObject *kwnames) {
     Function *self = (Function *)op;
     CallTime *timed = (CallTime *)PG_NEW(self->state->CallTimeType);
     PyObject *done = NULL;
@@ -69,7 +79,8 @@ PyObject *Function_prepared_timed_call(PyObject *op, PyObject *const *args, Py_s
         Py_DECREF(timed);
         return cud_raise(self->state, "cuCtxPushCurrent", status);
     }
-    if ((timed->start = PyObject_CallNoArgs((PyObject *)self->state->EventType)) != NULL && (timed->end = PyObject_CallNoArgs((PyObject *)self->state->EventType)) != NULL &&
+    if ((timed->start = PyObject_CallNoArgs((PyObject *)self->state->EventType)) != NULL &&
+        (timed->end = PyObject_CallNoArgs((PyObject *)self->state->EventType)) != NULL &&
         (done = PyObject_CallMethod(timed->start, "record", NULL)) != NULL) {
         Py_CLEAR(done);
         if (function_prepared_launch(self, "prepared_timed_call", 2, args, nargs, kwnames) == 0) {

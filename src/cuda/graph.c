@@ -1,7 +1,8 @@
 /* graph.c - Graph and GraphExec: work captured from streams, launched again and again by one call.
  *
- * Both own what the work uses: host memory, allocations, kernels' modules, functions. Running work has no reference of its own, so a
- * GraphExec that goes hands what it owns to cud_hold() for the streams it was launched on. */
+ * Both own what the work uses: host memory, allocations, kernels' modules, functions. Running work
+ * has no reference of its own, so a GraphExec that goes hands what it owns to cud_hold() for the
+ * streams it was launched on. */
 #include "function.h"
 #include "graph.h"
 
@@ -35,7 +36,9 @@ static PyObject *Graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     if (PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0)) {
-        PyErr_SetString(PyExc_TypeError, "Graph() takes no arguments; Stream.end_capture() makes one with work in it");
+        PyErr_SetString(
+            PyExc_TypeError,
+            "Graph() takes no arguments; Stream.end_capture() makes one with work in it");
         return NULL;
     }
     Context *context = cud_context_current(state);
@@ -44,7 +47,8 @@ static PyObject *Graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         CUgraph handle = NULL;
         CUresult status = CUDA_SUCCESS;
         CU_BESIDE(status, cuGraphCreate, &handle, 0);
-        made = status == CUDA_SUCCESS ? graph_new(state, handle, context, owned) : cud_raise(state, "cuGraphCreate", status);
+        made = status == CUDA_SUCCESS ? graph_new(state, handle, context, owned)
+                                      : cud_raise(state, "cuGraphCreate", status);
     }
     Py_XDECREF(owned);
     Py_XDECREF(context);
@@ -73,16 +77,16 @@ static void Graph_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
-/* ---- Graph ------------------------------------------------------------------------------------------------------------- */
+/* ---- Graph ----------------------------------------------------------------------------------- */
 
-#define IN_CONTEXT(context, status, call)                         \
-    do {                                                          \
-        ContextGuard guard;                                       \
-        (status) = CUDA_SUCCESS;                                  \
+#define IN_CONTEXT(context, status, call)                           \
+    do {                                                            \
+        ContextGuard guard;                                         \
+        (status) = CUDA_SUCCESS;                                    \
         if (cud_context_enter((context), &guard, &(status)) == 0) { \
-            call;                                                 \
-            cud_context_leave(&guard);                            \
-        }                                                         \
+            call;                                                   \
+            cud_context_leave(&guard);                              \
+        }                                                           \
     } while (0)
 
 static PyObject *Graph_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -93,7 +97,8 @@ static PyObject *Graph_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     IN_CONTEXT(self->context, status, CU_BESIDE(status, cuGraphClone, &handle, self->handle));
-    return status == CUDA_SUCCESS ? graph_new(self->state, handle, self->context, self->owned) : cud_raise(self->state, "cuGraphClone", status);
+    return status == CUDA_SUCCESS ? graph_new(self->state, handle, self->context, self->owned)
+                                  : cud_raise(self->state, "cuGraphClone", status);
 }
 
 static PyObject *Graph_nodes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -112,9 +117,11 @@ static PyObject *Graph_nodes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return PyErr_NoMemory();
     }
     if (n > 0) {
-        IN_CONTEXT(self->context, status, CU_BESIDE(status, cuGraphGetNodes, self->handle, nodes, &n));
+        IN_CONTEXT(self->context, status,
+                   CU_BESIDE(status, cuGraphGetNodes, self->handle, nodes, &n));
     }
-    PyObject *list = status == CUDA_SUCCESS ? PyList_New(0) : cud_raise(self->state, "cuGraphGetNodes", status);
+    PyObject *list = status == CUDA_SUCCESS ? PyList_New(0)
+                                            : cud_raise(self->state, "cuGraphGetNodes", status);
     for (size_t i = 0; list != NULL && i < n; i++) {
         CUgraphNodeType type = 0;
         IN_CONTEXT(self->context, status, CU_BESIDE(status, cuGraphNodeGetType, nodes[i], &type));
@@ -123,7 +130,8 @@ static PyObject *Graph_nodes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
             Py_CLEAR(list);
             break;
         }
-        PyObject *row = Py_BuildValue("(KN)", (unsigned long long)(uintptr_t)nodes[i], cud_member("graph_node_type", (long)type));
+        PyObject *row = Py_BuildValue("(KN)", (unsigned long long)(uintptr_t)nodes[i],
+                                      cud_member("graph_node_type", (long)type));
         if (row == NULL || PyList_Append(list, row) < 0) {
             Py_CLEAR(list);
         }
@@ -133,32 +141,41 @@ static PyObject *Graph_nodes(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return list;
 }
 
-PG_DOC(Graph_debug_dot__doc__, "debug_dot", "$self, /, path, flags=1", "(path: str | os.PathLike[str], flags: int = 1) -> None",
-       "Write the graph in Graphviz's language to a file.\n\nflags: the driver's CU_GRAPH_DEBUG_DOT_FLAGS; 1 writes all that it knows.");
+PG_DOC(Graph_debug_dot__doc__, "debug_dot", "$self, /, path, flags=1",
+       "(path: str | os.PathLike[str], flags: int = 1) -> None",
+       "Write the graph in Graphviz's language to a file.\n\nflags: the driver's "
+       "CU_GRAPH_DEBUG_DOT_FLAGS; 1 writes all that it knows.");
 static ArgSpec Graph_debug_dot_args = PG_ARGSPEC(Graph_debug_dot__doc__);
 
-static PyObject *Graph_debug_dot(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Graph_debug_dot(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                 PyObject *kwnames) {
     PyObject *a[2], *path = NULL;
     Graph *self = (Graph *)op;
     uint32_t flags = 1;
-    if (pg_args(&Graph_debug_dot_args, args, nargs, kwnames, a) < 0 || (a[1] != NULL && pg_as_u32(a[1], "Graph.debug_dot", "flags", &flags) < 0) ||
-        cud_context_check(self->context, "cuGraphDebugDotPrint") < 0 || !PyUnicode_FSConverter(a[0], &path)) {
+    if (pg_args(&Graph_debug_dot_args, args, nargs, kwnames, a) < 0 ||
+        (a[1] != NULL && pg_as_u32(a[1], "Graph.debug_dot", "flags", &flags) < 0) ||
+        cud_context_check(self->context, "cuGraphDebugDotPrint") < 0 ||
+        !PyUnicode_FSConverter(a[0], &path)) {
         return NULL;
     }
     CUresult status;
     const char *name = PyBytes_AS_STRING(path);
     Py_BEGIN_ALLOW_THREADS
-    IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphDebugDotPrint, self->handle, name, flags));
+    IN_CONTEXT(self->context, status,
+               CU_CALL(status, cuGraphDebugDotPrint, self->handle, name, flags));
     Py_END_ALLOW_THREADS
     Py_DECREF(path);
-    return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise_with(self->state, "cuGraphDebugDotPrint", status, "%R", a[0]);
+    return status == CUDA_SUCCESS
+               ? Py_NewRef(Py_None)
+               : cud_raise_with(self->state, "cuGraphDebugDotPrint", status, "%R", a[0]);
 }
 
-/* ---- GraphExec --------------------------------------------------------------------------------------------------------- */
+/* ---- GraphExec ------------------------------------------------------------------------------- */
 
 #define STREAMS_MANY 8
 
-/* Where it was launched; stream is NULL for the default stream and for handles that are not ours. */
+/* Where it was launched; stream is NULL for the default stream and for handles that are not
+ * ours. */
 typedef struct {
     CUstream handle;
     Stream *stream;
@@ -173,15 +190,19 @@ typedef struct {
     int n_used;
 } GraphExec;
 
-PG_DOC(Graph_instantiate__doc__, "instantiate", "$self, /, flags=0", "(flags: int = 0) -> GraphExec",
-       "Make the graph ready to be launched. What is captured later does not change it; see GraphExec.update().\n\nflags: the driver's CUgraphInstantiate_flags.");
+PG_DOC(Graph_instantiate__doc__, "instantiate", "$self, /, flags=0",
+       "(flags: int = 0) -> GraphExec",
+       "Make the graph ready to be launched. What is captured later does not change it; see "
+       "GraphExec.update().\n\nflags: the driver's CUgraphInstantiate_flags.");
 static ArgSpec Graph_instantiate_args = PG_ARGSPEC(Graph_instantiate__doc__);
 
-static PyObject *Graph_instantiate(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Graph_instantiate(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
     PyObject *a[1];
     Graph *self = (Graph *)op;
     uint64_t flags = 0;
-    if (pg_args(&Graph_instantiate_args, args, nargs, kwnames, a) < 0 || (a[0] != NULL && pg_as_u64(a[0], "Graph.instantiate", "flags", &flags) < 0) ||
+    if (pg_args(&Graph_instantiate_args, args, nargs, kwnames, a) < 0 ||
+        (a[0] != NULL && pg_as_u64(a[0], "Graph.instantiate", "flags", &flags) < 0) ||
         cud_context_check(self->context, "cuGraphInstantiateWithFlags") < 0) {
         return NULL;
     }
@@ -195,7 +216,8 @@ static PyObject *Graph_instantiate(PyObject *op, PyObject *const *args, Py_ssize
     CUgraphExec handle = NULL;
     CUresult status;
     Py_BEGIN_ALLOW_THREADS
-    IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphInstantiateWithFlags, &handle, self->handle, flags));
+    IN_CONTEXT(self->context, status,
+               CU_CALL(status, cuGraphInstantiateWithFlags, &handle, self->handle, flags));
     Py_END_ALLOW_THREADS
     if (status != CUDA_SUCCESS) {
         Py_DECREF(exec);
@@ -253,7 +275,8 @@ static void GraphExec_dealloc(PyObject *op) {
         CUresult status;
         ContextGuard guard;
         if (cud_context_enter_free(self->context, &guard, &status) == 0) {
-            CU_BESIDE(status, cuGraphExecDestroy, self->handle); /* a running one goes when it is done */
+            CU_BESIDE(status, cuGraphExecDestroy,
+                      self->handle); /* a running one goes when it is done */
             cud_context_leave(&guard);
         }
         cud_live[LIVE_GRAPH]--;
@@ -264,12 +287,15 @@ static void GraphExec_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
-static int read_stream(GraphExec *self, PyObject *obj, const char *routine, CUstream *handle, Stream **stream) {
-    if (cud_as_stream(self->state, obj, routine, handle, stream) < 0 || cud_context_check(self->context, routine) < 0) {
+static int read_stream(GraphExec *self, PyObject *obj, const char *routine, CUstream *handle,
+                       Stream **stream) {
+    if (cud_as_stream(self->state, obj, routine, handle, stream) < 0 ||
+        cud_context_check(self->context, routine) < 0) {
         return -1;
     }
     if (*stream != NULL && (*stream)->context != self->context) {
-        cud_reject(self->state, routine, CUDA_ERROR_INVALID_HANDLE, "the graph and the stream belong to different contexts");
+        cud_reject(self->state, routine, CUDA_ERROR_INVALID_HANDLE,
+                   "the graph and the stream belong to different contexts");
         return -1;
     }
     return 0;
@@ -288,15 +314,18 @@ static void remember_stream(GraphExec *self, CUstream handle, Stream *stream) {
     self->used[self->n_used++].stream = (Stream *)Py_XNewRef((PyObject *)stream);
 }
 
-PG_DOC(GraphExec_launch__doc__, "launch", "$self, /, stream=None", "(stream: Stream | None = None) -> None", "Run the work of the graph on a stream.");
+PG_DOC(GraphExec_launch__doc__, "launch", "$self, /, stream=None",
+       "(stream: Stream | None = None) -> None", "Run the work of the graph on a stream.");
 static ArgSpec GraphExec_launch_args = PG_ARGSPEC(GraphExec_launch__doc__);
 
-static PyObject *GraphExec_launch(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *GraphExec_launch(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames) {
     PyObject *a[1];
     GraphExec *self = (GraphExec *)op;
     CUstream handle;
     Stream *stream;
-    if (pg_args(&GraphExec_launch_args, args, nargs, kwnames, a) < 0 || read_stream(self, a[0], "cuGraphLaunch", &handle, &stream) < 0) {
+    if (pg_args(&GraphExec_launch_args, args, nargs, kwnames, a) < 0 ||
+        read_stream(self, a[0], "cuGraphLaunch", &handle, &stream) < 0) {
         return NULL;
     }
     CUresult status = CUDA_SUCCESS;
@@ -321,16 +350,19 @@ static PyObject *GraphExec_launch(PyObject *op, PyObject *const *args, Py_ssize_
     Py_RETURN_NONE;
 }
 
-PG_DOC(GraphExec_upload__doc__, "upload", "$self, /, stream=None", "(stream: Stream | None = None) -> None",
+PG_DOC(GraphExec_upload__doc__, "upload", "$self, /, stream=None",
+       "(stream: Stream | None = None) -> None",
        "Do the first launch's preparations now: later launches begin sooner.");
 static ArgSpec GraphExec_upload_args = PG_ARGSPEC(GraphExec_upload__doc__);
 
-static PyObject *GraphExec_upload(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *GraphExec_upload(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames) {
     PyObject *a[1];
     GraphExec *self = (GraphExec *)op;
     CUstream handle;
     Stream *stream;
-    if (pg_args(&GraphExec_upload_args, args, nargs, kwnames, a) < 0 || read_stream(self, a[0], "cuGraphUpload", &handle, &stream) < 0) {
+    if (pg_args(&GraphExec_upload_args, args, nargs, kwnames, a) < 0 ||
+        read_stream(self, a[0], "cuGraphUpload", &handle, &stream) < 0) {
         return NULL;
     }
     CUresult status;
@@ -363,11 +395,13 @@ static const char *update_problem(CUgraphExecUpdateResult result) {
 static PyObject *GraphExec_update(PyObject *op, PyObject *graph_object) {
     GraphExec *self = (GraphExec *)op;
     if (!PyObject_TypeCheck(graph_object, self->state->GraphType)) {
-        return cud_reject_type(self->state, "GraphExec.update", "graph must be a Graph, not %s", pg_type_name(graph_object));
+        return cud_reject_type(self->state, "GraphExec.update", "graph must be a Graph, not %s",
+                               pg_type_name(graph_object));
     }
     Graph *graph = (Graph *)graph_object;
     if (graph->context != self->context) {
-        return cud_reject(self->state, "cuGraphExecUpdate", CUDA_ERROR_INVALID_VALUE, "the graphs belong to different contexts");
+        return cud_reject(self->state, "cuGraphExecUpdate", CUDA_ERROR_INVALID_VALUE,
+                          "the graphs belong to different contexts");
     }
     if (cud_context_check(self->context, "cuGraphExecUpdate") < 0) {
         return NULL;
@@ -375,10 +409,13 @@ static PyObject *GraphExec_update(PyObject *op, PyObject *graph_object) {
     CUgraphExecUpdateResultInfo info = {0, NULL, NULL};
     CUresult status;
     Py_BEGIN_ALLOW_THREADS
-    IN_CONTEXT(self->context, status, CU_CALL(status, cuGraphExecUpdate, self->handle, graph->handle, &info));
+    IN_CONTEXT(self->context, status,
+               CU_CALL(status, cuGraphExecUpdate, self->handle, graph->handle, &info));
     Py_END_ALLOW_THREADS
     if (status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
-        return cud_raise_with(self->state, "cuGraphExecUpdate", status, "%s: the graph differs in more than parameters; instantiate it anew", update_problem(info.result));
+        return cud_raise_with(self->state, "cuGraphExecUpdate", status,
+                              "%s: the graph differs in more than parameters; instantiate it anew",
+                              update_problem(info.result));
     }
     if (status != CUDA_SUCCESS) {
         return cud_raise(self->state, "cuGraphExecUpdate", status);
@@ -390,22 +427,30 @@ static PyObject *GraphExec_update(PyObject *op, PyObject *graph_object) {
     Py_RETURN_NONE;
 }
 
-/* ---- types ------------------------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
-static PyObject *Graph_get_handle(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromVoidPtr(((Graph *)op)->handle); }
-static PyObject *GraphExec_get_handle(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromVoidPtr(((GraphExec *)op)->handle); }
+static PyObject *Graph_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromVoidPtr(((Graph *)op)->handle);
+}
+static PyObject *GraphExec_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromVoidPtr(((GraphExec *)op)->handle);
+}
 
 static PyMethodDef Graph_methods[] = {
     {"instantiate", FAST(Graph_instantiate), Graph_instantiate__doc__},
     {"clone", Graph_clone, METH_NOARGS, "clone($self, /)\n--\n\n() -> Graph\n\nA copy."},
-    {"nodes", Graph_nodes, METH_NOARGS, "nodes($self, /)\n--\n\n() -> list[tuple[int, int]]\n\nHandle and graph_node_type of each piece of work."},
+    {"nodes", Graph_nodes, METH_NOARGS,
+     "nodes($self, /)\n--\n\n() -> list[tuple[int, int]]\n\nHandle and graph_node_type of each "
+     "piece of work."},
     {"debug_dot", FAST(Graph_debug_dot), Graph_debug_dot__doc__},
     CUD_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
-static PyGetSetDef Graph_getset[] = {{"handle", Graph_get_handle, NULL, "int: the CUgraph", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef Graph_getset[] = {{"handle", Graph_get_handle, NULL, "int: the CUgraph", NULL},
+                                     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot Graph_slots[] = {
-    {Py_tp_doc, (void *)"Graph()\n--\n\n()\n\nWork that Stream.begin_capture() and end_capture() recorded; it owns what the work uses. Graph() has no work in it."},
+    {Py_tp_doc, (void *)"Graph()\n--\n\n()\n\nWork that Stream.begin_capture() and end_capture() "
+                        "recorded; it owns what the work uses. Graph() has no work in it."},
     {Py_tp_new, (void *)Graph_new},
     {Py_tp_traverse, (void *)Graph_traverse},
     {Py_tp_dealloc, (void *)Graph_dealloc},
@@ -413,24 +458,33 @@ static PyType_Slot Graph_slots[] = {
     {Py_tp_getset, Graph_getset},
     {0, NULL},
 };
-PyType_Spec cud_Graph_spec = {.name = "pygpu.cuda.driver.Graph", .basicsize = sizeof(Graph), .slots = Graph_slots, .flags = CUD_FLAGS};
+PyType_Spec cud_Graph_spec = {.name = "pygpu.cuda.driver.Graph",
+                              .basicsize = sizeof(Graph),
+                              .slots = Graph_slots,
+                              .flags = CUD_FLAGS};
 
 static PyMethodDef GraphExec_methods[] = {
     {"launch", FAST(GraphExec_launch), GraphExec_launch__doc__},
     {"upload", FAST(GraphExec_upload), GraphExec_upload__doc__},
     {"update", GraphExec_update, METH_O,
-     "update($self, graph, /)\n--\n\n(graph: Graph, /) -> None\n\nTake the parameters of a graph of the same shape. Raises LogicError if it differs in more than those."},
+     "update($self, graph, /)\n--\n\n(graph: Graph, /) -> None\n\nTake the parameters of a graph "
+     "of the same shape. Raises LogicError if it differs in more than those."},
     CUD_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
-static PyGetSetDef GraphExec_getset[] = {{"handle", GraphExec_get_handle, NULL, "int: the CUgraphExec", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef GraphExec_getset[] = {
+    {"handle", GraphExec_get_handle, NULL, "int: the CUgraphExec", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot GraphExec_slots[] = {
-    {Py_tp_doc, (void *)"A graph that is ready to be launched. Made by Graph.instantiate(); it owns what the work uses."},
+    {Py_tp_doc, (void *)"A graph that is ready to be launched. Made by Graph.instantiate(); it "
+                        "owns what the work uses."},
     {Py_tp_traverse, (void *)GraphExec_traverse},
     {Py_tp_dealloc, (void *)GraphExec_dealloc},
     {Py_tp_methods, GraphExec_methods},
     {Py_tp_getset, GraphExec_getset},
     {0, NULL},
 };
-PyType_Spec cud_GraphExec_spec = {.name = "pygpu.cuda.driver.GraphExec", .basicsize = sizeof(GraphExec), .slots = GraphExec_slots,
+PyType_Spec cud_GraphExec_spec = {.name = "pygpu.cuda.driver.GraphExec",
+                                  .basicsize = sizeof(GraphExec),
+                                  .slots = GraphExec_slots,
                                   .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};

@@ -1,13 +1,17 @@
-/* handlers.c - ArgumentHandler, In, Out, InOut: host arrays as arguments of a kernel, copied to the device before and back after. */
+/* handlers.c - ArgumentHandler, In, Out, InOut: host arrays as arguments of a kernel, copied to the
+ * device before and back after. */
 #include "function.h"
 #include "memory.h"
 
 PG_DOC(ArgumentHandler__doc__, "ArgumentHandler", "ary", "(ary: Any)",
-       "An argument that does something before a launch, pre_call(stream), and perhaps after it, post_call(stream).\n\n"
-       "The kernel gets the address of get_device_alloc(), memory of the array's size that is allocated once.");
+       "An argument that does something before a launch, pre_call(stream), and perhaps after it, "
+       "post_call(stream).\n\n"
+       "The kernel gets the address of get_device_alloc(), memory of the array's size that is "
+       "allocated once.");
 static ArgSpec ArgumentHandler_args = PG_ARGSPEC(ArgumentHandler__doc__);
 
-static PyObject *Handler_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
+static PyObject *Handler_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
+                             PyObject *Py_UNUSED(kwargs)) {
     State *state = cud_state_of(type);
     Handler *self = state != NULL ? (Handler *)PG_NEW(type) : NULL;
     if (self != NULL) {
@@ -36,7 +40,8 @@ static int Handler_traverse(PyObject *op, visitproc visit, void *arg) {
 }
 
 static int Handler_clear(PyObject *op) {
-    Handler *self = (Handler *)op; /* launches with handlers are over when they return, or use memory that the driver frees in order */
+    Handler *self = (Handler *)op; /* launches with handlers are over when they return, or use
+                                      memory that the driver frees in order */
     Py_CLEAR(self->array);
     Py_CLEAR(self->dev_alloc);
     return 0;
@@ -54,7 +59,8 @@ static void Handler_dealloc(PyObject *op) {
 /* New: any code of a program may set another one. */
 static PyObject *array_of(Handler *self) {
     if (self->array == NULL) {
-        PyErr_Format(PyExc_TypeError, "%s: __init__ of the base class was not called", Py_TYPE(self)->tp_name);
+        PyErr_Format(PyExc_TypeError, "%s: __init__ of the base class was not called",
+                     Py_TYPE(self)->tp_name);
     }
     return Py_XNewRef(self->array);
 }
@@ -75,7 +81,10 @@ static int size_of(PyObject *array, size_t *size) {
     PyObject *nbytes = PyObject_GetAttrString(array, "nbytes");
     if (nbytes == NULL) {
         if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
-            PyErr_Format(PyExc_TypeError, "could not determine array length of '%S': unsupported array type or not an array", (PyObject *)Py_TYPE(array));
+            PyErr_Format(
+                PyExc_TypeError,
+                "could not determine array length of '%S': unsupported array type or not an array",
+                (PyObject *)Py_TYPE(array));
         }
         return -1;
     }
@@ -108,7 +117,8 @@ static PyObject *Handler_get_device_alloc(PyObject *op, PyObject *Py_UNUSED(igno
 /* Whether the method is the one defined here, so that it need not be looked up by name. */
 int handler_is_plain(State *state, PyObject *handler) {
     PyTypeObject *type = Py_TYPE(handler);
-    return type == state->InType || type == state->OutType || type == state->InOutType || type == state->ArgumentHandlerType;
+    return type == state->InType || type == state->OutType || type == state->InOutType ||
+           type == state->ArgumentHandlerType;
 }
 
 PyObject *handler_device_alloc(Handler *self) {
@@ -117,8 +127,10 @@ PyObject *handler_device_alloc(Handler *self) {
                : PyObject_CallMethod((PyObject *)self, "get_device_alloc", NULL);
 }
 
-/* The handler's memory, checked against the n bytes to be copied. Both are to be dropped after the copy. */
-static int device_range(Handler *self, const char *call, size_t n, DevicePointer *at, PyObject **keep) {
+/* The handler's memory, checked against the n bytes to be copied. Both are to be dropped after the
+ * copy. */
+static int device_range(Handler *self, const char *call, size_t n, DevicePointer *at,
+                        PyObject **keep) {
     *keep = handler_device_alloc(self);
     if (*keep == NULL || cud_device_range(self->state, *keep, call, "dev_alloc", n, at) < 0) {
         Py_CLEAR(*keep);
@@ -144,8 +156,10 @@ static PyObject *copy(PyObject *op, int to_host, const char *call) {
         PyBuffer_Release(&view);
         return NULL;
     }
-    failed = n > 0 && (cud_wait_before_copy(self->state, routine, SIZE_MAX) < 0 || /* hears Ctrl-C */
-                       (at.allocation != NULL && cud_allocation_alive(at.allocation, call) < 0)); /* other threads ran */
+    failed = n > 0 &&
+             (cud_wait_before_copy(self->state, routine, SIZE_MAX) < 0 || /* hears Ctrl-C */
+              (at.allocation != NULL &&
+               cud_allocation_alive(at.allocation, call) < 0)); /* other threads ran */
     if (n > 0 && !failed) {
         cud_pin(at.allocation);
         Py_BEGIN_ALLOW_THREADS
@@ -179,9 +193,15 @@ static int check_writable(PyObject *handler, const char *call) {
     return failed ? -1 : 0;
 }
 
-static PyObject *Handler_pre_call(PyObject *Py_UNUSED(op), PyObject *Py_UNUSED(stream)) { Py_RETURN_NONE; }
-static PyObject *In_pre_call(PyObject *op, PyObject *Py_UNUSED(stream)) { return copy(op, 0, "In"); }
-static PyObject *Out_post_call(PyObject *op, PyObject *Py_UNUSED(stream)) { return copy(op, 1, "Out"); }
+static PyObject *Handler_pre_call(PyObject *Py_UNUSED(op), PyObject *Py_UNUSED(stream)) {
+    Py_RETURN_NONE;
+}
+static PyObject *In_pre_call(PyObject *op, PyObject *Py_UNUSED(stream)) {
+    return copy(op, 0, "In");
+}
+static PyObject *Out_post_call(PyObject *op, PyObject *Py_UNUSED(stream)) {
+    return copy(op, 1, "Out");
+}
 
 int handler_pre_call(State *state, PyObject *handler, PyObject *stream) {
     PyTypeObject *type = Py_TYPE(handler);
@@ -222,40 +242,57 @@ int handler_has_post_call(State *state, PyObject *handler) {
 
 int handler_post_call(State *state, PyObject *handler, PyObject *stream) {
     PyTypeObject *type = Py_TYPE(handler);
-    PyObject *done = type == state->OutType || type == state->InOutType ? Out_post_call(handler, stream) : PyObject_CallMethod(handler, "post_call", "O", stream);
+    PyObject *done = type == state->OutType || type == state->InOutType
+                         ? Out_post_call(handler, stream)
+                         : PyObject_CallMethod(handler, "post_call", "O", stream);
     Py_XDECREF(done);
     return done != NULL ? 0 : -1;
 }
 
-/* ---- types ---------------------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static PyMemberDef Handler_members[] = {
     {"array", T_OBJECT, offsetof(Handler, array), 0, "Any: the host array"},
-    {"dev_alloc", T_OBJECT, offsetof(Handler, dev_alloc), 0, "Any: the device memory, None before the first launch"},
+    {"dev_alloc", T_OBJECT, offsetof(Handler, dev_alloc), 0,
+     "Any: the device memory, None before the first launch"},
     {NULL, 0, 0, 0, NULL},
 };
 static PyMethodDef Handler_methods[] = {
     {"get_device_alloc", Handler_get_device_alloc, METH_NOARGS,
-     "get_device_alloc($self, /)\n--\n\n() -> Any\n\nThe device memory whose address the kernel gets; allocated by the first call."},
-    {"pre_call", Handler_pre_call, METH_O, "pre_call($self, stream, /)\n--\n\n(stream: Any, /) -> object\n\nWhat is done before the launch: nothing."},
+     "get_device_alloc($self, /)\n--\n\n() -> Any\n\nThe device memory whose address the kernel "
+     "gets; allocated by the first call."},
+    {"pre_call", Handler_pre_call, METH_O,
+     "pre_call($self, stream, /)\n--\n\n(stream: Any, /) -> object\n\nWhat is done before the "
+     "launch: nothing."},
     {NULL, NULL, 0, NULL},
 };
 static PyMethodDef In_methods[] = {
-    {"pre_call", In_pre_call, METH_O, "pre_call($self, stream, /)\n--\n\n(stream: Any, /) -> None\n\nCopy the array to the device and wait."},
+    {"pre_call", In_pre_call, METH_O,
+     "pre_call($self, stream, /)\n--\n\n(stream: Any, /) -> None\n\nCopy the array to the device "
+     "and wait."},
     {NULL, NULL, 0, NULL},
 };
 static PyMethodDef Out_methods[] = {
-    {"post_call", Out_post_call, METH_O, "post_call($self, stream, /)\n--\n\n(stream: Any, /) -> None\n\nCopy the device memory to the array and wait."},
+    {"post_call", Out_post_call, METH_O,
+     "post_call($self, stream, /)\n--\n\n(stream: Any, /) -> None\n\nCopy the device memory to the "
+     "array and wait."},
     {NULL, NULL, 0, NULL},
 };
 static PyMethodDef InOut_methods[] = {
-    {"pre_call", In_pre_call, METH_O, "pre_call($self, stream, /)\n--\n\n(stream: Any, /) -> None\n\nCopy the array to the device and wait."},
-    {"post_call", Out_post_call, METH_O, "post_call($self, stream, /)\n--\n\n(stream: Any, /) -> None\n\nCopy the device memory to the array and wait."},
+    {"pre_call", In_pre_call, METH_O,
+     "pre_call($self, stream, /)\n--\n\n(stream: Any, /) -> None\n\nCopy the array to the device "
+     "and wait."},
+    {"post_call", Out_post_call, METH_O,
+     "post_call($self, stream, /)\n--\n\n(stream: Any, /) -> None\n\nCopy the device memory to the "
+     "array and wait."},
     {NULL, NULL, 0, NULL},
 };
 
 #define HANDLER_FLAGS (CUD_FLAGS | Py_TPFLAGS_BASETYPE)
-#define GC_SLOTS {Py_tp_traverse, (void *)Handler_traverse}, {Py_tp_clear, (void *)Handler_clear}, {Py_tp_dealloc, (void *)Handler_dealloc}
+#define GC_SLOTS                                                                        \
+    {Py_tp_traverse, (void *)Handler_traverse}, {Py_tp_clear, (void *)Handler_clear}, { \
+        Py_tp_dealloc, (void *)Handler_dealloc                                          \
+    }
 
 static PyType_Slot ArgumentHandler_slots[] = {
     {Py_tp_doc, (void *)ArgumentHandler__doc__},
@@ -266,12 +303,24 @@ static PyType_Slot ArgumentHandler_slots[] = {
     {Py_tp_methods, Handler_methods},
     {0, NULL},
 };
-PyType_Spec cud_ArgumentHandler_spec = {.name = "pygpu.cuda.driver.ArgumentHandler", .basicsize = sizeof(Handler), .slots = ArgumentHandler_slots, .flags = HANDLER_FLAGS};
+PyType_Spec cud_ArgumentHandler_spec = {.name = "pygpu.cuda.driver.ArgumentHandler",
+                                        .basicsize = sizeof(Handler),
+                                        .slots = ArgumentHandler_slots,
+                                        .flags = HANDLER_FLAGS};
 
-#define HANDLER_TYPE(Name, text)                                                                                                     \
-    static PyType_Slot Name##_slots[] = {{Py_tp_doc, (void *)(#Name "(ary)\n--\n\n(ary: Any)\n\n" text)}, GC_SLOTS, {Py_tp_methods, Name##_methods}, {0, NULL}}; \
-    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name, .basicsize = sizeof(Handler), .slots = Name##_slots, .flags = HANDLER_FLAGS}
+#define HANDLER_TYPE(Name, text)                                         \
+    static PyType_Slot Name##_slots[] = {                                \
+        {Py_tp_doc, (void *)(#Name "(ary)\n--\n\n(ary: Any)\n\n" text)}, \
+        GC_SLOTS,                                                        \
+        {Py_tp_methods, Name##_methods},                                 \
+        {0, NULL}};                                                      \
+    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name, \
+                                     .basicsize = sizeof(Handler),       \
+                                     .slots = Name##_slots,              \
+                                     .flags = HANDLER_FLAGS}
 
 HANDLER_TYPE(In, "A host array that is copied to the device before the launch.");
-HANDLER_TYPE(Out, "A host array that the device memory is copied to after the launch; the launch waits for the kernel then.");
-HANDLER_TYPE(InOut, "A host array that is copied to the device before the launch, and back after it.");
+HANDLER_TYPE(Out, "A host array that the device memory is copied to after the launch; the launch "
+                  "waits for the kernel then.");
+HANDLER_TYPE(InOut,
+             "A host array that is copied to the device before the launch, and back after it.");

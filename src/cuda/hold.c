@@ -1,8 +1,10 @@
 /* hold.c - host memory and other objects that queued work still uses, kept until it is done.
  *
- * Behind asynchronous calls an event is recorded; objects are let go of when a later call finds their event done. Nothing waits for
- * that: no callback runs on a driver's thread, and no dealloc blocks. An event costs a third of a small copy, so small copies on one
- * stream share one: the last record of the list stays open for more of them until it is full, something else comes, or somebody asks. */
+ * Behind asynchronous calls an event is recorded; objects are let go of when a later call finds
+ * their event done. Nothing waits for that: no callback runs on a driver's thread, and no dealloc
+ * blocks. An event costs a third of a small copy, so small copies on one stream share one: the last
+ * record of the list stays open for more of them until it is full, something else comes, or
+ * somebody asks. */
 #include "cuda.h"
 #include "graph.h"
 
@@ -11,9 +13,10 @@
 
 typedef struct Hold {
     struct Hold *next;
-    Context *context; /* strong; borrowed in the spare ones, which a context takes along when it goes */
+    Context
+        *context; /* strong; borrowed in the spare ones, which a context takes along when it goes */
     CUevent event;
-    CUstream stream;  /* of an open record */
+    CUstream stream; /* of an open record */
     enum { OPEN, CLOSING, RECORDED, DONE } stage;
     int calls, n;
     size_t bytes;
@@ -25,7 +28,7 @@ static Hold *first, **last = &first;
 static Hold *open;           /* the last one, if small copies may still join it */
 static int closing;          /* records whose event is being recorded */
 static unsigned long joined; /* copies that joined one, ever */
-static Hold *spare; /* with events of spare->context that can be recorded again */
+static Hold *spare;          /* with events of spare->context that can be recorded again */
 static int n_spare;
 #define MAX_SPARE 32
 
@@ -122,8 +125,8 @@ static void wait_instead(CUstream handle) {
     CUresult status = CUDA_SUCCESS;
     Py_BEGIN_ALLOW_THREADS
     CU_CALL(status, cuStreamSynchronize, handle);
-    Py_END_ALLOW_THREADS
-    (void)status; /* an error means that nothing runs any more */
+    Py_END_ALLOW_THREADS(void)
+    status; /* an error means that nothing runs any more */
 }
 
 static void close_record(Hold *hold) {
@@ -134,7 +137,8 @@ static void close_record(Hold *hold) {
     }
     hold->stage = CLOSING; /* nobody takes it off the list meanwhile */
     closing++;
-    if (cud_context_enter(hold->context, &guard, &status) == 0) { /* the default stream is that of the current context */
+    if (cud_context_enter(hold->context, &guard, &status) ==
+        0) { /* the default stream is that of the current context */
         CU_QUEUED(status, cuEventRecord, hold->event, hold->stream);
         if (status != CUDA_SUCCESS) {
             wait_instead(hold->stream);
@@ -176,10 +180,13 @@ void cud_hold_drain(State *state) {
     }
 }
 
-unsigned long cud_hold_mark(void) { return joined; }
+unsigned long cud_hold_mark(void) {
+    return joined;
+}
 
 void cud_hold_done(State *state, Context *context, CUstream handle, int all, unsigned long mark) {
-    if (open != NULL && joined == mark && open->context == context && (all || open->stream == handle)) {
+    if (open != NULL && joined == mark && open->context == context &&
+        (all || open->stream == handle)) {
         open->stage = DONE;
         open = NULL;
     }
@@ -211,8 +218,10 @@ void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, P
     append(hold, owner);
 }
 
-void cud_hold_copy(State *state, Context *context, CUstream handle, Stream *stream, PyObject *owner, size_t size) {
-    /* A stream that is only known by its handle may go without our being told, and captures know nothing of records. */
+void cud_hold_copy(State *state, Context *context, CUstream handle, Stream *stream, PyObject *owner,
+                   size_t size) {
+    /* A stream that is only known by its handle may go without our being told, and captures know
+     * nothing of records. */
     if (size >= LARGE || cud_capturing > 0 || (stream == NULL ? handle != NULL : !stream->owned)) {
         cud_hold(state, context, handle, stream, owner);
         return;
@@ -269,7 +278,8 @@ void cud_hold_forget(State *state, Context *context) {
             *link = hold->next;
             hold->next = theirs;
             theirs = hold;
-            if (hold == open) { /* of another thread, that came meanwhile: its stream is waited for below, by the driver */
+            if (hold == open) { /* of another thread, that came meanwhile: its stream is waited for
+                                   below, by the driver */
                 open = NULL;
             }
         } else {

@@ -1,9 +1,12 @@
-/* host_array.c - ndarrays over host memory that the driver knows: shapes, orders, making them, and emptying them after free(). */
+/* host_array.c - ndarrays over host memory that the driver knows: shapes, orders, making them, and
+ * emptying them after free(). */
 #include "memory.h"
 
 /* 0 for C, 1 for Fortran, -1 with an exception. */
 static int as_order(PyObject *order, const char *call) {
-    const char *text = order == NULL || order == Py_None ? "C" : PyUnicode_Check(order) ? PyUnicode_AsUTF8(order) : NULL;
+    const char *text = order == NULL || order == Py_None ? "C"
+                       : PyUnicode_Check(order)          ? PyUnicode_AsUTF8(order)
+                                                         : NULL;
     if (text != NULL && text[0] != '\0' && text[1] == '\0') {
         if (*text == 'C' || *text == 'c') {
             return 0;
@@ -24,8 +27,10 @@ static int set_size(const char *call, ArrayLayout *layout) {
         empty |= layout->dims[i] == 0;
     }
     for (int i = 0; i < layout->n; i++) {
-        if (layout->dims[i] > 0 && (pg_mul(size, (size_t)layout->dims[i], &size) < 0 || size > (size_t)PY_SSIZE_T_MAX / 2)) {
-            PyErr_Format(PyExc_ValueError, "%s: an array of this shape does not fit into memory", call);
+        if (layout->dims[i] > 0 && (pg_mul(size, (size_t)layout->dims[i], &size) < 0 ||
+                                    size > (size_t)PY_SSIZE_T_MAX / 2)) {
+            PyErr_Format(PyExc_ValueError, "%s: an array of this shape does not fit into memory",
+                         call);
             Py_CLEAR(layout->dtype);
             return -1;
         }
@@ -34,7 +39,8 @@ static int set_size(const char *call, ArrayLayout *layout) {
     return 0;
 }
 
-int cud_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObject *order, ArrayLayout *layout) {
+int cud_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObject *order,
+                     ArrayLayout *layout) {
     size_t sizes[CUD_MAX_DIMS];
     layout->dtype = NULL;
     layout->n = pg_as_sizes(shape, call, "shape", sizes, CUD_MAX_DIMS);
@@ -50,7 +56,9 @@ int cud_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObjec
     }
     if (PyDataType_REFCHK(layout->dtype) || PyDataType_HASSUBARRAY(layout->dtype)) {
         PyErr_Format(PyExc_TypeError, "%s: dtype %S %s", call, (PyObject *)layout->dtype,
-                     PyDataType_REFCHK(layout->dtype) ? "holds Python objects, which a device cannot use" : "has a shape of its own; add it to shape");
+                     PyDataType_REFCHK(layout->dtype)
+                         ? "holds Python objects, which a device cannot use"
+                         : "has a shape of its own; add it to shape");
         Py_CLEAR(layout->dtype);
         return -1;
     }
@@ -58,16 +66,25 @@ int cud_array_layout(const char *call, PyObject *shape, PyObject *dtype, PyObjec
 }
 
 int cud_array_layout_like(const char *call, PyObject *other, ArrayLayout *layout) {
-    PyObject *shape = PyObject_GetAttrString(other, "shape"), *dtype = PyObject_GetAttrString(other, "dtype"), *flags = PyObject_GetAttrString(other, "flags");
-    PyObject *c = flags != NULL ? PyObject_GetAttrString(flags, "c_contiguous") : NULL, *f = flags != NULL ? PyObject_GetAttrString(flags, "f_contiguous") : NULL;
-    int result = -1, is_c = c != NULL ? PyObject_IsTrue(c) : -1, is_f = f != NULL ? PyObject_IsTrue(f) : -1;
+    PyObject *shape = PyObject_GetAttrString(other, "shape"),
+             *dtype = PyObject_GetAttrString(other, "dtype"),
+             *flags = PyObject_GetAttrString(other, "flags");
+    PyObject *c = flags != NULL ? PyObject_GetAttrString(flags, "c_contiguous") : NULL,
+             *f = flags != NULL ? PyObject_GetAttrString(flags, "f_contiguous") : NULL;
+    int result = -1, is_c = c != NULL ? PyObject_IsTrue(c) : -1,
+        is_f = f != NULL ? PyObject_IsTrue(f) : -1;
     if (shape == NULL || dtype == NULL || is_c < 0 || is_f < 0) {
         if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
             PyErr_Clear();
-            PyErr_Format(PyExc_TypeError, "%s: array must be an ndarray (with shape, dtype and flags), not %s", call, pg_type_name(other));
+            PyErr_Format(PyExc_TypeError,
+                         "%s: array must be an ndarray (with shape, dtype and flags), not %s", call,
+                         pg_type_name(other));
         }
     } else if (!is_c && !is_f) {
-        PyErr_Format(PyExc_ValueError, "%s: could not detect array order: the array is neither C nor Fortran contiguous", call);
+        PyErr_Format(
+            PyExc_ValueError,
+            "%s: could not detect array order: the array is neither C nor Fortran contiguous",
+            call);
     } else if ((result = cud_array_layout(call, shape, dtype, NULL, layout)) == 0) {
         layout->fortran = !is_c;
     }
@@ -82,7 +99,9 @@ int cud_array_layout_like(const char *call, PyObject *other, ArrayLayout *layout
 PyObject *cud_array_over(PyObject *owner, ArrayLayout *layout, void *data, PyObject **weak) {
     PyArray_Descr *dtype = layout->dtype;
     layout->dtype = NULL; /* PyArray_NewFromDescr takes it over */
-    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, dtype, layout->n, layout->dims, NULL, data, layout->fortran ? NPY_ARRAY_FARRAY : NPY_ARRAY_CARRAY, NULL);
+    PyObject *array =
+        PyArray_NewFromDescr(&PyArray_Type, dtype, layout->n, layout->dims, NULL, data,
+                             layout->fortran ? NPY_ARRAY_FARRAY : NPY_ARRAY_CARRAY, NULL);
     if (array != NULL && PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(owner)) < 0) {
         Py_CLEAR(array);
     }
@@ -92,4 +111,6 @@ PyObject *cud_array_over(PyObject *owner, ArrayLayout *layout, void *data, PyObj
     return array;
 }
 
-void cud_array_zero(PyObject *array) { memset(PyArray_DATA((PyArrayObject *)array), 0, (size_t)PyArray_NBYTES((PyArrayObject *)array)); }
+void cud_array_zero(PyObject *array) {
+    memset(PyArray_DATA((PyArrayObject *)array), 0, (size_t)PyArray_NBYTES((PyArrayObject *)array));
+}

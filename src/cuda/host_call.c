@@ -1,17 +1,19 @@
 /* host_call.c - launch_host_func: a Python function as a piece of work of a stream.
  *
- * The driver calls back on a thread of its own and goes on with the stream when that returns. Nothing of Python is done there: one
- * thread of ours, started with the first such function, calls it meanwhile; so an interpreter that is going, or without memory for
- * one more thread's state, ends no thread of the driver's. Only while that thread is kept busy by another function for long does
- * the driver's take the GIL itself, as the one may be waiting for the other.
+ * The driver calls back on a thread of its own and goes on with the stream when that returns.
+ * Nothing of Python is done there: one thread of ours, started with the first such function, calls
+ * it meanwhile; so an interpreter that is going, or without memory for one more thread's state,
+ * ends no thread of the driver's. Only while that thread is kept busy by another function for long
+ * does the driver's take the GIL itself, as the one may be waiting for the other.
  *
- * As long as such a function may be called (cud_host_calls), calls that may wait for the device give the GIL up. */
+ * As long as such a function may be called (cud_host_calls), calls that may wait for the device
+ * give the GIL up. */
 #include "graph.h"
 #include "pthread_compat.h"
 
-#define CALL_NAME "pygpu.host_call"
+#define CALL_NAME        "pygpu.host_call"
 #define PATIENCE_SECONDS 0.2 /* a function waits for the one before it */
-#define EXIT_SECONDS 2.0     /* what has begun at exit may take so long */
+#define EXIT_SECONDS     2.0 /* what has begun at exit may take so long */
 
 long cud_host_calls;
 
@@ -19,7 +21,7 @@ typedef struct {
     PyObject *function, *args;
 } HostCall;
 
-/* ---- the thread that calls --------------------------------------------------------------------------------------------- */
+/* ---- the thread that calls ------------------------------------------------------------------- */
 
 enum { JOB_WAITING, JOB_RUNNING, JOB_DONE };
 typedef struct Job {
@@ -30,7 +32,7 @@ typedef struct Job {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
-static Job *first, **last = &first;  /* under lock, as all below */
+static Job *first, **last = &first; /* under lock, as all below */
 static int running, stopping;
 static double stopped_at;
 
@@ -79,7 +81,8 @@ static void CUDA_CB run(void *data) {
     pthread_cond_signal(&wake);
     double patience = pg_seconds() + PATIENCE_SECONDS;
     int here = 0;
-    while (job->state != JOB_DONE && !here && !(stopping && (job->state == JOB_WAITING || pg_seconds() > stopped_at + EXIT_SECONDS))) {
+    while (job->state != JOB_DONE && !here &&
+           !(stopping && (job->state == JOB_WAITING || pg_seconds() > stopped_at + EXIT_SECONDS))) {
         pg_cond_wait_ms(&done, &lock, 50);
         here = job->state == JOB_WAITING && !stopping && pg_seconds() > patience;
     }
@@ -167,12 +170,14 @@ static int start_thread(void) {
         return 0;
     }
     PyObject *result = NULL, *started = NULL;
-    PyObject *atexit = registered ? NULL : PyImport_ImportModule("atexit"), *exit_function = atexit != NULL ? PyCFunction_New(&at_exit_method, NULL) : NULL;
+    PyObject *atexit = registered ? NULL : PyImport_ImportModule("atexit"),
+             *exit_function = atexit != NULL ? PyCFunction_New(&at_exit_method, NULL) : NULL;
     if (exit_function != NULL) {
         result = PyObject_CallMethod(atexit, "register", "O", exit_function);
         registered = result != NULL;
     }
-    PyObject *threads = registered ? PyImport_ImportModule("_thread") : NULL, *function = threads != NULL ? PyCFunction_New(&call_jobs_method, NULL) : NULL;
+    PyObject *threads = registered ? PyImport_ImportModule("_thread") : NULL,
+             *function = threads != NULL ? PyCFunction_New(&call_jobs_method, NULL) : NULL;
     if (function != NULL) {
         pg_signal_mask mask;
         pg_block_signals(&mask); /* signals belong to Python's main thread */
@@ -194,7 +199,7 @@ static int start_thread(void) {
     return failed ? -1 : 0;
 }
 
-/* ---- the function ------------------------------------------------------------------------------------------------------ */
+/* ---- the function ---------------------------------------------------------------------------- */
 
 static void drop(PyObject *capsule) {
     HostCall *self = PyCapsule_GetPointer(capsule, CALL_NAME);
@@ -205,9 +210,12 @@ static void drop(PyObject *capsule) {
 }
 
 static const char launch_host_func__doc__[] =
-    "launch_host_func(stream, func, /, *args)\n--\n\n(stream: Stream | None, func: Callable[..., object], /, *args: Any) -> None\n\n"
-    "Call func(*args) on the host when the work queued so far on the stream is done; work queued later waits for it.\n\n"
-    "It runs on another thread, mostly one function at a time, and must not use CUDA. An exception goes to sys.unraisablehook. A graph that\n"
+    "launch_host_func(stream, func, /, *args)\n--\n\n(stream: Stream | None, func: Callable[..., "
+    "object], /, *args: Any) -> None\n\n"
+    "Call func(*args) on the host when the work queued so far on the stream is done; work queued "
+    "later waits for it.\n\n"
+    "It runs on another thread, mostly one function at a time, and must not use CUDA. An exception "
+    "goes to sys.unraisablehook. A graph that\n"
     "captures it calls it at every launch. What has not begun when Python exits is not called.";
 
 static PyObject *launch_host_func(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
@@ -215,10 +223,13 @@ static PyObject *launch_host_func(PyObject *module, PyObject *const *args, Py_ss
     CUstream handle;
     Stream *stream;
     if (nargs < 2) {
-        return PyErr_Format(PyExc_TypeError, "launch_host_func takes a stream and a function; %zd argument%s given", nargs, nargs == 1 ? " was" : "s were");
+        return PyErr_Format(PyExc_TypeError,
+                            "launch_host_func takes a stream and a function; %zd argument%s given",
+                            nargs, nargs == 1 ? " was" : "s were");
     }
     if (!PyCallable_Check(args[1])) {
-        return PyErr_Format(PyExc_TypeError, "launch_host_func: func must be callable, not %s", pg_type_name(args[1]));
+        return PyErr_Format(PyExc_TypeError, "launch_host_func: func must be callable, not %s",
+                            pg_type_name(args[1]));
     }
     Context *context = cud_context_current(state);
     if (context == NULL) {
@@ -282,6 +293,7 @@ done:
 }
 
 PyMethodDef cud_host_call_functions[] = {
-    {"launch_host_func", (PyCFunction)(void (*)(void))launch_host_func, METH_FASTCALL, launch_host_func__doc__},
+    {"launch_host_func", (PyCFunction)(void (*)(void))launch_host_func, METH_FASTCALL,
+     launch_host_func__doc__},
     {NULL, NULL, 0, NULL},
 };

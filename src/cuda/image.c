@@ -1,9 +1,10 @@
-/* image.c - Module: code loaded into a context (a cubin, fatbin or PTX), its kernels and variables. */
+/* image.c - Module: code loaded into a context (a cubin, fatbin or PTX), its kernels and
+ * variables. */
 #include "function.h"
 
 #define PLAN_NAME "pygpu.plan"
 
-/* ---- what may be loaded --------------------------------------------------------------------------------------------- */
+/* ---- what may be loaded ---------------------------------------------------------------------- */
 
 static uint64_t read_le(const unsigned char *at, int bytes) {
     uint64_t value = 0;
@@ -13,7 +14,9 @@ static uint64_t read_le(const unsigned char *at, int bytes) {
     return value;
 }
 
-static int inside(uint64_t offset, uint64_t length, size_t size) { return offset <= size && length <= size - offset; }
+static int inside(uint64_t offset, uint64_t length, size_t size) {
+    return offset <= size && length <= size - offset;
+}
 
 /* The headers of a 64-bit ELF file and what they say of the sections and segments lie inside. */
 static int elf_is_whole(const unsigned char *bytes, size_t size) {
@@ -23,8 +26,10 @@ static int elf_is_whole(const unsigned char *bytes, size_t size) {
     uint64_t segments = read_le(bytes + 32, 8), sections = read_le(bytes + 40, 8);
     uint64_t segment_size = read_le(bytes + 54, 2), n_segments = read_le(bytes + 56, 2);
     uint64_t section_size = read_le(bytes + 58, 2), n_sections = read_le(bytes + 60, 2);
-    if ((n_segments > 0 && (segment_size < 56 || !inside(segments, segment_size * n_segments, size))) ||
-        (n_sections > 0 && (section_size < 64 || !inside(sections, section_size * n_sections, size)))) {
+    if ((n_segments > 0 &&
+         (segment_size < 56 || !inside(segments, segment_size * n_segments, size))) ||
+        (n_sections > 0 &&
+         (section_size < 64 || !inside(sections, section_size * n_sections, size)))) {
         return 0;
     }
     for (uint64_t i = 0; i < n_segments; i++) {
@@ -37,20 +42,29 @@ static int elf_is_whole(const unsigned char *bytes, size_t size) {
         const unsigned char *section = bytes + sections + i * section_size;
         enum { SHT_NULL_ = 0, SHT_NOBITS_ = 8 };
         uint64_t type = read_le(section + 4, 4);
-        if (type != SHT_NULL_ && type != SHT_NOBITS_ && !inside(read_le(section + 24, 8), read_le(section + 32, 8), size)) {
+        if (type != SHT_NULL_ && type != SHT_NOBITS_ &&
+            !inside(read_le(section + 24, 8), read_le(section + 32, 8), size)) {
             return 0;
         }
     }
     return 1;
 }
 
-static int is_fatbin(const unsigned char *bytes, size_t size) { return size >= 4 && read_le(bytes, 4) == 0xBA55ED50u; }
-static int is_fatbin_wrapper(const unsigned char *bytes, size_t size) { return size >= 4 && read_le(bytes, 4) == 0x466243B1u; }
-static int is_elf(const unsigned char *bytes, size_t size) { return size >= 4 && memcmp(bytes, "\177ELF", 4) == 0; }
+static int is_fatbin(const unsigned char *bytes, size_t size) {
+    return size >= 4 && read_le(bytes, 4) == 0xBA55ED50u;
+}
+static int is_fatbin_wrapper(const unsigned char *bytes, size_t size) {
+    return size >= 4 && read_le(bytes, 4) == 0x466243B1u;
+}
+static int is_elf(const unsigned char *bytes, size_t size) {
+    return size >= 4 && memcmp(bytes, "\177ELF", 4) == 0;
+}
 /* Text, as PTX is: nothing in it can point anywhere. */
 static int is_text(const unsigned char *bytes, size_t size) {
     for (size_t i = 0; i < size && i < 256; i++) {
-        if ((bytes[i] < 32 && bytes[i] != '\n' && bytes[i] != '\r' && bytes[i] != '\t' && !(bytes[i] == 0 && i == size - 1)) || bytes[i] == 127) {
+        if ((bytes[i] < 32 && bytes[i] != '\n' && bytes[i] != '\r' && bytes[i] != '\t' &&
+             !(bytes[i] == 0 && i == size - 1)) ||
+            bytes[i] == 127) {
             return 0;
         }
     }
@@ -64,20 +78,24 @@ int image_check(State *state, const char *call, const unsigned char *bytes, size
     } else if (is_elf(bytes, size)) {
         wrong = elf_is_whole(bytes, size) ? NULL : "it is a cubin that was cut short or damaged";
     } else if (is_fatbin(bytes, size)) {
-        wrong = size >= 16 && inside(read_le(bytes + 6, 2), read_le(bytes + 8, 8), size) ? NULL : "it is a fatbin that was cut short or damaged";
+        wrong = size >= 16 && inside(read_le(bytes + 6, 2), read_le(bytes + 8, 8), size)
+                    ? NULL
+                    : "it is a fatbin that was cut short or damaged";
     } else if (is_fatbin_wrapper(bytes, size)) {
-        wrong = "it is the wrapper of a fatbin, which holds addresses of the process that made it; pass the fatbin itself";
+        wrong = "it is the wrapper of a fatbin, which holds addresses of the process that made it; "
+                "pass the fatbin itself";
     } else if (!is_text(bytes, size)) {
         wrong = "it is no cubin, fatbin or PTX";
     }
     if (wrong != NULL) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_IMAGE, "the image of %zu bytes cannot be loaded: %s", size, wrong);
+        cud_reject(state, call, CUDA_ERROR_INVALID_IMAGE,
+                   "the image of %zu bytes cannot be loaded: %s", size, wrong);
         return -1;
     }
     return 0;
 }
 
-/* ---- options of the driver's compiler ------------------------------------------------------------------------------- */
+/* ---- options of the driver's compiler -------------------------------------------------------- */
 
 enum { JIT_INFO_LOG = 3, JIT_INFO_LOG_BYTES = 4, JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6 };
 
@@ -102,7 +120,9 @@ int jit_options_init(JitOptions *self, State *state, PyObject *options, const ch
         return 0;
     }
     PyObject *items = PyDict_Check(options) ? PyDict_Items(options) : Py_NewRef(options);
-    PyObject *pairs = items != NULL ? pg_tuple(items, call, "options", "pairs (jit_option, int)", JIT_MANY - 8) : NULL;
+    PyObject *pairs =
+        items != NULL ? pg_tuple(items, call, "options", "pairs (jit_option, int)", JIT_MANY - 8)
+                      : NULL;
     Py_XDECREF(items);
     if (pairs == NULL) {
         return -1;
@@ -111,17 +131,25 @@ int jit_options_init(JitOptions *self, State *state, PyObject *options, const ch
     for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(pairs); i++) {
         uint32_t key = 0;
         int64_t value = 0;
-        PyObject *pair = PySequence_Check(PyTuple_GET_ITEM(pairs, i)) ? PySequence_Tuple(PyTuple_GET_ITEM(pairs, i)) : NULL;
+        PyObject *pair = PySequence_Check(PyTuple_GET_ITEM(pairs, i))
+                             ? PySequence_Tuple(PyTuple_GET_ITEM(pairs, i))
+                             : NULL;
         if (pair == NULL && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) {
             result = -1;
         } else if (pair == NULL || PyTuple_GET_SIZE(pair) != 2) {
             PyErr_Clear();
-            PyErr_Format(PyExc_TypeError, "%s: options[%zd] must be a pair (jit_option, int)", call, i);
+            PyErr_Format(PyExc_TypeError, "%s: options[%zd] must be a pair (jit_option, int)", call,
+                         i);
             result = -1;
-        } else if (pg_as_u32(PyTuple_GET_ITEM(pair, 0), call, "an option", &key) < 0 || pg_as_i64(PyTuple_GET_ITEM(pair, 1), call, "the value of an option", &value) < 0) {
+        } else if (pg_as_u32(PyTuple_GET_ITEM(pair, 0), call, "an option", &key) < 0 ||
+                   pg_as_i64(PyTuple_GET_ITEM(pair, 1), call, "the value of an option", &value) <
+                       0) {
             result = -1;
-        } else if ((key >= JIT_INFO_LOG && key <= JIT_ERROR_LOG_BYTES) || key == 17 || key == 18 || key == 19) {
-            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "option %u takes an address, which cannot be given from Python; message_handler receives the logs",
+        } else if ((key >= JIT_INFO_LOG && key <= JIT_ERROR_LOG_BYTES) || key == 17 || key == 18 ||
+                   key == 19) {
+            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                       "option %u takes an address, which cannot be given from Python; "
+                       "message_handler receives the logs",
                        (unsigned)key);
             result = -1;
         } else {
@@ -153,14 +181,16 @@ int jit_options_report(const JitOptions *self, PyObject *handler, int ok) {
         return 0;
     }
     PyObject *info = log_text(self->info), *error = info != NULL ? log_text(self->error) : NULL;
-    PyObject *done = error != NULL ? PyObject_CallFunctionObjArgs(handler, ok ? Py_True : Py_False, info, error, NULL) : NULL;
+    PyObject *done = error != NULL ? PyObject_CallFunctionObjArgs(handler, ok ? Py_True : Py_False,
+                                                                  info, error, NULL)
+                                   : NULL;
     Py_XDECREF(info);
     Py_XDECREF(error);
     Py_XDECREF(done);
     return done != NULL ? 0 : -1;
 }
 
-/* ---- loading -------------------------------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static void unload(CUmodule handle, Context *context) {
     ContextGuard guard;
@@ -194,15 +224,20 @@ PyObject *cud_module_wrap(State *state, CUmodule handle, Context *context, PyObj
 }
 
 /* image: bytes, which end with a NUL that is not counted: the driver is told no size. */
-PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyObject *handler, const char *call) {
+PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyObject *handler,
+                          const char *call) {
     const char *bytes = PyBytes_AS_STRING(image);
     size_t size = (size_t)PyBytes_GET_SIZE(image);
     JitOptions jit = {0};
     Context *context = NULL;
     PyObject *result = NULL;
-    int given = (options != NULL && options != Py_None && !(PyTuple_CheckExact(options) && PyTuple_GET_SIZE(options) == 0)) || (handler != NULL && handler != Py_None);
-    int logs = given || !is_elf((const unsigned char *)bytes, size); /* nothing compiles a cubin, so nothing is logged */
-    if (image_check(state, call, (const unsigned char *)bytes, size) < 0 || (logs && jit_options_init(&jit, state, options, call) < 0) ||
+    int given = (options != NULL && options != Py_None &&
+                 !(PyTuple_CheckExact(options) && PyTuple_GET_SIZE(options) == 0)) ||
+                (handler != NULL && handler != Py_None);
+    int logs = given || !is_elf((const unsigned char *)bytes,
+                                size); /* nothing compiles a cubin, so nothing is logged */
+    if (image_check(state, call, (const unsigned char *)bytes, size) < 0 ||
+        (logs && jit_options_init(&jit, state, options, call) < 0) ||
         (context = cud_context_current(state)) == NULL) {
         goto done;
     }
@@ -217,7 +252,8 @@ PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyOb
         again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
     } while (again == 1);
     if (again == 0 && status == CUDA_SUCCESS) {
-        result = cud_module_wrap(state, handle, context, is_text((const unsigned char *)bytes, size) ? image : NULL);
+        result = cud_module_wrap(state, handle, context,
+                                 is_text((const unsigned char *)bytes, size) ? image : NULL);
     } else if (again == 0) {
         const char *errors = logs ? jit_options_errors(&jit) : "";
         if (*errors != '\0') {
@@ -245,20 +281,27 @@ done:
 }
 
 PG_DOC(module_from_buffer__doc__, "module_from_buffer", "buffer, options=(), message_handler=None",
-       "(buffer: HostBuffer | str, options: Sequence[tuple[int, int]] = (), message_handler: Callable[[bool, str, str], object] | None = None) -> Module",
+       "(buffer: HostBuffer | str, options: Sequence[tuple[int, int]] = (), message_handler: "
+       "Callable[[bool, str, str], object] | None = None) -> Module",
        "Load a cubin, a fatbin or PTX into the current context.\n\n"
-       "options: pairs (jit_option, int) for the driver's compiler of PTX. message_handler(ok, info, error) is called with its logs.\n"
-       "Raises LogicError if the image is damaged or PTX does not compile (with the log), RuntimeError if it is for another device.");
+       "options: pairs (jit_option, int) for the driver's compiler of PTX. message_handler(ok, "
+       "info, error) is called with its logs.\n"
+       "Raises LogicError if the image is damaged or PTX does not compile (with the log), "
+       "RuntimeError if it is for another device.");
 static ArgSpec module_from_buffer_args = PG_ARGSPEC(module_from_buffer__doc__);
 
-static PyObject *module_from_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *module_from_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                    PyObject *kwnames) {
     PyObject *a[3], *image = NULL;
     State *state = PyModule_GetState(module);
-    if (pg_args(&module_from_buffer_args, args, nargs, kwnames, a) < 0 || cud_driver_ready(state) < 0) {
+    if (pg_args(&module_from_buffer_args, args, nargs, kwnames, a) < 0 ||
+        cud_driver_ready(state) < 0) {
         return NULL;
     }
     if (a[2] != NULL && a[2] != Py_None && !PyCallable_Check(a[2])) {
-        return PyErr_Format(PyExc_TypeError, "module_from_buffer: message_handler must be callable, not %s", pg_type_name(a[2]));
+        return PyErr_Format(PyExc_TypeError,
+                            "module_from_buffer: message_handler must be callable, not %s",
+                            pg_type_name(a[2]));
     }
     if (PyUnicode_Check(a[0])) {
         image = PyUnicode_AsUTF8String(a[0]);
@@ -271,25 +314,30 @@ static PyObject *module_from_buffer(PyObject *module, PyObject *const *args, Py_
             PyBuffer_Release(&view);
         }
     }
-    PyObject *made = image != NULL ? cud_module_load(state, image, a[1], a[2], "module_from_buffer") : NULL;
+    PyObject *made = image != NULL ? cud_module_load(state, image, a[1], a[2], "module_from_buffer")
+                                   : NULL;
     Py_XDECREF(image);
     return made;
 }
 
-PG_DOC(module_from_file__doc__, "module_from_file", "filename", "(filename: str | os.PathLike[str]) -> Module",
+PG_DOC(module_from_file__doc__, "module_from_file", "filename",
+       "(filename: str | os.PathLike[str]) -> Module",
        "Load a file that holds a cubin, a fatbin or PTX into the current context.\n\n"
        "Raises RuntimeError if there is no such file, otherwise what module_from_buffer raises.");
 static ArgSpec module_from_file_args = PG_ARGSPEC(module_from_file__doc__);
 
-static PyObject *module_from_file(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *module_from_file(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames) {
     PyObject *a[1], *path = NULL;
     State *state = PyModule_GetState(module);
-    if (pg_args(&module_from_file_args, args, nargs, kwnames, a) < 0 || cud_driver_ready(state) < 0) {
+    if (pg_args(&module_from_file_args, args, nargs, kwnames, a) < 0 ||
+        cud_driver_ready(state) < 0) {
         return NULL;
     }
     if (!PyUnicode_FSDecoder(a[0], &path)) {
         if (PyErr_ExceptionMatches(PyExc_TypeError)) {
-            PyErr_Format(PyExc_TypeError, "module_from_file: filename must be a path, not %s", Py_TYPE(a[0])->tp_name);
+            PyErr_Format(PyExc_TypeError, "module_from_file: filename must be a path, not %s",
+                         Py_TYPE(a[0])->tp_name);
         }
         return NULL;
     }
@@ -297,7 +345,8 @@ static PyObject *module_from_file(PyObject *module, PyObject *const *args, Py_ss
     PyObject *io = PyImport_ImportModule("io"), *made = NULL;
     PyObject *file = io != NULL ? PyObject_CallMethod(io, "open", "Os", path, "rb") : NULL;
     PyObject *image = file != NULL ? PyObject_CallMethod(file, "read", NULL) : NULL;
-    if (file == NULL && (PyErr_ExceptionMatches(PyExc_FileNotFoundError) || PyErr_ExceptionMatches(PyExc_IsADirectoryError))) {
+    if (file == NULL && (PyErr_ExceptionMatches(PyExc_FileNotFoundError) ||
+                         PyErr_ExceptionMatches(PyExc_IsADirectoryError))) {
         PyErr_Clear();
         cud_raise_own(state, "cuModuleLoad", CUDA_ERROR_FILE_NOT_FOUND, "'%U'", path);
     }
@@ -341,11 +390,12 @@ static void Module_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
-/* ---- methods -------------------------------------------------------------------------------------------------------- */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 static const char *name_of(PyObject *name, const char *call) {
     if (!PyUnicode_Check(name)) {
-        return (const char *)PyErr_Format(PyExc_TypeError, "%s: name must be a str, not %s", call, pg_type_name(name));
+        return (const char *)PyErr_Format(PyExc_TypeError, "%s: name must be a str, not %s", call,
+                                          pg_type_name(name));
     }
     Py_ssize_t length;
     const char *text = PyUnicode_AsUTF8AndSize(name, &length);
@@ -356,16 +406,22 @@ static const char *name_of(PyObject *name, const char *call) {
     return text;
 }
 
-static void drop_plan(PyObject *capsule) { plan_free(PyCapsule_GetPointer(capsule, PLAN_NAME)); }
+static void drop_plan(PyObject *capsule) {
+    plan_free(PyCapsule_GetPointer(capsule, PLAN_NAME));
+}
 
 PG_DOC(Module_get_function__doc__, "get_function", "$self, /, name", "(name: str) -> Function",
-       "The kernel *name*. Raises LogicError if there is none: outside extern \"C\" names are mangled.");
+       "The kernel *name*. Raises LogicError if there is none: outside extern \"C\" names are "
+       "mangled.");
 static ArgSpec Module_get_function_args = PG_ARGSPEC(Module_get_function__doc__);
 
-static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                     PyObject *kwnames) {
     Module *self = (Module *)op;
     PyObject *name_object;
-    const char *name = pg_args(&Module_get_function_args, args, nargs, kwnames, &name_object) < 0 ? NULL : name_of(name_object, "Module.get_function");
+    const char *name = pg_args(&Module_get_function_args, args, nargs, kwnames, &name_object) < 0
+                           ? NULL
+                           : name_of(name_object, "Module.get_function");
     if (name == NULL || cud_context_check(self->context, "cuModuleGetFunction") < 0) {
         return NULL;
     }
@@ -390,7 +446,8 @@ static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssi
                                   name_object);
         }
         if (status != CUDA_SUCCESS) {
-            return cud_raise_with(self->state, "cuModuleGetFunction", status, "kernel '%U'", name_object);
+            return cud_raise_with(self->state, "cuModuleGetFunction", status, "kernel '%U'",
+                                  name_object);
         }
         Plan *plan = plan_new(handle);
         capsule = plan != NULL ? PyCapsule_New(plan, PLAN_NAME, drop_plan) : NULL;
@@ -398,7 +455,9 @@ static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssi
             plan_free(plan);
             return NULL;
         }
-        PyObject *stored = PyDict_SetDefault(self->functions, name_object, capsule); /* another thread's, if it was quicker: it is in use */
+        PyObject *stored =
+            PyDict_SetDefault(self->functions, name_object,
+                              capsule); /* another thread's, if it was quicker: it is in use */
         Py_DECREF(capsule);
         if (stored == NULL) {
             return NULL;
@@ -418,13 +477,17 @@ static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssi
 }
 
 PG_DOC(Module_get_global__doc__, "get_global", "$self, /, name", "(name: str) -> tuple[int, int]",
-       "Address and size [bytes] of a __device__ or __constant__ variable, which lives as long as the module.");
+       "Address and size [bytes] of a __device__ or __constant__ variable, which lives as long as "
+       "the module.");
 static ArgSpec Module_get_global_args = PG_ARGSPEC(Module_get_global__doc__);
 
-static PyObject *Module_get_global(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Module_get_global(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
     Module *self = (Module *)op;
     PyObject *name_object;
-    const char *name = pg_args(&Module_get_global_args, args, nargs, kwnames, &name_object) < 0 ? NULL : name_of(name_object, "Module.get_global");
+    const char *name = pg_args(&Module_get_global_args, args, nargs, kwnames, &name_object) < 0
+                           ? NULL
+                           : name_of(name_object, "Module.get_global");
     if (name == NULL || cud_context_check(self->context, "cuModuleGetGlobal") < 0) {
         return NULL;
     }
@@ -444,54 +507,71 @@ static PyObject *Module_get_global(PyObject *op, PyObject *const *args, Py_ssize
                               "by its mangled name?)",
                               name_object);
     }
-    return status == CUDA_SUCCESS ? Py_BuildValue("(Kn)", pointer, (Py_ssize_t)size) : cud_raise_with(self->state, "cuModuleGetGlobal", status, "variable '%U'", name_object);
+    return status == CUDA_SUCCESS ? Py_BuildValue("(Kn)", pointer, (Py_ssize_t)size)
+                                  : cud_raise_with(self->state, "cuModuleGetGlobal", status,
+                                                   "variable '%U'", name_object);
 }
 
-static PyObject *no_references(PyObject *op, const char *routine, const char *what, PyObject *name) {
+static PyObject *no_references(PyObject *op, const char *routine, const char *what,
+                               PyObject *name) {
     if (name_of(name, routine) == NULL) {
         return NULL;
     }
-    return cud_raise_own(((Module *)op)->state, routine, CUDA_ERROR_NOT_SUPPORTED,
-                          "'%U': CUDA 12 removed %s references; pass a %s to the kernel as a parameter", name, what,
-                          *what == 't' ? "TextureObject" : "SurfaceObject");
+    return cud_raise_own(
+        ((Module *)op)->state, routine, CUDA_ERROR_NOT_SUPPORTED,
+        "'%U': CUDA 12 removed %s references; pass a %s to the kernel as a parameter", name, what,
+        *what == 't' ? "TextureObject" : "SurfaceObject");
 }
 
 PG_DOC(Module_get_texref__doc__, "get_texref", "$self, /, name", "(name: str) -> NoReturn",
        "Raises LogicError: CUDA 12 removed texture references; use a TextureObject.");
 static ArgSpec Module_get_texref_args = PG_ARGSPEC(Module_get_texref__doc__);
 
-static PyObject *Module_get_texref(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Module_get_texref(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
     PyObject *name;
-    return pg_args(&Module_get_texref_args, args, nargs, kwnames, &name) < 0 ? NULL : no_references(op, "cuModuleGetTexRef", "texture", name);
+    return pg_args(&Module_get_texref_args, args, nargs, kwnames, &name) < 0
+               ? NULL
+               : no_references(op, "cuModuleGetTexRef", "texture", name);
 }
 
 PG_DOC(Module_get_surfref__doc__, "get_surfref", "$self, /, name", "(name: str) -> NoReturn",
        "Raises LogicError: CUDA 12 removed surface references; use a SurfaceObject.");
 static ArgSpec Module_get_surfref_args = PG_ARGSPEC(Module_get_surfref__doc__);
 
-static PyObject *Module_get_surfref(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Module_get_surfref(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                    PyObject *kwnames) {
     PyObject *name;
-    return pg_args(&Module_get_surfref_args, args, nargs, kwnames, &name) < 0 ? NULL : no_references(op, "cuModuleGetSurfRef", "surface", name);
+    return pg_args(&Module_get_surfref_args, args, nargs, kwnames, &name) < 0
+               ? NULL
+               : no_references(op, "cuModuleGetSurfRef", "surface", name);
 }
 
-
-static PyObject *Module_get_handle(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromVoidPtr(((Module *)op)->handle); }
-static PyObject *Module_get_context(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef(((Module *)op)->context); }
+static PyObject *Module_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromVoidPtr(((Module *)op)->handle);
+}
+static PyObject *Module_get_context(PyObject *op, void *Py_UNUSED(closure)) {
+    return Py_NewRef(((Module *)op)->context);
+}
 static PyObject *Module_get_source(PyObject *op, void *Py_UNUSED(closure)) {
     PyObject *source = ((Module *)op)->source;
     return Py_NewRef(source != NULL ? source : Py_None);
 }
-PG_DOC(Module_set_source__doc__, "_set_source", "$self, /, source, ptx=None", "(source: str | None, ptx: bytes | None = None) -> None",
-       "What the module was made from: kernels read the types of their parameters there. For compilers.");
+PG_DOC(Module_set_source__doc__, "_set_source", "$self, /, source, ptx=None",
+       "(source: str | None, ptx: bytes | None = None) -> None",
+       "What the module was made from: kernels read the types of their parameters there. For "
+       "compilers.");
 static ArgSpec Module_set_source_args = PG_ARGSPEC(Module_set_source__doc__);
 
-static PyObject *Module_set_source(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Module_set_source(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
     PyObject *a[2];
     Module *self = (Module *)op;
     if (pg_args(&Module_set_source_args, args, nargs, kwnames, a) < 0) {
         return NULL;
     }
-    if ((a[0] != Py_None && !PyUnicode_Check(a[0])) || (a[1] != NULL && a[1] != Py_None && !PyBytes_Check(a[1]))) {
+    if ((a[0] != Py_None && !PyUnicode_Check(a[0])) ||
+        (a[1] != NULL && a[1] != Py_None && !PyBytes_Check(a[1]))) {
         PyErr_SetString(PyExc_TypeError, "Module._set_source takes a str and bytes");
         return NULL;
     }
@@ -514,18 +594,22 @@ static PyMethodDef Module_methods[] = {
 static PyGetSetDef Module_getset[] = {
     {"handle", Module_get_handle, NULL, "int: the CUmodule", NULL},
     {"context", Module_get_context, NULL, "Context: where it is loaded", NULL},
-    {"_source", Module_get_source, NULL, "str | None: the CUDA C++ that it was compiled from, if known", NULL},
+    {"_source", Module_get_source, NULL,
+     "str | None: the CUDA C++ that it was compiled from, if known", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot Module_slots[] = {
-    {Py_tp_doc, (void *)"Code loaded into a context. Made by module_from_buffer(), module_from_file(), Linker and SourceModule; unloaded when dropped."},
+    {Py_tp_doc, (void *)"Code loaded into a context. Made by module_from_buffer(), "
+                        "module_from_file(), Linker and SourceModule; unloaded when dropped."},
     {Py_tp_dealloc, (void *)Module_dealloc},
     {Py_tp_traverse, (void *)Module_traverse},
     {Py_tp_methods, Module_methods},
     {Py_tp_getset, Module_getset},
     {0, NULL},
 };
-PyType_Spec cud_Module_spec = {.name = "pygpu.cuda.driver.Module", .basicsize = sizeof(Module), .slots = Module_slots,
+PyType_Spec cud_Module_spec = {.name = "pygpu.cuda.driver.Module",
+                               .basicsize = sizeof(Module),
+                               .slots = Module_slots,
                                .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
 PyMethodDef cud_image_functions[] = {

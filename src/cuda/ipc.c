@@ -1,9 +1,12 @@
 /* ipc.c - IPCMemoryHandle: device memory of another process. */
 #include "memory.h"
 
-PG_DOC(IPCMemoryHandle__doc__, "IPCMemoryHandle", "handle, flags=1", "(handle: bytearray, flags: int = 1)",
-       "Device memory of another process, by the 64 bytes that mem_get_ipc_handle() gave there. Closed when dropped.\n\n"
-       "flags: ipc_mem_flags. The memory is the other process's: it must keep it meanwhile. Usable wherever an allocation is.\n"
+PG_DOC(IPCMemoryHandle__doc__, "IPCMemoryHandle", "handle, flags=1",
+       "(handle: bytearray, flags: int = 1)",
+       "Device memory of another process, by the 64 bytes that mem_get_ipc_handle() gave there. "
+       "Closed when dropped.\n\n"
+       "flags: ipc_mem_flags. The memory is the other process's: it must keep it meanwhile. Usable "
+       "wherever an allocation is.\n"
        "Raises LogicError for bytes that are no handle, and in the process that made it.");
 static ArgSpec IPCMemoryHandle_args = PG_ARGSPEC(IPCMemoryHandle__doc__);
 
@@ -14,7 +17,8 @@ static PyObject *IPCMemoryHandle_new(PyTypeObject *type, PyObject *args, PyObjec
     uint32_t flags = 1;
     CUipcMemHandle handle;
     Py_buffer view;
-    if (state == NULL || pg_args_tuple(&IPCMemoryHandle_args, args, kwargs, a) < 0 || (a[1] != NULL && pg_as_u32(a[1], call, "flags", &flags) < 0) ||
+    if (state == NULL || pg_args_tuple(&IPCMemoryHandle_args, args, kwargs, a) < 0 ||
+        (a[1] != NULL && pg_as_u32(a[1], call, "flags", &flags) < 0) ||
         pg_get_buffer(a[0], call, "handle", 0, &view) < 0) {
         return NULL;
     }
@@ -24,7 +28,8 @@ static PyObject *IPCMemoryHandle_new(PyTypeObject *type, PyObject *args, PyObjec
     }
     PyBuffer_Release(&view);
     if (length != (Py_ssize_t)sizeof handle) {
-        return cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "a handle has %zu bytes, got %zd", sizeof handle, length);
+        return cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "a handle has %zu bytes, got %zd",
+                          sizeof handle, length);
     }
     Context *context = cud_context_current(state);
     if (context == NULL) {
@@ -62,10 +67,13 @@ void cud_ipc_close(Allocation *self) {
     }
 }
 
-static PyObject *IPCMemoryHandle_close(PyObject *op, PyObject *Py_UNUSED(ignored)) { return cud_allocation_free_method(op, "IPCMemoryHandle.close"); }
+static PyObject *IPCMemoryHandle_close(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    return cud_allocation_free_method(op, "IPCMemoryHandle.close");
+}
 
 static PyMethodDef IPCMemoryHandle_methods[] = {
-    {"close", IPCMemoryHandle_close, METH_NOARGS, "close($self, /)\n--\n\n() -> None\n\nEnd the use of the memory. Any later use raises."},
+    {"close", IPCMemoryHandle_close, METH_NOARGS,
+     "close($self, /)\n--\n\n() -> None\n\nEnd the use of the memory. Any later use raises."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot IPCMemoryHandle_slots[] = {
@@ -77,8 +85,10 @@ static PyType_Slot IPCMemoryHandle_slots[] = {
     {Py_tp_methods, IPCMemoryHandle_methods},
     {0, NULL},
 };
-PyType_Spec cud_IPCMemoryHandle_spec = {
-    .name = "pygpu.cuda.driver.IPCMemoryHandle", .basicsize = sizeof(Allocation), .slots = IPCMemoryHandle_slots, .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
+PyType_Spec cud_IPCMemoryHandle_spec = {.name = "pygpu.cuda.driver.IPCMemoryHandle",
+                                        .basicsize = sizeof(Allocation),
+                                        .slots = IPCMemoryHandle_slots,
+                                        .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
 
 static PyObject *mem_get_ipc_handle(PyObject *module, PyObject *obj) {
     State *state = PyModule_GetState(module);
@@ -100,12 +110,15 @@ static PyObject *mem_get_ipc_handle(PyObject *module, PyObject *obj) {
     }
     CU_BESIDE(status, cuIpcGetMemHandle, &handle, at.ptr);
     cud_device_release(&at);
-    return status != CUDA_SUCCESS ? cud_raise(state, "cuIpcGetMemHandle", status) : PyByteArray_FromStringAndSize((const char *)&handle, sizeof handle);
+    return status != CUDA_SUCCESS
+               ? cud_raise(state, "cuIpcGetMemHandle", status)
+               : PyByteArray_FromStringAndSize((const char *)&handle, sizeof handle);
 }
 
 PyMethodDef cud_ipc_functions[] = {
     {"mem_get_ipc_handle", mem_get_ipc_handle, METH_O,
      "mem_get_ipc_handle(devptr, /)\n--\n\n(devptr: object, /) -> bytearray\n\n"
-     "64 bytes by which another process can open this memory as an IPCMemoryHandle, as long as it is not freed here."},
+     "64 bytes by which another process can open this memory as an IPCMemoryHandle, as long as it "
+     "is not freed here."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,37 +1,48 @@
-/* managed.c - ManagedAllocation: memory that host and device use by one address; the base of the arrays of managed_empty(). */
+/* managed.c - ManagedAllocation: memory that host and device use by one address; the base of the
+ * arrays of managed_empty(). */
 #include "memory.h"
 
 static PyObject *ManagedAllocation_get_device_pointer(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Allocation *self = (Allocation *)op;
-    return cud_allocation_alive(self, "ManagedAllocation.get_device_pointer") < 0 ? NULL : PyLong_FromUnsignedLongLong(self->ptr);
+    return cud_allocation_alive(self, "ManagedAllocation.get_device_pointer") < 0
+               ? NULL
+               : PyLong_FromUnsignedLongLong(self->ptr);
 }
 
 enum { ATTACH_HOST = 2, ATTACH_SINGLE = 4 };
 
-PG_DOC(ManagedAllocation_attach__doc__, "attach", "$self, mem_flags, stream=None", "(mem_flags: int, stream: object = None) -> None",
-       "Say who uses the memory from this point of *stream* on: mem_attach_flags.GLOBAL (all streams), HOST (none, so the host may\n"
+PG_DOC(ManagedAllocation_attach__doc__, "attach", "$self, mem_flags, stream=None",
+       "(mem_flags: int, stream: object = None) -> None",
+       "Say who uses the memory from this point of *stream* on: mem_attach_flags.GLOBAL (all "
+       "streams), HOST (none, so the host may\n"
        "touch it whatever runs) or SINGLE (only this stream).");
 static ArgSpec ManagedAllocation_attach_args = PG_ARGSPEC(ManagedAllocation_attach__doc__);
 
-static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                          PyObject *kwnames) {
     Allocation *self = (Allocation *)op;
     const char *call = "ManagedAllocation.attach";
     PyObject *a[2];
     uint32_t flags;
     CUstream handle;
     Stream *stream;
-    if (pg_args(&ManagedAllocation_attach_args, args, nargs, kwnames, a) < 0 || pg_as_u32(a[0], call, "mem_flags", &flags) < 0 ||
-        cud_allocation_alive(self, call) < 0 || cud_as_stream(self->state, a[1], call, &handle, &stream) < 0) {
+    if (pg_args(&ManagedAllocation_attach_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_u32(a[0], call, "mem_flags", &flags) < 0 || cud_allocation_alive(self, call) < 0 ||
+        cud_as_stream(self->state, a[1], call, &handle, &stream) < 0) {
         return NULL;
     }
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) {
-        return cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE, "mem_flags = %u is none of mem_attach_flags", (unsigned)flags);
+        return cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
+                          "mem_flags = %u is none of mem_attach_flags", (unsigned)flags);
     }
     if (flags == ATTACH_SINGLE && handle == NULL) {
-        return cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE, "mem_attach_flags.SINGLE needs a stream, and the default stream is none of its own");
+        return cud_reject(
+            self->state, call, CUDA_ERROR_INVALID_VALUE,
+            "mem_attach_flags.SINGLE needs a stream, and the default stream is none of its own");
     }
     if (stream != NULL && stream->context != self->context) {
-        return cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the stream belongs to another context than the memory");
+        return cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE,
+                          "the stream belongs to another context than the memory");
     }
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
@@ -41,17 +52,20 @@ static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, P
         cud_context_leave(&guard);
     }
     cud_unpin(self);
-    return status != CUDA_SUCCESS ? cud_raise(self->state, "cuStreamAttachMemAsync", status) : Py_NewRef(Py_None);
+    return status != CUDA_SUCCESS ? cud_raise(self->state, "cuStreamAttachMemAsync", status)
+                                  : Py_NewRef(Py_None);
 }
 
-/* As for other host memory: the array is empty from now on, and the memory goes when no view of it is left. */
+/* As for other host memory: the array is empty from now on, and the memory goes when no view of it
+ * is left. */
 static PyObject *ManagedAllocation_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     CudManaged *self = (CudManaged *)op;
     PyArrayObject *array = self->head.freed ? NULL : pg_lent_array(self->array);
     if (array != NULL) {
         int axes = PyArray_NDIM(array);
         Py_DECREF(array);
-        if (axes == 0 && self->scalar == NULL && (self->scalar = PyMem_Calloc(1, self->head.size > 0 ? self->head.size : 1)) == NULL) {
+        if (axes == 0 && self->scalar == NULL &&
+            (self->scalar = PyMem_Calloc(1, self->head.size > 0 ? self->head.size : 1)) == NULL) {
             return PyErr_NoMemory();
         }
         pg_lent_empty(self->array, self->scalar);
@@ -69,13 +83,16 @@ static void ManagedAllocation_dealloc(PyObject *op) {
     cud_allocation_dealloc(op);
 }
 
-PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg, const char *call) {
+PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg,
+                          const char *call) {
     uint32_t flags = 0;
     CUdeviceptr ptr = 0;
     CUresult status = CUDA_SUCCESS;
     CudManaged *self = NULL;
     PyObject *array = NULL;
-    Context *context = flags_arg != NULL && pg_as_u32(flags_arg, call, "mem_flags", &flags) < 0 ? NULL : cud_context_current(state);
+    Context *context = flags_arg != NULL && pg_as_u32(flags_arg, call, "mem_flags", &flags) < 0
+                           ? NULL
+                           : cud_context_current(state);
     if (context == NULL) {
         goto done;
     }
@@ -100,13 +117,15 @@ PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg
     } while (again == 1);
     if (status != CUDA_SUCCESS) {
         if (again == 0) {
-            cud_raise_with(state, "cuMemAllocManaged", status, "asked for %zu bytes with mem_flags = %u", layout->size, flags);
+            cud_raise_with(state, "cuMemAllocManaged", status,
+                           "asked for %zu bytes with mem_flags = %u", layout->size, flags);
         }
         cud_context_returned(context);
         goto done;
     }
     cud_live[LIVE_MEM]++;
-    self = (CudManaged *)cud_allocation_new(state, state->ManagedAllocationType, context, ptr, layout->size, MEMORY_MANAGED);
+    self = (CudManaged *)cud_allocation_new(state, state->ManagedAllocationType, context, ptr,
+                                            layout->size, MEMORY_MANAGED);
     if (self == NULL) {
         cud_memory_free(context, ptr);
         cud_context_returned(context);
@@ -121,10 +140,12 @@ done:
 }
 
 static PyMethodDef ManagedAllocation_methods[] = {
-    {"get_device_pointer", ManagedAllocation_get_device_pointer, METH_NOARGS, "get_device_pointer($self, /)\n--\n\n() -> int\n\nThe address, the same as for the host."},
+    {"get_device_pointer", ManagedAllocation_get_device_pointer, METH_NOARGS,
+     "get_device_pointer($self, /)\n--\n\n() -> int\n\nThe address, the same as for the host."},
     {"attach", FAST(ManagedAllocation_attach), ManagedAllocation_attach__doc__},
     {"free", ManagedAllocation_free, METH_NOARGS,
-     "free($self, /)\n--\n\n() -> None\n\nEnd its use: the array is empty from now on, any other use raises. The memory goes as soon as no view of the array is left."},
+     "free($self, /)\n--\n\n() -> None\n\nEnd its use: the array is empty from now on, any other "
+     "use raises. The memory goes as soon as no view of the array is left."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot ManagedAllocation_slots[] = {

@@ -35,8 +35,12 @@ static PyObject *type_named(State *state, const char *name) {
     return NULL; /* object */
 }
 
-static PyObject *refuse_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
-    return PyErr_Format(PyExc_TypeError, "%s cannot be made without its own __new__: it needs a handle of the driver", type->tp_name);
+static PyObject *refuse_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
+                            PyObject *Py_UNUSED(kwargs)) {
+    return PyErr_Format(
+        PyExc_TypeError,
+        "%s cannot be made without its own __new__: it needs a handle of the driver",
+        type->tp_name);
 }
 
 static void Object_dealloc(PyObject *op) {
@@ -47,14 +51,16 @@ static void Object_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
-/* What all types derive from. As it cannot be changed, object.__new__ makes none of them, even if a program assigns to their __new__. */
+/* What all types derive from. As it cannot be changed, object.__new__ makes none of them, even if a
+ * program assigns to their __new__. */
 static PyMemberDef Object_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(CudObject, weakrefs), READONLY, NULL},
     {"__dictoffset__", T_PYSSIZET, offsetof(CudObject, dict), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 static PyGetSetDef Object_getset[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, "dict[str, Any]: attributes that the program gave the object", NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict,
+     "dict[str, Any]: attributes that the program gave the object", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot Object_slots[] = {
@@ -69,7 +75,8 @@ static PyType_Slot Object_slots[] = {
 static PyType_Spec Object_spec = {.name = "pygpu.cuda.driver._Object",
                                   .basicsize = sizeof(CudObject),
                                   .slots = Object_slots,
-                                  .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE};
+                                  .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE |
+                                           Py_TPFLAGS_IMMUTABLETYPE};
 
 static int add_types(PyObject *module, State *state) {
     PyObject *root = PyType_FromModuleAndSpec(module, &Object_spec, NULL);
@@ -80,7 +87,8 @@ static int add_types(PyObject *module, State *state) {
             bases = PyTuple_Pack(2, state->InType, state->OutType);
             base = bases;
         }
-        PyObject *type = base != NULL ? PyType_FromModuleAndSpec(module, type_rows[i].spec, base) : NULL;
+        PyObject *type = base != NULL ? PyType_FromModuleAndSpec(module, type_rows[i].spec, base)
+                                      : NULL;
         Py_XDECREF(bases);
         *(PyObject **)((char *)state + type_rows[i].offset) = type;
         if (type == NULL || PyModule_AddType(module, (PyTypeObject *)type) < 0) {
@@ -104,12 +112,17 @@ static int add_errors(State *state) {
     state->LaunchError = PyObject_GetAttrString(errors, "LaunchError");
     state->make_error = PyObject_GetAttrString(errors, "_make_error");
     Py_DECREF(errors);
-    return state->Error && state->LogicError && state->MemoryError && state->RuntimeError && state->LaunchError && state->make_error ? 0 : -1;
+    return state->Error && state->LogicError && state->MemoryError && state->RuntimeError &&
+                   state->LaunchError && state->make_error
+               ? 0
+               : -1;
 }
 
 static int module_exec(PyObject *module) {
-    if (PyInterpreterState_Get() != PyInterpreterState_Main()) { /* Python 3.12 sees to this by itself */
-        PyErr_SetString(PyExc_ImportError, "pygpu.cuda cannot be imported in a sub-interpreter: a driver has one set of threads and contexts "
+    if (PyInterpreterState_Get() !=
+        PyInterpreterState_Main()) { /* Python 3.12 sees to this by itself */
+        PyErr_SetString(PyExc_ImportError, "pygpu.cuda cannot be imported in a sub-interpreter: a "
+                                           "driver has one set of threads and contexts "
                                            "in a process; use the main interpreter, or processes");
         return -1;
     }
@@ -145,7 +158,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
 }
 
 static int module_clear(PyObject *module) {
-    /* Types keep using the state through their objects until the module itself goes, so the error classes stay too. */
+    /* Types keep using the state through their objects until the module itself goes, so the error
+     * classes stay too. */
     State *state = PyModule_GetState(module);
     Py_CLEAR(state->last_function);
 #define X(name, base) Py_CLEAR(state->name##Type);
@@ -165,11 +179,12 @@ static void module_free(void *op) {
 #undef X
 }
 
-static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)module_exec},
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, (void *)module_exec},
 #ifdef Py_mod_multiple_interpreters
-                                          {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
 #endif
-                                          {0, NULL}};
+    {0, NULL}};
 
 PyModuleDef cud_module = {
     PyModuleDef_HEAD_INIT,
@@ -183,4 +198,6 @@ PyModuleDef cud_module = {
 };
 
 PyMODINIT_FUNC PyInit__cuda(void);
-PyMODINIT_FUNC PyInit__cuda(void) { return PyModuleDef_Init(&cud_module); }
+PyMODINIT_FUNC PyInit__cuda(void) {
+    return PyModuleDef_Init(&cud_module);
+}

@@ -1,10 +1,11 @@
 /* nvrtc.c - NVRTC, the run-time compiler for CUDA C++: loaded at first use, nothing is linked.
  *
- * Which library to load, options and headers are decided in pygpu/cuda/nvrtc.py; the simulator brings functions of the same names. */
+ * Which library to load, options and headers are decided in pygpu/cuda/nvrtc.py; the simulator
+ * brings functions of the same names. */
 #include "cuda.h"
 
 typedef struct {
-#define NVRTC_FN(required, name, params) nvrtcResult (*name) params;
+#define NVRTC_FN(required, name, params) nvrtcResult(*name) params;
 #define NVRTC_OTHER(required, name, params)
 #include "nvrtc.fn"
     const char *(*nvrtcGetErrorString)(nvrtcResult result);
@@ -26,15 +27,17 @@ static const struct {
 #define N_FUNCTIONS (sizeof functions / sizeof functions[0])
 
 /* Traps for tests, as around the driver's calls; a child of fork() may compile. */
-#define NVRTC_CALL(result, fn, ...)                                                                                                      \
-    ((void)((PG_UNLIKELY(pg_trap) && !(pg_trap & PG_TRAP_FORKED) && pg_trapped(#fn, &cud_call_counts[FN_##fn], &(result))) ||           \
+#define NVRTC_CALL(result, fn, ...)                                    \
+    ((void)((PG_UNLIKELY(pg_trap) && !(pg_trap & PG_TRAP_FORKED) &&    \
+             pg_trapped(#fn, &cud_call_counts[FN_##fn], &(result))) || \
             ((result) = nvrtc.fn(__VA_ARGS__), 0)))
 
-#define NVRTC_SUCCESS 0
+#define NVRTC_SUCCESS           0
 #define NVRTC_ERROR_COMPILATION 6
 
 static PyObject *nvrtc_load(PyObject *Py_UNUSED(module), PyObject *path_object) {
-    void *opened = pg_library_load(path_object, sizeof library_path, library != NULL ? "NVRTC is loaded already" : NULL);
+    void *opened = pg_library_load(path_object, sizeof library_path,
+                                   library != NULL ? "NVRTC is loaded already" : NULL);
     if (opened == NULL) {
         return NULL;
     }
@@ -44,7 +47,8 @@ static PyObject *nvrtc_load(PyObject *Py_UNUSED(module), PyObject *path_object) 
         slot[i] = pg_library_symbol(opened, functions[i].name);
         if (slot[i] == NULL && functions[i].required) {
             pg_library_close(opened);
-            PyErr_Format(PyExc_OSError, "not an NVRTC library: it has no function %s", functions[i].name);
+            PyErr_Format(PyExc_OSError, "not an NVRTC library: it has no function %s",
+                         functions[i].name);
             return NULL;
         }
     }
@@ -78,7 +82,8 @@ static PyObject *nvrtc_version(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     nvrtcResult result = NVRTC_SUCCESS;
     NVRTC_CALL(result, nvrtcVersion, &major, &minor);
     if (result != NVRTC_SUCCESS) {
-        return PyErr_Format(((State *)PyModule_GetState(module))->RuntimeError, "nvrtcVersion failed: %s", nvrtc.nvrtcGetErrorString(result));
+        return PyErr_Format(((State *)PyModule_GetState(module))->RuntimeError,
+                            "nvrtcVersion failed: %s", nvrtc.nvrtcGetErrorString(result));
     }
     return Py_BuildValue("(ii)", major, minor);
 }
@@ -138,25 +143,25 @@ static const char **texts_of(PyObject *tuple) {
 }
 
 /* What the program has of a kind, as bytes; None if there is none. */
-#define OUTPUT(what)                                                                              \
-    static PyObject *get_##what(nvrtcProgram program) {                                           \
-        size_t size = 0;                                                                          \
-        nvrtcResult result = NVRTC_SUCCESS;                                                       \
-        if (nvrtc.nvrtcGet##what##Size == NULL || nvrtc.nvrtcGet##what == NULL) {                 \
-            return Py_NewRef(Py_None);                                                            \
-        }                                                                                         \
-        NVRTC_CALL(result, nvrtcGet##what##Size, program, &size);                                 \
-        if (result != NVRTC_SUCCESS || size == 0) {                                               \
-            return Py_NewRef(Py_None);                                                            \
-        }                                                                                         \
-        PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);                      \
-        if (bytes != NULL) {                                                                      \
-            NVRTC_CALL(result, nvrtcGet##what, program, PyBytes_AS_STRING(bytes));                \
-            if (result != NVRTC_SUCCESS) {                                                        \
-                Py_SETREF(bytes, Py_NewRef(Py_None));                                             \
-            }                                                                                     \
-        }                                                                                         \
-        return bytes;                                                                             \
+#define OUTPUT(what)                                                               \
+    static PyObject *get_##what(nvrtcProgram program) {                            \
+        size_t size = 0;                                                           \
+        nvrtcResult result = NVRTC_SUCCESS;                                        \
+        if (nvrtc.nvrtcGet##what##Size == NULL || nvrtc.nvrtcGet##what == NULL) {  \
+            return Py_NewRef(Py_None);                                             \
+        }                                                                          \
+        NVRTC_CALL(result, nvrtcGet##what##Size, program, &size);                  \
+        if (result != NVRTC_SUCCESS || size == 0) {                                \
+            return Py_NewRef(Py_None);                                             \
+        }                                                                          \
+        PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);       \
+        if (bytes != NULL) {                                                       \
+            NVRTC_CALL(result, nvrtcGet##what, program, PyBytes_AS_STRING(bytes)); \
+            if (result != NVRTC_SUCCESS) {                                         \
+                Py_SETREF(bytes, Py_NewRef(Py_None));                              \
+            }                                                                      \
+        }                                                                          \
+        return bytes;                                                              \
     }
 OUTPUT(ProgramLog)
 OUTPUT(CUBIN)
@@ -169,12 +174,14 @@ static PyObject *log_of(nvrtcProgram program) {
         return bytes != NULL ? PyUnicode_FromString("") : NULL;
     }
     const char *text = PyBytes_AS_STRING(bytes);
-    PyObject *log = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strnlen(text, (size_t)PyBytes_GET_SIZE(bytes)), "replace");
+    PyObject *log = PyUnicode_DecodeUTF8(
+        text, (Py_ssize_t)strnlen(text, (size_t)PyBytes_GET_SIZE(bytes)), "replace");
     Py_DECREF(bytes);
     return log;
 }
 
-static PyObject *lowered_names(nvrtcProgram program, PyObject *names, const char **texts, nvrtcResult *result) {
+static PyObject *lowered_names(nvrtcProgram program, PyObject *names, const char **texts,
+                               nvrtcResult *result) {
     PyObject *lowered = PyDict_New();
     for (Py_ssize_t i = 0; lowered != NULL && i < PyTuple_GET_SIZE(names); i++) {
         const char *text = NULL;
@@ -191,13 +198,18 @@ static PyObject *lowered_names(nvrtcProgram program, PyObject *names, const char
     return lowered;
 }
 
-PG_DOC(nvrtc_compile__doc__, "_nvrtc_compile", "source, name, options, header_names, header_texts, expressions",
-       "(source: str, name: str, options: tuple[str, ...], header_names: tuple[str, ...], header_texts: tuple[str, ...], "
-       "expressions: tuple[str, ...]) -> tuple[int, str, str, bytes | None, bytes | None, dict[str, str]]",
-       "Compile; gives the status (0: well, 6: the source is wrong), which function gave it, the log, the cubin, the PTX, and the expressions' lowered names.");
+PG_DOC(nvrtc_compile__doc__, "_nvrtc_compile",
+       "source, name, options, header_names, header_texts, expressions",
+       "(source: str, name: str, options: tuple[str, ...], header_names: tuple[str, ...], "
+       "header_texts: tuple[str, ...], "
+       "expressions: tuple[str, ...]) -> tuple[int, str, str, bytes | None, bytes | None, "
+       "dict[str, str]]",
+       "Compile; gives the status (0: well, 6: the source is wrong), which function gave it, the "
+       "log, the cubin, the PTX, and the expressions' lowered names.");
 static ArgSpec nvrtc_compile_args = PG_ARGSPEC(nvrtc_compile__doc__);
 
-static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
     PyObject *a[6], *tuples[4] = {NULL}, *answer = NULL;
     const char **texts[4] = {NULL};
     if (pg_args(&nvrtc_compile_args, args, nargs, kwnames, a) < 0 || !loaded()) {
@@ -214,7 +226,8 @@ static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *arg
             goto done;
         }
     }
-    int n_options = (int)PyTuple_GET_SIZE(tuples[0]), n_headers = (int)PyTuple_GET_SIZE(tuples[1]), n_expressions = (int)PyTuple_GET_SIZE(tuples[3]);
+    int n_options = (int)PyTuple_GET_SIZE(tuples[0]), n_headers = (int)PyTuple_GET_SIZE(tuples[1]),
+        n_expressions = (int)PyTuple_GET_SIZE(tuples[3]);
     if (PyTuple_GET_SIZE(tuples[2]) != n_headers) {
         PyErr_SetString(PyExc_ValueError, "_nvrtc_compile: as many header_names as header_texts");
         goto done;
@@ -245,7 +258,10 @@ static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *arg
         routine = "nvrtcGetLoweredName";
     }
     if (log != NULL && cubin != NULL && ptx != NULL && names != NULL) {
-        answer = Py_BuildValue("(iNOOOO)", (int)result, PyUnicode_FromFormat("%s failed: %s", routine, nvrtc.nvrtcGetErrorString(result)), log, cubin, ptx, names);
+        answer = Py_BuildValue(
+            "(iNOOOO)", (int)result,
+            PyUnicode_FromFormat("%s failed: %s", routine, nvrtc.nvrtcGetErrorString(result)), log,
+            cubin, ptx, names);
     }
     Py_XDECREF(log);
     Py_XDECREF(cubin);
@@ -265,11 +281,17 @@ done:
 }
 
 PyMethodDef cud_nvrtc_functions[] = {
-    {"_nvrtc_load", nvrtc_load, METH_O, "_nvrtc_load(path, /)\n--\n\n(path: str, /) -> None\n\nOpen NVRTC. Raises OSError with the linker's own words."},
-    {"_nvrtc_library", nvrtc_library, METH_NOARGS, "_nvrtc_library()\n--\n\n() -> str | None\n\nPath of the loaded NVRTC."},
-    {"_nvrtc_version", nvrtc_version, METH_NOARGS, "_nvrtc_version()\n--\n\n() -> tuple[int, int]\n\nMajor and minor version of the loaded NVRTC."},
+    {"_nvrtc_load", nvrtc_load, METH_O,
+     "_nvrtc_load(path, /)\n--\n\n(path: str, /) -> None\n\nOpen NVRTC. Raises OSError with the "
+     "linker's own words."},
+    {"_nvrtc_library", nvrtc_library, METH_NOARGS,
+     "_nvrtc_library()\n--\n\n() -> str | None\n\nPath of the loaded NVRTC."},
+    {"_nvrtc_version", nvrtc_version, METH_NOARGS,
+     "_nvrtc_version()\n--\n\n() -> tuple[int, int]\n\nMajor and minor version of the loaded "
+     "NVRTC."},
     {"_nvrtc_architectures", nvrtc_architectures, METH_NOARGS,
-     "_nvrtc_architectures()\n--\n\n() -> tuple[int, ...]\n\nThe architectures that NVRTC compiles for: 90 is sm_90; empty if it does not say."},
+     "_nvrtc_architectures()\n--\n\n() -> tuple[int, ...]\n\nThe architectures that NVRTC compiles "
+     "for: 90 is sm_90; empty if it does not say."},
     {"_nvrtc_compile", FAST(nvrtc_compile), nvrtc_compile__doc__},
     {NULL, NULL, 0, NULL},
 };

@@ -1,4 +1,5 @@
-/* pointer.c - device addresses: what calls accept as one, how many bytes lie behind it, PointerHolderBase, views. */
+/* pointer.c - device addresses: what calls accept as one, how many bytes lie behind it,
+ * PointerHolderBase, views. */
 #include "memory.h"
 
 Allocation *cud_managed_base(State *state, PyObject *array) {
@@ -34,15 +35,23 @@ static int from_allocation(Allocation *self, const char *call, DevicePointer *ou
 }
 
 /* The first number of __cuda_array_interface__["data"]. */
-static int from_interface(PyObject *interface, const char *call, const char *name, DevicePointer *out) {
-    PyObject *key = PyUnicode_FromString("data"), *data = key != NULL && PyDict_Check(interface) ? PyDict_GetItemWithError(interface, key) : NULL;
+static int from_interface(PyObject *interface, const char *call, const char *name,
+                          DevicePointer *out) {
+    PyObject *key = PyUnicode_FromString("data"),
+             *data = key != NULL && PyDict_Check(interface)
+                         ? PyDict_GetItemWithError(interface, key)
+                         : NULL;
     Py_XDECREF(key);
     if (PyErr_Occurred()) {
         return -1;
     }
-    PyObject *first = data != NULL && PyTuple_Check(data) && PyTuple_GET_SIZE(data) > 0 ? PyTuple_GET_ITEM(data, 0) : NULL;
+    PyObject *first = data != NULL && PyTuple_Check(data) && PyTuple_GET_SIZE(data) > 0
+                          ? PyTuple_GET_ITEM(data, 0)
+                          : NULL;
     if (first == NULL || !PyIndex_Check(first)) {
-        PyErr_Format(PyExc_TypeError, "%s: the __cuda_array_interface__ of %s has no address in \"data\"", call, name);
+        PyErr_Format(PyExc_TypeError,
+                     "%s: the __cuda_array_interface__ of %s has no address in \"data\"", call,
+                     name);
         return -1;
     }
     Py_INCREF(first); /* its __index__ may change the dict */
@@ -59,19 +68,23 @@ static PyObject *attribute(PyObject *obj, const char *name) {
     return value;
 }
 
-static int find(State *state, PyObject *obj, const char *call, const char *name, DevicePointer *out, int depth);
+static int find(State *state, PyObject *obj, const char *call, const char *name, DevicePointer *out,
+                int depth);
 
 /* Through what a method or an attribute gave. */
-static int find_in(State *state, PyObject *value, const char *call, const char *name, DevicePointer *out, int depth) {
+static int find_in(State *state, PyObject *value, const char *call, const char *name,
+                   DevicePointer *out, int depth) {
     int result = depth > 8 ? -1 : find(state, value, call, name, out, depth + 1);
     if (depth > 8) {
-        PyErr_Format(PyExc_TypeError, "%s: %s leads from object to object without an address", call, name);
+        PyErr_Format(PyExc_TypeError, "%s: %s leads from object to object without an address", call,
+                     name);
     }
     Py_DECREF(value);
     return result;
 }
 
-static int find(State *state, PyObject *obj, const char *call, const char *name, DevicePointer *out, int depth) {
+static int find(State *state, PyObject *obj, const char *call, const char *name, DevicePointer *out,
+                int depth) {
     if (cud_is_allocation(state, obj)) {
         return from_allocation((Allocation *)obj, call, out);
     }
@@ -92,7 +105,9 @@ static int find(State *state, PyObject *obj, const char *call, const char *name,
             return 0;
         }
         if (!PyErr_Occurred()) {
-            PyErr_Format(PyExc_TypeError, "%s: %s must be device memory, and this ndarray is in host memory", call, name);
+            PyErr_Format(PyExc_TypeError,
+                         "%s: %s must be device memory, and this ndarray is in host memory", call,
+                         name);
         }
         return -1;
     }
@@ -118,14 +133,18 @@ static int find(State *state, PyObject *obj, const char *call, const char *name,
         return find_in(state, value, call, name, out, depth);
     }
     if (!PyErr_Occurred()) {
-        PyErr_Format(PyExc_TypeError, "%s: %s must be device memory (a DeviceAllocation, an address, an array of the device), not %s", call, name,
-                     pg_type_name(obj));
+        PyErr_Format(PyExc_TypeError,
+                     "%s: %s must be device memory (a DeviceAllocation, an address, an array of "
+                     "the device), not %s",
+                     call, name, pg_type_name(obj));
     }
     return -1;
 }
 
-int cud_device_pointer(State *state, PyObject *obj, const char *call, const char *name, DevicePointer *out) {
-    if (Py_IS_TYPE(obj, state->DeviceAllocationType) && !((Allocation *)obj)->freed && ((Allocation *)obj)->context->alive) {
+int cud_device_pointer(State *state, PyObject *obj, const char *call, const char *name,
+                       DevicePointer *out) {
+    if (Py_IS_TYPE(obj, state->DeviceAllocationType) && !((Allocation *)obj)->freed &&
+        ((Allocation *)obj)->context->alive) {
         out->ptr = ((Allocation *)obj)->ptr;
         out->size = ((Allocation *)obj)->size;
         out->allocation = (Allocation *)Py_NewRef(obj);
@@ -139,7 +158,8 @@ int cud_check_range(State *state, const char *call, const char *name, DevicePoin
         return 0;
     }
     if (at->ptr == 0) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%s is the address 0, which is no memory", name);
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%s is the address 0, which is no memory",
+                   name);
         return -1;
     }
     if (at->allocation == NULL) {
@@ -154,7 +174,8 @@ int cud_check_range(State *state, const char *call, const char *name, DevicePoin
     return 0;
 }
 
-int cud_device_range(State *state, PyObject *obj, const char *call, const char *name, size_t n, DevicePointer *out) {
+int cud_device_range(State *state, PyObject *obj, const char *call, const char *name, size_t n,
+                     DevicePointer *out) {
     if (cud_device_pointer(state, obj, call, name, out) < 0) {
         return -1;
     }
@@ -169,10 +190,12 @@ int cud_allocation_expose(Allocation *self, const char *call) {
     if (cud_allocation_alive(self, call) < 0) {
         return -1;
     }
-    return self->usage == NULL || self->usage->exposed ? 0 : cud_usage_expose(self->state, self->usage, self->context);
+    return self->usage == NULL || self->usage->exposed
+               ? 0
+               : cud_usage_expose(self->state, self->usage, self->context);
 }
 
-/* ---- views ---------------------------------------------------------------------------------------------------------- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 /* What a memoryview of device memory is of. */
 typedef struct {
@@ -185,7 +208,8 @@ typedef struct {
 
 static int DeviceView_getbuffer(PyObject *op, Py_buffer *view, int flags) {
     View *self = (View *)op;
-    return PyBuffer_FillInfo(view, op, (void *)(uintptr_t)self->ptr, (Py_ssize_t)self->size, 0, flags);
+    return PyBuffer_FillInfo(view, op, (void *)(uintptr_t)self->ptr, (Py_ssize_t)self->size, 0,
+                             flags);
 }
 
 static int DeviceView_traverse(PyObject *op, visitproc visit, void *arg) {
@@ -221,16 +245,20 @@ PyType_Spec cud_DeviceView_spec = {
     .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
 
-PG_DOC(as_buffer__doc__, "as_buffer", "$self, size, offset=0", "(size: int, offset: int = 0) -> memoryview", "");
+PG_DOC(as_buffer__doc__, "as_buffer", "$self, size, offset=0",
+       "(size: int, offset: int = 0) -> memoryview", "");
 static ArgSpec as_buffer_args = PG_ARGSPEC(as_buffer__doc__);
 
-PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdeviceptr ptr, size_t room, const char *call, PyObject *const *args,
-                   Py_ssize_t nargs, PyObject *kwnames) {
+PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdeviceptr ptr,
+                   size_t room, const char *call, PyObject *const *args, Py_ssize_t nargs,
+                   PyObject *kwnames) {
     PyObject *a[2];
     size_t size, offset = 0;
-    if (pg_args(&as_buffer_args, args, nargs, kwnames, a) < 0 || pg_as_size(a[0], call, "size", &size) < 0 ||
+    if (pg_args(&as_buffer_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_size(a[0], call, "size", &size) < 0 ||
         (a[1] != NULL && pg_as_size(a[1], call, "offset", &offset) < 0) ||
-        (allocation != NULL && cud_allocation_alive(allocation, call) < 0)) { /* a number's __index__ may have freed it */
+        (allocation != NULL &&
+         cud_allocation_alive(allocation, call) < 0)) { /* a number's __index__ may have freed it */
         return NULL;
     }
     if (allocation == NULL && (offset > room || size > room - offset) &&
@@ -238,7 +266,9 @@ PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdevi
         room = cud_room_at(ptr, offset + size);
     }
     if (offset > room || size > room - offset) {
-        return cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "%zu bytes at offset %zu end past the %zu of the memory", size, offset, room);
+        return cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                          "%zu bytes at offset %zu end past the %zu of the memory", size, offset,
+                          room);
     }
     View *self = (View *)PG_NEW(state->DeviceViewType);
     if (self == NULL) {
@@ -255,9 +285,10 @@ PyObject *cud_view(State *state, PyObject *owner, Allocation *allocation, CUdevi
     return view;
 }
 
-/* ---- PointerHolderBase -------------------------------------------------------------------------------------------- */
+/* ---- PointerHolderBase ----------------------------------------------------------------------- */
 
-static PyObject *PointerHolderBase_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
+static PyObject *PointerHolderBase_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
+                                       PyObject *Py_UNUSED(kwargs)) {
     CudObject *self = (CudObject *)PG_NEW(type);
     if (self != NULL && (self->state = cud_state_of(type)) == NULL) {
         Py_CLEAR(self);
@@ -279,19 +310,25 @@ static void PointerHolderBase_dealloc(PyObject *op) {
 }
 
 static PyObject *PointerHolderBase_get_pointer(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    return PyErr_Format(PyExc_NotImplementedError, "%s.get_pointer: a subclass of PointerHolderBase must define it and return the device address",
+    return PyErr_Format(PyExc_NotImplementedError,
+                        "%s.get_pointer: a subclass of PointerHolderBase must define it and return "
+                        "the device address",
                         pg_type_name(op));
 }
 
 static PyObject *PointerHolderBase_index(PyObject *op) {
-    PyObject *pointer = PyObject_CallMethod(op, "get_pointer", NULL), *index = pointer != NULL ? PyNumber_Index(pointer) : NULL;
+    PyObject *pointer = PyObject_CallMethod(op, "get_pointer", NULL),
+             *index = pointer != NULL ? PyNumber_Index(pointer) : NULL;
     Py_XDECREF(pointer);
     return index;
 }
 
-static PyObject *PointerHolderBase_long(PyObject *op, PyObject *Py_UNUSED(ignored)) { return PointerHolderBase_index(op); }
+static PyObject *PointerHolderBase_long(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    return PointerHolderBase_index(op);
+}
 
-static PyObject *PointerHolderBase_as_buffer(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *PointerHolderBase_as_buffer(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                             PyObject *kwnames) {
     State *state = ((CudObject *)op)->state;
     const char *call = "PointerHolderBase.as_buffer";
     DevicePointer at;
@@ -303,23 +340,27 @@ static PyObject *PointerHolderBase_as_buffer(PyObject *op, PyObject *const *args
     if (find(state, op, call, "get_pointer()", &at, 0) < 0) {
         return NULL;
     }
-    PyObject *view = at.allocation != NULL && cud_allocation_expose(at.allocation, call) < 0
-                         ? NULL
-                         : cud_view(state, op, at.allocation, at.ptr, at.size, call, args, nargs, kwnames);
+    PyObject *view =
+        at.allocation != NULL && cud_allocation_expose(at.allocation, call) < 0
+            ? NULL
+            : cud_view(state, op, at.allocation, at.ptr, at.size, call, args, nargs, kwnames);
     cud_device_release(&at);
     return view;
 }
 
 static PyMethodDef PointerHolderBase_methods[] = {
-    {"get_pointer", PointerHolderBase_get_pointer, METH_NOARGS, "get_pointer($self, /)\n--\n\n() -> int\n\nThe device address; for subclasses to define."},
+    {"get_pointer", PointerHolderBase_get_pointer, METH_NOARGS,
+     "get_pointer($self, /)\n--\n\n() -> int\n\nThe device address; for subclasses to define."},
     {"as_buffer", FAST(PointerHolderBase_as_buffer),
      "as_buffer($self, size, offset=0)\n--\n\n(size: int, offset: int = 0) -> memoryview\n\n"
      "The memory as a buffer of *size* bytes from *offset* on; see DeviceAllocation.as_buffer()."},
-    {"__long__", PointerHolderBase_long, METH_NOARGS, "__long__($self, /)\n--\n\n() -> int\n\nThe address."},
+    {"__long__", PointerHolderBase_long, METH_NOARGS,
+     "__long__($self, /)\n--\n\n() -> int\n\nThe address."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot PointerHolderBase_slots[] = {
-    {Py_tp_doc, (void *)"For classes of your own that stand for device memory: define get_pointer(), and calls and kernels take their instances."},
+    {Py_tp_doc, (void *)"For classes of your own that stand for device memory: define "
+                        "get_pointer(), and calls and kernels take their instances."},
     {Py_tp_new, (void *)PointerHolderBase_new},
     {Py_tp_dealloc, (void *)PointerHolderBase_dealloc},
     {Py_tp_traverse, (void *)PointerHolderBase_traverse},

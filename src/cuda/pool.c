@@ -1,12 +1,14 @@
-/* pool.c - the memory pools' common part: freed memory held by size class for the next request, so that most need no driver call.
+/* pool.c - the memory pools' common part: freed memory held by size class for the next request, so
+ * that most need no driver call.
  *
- * A request takes any held block of its bin. Whether work of a former owner still uses it is no question then: the block remembers
- * the streams, and the first work of the new owner on another stream waits for it (usage.c). */
+ * A request takes any held block of its bin. Whether work of a former owner still uses it is no
+ * question then: the block remembers the streams, and the first work of the new owner on another
+ * stream waits for it (usage.c). */
 #include "pool.h"
 
 static Pool *pools; /* all there are; GIL held */
 
-/* ---- blocks ---------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* Not held, nobody's. */
 static void Block_free(Block *block) {
@@ -93,8 +95,10 @@ static int Block_fill(Pool *self, Block *block, size_t asked, const char *call) 
 }
 
 static Block *Block_new(Pool *self, uint32_t bin, size_t asked, const char *call) {
-    Block ***exponent = &self->bins[bin >> POOL_BITS]; /* made now, so that returning the block cannot fail */
-    if (*exponent == NULL && (*exponent = PyMem_Calloc((size_t)1 << POOL_BITS, sizeof **exponent)) == NULL) {
+    Block ***exponent =
+        &self->bins[bin >> POOL_BITS]; /* made now, so that returning the block cannot fail */
+    if (*exponent == NULL &&
+        (*exponent = PyMem_Calloc((size_t)1 << POOL_BITS, sizeof **exponent)) == NULL) {
         PyErr_NoMemory();
         return NULL;
     }
@@ -119,7 +123,8 @@ static Block *Block_new(Pool *self, uint32_t bin, size_t asked, const char *call
 static Block *take_held(Block **bin) {
     for (Block **link = bin; *link != NULL; link = &(*link)->next) {
         Block *block = *link;
-        if (PG_UNLIKELY(block->usage.before.first.stream != NULL) && cud_usage_captured(&block->usage)) {
+        if (PG_UNLIKELY(block->usage.before.first.stream != NULL) &&
+            cud_usage_captured(&block->usage)) {
             continue;
         }
         *link = block->next;
@@ -129,7 +134,8 @@ static Block *take_held(Block **bin) {
 }
 
 Block *cud_pool_take(Pool *self, size_t size, const char *call) {
-    if (PG_UNLIKELY(self->context == NULL) && (self->context = cud_context_current(self->state)) == NULL) {
+    if (PG_UNLIKELY(self->context == NULL) &&
+        (self->context = cud_context_current(self->state)) == NULL) {
         return NULL;
     }
     if (PG_UNLIKELY(!self->context->alive)) {
@@ -137,9 +143,11 @@ Block *cud_pool_take(Pool *self, size_t size, const char *call) {
         return NULL;
     }
     uint32_t number = pg_bin_number(size, POOL_BITS);
-    Block **bin = bin_of(self, number), *block = bin != NULL && *bin != NULL ? take_held(bin) : NULL;
+    Block **bin = bin_of(self, number),
+          *block = bin != NULL && *bin != NULL ? take_held(bin) : NULL;
     if (PG_UNLIKELY(self->trace)) {
-        PySys_FormatStdout("[pool] %zu bytes (bin %u): %s, %zd bytes managed\n", size, (unsigned)number, block != NULL ? "held block" : "new block",
+        PySys_FormatStdout("[pool] %zu bytes (bin %u): %s, %zd bytes managed\n", size,
+                           (unsigned)number, block != NULL ? "held block" : "new block",
                            self->managed_bytes);
     }
     if (block != NULL) {
@@ -189,7 +197,7 @@ void cud_pools_trim(Context *of) {
     }
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 Pool *cud_pool_new(PyTypeObject *type, int host, unsigned int flags) {
     State *state = cud_state_of(type);
@@ -249,7 +257,7 @@ void cud_pool_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
-/* ---- methods ------------------------------------------------------------------------------------------------------------ */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 static PyObject *Pool_free_held(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     free_held((Pool *)op);
@@ -264,7 +272,9 @@ static PyObject *Pool_stop_holding(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 
 static PyObject *Pool_bin_number(PyObject *Py_UNUSED(op), PyObject *obj) {
     size_t size;
-    return pg_as_size(obj, "bin_number", "size", &size) < 0 ? NULL : PyLong_FromUnsignedLong(pg_bin_number(size, POOL_BITS));
+    return pg_as_size(obj, "bin_number", "size", &size) < 0
+               ? NULL
+               : PyLong_FromUnsignedLong(pg_bin_number(size, POOL_BITS));
 }
 
 static PyObject *Pool_alloc_size(PyObject *Py_UNUSED(op), PyObject *obj) {
@@ -289,28 +299,43 @@ static PyObject *Pool_set_trace(PyObject *op, PyObject *flag) {
 
 PyMethodDef cud_pool_methods[] = {
     CUD_NO_PICKLE,
-    {"free_held", Pool_free_held, METH_NOARGS, "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks, the largest first."},
+    {"free_held", Pool_free_held, METH_NOARGS,
+     "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks, the largest first."},
     {"stop_holding", Pool_stop_holding, METH_NOARGS,
-     "stop_holding($self, /)\n--\n\n() -> None\n\nFree all held blocks, and from now on each block as soon as its owner has gone."},
-    {"bin_number", Pool_bin_number, METH_O, "bin_number($self, size, /)\n--\n\n(size: int, /) -> int\n\nThe bin that serves a request of *size* bytes."},
-    {"alloc_size", Pool_alloc_size, METH_O, "alloc_size($self, bin, /)\n--\n\n(bin: int, /) -> int\n\nThe size of the blocks of a bin [bytes]."},
-    {"set_trace", Pool_set_trace, METH_O, "set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nPrint a line for each request."},
+     "stop_holding($self, /)\n--\n\n() -> None\n\nFree all held blocks, and from now on each block "
+     "as soon as its owner has gone."},
+    {"bin_number", Pool_bin_number, METH_O,
+     "bin_number($self, size, /)\n--\n\n(size: int, /) -> int\n\nThe bin that serves a request of "
+     "*size* bytes."},
+    {"alloc_size", Pool_alloc_size, METH_O,
+     "alloc_size($self, bin, /)\n--\n\n(bin: int, /) -> int\n\nThe size of the blocks of a bin "
+     "[bytes]."},
+    {"set_trace", Pool_set_trace, METH_O,
+     "set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nPrint a line for each request."},
     {NULL, NULL, 0, NULL},
 };
 PyMemberDef cud_pool_members[] = {
-    {"held_blocks", T_PYSSIZET, offsetof(Pool, held_blocks), READONLY, "int: blocks that wait for a request"},
-    {"active_blocks", T_PYSSIZET, offsetof(Pool, active_blocks), READONLY, "int: blocks that are handed out"},
-    {"managed_bytes", T_PYSSIZET, offsetof(Pool, managed_bytes), READONLY, "int: size of all blocks, held and handed out [bytes]"},
-    {"active_bytes", T_PYSSIZET, offsetof(Pool, active_bytes), READONLY, "int: what was asked for of the blocks that are handed out [bytes]"},
+    {"held_blocks", T_PYSSIZET, offsetof(Pool, held_blocks), READONLY,
+     "int: blocks that wait for a request"},
+    {"active_blocks", T_PYSSIZET, offsetof(Pool, active_blocks), READONLY,
+     "int: blocks that are handed out"},
+    {"managed_bytes", T_PYSSIZET, offsetof(Pool, managed_bytes), READONLY,
+     "int: size of all blocks, held and handed out [bytes]"},
+    {"active_bytes", T_PYSSIZET, offsetof(Pool, active_bytes), READONLY,
+     "int: what was asked for of the blocks that are handed out [bytes]"},
     {NULL, 0, 0, 0, NULL},
 };
 
 static PyObject *bitlog2(PyObject *Py_UNUSED(module), PyObject *obj) {
     size_t value;
-    return pg_as_size(obj, "bitlog2", "value", &value) < 0 ? NULL : PyLong_FromUnsignedLong(pg_bin_number(value, 0));
+    return pg_as_size(obj, "bitlog2", "value", &value) < 0
+               ? NULL
+               : PyLong_FromUnsignedLong(pg_bin_number(value, 0));
 }
 
 PyMethodDef cud_pool_functions[] = {
-    {"bitlog2", bitlog2, METH_O, "bitlog2(value, /)\n--\n\n(value: int, /) -> int\n\nThe number of the highest bit that is set; 0 for 0."},
+    {"bitlog2", bitlog2, METH_O,
+     "bitlog2(value, /)\n--\n\n(value: int, /) -> int\n\nThe number of the highest bit that is "
+     "set; 0 for 0."},
     {NULL, NULL, 0, NULL},
 };

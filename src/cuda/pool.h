@@ -9,14 +9,15 @@ struct Pool;
 
 /* Memory that a pool owns, held or handed out. */
 typedef struct Block {
-    struct Block *next;   /* held: the next one of the bin */
-    struct Pool *pool;    /* held: the owner; handed out: a strong reference */
+    struct Block *next; /* held: the next one of the bin */
+    struct Pool *pool;  /* held: the owner; handed out: a strong reference */
     uint32_t bin;
-    size_t size, asked;   /* bytes: there are, and were asked for */
-    CUdeviceptr ptr;      /* of the device, or */
-    void *data;           /* of the host */
+    size_t size, asked; /* bytes: there are, and were asked for */
+    CUdeviceptr ptr;    /* of the device, or */
+    void *data;         /* of the host */
     Usage usage;
-    struct Pooled *shell; /* held: the dead object of its last owner, made alive again for the next one */
+    struct Pooled
+        *shell; /* held: the dead object of its last owner, made alive again for the next one */
 } Block;
 
 typedef struct Pooled { /* a PooledDeviceAllocation */
@@ -26,12 +27,14 @@ typedef struct Pooled { /* a PooledDeviceAllocation */
 
 typedef struct Pool {
     CUD_HEAD
-    Context *context;     /* of all its memory: the one that was current at the first request; NULL before */
-    int host, stopped;    /* stopped: freed blocks are not held */
-    unsigned int flags;   /* host: of its memory */
+    Context *
+        context; /* of all its memory: the one that was current at the first request; NULL before */
+    int host, stopped;  /* stopped: freed blocks are not held */
+    unsigned int flags; /* host: of its memory */
     char trace;
     Py_ssize_t held_blocks, active_blocks, managed_bytes, active_bytes;
-    Block **bins[PG_BIN_EXPONENTS]; /* by exponent and mantissa: lists of held blocks; made when first needed */
+    Block **bins[PG_BIN_EXPONENTS]; /* by exponent and mantissa: lists of held blocks; made when
+                                       first needed */
     struct Pool *next, **link;      /* all pools, for cud_pools_trim() */
 } Pool;
 
@@ -40,7 +43,8 @@ typedef struct Pool {
 Pool *cud_pool_new(PyTypeObject *type, int host, unsigned int flags);
 /* A block of at least size bytes, counted as handed out; NULL with an exception. */
 Block *cud_pool_take(Pool *self, size_t size, const char *call);
-/* Its owner has gone: it is held for the next one, or freed. Drops the owner's reference to the pool. */
+/* Its owner has gone: it is held for the next one, or freed. Drops the owner's reference to the
+ * pool. */
 void cud_block_return(Block *block);
 int cud_pool_traverse(PyObject *op, visitproc visit, void *arg);
 void cud_pool_dealloc(PyObject *op);

@@ -1,7 +1,9 @@
-/* pool_device.c - DeviceMemoryPool and PooledDeviceAllocation: device memory that goes back to its pool.
+/* pool_device.c - DeviceMemoryPool and PooledDeviceAllocation: device memory that goes back to its
+ * pool.
  *
- * The object of a returned block stays with the block as a shell: without references, but whole. The next request makes it alive
- * again, so that allocating and freeing costs neither memory management nor a driver call. */
+ * The object of a returned block stays with the block as a shell: without references, but whole.
+ * The next request makes it alive again, so that allocating and freeing costs neither memory
+ * management nor a driver call. */
 #include "pool.h"
 
 static PyObject *wrap(Block *block) {
@@ -14,7 +16,8 @@ static PyObject *wrap(Block *block) {
         Py_DECREF(type); /* the shell kept its reference */
         PyObject_GC_Track((PyObject *)self);
     } else {
-        self = (Pooled *)cud_allocation_new(pool->state, type, pool->context, block->ptr, 0, MEMORY_POOLED);
+        self = (Pooled *)cud_allocation_new(pool->state, type, pool->context, block->ptr, 0,
+                                            MEMORY_POOLED);
         if (self == NULL) {
             return NULL;
         }
@@ -49,7 +52,8 @@ static void Pooled_dealloc(PyObject *op) {
     if (block != NULL && !block->pool->stopped) {
         block->shell = self;
         self->block = NULL;
-        cud_block_return(block); /* perhaps the last reference to the pool: then the shell is freed there */
+        cud_block_return(
+            block); /* perhaps the last reference to the pool: then the shell is freed there */
         return;
     }
     self->head.ptr = 0;
@@ -72,34 +76,46 @@ void cud_pooled_free(Allocation *allocation) {
     }
 }
 
-static PyObject *Pooled_free(PyObject *op, PyObject *Py_UNUSED(ignored)) { return cud_allocation_free_method(op, "PooledDeviceAllocation.free"); }
+static PyObject *Pooled_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    return cud_allocation_free_method(op, "PooledDeviceAllocation.free");
+}
 
-static Py_ssize_t Pooled_length(PyObject *op) { return (Py_ssize_t)((Allocation *)op)->size; }
+static Py_ssize_t Pooled_length(PyObject *op) {
+    return (Py_ssize_t)((Allocation *)op)->size;
+}
 
-PG_DOC(Pooled_bind_to_stream__doc__, "bind_to_stream", "$self, stream=None", "(stream: object = None) -> None",
-       "Say that work on *stream* uses the memory which this package does not see, because it was given the address as a number.");
+PG_DOC(Pooled_bind_to_stream__doc__, "bind_to_stream", "$self, stream=None",
+       "(stream: object = None) -> None",
+       "Say that work on *stream* uses the memory which this package does not see, because it was "
+       "given the address as a number.");
 static ArgSpec Pooled_bind_to_stream_args = PG_ARGSPEC(Pooled_bind_to_stream__doc__);
 
-static PyObject *Pooled_bind_to_stream(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Pooled_bind_to_stream(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                       PyObject *kwnames) {
     Allocation *self = (Allocation *)op;
     const char *call = "PooledDeviceAllocation.bind_to_stream";
     PyObject *a[1];
     CUstream handle;
     Stream *stream;
-    if (pg_args(&Pooled_bind_to_stream_args, args, nargs, kwnames, a) < 0 || cud_allocation_alive(self, call) < 0 ||
-        cud_as_stream(self->state, a[0], call, &handle, &stream) < 0 || cud_allocation_use(self, handle, stream) < 0) {
+    if (pg_args(&Pooled_bind_to_stream_args, args, nargs, kwnames, a) < 0 ||
+        cud_allocation_alive(self, call) < 0 ||
+        cud_as_stream(self->state, a[0], call, &handle, &stream) < 0 ||
+        cud_allocation_use(self, handle, stream) < 0) {
         return NULL;
     }
     Py_RETURN_NONE;
 }
 
 static PyMethodDef Pooled_methods[] = {
-    {"free", Pooled_free, METH_NOARGS, "free($self, /)\n--\n\n() -> None\n\nGive the memory back to the pool now. Any later use raises."},
+    {"free", Pooled_free, METH_NOARGS,
+     "free($self, /)\n--\n\n() -> None\n\nGive the memory back to the pool now. Any later use "
+     "raises."},
     {"bind_to_stream", FAST(Pooled_bind_to_stream), Pooled_bind_to_stream__doc__},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot Pooled_slots[] = {
-    {Py_tp_doc, (void *)"Device memory of a DeviceMemoryPool; dropped or freed, it goes back there. len() and size are what was asked for."},
+    {Py_tp_doc, (void *)"Device memory of a DeviceMemoryPool; dropped or freed, it goes back "
+                        "there. len() and size are what was asked for."},
     {Py_tp_traverse, (void *)Pooled_traverse},
     {Py_tp_dealloc, (void *)Pooled_dealloc},
     {Py_mp_length, (void *)Pooled_length},
@@ -113,7 +129,7 @@ PyType_Spec cud_PooledDeviceAllocation_spec = {
     .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
 
-/* ---- the pool ---------------------------------------------------------------------------------------------------------- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 PG_DOC(DeviceMemoryPool__doc__, "DeviceMemoryPool", "", "()",
        "Device memory that is held for reuse when it is dropped.\n\n"
@@ -123,17 +139,21 @@ static ArgSpec DeviceMemoryPool_args = PG_ARGSPEC(DeviceMemoryPool__doc__);
 static PyObject *DeviceMemoryPool_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[1];
     State *state = cud_state_of(type);
-    if (state == NULL || (type == state->DeviceMemoryPoolType && pg_args_tuple(&DeviceMemoryPool_args, args, kwargs, a) < 0)) {
+    if (state == NULL || (type == state->DeviceMemoryPoolType &&
+                          pg_args_tuple(&DeviceMemoryPool_args, args, kwargs, a) < 0)) {
         return NULL; /* what a subclass is made of is its own affair */
     }
     return (PyObject *)cud_pool_new(type, 0, 0);
 }
 
-PG_DOC(DeviceMemoryPool_allocate__doc__, "allocate", "$self, /, size", "(size: int) -> PooledDeviceAllocation",
-       "Memory of at least *size* bytes, held from before or new.\n\nRaises MemoryError if there is no room even with all held blocks freed.");
+PG_DOC(DeviceMemoryPool_allocate__doc__, "allocate", "$self, /, size",
+       "(size: int) -> PooledDeviceAllocation",
+       "Memory of at least *size* bytes, held from before or new.\n\nRaises MemoryError if there "
+       "is no room even with all held blocks freed.");
 static ArgSpec DeviceMemoryPool_allocate_args = PG_ARGSPEC(DeviceMemoryPool_allocate__doc__);
 
-static PyObject *DeviceMemoryPool_allocate(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *DeviceMemoryPool_allocate(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                           PyObject *kwnames) {
     PyObject *a[1];
     size_t size;
     if (nargs == 1 && kwnames == NULL) {
@@ -157,12 +177,9 @@ static PyMethodDef DeviceMemoryPool_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot DeviceMemoryPool_slots[] = {
-    {Py_tp_doc, (void *)DeviceMemoryPool__doc__},
-    {Py_tp_new, (void *)DeviceMemoryPool_new},
-    {Py_tp_traverse, (void *)cud_pool_traverse},
-    {Py_tp_dealloc, (void *)cud_pool_dealloc},
-    {Py_tp_methods, DeviceMemoryPool_methods},
-    {0, NULL},
+    {Py_tp_doc, (void *)DeviceMemoryPool__doc__}, {Py_tp_new, (void *)DeviceMemoryPool_new},
+    {Py_tp_traverse, (void *)cud_pool_traverse},  {Py_tp_dealloc, (void *)cud_pool_dealloc},
+    {Py_tp_methods, DeviceMemoryPool_methods},    {0, NULL},
 };
 PyType_Spec cud_DeviceMemoryPool_spec = {.name = "pygpu.cuda.tools.DeviceMemoryPool",
                                          .basicsize = sizeof(Pool),
@@ -180,4 +197,5 @@ static PyType_Slot MemoryPoolBase_slots[] = {
 PyType_Spec cud_MemoryPoolBase_spec = {.name = "pygpu.cuda.tools.MemoryPoolBase",
                                        .basicsize = sizeof(Pool),
                                        .slots = MemoryPoolBase_slots,
-                                       .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                                       .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE |
+                                                Py_TPFLAGS_DISALLOW_INSTANTIATION};

@@ -1,4 +1,5 @@
-/* pool_host.c - PageLockedMemoryPool, PageLockedAllocator and PooledHostAllocation: page-locked host memory that goes back to its pool. */
+/* pool_host.c - PageLockedMemoryPool, PageLockedAllocator and PooledHostAllocation: page-locked
+ * host memory that goes back to its pool. */
 #include "pool.h"
 
 void cud_host_block_return(HostMemory *self, void *Py_UNUSED(data)) {
@@ -9,9 +10,11 @@ void cud_host_block_return(HostMemory *self, void *Py_UNUSED(data)) {
     }
 }
 
-/* ---- PooledHostAllocation ----------------------------------------------------------------------------------------- */
+/* ---- PooledHostAllocation -------------------------------------------------------------------- */
 
-static Py_ssize_t PooledHost_length(PyObject *op) { return (Py_ssize_t)((HostMemory *)op)->size; }
+static Py_ssize_t PooledHost_length(PyObject *op) {
+    return (Py_ssize_t)((HostMemory *)op)->size;
+}
 
 static int PooledHost_traverse(PyObject *op, visitproc visit, void *arg) {
     Block *block = ((HostMemory *)op)->block;
@@ -24,7 +27,8 @@ static int PooledHost_traverse(PyObject *op, visitproc visit, void *arg) {
 
 static PyMethodDef PooledHost_methods[] = {
     {"free", cud_host_memory_free, METH_NOARGS,
-     "free($self, /)\n--\n\n() -> None\n\nEnd its use: the array is empty from now on. The memory goes back to the pool as soon as no view of the array is left."},
+     "free($self, /)\n--\n\n() -> None\n\nEnd its use: the array is empty from now on. The memory "
+     "goes back to the pool as soon as no view of the array is left."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot PooledHost_slots[] = {
@@ -42,23 +46,28 @@ PyType_Spec cud_PooledHostAllocation_spec = {
     .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
 
-/* ---- PageLockedAllocator -------------------------------------------------------------------------------------------- */
+/* ---- PageLockedAllocator --------------------------------------------------------------------- */
 
 typedef struct {
     CUD_HEAD
     unsigned int flags;
 } PageLockedAllocator;
 
-PG_DOC(PageLockedAllocator__doc__, "PageLockedAllocator", "flags=0", "(flags: int = 0)",
-       "What a PageLockedMemoryPool gets its memory with.\n\nflags: host_alloc_flags added with |.");
+PG_DOC(
+    PageLockedAllocator__doc__, "PageLockedAllocator", "flags=0", "(flags: int = 0)",
+    "What a PageLockedMemoryPool gets its memory with.\n\nflags: host_alloc_flags added with |.");
 static ArgSpec PageLockedAllocator_args = PG_ARGSPEC(PageLockedAllocator__doc__);
 
-static PyObject *PageLockedAllocator_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) { return PG_NEW(type); }
+static PyObject *PageLockedAllocator_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
+                                         PyObject *Py_UNUSED(kwargs)) {
+    return PG_NEW(type);
+}
 
 static int PageLockedAllocator_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     PyObject *a[1];
     uint32_t flags = 0;
-    if (pg_args_tuple(&PageLockedAllocator_args, args, kwargs, a) < 0 || (a[0] != NULL && pg_as_u32(a[0], "PageLockedAllocator", "flags", &flags) < 0)) {
+    if (pg_args_tuple(&PageLockedAllocator_args, args, kwargs, a) < 0 ||
+        (a[0] != NULL && pg_as_u32(a[0], "PageLockedAllocator", "flags", &flags) < 0)) {
         return -1;
     }
     ((PageLockedAllocator *)op)->flags = flags;
@@ -91,16 +100,19 @@ PyType_Spec cud_PageLockedAllocator_spec = {.name = "pygpu.cuda.tools.PageLocked
                                             .slots = PageLockedAllocator_slots,
                                             .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};
 
-/* ---- PageLockedMemoryPool ---------------------------------------------------------------------------------------- */
+/* ---- PageLockedMemoryPool -------------------------------------------------------------------- */
 
-PG_DOC(PageLockedMemoryPool__doc__, "PageLockedMemoryPool", "allocator=None", "(allocator: PageLockedAllocator | None = None)",
-       "Page-locked host memory that is held for reuse when its arrays are dropped. It may be subclassed.");
+PG_DOC(PageLockedMemoryPool__doc__, "PageLockedMemoryPool", "allocator=None",
+       "(allocator: PageLockedAllocator | None = None)",
+       "Page-locked host memory that is held for reuse when its arrays are dropped. It may be "
+       "subclassed.");
 static ArgSpec PageLockedMemoryPool_args = PG_ARGSPEC(PageLockedMemoryPool__doc__);
 
 static PyObject *PageLockedMemoryPool_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[1] = {NULL};
     State *state = cud_state_of(type);
-    if (state == NULL || (type == state->PageLockedMemoryPoolType && pg_args_tuple(&PageLockedMemoryPool_args, args, kwargs, a) < 0)) {
+    if (state == NULL || (type == state->PageLockedMemoryPoolType &&
+                          pg_args_tuple(&PageLockedMemoryPool_args, args, kwargs, a) < 0)) {
         return NULL; /* a subclass hands it to __init__ */
     }
     return (PyObject *)cud_pool_new(type, 1, 0);
@@ -114,7 +126,9 @@ static int PageLockedMemoryPool_init(PyObject *op, PyObject *args, PyObject *kwa
     }
     if (a[0] != NULL && a[0] != Py_None) {
         if (!PyObject_TypeCheck(a[0], self->state->PageLockedAllocatorType)) {
-            PyErr_Format(PyExc_TypeError, "PageLockedMemoryPool: allocator must be a PageLockedAllocator, not %s", pg_type_name(a[0]));
+            PyErr_Format(PyExc_TypeError,
+                         "PageLockedMemoryPool: allocator must be a PageLockedAllocator, not %s",
+                         pg_type_name(a[0]));
             return -1;
         }
         self->flags = ((PageLockedAllocator *)a[0])->flags;
@@ -124,21 +138,27 @@ static int PageLockedMemoryPool_init(PyObject *op, PyObject *args, PyObject *kwa
 
 PG_DOC(PageLockedMemoryPool_allocate__doc__, "allocate", "$self, /, shape, dtype, order=\"C\"",
        "(shape: int | Sequence[int], dtype: DTypeLike, order: str = \"C\") -> NDArray[Any]",
-       "An array in page-locked memory, held from before or new, uninitialized. Its base is a PooledHostAllocation.\n\n"
+       "An array in page-locked memory, held from before or new, uninitialized. Its base is a "
+       "PooledHostAllocation.\n\n"
        "Raises MemoryError if there is no room even with all held blocks freed.");
-static ArgSpec PageLockedMemoryPool_allocate_args = PG_ARGSPEC(PageLockedMemoryPool_allocate__doc__);
+static ArgSpec PageLockedMemoryPool_allocate_args =
+    PG_ARGSPEC(PageLockedMemoryPool_allocate__doc__);
 
-static PyObject *PageLockedMemoryPool_allocate(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *PageLockedMemoryPool_allocate(PyObject *op, PyObject *const *args,
+                                               Py_ssize_t nargs, PyObject *kwnames) {
     Pool *pool = (Pool *)op;
     State *state = pool->state;
     const char *call = "PageLockedMemoryPool.allocate";
     PyObject *a[3];
     ArrayLayout layout;
-    if (pg_args(&PageLockedMemoryPool_allocate_args, args, nargs, kwnames, a) < 0 || cud_array_layout(call, a[0], a[1], a[2], &layout) < 0) {
+    if (pg_args(&PageLockedMemoryPool_allocate_args, args, nargs, kwnames, a) < 0 ||
+        cud_array_layout(call, a[0], a[1], a[2], &layout) < 0) {
         return NULL;
     }
     Block *block = cud_pool_take(pool, layout.size, call);
-    HostMemory *self = block != NULL ? cud_host_memory_new(state, state->PooledHostAllocationType, HOST_POOLED, pool->context) : NULL;
+    HostMemory *self = block != NULL ? cud_host_memory_new(state, state->PooledHostAllocationType,
+                                                           HOST_POOLED, pool->context)
+                                     : NULL;
     if (self == NULL) {
         if (block != NULL) {
             cud_block_return(block);

@@ -1,7 +1,9 @@
-/* primary.c - a device's primary context, which all libraries of the process share, and which a first use makes current.
+/* primary.c - a device's primary context, which all libraries of the process share, and which a
+ * first use makes current.
  *
- * Any of them may reset it (cuDevicePrimaryCtxReset). Objects for it are of no use then, and the next use retains it anew. A thread
- * in which it is current learns of that from the first call that fails. */
+ * Any of them may reset it (cuDevicePrimaryCtxReset). Objects for it are of no use then, and the
+ * next use retains it anew. A thread in which it is current learns of that from the first call that
+ * fails. */
 #include "cuda.h"
 
 /* The context that this object stood for is gone, and the object's retain with it. GIL held. */
@@ -9,14 +11,17 @@ static void forget(Context *self) {
     if (self->retained) {
         self->retained = self->alive = 0;
         cud_live[LIVE_CONTEXT]--;
-        cud_hold_context_gone(self); /* frees the records alone: their events went with the context */
+        cud_hold_context_gone(
+            self); /* frees the records alone: their events went with the context */
     }
 }
 
-/* Forgets the objects for the device's primary context that is no longer; handle: the one that is, NULL if there is none. */
+/* Forgets the objects for the device's primary context that is no longer; handle: the one that is,
+ * NULL if there is none. */
 static void forget_others(State *state, CUdevice device, CUcontext handle) {
     for (Context *self = cud_contexts; self != NULL; self = self->next) {
-        if (self->state == state && self->kind == CONTEXT_PRIMARY && self->device == device && self->handle != handle) {
+        if (self->state == state && self->kind == CONTEXT_PRIMARY && self->device == device &&
+            self->handle != handle) {
             forget(self);
         }
     }
@@ -30,7 +35,8 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
     Py_BEGIN_ALLOW_THREADS
     CU_CALL(status, cuDevicePrimaryCtxGetState, device, &flags, &active);
     Py_END_ALLOW_THREADS
-    if (status == CUDA_SUCCESS && !active) { /* before the next line makes it active, perhaps at the same address */
+    if (status == CUDA_SUCCESS &&
+        !active) { /* before the next line makes it active, perhaps at the same address */
         forget_others(state, device, NULL);
     }
     Py_BEGIN_ALLOW_THREADS
@@ -56,7 +62,8 @@ PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
 }
 
 void cud_primary_lost(State *state) {
-    Context *self = (Context *)Py_XNewRef((PyObject *)cud_contexts), *next; /* other threads may run during the call, and drop it */
+    Context *self = (Context *)Py_XNewRef((PyObject *)cud_contexts),
+            *next; /* other threads may run during the call, and drop it */
     for (; self != NULL; self = next) {
         unsigned int flags = 0;
         int active = 1;
@@ -74,7 +81,8 @@ void cud_primary_lost(State *state) {
 
 int cud_primary_unstack(CUcontext handle) {
     Context *self = cud_contexts;
-    while (self != NULL && !(self->handle == handle && self->kind == CONTEXT_PRIMARY && !self->alive)) {
+    while (self != NULL &&
+           !(self->handle == handle && self->kind == CONTEXT_PRIMARY && !self->alive)) {
         self = self->next;
     }
     if (self == NULL) {
@@ -90,12 +98,14 @@ int cud_primary_unstack(CUcontext handle) {
     return status == CUDA_SUCCESS;
 }
 
-/* The context of a first use, kept for the process: borrowed. again: the one that is kept could not be made current. */
+/* The context of a first use, kept for the process: borrowed. again: the one that is kept could not
+ * be made current. */
 static Context *default_context(State *state, int again) {
     Context *kept = (Context *)state->default_context;
     if (kept == NULL || !kept->alive || again) {
         CUdevice device = 0;
-        PyObject *made = cud_device_default(state, &device) < 0 ? NULL : cud_context_wrap_primary(state, device);
+        PyObject *made =
+            cud_device_default(state, &device) < 0 ? NULL : cud_context_wrap_primary(state, device);
         if (made == NULL) {
             return NULL;
         }

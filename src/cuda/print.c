@@ -1,7 +1,8 @@
 /* print.c - what kernels print on the simulator, to sys.stdout.
  *
- * A real driver writes it to C's stdout itself, when somebody waits. The simulator keeps it for us, so that it is also seen where
- * sys.stdout is not C's: in notebooks, in tests, in redirect_stdout(). It is asked for whenever a call has waited, and at exit. */
+ * A real driver writes it to C's stdout itself, when somebody waits. The simulator keeps it for us,
+ * so that it is also seen where sys.stdout is not C's: in notebooks, in tests, in
+ * redirect_stdout(). It is asked for whenever a call has waited, and at exit. */
 #include "cuda.h"
 
 static size_t (*read_output)(char *buffer, size_t size);
@@ -20,12 +21,14 @@ static void wait_for_output(void) {
         pg_sleep_us(500);
     }
     if (status == CUDA_SUCCESS) {
-        CU_CALL(status, cuStreamSynchronize, NULL); /* returns at once; NVIDIA's driver writes the text now */
+        CU_CALL(status, cuStreamSynchronize,
+                NULL); /* returns at once; NVIDIA's driver writes the text now */
     }
 }
 
-/* atexit. A program whose last call is a launch prints what the kernel prints: in PyCUDA, which destroys its context at exit, it does.
- * Primary contexts stay, so the wait is here, and not a long one. */
+/* atexit. A program whose last call is a launch prints what the kernel prints: in PyCUDA, which
+ * destroys its context at exit, it does. Primary contexts stay, so the wait is here, and not a long
+ * one. */
 static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     CUcontext current = NULL;
     CUresult status = CUDA_SUCCESS;
@@ -54,7 +57,8 @@ int cud_print_from(void *function) {
         }
         return 0;
     }
-    PyObject *atexit = PyImport_ImportModule("atexit"), *print = atexit != NULL ? PyCFunction_New(&at_exit_method, NULL) : NULL;
+    PyObject *atexit = PyImport_ImportModule("atexit"),
+             *print = atexit != NULL ? PyCFunction_New(&at_exit_method, NULL) : NULL;
     PyObject *result = print != NULL ? PyObject_CallMethod(atexit, "register", "O", print) : NULL;
     Py_XDECREF(atexit);
     Py_XDECREF(print);
@@ -82,14 +86,17 @@ static PyObject *collect(const char *begin, size_t n) {
 
 void cud_print(void) {
     char begin[4096];
-    size_t n = read_output != NULL && !(pg_trap & PG_TRAP_FORKED) ? read_output(begin, sizeof begin) : 0;
+    size_t n = read_output != NULL && !(pg_trap & PG_TRAP_FORKED) ? read_output(begin, sizeof begin)
+                                                                  : 0;
     if (n == 0) {
         return;
     }
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *bytes = collect(begin, n), *stream = PySys_GetObject("stdout");
-    PyObject *text = bytes != NULL ? PyUnicode_DecodeUTF8(PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes), "replace") : NULL;
+    PyObject *text = bytes != NULL ? PyUnicode_DecodeUTF8(PyBytes_AS_STRING(bytes),
+                                                          PyBytes_GET_SIZE(bytes), "replace")
+                                   : NULL;
     if (text != NULL && stream != NULL && stream != Py_None) {
         Py_INCREF(stream);
         PyObject *written = PyObject_CallMethod(stream, "write", "O", text);

@@ -22,7 +22,9 @@ CUresult cud_order_after(CUstream later, CUstream first, const char **routine) {
 Stream *cud_streams;
 
 Stream *cud_stream_walk(Stream *from, Stream *last) {
-    while (from != NULL && Py_REFCNT((PyObject *)from) == 0) { /* it is being deallocated: of a subclass, before it leaves the list */
+    while (from != NULL &&
+           Py_REFCNT((PyObject *)from) ==
+               0) { /* it is being deallocated: of a subclass, before it leaves the list */
         from = from->next;
     }
     Py_XINCREF((PyObject *)from);
@@ -30,7 +32,8 @@ Stream *cud_stream_walk(Stream *from, Stream *last) {
     return from;
 }
 
-static Stream *stream_new(State *state, PyTypeObject *type, Context *context, CUstream handle, int owned) {
+static Stream *stream_new(State *state, PyTypeObject *type, Context *context, CUstream handle,
+                          int owned) {
     Stream *self = (Stream *)PG_NEW(type);
     if (self != NULL) {
         self->state = state;
@@ -44,9 +47,11 @@ static Stream *stream_new(State *state, PyTypeObject *type, Context *context, CU
     return self;
 }
 
-PG_DOC(Stream__doc__, "Stream", "flags=0, priority=None", "(flags: int = 0, priority: int | None = None)",
+PG_DOC(Stream__doc__, "Stream", "flags=0, priority=None",
+       "(flags: int = 0, priority: int | None = None)",
        "A new stream in the current context.\n\n"
-       "flags: of stream_flags; priority: smaller numbers go first, see Context.get_stream_priority_range().");
+       "flags: of stream_flags; priority: smaller numbers go first, see "
+       "Context.get_stream_priority_range().");
 static ArgSpec Stream_args = PG_ARGSPEC(Stream__doc__);
 
 typedef struct {
@@ -58,7 +63,8 @@ typedef struct {
 static int stream_kind(State *state, PyObject *args, PyObject *kwargs, StreamKind *out) {
     PyObject *a[2];
     memset(out, 0, sizeof *out);
-    if (pg_args_tuple(&Stream_args, args, kwargs, a) < 0 || (a[0] != NULL && pg_as_u32(a[0], "Stream", "flags", &out->flags) < 0)) {
+    if (pg_args_tuple(&Stream_args, args, kwargs, a) < 0 ||
+        (a[0] != NULL && pg_as_u32(a[0], "Stream", "flags", &out->flags) < 0)) {
         return -1;
     }
     out->has_priority = a[1] != NULL && a[1] != Py_None;
@@ -66,7 +72,8 @@ static int stream_kind(State *state, PyObject *args, PyObject *kwargs, StreamKin
         return -1;
     }
     if (out->priority < INT32_MIN || out->priority > INT32_MAX) {
-        cud_reject(state, "cuStreamCreateWithPriority", CUDA_ERROR_INVALID_VALUE, "priority = %lld is no priority", (long long)out->priority);
+        cud_reject(state, "cuStreamCreateWithPriority", CUDA_ERROR_INVALID_VALUE,
+                   "priority = %lld is no priority", (long long)out->priority);
         return -1;
     }
     return 0;
@@ -83,7 +90,8 @@ static int stream_create(State *state, const StreamKind *kind, CUstream *handle)
     }
     Py_END_ALLOW_THREADS
     if (status != CUDA_SUCCESS) {
-        cud_raise(state, kind->has_priority ? "cuStreamCreateWithPriority" : "cuStreamCreate", status);
+        cud_raise(state, kind->has_priority ? "cuStreamCreateWithPriority" : "cuStreamCreate",
+                  status);
         return -1;
     }
     return 0;
@@ -94,7 +102,8 @@ static int Stream_init(PyObject *op, PyObject *args, PyObject *kwargs);
 static PyObject *Stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     State *state = cud_state_of(type);
     StreamKind kind = {0, 0, 0};
-    if (state == NULL || (!cud_has_init(type, Stream_init) && stream_kind(state, args, kwargs, &kind) < 0)) {
+    if (state == NULL ||
+        (!cud_has_init(type, Stream_init) && stream_kind(state, args, kwargs, &kind) < 0)) {
         return NULL;
     }
     Context *context = cud_context_current(state);
@@ -115,8 +124,8 @@ static PyObject *Stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     return (PyObject *)self;
 }
 
-/* super().__init__(flags, priority) of a subclass whose __init__ has other arguments. Until then it is a stream like any other; as somebody
- * may know its handle by now, that one is kept. */
+/* super().__init__(flags, priority) of a subclass whose __init__ has other arguments. Until then it
+ * is a stream like any other; as somebody may know its handle by now, that one is kept. */
 static int Stream_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     Stream *self = (Stream *)op;
     StreamKind kind;
@@ -133,7 +142,8 @@ static int Stream_init(PyObject *op, PyObject *args, PyObject *kwargs) {
         return 0;
     }
     if (self->spare != NULL || !self->owned || self->capturing != CAPTURE_NONE) {
-        cud_reject(self->state, "Stream", CUDA_ERROR_INVALID_HANDLE, "this stream was made before: make another one");
+        cud_reject(self->state, "Stream", CUDA_ERROR_INVALID_HANDLE,
+                   "this stream was made before: make another one");
         return -1;
     }
     if (cud_context_enter(self->context, &guard, &status) < 0) {
@@ -179,8 +189,9 @@ static void Stream_dealloc(PyObject *op) {
         ContextGuard guard;
         CUresult status;
         if (cud_context_enter_free(self->context, &guard, &status) == 0) {
-            /* Does not wait: the driver does it when the work is done. But under a tool (compute-sanitizer) it does wait, maybe for a
-             * host function of Python's that another library queued. */
+            /* Does not wait: the driver does it when the work is done. But under a tool
+             * (compute-sanitizer) it does wait, maybe for a host function of Python's that another
+             * library queued. */
             cud_hold_stream_gone(self->handle);
             if (self->spare != NULL) {
                 cud_hold_stream_gone(self->spare);
@@ -200,19 +211,21 @@ static void Stream_dealloc(PyObject *op) {
     cud_object_free(op);
 }
 
-/* A driver takes any number for a pointer; what cannot be one is refused. 1 and 2 are the default streams by name. */
-#define LEAST_HANDLE 65536u
+/* A driver takes any number for a pointer; what cannot be one is refused. 1 and 2 are the default
+ * streams by name. */
+#define LEAST_HANDLE    65536u
 #define GREATEST_HANDLE (1ull << 56)
 
 static int check_handle(State *state, const char *call, const char *name, uint64_t value) {
     if ((value > 2 && value < LEAST_HANDLE) || value > GREATEST_HANDLE) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "%s = %llu is no CUstream", name, (unsigned long long)value);
+        cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "%s = %llu is no CUstream", name,
+                   (unsigned long long)value);
         return -1;
     }
     return 0;
 }
 
-/* ---- streams as arguments ------------------------------------------------------------------------------------------ */
+/* ---- streams as arguments -------------------------------------------------------------------- */
 
 /* NULL without an exception if there is none. */
 static PyObject *attribute(PyObject *obj, const char *name) {
@@ -223,7 +236,8 @@ static PyObject *attribute(PyObject *obj, const char *name) {
     return value;
 }
 
-int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handle, Stream **object) {
+int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handle,
+                  Stream **object) {
     *object = NULL;
     *handle = NULL;
     if (obj == NULL || obj == Py_None) {
@@ -239,19 +253,23 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
         return 0;
     }
     PyObject *number = NULL;
-    if (PyType_GetModuleByDef(Py_TYPE(obj), &cud_module) != NULL) { /* a Function's handle, say, is no stream */
+    if (PyType_GetModuleByDef(Py_TYPE(obj), &cud_module) !=
+        NULL) { /* a Function's handle, say, is no stream */
         cud_reject_type(state, call, "stream must be a Stream, not %s", pg_type_name(obj));
         return -1;
     }
     PyErr_Clear();
     if (PyLong_Check(obj) && !PyBool_Check(obj)) {
         number = Py_NewRef(obj);
-    } else if ((number = attribute(obj, "__cuda_stream__")) != NULL) { /* cuda.core's protocol: (version, handle), or a method giving it */
+    } else if ((number = attribute(obj, "__cuda_stream__")) !=
+               NULL) { /* cuda.core's protocol: (version, handle), or a method giving it */
         if (PyCallable_Check(number)) {
             Py_SETREF(number, PyObject_CallNoArgs(number));
         }
         if (number != NULL) {
-            Py_SETREF(number, PyTuple_Check(number) && PyTuple_GET_SIZE(number) == 2 ? Py_NewRef(PyTuple_GET_ITEM(number, 1)) : NULL);
+            Py_SETREF(number, PyTuple_Check(number) && PyTuple_GET_SIZE(number) == 2
+                                  ? Py_NewRef(PyTuple_GET_ITEM(number, 1))
+                                  : NULL);
         }
     } else if (!PyErr_Occurred()) {
         number = attribute(obj, "handle");
@@ -259,7 +277,10 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
     uint64_t value;
     if (number == NULL) {
         if (!PyErr_Occurred()) {
-            cud_reject_type(state, call, "stream must be a Stream, None, a CUstream as int or an object with __cuda_stream__, not %s", pg_type_name(obj));
+            cud_reject_type(state, call,
+                            "stream must be a Stream, None, a CUstream as int or an object with "
+                            "__cuda_stream__, not %s",
+                            pg_type_name(obj));
         }
         return -1;
     }
@@ -272,7 +293,7 @@ int cud_as_stream(State *state, PyObject *obj, const char *call, CUstream *handl
     return 0;
 }
 
-/* ---- methods -------------------------------------------------------------------------------------------------------- */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 static PyObject *Stream_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Stream *self = (Stream *)op;
@@ -281,7 +302,8 @@ static PyObject *Stream_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) 
     if (cud_context_check(self->context, "cuStreamSynchronize") < 0) {
         return NULL;
     }
-    if (cud_context_enter(self->context, &guard, &status) < 0) { /* a thread may have no context, or another one */
+    if (cud_context_enter(self->context, &guard, &status) <
+        0) { /* a thread may have no context, or another one */
         return cud_raise(self->state, "cuStreamSynchronize", status);
     }
     unsigned long mark = cud_hold_mark();
@@ -314,10 +336,12 @@ static PyObject *Stream_is_done(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 static PyObject *Stream_wait_for_event(PyObject *op, PyObject *event_object) {
     Stream *self = (Stream *)op;
     if (!PyObject_TypeCheck(event_object, self->state->EventType)) {
-        return cud_reject_type(self->state, "Stream.wait_for_event", "event must be an Event, not %s", pg_type_name(event_object));
+        return cud_reject_type(self->state, "Stream.wait_for_event",
+                               "event must be an Event, not %s", pg_type_name(event_object));
     }
     Event *event = (Event *)event_object;
-    if (cud_context_check(self->context, "cuStreamWaitEvent") < 0 || cud_context_check(event->context, "cuStreamWaitEvent") < 0) {
+    if (cud_context_check(self->context, "cuStreamWaitEvent") < 0 ||
+        cud_context_check(event->context, "cuStreamWaitEvent") < 0) {
         return NULL;
     }
     CUresult status;
@@ -334,14 +358,17 @@ static PyObject *Stream_wait_for_event(PyObject *op, PyObject *event_object) {
 }
 
 PG_DOC(Stream_from_handle__doc__, "from_handle", "$type, /, handle", "(handle: int) -> Stream",
-       "The stream of a CUstream that another library gave as an integer. It stays that library's: it is not destroyed here.");
+       "The stream of a CUstream that another library gave as an integer. It stays that library's: "
+       "it is not destroyed here.");
 static ArgSpec Stream_from_handle_args = PG_ARGSPEC(Stream_from_handle__doc__);
 
-static PyObject *Stream_from_handle(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Stream_from_handle(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                    PyObject *kwnames) {
     PyObject *a[1];
     uint64_t handle;
     State *state = cud_state_of((PyTypeObject *)type);
-    if (state == NULL || pg_args(&Stream_from_handle_args, args, nargs, kwnames, a) < 0 || pg_as_u64(a[0], "Stream.from_handle", "handle", &handle) < 0 ||
+    if (state == NULL || pg_args(&Stream_from_handle_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_u64(a[0], "Stream.from_handle", "handle", &handle) < 0 ||
         check_handle(state, "Stream.from_handle", "handle", handle) < 0) {
         return NULL;
     }
@@ -354,12 +381,15 @@ static PyObject *Stream_from_handle(PyObject *type, PyObject *const *args, Py_ss
     return (PyObject *)self;
 }
 
-PG_DOC(Stream__of__doc__, "_of", "$type, /, stream, call", "(stream: Any, call: str) -> Stream | None",
-       "The Stream for an argument *stream* of a function that arrays have: itself, one around another library's handle, or None for the\n"
+PG_DOC(Stream__of__doc__, "_of", "$type, /, stream, call",
+       "(stream: Any, call: str) -> Stream | None",
+       "The Stream for an argument *stream* of a function that arrays have: itself, one around "
+       "another library's handle, or None for the\n"
        "default stream. Raises TypeError, with the name of the call, for what is no stream.");
 static ArgSpec Stream__of_args = PG_ARGSPEC(Stream__of__doc__);
 
-static PyObject *Stream__of(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Stream__of(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames) {
     PyObject *a[2];
     CUstream handle = NULL;
     Stream *stream = NULL;
@@ -386,7 +416,9 @@ static PyObject *Stream__of(PyObject *type, PyObject *const *args, Py_ssize_t na
     return (PyObject *)stream;
 }
 
-static PyObject *Stream_get_handle(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromVoidPtr(((Stream *)op)->handle); }
+static PyObject *Stream_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromVoidPtr(((Stream *)op)->handle);
+}
 
 static PyObject *Stream_cuda_stream(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return Py_BuildValue("(iN)", 0, PyLong_FromVoidPtr(((Stream *)op)->handle));
@@ -404,7 +436,8 @@ static PyObject *Stream_get_priority(PyObject *op, void *Py_UNUSED(closure)) {
         CU_BESIDE(status, cuStreamGetPriority, self->handle, &priority);
         cud_context_leave(&guard);
     }
-    return status == CUDA_SUCCESS ? PyLong_FromLong(priority) : cud_raise(self->state, "cuStreamGetPriority", status);
+    return status == CUDA_SUCCESS ? PyLong_FromLong(priority)
+                                  : cud_raise(self->state, "cuStreamGetPriority", status);
 }
 
 static PyObject *Stream_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
@@ -419,34 +452,46 @@ static PyObject *Stream_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
         CU_BESIDE(status, cuStreamGetFlags, self->handle, &flags);
         cud_context_leave(&guard);
     }
-    return status == CUDA_SUCCESS ? PyLong_FromUnsignedLong(flags) : cud_raise(self->state, "cuStreamGetFlags", status);
+    return status == CUDA_SUCCESS ? PyLong_FromUnsignedLong(flags)
+                                  : cud_raise(self->state, "cuStreamGetFlags", status);
 }
 
-static Py_hash_t Stream_hash(PyObject *op) { return _Py_HashPointer(((Stream *)op)->handle); }
+static Py_hash_t Stream_hash(PyObject *op) {
+    return _Py_HashPointer(((Stream *)op)->handle);
+}
 
 static PyObject *Stream_compare(PyObject *op, PyObject *other, int how) {
     Stream *self = (Stream *)op, *that = (Stream *)other;
     if ((how != Py_EQ && how != Py_NE) || !PyObject_TypeCheck(other, self->state->StreamType)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
-    return PyBool_FromLong((self == that || (self->handle == that->handle && self->context == that->context)) == (how == Py_EQ));
+    return PyBool_FromLong((self == that || (self->handle == that->handle &&
+                                             self->context == that->context)) == (how == Py_EQ));
 }
 
 static PyObject *Stream_repr(PyObject *op) {
     Stream *self = (Stream *)op;
-    return PyUnicode_FromFormat("<pygpu.cuda.Stream on device %d at %p>", self->context->device, (void *)self->handle);
+    return PyUnicode_FromFormat("<pygpu.cuda.Stream on device %d at %p>", self->context->device,
+                                (void *)self->handle);
 }
 
 static PyMethodDef Stream_methods[] = {
-    {"synchronize", Stream_synchronize, METH_NOARGS, "synchronize($self, /)\n--\n\n() -> None\n\nWait for all work queued so far. Raises what a kernel did wrong."},
-    {"is_done", Stream_is_done, METH_NOARGS, "is_done($self, /)\n--\n\n() -> bool\n\nWhether all work queued so far is done."},
+    {"synchronize", Stream_synchronize, METH_NOARGS,
+     "synchronize($self, /)\n--\n\n() -> None\n\nWait for all work queued so far. Raises what a "
+     "kernel did wrong."},
+    {"is_done", Stream_is_done, METH_NOARGS,
+     "is_done($self, /)\n--\n\n() -> bool\n\nWhether all work queued so far is done."},
     {"wait_for_event", Stream_wait_for_event, METH_O,
-     "wait_for_event($self, event, /)\n--\n\n(event: Event, /) -> None\n\nLet work queued from now on begin only after the event."},
+     "wait_for_event($self, event, /)\n--\n\n(event: Event, /) -> None\n\nLet work queued from now "
+     "on begin only after the event."},
     STREAM_CAPTURE_METHODS,
-    {"from_handle", (PyCFunction)(void (*)(void))Stream_from_handle, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Stream_from_handle__doc__},
-    {"_of", (PyCFunction)(void (*)(void))Stream__of, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Stream__of__doc__},
+    {"from_handle", (PyCFunction)(void (*)(void))Stream_from_handle,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Stream_from_handle__doc__},
+    {"_of", (PyCFunction)(void (*)(void))Stream__of, METH_FASTCALL | METH_KEYWORDS | METH_CLASS,
+     Stream__of__doc__},
     {"__cuda_stream__", Stream_cuda_stream, METH_NOARGS,
-     "__cuda_stream__($self, /)\n--\n\n() -> tuple[int, int]\n\nVersion of the protocol (0) and the CUstream, for other libraries."},
+     "__cuda_stream__($self, /)\n--\n\n() -> tuple[int, int]\n\nVersion of the protocol (0) and "
+     "the CUstream, for other libraries."},
     CUD_NO_PICKLE,
     {NULL, NULL, 0, NULL},
 };
@@ -459,7 +504,8 @@ static PyGetSetDef Stream_getset[] = {
 };
 static PyType_Slot Stream_slots[] = {
     {Py_tp_doc, (void *)Stream__doc__},
-    {Py_tp_new, (void *)Stream_new}, {Py_tp_init, (void *)Stream_init},
+    {Py_tp_new, (void *)Stream_new},
+    {Py_tp_init, (void *)Stream_init},
     {Py_tp_traverse, (void *)Stream_traverse},
     {Py_tp_dealloc, (void *)Stream_dealloc},
     {Py_tp_repr, (void *)Stream_repr},
@@ -469,5 +515,7 @@ static PyType_Slot Stream_slots[] = {
     {Py_tp_getset, Stream_getset},
     {0, NULL},
 };
-PyType_Spec cud_Stream_spec = {.name = "pygpu.cuda.driver.Stream", .basicsize = sizeof(Stream), .slots = Stream_slots,
+PyType_Spec cud_Stream_spec = {.name = "pygpu.cuda.driver.Stream",
+                               .basicsize = sizeof(Stream),
+                               .slots = Stream_slots,
                                .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE};

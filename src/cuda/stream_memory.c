@@ -1,12 +1,14 @@
-/* stream_memory.c - memory that is allocated and freed in the order of a stream: mem_alloc_async, mem_free_async.
+/* stream_memory.c - memory that is allocated and freed in the order of a stream: mem_alloc_async,
+ * mem_free_async.
  *
- * The driver reuses it as soon as the stream gets there, without waiting for anything. An allocation that is dropped is freed in the
- * order of the stream that it was made on, after what other streams were seen to do with it. */
+ * The driver reuses it as soon as the stream gets there, without waiting for anything. An
+ * allocation that is dropped is freed in the order of the stream that it was made on, after what
+ * other streams were seen to do with it. */
 #include "memory.h"
 
 typedef struct {
-    Usage usage;      /* first: Allocation.usage points here */
-    CUstream handle;  /* that it was allocated on */
+    Usage usage;     /* first: Allocation.usage points here */
+    CUstream handle; /* that it was allocated on */
     Stream *stream;
 } Ordered;
 
@@ -49,21 +51,26 @@ void cud_ordered_free(Allocation *self) {
     PyErr_Restore(type, value, traceback);
 }
 
-PG_DOC(mem_alloc_async__doc__, "mem_alloc_async", "bytes, stream=None", "(bytes: int, stream: object = None) -> DeviceAllocation",
-       "Device memory that exists from this point in the order of *stream* on (default: the default stream), without waiting.\n\n"
-       "Dropped or given to mem_free_async(), the memory is reused as soon as the stream gets there. Other streams must be ordered after\n"
+PG_DOC(mem_alloc_async__doc__, "mem_alloc_async", "bytes, stream=None",
+       "(bytes: int, stream: object = None) -> DeviceAllocation",
+       "Device memory that exists from this point in the order of *stream* on (default: the "
+       "default stream), without waiting.\n\n"
+       "Dropped or given to mem_free_async(), the memory is reused as soon as the stream gets "
+       "there. Other streams must be ordered after\n"
        "the allocation; calls of this package that are given the object see to it.\n\n"
        "Raises MemoryError if the device has no room, LogicError if it has no memory pools.");
 static ArgSpec mem_alloc_async_args = PG_ARGSPEC(mem_alloc_async__doc__);
 
-static PyObject *mem_alloc_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *mem_alloc_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                 PyObject *kwnames) {
     PyObject *a[2];
     State *state = PyModule_GetState(module);
     const char *call = "mem_alloc_async";
     size_t size;
     CUstream handle = NULL;
     Stream *stream = NULL;
-    if (pg_args(&mem_alloc_async_args, args, nargs, kwnames, a) < 0 || pg_as_size(a[0], call, "bytes", &size) < 0) {
+    if (pg_args(&mem_alloc_async_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_size(a[0], call, "bytes", &size) < 0) {
         return NULL;
     }
     Context *context = cud_context_current(state);
@@ -79,7 +86,9 @@ static PyObject *mem_alloc_async(PyObject *module, PyObject *const *args, Py_ssi
         Py_SETREF(context, (Context *)Py_NewRef((PyObject *)stream->context));
     }
     order = PyMem_Calloc(1, sizeof *order);
-    self = order != NULL ? cud_allocation_new(state, state->DeviceAllocationType, context, 0, size, MEMORY_ORDERED) : NULL;
+    self = order != NULL ? cud_allocation_new(state, state->DeviceAllocationType, context, 0, size,
+                                              MEMORY_ORDERED)
+                         : NULL;
     if (self == NULL) {
         PyMem_Free(order);
         if (!PyErr_Occurred()) {
@@ -112,7 +121,8 @@ static PyObject *mem_alloc_async(PyObject *module, PyObject *const *args, Py_ssi
         }
         cud_live[LIVE_MEM]++;
     }
-    if (cud_usage_add(state, &order->usage, context, handle, stream) < 0) { /* others come after the allocation */
+    if (cud_usage_add(state, &order->usage, context, handle, stream) <
+        0) { /* others come after the allocation */
         Py_CLEAR(self);
         goto done;
     }
@@ -122,12 +132,15 @@ done:
     return (PyObject *)self;
 }
 
-PG_DOC(mem_free_async__doc__, "mem_free_async", "allocation, stream=None", "(allocation: DeviceAllocation, stream: object = None) -> None",
-       "Free what mem_alloc_async() gave when *stream* gets there (default: the stream that it was allocated on).\n\n"
+PG_DOC(mem_free_async__doc__, "mem_free_async", "allocation, stream=None",
+       "(allocation: DeviceAllocation, stream: object = None) -> None",
+       "Free what mem_alloc_async() gave when *stream* gets there (default: the stream that it was "
+       "allocated on).\n\n"
        "Work on other streams that uses it must be ordered before; what this package has seen is.");
 static ArgSpec mem_free_async_args = PG_ARGSPEC(mem_free_async__doc__);
 
-static PyObject *mem_free_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *mem_free_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames) {
     PyObject *a[2];
     State *state = PyModule_GetState(module);
     const char *call = "mem_free_async";
@@ -137,10 +150,15 @@ static PyObject *mem_free_async(PyObject *module, PyObject *const *args, Py_ssiz
         return NULL;
     }
     if (!cud_is_allocation(state, a[0]) || ((Allocation *)a[0])->kind != MEMORY_ORDERED) {
-        return cud_reject_type(state, call, "allocation must be from mem_alloc_async(), not %s; drop others, or call free()", pg_type_name(a[0]));
+        return cud_reject_type(
+            state, call,
+            "allocation must be from mem_alloc_async(), not %s; drop others, or call free()",
+            pg_type_name(a[0]));
     }
     Allocation *self = (Allocation *)a[0];
-    if (cud_allocation_alive(self, call) < 0 || (a[1] != NULL && a[1] != Py_None && cud_as_stream(state, a[1], call, &handle, &stream) < 0)) {
+    if (cud_allocation_alive(self, call) < 0 ||
+        (a[1] != NULL && a[1] != Py_None &&
+         cud_as_stream(state, a[1], call, &handle, &stream) < 0)) {
         return NULL;
     }
     Ordered *order = (Ordered *)self->usage;

@@ -1,17 +1,18 @@
-/* texture.c - TextureObject and SurfaceObject: handles by which kernels read arrays or linear memory through the texture units, or
- * write to arrays; and the references of before CUDA 12, which only say what to use instead. */
+/* texture.c - TextureObject and SurfaceObject: handles by which kernels read arrays or linear
+ * memory through the texture units, or write to arrays; and the references of before CUDA 12, which
+ * only say what to use instead. */
 #include "memory.h"
 
-#define LINEAR 2  /* CUresourcetype */
+#define LINEAR  2 /* CUresourcetype */
 #define PITCH2D 3
 
 typedef struct {
     CUD_HEAD
     unsigned long long handle;
     Context *context;
-    PyObject *resource;    /* Array or allocation, which the driver does not keep */
-    Allocation *pinned;    /* it or NULL */
-    ArrayObject *array;    /* it or NULL */
+    PyObject *resource; /* Array or allocation, which the driver does not keep */
+    Allocation *pinned; /* it or NULL */
+    ArrayObject *array; /* it or NULL */
     int surface;
 } Texture;
 
@@ -64,7 +65,8 @@ static Texture *texture_new(State *state, PyTypeObject *type, int surface) {
 }
 
 /* The array stays, and free() waits, as long as this object is there. */
-static void use_array(Texture *self, PyObject *obj, ArrayObject *array, CUDA_RESOURCE_DESC *resource) {
+static void use_array(Texture *self, PyObject *obj, ArrayObject *array,
+                      CUDA_RESOURCE_DESC *resource) {
     resource->resType = 0; /* array */
     resource->res.array.hArray = array->handle;
     array->users++;
@@ -76,43 +78,58 @@ typedef struct {
     PyObject *format, *channels, *size, *width, *height, *pitch;
 } Linear;
 
-static int given(PyObject *obj) { return obj != NULL && obj != Py_None; }
+static int given(PyObject *obj) {
+    return obj != NULL && obj != Py_None;
+}
 
 /* All that there is at an address. */
 static size_t room_of(const DevicePointer *at) {
     return at->allocation == NULL && at->ptr != 0 ? cud_room_at(at->ptr, SIZE_MAX) : at->size;
 }
 
-static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, const Linear *how, CUDA_RESOURCE_DESC *resource) {
+static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, const Linear *how,
+                         CUDA_RESOURCE_DESC *resource) {
     State *state = self->state;
     const char *call = "TextureObject";
     DevicePointer at = *place;
     uint32_t format, channels = 1;
     size_t size = 0, width = 0, height = 0, pitch = 0, element;
-    if (pg_as_u32(how->format, call, "format", &format) < 0 || (given(how->channels) && pg_as_u32(how->channels, call, "num_channels", &channels) < 0)) {
+    if (pg_as_u32(how->format, call, "format", &format) < 0 ||
+        (given(how->channels) && pg_as_u32(how->channels, call, "num_channels", &channels) < 0)) {
         return -1;
     }
     element = cud_format_size((CUarray_format)format) * channels;
     if (element == 0 || (channels != 1 && channels != 2 && channels != 4)) {
-        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "format = %u with num_channels = %u is none that linear memory can have", format, channels);
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                   "format = %u with num_channels = %u is none that linear memory can have", format,
+                   channels);
         return -1;
     }
     if (given(how->width) || given(how->height)) {
-        if (!given(how->width) || !given(how->height) || pg_as_size(how->width, call, "width", &width) < 0 || pg_as_size(how->height, call, "height", &height) < 0) {
+        if (!given(how->width) || !given(how->height) ||
+            pg_as_size(how->width, call, "width", &width) < 0 ||
+            pg_as_size(how->height, call, "height", &height) < 0) {
             if (!PyErr_Occurred()) {
-                PyErr_SetString(PyExc_TypeError, "TextureObject: width and height must be given together");
+                PyErr_SetString(PyExc_TypeError,
+                                "TextureObject: width and height must be given together");
             }
             return -1;
         }
-        if (given(how->pitch) ? pg_as_size(how->pitch, call, "pitch", &pitch) < 0 : pg_mul(width, element, &pitch) < 0) {
+        if (given(how->pitch) ? pg_as_size(how->pitch, call, "pitch", &pitch) < 0
+                              : pg_mul(width, element, &pitch) < 0) {
             if (!PyErr_Occurred()) {
-                cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "width = %zu is larger than any memory", width);
+                cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                           "width = %zu is larger than any memory", width);
             }
             return -1;
         }
         size_t row;
-        if (width == 0 || height == 0 || pg_mul(width, element, &row) < 0 || pitch < row || pg_mul(pitch, height - 1, &size) < 0 || pg_add(size, row, &size) < 0) {
-            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "width = %zu and height = %zu must be positive, and pitch = %zu at least a row", width, height, pitch);
+        if (width == 0 || height == 0 || pg_mul(width, element, &row) < 0 || pitch < row ||
+            pg_mul(pitch, height - 1, &size) < 0 || pg_add(size, row, &size) < 0) {
+            cud_reject(
+                state, call, CUDA_ERROR_INVALID_VALUE,
+                "width = %zu and height = %zu must be positive, and pitch = %zu at least a row",
+                width, height, pitch);
             return -1;
         }
         resource->resType = PITCH2D;
@@ -126,12 +143,14 @@ static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, con
         if (given(how->size) ? pg_as_size(how->size, call, "size", &size) < 0
                              : (size = room_of(&at)) == SIZE_MAX) {
             if (!PyErr_Occurred()) {
-                cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "size must be given: how far the memory goes is not known");
+                cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                           "size must be given: how far the memory goes is not known");
             }
             return -1;
         }
         if (size < element) {
-            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE, "size = %zu bytes are less than one element of %zu", size, element);
+            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                       "size = %zu bytes are less than one element of %zu", size, element);
             return -1;
         }
         resource->resType = LINEAR;
@@ -151,10 +170,13 @@ static int use_memory_at(Texture *self, PyObject *obj, DevicePointer *place, con
     return 0;
 }
 
-static int use_memory(Texture *self, PyObject *obj, const Linear *how, CUDA_RESOURCE_DESC *resource) {
+static int use_memory(Texture *self, PyObject *obj, const Linear *how,
+                      CUDA_RESOURCE_DESC *resource) {
     DevicePointer at;
     if (!given(how->format)) {
-        cud_reject_type(self->state, "TextureObject", "format must be given for linear memory (or the resource be an Array): dtype_to_array_format(dtype)");
+        cud_reject_type(self->state, "TextureObject",
+                        "format must be given for linear memory (or the resource be an Array): "
+                        "dtype_to_array_format(dtype)");
         return -1;
     }
     if (cud_device_pointer(self->state, obj, "TextureObject", "resource", &at) < 0) {
@@ -175,7 +197,8 @@ static int as_modes(PyObject *obj, CUaddress_mode out[3]) {
     for (int i = 0; i < 3 && n > 0; i++) {
         size_t mode = modes[i < n ? i : n - 1];
         if (mode > 3) {
-            PyErr_Format(PyExc_ValueError, "TextureObject: address_mode = %zu is none of address_mode", mode);
+            PyErr_Format(PyExc_ValueError,
+                         "TextureObject: address_mode = %zu is none of address_mode", mode);
             return -1;
         }
         out[i] = (CUaddress_mode)mode;
@@ -201,16 +224,24 @@ static int as_color(PyObject *obj, float out[4]) {
 }
 
 PG_DOC(TextureObject__doc__, "TextureObject",
-       "resource, address_mode=1, filter_mode=0, read_as_integer=False, normalized_coordinates=False, srgb=False, max_anisotropy=0, border_color=None, *, "
+       "resource, address_mode=1, filter_mode=0, read_as_integer=False, "
+       "normalized_coordinates=False, srgb=False, max_anisotropy=0, border_color=None, *, "
        "format=None, num_channels=1, size=None, width=None, height=None, pitch=None",
-       "(resource: object, address_mode: int | Sequence[int] = 1, filter_mode: int = 0, read_as_integer: bool = False, "
-       "normalized_coordinates: bool = False, srgb: bool = False, max_anisotropy: int = 0, border_color: Sequence[float] | None = None, *, "
-       "format: int | None = None, num_channels: int = 1, size: int | None = None, width: int | None = None, height: int | None = None, "
+       "(resource: object, address_mode: int | Sequence[int] = 1, filter_mode: int = 0, "
+       "read_as_integer: bool = False, "
+       "normalized_coordinates: bool = False, srgb: bool = False, max_anisotropy: int = 0, "
+       "border_color: Sequence[float] | None = None, *, "
+       "format: int | None = None, num_channels: int = 1, size: int | None = None, width: int | "
+       "None = None, height: int | None = None, "
        "pitch: int | None = None)",
-       "What a kernel reads an Array, or linear memory, through: tex2D<float>(texture, x, y) with a parameter cudaTextureObject_t texture.\n\n"
-       "resource: an Array, or device memory with its format and num_channels: *size* bytes of one dimension, or *height* rows of\n"
-       "*width* elements every *pitch* bytes. address_mode: what lies outside, for all dimensions or each: WRAP, CLAMP, MIRROR, BORDER.\n"
-       "filter_mode: POINT or LINEAR. read_as_integer: integers as they are, not as fractions of their range. It keeps its resource.");
+       "What a kernel reads an Array, or linear memory, through: tex2D<float>(texture, x, y) with "
+       "a parameter cudaTextureObject_t texture.\n\n"
+       "resource: an Array, or device memory with its format and num_channels: *size* bytes of one "
+       "dimension, or *height* rows of\n"
+       "*width* elements every *pitch* bytes. address_mode: what lies outside, for all dimensions "
+       "or each: WRAP, CLAMP, MIRROR, BORDER.\n"
+       "filter_mode: POINT or LINEAR. read_as_integer: integers as they are, not as fractions of "
+       "their range. It keeps its resource.");
 static ArgSpec TextureObject_args = PG_ARGSPEC(TextureObject__doc__);
 
 static PyObject *TextureObject_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -224,14 +255,20 @@ static PyObject *TextureObject_new(PyTypeObject *type, PyObject *args, PyObject 
     memset(&resource, 0, sizeof resource);
     memset(&how, 0, sizeof how);
     how.addressMode[0] = how.addressMode[1] = how.addressMode[2] = 1; /* clamp */
-    if (state == NULL || pg_args_tuple(&TextureObject_args, args, kwargs, a) < 0 || as_modes(a[1], how.addressMode) < 0 ||
-        (given(a[2]) && pg_as_u32(a[2], call, "filter_mode", &filter) < 0) || (flags[0] = pg_as_bool(a[3], 0)) < 0 || (flags[1] = pg_as_bool(a[4], 0)) < 0 ||
-        (flags[2] = pg_as_bool(a[5], 0)) < 0 || (given(a[6]) && pg_as_u32(a[6], call, "max_anisotropy", &anisotropy) < 0) || as_color(a[7], how.borderColor) < 0) {
+    if (state == NULL || pg_args_tuple(&TextureObject_args, args, kwargs, a) < 0 ||
+        as_modes(a[1], how.addressMode) < 0 ||
+        (given(a[2]) && pg_as_u32(a[2], call, "filter_mode", &filter) < 0) ||
+        (flags[0] = pg_as_bool(a[3], 0)) < 0 || (flags[1] = pg_as_bool(a[4], 0)) < 0 ||
+        (flags[2] = pg_as_bool(a[5], 0)) < 0 ||
+        (given(a[6]) && pg_as_u32(a[6], call, "max_anisotropy", &anisotropy) < 0) ||
+        as_color(a[7], how.borderColor) < 0) {
         return NULL;
     }
     how.filterMode = (CUfilter_mode)filter;
     how.maxAnisotropy = anisotropy;
-    how.flags = (flags[0] ? CU_TRSF_READ_AS_INTEGER : 0u) | (flags[1] ? CU_TRSF_NORMALIZED_COORDINATES : 0u) | (flags[2] ? 0x10u /* sRGB */ : 0u);
+    how.flags = (flags[0] ? CU_TRSF_READ_AS_INTEGER : 0u) |
+                (flags[1] ? CU_TRSF_NORMALIZED_COORDINATES : 0u) |
+                (flags[2] ? 0x10u /* sRGB */ : 0u);
     Texture *self = texture_new(state, type, 0);
     if (self == NULL) {
         return NULL;
@@ -265,7 +302,8 @@ fail:
 #define ARRAY3D_SURFACE_LDST 2u
 
 PG_DOC(SurfaceObject__doc__, "SurfaceObject", "array", "(array: Array)",
-       "What a kernel reads and writes an Array through: surf2Dwrite(value, surface, x * sizeof(value), y) with a parameter\n"
+       "What a kernel reads and writes an Array through: surf2Dwrite(value, surface, x * "
+       "sizeof(value), y) with a parameter\n"
        "cudaSurfaceObject_t surface.\n\narray: made with array3d_flags.SURFACE_LDST. It is kept.");
 static ArgSpec SurfaceObject_args = PG_ARGSPEC(SurfaceObject__doc__);
 
@@ -275,12 +313,14 @@ static PyObject *SurfaceObject_new(PyTypeObject *type, PyObject *args, PyObject 
     ArrayObject *array;
     CUDA_RESOURCE_DESC resource;
     memset(&resource, 0, sizeof resource);
-    if (state == NULL || pg_args_tuple(&SurfaceObject_args, args, kwargs, a) < 0 || cud_as_array(state, a[0], "SurfaceObject", "array", &array) < 0) {
+    if (state == NULL || pg_args_tuple(&SurfaceObject_args, args, kwargs, a) < 0 ||
+        cud_as_array(state, a[0], "SurfaceObject", "array", &array) < 0) {
         return NULL;
     }
     if (!(array->descriptor.Flags & ARRAY3D_SURFACE_LDST)) { /* which not every driver looks at */
-        return cud_reject(state, "cuSurfObjectCreate", CUDA_ERROR_INVALID_VALUE,
-                          "the array was made without array3d_flags.SURFACE_LDST, so kernels cannot write it");
+        return cud_reject(
+            state, "cuSurfObjectCreate", CUDA_ERROR_INVALID_VALUE,
+            "the array was made without array3d_flags.SURFACE_LDST, so kernels cannot write it");
     }
     Texture *self = texture_new(state, type, 1);
     if (self == NULL) {
@@ -298,9 +338,15 @@ static PyObject *SurfaceObject_new(PyTypeObject *type, PyObject *args, PyObject 
     return (PyObject *)self;
 }
 
-static PyObject *Texture_index(PyObject *op) { return PyLong_FromUnsignedLongLong(((Texture *)op)->handle); }
-static PyObject *Texture_get_handle(PyObject *op, void *Py_UNUSED(closure)) { return Texture_index(op); }
-static PyObject *Texture_get_resource(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef(((Texture *)op)->resource); }
+static PyObject *Texture_index(PyObject *op) {
+    return PyLong_FromUnsignedLongLong(((Texture *)op)->handle);
+}
+static PyObject *Texture_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
+    return Texture_index(op);
+}
+static PyObject *Texture_get_resource(PyObject *op, void *Py_UNUSED(closure)) {
+    return Py_NewRef(((Texture *)op)->resource);
+}
 
 static PyMethodDef Texture_methods[] = {CUD_NO_PICKLE, {NULL, NULL, 0, NULL}};
 static PyGetSetDef Texture_getset[] = {
@@ -309,32 +355,43 @@ static PyGetSetDef Texture_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-#define KIND(Name)                                                                                                                     \
-    static PyType_Slot Name##_slots[] = {{Py_tp_doc, (void *)Name##__doc__},     {Py_tp_new, (void *)Name##_new},                      \
-                                         {Py_tp_traverse, (void *)Texture_traverse}, {Py_tp_dealloc, (void *)Texture_dealloc},         \
-                                         {Py_nb_int, (void *)Texture_index},     {Py_nb_index, (void *)Texture_index},                 \
-                                         {Py_tp_methods, Texture_methods},       {Py_tp_getset, Texture_getset},                       \
-                                         {Py_tp_init, (void *)cud_init_nothing}, {0, NULL}};                                           \
-    PyType_Spec cud_##Name##_spec = {                                                                                                  \
-        .name = "pygpu.cuda.driver." #Name, .basicsize = sizeof(Texture), .slots = Name##_slots, .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE}
+#define KIND(Name)                                                                            \
+    static PyType_Slot Name##_slots[] = {                                                     \
+        {Py_tp_doc, (void *)Name##__doc__},         {Py_tp_new, (void *)Name##_new},          \
+        {Py_tp_traverse, (void *)Texture_traverse}, {Py_tp_dealloc, (void *)Texture_dealloc}, \
+        {Py_nb_int, (void *)Texture_index},         {Py_nb_index, (void *)Texture_index},     \
+        {Py_tp_methods, Texture_methods},           {Py_tp_getset, Texture_getset},           \
+        {Py_tp_init, (void *)cud_init_nothing},     {0, NULL}};                               \
+    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name,                      \
+                                     .basicsize = sizeof(Texture),                            \
+                                     .slots = Name##_slots,                                   \
+                                     .flags = CUD_FLAGS | Py_TPFLAGS_BASETYPE}
 
 KIND(TextureObject);
 KIND(SurfaceObject);
 
-/* ---- references --------------------------------------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------ */
 
-#define REFERENCE(Name, instead, text)                                                                                                 \
-    static PyObject *Name##_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {                          \
-        State *state = cud_state_of(type);                                                                                             \
-        return state == NULL ? NULL                                                                                                    \
-                             : cud_raise_own(state, #Name, CUDA_ERROR_NOT_SUPPORTED,                                                  \
-                                              text " references were removed from CUDA in version 12; make a " instead                 \
-                                                   " and pass it to the kernel as an argument");                                       \
-    }                                                                                                                                  \
-    static PyType_Slot Name##_slots[] = {{Py_tp_doc, (void *)("Not available: CUDA 12 removed " text " references. See " instead ".")}, \
-                                         {Py_tp_new, (void *)Name##_new},                                                              \
-                                         {0, NULL}};                                                                                   \
-    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name, .basicsize = sizeof(CudObject), .slots = Name##_slots, .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE}
+#define REFERENCE(Name, instead, text)                                                            \
+    static PyObject *Name##_new(PyTypeObject *type, PyObject *Py_UNUSED(args),                    \
+                                PyObject *Py_UNUSED(kwargs)) {                                    \
+        State *state = cud_state_of(type);                                                        \
+        return state == NULL                                                                      \
+                   ? NULL                                                                         \
+                   : cud_raise_own(                                                               \
+                         state, #Name, CUDA_ERROR_NOT_SUPPORTED,                                  \
+                         text " references were removed from CUDA in version 12; make a " instead \
+                              " and pass it to the kernel as an argument");                       \
+    }                                                                                             \
+    static PyType_Slot Name##_slots[] = {                                                         \
+        {Py_tp_doc,                                                                               \
+         (void *)("Not available: CUDA 12 removed " text " references. See " instead ".")},       \
+        {Py_tp_new, (void *)Name##_new},                                                          \
+        {0, NULL}};                                                                               \
+    PyType_Spec cud_##Name##_spec = {.name = "pygpu.cuda.driver." #Name,                          \
+                                     .basicsize = sizeof(CudObject),                              \
+                                     .slots = Name##_slots,                                       \
+                                     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE}
 
 REFERENCE(TextureReference, "TextureObject", "texture");
 REFERENCE(SurfaceReference, "SurfaceObject", "surface");

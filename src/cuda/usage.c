@@ -1,21 +1,32 @@
-/* usage.c - which streams may still use a piece of memory, and how the work of a new owner comes after a former owner's.
+/* usage.c - which streams may still use a piece of memory, and how the work of a new owner comes
+ * after a former owner's.
  *
- * Memory of a pool gets its next owner as soon as it is dropped. Nothing is asked of the driver while one stream does all the work, as
- * it runs in order, and nothing between the default stream and ordinary ones, which the driver orders. Otherwise the new owner's
- * stream waits for an event behind what the former owner's has queued.
+ * Memory of a pool gets its next owner as soon as it is dropped. Nothing is asked of the driver
+ * while one stream does all the work, as it runs in order, and nothing between the default stream
+ * and ordinary ones, which the driver orders. Otherwise the new owner's stream waits for an event
+ * behind what the former owner's has queued.
  *
- * An address that was given away as a number may be used on streams that nobody told us of. Then the default stream, which ordinary
- * streams are ordered with, stands for all of them. Of a stream that is not ours not even the handle can be trusted later: the whole
- * context is waited for instead. */
+ * An address that was given away as a number may be used on streams that nobody told us of. Then
+ * the default stream, which ordinary streams are ordered with, stands for all of them. Of a stream
+ * that is not ours not even the handle can be trusted later: the whole context is waited for
+ * instead. */
 #include "memory.h"
 
 #define LOCAL_USES 8
 
-static int UseSet_size(const UseSet *set) { return set->first.context == NULL ? 0 : 1 + set->n_more; }
-static StreamUse *UseSet_get(const UseSet *set, int i) { return i == 0 ? (StreamUse *)&set->first : &set->more[i - 1]; }
+static int UseSet_size(const UseSet *set) {
+    return set->first.context == NULL ? 0 : 1 + set->n_more;
+}
+static StreamUse *UseSet_get(const UseSet *set, int i) {
+    return i == 0 ? (StreamUse *)&set->first : &set->more[i - 1];
+}
 
-static int is_default(const StreamUse *use) { return use->handle == NULL; }
-static int is_foreign(const StreamUse *use) { return use->handle != NULL && (use->stream == NULL || !use->stream->owned); }
+static int is_default(const StreamUse *use) {
+    return use->handle == NULL;
+}
+static int is_foreign(const StreamUse *use) {
+    return use->handle != NULL && (use->stream == NULL || !use->stream->owned);
+}
 
 static int UseSet_has(const UseSet *set, CUstream handle, const Context *context) {
     for (int i = 0; i < UseSet_size(set); i++) {
@@ -85,8 +96,10 @@ static CUresult ask_capturing(CUstream handle, int *capturing, const char **rout
     return status;
 }
 
-/* Work queued on handle from now on comes after what is queued on former (in its own context) by now. */
-static CUresult order_one(CUstream handle, const StreamUse *former, int host_waits, const char **routine) {
+/* Work queued on handle from now on comes after what is queued on former (in its own context) by
+ * now. */
+static CUresult order_one(CUstream handle, const StreamUse *former, int host_waits,
+                          const char **routine) {
     ContextGuard guard;
     CUresult status;
     CUevent event = NULL;
@@ -133,11 +146,13 @@ static int driver_orders(CUstream handle, const Context *context, const StreamUs
     if (former->context != context || is_foreign(former)) {
         return 0;
     }
-    return former->handle == handle || (handle == NULL && is_ordinary(former->handle)) || (is_default(former) && is_ordinary(handle));
+    return former->handle == handle || (handle == NULL && is_ordinary(former->handle)) ||
+           (is_default(former) && is_ordinary(handle));
 }
 
 /* The same for all of a set. */
-static CUresult order_after(CUstream handle, const Context *context, const UseSet *set, const char **routine) {
+static CUresult order_after(CUstream handle, const Context *context, const UseSet *set,
+                            const char **routine) {
     StreamUse former[LOCAL_USES], *copy = former; /* the set may change while the GIL is released */
     int n = UseSet_size(set), exchanged = 0, captured = -1;
     CUresult status = CUDA_SUCCESS, ignored = CUDA_SUCCESS;
@@ -181,7 +196,8 @@ static CUresult order_after(CUstream handle, const Context *context, const UseSe
 
 /* The calling thread's context: the default stream is that one's. */
 static Context *context_of(State *state, Stream *stream) {
-    return stream != NULL ? (Context *)Py_NewRef((PyObject *)stream->context) : cud_context_current(state);
+    return stream != NULL ? (Context *)Py_NewRef((PyObject *)stream->context)
+                          : cud_context_current(state);
 }
 
 int cud_usage_add(State *state, Usage *usage, Context *home, CUstream handle, Stream *stream) {
@@ -205,10 +221,12 @@ int cud_usage_add(State *state, Usage *usage, Context *home, CUstream handle, St
             }
         }
         if (status != CUDA_SUCCESS) {
-            cud_raise_with(state, routine, status, "the work that last used the memory cannot be waited for");
+            cud_raise_with(state, routine, status,
+                           "the work that last used the memory cannot be waited for");
             goto done;
         }
-        if (!UseSet_has(&usage->now, handle, context) && UseSet_add(&usage->now, handle, stream, context) < 0) {
+        if (!UseSet_has(&usage->now, handle, context) &&
+            UseSet_add(&usage->now, handle, stream, context) < 0) {
             goto done;
         }
     }
@@ -230,7 +248,8 @@ int cud_allocation_use_first(Allocation *self, CUstream handle, Stream *stream) 
 
 void cud_usage_pass_on(Usage *usage) {
     usage->latest = CUD_NO_STREAM;
-    if (usage->now.first.context == NULL) { /* this owner used it nowhere that we know of: those before count still */
+    if (usage->now.first.context ==
+        NULL) { /* this owner used it nowhere that we know of: those before count still */
         usage->was_exposed |= usage->exposed;
         usage->exposed = 0;
         return;
@@ -261,7 +280,8 @@ int cud_usage_expose(State *state, Usage *usage, Context *home) {
         if (is_default(use) && use->context == home) {
             continue;
         }
-        /* What is on ordinary streams from now on comes after the default stream, and that after the former owner's. */
+        /* What is on ordinary streams from now on comes after the default stream, and that after
+         * the former owner's. */
         const char *routine = "";
         ContextGuard guard;
         CUresult status;
@@ -271,11 +291,14 @@ int cud_usage_expose(State *state, Usage *usage, Context *home) {
         }
         status = order_after(NULL, home, &usage->before, &routine);
         if (status == CUDA_SUCCESS) {
-            status = order_one(NULL, &behind, 0, &routine); /* work on the default stream, for the others to wait for */
+            status =
+                order_one(NULL, &behind, 0,
+                          &routine); /* work on the default stream, for the others to wait for */
         }
         cud_context_leave(&guard);
         if (status != CUDA_SUCCESS) {
-            cud_raise_with(state, routine, status, "the work that last used the memory cannot be waited for");
+            cud_raise_with(state, routine, status,
+                           "the work that last used the memory cannot be waited for");
             return -1;
         }
         break;
@@ -284,12 +307,15 @@ int cud_usage_expose(State *state, Usage *usage, Context *home) {
     return 0;
 }
 
-CUresult cud_usage_join(State *state, Usage *usage, Context *home, CUstream handle, Stream *stream) {
+CUresult cud_usage_join(State *state, Usage *usage, Context *home, CUstream handle,
+                        Stream *stream) {
     const char *routine = "";
     (void)state;
-    CUresult status = order_after(handle, stream != NULL ? stream->context : home, &usage->now, &routine);
+    CUresult status =
+        order_after(handle, stream != NULL ? stream->context : home, &usage->now, &routine);
     if (status == CUDA_SUCCESS) {
-        status = order_after(handle, stream != NULL ? stream->context : home, &usage->before, &routine);
+        status =
+            order_after(handle, stream != NULL ? stream->context : home, &usage->before, &routine);
     }
     if (status == CUDA_SUCCESS && (usage->exposed || usage->was_exposed) && handle != NULL) {
         StreamUse everybody = {NULL, NULL, home};
@@ -303,7 +329,8 @@ int cud_usage_captured(const Usage *usage) {
         const StreamUse *use = UseSet_get(&usage->before, i);
         int captured;
         const char *routine;
-        if (use->stream != NULL && (ask_capturing(use->handle, &captured, &routine) != CUDA_SUCCESS || captured)) {
+        if (use->stream != NULL &&
+            (ask_capturing(use->handle, &captured, &routine) != CUDA_SUCCESS || captured)) {
             return 1;
         }
     }

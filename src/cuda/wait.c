@@ -1,8 +1,9 @@
-/* wait.c - waiting for the device: with the GIL released, and in Python's main thread interruptible by signals. */
+/* wait.c - waiting for the device: with the GIL released, and in Python's main thread interruptible
+ * by signals. */
 #include "cuda.h"
 
-#define SPIN_SECONDS 100e-6 /* asked without a pause so long: most waits end here */
-#define SLICE_SECONDS 40e-3 /* how late Ctrl-C may be noticed */
+#define SPIN_SECONDS  100e-6 /* asked without a pause so long: most waits end here */
+#define SLICE_SECONDS 40e-3  /* how late Ctrl-C may be noticed */
 
 typedef enum { WAIT_STREAM, WAIT_EVENT } WaitKind;
 
@@ -16,8 +17,8 @@ static CUresult ask(WaitKind kind, void *handle) {
     return status;
 }
 
-/* Asks until it is done, failed, or a signal handler raised (-1). Pauses are a sixteenth of the time waited, so that a long wait
- * neither burns a core nor ends much too late. */
+/* Asks until it is done, failed, or a signal handler raised (-1). Pauses are a sixteenth of the
+ * time waited, so that a long wait neither burns a core nor ends much too late. */
 static int poll(WaitKind kind, void *handle, CUresult *status) {
     double begin = pg_seconds();
     for (;;) {
@@ -49,8 +50,8 @@ static int poll(WaitKind kind, void *handle, CUresult *status) {
 unsigned cud_queued;
 CUcontext cud_idle;
 
-#define LOOK_AGAIN 128     /* commands until it is looked again, after one that did not wait */
-#define LONG_CALL 50e-6    /* seconds: this one waited */
+#define LOOK_AGAIN 128   /* commands until it is looked again, after one that did not wait */
+#define LONG_CALL  50e-6 /* seconds: this one waited */
 
 void cud_queue_waited(double seconds) {
     if (cud_queued > CUD_QUEUE_MANY && seconds < LONG_CALL) {
@@ -58,7 +59,8 @@ void cud_queue_waited(double seconds) {
     }
 }
 
-static CUcontext waited; /* the context that was waited for as a whole, if nothing was queued in any since then */
+static CUcontext waited; /* the context that was waited for as a whole, if nothing was queued in any
+                            since then */
 
 static int report(State *state, const char *routine, CUresult status) {
     if (cud_queued != 0) {
@@ -106,17 +108,23 @@ int cud_wait_context(State *state, const char *routine) {
     CUcontext current = NULL;
     unsigned queued = cud_queued;
     CU_CALL(status, cuCtxGetCurrent, &current);
-    int capturing = 0, quiet = current != NULL && current == waited && cud_queued == 0 && cud_host_calls == 0; /* then the driver's wait ends at once */
+    int capturing = 0, quiet = current != NULL && current == waited && cud_queued == 0 &&
+                               cud_host_calls == 0; /* then the driver's wait ends at once */
     for (Stream *stream = cud_streams; stream != NULL; stream = stream->next) {
-        capturing |= stream->capturing; /* a query would spoil the capture; the driver refuses the wait by itself */
+        capturing |= stream->capturing; /* a query would spoil the capture; the driver refuses the
+                                           wait by itself */
     }
-    if (!quiet && !capturing && pg_is_main_thread()) { /* first what can be interrupted; what is left then is what other libraries queued */
+    if (!quiet && !capturing &&
+        pg_is_main_thread()) { /* first what can be interrupted; what is left then is what other
+                                  libraries queued */
         if (poll(WAIT_STREAM, NULL, &status) < 0) {
             return -1;
         }
         Stream *stream = cud_stream_walk(cud_streams, NULL);
         while (stream != NULL && status == CUDA_SUCCESS) {
-            int ours = stream->owned && stream->context->handle == current; /* another library may have destroyed its streams */
+            int ours = stream->owned &&
+                       stream->context->handle ==
+                           current; /* another library may have destroyed its streams */
             if (ours && poll(WAIT_STREAM, stream->handle, &status) < 0) {
                 Py_DECREF(stream);
                 return -1;

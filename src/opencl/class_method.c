@@ -1,8 +1,9 @@
 /* class_method.c - class methods in C that are found without an object being made each time.
  *
- * The descriptor that CPython makes for METH_CLASS gives a new bound method for each look at it, which takes longer than from_int_ptr itself.
- * This one keeps what it gave for the type that was asked last, if that is one of the module's own: a program's class must not be kept alive by it.
- */
+ * The descriptor that CPython makes for METH_CLASS gives a new bound method for each look at it,
+ * which takes longer than from_int_ptr itself. This one keeps what it gave for the type that was
+ * asked last, if that is one of the module's own: a program's class must not be kept alive by
+ * it. */
 #include "known.h"
 
 typedef struct {
@@ -36,10 +37,16 @@ static PyObject *ClassMethod_descr_get(PyObject *op, PyObject *instance, PyObjec
 }
 
 /* Its name, docstring and signature are those of CPython's. */
-static PyObject *ClassMethod_getattro(PyObject *op, PyObject *name) { return PyObject_GetAttr(((ClassMethod *)op)->plain, name); }
+static PyObject *ClassMethod_getattro(PyObject *op, PyObject *name) {
+    return PyObject_GetAttr(((ClassMethod *)op)->plain, name);
+}
 
-static PyObject *ClassMethod_call(PyObject *op, PyObject *args, PyObject *kwargs) { return PyObject_Call(((ClassMethod *)op)->plain, args, kwargs); }
-static PyObject *ClassMethod_repr(PyObject *op) { return PyObject_Repr(((ClassMethod *)op)->plain); }
+static PyObject *ClassMethod_call(PyObject *op, PyObject *args, PyObject *kwargs) {
+    return PyObject_Call(((ClassMethod *)op)->plain, args, kwargs);
+}
+static PyObject *ClassMethod_repr(PyObject *op) {
+    return PyObject_Repr(((ClassMethod *)op)->plain);
+}
 
 static int ClassMethod_traverse(PyObject *op, visitproc visit, void *arg) {
     ClassMethod *self = (ClassMethod *)op;
@@ -78,7 +85,9 @@ static PyType_Slot ClassMethod_slots[] = {
 static PyType_Spec ClassMethod_spec = {.name = "pygpu._opencl.classmethod_descriptor",
                                        .basicsize = sizeof(ClassMethod),
                                        .slots = ClassMethod_slots,
-                                       .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE};
+                                       .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                                Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                                                Py_TPFLAGS_IMMUTABLETYPE};
 
 /* Gives a type's own class method of that name this descriptor. 0 also if it has none. */
 static int replace(PyTypeObject *kind, State *state, PyTypeObject *type, PyObject *name) {
@@ -101,9 +110,9 @@ int ocl_keep_class_methods(PyObject *module, State *state) {
     PyObject *name = PyUnicode_InternFromString("from_int_ptr");
     PyTypeObject *kind = (PyTypeObject *)PyType_FromModuleAndSpec(module, &ClassMethod_spec, NULL);
     int result = name != NULL && kind != NULL ? 0 : -1;
-#define X(type)                                                       \
-    if (result == 0) {                                                \
-        result = replace(kind, state, state->type##Type, name);       \
+#define X(type)                                                 \
+    if (result == 0) {                                          \
+        result = replace(kind, state, state->type##Type, name); \
     }
     OCL_TYPES(X)
 #undef X

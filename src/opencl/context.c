@@ -19,7 +19,8 @@ static cl_int Context_query(void *self, cl_uint param, size_t size, void *value,
     return status;
 }
 
-/* The devices that it was made of, if the driver will have listed the same: of sub-devices PoCL lists the root. */
+/* The devices that it was made of, if the driver will have listed the same: of sub-devices PoCL
+ * lists the root. */
 static int Context_fill_with(Context *self, PyObject *devices, cl_uint n) {
     self->devices = PyMem_Calloc((size_t)n + 1, sizeof *self->devices);
     if (self->devices == NULL) {
@@ -27,7 +28,8 @@ static int Context_fill_with(Context *self, PyObject *devices, cl_uint n) {
     }
     self->version = 300;
     for (cl_uint i = 0; i < n; i++) {
-        Device *device = self->devices[self->n_devices++] = (Device *)Py_NewRef(PyTuple_GET_ITEM(devices, i));
+        Device *device = self->devices[self->n_devices++] =
+            (Device *)Py_NewRef(PyTuple_GET_ITEM(devices, i));
         ocl_polls |= device->platform->is_nvidia;
         ocl_events_keep_context |= device->platform->is_intel_cpu;
         self->version = device->version < self->version ? device->version : self->version;
@@ -37,7 +39,8 @@ static int Context_fill_with(Context *self, PyObject *devices, cl_uint n) {
 }
 
 static int lists_as_given(PyObject *devices, cl_uint n) {
-    int same = devices != NULL && n > 0 && n == (cl_uint)PyTuple_GET_SIZE(devices) && !pg_trap; /* who counts calls is to see them all */
+    int same = devices != NULL && n > 0 && n == (cl_uint)PyTuple_GET_SIZE(devices) &&
+               !pg_trap; /* who counts calls is to see them all */
     for (cl_uint i = 0; same && i < n; i++) {
         same = !((Device *)PyTuple_GET_ITEM(devices, i))->owned;
     }
@@ -61,7 +64,8 @@ static int Context_fill(Context *self) {
     }
     self->version = 300;
     for (size_t i = 0; i < n && status == CL_SUCCESS; i++) {
-        Device *device = (Device *)ocl_device_wrap(self->state, ids[i], i > 0 ? self->devices[0]->platform : NULL, 0);
+        Device *device = (Device *)ocl_device_wrap(self->state, ids[i],
+                                                   i > 0 ? self->devices[0]->platform : NULL, 0);
         if (device == NULL) {
             PyMem_Free(ids);
             return -1;
@@ -133,7 +137,8 @@ PyObject *ocl_context_wrap(State *state, cl_context handle) {
 
 Context *ocl_as_context(State *state, PyObject *obj, const char *call) {
     if (!PyObject_TypeCheck(obj, state->ContextType)) {
-        PyErr_Format(PyExc_TypeError, "%s: context must be a Context, not %s", call, pg_type_name(obj));
+        PyErr_Format(PyExc_TypeError, "%s: context must be a Context, not %s", call,
+                     pg_type_name(obj));
         return NULL;
     }
     if (PG_UNLIKELY(((Context *)obj)->context == NULL)) {
@@ -156,7 +161,8 @@ static const struct {
     {CL_GLX_DISPLAY_KHR, VALUE_ADDRESS, "GLX_DISPLAY_KHR"},
     {CL_WGL_HDC_KHR, VALUE_ADDRESS, "WGL_HDC_KHR"},
     {CL_CGL_SHAREGROUP_KHR, VALUE_GL, "CGL_SHAREGROUP_KHR"},
-    {CL_CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE, VALUE_GL, "CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE"},
+    {CL_CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE, VALUE_GL,
+     "CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE"},
 };
 
 /* A handle of another library: an int, or a pointer of ctypes, as PyOpenGL gives. */
@@ -172,7 +178,9 @@ static int as_address(PyObject *value, const char *call, const char *name, uint6
     PyObject *number = module != NULL ? PyObject_CallMethod(module, "_address", "O", value) : NULL;
     Py_XDECREF(module);
     if (number == Py_None) {
-        PyErr_Format(PyExc_TypeError, "%s: the property %s must be an int or a pointer of ctypes, not %s", call, name, pg_type_name(value));
+        PyErr_Format(PyExc_TypeError,
+                     "%s: the property %s must be an int or a pointer of ctypes, not %s", call,
+                     name, pg_type_name(value));
     }
     int result = number == NULL || number == Py_None ? -1 : pg_as_u64(number, call, name, out);
     Py_XDECREF(number);
@@ -183,7 +191,9 @@ static int add_property(State *state, PyObject *pair, const char *call, ContextP
     int64_t key, number;
     uint64_t address;
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
-        PyErr_Format(PyExc_TypeError, "%s: properties must be a list of (context_properties.NAME, value) tuples", call);
+        PyErr_Format(PyExc_TypeError,
+                     "%s: properties must be a list of (context_properties.NAME, value) tuples",
+                     call);
         return -1;
     }
     PyObject *value = PyTuple_GET_ITEM(pair, 1);
@@ -198,7 +208,8 @@ static int add_property(State *state, PyObject *pair, const char *call, ContextP
     switch (i < count ? known_properties[i].kind : VALUE_NUMBER) {
     case VALUE_PLATFORM:
         if (!PyObject_TypeCheck(value, state->PlatformType)) {
-            PyErr_Format(PyExc_TypeError, "%s: the property PLATFORM must be a Platform, not %s", call, pg_type_name(value));
+            PyErr_Format(PyExc_TypeError, "%s: the property PLATFORM must be a Platform, not %s",
+                         call, pg_type_name(value));
             return -1;
         }
         out->platform = ((Platform *)value)->id;
@@ -210,7 +221,8 @@ static int add_property(State *state, PyObject *pair, const char *call, ContextP
             return -1;
         }
         if (address == 0) {
-            ocl_reject(state, call, CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR, "the property %s is 0: no OpenGL context is current in this thread", name);
+            ocl_reject(state, call, CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR,
+                       "the property %s is 0: no OpenGL context is current in this thread", name);
             return -1;
         }
         if (known_properties[i].kind == VALUE_GL) {
@@ -235,7 +247,8 @@ int ocl_context_properties(State *state, PyObject *obj, const char *call, Contex
     if (obj == NULL || obj == Py_None) {
         return 0;
     }
-    PyObject *items = pg_tuple(obj, call, "properties", "(context_properties.NAME, value) tuples", OCL_MAX_CONTEXT_PROPERTIES);
+    PyObject *items = pg_tuple(obj, call, "properties", "(context_properties.NAME, value) tuples",
+                               OCL_MAX_CONTEXT_PROPERTIES);
     int result = items != NULL ? 0 : -1;
     for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++) {
         result = add_property(state, PyTuple_GET_ITEM(items, i), call, out);
@@ -260,7 +273,8 @@ static int add_first_platform(State *state, ContextProperties *properties) {
     if (properties->platform != NULL) {
         return 0;
     }
-    if (properties->shares_gl && ((first = ocl_first_gl_platform(state)) != NULL || PyErr_Occurred())) {
+    if (properties->shares_gl &&
+        ((first = ocl_first_gl_platform(state)) != NULL || PyErr_Occurred())) {
         ocl_context_properties_add(properties, first);
         return first != NULL ? 0 : -1;
     }
@@ -282,13 +296,17 @@ static int need_gl(State *state, const ContextProperties *properties, PyObject *
     return 0;
 }
 
-/* The driver reports errors of its own accord here, from any thread: nothing is done with them, they reach the caller as status. */
+/* The driver reports errors of its own accord here, from any thread: nothing is done with them,
+ * they reach the caller as status. */
 PG_DOC(Context__doc__, "Context", "devices=None, properties=None, dev_type=None, cache_dir=None",
-       "(devices: Sequence[Device] | None = None, properties: Sequence[tuple[int, object]] | None = None, dev_type: int | None = None, "
+       "(devices: Sequence[Device] | None = None, properties: Sequence[tuple[int, object]] | None "
+       "= None, dev_type: int | None = None, "
        "cache_dir: str | None = None)",
        "Devices of one platform that share memory objects and programs.\n\n"
-       "devices: the Devices; or dev_type (device_type.GPU, ...) takes all of that type; with neither, all of the first platform\n"
-       "that has any. properties: [(context_properties.PLATFORM, platform), ...], and to share with OpenGL those that\n"
+       "devices: the Devices; or dev_type (device_type.GPU, ...) takes all of that type; with "
+       "neither, all of the first platform\n"
+       "that has any. properties: [(context_properties.PLATFORM, platform), ...], and to share "
+       "with OpenGL those that\n"
        "tools.get_gl_sharing_context_properties() gives.\n"
        "cache_dir: where Program.build keeps its binaries for this context.\n\n"
        "Raises LogicError or RuntimeError of the driver; ValueError for an empty list.");
@@ -302,8 +320,10 @@ static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject 
     cl_uint n = 0;
     Context *self = NULL;
     State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&Context_args, args, kwargs, a) < 0 || ocl_driver_ready(state) < 0 ||
-        ocl_context_properties(state, a[1], "Context", &properties) < 0 || ocl_as_devices(state, a[0], "Context", &ids, &n, &keep) < 0) {
+    if (state == NULL || pg_args_tuple(&Context_args, args, kwargs, a) < 0 ||
+        ocl_driver_ready(state) < 0 ||
+        ocl_context_properties(state, a[1], "Context", &properties) < 0 ||
+        ocl_as_devices(state, a[0], "Context", &ids, &n, &keep) < 0) {
         return NULL;
     }
     int by_type = a[2] != NULL && a[2] != Py_None;
@@ -312,19 +332,23 @@ static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject 
         goto fail;
     }
     if (keep != NULL && n == 0 && !properties.may_lack_devices) {
-        ocl_reject(state, "Context", CL_INVALID_VALUE, "devices is empty; leave it out to take all devices of a platform");
+        ocl_reject(state, "Context", CL_INVALID_VALUE,
+                   "devices is empty; leave it out to take all devices of a platform");
         goto fail;
     }
     if (by_type && pg_as_u64(a[2], "Context", "dev_type", &dev_type) < 0) {
         goto fail;
     }
     for (cl_uint i = 1; i < n; i++) { /* some drivers follow a foreign handle */
-        if (((Device *)PyTuple_GET_ITEM(keep, i))->platform->id != ((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id) {
-            ocl_reject(state, "Context", CL_INVALID_DEVICE, "the devices belong to different platforms, and a context is of one");
+        if (((Device *)PyTuple_GET_ITEM(keep, i))->platform->id !=
+            ((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id) {
+            ocl_reject(state, "Context", CL_INVALID_DEVICE,
+                       "the devices belong to different platforms, and a context is of one");
             goto fail;
         }
     }
-    cl_uint different = 0; /* the specification ignores a device that is given twice, NVIDIA's driver refuses it */
+    cl_uint different =
+        0; /* the specification ignores a device that is given twice, NVIDIA's driver refuses it */
     for (cl_uint i = 0; i < n; i++) {
         cl_uint k = 0;
         while (k < different && ids[k] != ids[i]) {
@@ -336,7 +360,8 @@ static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject 
     }
     n = different;
     if (n > 0) {
-        ocl_context_properties_add(&properties, ((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id);
+        ocl_context_properties_add(&properties,
+                                   ((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id);
     } else if (keep == NULL && add_first_platform(state, &properties) < 0) {
         goto fail;
     }
@@ -357,7 +382,8 @@ static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject 
         status = CL_SUCCESS;
         Py_BEGIN_ALLOW_THREADS
         if (keep != NULL) {
-            CL_MAKE(self->context, status, clCreateContext, list, n, n > 0 ? ids : NULL, NULL, NULL);
+            CL_MAKE(self->context, status, clCreateContext, list, n, n > 0 ? ids : NULL, NULL,
+                    NULL);
         } else {
             CL_MAKE(self->context, status, clCreateContextFromType, list, dev_type, NULL, NULL);
         }
@@ -402,7 +428,8 @@ static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-static int Context_clear(PyObject *op) { /* devices cannot lead back here; attributes set by the user can */
+static int Context_clear(
+    PyObject *op) { /* devices cannot lead back here; attributes set by the user can */
     Py_CLEAR(((Context *)op)->dict);
     return 0;
 }
@@ -438,14 +465,18 @@ static PyObject *device_list(Context *self) {
 
 /* [(key, value)] with Platform objects, as the constructor takes them. */
 static PyObject *property_list(Context *self, const Info *row) {
-    PyObject *flat = ocl_info(self->state, self, Context_query, "clGetContextInfo", row), *list = flat != NULL ? PyList_New(0) : NULL;
+    PyObject *flat = ocl_info(self->state, self, Context_query, "clGetContextInfo", row),
+             *list = flat != NULL ? PyList_New(0) : NULL;
     for (Py_ssize_t i = 0; list != NULL && i + 1 < PyList_GET_SIZE(flat); i += 2) {
         PyObject *key = PyList_GET_ITEM(flat, i), *value = PyList_GET_ITEM(flat, i + 1);
         long long number = PyLong_AsLongLong(key);
         if (number == 0) {
             break;
         }
-        PyObject *object = number == CL_CONTEXT_PLATFORM ? ocl_platform_wrap(self->state, (cl_platform_id)PyLong_AsVoidPtr(value)) : Py_NewRef(value);
+        PyObject *object =
+            number == CL_CONTEXT_PLATFORM
+                ? ocl_platform_wrap(self->state, (cl_platform_id)PyLong_AsVoidPtr(value))
+                : Py_NewRef(value);
         PyObject *pair = object != NULL ? PyTuple_Pack(2, key, object) : NULL;
         if (pair == NULL || PyList_Append(list, pair) < 0) {
             Py_CLEAR(list);
@@ -460,7 +491,8 @@ static PyObject *property_list(Context *self, const Info *row) {
 static PyObject *Context_get(PyObject *op, void *closure) {
     Context *self = (Context *)op;
     const Info *row = &Context_info[(intptr_t)closure];
-    if (self->context == NULL && ocl_refuse_hollow(self->state, row->name, "context", CL_INVALID_CONTEXT) < 0) {
+    if (self->context == NULL &&
+        ocl_refuse_hollow(self->state, row->name, "context", CL_INVALID_CONTEXT) < 0) {
         return NULL;
     }
     switch (row->param) {
@@ -488,21 +520,26 @@ static PyObject *Context_get_info(PyObject *op, PyObject *param) {
     if (ocl_as_context(((Context *)op)->state, op, "clGetContextInfo") == NULL) {
         return NULL;
     }
-    return ocl_info_by_param(((Context *)op)->state, op, Context_query, "clGetContextInfo", Context_info, ROW_COUNT, param);
+    return ocl_info_by_param(((Context *)op)->state, op, Context_query, "clGetContextInfo",
+                             Context_info, ROW_COUNT, param);
 }
 
 PG_DOC(Context_set_default__doc__, "set_default_device_command_queue", "$self, device, queue",
-       "(device: Device, queue: CommandQueue) -> None", "Make *queue*, an on-device queue, the default of *device* (OpenCL 2.1).");
+       "(device: Device, queue: CommandQueue) -> None",
+       "Make *queue*, an on-device queue, the default of *device* (OpenCL 2.1).");
 static ArgSpec Context_set_default_args = PG_ARGSPEC(Context_set_default__doc__);
 
-static PyObject *Context_set_default(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Context_set_default(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                     PyObject *kwnames) {
     Context *self = (Context *)op;
     PyObject *a[2];
     Device *device;
     Queue *queue;
     const char *call = "clSetDefaultDeviceCommandQueue";
-    if (pg_args(&Context_set_default_args, args, nargs, kwnames, a) < 0 || (device = ocl_as_device(self->state, a[0], call, "device")) == NULL ||
-        (queue = ocl_as_queue(self->state, a[1], call)) == NULL || ocl_need_version(self->state, call, self->version, 210) < 0) {
+    if (pg_args(&Context_set_default_args, args, nargs, kwnames, a) < 0 ||
+        (device = ocl_as_device(self->state, a[0], call, "device")) == NULL ||
+        (queue = ocl_as_queue(self->state, a[1], call)) == NULL ||
+        ocl_need_version(self->state, call, self->version, 210) < 0) {
         return NULL;
     }
     cl_int status = CL_SUCCESS;
@@ -512,7 +549,8 @@ static PyObject *Context_set_default(PyObject *op, PyObject *const *args, Py_ssi
 
 static PyObject *Context_repr(PyObject *op) {
     Context *self = (Context *)op;
-    PyObject *list = device_list(self), *separator = PyUnicode_FromString(", "), *reprs = PyList_New(0), *joined = NULL, *repr = NULL;
+    PyObject *list = device_list(self), *separator = PyUnicode_FromString(", "),
+             *reprs = PyList_New(0), *joined = NULL, *repr = NULL;
     if (list == NULL || separator == NULL || reprs == NULL) {
         goto done;
     }
@@ -536,18 +574,22 @@ done:
     return repr;
 }
 
-PG_DOC(Context_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> Context",
-       "Context of a cl_context that another library gave as an integer; retain=False takes over its reference.\n\n"
+PG_DOC(Context_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+       "(int_ptr_value: int, retain: bool = True) -> Context",
+       "Context of a cl_context that another library gave as an integer; retain=False takes over "
+       "its reference.\n\n"
        "A wrong number cannot be detected.");
 static ArgSpec Context_from_int_ptr_args = PG_ARGSPEC(Context_from_int_ptr__doc__);
 
-static PyObject *Context_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Context_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                      PyObject *kwnames) {
     PyObject *a[2];
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Context_from_int_ptr_args, args, nargs, kwnames, a) < 0 || (retain = pg_as_bool(a[1], 1)) < 0 ||
-        ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "Context.from_int_ptr", &handle) < 0) {
+    if (state == NULL || pg_args(&Context_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
+        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+        ocl_as_handle(state, a[0], "Context.from_int_ptr", &handle) < 0) {
         return NULL;
     }
     return Context_twin(state, (cl_context)handle, retain);
@@ -559,15 +601,21 @@ static PyObject *Context_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignore
 }
 
 static PyMethodDef Context_methods[] = {
-    {"_get_cl_version", Context_get_cl_version, METH_NOARGS, "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds here."},
+    {"_get_cl_version", Context_get_cl_version, METH_NOARGS,
+     "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
+     "here."},
     OCL_NO_PICKLE,
-    {"get_info", Context_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (context_info.NAME)."},
+    {"get_info", Context_get_info, METH_O,
+     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
+     "(context_info.NAME)."},
     {"set_default_device_command_queue", FAST(Context_set_default), Context_set_default__doc__},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Context_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Context_from_int_ptr__doc__},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Context_from_int_ptr,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Context_from_int_ptr__doc__},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Context_getset[] = {
-#define CONTEXT_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Context_get, KIND, #PARAM, unit, text)
+#define CONTEXT_INFO(attr, KIND, PARAM, unit, text) \
+    INFO_GETSET(ROW_##attr, #attr, Context_get, KIND, #PARAM, unit, text)
 #include "info.def"
     OCL_HANDLE_GETSET("cl_context"),
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
@@ -579,18 +627,12 @@ static PyMemberDef Context_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Context_slots[] = {
-    {Py_tp_doc, (void *)Context__doc__},
-    {Py_tp_new, (void *)Context_new},
-    {Py_tp_init, (void *)Context_init},
-    {Py_tp_traverse, (void *)Context_traverse},
-    {Py_tp_clear, (void *)Context_clear},
-    {Py_tp_dealloc, (void *)Context_dealloc},
-    {Py_tp_repr, (void *)Context_repr},
-    OCL_HANDLE_SLOTS,
-    {Py_tp_methods, Context_methods},
-    {Py_tp_getset, Context_getset},
-    {Py_tp_members, Context_members},
-    {0, NULL},
+    {Py_tp_doc, (void *)Context__doc__},  {Py_tp_new, (void *)Context_new},
+    {Py_tp_init, (void *)Context_init},   {Py_tp_traverse, (void *)Context_traverse},
+    {Py_tp_clear, (void *)Context_clear}, {Py_tp_dealloc, (void *)Context_dealloc},
+    {Py_tp_repr, (void *)Context_repr},   OCL_HANDLE_SLOTS,
+    {Py_tp_methods, Context_methods},     {Py_tp_getset, Context_getset},
+    {Py_tp_members, Context_members},     {0, NULL},
 };
 PyType_Spec ocl_Context_spec = {.name = "pygpu.Context",
                                 .basicsize = sizeof(Context),

@@ -15,7 +15,8 @@ cl_int ocl_device_query(void *self, cl_uint param, size_t size, void *value, siz
     cl_int status = CL_SUCCESS;
     cl_device_id id = ((Device *)self)->id;
     CL_CALL(status, clGetDeviceInfo, id, param, size, value, size_ret);
-    if (param == CL_DEVICE_LUID_KHR && status == CL_SUCCESS && value != NULL) { /* where there is none, NVIDIA's driver answers with its stack */
+    if (param == CL_DEVICE_LUID_KHR && status == CL_SUCCESS &&
+        value != NULL) { /* where there is none, NVIDIA's driver answers with its stack */
         cl_bool valid = CL_FALSE;
         CL_CALL(status, clGetDeviceInfo, id, CL_DEVICE_LUID_VALID_KHR, sizeof valid, &valid, NULL);
         if (!valid) {
@@ -25,9 +26,11 @@ cl_int ocl_device_query(void *self, cl_uint param, size_t size, void *value, siz
     return status;
 }
 
-/* Devices that are no parts of others live as long as their driver, so that they can be found by their handle. */
+/* Devices that are no parts of others live as long as their driver, so that they can be found by
+ * their handle. */
 static void remember_root(Device *self) {
-    if (self->version < 120 || ocl_info_number(self, ocl_device_query, CL_DEVICE_PARENT_DEVICE) == 0) {
+    if (self->version < 120 ||
+        ocl_info_number(self, ocl_device_query, CL_DEVICE_PARENT_DEVICE) == 0) {
         ocl_remember((PyObject *)self);
     }
 }
@@ -64,7 +67,8 @@ PyObject *ocl_device_wrap(State *state, cl_device_id id, Platform *platform, int
         }
     }
     char version[256] = "";
-    if (ocl_device_query(self, CL_DEVICE_VERSION, sizeof version - 1, version, NULL) == CL_SUCCESS) {
+    if (ocl_device_query(self, CL_DEVICE_VERSION, sizeof version - 1, version, NULL) ==
+        CL_SUCCESS) {
         self->version = ocl_version_number(version);
     }
     if (!owned) {
@@ -79,15 +83,24 @@ fail:
 const DeviceLimits *ocl_device_limits(Device *self) {
     DeviceLimits *limits = &self->limits;
     if (!limits->known) {
-        limits->max_work_group_size = (size_t)ocl_info_number(self, ocl_device_query, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-        limits->max_work_item_dimensions = (cl_uint)ocl_info_number(self, ocl_device_query, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
-        if (ocl_device_query(self, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof limits->max_work_item_sizes, limits->max_work_item_sizes, NULL) != CL_SUCCESS) {
+        limits->max_work_group_size =
+            (size_t)ocl_info_number(self, ocl_device_query, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+        limits->max_work_item_dimensions =
+            (cl_uint)ocl_info_number(self, ocl_device_query, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
+        if (ocl_device_query(self, CL_DEVICE_MAX_WORK_ITEM_SIZES,
+                             sizeof limits->max_work_item_sizes, limits->max_work_item_sizes,
+                             NULL) != CL_SUCCESS) {
             memset(limits->max_work_item_sizes, 0, sizeof limits->max_work_item_sizes);
         }
         limits->local_mem_size = ocl_info_number(self, ocl_device_query, CL_DEVICE_LOCAL_MEM_SIZE);
-        limits->max_mem_alloc_size = ocl_info_number(self, ocl_device_query, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-        limits->mem_base_addr_align = (cl_uint)ocl_info_number(self, ocl_device_query, CL_DEVICE_MEM_BASE_ADDR_ALIGN);
-        limits->svm_capabilities = self->version >= 200 ? ocl_info_number(self, ocl_device_query, CL_DEVICE_SVM_CAPABILITIES) : 0;
+        limits->max_mem_alloc_size =
+            ocl_info_number(self, ocl_device_query, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+        limits->mem_base_addr_align =
+            (cl_uint)ocl_info_number(self, ocl_device_query, CL_DEVICE_MEM_BASE_ADDR_ALIGN);
+        limits->svm_capabilities =
+            self->version >= 200
+                ? ocl_info_number(self, ocl_device_query, CL_DEVICE_SVM_CAPABILITIES)
+                : 0;
         limits->known = 1;
     }
     return limits;
@@ -100,7 +113,8 @@ int ocl_device_has_extension(Device *self, const char *name) {
     size_t length = strlen(name);
     int found = text != NULL ? 0 : -1;
     for (const char *p = text; p != NULL && !found && (p = strstr(p, name)) != NULL; p += length) {
-        found = (p == text || p[-1] == ' ') && (p[length] == ' ' || p[length] == '\0'); /* a whole word */
+        found = (p == text || p[-1] == ' ') &&
+                (p[length] == ' ' || p[length] == '\0'); /* a whole word */
     }
     Py_XDECREF(extensions);
     return found;
@@ -108,20 +122,24 @@ int ocl_device_has_extension(Device *self, const char *name) {
 
 Device *ocl_as_device(State *state, PyObject *obj, const char *call, const char *name) {
     if (!PyObject_TypeCheck(obj, state->DeviceType)) {
-        PyErr_Format(PyExc_TypeError, "%s: %s must be a Device, not %s", call, name, pg_type_name(obj));
+        PyErr_Format(PyExc_TypeError, "%s: %s must be a Device, not %s", call, name,
+                     pg_type_name(obj));
         return NULL;
     }
     return (Device *)obj;
 }
 
-int ocl_as_devices(State *state, PyObject *obj, const char *call, cl_device_id **out, cl_uint *n, PyObject **keep) {
+int ocl_as_devices(State *state, PyObject *obj, const char *call, cl_device_id **out, cl_uint *n,
+                   PyObject **keep) {
     *out = NULL;
     *n = 0;
     *keep = NULL;
     if (obj == NULL || obj == Py_None) {
         return 0;
     }
-    PyObject *items = PyObject_TypeCheck(obj, state->DeviceType) ? PyTuple_Pack(1, obj) : pg_tuple(obj, call, "devices", "Devices", 1 << 16);
+    PyObject *items = PyObject_TypeCheck(obj, state->DeviceType)
+                          ? PyTuple_Pack(1, obj)
+                          : pg_tuple(obj, call, "devices", "Devices", 1 << 16);
     if (items == NULL) {
         return -1;
     }
@@ -188,13 +206,17 @@ static PyObject *Device_get(PyObject *op, void *closure) {
 }
 
 static PyObject *Device_get_info(PyObject *op, PyObject *param) {
-    return ocl_info_by_param(((Device *)op)->state, op, ocl_device_query, "clGetDeviceInfo", Device_info, ROW_COUNT, param);
+    return ocl_info_by_param(((Device *)op)->state, op, ocl_device_query, "clGetDeviceInfo",
+                             Device_info, ROW_COUNT, param);
 }
 
-PG_DOC(Device_create_sub_devices__doc__, "create_sub_devices", "$self, props, /", "(props: Sequence[int], /) -> list[Device]",
-       "Partition the device (OpenCL 1.2, section 4.3).\n\n"
-       "props: [device_partition_property.EQUALLY, n], [BY_COUNTS, n1, n2, ..., 0] or [BY_AFFINITY_DOMAIN, domain]; the 0 at the\n"
-       "end is added if it is missing. Raises LogicError where the device cannot be partitioned so.");
+PG_DOC(
+    Device_create_sub_devices__doc__, "create_sub_devices", "$self, props, /",
+    "(props: Sequence[int], /) -> list[Device]",
+    "Partition the device (OpenCL 1.2, section 4.3).\n\n"
+    "props: [device_partition_property.EQUALLY, n], [BY_COUNTS, n1, n2, ..., 0] or "
+    "[BY_AFFINITY_DOMAIN, domain]; the 0 at the\n"
+    "end is added if it is missing. Raises LogicError where the device cannot be partitioned so.");
 
 static PyObject *Device_create_sub_devices(PyObject *op, PyObject *props) {
     Device *self = (Device *)op;
@@ -209,12 +231,14 @@ static PyObject *Device_create_sub_devices(PyObject *op, PyObject *props) {
     }
     Py_ssize_t size = PyTuple_GET_SIZE(items);
     if (size == 0 || size > 64) {
-        ocl_reject(self->state, "Device.create_sub_devices", CL_INVALID_VALUE, "props must have 1 to 64 entries, got %zd", size);
+        ocl_reject(self->state, "Device.create_sub_devices", CL_INVALID_VALUE,
+                   "props must have 1 to 64 entries, got %zd", size);
         goto done;
     }
     for (Py_ssize_t i = 0; i < size; i++) {
         int64_t value;
-        if (pg_as_i64(PyTuple_GET_ITEM(items, i), "Device.create_sub_devices", "each of props", &value) < 0) {
+        if (pg_as_i64(PyTuple_GET_ITEM(items, i), "Device.create_sub_devices", "each of props",
+                      &value) < 0) {
             goto done;
         }
         values[i] = (cl_device_partition_property)value;
@@ -223,7 +247,8 @@ static PyObject *Device_create_sub_devices(PyObject *op, PyObject *props) {
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clCreateSubDevices, self->id, values, 0, NULL, &n);
     if (status != CL_SUCCESS || n == 0) {
-        ocl_raise(self->state, "clCreateSubDevices", status != CL_SUCCESS ? status : CL_DEVICE_PARTITION_FAILED);
+        ocl_raise(self->state, "clCreateSubDevices",
+                  status != CL_SUCCESS ? status : CL_DEVICE_PARTITION_FAILED);
         goto done;
     }
     cl_device_id *ids = PyMem_Calloc(n, sizeof *ids);
@@ -232,8 +257,10 @@ static PyObject *Device_create_sub_devices(PyObject *op, PyObject *props) {
         goto done;
     }
     CL_CALL(status, clCreateSubDevices, self->id, values, n, ids, NULL);
-    list = status == CL_SUCCESS ? PyList_New(0) : ocl_raise(self->state, "clCreateSubDevices", status);
-    for (cl_uint i = 0; i < n && status == CL_SUCCESS; i++) { /* every handle finds an owner, or is released */
+    list = status == CL_SUCCESS ? PyList_New(0)
+                                : ocl_raise(self->state, "clCreateSubDevices", status);
+    for (cl_uint i = 0; i < n && status == CL_SUCCESS;
+         i++) { /* every handle finds an owner, or is released */
         PyObject *device = ocl_device_wrap(self->state, ids[i], self->platform, 1);
         if (device == NULL || (list != NULL && PyList_Append(list, device) < 0)) {
             Py_CLEAR(list);
@@ -254,7 +281,8 @@ static PyObject *Device_device_and_host_timer(PyObject *op, PyObject *Py_UNUSED(
         return NULL;
     }
     CL_CALL(status, clGetDeviceAndHostTimer, self->id, &device, &host);
-    return status == CL_SUCCESS ? Py_BuildValue("(KK)", device, host) : ocl_raise(self->state, "clGetDeviceAndHostTimer", status);
+    return status == CL_SUCCESS ? Py_BuildValue("(KK)", device, host)
+                                : ocl_raise(self->state, "clGetDeviceAndHostTimer", status);
 }
 
 static PyObject *Device_host_timer(PyObject *op, PyObject *Py_UNUSED(ignored)) {
@@ -265,7 +293,8 @@ static PyObject *Device_host_timer(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     CL_CALL(status, clGetHostTimer, self->id, &host);
-    return status == CL_SUCCESS ? PyLong_FromUnsignedLongLong(host) : ocl_raise(self->state, "clGetHostTimer", status);
+    return status == CL_SUCCESS ? PyLong_FromUnsignedLongLong(host)
+                                : ocl_raise(self->state, "clGetHostTimer", status);
 }
 
 static PyObject *Device_get_identifier(PyObject *op, void *Py_UNUSED(closure)) {
@@ -285,7 +314,10 @@ static PyObject *Device_get_identifier(PyObject *op, void *Py_UNUSED(closure)) {
 }
 
 static PyObject *Device_get_persistent_unique_id(PyObject *op, void *closure) {
-    if (PyErr_WarnEx(PyExc_DeprecationWarning, "Device.persistent_unique_id is deprecated; use Device.hashable_model_and_version_identifier", 1) < 0) {
+    if (PyErr_WarnEx(PyExc_DeprecationWarning,
+                     "Device.persistent_unique_id is deprecated; use "
+                     "Device.hashable_model_and_version_identifier",
+                     1) < 0) {
         return NULL;
     }
     return Device_get_identifier(op, closure);
@@ -294,10 +326,12 @@ static PyObject *Device_get_persistent_unique_id(PyObject *op, void *closure) {
 static PyObject *Device_repr(PyObject *op) {
     Device *self = (Device *)op;
     PyObject *name = PyObject_GetAttrString(op, "name");
-    PyObject *platform = name != NULL ? PyObject_GetAttrString((PyObject *)self->platform, "name") : NULL;
+    PyObject *platform = name != NULL ? PyObject_GetAttrString((PyObject *)self->platform, "name")
+                                      : NULL;
     PyObject *repr;
     if (platform != NULL) {
-        repr = PyUnicode_FromFormat("<pygpu.Device '%U' on '%U' at %p>", name, platform, (void *)self->id);
+        repr = PyUnicode_FromFormat("<pygpu.Device '%U' on '%U' at %p>", name, platform,
+                                    (void *)self->id);
     } else {
         PyErr_Clear();
         repr = PyUnicode_FromFormat("<pygpu.Device at %p>", (void *)self->id);
@@ -307,25 +341,30 @@ static PyObject *Device_repr(PyObject *op) {
     return repr;
 }
 
-PG_DOC(Device_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> Device",
-       "Device of a cl_device_id that another library gave as an integer; retain=False takes over a sub-device's reference.\n\n"
+PG_DOC(Device_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+       "(int_ptr_value: int, retain: bool = True) -> Device",
+       "Device of a cl_device_id that another library gave as an integer; retain=False takes over "
+       "a sub-device's reference.\n\n"
        "A wrong number cannot be detected.");
 static ArgSpec Device_from_int_ptr_args = PG_ARGSPEC(Device_from_int_ptr__doc__);
 
-static PyObject *Device_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Device_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                     PyObject *kwnames) {
     PyObject *a[2];
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Device_from_int_ptr_args, args, nargs, kwnames, a) < 0 || (retain = pg_as_bool(a[1], 1)) < 0 ||
-        ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "Device.from_int_ptr", &handle) < 0) {
+    if (state == NULL || pg_args(&Device_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
+        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+        ocl_as_handle(state, a[0], "Device.from_int_ptr", &handle) < 0) {
         return NULL;
     }
     PyObject *root = ocl_known(state, state->DeviceType, (void *)handle);
     if (root != NULL) {
         return root;
     }
-    /* Retaining a root device has no effect (OpenCL 1.2, section 4.3), so the object may always own one reference. */
+    /* Retaining a root device has no effect (OpenCL 1.2, section 4.3), so the object may always own
+     * one reference. */
     cl_int status = CL_SUCCESS;
     int counted = cl.clRetainDevice != NULL && cl.clReleaseDevice != NULL;
     if (retain && counted) {
@@ -343,23 +382,34 @@ static PyObject *Device_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored
 }
 
 static PyMethodDef Device_methods[] = {
-    {"_get_cl_version", Device_get_cl_version, METH_NOARGS, "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds here."},
+    {"_get_cl_version", Device_get_cl_version, METH_NOARGS,
+     "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
+     "here."},
     OCL_NO_PICKLE,
-    {"get_info", Device_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (device_info.NAME)."},
+    {"get_info", Device_get_info, METH_O,
+     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
+     "(device_info.NAME)."},
     {"create_sub_devices", Device_create_sub_devices, METH_O, Device_create_sub_devices__doc__},
     {"device_and_host_timer", Device_device_and_host_timer, METH_NOARGS,
-     "device_and_host_timer($self, /)\n--\n\n() -> tuple[int, int]\n\nThe device's and the host's clock, read together [ns] (OpenCL 2.1)."},
-    {"host_timer", Device_host_timer, METH_NOARGS, "host_timer($self, /)\n--\n\n() -> int\n\nThe host's clock as the device sees it [ns] (OpenCL 2.1)."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Device_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Device_from_int_ptr__doc__},
+     "device_and_host_timer($self, /)\n--\n\n() -> tuple[int, int]\n\nThe device's and the host's "
+     "clock, read together [ns] (OpenCL 2.1)."},
+    {"host_timer", Device_host_timer, METH_NOARGS,
+     "host_timer($self, /)\n--\n\n() -> int\n\nThe host's clock as the device sees it [ns] (OpenCL "
+     "2.1)."},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Device_from_int_ptr,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Device_from_int_ptr__doc__},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Device_getset[] = {
-#define DEVICE_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Device_get, KIND, #PARAM, unit, text)
+#define DEVICE_INFO(attr, KIND, PARAM, unit, text) \
+    INFO_GETSET(ROW_##attr, #attr, Device_get, KIND, #PARAM, unit, text)
 #include "info.def"
     OCL_HANDLE_GETSET("cl_device_id"),
     {"hashable_model_and_version_identifier", Device_get_identifier, NULL,
-     "tuple[str, str, int, str, str]: equal for devices of the same model and driver version", NULL},
-    {"persistent_unique_id", Device_get_persistent_unique_id, NULL, "tuple[str, str, int, str, str]: older name of hashable_model_and_version_identifier", NULL},
+     "tuple[str, str, int, str, str]: equal for devices of the same model and driver version",
+     NULL},
+    {"persistent_unique_id", Device_get_persistent_unique_id, NULL,
+     "tuple[str, str, int, str, str]: older name of hashable_model_and_version_identifier", NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -369,7 +419,8 @@ static PyMemberDef Device_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Device_slots[] = {
-    {Py_tp_doc, (void *)"A device that runs kernels. Not made directly; see Platform.get_devices()."},
+    {Py_tp_doc,
+     (void *)"A device that runs kernels. Not made directly; see Platform.get_devices()."},
     {Py_tp_traverse, (void *)Device_traverse},
     {Py_tp_clear, (void *)Device_clear},
     {Py_tp_dealloc, (void *)Device_dealloc},
@@ -383,4 +434,5 @@ static PyType_Slot Device_slots[] = {
 PyType_Spec ocl_Device_spec = {.name = "pygpu.Device",
                                .basicsize = sizeof(Device),
                                .slots = Device_slots,
-                               .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                               .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
+                                        Py_TPFLAGS_DISALLOW_INSTANTIATION};

@@ -1,7 +1,8 @@
 /* driver.c - the OpenCL library: loaded at first use into a table of functions; nothing is linked.
  *
- * Which file to load is decided in pygpu/loader.py; here it is opened, its symbols looked up, and test hooks offered.
- */
+ * Which file to load is decided in pygpu/loader.py; here it is opened, its symbols looked up, and
+ * test hooks
+ * offered. */
 #include "opencl.h"
 
 ClTable cl;
@@ -17,8 +18,12 @@ static const char *const function_names[FN_COUNT] = {
 #include "cl.fn"
 };
 
-int ocl_driver_loaded(void) { return library != NULL; }
-const char *ocl_driver_path(void) { return library_path; }
+int ocl_driver_loaded(void) {
+    return library != NULL;
+}
+const char *ocl_driver_path(void) {
+    return library_path;
+}
 
 int ocl_driver_ready(State *state) {
     if (pg_trap & PG_TRAP_FORKED) { /* set only where the parent had used a driver */
@@ -44,12 +49,14 @@ int ocl_driver_ready(State *state) {
     return 0;
 }
 
-/* Makes a call that returns an address and no status: NULL also where the driver does not have the function or a trap forbids it. */
-#define CL_FIND(out, fn, ...)                                                                                        \
-    do {                                                                                                             \
-        cl_int find_status_ = CL_SUCCESS;                                                                            \
-        int trapped_ = PG_UNLIKELY(pg_trap) && pg_trapped(#fn, &ocl_call_counts[FN_##fn], &find_status_);            \
-        (out) = trapped_ || cl.fn == NULL ? NULL : cl.fn(__VA_ARGS__);                                               \
+/* Makes a call that returns an address and no status: NULL also where the driver does not have the
+ * function or a trap forbids it. */
+#define CL_FIND(out, fn, ...)                                                     \
+    do {                                                                          \
+        cl_int find_status_ = CL_SUCCESS;                                         \
+        int trapped_ = PG_UNLIKELY(pg_trap) &&                                    \
+                       pg_trapped(#fn, &ocl_call_counts[FN_##fn], &find_status_); \
+        (out) = trapped_ || cl.fn == NULL ? NULL : cl.fn(__VA_ARGS__);            \
     } while (0)
 
 void *ocl_extension_function(cl_platform_id platform, const char *name) {
@@ -79,12 +86,15 @@ void ocl_extension_forget(int fn) {
     }
 }
 
-PG_DOC(load_library__doc__, "_load_library", "path, preload=()", "(path: str, preload: Sequence[str] = ()) -> None",
-       "Open the OpenCL library at *path* (after opening *preload* globally) and look its functions up.\n\n"
+PG_DOC(load_library__doc__, "_load_library", "path, preload=()",
+       "(path: str, preload: Sequence[str] = ()) -> None",
+       "Open the OpenCL library at *path* (after opening *preload* globally) and look its "
+       "functions up.\n\n"
        "Raises OSError with the linker's own words.");
 static ArgSpec load_library_args = PG_ARGSPEC(load_library__doc__);
 
-static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames) {
     PyObject *a[2];
     char error[1024] = "";
     if (pg_args(&load_library_args, args, nargs, kwnames, a) < 0) {
@@ -100,16 +110,19 @@ static PyObject *load_library(PyObject *Py_UNUSED(module), PyObject *const *args
             Py_DECREF(preload);
             return NULL;
         }
-        pg_library_open(needed, 1, error, sizeof error); /* if it fails, the library's own failure says more */
+        pg_library_open(needed, 1, error,
+                        sizeof error); /* if it fails, the library's own failure says more */
     }
     Py_DECREF(preload);
-    void *opened = pg_library_load(a[0], sizeof library_path, library != NULL ? "an OpenCL library is loaded already" : NULL);
+    void *opened = pg_library_load(a[0], sizeof library_path,
+                                   library != NULL ? "an OpenCL library is loaded already" : NULL);
     if (opened == NULL) {
         return NULL;
     }
     if (pg_library_symbol(opened, "clGetPlatformIDs") == NULL) {
         pg_library_close(opened);
-        PyErr_SetString(PyExc_OSError, "not an OpenCL library: it has no function clGetPlatformIDs");
+        PyErr_SetString(PyExc_OSError,
+                        "not an OpenCL library: it has no function clGetPlatformIDs");
         return NULL;
     }
     /* Object and function pointers may be exchanged on every system that has dlsym. */
@@ -143,7 +156,8 @@ static PyObject *platform_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
     Py_BEGIN_ALLOW_THREADS
     CL_CALL(status, clGetPlatformIDs, 0, NULL, &n);
     Py_END_ALLOW_THREADS
-    return PyLong_FromUnsignedLong(status == CL_SUCCESS ? n : 0); /* no platform is an error code in most loaders */
+    return PyLong_FromUnsignedLong(
+        status == CL_SUCCESS ? n : 0); /* no platform is an error code in most loaders */
 }
 
 static PyObject *loaded_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
@@ -154,28 +168,38 @@ static PyObject *ensure_library(PyObject *module, PyObject *Py_UNUSED(ignored)) 
     return ocl_driver_ready(PyModule_GetState(module)) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* ---- test hooks --------------------------------------------------------------------------------------------------- */
+/* ---- test hooks ------------------------------------------------------------------------------ */
 
 PG_FAULT_DOC(fault__doc__);
 static ArgSpec fault_args = PG_ARGSPEC(fault__doc__);
 
-static const char *name_of_function(int i) { return function_names[i]; }
-
-static PyObject *fault(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *a[4];
-    return pg_args(&fault_args, args, nargs, kwnames, a) < 0 ? NULL : pg_fault_arm(a, name_of_function, FN_COUNT);
+static const char *name_of_function(int i) {
+    return function_names[i];
 }
 
-static PyObject *fault_hits(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return PyLong_FromLong(pg_fault.hits); }
+static PyObject *fault(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *kwnames) {
+    PyObject *a[4];
+    return pg_args(&fault_args, args, nargs, kwnames, a) < 0
+               ? NULL
+               : pg_fault_arm(a, name_of_function, FN_COUNT);
+}
+
+static PyObject *fault_hits(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return PyLong_FromLong(pg_fault.hits);
+}
 
 PG_DOC(call_counts__doc__, "_call_counts", "reset=False", "(reset: bool = False) -> dict[str, int]",
-       "Calls made of each driver function since counting was reset; the first reset starts it. For tests only.");
+       "Calls made of each driver function since counting was reset; the first reset starts it. "
+       "For tests only.");
 static ArgSpec call_counts_args = PG_ARGSPEC(call_counts__doc__);
 
-static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
     PyObject *a[1];
     int reset;
-    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 || (reset = pg_as_bool(a[0], 0)) < 0) {
+    if (pg_args(&call_counts_args, args, nargs, kwnames, a) < 0 ||
+        (reset = pg_as_bool(a[0], 0)) < 0) {
         return NULL;
     }
     PyObject *counts = pg_counts(ocl_call_counts, name_of_function, FN_COUNT, 0);
@@ -187,7 +211,8 @@ static PyObject *call_counts(PyObject *Py_UNUSED(module), PyObject *const *args,
 }
 
 static const char *name_of_kind(int i) {
-    static const char *const kinds[LIVE_KINDS] = {"device", "context", "queue", "mem", "sampler", "program", "kernel", "event", "svm"};
+    static const char *const kinds[LIVE_KINDS] = {"device",  "context", "queue", "mem", "sampler",
+                                                  "program", "kernel",  "event", "svm"};
     return kinds[i];
 }
 
@@ -195,7 +220,9 @@ static PyObject *user_events_pending(PyObject *Py_UNUSED(module), PyObject *Py_U
     return PyLong_FromLong(ocl_user_events_pending());
 }
 
-static PyObject *handle_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) { return pg_counts(ocl_live, name_of_kind, LIVE_KINDS, 1); }
+static PyObject *handle_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return pg_counts(ocl_live, name_of_kind, LIVE_KINDS, 1);
+}
 
 static PyObject *kept_events(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     return PyLong_FromSize_t(ocl_events_kept());
@@ -216,7 +243,8 @@ static PyObject *functions(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(igno
 static PyObject *set_array_type(PyObject *module, PyObject *type) {
     State *state = PyModule_GetState(module);
     if (!PyType_Check(type)) {
-        return PyErr_Format(PyExc_TypeError, "_set_array_type: a type is needed, not %s", pg_type_name(type));
+        return PyErr_Format(PyExc_TypeError, "_set_array_type: a type is needed, not %s",
+                            pg_type_name(type));
     }
     Py_XSETREF(state->array_type, Py_NewRef(type));
     Py_RETURN_NONE;

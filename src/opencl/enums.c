@@ -1,4 +1,5 @@
-/* enums.c - the constant classes (mem_flags, device_type, ...) as data; pygpu/constants.py makes the classes. */
+/* enums.c - the constant classes (mem_flags, device_type, ...) as data; pygpu/constants.py makes
+ * the classes. */
 #include "opencl.h"
 
 typedef struct {
@@ -10,7 +11,7 @@ typedef struct {
 } EnumRow;
 
 static const EnumRow rows[] = {
-#define ENUM_CLASS(name, bits, doc) {#name, NULL, doc, sizeof bits > 1, 0},
+#define ENUM_CLASS(name, bits, doc)  {#name, NULL, doc, sizeof bits > 1, 0},
 #define ENUM(name, member, constant) {#name, #member, NULL, 0, (long long)(constant)},
 #include "enums.def"
 };
@@ -22,11 +23,16 @@ static PyObject *constants(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(igno
         int failed;
         if (row->member == NULL) {
             Py_XSETREF(members, PyDict_New());
-            PyObject *entry = members != NULL ? Py_BuildValue("(szOO)", row->cls, row->doc, row->bits ? Py_True : Py_False, members) : NULL;
+            PyObject *entry = members != NULL
+                                  ? Py_BuildValue("(szOO)", row->cls, row->doc,
+                                                  row->bits ? Py_True : Py_False, members)
+                                  : NULL;
             failed = entry == NULL || PyList_Append(list, entry) < 0;
             Py_XDECREF(entry);
         } else {
-            PyObject *value = row->value < 0 ? PyLong_FromLongLong(row->value) : PyLong_FromUnsignedLongLong((unsigned long long)row->value);
+            PyObject *value = row->value < 0
+                                  ? PyLong_FromLongLong(row->value)
+                                  : PyLong_FromUnsignedLongLong((unsigned long long)row->value);
             failed = value == NULL || PyDict_SetItemString(members, row->member, value) < 0;
             Py_XDECREF(value);
         }
@@ -39,6 +45,8 @@ static PyObject *constants(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(igno
 }
 
 PyMethodDef ocl_enum_functions[] = {
-    {"_constants", constants, METH_NOARGS, "_constants()\n--\n\n() -> list[tuple[str, str, bool, dict[str, int]]]\n\nName, doc, whether flags, members."},
+    {"_constants", constants, METH_NOARGS,
+     "_constants()\n--\n\n() -> list[tuple[str, str, bool, dict[str, int]]]\n\nName, doc, whether "
+     "flags, members."},
     {NULL, NULL, 0, NULL},
 };

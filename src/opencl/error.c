@@ -45,13 +45,19 @@ const char *ocl_status_name(cl_int status) {
 }
 
 /* twin: "ValueError" or "TypeError" to make the class one that is that builtin too, or "". */
-static PyObject *raise_error(State *state, const char *routine, cl_int status, const char *twin, PyObject *extra) {
+static PyObject *raise_error(State *state, const char *routine, cl_int status, const char *twin,
+                             PyObject *extra) {
     const StatusRow *row = find_row(status);
-    const char *kind = row != NULL ? row->kind : status <= -30 ? "LogicError" : status < 0 ? "RuntimeError" : "Error";
+    const char *kind = row != NULL     ? row->kind
+                       : status <= -30 ? "LogicError"
+                       : status < 0    ? "RuntimeError"
+                                       : "Error";
     char unknown[40];
     (void)PyOS_snprintf(unknown, sizeof unknown, "UNKNOWN_STATUS (%d)", (int)status);
-    cl_int code = status == PG_STATUS_MISSING || status == PG_STATUS_FORKED ? CL_INVALID_OPERATION : status;
-    const char *hint = row != NULL && (extra == NULL || status == PG_STATUS_FORKED) ? row->hint : "";
+    cl_int code = status == PG_STATUS_MISSING || status == PG_STATUS_FORKED ? CL_INVALID_OPERATION
+                                                                            : status;
+    const char *hint = row != NULL && (extra == NULL || status == PG_STATUS_FORKED) ? row->hint
+                                                                                    : "";
     if (*twin != '\0') {
         hint = "";
     }
@@ -65,13 +71,24 @@ static PyObject *raise_error(State *state, const char *routine, cl_int status, c
     return NULL;
 }
 
-PyObject *ocl_raise(State *state, const char *routine, cl_int status) { return raise_error(state, routine, status, "", NULL); }
+PyObject *ocl_raise(State *state, const char *routine, cl_int status) {
+    return raise_error(state, routine, status, "", NULL);
+}
 
-#define RAISE_FORMATTED(twin) PG_FORMATTED(extra, raise_error(state, routine, status, twin, extra), NULL)
+#define RAISE_FORMATTED(twin) \
+    PG_FORMATTED(extra, raise_error(state, routine, status, twin, extra), NULL)
 
-PyObject *ocl_raise_with(State *state, const char *routine, cl_int status, const char *format, ...) { RAISE_FORMATTED(""); }
-PyObject *ocl_reject(State *state, const char *routine, cl_int status, const char *format, ...) { RAISE_FORMATTED("ValueError"); }
-PyObject *ocl_reject_type(State *state, const char *routine, cl_int status, const char *format, ...) { RAISE_FORMATTED("TypeError"); }
+PyObject *ocl_raise_with(State *state, const char *routine, cl_int status, const char *format,
+                         ...) {
+    RAISE_FORMATTED("");
+}
+PyObject *ocl_reject(State *state, const char *routine, cl_int status, const char *format, ...) {
+    RAISE_FORMATTED("ValueError");
+}
+PyObject *ocl_reject_type(State *state, const char *routine, cl_int status, const char *format,
+                          ...) {
+    RAISE_FORMATTED("TypeError");
+}
 
 PyObject *ocl_raise_ended(State *state, const char *routine, cl_int exec) {
     const StatusRow *row = find_row(exec);
@@ -82,7 +99,8 @@ PyObject *ocl_raise_ended(State *state, const char *routine, cl_int exec) {
 }
 
 int ocl_is_out_of_memory(cl_int status) {
-    return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES || status == CL_OUT_OF_HOST_MEMORY;
+    return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
+           status == CL_OUT_OF_HOST_MEMORY;
 }
 
 int ocl_retry(State *state, cl_int status, int *tries) {
@@ -99,7 +117,8 @@ int ocl_need_version(State *state, const char *routine, int version, int needed)
     if (version >= needed) {
         return 0;
     }
-    ocl_raise_with(state, routine, CL_INVALID_OPERATION, "needs OpenCL %d.%d, and this device or platform has %d.%d", needed / 100,
+    ocl_raise_with(state, routine, CL_INVALID_OPERATION,
+                   "needs OpenCL %d.%d, and this device or platform has %d.%d", needed / 100,
                    needed % 100 / 10, version / 100, version % 100 / 10);
     return -1;
 }

@@ -27,29 +27,36 @@ static cl_int Event_query(void *self, cl_uint param, size_t size, void *value, s
         return CL_INVALID_EVENT;
     }
     CL_CALL(status, clGetEventInfo, ((Event *)self)->event, param, size, value, size_ret);
-    if (failed != 0 && param == CL_EVENT_COMMAND_EXECUTION_STATUS && status == CL_SUCCESS && size >= sizeof failed && value != NULL) {
+    if (failed != 0 && param == CL_EVENT_COMMAND_EXECUTION_STATUS && status == CL_SUCCESS &&
+        size >= sizeof failed && value != NULL) {
         memcpy(value, &failed, sizeof failed);
     }
     return status;
 }
 
-static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
+static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void *value,
+                                    size_t *size_ret) {
     cl_int status = CL_SUCCESS;
     if (PG_UNLIKELY(((Event *)self)->event == NULL)) {
         return CL_INVALID_EVENT;
     }
     CL_CALL(status, clGetEventProfilingInfo, ((Event *)self)->event, param, size, value, size_ret);
-    if (PG_UNLIKELY(ocl_polls) && status == CL_SUCCESS && value != NULL) { /* NVIDIA's driver has times of commands that are not done, too: wrong ones */
+    if (PG_UNLIKELY(ocl_polls) && status == CL_SUCCESS &&
+        value !=
+            NULL) { /* NVIDIA's driver has times of commands that are not done, too: wrong ones */
         cl_int exec = CL_COMPLETE;
-        CL_CALL(status, clGetEventInfo, ((Event *)self)->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
-        status = status == CL_SUCCESS && exec > CL_COMPLETE ? CL_PROFILING_INFO_NOT_AVAILABLE : status;
+        CL_CALL(status, clGetEventInfo, ((Event *)self)->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                sizeof exec, &exec, NULL);
+        status = status == CL_SUCCESS && exec > CL_COMPLETE ? CL_PROFILING_INFO_NOT_AVAILABLE
+                                                            : status;
     }
     return status;
 }
 
 int ocl_events_keep_context;
 
-/* Memory of Events that are gone, for the next ones: most programs make one for each command, and drop it at once. */
+/* Memory of Events that are gone, for the next ones: most programs make one for each command, and
+ * drop it at once. */
 #if defined(Py_GIL_DISABLED) || defined(Py_TRACE_REFS) || defined(__SANITIZE_ADDRESS__)
 #define MAX_SPARE 0
 #else
@@ -117,7 +124,9 @@ PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, 
 }
 
 int ocl_event_is_made(const Event *self, const char *call) {
-    return PG_UNLIKELY(self->event == NULL) ? ocl_refuse_hollow(self->state, call, "event", CL_INVALID_EVENT) : 0;
+    return PG_UNLIKELY(self->event == NULL)
+               ? ocl_refuse_hollow(self->state, call, "event", CL_INVALID_EVENT)
+               : 0;
 }
 
 void ocl_event_dealloc(PyObject *op) {
@@ -148,20 +157,25 @@ void ocl_event_dealloc(PyObject *op) {
 }
 
 static PyObject *Event_get(PyObject *op, void *closure) {
-    return ocl_info(((Event *)op)->state, op, Event_query, "clGetEventInfo", &Event_info[(intptr_t)closure]);
+    return ocl_info(((Event *)op)->state, op, Event_query, "clGetEventInfo",
+                    &Event_info[(intptr_t)closure]);
 }
 
 static PyObject *Event_get_info(PyObject *op, PyObject *param) {
-    return ocl_info_by_param(((Event *)op)->state, op, Event_query, "clGetEventInfo", Event_info, ROW_COUNT, param);
+    return ocl_info_by_param(((Event *)op)->state, op, Event_query, "clGetEventInfo", Event_info,
+                             ROW_COUNT, param);
 }
 
 static PyObject *Event_get_profiling_info(PyObject *op, PyObject *param) {
-    return ocl_info_by_param(((Event *)op)->state, op, Event_query_profiling, "clGetEventProfilingInfo", Profiling_info, PROFILING_ROW_COUNT, param);
+    return ocl_info_by_param(((Event *)op)->state, op, Event_query_profiling,
+                             "clGetEventProfilingInfo", Profiling_info, PROFILING_ROW_COUNT, param);
 }
 
 static PyObject *Event_wait(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Event *self = (Event *)op;
-    if (ocl_event_is_made(self, "clWaitForEvents") < 0 || ocl_wait(self->state, self->event, "clWaitForEvents", NULL) < 0 || ocl_event_check(self, "clWaitForEvents") < 0) {
+    if (ocl_event_is_made(self, "clWaitForEvents") < 0 ||
+        ocl_wait(self->state, self->event, "clWaitForEvents", NULL) < 0 ||
+        ocl_event_check(self, "clWaitForEvents") < 0) {
         return NULL;
     }
     if (self->ward_or_dict != NULL && PyObject_TypeCheck(op, self->state->NannyEventType)) {
@@ -170,30 +184,41 @@ static PyObject *Event_wait(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-PG_DOC(Event_set_callback__doc__, "set_callback", "$self, type, callback, /", "(type: int, callback: Callable[[int], object], /) -> None",
-       "Call *callback*(status) when the command reaches the state *type* (command_execution_status.COMPLETE, ...).\n\n"
-       "It runs in a thread of pygpu. Its exceptions go to sys.unraisablehook. A status below 0 is the error of a failed command.");
+PG_DOC(Event_set_callback__doc__, "set_callback", "$self, type, callback, /",
+       "(type: int, callback: Callable[[int], object], /) -> None",
+       "Call *callback*(status) when the command reaches the state *type* "
+       "(command_execution_status.COMPLETE, ...).\n\n"
+       "It runs in a thread of pygpu. Its exceptions go to sys.unraisablehook. A status below 0 is "
+       "the error of a failed command.");
 
 static PyObject *Event_set_callback(PyObject *op, PyObject *const *args, Py_ssize_t nargs) {
     Event *self = (Event *)op;
     int64_t at;
     if (nargs != 2) {
-        return PyErr_Format(PyExc_TypeError, "Event.set_callback: takes a status and a callable, got %zd arguments", nargs);
+        return PyErr_Format(PyExc_TypeError,
+                            "Event.set_callback: takes a status and a callable, got %zd arguments",
+                            nargs);
     }
     if (pg_as_i64(args[0], "Event.set_callback", "type", &at) < 0) {
         return NULL;
     }
     if (!PyCallable_Check(args[1])) {
-        return PyErr_Format(PyExc_TypeError, "Event.set_callback: callback must be callable, not %s", pg_type_name(args[1]));
+        return PyErr_Format(PyExc_TypeError,
+                            "Event.set_callback: callback must be callable, not %s",
+                            pg_type_name(args[1]));
     }
     if (ocl_event_is_made(self, "Event.set_callback") < 0) {
         return NULL;
     }
     if (at < CL_COMPLETE || at > CL_SUBMITTED) {
-        return ocl_reject(self->state, "Event.set_callback", CL_INVALID_VALUE, "type must be COMPLETE, RUNNING or SUBMITTED, got %lld", (long long)at);
+        return ocl_reject(self->state, "Event.set_callback", CL_INVALID_VALUE,
+                          "type must be COMPLETE, RUNNING or SUBMITTED, got %lld", (long long)at);
     }
-    cl_int exec = CL_QUEUED, status = Event_query(self, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
-    cl_int failed = status == CL_SUCCESS && exec < 0 ? exec : 0; /* PoCL would call with COMPLETE for what has failed before */
+    cl_int exec = CL_QUEUED,
+           status = Event_query(self, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
+    cl_int failed = status == CL_SUCCESS && exec < 0
+                        ? exec
+                        : 0; /* PoCL would call with COMPLETE for what has failed before */
     return ocl_add_callback(self->state, self->event, (cl_int)at, args[1], failed, self->gates) < 0
                ? NULL
                : Py_NewRef(Py_None);
@@ -208,18 +233,22 @@ static PyObject *Event_get_profile(PyObject *op, void *Py_UNUSED(closure)) {
     return (PyObject *)profile;
 }
 
-PG_DOC(Event_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> Event",
-       "Event of a cl_event that another library gave as an integer; retain=False takes over its reference.\n\n"
+PG_DOC(Event_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+       "(int_ptr_value: int, retain: bool = True) -> Event",
+       "Event of a cl_event that another library gave as an integer; retain=False takes over its "
+       "reference.\n\n"
        "A wrong number cannot be detected.");
 static ArgSpec Event_from_int_ptr_args = PG_ARGSPEC(Event_from_int_ptr__doc__);
 
-static PyObject *Event_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Event_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                    PyObject *kwnames) {
     PyObject *a[2];
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Event_from_int_ptr_args, args, nargs, kwnames, a) < 0 || (retain = pg_as_bool(a[1], 1)) < 0 ||
-        ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "Event.from_int_ptr", &handle) < 0) {
+    if (state == NULL || pg_args(&Event_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
+        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+        ocl_as_handle(state, a[0], "Event.from_int_ptr", &handle) < 0) {
         return NULL;
     }
     cl_event event = (cl_event)handle;
@@ -229,25 +258,34 @@ static PyObject *Event_from_int_ptr(PyObject *type, PyObject *const *args, Py_ss
     if (status == CL_SUCCESS && retain) {
         CL_CALL(status, clRetainEvent, event);
     }
-    return status == CL_SUCCESS ? ocl_event_new(state, event, context) : ocl_raise(state, "clRetainEvent", status);
+    return status == CL_SUCCESS ? ocl_event_new(state, event, context)
+                                : ocl_raise(state, "clRetainEvent", status);
 }
 
 static PyMethodDef Event_methods[] = {
     OCL_NO_PICKLE,
     {"wait", Event_wait, METH_NOARGS,
-     "wait($self, /)\n--\n\n() -> None\n\nWait until the command is done. Other threads run meanwhile; Ctrl-C interrupts. Raises if the command failed."},
-    {"set_callback", (PyCFunction)(void (*)(void))Event_set_callback, METH_FASTCALL, Event_set_callback__doc__},
-    {"get_info", Event_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (event_info.NAME)."},
+     "wait($self, /)\n--\n\n() -> None\n\nWait until the command is done. Other threads run "
+     "meanwhile; Ctrl-C interrupts. Raises if the command failed."},
+    {"set_callback", (PyCFunction)(void (*)(void))Event_set_callback, METH_FASTCALL,
+     Event_set_callback__doc__},
+    {"get_info", Event_get_info, METH_O,
+     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
+     "(event_info.NAME)."},
     {"get_profiling_info", Event_get_profiling_info, METH_O,
-     "get_profiling_info($self, param, /)\n--\n\n(param: int, /) -> int\n\nA time by number (profiling_info.NAME) [ns]."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Event_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Event_from_int_ptr__doc__},
+     "get_profiling_info($self, param, /)\n--\n\n(param: int, /) -> int\n\nA time by number "
+     "(profiling_info.NAME) [ns]."},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Event_from_int_ptr,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Event_from_int_ptr__doc__},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Event_getset[] = {
-#define EVENT_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Event_get, KIND, #PARAM, unit, text)
+#define EVENT_INFO(attr, KIND, PARAM, unit, text) \
+    INFO_GETSET(ROW_##attr, #attr, Event_get, KIND, #PARAM, unit, text)
 #include "info.def"
     OCL_HANDLE_GETSET("cl_event"),
-    {"profile", Event_get_profile, NULL, "_Profile: times of the command, if the queue has PROFILING_ENABLE", NULL},
+    {"profile", Event_get_profile, NULL,
+     "_Profile: times of the command, if the queue has PROFILING_ENABLE", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef Event_members[] = {
@@ -255,7 +293,8 @@ static PyMemberDef Event_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Event_slots[] = {
-    {Py_tp_doc, (void *)"A command on its way: waited for, timed, or given to other commands as wait_for."},
+    {Py_tp_doc,
+     (void *)"A command on its way: waited for, timed, or given to other commands as wait_for."},
     {Py_tp_dealloc, (void *)ocl_event_dealloc},
     OCL_HANDLE_SLOTS,
     {Py_tp_methods, Event_methods},
@@ -263,13 +302,15 @@ static PyType_Slot Event_slots[] = {
     {Py_tp_members, Event_members},
     {0, NULL},
 };
-/* Not tracked by the garbage collector: an event is made for every command and refers to nothing that could refer back. */
+/* Not tracked by the garbage collector: an event is made for every command and refers to nothing
+ * that could refer back. */
 PyType_Spec ocl_Event_spec = {.name = "pygpu.Event",
                               .basicsize = sizeof(Event),
                               .slots = Event_slots,
-                              .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                              .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE |
+                                       Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
-/* ---- NannyEvent ------------------------------------------------------------------------------------------------------ */
+/* ---- NannyEvent ------------------------------------------------------------------------------ */
 
 static PyObject *NannyEvent_get_ward(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     PyObject *ward = ((Event *)op)->ward_or_dict;
@@ -278,19 +319,24 @@ static PyObject *NannyEvent_get_ward(PyObject *op, PyObject *Py_UNUSED(ignored))
 
 static PyMethodDef NannyEvent_methods[] = {
     {"get_ward", NannyEvent_get_ward, METH_NOARGS,
-     "get_ward($self, /)\n--\n\n() -> object\n\nThe host object of the command, or None once wait() has returned."},
+     "get_ward($self, /)\n--\n\n() -> object\n\nThe host object of the command, or None once "
+     "wait() has returned."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot NannyEvent_slots[] = {
-    {Py_tp_doc, (void *)"The Event of a copy to or from host memory. The memory is kept until the copy is done, even if this object is dropped."},
+    {Py_tp_doc, (void *)"The Event of a copy to or from host memory. The memory is kept until the "
+                        "copy is done, even if this object is dropped."},
     {Py_tp_dealloc, (void *)ocl_event_dealloc},
     {Py_tp_methods, NannyEvent_methods},
     {0, NULL},
 };
-PyType_Spec ocl_NannyEvent_spec = {
-    .name = "pygpu.NannyEvent", .basicsize = sizeof(Event), .slots = NannyEvent_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+PyType_Spec ocl_NannyEvent_spec = {.name = "pygpu.NannyEvent",
+                                   .basicsize = sizeof(Event),
+                                   .slots = NannyEvent_slots,
+                                   .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE |
+                                            Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
-/* ---- Profile ------------------------------------------------------------------------------------------------------------ */
+/* ---- Profile --------------------------------------------------------------------------------- */
 
 static void Profile_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
@@ -301,16 +347,19 @@ static void Profile_dealloc(PyObject *op) {
 
 static PyObject *Profile_get(PyObject *op, void *closure) {
     Event *event = ((Profile *)op)->event;
-    return ocl_info(event->state, event, Event_query_profiling, "clGetEventProfilingInfo", &Profiling_info[(intptr_t)closure]);
+    return ocl_info(event->state, event, Event_query_profiling, "clGetEventProfilingInfo",
+                    &Profiling_info[(intptr_t)closure]);
 }
 
 static PyGetSetDef Profile_getset[] = {
-#define PROFILING_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(PROFILING_ROW_##attr, #attr, Profile_get, KIND, #PARAM, unit, text)
+#define PROFILING_INFO(attr, KIND, PARAM, unit, text) \
+    INFO_GETSET(PROFILING_ROW_##attr, #attr, Profile_get, KIND, #PARAM, unit, text)
 #include "info.def"
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-/* Old programs write profile.END; PyOpenCL takes that, with a warning. Only a name that is none costs the search. */
+/* Old programs write profile.END; PyOpenCL takes that, with a warning. Only a name that is none
+ * costs the search. */
 static PyObject *Profile_getattro(PyObject *op, PyObject *name) {
     PyObject *value = PyObject_GenericGetAttr(op, name), *type, *error, *traceback;
     if (value != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) {
@@ -322,7 +371,9 @@ static PyObject *Profile_getattro(PyObject *op, PyObject *name) {
     for (const PyGetSetDef *row = Profile_getset; text != NULL && row->name != NULL; row++) {
         if (PyOS_stricmp(text, row->name) == 0) {
             Py_XDECREF(type), Py_XDECREF(error), Py_XDECREF(traceback);
-            return PyErr_WarnFormat(PyExc_DeprecationWarning, 1, "Event.profile.%U is deprecated; use Event.profile.%s", name, row->name) < 0
+            return PyErr_WarnFormat(PyExc_DeprecationWarning, 1,
+                                    "Event.profile.%U is deprecated; use Event.profile.%s", name,
+                                    row->name) < 0
                        ? NULL
                        : row->get(op, row->closure);
         }
@@ -332,16 +383,19 @@ static PyObject *Profile_getattro(PyObject *op, PyObject *name) {
 }
 
 static PyType_Slot Profile_slots[] = {
-    {Py_tp_doc, (void *)"Times of a command [ns]; their differences have a meaning, their zero has none."},
+    {Py_tp_doc,
+     (void *)"Times of a command [ns]; their differences have a meaning, their zero has none."},
     {Py_tp_dealloc, (void *)Profile_dealloc},
     {Py_tp_getattro, (void *)Profile_getattro},
     {Py_tp_getset, Profile_getset},
     {0, NULL},
 };
-PyType_Spec ocl_Profile_spec = {
-    .name = "pygpu._Profile", .basicsize = sizeof(Profile), .slots = Profile_slots, .flags = OCL_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+PyType_Spec ocl_Profile_spec = {.name = "pygpu._Profile",
+                                .basicsize = sizeof(Profile),
+                                .slots = Profile_slots,
+                                .flags = OCL_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
-/* ---- functions ------------------------------------------------------------------------------------------------------------ */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static PyObject *wait_for_events(PyObject *module, PyObject *events) {
     State *state = PyModule_GetState(module);
@@ -350,7 +404,8 @@ static PyObject *wait_for_events(PyObject *module, PyObject *events) {
     if (ocl_wait_list(state, events, "wait_for_events", NULL, &list) < 0) {
         return NULL;
     }
-    /* One after the other waits no longer than all at once; but a failure must not hide that others are still running. */
+    /* One after the other waits no longer than all at once; but a failure must not hide that others
+     * are still running. */
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     for (cl_uint i = 0; i < list.n; i++) {
         int interrupted = 0;
@@ -380,6 +435,7 @@ done:
 
 PyMethodDef ocl_event_functions[] = {
     {"wait_for_events", wait_for_events, METH_O,
-     "wait_for_events(events, /)\n--\n\n(events: Sequence[Event], /) -> None\n\nWait until all the events are done; an empty list returns at once."},
+     "wait_for_events(events, /)\n--\n\n(events: Sequence[Event], /) -> None\n\nWait until all the "
+     "events are done; an empty list returns at once."},
     {NULL, NULL, 0, NULL},
 };

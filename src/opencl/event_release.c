@@ -9,8 +9,8 @@
  * these are done. They may be waiting for another user event, or for their turn; so failed events
  * are kept until there is no such event and all queues were known to be idle once. A program that
  * never finishes its queues keeps the last FAILED_MOST / 2 and more. They are not released at once
- * then: PoCL's threads may still be at them, and one process in five aborted.
- */
+ * then: PoCL's threads may still be at them, and one process in five
+ * aborted. */
 #include "blocking.h"
 
 #define FAILED_KEPT 1024 /* not worth looking for */
@@ -22,21 +22,31 @@ typedef struct {
 } EventList;
 
 static EventList aside, failed; /* failed: the oldest first */
-static size_t failed_done; /* so many of them, the oldest, have no command before them that is not done */
+static size_t
+    failed_done; /* so many of them, the oldest, have no command before them that is not done */
 static unsigned failures;
 
-void ocl_event_failures_seen(void) { failures++; }
-unsigned ocl_event_failures(void) { return failures; }
+void ocl_event_failures_seen(void) {
+    failures++;
+}
+unsigned ocl_event_failures(void) {
+    return failures;
+}
 
-void ocl_event_queues_idle(void) { failed_done = failed.n; }
+void ocl_event_queues_idle(void) {
+    failed_done = failed.n;
+}
 
 static cl_int execution_status(cl_event event) {
     cl_int exec = CL_QUEUED, status = CL_SUCCESS;
-    CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
+    CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec,
+            NULL);
     return status == CL_SUCCESS ? exec : CL_QUEUED;
 }
 
-static int is_done(cl_event event) { return execution_status(event) <= CL_COMPLETE; }
+static int is_done(cl_event event) {
+    return execution_status(event) <= CL_COMPLETE;
+}
 
 static void release_now(cl_event event) {
     cl_int status = CL_SUCCESS;
@@ -65,8 +75,11 @@ static void release(cl_event event) {
         return;
     }
     failed.events[failed.n++] = event;
-    if (failed.n >= 2 * FAILED_KEPT && ocl_user_events_pending() == 0) { /* many at once, so that moving the rest costs little */
-        size_t n = failed.n >= FAILED_MOST ? FAILED_MOST / 2 : failed_done >= FAILED_KEPT ? failed_done : 0;
+    if (failed.n >= 2 * FAILED_KEPT &&
+        ocl_user_events_pending() == 0) { /* many at once, so that moving the rest costs little */
+        size_t n = failed.n >= FAILED_MOST      ? FAILED_MOST / 2
+                   : failed_done >= FAILED_KEPT ? failed_done
+                                                : 0;
         for (size_t i = 0; i < n; i++) {
             release_now(failed.events[i]);
         }
@@ -78,7 +91,9 @@ static void release(cl_event event) {
     }
 }
 
-size_t ocl_events_kept(void) { return aside.n + failed.n; }
+size_t ocl_events_kept(void) {
+    return aside.n + failed.n;
+}
 
 /* Releases what can be: everything, or what is done. */
 static void tidy(int everything) {

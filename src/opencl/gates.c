@@ -9,8 +9,8 @@
  * complete, and runs what waits for it.
  *
  * Either way each Event knows the user events that it is behind, and answers with their failure.
- * GIL held throughout.
- */
+ * GIL held
+ * throughout. */
 #include "gates.h"
 
 static int wanted_always; /* for tests: whatever the driver */

@@ -41,8 +41,8 @@ static inline Gates *ocl_gates_share(Gates *self) {
     }
     return self;
 }
-cl_int
-ocl_gates_failed(const Gates *self); /* how the first that failed did, or 0; self may be NULL */
+cl_int ocl_gates_failed(
+    const Gates *self); /* how the first that failed did, or 0; self may be NULL */
 int ocl_gates_check(State *state, const Gates *self,
                     const char *routine); /* 0, or -1 with an exception if one failed */
 /* Sets list->gates for a command of queue, from the events of its tuple and from what the queue's

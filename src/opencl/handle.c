@@ -1,4 +1,5 @@
-/* handle.c - what objects with a driver's handle share: equality, hash, int_ptr, from_int_ptr's number. */
+/* handle.c - what objects with a driver's handle share: equality, hash, int_ptr, from_int_ptr's
+ * number. */
 #include "opencl.h"
 
 int ocl_as_handle(State *state, PyObject *obj, const char *call, size_t *out) {
@@ -7,7 +8,8 @@ int ocl_as_handle(State *state, PyObject *obj, const char *call, size_t *out) {
         return -1;
     }
     if (value == 0 || value > UINTPTR_MAX) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "int_ptr_value = %llu is not a handle", (unsigned long long)value);
+        ocl_reject(state, call, CL_INVALID_VALUE, "int_ptr_value = %llu is not a handle",
+                   (unsigned long long)value);
         return -1;
     }
     *out = (size_t)value;
@@ -22,12 +24,14 @@ Py_hash_t ocl_handle_hash(PyObject *op) {
 PyObject *ocl_handle_int_ptr(PyObject *op, void *Py_UNUSED(closure)) {
     OclHandle *self = (OclHandle *)op;
     if (self->handle == NULL) {
-        return ocl_reject(self->state, pg_type_name(op), CL_INVALID_VALUE, "the object was released and has no handle any more");
+        return ocl_reject(self->state, pg_type_name(op), CL_INVALID_VALUE,
+                          "the object was released and has no handle any more");
     }
     return PyLong_FromVoidPtr(self->handle);
 }
 
-/* Whether it is an object of one of our types that are compared so. Its own class may have a method instead. */
+/* Whether it is an object of one of our types that are compared so. Its own class may have a method
+ * instead. */
 int ocl_compares_by(PyObject *op, richcmpfunc compare) {
     PyTypeObject *type = Py_TYPE(op);
     while (type != NULL && type->tp_richcompare != compare) {
@@ -37,7 +41,8 @@ int ocl_compares_by(PyObject *op, richcmpfunc compare) {
 }
 
 PyObject *ocl_handle_compare(PyObject *op, PyObject *other, int how) {
-    /* Objects of two kinds may meet here: their handles are addresses of different live things, so never equal. */
+    /* Objects of two kinds may meet here: their handles are addresses of different live things, so
+     * never equal. */
     if ((how != Py_EQ && how != Py_NE) || !ocl_compares_by(other, ocl_handle_compare)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
@@ -47,5 +52,8 @@ PyObject *ocl_handle_compare(PyObject *op, PyObject *other, int how) {
 }
 
 PyObject *ocl_refuse_pickle(PyObject *op, PyObject *Py_UNUSED(protocol)) {
-    return PyErr_Format(PyExc_TypeError, "cannot pickle or copy a '%s': it belongs to a driver in this process; pass what it is made from instead", Py_TYPE(op)->tp_name);
+    return PyErr_Format(PyExc_TypeError,
+                        "cannot pickle or copy a '%s': it belongs to a driver in this process; "
+                        "pass what it is made from instead",
+                        Py_TYPE(op)->tp_name);
 }

@@ -1,12 +1,14 @@
-/* hold.c - keeping an object until the commands so far on a queue are done, without waiting for them.
+/* hold.c - keeping an object until the commands so far on a queue are done, without waiting for
+ * them.
  *
- * The driver's callback drops the object's ticket, and that ends it. But there may be no memory for a ticket, and a marker may
- * fail. Such are looked at by the dispatcher, and whenever there is work here. Those that failed get another marker: that one
- * command failed does not mean that those before it are done.
- */
+ * The driver's callback drops the object's ticket, and that ends it. But there may be no memory for
+ * a ticket, and a marker may fail. Such are looked at by the dispatcher, and whenever there is work
+ * here. Those that failed get another marker: that one command failed does not mean that those
+ * before it are
+ * done. */
 #include "opencl.h"
 
-#define TICKET_NAME "pygpu.ticket"
+#define TICKET_NAME  "pygpu.ticket"
 #define LOOK_SECONDS 0.01 /* not at every allocation: there may be many to look at */
 
 typedef struct Held {
@@ -14,7 +16,8 @@ typedef struct Held {
     PyObject *object;
     Queue *queue;
     cl_event event;       /* of the marker; NULL: none */
-    struct Held **ticket; /* memory of the capsule that the event holds, which points back here or to nothing */
+    struct Held **ticket; /* memory of the capsule that the event holds, which points back here or
+                             to nothing */
     unsigned round;       /* of the last look at it */
     int busy;             /* its marker is being enqueued, perhaps without the GIL */
 } Held;
@@ -61,7 +64,8 @@ static void Held_end(Held *self) {
 /* CL_COMPLETE, CL_QUEUED (on its way, or not known) or an error. */
 static cl_int outcome(cl_event event) {
     cl_int exec = CL_QUEUED, status = CL_SUCCESS;
-    CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
+    CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec,
+            NULL);
     return status != CL_SUCCESS || exec > CL_COMPLETE ? CL_QUEUED : exec;
 }
 
@@ -78,7 +82,8 @@ static void drop_ticket(PyObject *capsule) {
     }
 }
 
-/* Has the driver call back when the commands so far are done. May end self. A status if no marker could be enqueued. */
+/* Has the driver call back when the commands so far are done. May end self. A status if no marker
+ * could be enqueued. */
 static cl_int Held_watch(Held *self) {
     cl_event event = NULL;
     self->busy = 1;

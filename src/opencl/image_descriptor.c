@@ -1,4 +1,5 @@
-/* image_descriptor.c - ImageDescriptor: the kind and extents of an image to be made, as clCreateImage takes them. */
+/* image_descriptor.c - ImageDescriptor: the kind and extents of an image to be made, as
+ * clCreateImage takes them. */
 #include "hollow.h"
 #include "image.h"
 
@@ -20,8 +21,11 @@ static PyObject *ImageDescriptor_construct(PyTypeObject *type, PyObject *args, P
     return (PyObject *)self;
 }
 
-static int always_made(const ImageDescriptor *Py_UNUSED(self)) { return 1; } /* it has nothing but what is assigned */
-OCL_MADE_BY_INIT_IF(ImageDescriptor, ImageDescriptor, ImageDescriptorType, always_made, sizeof(ImageDescriptor), NULL)
+static int always_made(const ImageDescriptor *Py_UNUSED(self)) {
+    return 1;
+} /* it has nothing but what is assigned */
+OCL_MADE_BY_INIT_IF(ImageDescriptor, ImageDescriptor, ImageDescriptorType, always_made,
+                    sizeof(ImageDescriptor), NULL)
 
 static int ImageDescriptor_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(op));
@@ -67,7 +71,8 @@ static PyObject *ImageDescriptor_get_uint(PyObject *op, void *closure) {
 
 static int ImageDescriptor_set_uint(PyObject *op, PyObject *value, void *closure) {
     cl_uint number;
-    if (deleted(value, uint_name(closure)) || pg_as_u32(value, "ImageDescriptor", uint_name(closure), &number) < 0) {
+    if (deleted(value, uint_name(closure)) ||
+        pg_as_u32(value, "ImageDescriptor", uint_name(closure), &number) < 0) {
         return -1;
     }
     *(cl_uint *)(void *)((char *)op + (intptr_t)closure) = number;
@@ -95,11 +100,13 @@ static int ImageDescriptor_set_shape(PyObject *op, PyObject *value, void *Py_UNU
     ImageDescriptor *self = (ImageDescriptor *)op;
     size_t shape[3] = {1, 1, 1};
     int n;
-    if (deleted(value, "shape") || (n = pg_as_sizes(value, "ImageDescriptor", "shape", shape, 3)) < 0) {
+    if (deleted(value, "shape") ||
+        (n = pg_as_sizes(value, "ImageDescriptor", "shape", shape, 3)) < 0) {
         return -1;
     }
     if (n == 0) {
-        ocl_reject(self->state, "ImageDescriptor", CL_INVALID_VALUE, "shape is empty; it is (width,), (width, height) or (width, height, depth)");
+        ocl_reject(self->state, "ImageDescriptor", CL_INVALID_VALUE,
+                   "shape is empty; it is (width,), (width, height) or (width, height, depth)");
         return -1;
     }
     self->n_shape = n;
@@ -113,13 +120,16 @@ static PyObject *ImageDescriptor_get_array_size(PyObject *op, void *Py_UNUSED(cl
     if (self->has_array_size || self->n_shape == 0) {
         return PyLong_FromSize_t(self->array_size);
     }
-    return PyLong_FromSize_t(self->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && self->n_shape == 2 ? self->shape[1] : self->shape[2]);
+    return PyLong_FromSize_t(self->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && self->n_shape == 2
+                                 ? self->shape[1]
+                                 : self->shape[2]);
 }
 
 static int ImageDescriptor_set_array_size(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
     ImageDescriptor *self = (ImageDescriptor *)op;
     size_t size;
-    if (deleted(value, "array_size") || pg_as_size(value, "ImageDescriptor", "array_size", &size) < 0) {
+    if (deleted(value, "array_size") ||
+        pg_as_size(value, "ImageDescriptor", "array_size", &size) < 0) {
         return -1;
     }
     self->array_size = size;
@@ -134,7 +144,8 @@ static PyObject *ImageDescriptor_get_pitches(PyObject *op, void *Py_UNUSED(closu
 
 static int ImageDescriptor_set_pitches(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
     size_t pitches[2] = {0, 0};
-    if (deleted(value, "pitches") || (value != Py_None && pg_as_sizes(value, "ImageDescriptor", "pitches", pitches, 2) < 0)) {
+    if (deleted(value, "pitches") ||
+        (value != Py_None && pg_as_sizes(value, "ImageDescriptor", "pitches", pitches, 2) < 0)) {
         return -1;
     }
     memcpy(((ImageDescriptor *)op)->pitches, pitches, sizeof pitches);
@@ -149,7 +160,9 @@ static PyObject *ImageDescriptor_get_buffer(PyObject *op, void *Py_UNUSED(closur
 static int ImageDescriptor_set_buffer(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
     ImageDescriptor *self = (ImageDescriptor *)op;
     Memory *buffer = NULL;
-    if (deleted(value, "buffer") || (value != Py_None && (buffer = ocl_as_memory(self->state, value, "ImageDescriptor", "buffer", NULL)) == NULL)) {
+    if (deleted(value, "buffer") ||
+        (value != Py_None &&
+         (buffer = ocl_as_memory(self->state, value, "ImageDescriptor", "buffer", NULL)) == NULL)) {
         return -1;
     }
     Py_XSETREF(self->buffer, (Memory *)Py_XNewRef(buffer));
@@ -157,18 +170,25 @@ static int ImageDescriptor_set_buffer(PyObject *op, PyObject *value, void *Py_UN
 }
 
 static PyGetSetDef ImageDescriptor_getset[] = {
-    {"image_type", ImageDescriptor_get_uint, ImageDescriptor_set_uint, "int: kind of image, of mem_object_type",
-     (void *)offsetof(ImageDescriptor, type)},
+    {"image_type", ImageDescriptor_get_uint, ImageDescriptor_set_uint,
+     "int: kind of image, of mem_object_type", (void *)offsetof(ImageDescriptor, type)},
     {"shape", ImageDescriptor_get_shape, ImageDescriptor_set_shape,
-     "tuple[int, ...]: width, height, depth [pixels] as far as the kind has them; for an array of images their number comes last. None until set",
+     "tuple[int, ...]: width, height, depth [pixels] as far as the kind has them; for an array of "
+     "images their number comes last. None until set",
      NULL},
     {"array_size", ImageDescriptor_get_array_size, ImageDescriptor_set_array_size,
-     "int: number of images in an array, if the shape does not say; setting the shape forgets it", NULL},
+     "int: number of images in an array, if the shape does not say; setting the shape forgets it",
+     NULL},
     {"pitches", ImageDescriptor_get_pitches, ImageDescriptor_set_pitches,
-     "tuple[int, int]: distance between rows and between slices in host memory [bytes]; 0 for none but the pixels", NULL},
-    {"num_mip_levels", ImageDescriptor_get_uint, ImageDescriptor_set_uint, "int: mip levels; 0 without", (void *)offsetof(ImageDescriptor, num_mip_levels)},
-    {"num_samples", ImageDescriptor_get_uint, ImageDescriptor_set_uint, "int: samples of a pixel; 0 without", (void *)offsetof(ImageDescriptor, num_samples)},
-    {"buffer", ImageDescriptor_get_buffer, ImageDescriptor_set_buffer, "Buffer | None: memory that the image shall share", NULL},
+     "tuple[int, int]: distance between rows and between slices in host memory [bytes]; 0 for none "
+     "but the pixels",
+     NULL},
+    {"num_mip_levels", ImageDescriptor_get_uint, ImageDescriptor_set_uint,
+     "int: mip levels; 0 without", (void *)offsetof(ImageDescriptor, num_mip_levels)},
+    {"num_samples", ImageDescriptor_get_uint, ImageDescriptor_set_uint,
+     "int: samples of a pixel; 0 without", (void *)offsetof(ImageDescriptor, num_samples)},
+    {"buffer", ImageDescriptor_get_buffer, ImageDescriptor_set_buffer,
+     "Buffer | None: memory that the image shall share", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot ImageDescriptor_slots[] = {
@@ -184,4 +204,5 @@ static PyType_Slot ImageDescriptor_slots[] = {
 PyType_Spec ocl_ImageDescriptor_spec = {.name = "pygpu.ImageDescriptor",
                                         .basicsize = sizeof(ImageDescriptor),
                                         .slots = ImageDescriptor_slots,
-                                        .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};
+                                        .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC |
+                                                 Py_TPFLAGS_BASETYPE};

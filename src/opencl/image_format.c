@@ -9,11 +9,26 @@ typedef struct {
 } OrderRow;
 
 static const OrderRow orders[] = {
-    {CL_R, "R", 1},         {CL_A, "A", 1},         {CL_INTENSITY, "INTENSITY", 1}, {CL_LUMINANCE, "LUMINANCE", 1},
-    {CL_DEPTH, "DEPTH", 1}, {CL_RG, "RG", 2},       {CL_RA, "RA", 2},               {CL_Rx, "Rx", 2},
-    {CL_RGB, "RGB", 3},     {CL_RGx, "RGx", 3},     {CL_sRGB, "sRGB", 3},           {CL_RGBA, "RGBA", 4},
-    {CL_BGRA, "BGRA", 4},   {CL_ARGB, "ARGB", 4},   {CL_ABGR, "ABGR", 4},           {CL_RGBx, "RGBx", 4},
-    {CL_sRGBx, "sRGBx", 4}, {CL_sRGBA, "sRGBA", 4}, {CL_sBGRA, "sBGRA", 4},         {CL_DEPTH_STENCIL, "DEPTH_STENCIL", 2},
+    {CL_R, "R", 1},
+    {CL_A, "A", 1},
+    {CL_INTENSITY, "INTENSITY", 1},
+    {CL_LUMINANCE, "LUMINANCE", 1},
+    {CL_DEPTH, "DEPTH", 1},
+    {CL_RG, "RG", 2},
+    {CL_RA, "RA", 2},
+    {CL_Rx, "Rx", 2},
+    {CL_RGB, "RGB", 3},
+    {CL_RGx, "RGx", 3},
+    {CL_sRGB, "sRGB", 3},
+    {CL_RGBA, "RGBA", 4},
+    {CL_BGRA, "BGRA", 4},
+    {CL_ARGB, "ARGB", 4},
+    {CL_ABGR, "ABGR", 4},
+    {CL_RGBx, "RGBx", 4},
+    {CL_sRGBx, "sRGBx", 4},
+    {CL_sRGBA, "sRGBA", 4},
+    {CL_sBGRA, "sBGRA", 4},
+    {CL_DEPTH_STENCIL, "DEPTH_STENCIL", 2},
 };
 
 typedef struct {
@@ -92,7 +107,8 @@ const char *ocl_image_kind(cl_mem_object_type type) {
 int ocl_need_images(State *state, const char *call, Context *context) {
     for (Py_ssize_t i = 0; i < context->n_devices; i++) {
         cl_bool has = CL_FALSE;
-        cl_int status = ocl_device_query(context->devices[i], CL_DEVICE_IMAGE_SUPPORT, sizeof has, &has, NULL);
+        cl_int status =
+            ocl_device_query(context->devices[i], CL_DEVICE_IMAGE_SUPPORT, sizeof has, &has, NULL);
         if (status != CL_SUCCESS) {
             ocl_raise(state, "clGetDeviceInfo", status);
             return -1;
@@ -101,11 +117,13 @@ int ocl_need_images(State *state, const char *call, Context *context) {
             return 0;
         }
     }
-    ocl_reject(state, call, CL_INVALID_OPERATION, "no device of the context has images (Device.image_support)");
+    ocl_reject(state, call, CL_INVALID_OPERATION,
+               "no device of the context has images (Device.image_support)");
     return -1;
 }
 
-int ocl_image_formats(State *state, Context *context, cl_mem_flags flags, cl_mem_object_type type, cl_image_format **out, cl_uint *n) {
+int ocl_image_formats(State *state, Context *context, cl_mem_flags flags, cl_mem_object_type type,
+                      cl_image_format **out, cl_uint *n) {
     cl_uint count = 0, returned = 0;
     cl_int status = CL_SUCCESS;
     *out = NULL;
@@ -117,7 +135,8 @@ int ocl_image_formats(State *state, Context *context, cl_mem_flags flags, cl_mem
             PyErr_NoMemory();
             return -1;
         }
-        CL_CALL(status, clGetSupportedImageFormats, context->context, flags, type, count, *out, &returned);
+        CL_CALL(status, clGetSupportedImageFormats, context->context, flags, type, count, *out,
+                &returned);
     }
     if (status != CL_SUCCESS) {
         PyMem_Free(*out);
@@ -129,11 +148,12 @@ int ocl_image_formats(State *state, Context *context, cl_mem_flags flags, cl_mem
     return 0;
 }
 
-/* ---- ImageFormat ------------------------------------------------------------------------------------------------------- */
+/* ---- ImageFormat ----------------------------------------------------------------------------- */
 
 PG_DOC(ImageFormat__doc__, "ImageFormat", "order, type", "(order: int, type: int)",
        "The channels of a pixel (of channel_order) and how each is stored (of channel_type).\n\n"
-       "Equal formats are equal and have one hash. Which ones a device has: get_supported_image_formats().");
+       "Equal formats are equal and have one hash. Which ones a device has: "
+       "get_supported_image_formats().");
 static ArgSpec ImageFormat_args = PG_ARGSPEC(ImageFormat__doc__);
 
 static PyObject *format_new(PyTypeObject *type, State *state, cl_image_format format) {
@@ -145,7 +165,9 @@ static PyObject *format_new(PyTypeObject *type, State *state, cl_image_format fo
     return (PyObject *)self;
 }
 
-PyObject *ocl_image_format_new(State *state, cl_image_format format) { return format_new(state->ImageFormatType, state, format); }
+PyObject *ocl_image_format_new(State *state, cl_image_format format) {
+    return format_new(state->ImageFormatType, state, format);
+}
 
 static PyObject *ImageFormat_make(PyTypeObject *type, PyObject *const *a) {
     cl_image_format format;
@@ -158,9 +180,14 @@ static PyObject *ImageFormat_make(PyTypeObject *type, PyObject *const *a) {
 }
 PG_NEW_BY(ImageFormat, ocl_image_format, 2)
 
-static int is_made(const ImageFormat *self) { return self->format.image_channel_order != 0; }
-static void moved(PyObject *op, PyObject *made) { ((ImageFormat *)op)->format = ((ImageFormat *)made)->format; }
-OCL_MADE_BY_INIT_IF(ImageFormat, ImageFormat, ImageFormatType, is_made, sizeof(OclObject), moved) /* no weak references: moved() takes it all */
+static int is_made(const ImageFormat *self) {
+    return self->format.image_channel_order != 0;
+}
+static void moved(PyObject *op, PyObject *made) {
+    ((ImageFormat *)op)->format = ((ImageFormat *)made)->format;
+}
+OCL_MADE_BY_INIT_IF(ImageFormat, ImageFormat, ImageFormatType, is_made, sizeof(OclObject),
+                    moved) /* no weak references: moved() takes it all */
 
 static void ImageFormat_dealloc(PyObject *op) {
     PyTypeObject *type = Py_TYPE(op);
@@ -173,28 +200,36 @@ static PyObject *ImageFormat_repr(PyObject *op) {
     const OrderRow *order = find_order(format.image_channel_order);
     const TypeRow *type = find_type(format.image_channel_data_type);
     char order_text[48], type_text[48];
-    PyOS_snprintf(order_text, sizeof order_text, "<unknown channel order 0x%x>", (unsigned)format.image_channel_order);
-    PyOS_snprintf(type_text, sizeof type_text, "<unknown channel data type 0x%x>", (unsigned)format.image_channel_data_type);
-    return PyUnicode_FromFormat("ImageFormat(%s, %s)", order != NULL ? order->name : order_text, type != NULL ? type->name : type_text);
+    PyOS_snprintf(order_text, sizeof order_text, "<unknown channel order 0x%x>",
+                  (unsigned)format.image_channel_order);
+    PyOS_snprintf(type_text, sizeof type_text, "<unknown channel data type 0x%x>",
+                  (unsigned)format.image_channel_data_type);
+    return PyUnicode_FromFormat("ImageFormat(%s, %s)", order != NULL ? order->name : order_text,
+                                type != NULL ? type->name : type_text);
 }
 
 static Py_hash_t ImageFormat_hash(PyObject *op) {
     cl_image_format format = ((ImageFormat *)op)->format;
-    return (Py_hash_t)(((uint64_t)format.image_channel_order << 16 ^ format.image_channel_data_type) & (uint64_t)PY_SSIZE_T_MAX);
+    return (
+        Py_hash_t)(((uint64_t)format.image_channel_order << 16 ^ format.image_channel_data_type) &
+                   (uint64_t)PY_SSIZE_T_MAX);
 }
 
 static PyObject *ImageFormat_compare(PyObject *op, PyObject *other, int how) {
-    if ((how != Py_EQ && how != Py_NE) || !PyObject_TypeCheck(other, ((ImageFormat *)op)->state->ImageFormatType)) {
+    if ((how != Py_EQ && how != Py_NE) ||
+        !PyObject_TypeCheck(other, ((ImageFormat *)op)->state->ImageFormatType)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
     cl_image_format a = ((ImageFormat *)op)->format, b = ((ImageFormat *)other)->format;
-    int equal = a.image_channel_order == b.image_channel_order && a.image_channel_data_type == b.image_channel_data_type;
+    int equal = a.image_channel_order == b.image_channel_order &&
+                a.image_channel_data_type == b.image_channel_data_type;
     return PyBool_FromLong(equal == (how == Py_EQ));
 }
 
 static PyObject *ImageFormat_reduce(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     cl_image_format format = ((ImageFormat *)op)->format;
-    return Py_BuildValue("O(II)", (PyObject *)Py_TYPE(op), (unsigned)format.image_channel_order, (unsigned)format.image_channel_data_type);
+    return Py_BuildValue("O(II)", (PyObject *)Py_TYPE(op), (unsigned)format.image_channel_order,
+                         (unsigned)format.image_channel_data_type);
 }
 
 /* closure: 0 the order, 1 the type */
@@ -203,7 +238,9 @@ static cl_uint *member(PyObject *op, void *closure) {
     return closure == NULL ? &format->image_channel_order : &format->image_channel_data_type;
 }
 
-static PyObject *ImageFormat_get(PyObject *op, void *closure) { return PyLong_FromUnsignedLong(*member(op, closure)); }
+static PyObject *ImageFormat_get(PyObject *op, void *closure) {
+    return PyLong_FromUnsignedLong(*member(op, closure));
+}
 
 static int ImageFormat_set(PyObject *op, PyObject *value, void *closure) {
     const char *name = closure == NULL ? "channel_order" : "channel_data_type";
@@ -221,13 +258,16 @@ static int ImageFormat_set(PyObject *op, PyObject *value, void *closure) {
 
 /* Raises what channel_count, dtype_size and itemsize have in common. */
 static PyObject *unknown(ImageFormat *self, const char *call) {
-    return ocl_raise_with(self->state, call, CL_INVALID_VALUE, "%R is not a format that pygpu knows; an image tells its element_size", (PyObject *)self);
+    return ocl_raise_with(self->state, call, CL_INVALID_VALUE,
+                          "%R is not a format that pygpu knows; an image tells its element_size",
+                          (PyObject *)self);
 }
 
 static PyObject *ImageFormat_get_channel_count(PyObject *op, void *Py_UNUSED(closure)) {
     ImageFormat *self = (ImageFormat *)op;
     const OrderRow *order = find_order(self->format.image_channel_order);
-    return order != NULL ? PyLong_FromLong(order->count) : unknown(self, "ImageFormat.channel_count");
+    return order != NULL ? PyLong_FromLong(order->count)
+                         : unknown(self, "ImageFormat.channel_count");
 }
 
 static PyObject *ImageFormat_get_dtype_size(PyObject *op, void *Py_UNUSED(closure)) {
@@ -243,14 +283,19 @@ static PyObject *ImageFormat_get_itemsize(PyObject *op, void *Py_UNUSED(closure)
 }
 
 static PyMethodDef ImageFormat_methods[] = {
-    {"__reduce__", ImageFormat_reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\n() -> tuple[type, tuple[int, int]]\n\nFor copy and pickle."},
+    {"__reduce__", ImageFormat_reduce, METH_NOARGS,
+     "__reduce__($self, /)\n--\n\n() -> tuple[type, tuple[int, int]]\n\nFor copy and pickle."},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef ImageFormat_getset[] = {
-    {"channel_order", ImageFormat_get, ImageFormat_set, "int: which channels in which order, of channel_order", NULL},
-    {"channel_data_type", ImageFormat_get, ImageFormat_set, "int: how a channel is stored, of channel_type", (void *)1},
-    {"channel_count", ImageFormat_get_channel_count, NULL, "int: channels of a pixel in memory", NULL},
-    {"dtype_size", ImageFormat_get_dtype_size, NULL, "int: size of a channel, or of the pixel if its channels are packed [bytes]", NULL},
+    {"channel_order", ImageFormat_get, ImageFormat_set,
+     "int: which channels in which order, of channel_order", NULL},
+    {"channel_data_type", ImageFormat_get, ImageFormat_set,
+     "int: how a channel is stored, of channel_type", (void *)1},
+    {"channel_count", ImageFormat_get_channel_count, NULL, "int: channels of a pixel in memory",
+     NULL},
+    {"dtype_size", ImageFormat_get_dtype_size, NULL,
+     "int: size of a channel, or of the pixel if its channels are packed [bytes]", NULL},
     {"itemsize", ImageFormat_get_itemsize, NULL, "int: size of a pixel [bytes]", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -266,5 +311,7 @@ static PyType_Slot ImageFormat_slots[] = {
     {Py_tp_getset, ImageFormat_getset},
     {0, NULL},
 };
-PyType_Spec ocl_ImageFormat_spec = {
-    .name = "pygpu.ImageFormat", .basicsize = sizeof(ImageFormat), .slots = ImageFormat_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+PyType_Spec ocl_ImageFormat_spec = {.name = "pygpu.ImageFormat",
+                                    .basicsize = sizeof(ImageFormat),
+                                    .slots = ImageFormat_slots,
+                                    .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};

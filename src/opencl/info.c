@@ -1,12 +1,14 @@
 /* info.c - answers of the driver's clGet*Info functions as Python objects.
  *
- * A driver's answer is not trusted: memory is zeroed first, the size that came back decides how much of it is read.
- */
+ * A driver's answer is not trusted: memory is zeroed first, the size that came back decides how
+ * much of it is
+ * read. */
 #include "opencl.h"
 
 #define LOCAL_BYTES 256
 
-/* Reads an unsigned little- or big-endian integer of 1, 2, 4 or 8 bytes; the width is what the driver returned. */
+/* Reads an unsigned little- or big-endian integer of 1, 2, 4 or 8 bytes; the width is what the
+ * driver returned. */
 static cl_ulong read_unsigned(const unsigned char *bytes, size_t size) {
     if (size >= 8) {
         cl_ulong value;
@@ -61,7 +63,8 @@ static PyObject *name_versions(State *state, const unsigned char *bytes, size_t 
         PyObject *item = PyStructSequence_New((PyTypeObject *)state->NameVersion);
         if (item != NULL) {
             PyStructSequence_SetItem(item, 0, PyLong_FromUnsignedLong(row.version));
-            PyStructSequence_SetItem(item, 1, PyUnicode_DecodeUTF8(row.name, (Py_ssize_t)strlen(row.name), "replace"));
+            PyStructSequence_SetItem(
+                item, 1, PyUnicode_DecodeUTF8(row.name, (Py_ssize_t)strlen(row.name), "replace"));
         }
         if (item == NULL || PyErr_Occurred() || PyList_Append(list, item) < 0) {
             Py_CLEAR(list);
@@ -145,13 +148,15 @@ static PyObject *convert(State *state, InfoKind kind, const unsigned char *bytes
         cl_device_topology_amd topology;
         memset(&topology, 0, sizeof topology);
         memcpy(&topology, bytes, size < sizeof topology ? size : sizeof topology);
-        return Py_BuildValue("(iii)", topology.pcie.bus & 0xff, topology.pcie.device & 0xff, topology.pcie.function & 0xff);
+        return Py_BuildValue("(iii)", topology.pcie.bus & 0xff, topology.pcie.device & 0xff,
+                             topology.pcie.function & 0xff);
     }
     case INFO_PCI_BUS: {
         cl_device_pci_bus_info_khr bus;
         memset(&bus, 0, sizeof bus);
         memcpy(&bus, bytes, size < sizeof bus ? size : sizeof bus);
-        return Py_BuildValue("(IIII)", bus.pci_domain, bus.pci_bus, bus.pci_device, bus.pci_function);
+        return Py_BuildValue("(IIII)", bus.pci_domain, bus.pci_bus, bus.pci_device,
+                             bus.pci_function);
     }
     case INFO_PROGRAM:
     case INFO_IMAGE_FORMAT:
@@ -184,7 +189,8 @@ static int is_short(InfoKind kind) {
     }
 }
 
-PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routine, const Info *row) {
+PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routine,
+                   const Info *row) {
     size_t size = 0;
     cl_int status;
     if (is_short(row->kind) && !PG_UNLIKELY(pg_trap)) {
@@ -199,7 +205,8 @@ PyObject *ocl_info(State *state, void *self, InfoQuery query, const char *routin
     if (status != CL_SUCCESS) {
         return ocl_raise_with(state, routine, status, "%s is not offered here", row->name);
     }
-    unsigned char local[LOCAL_BYTES + 8], *bytes = local; /* 8: a driver that under-reports by a few bytes */
+    unsigned char local[LOCAL_BYTES + 8],
+        *bytes = local; /* 8: a driver that under-reports by a few bytes */
     if (size > LOCAL_BYTES) {
         bytes = size < (size_t)PY_SSIZE_T_MAX - 8 ? PyMem_Malloc(size + 8) : NULL;
         if (bytes == NULL) {
@@ -236,7 +243,8 @@ static const Info *find_row(const Info *rows, size_t n, cl_uint param) {
     return NULL;
 }
 
-PyObject *ocl_info_by_param(State *state, void *self, InfoQuery query, const char *routine, const Info *rows, size_t n, PyObject *param) {
+PyObject *ocl_info_by_param(State *state, void *self, InfoQuery query, const char *routine,
+                            const Info *rows, size_t n, PyObject *param) {
     cl_uint number;
     if (pg_as_u32(param, routine, "param", &number) < 0) {
         return NULL;
@@ -250,7 +258,8 @@ PyObject *ocl_info_by_param(State *state, void *self, InfoQuery query, const cha
     Info unknown = {name, INFO_BYTES, number};
     PyObject *answer = ocl_info(state, self, query, routine, &unknown);
     if (answer != NULL && (PyBytes_GET_SIZE(answer) == 4 || PyBytes_GET_SIZE(answer) == 8)) {
-        cl_ulong value = read_unsigned((const unsigned char *)PyBytes_AS_STRING(answer), (size_t)PyBytes_GET_SIZE(answer));
+        cl_ulong value = read_unsigned((const unsigned char *)PyBytes_AS_STRING(answer),
+                                       (size_t)PyBytes_GET_SIZE(answer));
         Py_SETREF(answer, PyLong_FromUnsignedLongLong(value));
     }
     return answer;

@@ -1,14 +1,18 @@
-/* kernel_args.c - Python objects as kernel arguments: converted by the kernel's own types, and checked. */
+/* kernel_args.c - Python objects as kernel arguments: converted by the kernel's own types, and
+ * checked. */
 #include "kernel.h"
 #include "array/array.h"
 
-/* ---- errors ----------------------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 int kernel_refuse(Kernel *self, cl_uint i, const char *format, ...) {
     PyObject *declaration = self->slots[i].declaration;
-    PG_FORMATTED(what, ocl_reject_type(self->state, "Kernel.set_arg", CL_INVALID_VALUE, "when processing arg#%u (1-based) of kernel '%U'%s%V%s: %U",
-                                       (unsigned)(i + 1), self->name, declaration != NULL ? ", '" : "", declaration, "", declaration != NULL ? "'" : "",
-                                       what), -1);
+    PG_FORMATTED(what,
+                 ocl_reject_type(self->state, "Kernel.set_arg", CL_INVALID_VALUE,
+                                 "when processing arg#%u (1-based) of kernel '%U'%s%V%s: %U",
+                                 (unsigned)(i + 1), self->name, declaration != NULL ? ", '" : "",
+                                 declaration, "", declaration != NULL ? "'" : "", what),
+                 -1);
 }
 
 static int refuse_range(Kernel *self, cl_uint i, PyObject *arg) {
@@ -17,20 +21,23 @@ static int refuse_range(Kernel *self, cl_uint i, PyObject *arg) {
     if (text == NULL) {
         PyErr_Clear();
     }
-    PyErr_Format(PyExc_OverflowError, "kernel '%U', arg#%u (1-based)%s%V%s: %V does not fit", self->name, (unsigned)(i + 1),
-                 declaration != NULL ? ", '" : "", declaration, "", declaration != NULL ? "'" : "", text, "the number");
+    PyErr_Format(PyExc_OverflowError, "kernel '%U', arg#%u (1-based)%s%V%s: %V does not fit",
+                 self->name, (unsigned)(i + 1), declaration != NULL ? ", '" : "", declaration, "",
+                 declaration != NULL ? "'" : "", text, "the number");
     Py_XDECREF(text);
     return -1;
 }
 
 PyObject *kernel_raise_set(Kernel *self, cl_uint i, const char *routine, cl_int status) {
     PyObject *declaration = self->slots[i].declaration;
-    return ocl_raise_with(self->state, routine, status, "when processing arg#%u (1-based) of kernel '%U'%s%V%s%s", (unsigned)(i + 1), self->name,
-                          declaration != NULL ? ", '" : "", declaration, "", declaration != NULL ? "'" : "",
+    return ocl_raise_with(self->state, routine, status,
+                          "when processing arg#%u (1-based) of kernel '%U'%s%V%s%s",
+                          (unsigned)(i + 1), self->name, declaration != NULL ? ", '" : "",
+                          declaration, "", declaration != NULL ? "'" : "",
                           status == CL_INVALID_ARG_SIZE ? ": the value has another size" : "");
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static int store_integer(Kernel *self, cl_uint i, PyObject *arg, cl_long number, ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
@@ -43,7 +50,8 @@ static int store_integer(Kernel *self, cl_uint i, PyObject *arg, cl_long number,
     } else if (!slot->is_signed && number < 0) {
         return refuse_range(self, i, arg);
     }
-    out->value.integer = number; /* little-endian hosts, as all that have OpenCL: the low bytes come first */
+    out->value.integer =
+        number; /* little-endian hosts, as all that have OpenCL: the low bytes come first */
     out->size = slot->size;
     return 0;
 }
@@ -84,11 +92,13 @@ static int store_float(Kernel *self, cl_uint i, PyObject *arg, double number, Ar
     return 0;
 }
 
-static int store_complex(Kernel *self, cl_uint i, PyObject *arg, double real, double imag, ArgValue *out) {
+static int store_complex(Kernel *self, cl_uint i, PyObject *arg, double real, double imag,
+                         ArgValue *out) {
     out->size = self->slots[i].size;
     if (out->size == 8) {
         float narrow[2] = {(float)real, (float)imag};
-        if ((Py_IS_INFINITY(narrow[0]) && !Py_IS_INFINITY(real)) || (Py_IS_INFINITY(narrow[1]) && !Py_IS_INFINITY(imag))) {
+        if ((Py_IS_INFINITY(narrow[0]) && !Py_IS_INFINITY(real)) ||
+            (Py_IS_INFINITY(narrow[1]) && !Py_IS_INFINITY(imag))) {
             return refuse_range(self, i, arg);
         }
         memcpy(out->value.numbers, narrow, sizeof narrow);
@@ -99,7 +109,8 @@ static int store_complex(Kernel *self, cl_uint i, PyObject *arg, double real, do
     return 0;
 }
 
-/* 1 if arg is a NumPy number, whose kind ('b', 'i', 'u', 'f', 'c') and value come out; 0 if not; -1 on error. Longer than double: not. */
+/* 1 if arg is a NumPy number, whose kind ('b', 'i', 'u', 'f', 'c') and value come out; 0 if not; -1
+ * on error. Longer than double: not. */
 typedef struct {
     char kind;
     int size;
@@ -108,13 +119,13 @@ typedef struct {
 } Number;
 
 static int read_numpy(PyObject *arg, Number *out) {
-#define READ(Type, type, code, as)                        \
-    if (Py_TYPE(arg) == &Py##Type##ArrType_Type) {        \
+#define READ(Type, type, code, as)                           \
+    if (Py_TYPE(arg) == &Py##Type##ArrType_Type) {           \
         type value = ((Py##Type##ScalarObject *)arg)->obval; \
-        out->kind = code;                                 \
-        out->size = (int)sizeof value;                    \
-        as;                                               \
-        return 1;                                         \
+        out->kind = code;                                    \
+        out->size = (int)sizeof value;                       \
+        as;                                                  \
+        return 1;                                            \
     }
     READ(Float, float, 'f', out->real = value)
     READ(Double, double, 'f', out->real = value)
@@ -143,10 +154,13 @@ static int read_numpy(PyObject *arg, Number *out) {
 
 static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out);
 
-static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *number, ArgValue *out) {
+static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *number,
+                       ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
     int whole = number->kind == 'i' || number->kind == 'u' || number->kind == 'b';
-    double real = whole ? number->kind == 'u' ? (double)(cl_ulong)number->integer : (double)number->integer : number->real;
+    double real = whole ? number->kind == 'u' ? (double)(cl_ulong)number->integer
+                                              : (double)number->integer
+                        : number->real;
     switch (slot->kind) {
     case ARG_INTEGER:
         if (!whole) {
@@ -155,7 +169,8 @@ static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *num
                 "a %s number is not converted to an integer; pass int(...) or a NumPy integer",
                 pg_type_name(arg));
         }
-        if (number->kind != 'b' && number->size == (int)slot->size) { /* as C converts between signed and unsigned */
+        if (number->kind != 'b' &&
+            number->size == (int)slot->size) { /* as C converts between signed and unsigned */
             out->value.integer = number->integer;
             out->size = slot->size;
             return 0;
@@ -173,12 +188,15 @@ static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *num
     }
 }
 
-/* Whether the bytes of arg are taken as they are: other kinds of object with a buffer (bytes, ctypes, structs). */
+/* Whether the bytes of arg are taken as they are: other kinds of object with a buffer (bytes,
+ * ctypes, structs). */
 static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
     Py_buffer view;
     if (PyArray_IsScalar(arg, Void) || PyArray_Check(arg) || PyArray_IsScalar(arg, Generic)) {
-        PyArray_Descr *dtype = PyArray_Check(arg) ? (PyArray_Descr *)Py_NewRef(PyArray_DESCR((PyArrayObject *)arg)) : PyArray_DescrFromScalar(arg);
+        PyArray_Descr *dtype = PyArray_Check(arg)
+                                   ? (PyArray_Descr *)Py_NewRef(PyArray_DESCR((PyArrayObject *)arg))
+                                   : PyArray_DescrFromScalar(arg);
         int has_objects = dtype == NULL || PyDataType_REFCHK(dtype);
         Py_XDECREF(dtype);
         if (has_objects) {
@@ -186,7 +204,8 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
             return kernel_refuse(self, i, "the %s holds Python objects", pg_type_name(arg));
         }
     }
-    if (PyUnicode_Check(arg) || PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) { /* numpy.str_ has a buffer */
+    if (PyUnicode_Check(arg) ||
+        PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) { /* numpy.str_ has a buffer */
         PyErr_Clear();
         if (slot->kind == ARG_BYTES && slot->size != 0 && PyNumber_Check(arg)) {
             return kernel_refuse(self, i,
@@ -194,7 +213,8 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
                                  "NumPy scalar of a structured dtype",
                                  slot->size, pg_type_name(arg));
         }
-        if (slot->kind == ARG_BYTES && slot->size == 0 && (PyNumber_Check(arg) || PyBool_Check(arg))) {
+        if (slot->kind == ARG_BYTES && slot->size == 0 &&
+            (PyNumber_Check(arg) || PyBool_Check(arg))) {
             return kernel_refuse(self, i,
                                  "the type's size is not known here, so a Python %s cannot be "
                                  "converted; pass a NumPy scalar of the right dtype",
@@ -204,10 +224,13 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
     }
     size_t size = (size_t)view.len;
     int result = -1;
-    if (size == 0 || (slot->size != 0 && size != slot->size && !(slot->of_three && size * 4 == slot->size * 3))) {
+    if (size == 0 || (slot->size != 0 && size != slot->size &&
+                      !(slot->of_three && size * 4 == slot->size * 3))) {
         if (slot->size != 0) {
-            ocl_reject_type(self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE, "when processing arg#%u (1-based) of kernel '%U', '%V': it has %zu bytes, not %zu",
-                            (unsigned)(i + 1), self->name, slot->declaration, "", size, slot->size);
+            ocl_reject_type(
+                self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE,
+                "when processing arg#%u (1-based) of kernel '%U', '%V': it has %zu bytes, not %zu",
+                (unsigned)(i + 1), self->name, slot->declaration, "", size, slot->size);
         } else {
             kernel_refuse(self, i, "the %s is empty", pg_type_name(arg));
         }
@@ -234,7 +257,8 @@ done:
     return result;
 }
 
-/* A NumPy scalar that read_numpy() does not know: its bytes are not always what the argument means. */
+/* A NumPy scalar that read_numpy() does not know: its bytes are not always what the argument
+ * means. */
 static int convert_scalar(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
     if (PyArray_IsScalar(arg, LongDouble) && slot->kind != ARG_INTEGER) {
@@ -242,7 +266,8 @@ static int convert_scalar(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         if (real == -1.0 && PyErr_Occurred()) {
             return -1;
         }
-        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out) : store_complex(self, i, arg, real, 0.0, out);
+        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out)
+                                       : store_complex(self, i, arg, real, 0.0, out);
     }
     PyArray_Descr *dtype = PyArray_DescrFromScalar(arg);
     if (dtype == NULL) {
@@ -253,8 +278,11 @@ static int convert_scalar(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     if (kind == 'V' || kind == 'S' || ((kind == 'm' || kind == 'M') && slot->kind == ARG_INTEGER)) {
         return convert_bytes(self, i, arg, out);
     }
-    PyObject *array = strchr("biufc", kind) != NULL ? PyArray_FromScalar(arg, NULL) : NULL; /* a subclass, perhaps */
-    PyObject *plain = array != NULL ? PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array) : NULL;
+    PyObject *array = strchr("biufc", kind) != NULL ? PyArray_FromScalar(arg, NULL)
+                                                    : NULL; /* a subclass, perhaps */
+    PyObject *plain = array != NULL ? PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array),
+                                                       (PyArrayObject *)array)
+                                    : NULL;
     int result =
         plain != NULL && Py_TYPE(plain) != Py_TYPE(arg) ? convert_number(self, i, plain, out)
         : PyErr_Occurred()
@@ -276,7 +304,8 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         if (real == -1.0 && PyErr_Occurred()) {
             return refuse_range(self, i, arg);
         }
-        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out) : store_complex(self, i, arg, real, 0.0, out);
+        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out)
+                                       : store_complex(self, i, arg, real, 0.0, out);
     }
     int known = read_numpy(arg, &number);
     if (known) {
@@ -287,7 +316,8 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
             return kernel_refuse(self, i, "a float is not converted to an integer; pass int(...)");
         }
         double real = PyFloat_AS_DOUBLE(arg);
-        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out) : store_complex(self, i, arg, real, 0.0, out);
+        return slot->kind == ARG_FLOAT ? store_float(self, i, arg, real, out)
+                                       : store_complex(self, i, arg, real, 0.0, out);
     }
     if (PyComplex_Check(arg)) {
         if (slot->kind != ARG_COMPLEX) {
@@ -296,10 +326,13 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         Py_complex value = PyComplex_AsCComplex(arg);
         return store_complex(self, i, arg, value.real, value.imag, out);
     }
-    if (PyArray_Check(arg) && PyArray_SIZE((PyArrayObject *)arg) == 1 && PyArray_DESCR((PyArrayObject *)arg)->kind != 'O' &&
+    if (PyArray_Check(arg) && PyArray_SIZE((PyArrayObject *)arg) == 1 &&
+        PyArray_DESCR((PyArrayObject *)arg)->kind != 'O' &&
         PyArray_DESCR((PyArrayObject *)arg)->kind != 'V') {
-        PyObject *scalar = PyArray_ToScalar(PyArray_DATA((PyArrayObject *)arg), (PyArrayObject *)arg);
-        int result = scalar != NULL && !PyArray_Check(scalar) ? convert_number(self, i, scalar, out) : -1;
+        PyObject *scalar =
+            PyArray_ToScalar(PyArray_DATA((PyArrayObject *)arg), (PyArrayObject *)arg);
+        int result = scalar != NULL && !PyArray_Check(scalar) ? convert_number(self, i, scalar, out)
+                                                              : -1;
         Py_XDECREF(scalar);
         return result;
     }
@@ -321,7 +354,7 @@ static int convert_number(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
     return convert_bytes(self, i, arg, out);
 }
 
-/* ---- objects ----------------------------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 static int convert_local(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     if (!PyObject_TypeCheck(arg, self->state->LocalMemoryType)) {
@@ -338,12 +371,14 @@ static int convert_local(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
     return 0;
 }
 
-static int convert_handle(Kernel *self, cl_uint i, PyObject *arg, PyTypeObject *type, const char *wanted, ArgValue *out) {
+static int convert_handle(Kernel *self, cl_uint i, PyObject *arg, PyTypeObject *type,
+                          const char *wanted, ArgValue *out) {
     if (!PyObject_TypeCheck(arg, type)) {
         return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted,
                              pg_type_name(arg));
     }
-    Context *context = type == self->state->SamplerType ? ((Sampler *)arg)->context : ((Queue *)arg)->context;
+    Context *context = type == self->state->SamplerType ? ((Sampler *)arg)->context
+                                                        : ((Queue *)arg)->context;
     if (context == NULL) {
         return kernel_refuse(
             self, i, "the %s was not made yet: its __init__ has to call super().__init__() first",
@@ -365,7 +400,8 @@ static int convert_memory(Kernel *self, cl_uint i, PyObject *arg, int pipe, ArgV
                              pg_type_name(arg));
     }
     Memory *memory = (Memory *)arg;
-    int is_pipe = memory->type == CL_MEM_OBJECT_PIPE, is_buffer = memory->type == CL_MEM_OBJECT_BUFFER;
+    int is_pipe = memory->type == CL_MEM_OBJECT_PIPE,
+        is_buffer = memory->type == CL_MEM_OBJECT_BUFFER;
     if (is_buffer || is_pipe != pipe) {
         return kernel_refuse(self, i, "the kernel wants %s here, not %s", wanted,
                              kernel_memory_kind(memory));
@@ -393,17 +429,20 @@ static int convert_unknown(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out
     }
     if (!PyObject_CheckBuffer(arg)) {
         if (PyNumber_Check(arg)) {
-            return kernel_refuse(self, i,
-                          "the argument's type is not known (the program was made from a binary), so a Python %s cannot be converted; pass a NumPy scalar, "
-                          "or declare the types with set_scalar_arg_dtypes",
-                          pg_type_name(arg));
+            return kernel_refuse(
+                self, i,
+                "the argument's type is not known (the program was made from a binary), so a "
+                "Python %s cannot be converted; pass a NumPy scalar, "
+                "or declare the types with set_scalar_arg_dtypes",
+                pg_type_name(arg));
         }
         return kernel_use_array(self, i, arg, out);
     }
     return convert_bytes(self, i, arg, out);
 }
 
-/* Whether the numbers of an array, or of the first field of a struct, are of the vector's kind and size; their bytes are taken. */
+/* Whether the numbers of an array, or of the first field of a struct, are of the vector's kind and
+ * size; their bytes are taken. */
 static int fits_vector(const ArgSlot *slot, PyArray_Descr *dtype) {
     while (PyDataType_HASFIELDS(dtype) || PyDataType_HASSUBARRAY(dtype)) {
         if (PyDataType_HASSUBARRAY(dtype)) {
@@ -411,7 +450,9 @@ static int fits_vector(const ArgSlot *slot, PyArray_Descr *dtype) {
             continue;
         }
         PyObject *names = PyDataType_NAMES(dtype);
-        PyObject *field = PyTuple_GET_SIZE(names) > 0 ? PyDict_GetItem(PyDataType_FIELDS(dtype), PyTuple_GET_ITEM(names, 0)) : NULL;
+        PyObject *field = PyTuple_GET_SIZE(names) > 0
+                              ? PyDict_GetItem(PyDataType_FIELDS(dtype), PyTuple_GET_ITEM(names, 0))
+                              : NULL;
         if (field == NULL) {
             return 1;
         }
@@ -422,12 +463,14 @@ static int fits_vector(const ArgSlot *slot, PyArray_Descr *dtype) {
         return 1; /* plain bytes */
     }
     npy_intp size = PyDataType_ELSIZE(dtype) / (dtype->kind == 'c' ? 2 : 1);
-    return is_float == slot->of_floats && size == slot->item_size && PyArray_ISNBO(dtype->byteorder);
+    return is_float == slot->of_floats && size == slot->item_size &&
+           PyArray_ISNBO(dtype->byteorder);
 }
 
 static int convert_vector(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
     const ArgSlot *slot = &self->slots[i];
-    if (slot->scalar_size != 0) { /* float2, double2: pyopencl-complex.h makes them complex numbers */
+    if (slot->scalar_size !=
+        0) { /* float2, double2: pyopencl-complex.h makes them complex numbers */
         Number number = {0, 0, 0, 0.0, 0.0};
         if (PyComplex_Check(arg) && !PyArray_IsScalar(arg, Generic)) {
             Py_complex value = PyComplex_AsCComplex(arg);
@@ -438,7 +481,9 @@ static int convert_vector(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out)
         }
     }
     if (PyArray_Check(arg) || PyArray_IsScalar(arg, Generic)) {
-        PyArray_Descr *dtype = PyArray_Check(arg) ? (PyArray_Descr *)Py_NewRef(PyArray_DESCR((PyArrayObject *)arg)) : PyArray_DescrFromScalar(arg);
+        PyArray_Descr *dtype = PyArray_Check(arg)
+                                   ? (PyArray_Descr *)Py_NewRef(PyArray_DESCR((PyArrayObject *)arg))
+                                   : PyArray_DescrFromScalar(arg);
         if (dtype == NULL) {
             return -1;
         }

@@ -1,8 +1,9 @@
-/* kernel_launch.c - calling a kernel: convert, check, set what changed and enqueue, as one step under the kernel's lock. */
+/* kernel_launch.c - calling a kernel: convert, check, set what changed and enqueue, as one step
+ * under the kernel's lock. */
 #include "gates.h"
 #include "kernel.h"
 
-#define MAX_DIMS 10       /* checked against the device's own limit, 3 almost everywhere */
+#define MAX_DIMS        10 /* checked against the device's own limit, 3 almost everywhere */
 #define VALUES_ON_STACK 24
 
 typedef struct {
@@ -11,7 +12,7 @@ typedef struct {
     int has_offset;
 } Range;
 
-/* ---- sizes ------------------------------------------------------------------------------------------------------------ */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* A tuple or list of plain ints without a detour; 0 if it is something else. */
 static int fast_sizes(PyObject *obj, size_t *out, int *n) {
@@ -74,8 +75,10 @@ static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *lo
     range->has_offset = offset != NULL && offset != Py_None;
     range->empty = 0;
     if (read_sizes(global, "kernel call", "global_size", range->global, &range->n) < 0 ||
-        (range->has_local && read_sizes(local, "kernel call", "local_size", range->local, &n_local) < 0) ||
-        (range->has_offset && read_sizes(offset, "kernel call", "global_offset", range->offset, &n_offset) < 0)) {
+        (range->has_local &&
+         read_sizes(local, "kernel call", "local_size", range->local, &n_local) < 0) ||
+        (range->has_offset &&
+         read_sizes(offset, "kernel call", "global_offset", range->offset, &n_offset) < 0)) {
         return -1;
     }
     if (g_times_l && range->has_local) { /* missing dimensions count 1 */
@@ -92,23 +95,31 @@ static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *lo
         n_offset = n_local = range->n = n;
         for (int i = 0; i < n; i++) {
             if (pg_mul(range->global[i], range->local[i], &range->global[i]) < 0 ||
-                (range->has_offset && pg_mul(range->offset[i], range->local[i], &range->offset[i]) < 0)) {
-                ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE, "global size times local size overflows in dimension %d", i);
+                (range->has_offset &&
+                 pg_mul(range->offset[i], range->local[i], &range->offset[i]) < 0)) {
+                ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE,
+                           "global size times local size overflows in dimension %d", i);
                 return -1;
             }
         }
     }
-    if (range->n < 1 || (limits->max_work_item_dimensions != 0 && (cl_uint)range->n > limits->max_work_item_dimensions)) {
-        ocl_reject(state, call, CL_INVALID_WORK_DIMENSION, "the global size has %d dimensions; this device allows 1 to %u", range->n,
+    if (range->n < 1 || (limits->max_work_item_dimensions != 0 &&
+                         (cl_uint)range->n > limits->max_work_item_dimensions)) {
+        ocl_reject(state, call, CL_INVALID_WORK_DIMENSION,
+                   "the global size has %d dimensions; this device allows 1 to %u", range->n,
                    (unsigned)limits->max_work_item_dimensions);
         return -1;
     }
     if (range->has_local && n_local != range->n) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "global/local work sizes have differing dimensions (%d and %d)", range->n, n_local);
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "global/local work sizes have differing dimensions (%d and %d)", range->n,
+                   n_local);
         return -1;
     }
     if (range->has_offset && n_offset != range->n) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "global work size and offset have differing dimensions (%d and %d)", range->n, n_offset);
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "global work size and offset have differing dimensions (%d and %d)", range->n,
+                   n_offset);
         return -1;
     }
     if (allow_empty && (has_zero(range->global, range->n) ||
@@ -119,19 +130,24 @@ static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *lo
     size_t group = 1, total = 1, end;
     for (int i = 0; i < range->n; i++) {
         range->empty |= range->global[i] == 0;
-        if (pg_mul(total, range->global[i], &total) < 0 || (range->has_offset && pg_add(range->offset[i], range->global[i], &end) < 0)) {
-            ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE, "the global size overflows in dimension %d", i);
+        if (pg_mul(total, range->global[i], &total) < 0 ||
+            (range->has_offset && pg_add(range->offset[i], range->global[i], &end) < 0)) {
+            ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE,
+                       "the global size overflows in dimension %d", i);
             return -1;
         }
         if (!range->has_local) {
             continue;
         }
         if (range->local[i] == 0) {
-            ocl_reject(state, call, CL_INVALID_WORK_GROUP_SIZE, "local_size[%d] is 0; pass None to let the driver choose", i);
+            ocl_reject(state, call, CL_INVALID_WORK_GROUP_SIZE,
+                       "local_size[%d] is 0; pass None to let the driver choose", i);
             return -1;
         }
-        if (limits->max_work_item_sizes[i] != 0 && range->local[i] > limits->max_work_item_sizes[i]) {
-            ocl_reject(state, call, CL_INVALID_WORK_ITEM_SIZE, "local_size[%d] = %zu, and this device allows %zu", i, range->local[i],
+        if (limits->max_work_item_sizes[i] != 0 &&
+            range->local[i] > limits->max_work_item_sizes[i]) {
+            ocl_reject(state, call, CL_INVALID_WORK_ITEM_SIZE,
+                       "local_size[%d] = %zu, and this device allows %zu", i, range->local[i],
                        limits->max_work_item_sizes[i]);
             return -1;
         }
@@ -139,14 +155,21 @@ static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *lo
             group = SIZE_MAX;
         }
     }
-    if (range->has_local && limits->max_work_group_size != 0 && group > limits->max_work_group_size) {
-        ocl_reject(state, call, CL_INVALID_WORK_GROUP_SIZE, "a work-group of %zu work-items, and this device allows %zu", group, limits->max_work_group_size);
+    if (range->has_local && limits->max_work_group_size != 0 &&
+        group > limits->max_work_group_size) {
+        ocl_reject(state, call, CL_INVALID_WORK_GROUP_SIZE,
+                   "a work-group of %zu work-items, and this device allows %zu", group,
+                   limits->max_work_group_size);
         return -1;
     }
-    if (PG_UNLIKELY(total > UINT32_MAX) && queue->device->platform->is_pocl) { /* it would run too few groups, or end the process */
-        const size_t most = limits->max_work_group_size != 0 ? limits->max_work_group_size : 1, groups = total / (range->has_local ? group : most);
+    if (PG_UNLIKELY(total > UINT32_MAX) &&
+        queue->device->platform->is_pocl) { /* it would run too few groups, or end the process */
+        const size_t most = limits->max_work_group_size != 0 ? limits->max_work_group_size : 1,
+                     groups = total / (range->has_local ? group : most);
         if (groups > UINT32_MAX) {
-            ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE, "%zu work-groups, and PoCL counts them with 32 bits; launch larger groups, or several times",
+            ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE,
+                       "%zu work-groups, and PoCL counts them with 32 bits; launch larger groups, "
+                       "or several times",
                        groups);
             return -1;
         }
@@ -154,12 +177,15 @@ static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *lo
     return 0;
 }
 
-/* ---- enqueue ------------------------------------------------------------------------------------------------------------- */
+/* ---- enqueue --------------------------------------------------------------------------------- */
 
 /* What an argument refers to; values is NULL for those that are set. */
-static inline PyObject *held_by(const Kernel *self, const ArgValue *values, cl_uint i) { return values != NULL ? values[i].hold : self->slots[i].held; }
+static inline PyObject *held_by(const Kernel *self, const ArgValue *values, cl_uint i) {
+    return values != NULL ? values[i].hold : self->slots[i].held;
+}
 
-/* What the arguments refer to, in use without the GIL: a release() by another thread has to wait. */
+/* What the arguments refer to, in use without the GIL: a release() by another thread has to
+ * wait. */
 static void pin(Kernel *self, const ArgValue *values, int add) {
     for (cl_uint i = 0; i < self->n_args; i++) {
         PyObject *held = held_by(self, values, i);
@@ -183,19 +209,25 @@ static void pin(Kernel *self, const ArgValue *values, int add) {
 }
 
 /* Lock held, arguments set. */
-static cl_int enqueue(Kernel *self, Queue *queue, const Range *range, const ArgValue *values, const WaitList *list, cl_event *event) {
+static cl_int enqueue(Kernel *self, Queue *queue, const Range *range, const ArgValue *values,
+                      const WaitList *list, cl_event *event) {
     cl_int status = CL_SUCCESS;
-    const size_t *local = range->has_local ? range->local : NULL, *offset = range->has_offset ? range->offset : NULL;
+    const size_t *local = range->has_local ? range->local : NULL,
+                 *offset = range->has_offset ? range->offset : NULL;
     if (PG_UNLIKELY(ocl_queue_may_block(queue))) {
         pin(self, values, 1);
-        PyThread_acquire_lock(self->lock, WAIT_LOCK); /* at once: a waiter has it for no time, and needs no GIL to let it go */
+        PyThread_acquire_lock(
+            self->lock,
+            WAIT_LOCK); /* at once: a waiter has it for no time, and needs no GIL to let it go */
         Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self), (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
+        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self),
+                (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
         Py_END_ALLOW_THREADS
         PyThread_release_lock(self->lock);
         pin(self, values, 0);
     } else {
-        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self), (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
+        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self),
+                (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
     }
     return status;
 }
@@ -205,41 +237,52 @@ static PyObject *raise_enqueue(Kernel *self, Queue *queue, const Range *range, c
     if (status == CL_INVALID_WORK_GROUP_SIZE && range->has_local) {
         size_t most = 0, wanted[3] = {0, 0, 0};
         cl_int asked = CL_SUCCESS;
-        CL_CALL(asked, clGetKernelWorkGroupInfo, self->kernel, queue->device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
-        CL_CALL(asked, clGetKernelWorkGroupInfo, self->kernel, queue->device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof wanted, wanted, NULL);
+        CL_CALL(asked, clGetKernelWorkGroupInfo, self->kernel, queue->device->id,
+                CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+        CL_CALL(asked, clGetKernelWorkGroupInfo, self->kernel, queue->device->id,
+                CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof wanted, wanted, NULL);
         for (int i = 0; i < range->n; i++) {
             if (range->local[i] != 0 && range->global[i] % range->local[i] != 0) {
                 return ocl_raise_with(self->state, routine, status,
-                                      "kernel '%U': the global size (%zu in dimension %d) is not a multiple of the local size (%zu)", self->name,
-                                      range->global[i], i, range->local[i]);
+                                      "kernel '%U': the global size (%zu in dimension %d) is not a "
+                                      "multiple of the local size (%zu)",
+                                      self->name, range->global[i], i, range->local[i]);
             }
         }
         if (wanted[0] != 0) {
-            return ocl_raise_with(self->state, routine, status, "kernel '%U' was compiled for work-groups of (%zu, %zu, %zu)", self->name, wanted[0], wanted[1],
-                                  wanted[2]);
+            return ocl_raise_with(self->state, routine, status,
+                                  "kernel '%U' was compiled for work-groups of (%zu, %zu, %zu)",
+                                  self->name, wanted[0], wanted[1], wanted[2]);
         }
-        return ocl_raise_with(self->state, routine, status, "kernel '%U' runs in work-groups of at most %zu work-items on this device", self->name, most);
+        return ocl_raise_with(
+            self->state, routine, status,
+            "kernel '%U' runs in work-groups of at most %zu work-items on this device", self->name,
+            most);
     }
     return ocl_raise_with(self->state, routine, status, "kernel '%U'", self->name);
 }
 
-/* Of what an argument refers to: records the use by the queue. -1 with an exception if it was released; 1 if the GIL may have been
- * released, so that it has to be looked at again. */
+/* Of what an argument refers to: records the use by the queue. -1 with an exception if it was
+ * released; 1 if the GIL may have been released, so that it has to be looked at again. */
 static int prepare_held(Kernel *self, cl_uint i, PyObject *held, Queue *queue) {
     if (kernel_is_memory(self, held)) {
         Memory *memory = (Memory *)held;
         if (memory->mem != NULL && memory->pool == NULL) {
             return 0;
         }
-        return kernel_held_alive(self, i, held) < 0 || ocl_memory_prepare(memory, queue) < 0 ? -1 : 1;
+        return kernel_held_alive(self, i, held) < 0 || ocl_memory_prepare(memory, queue) < 0 ? -1
+                                                                                             : 1;
     }
     if (ocl_is_svm(self->state, held)) {
-        return kernel_held_alive(self, i, held) < 0 || ocl_svm_used(self->state, held, queue) < 0 ? -1 : 1;
+        return kernel_held_alive(self, i, held) < 0 || ocl_svm_used(self->state, held, queue) < 0
+                   ? -1
+                   : 1;
     }
     return 0;
 }
 
-/* What the arguments refer to, once the lock is held: another thread may have released it while the GIL was. */
+/* What the arguments refer to, once the lock is held: another thread may have released it while the
+ * GIL was. */
 static int check_held(Kernel *self, const ArgValue *values) {
     for (cl_uint i = 0; i < self->n_args; i++) {
         if (kernel_held_alive(self, i, held_by(self, values, i)) < 0) {
@@ -249,8 +292,10 @@ static int check_held(Kernel *self, const ArgValue *values) {
     return 0;
 }
 
-/* The whole of a launch; values is NULL to keep the arguments that are set. tried: as in kernel_call(). */
-static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject *wait_for, ArgValue *values, PyObject **old, cl_int tried) {
+/* The whole of a launch; values is NULL to keep the arguments that are set. tried: as in
+ * kernel_call(). */
+static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject *wait_for,
+                        ArgValue *values, PyObject **old, cl_int tried) {
     State *state = self->state;
     WaitList list = {0};
     const char *call = "clEnqueueNDRangeKernel", *routine = call;
@@ -259,7 +304,8 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
         return NULL;
     }
     int check = 0; /* the GIL may have been released since the arguments were found alive */
-    for (cl_uint i = 0; i < self->n_args; i++) { /* may enqueue barriers for pooled memory, so before the lock */
+    for (cl_uint i = 0; i < self->n_args;
+         i++) { /* may enqueue barriers for pooled memory, so before the lock */
         PyObject *held = held_by(self, values, i);
         if (held == NULL) {
             continue;
@@ -289,7 +335,8 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
             return NULL;
         }
         status = CL_SUCCESS;
-        for (cl_uint i = 0; values != NULL && PG_UNLIKELY(tried != CL_SUCCESS) && i < self->n_args; i++) {
+        for (cl_uint i = 0; values != NULL && PG_UNLIKELY(tried != CL_SUCCESS) && i < self->n_args;
+             i++) {
             old[i] = NULL;
         }
         if (values != NULL && tried == CL_SUCCESS) {
@@ -298,12 +345,15 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
         }
         if (!set_failed) {
             routine = call;
-            status = tried != CL_SUCCESS ? tried : enqueue(self, queue, range, values, &list, &event);
+            status = tried != CL_SUCCESS ? tried
+                                         : enqueue(self, queue, range, values, &list, &event);
         }
         tried = CL_SUCCESS;
-        int renewed = PG_UNLIKELY(status == CL_INVALID_KERNEL_ARGS) && !set_failed && renewals++ == 0 && kernel_renew(self);
+        int renewed = PG_UNLIKELY(status == CL_INVALID_KERNEL_ARGS) && !set_failed &&
+                      renewals++ == 0 && kernel_renew(self);
         kernel_unlock(self);
-        if (values != NULL) { /* dropping references can run any code, even another launch of this kernel */
+        if (values !=
+            NULL) { /* dropping references can run any code, even another launch of this kernel */
             for (cl_uint i = 0; i < self->n_args; i++) {
                 Py_XDECREF(old[i]);
             }
@@ -322,13 +372,14 @@ static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject
     return again < 0 ? NULL : raise_enqueue(self, queue, range, status);
 }
 
-/* ---- the call -------------------------------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static PyObject *wrong_count(Kernel *self, Py_ssize_t given) {
     PyObject *list = PyList_New(0), *separator = PyUnicode_FromString(", "), *joined = NULL;
     for (cl_uint i = 0; list != NULL && i < self->n_args; i++) {
         PyObject *declaration = self->slots[i].declaration;
-        PyObject *text = declaration != NULL ? Py_NewRef(declaration) : PyUnicode_FromFormat("arg%u", (unsigned)i);
+        PyObject *text = declaration != NULL ? Py_NewRef(declaration)
+                                             : PyUnicode_FromFormat("arg%u", (unsigned)i);
         if (text == NULL || PyList_Append(list, text) < 0) {
             Py_CLEAR(list);
         }
@@ -336,8 +387,11 @@ static PyObject *wrong_count(Kernel *self, Py_ssize_t given) {
     }
     joined = list != NULL && separator != NULL ? PyUnicode_Join(separator, list) : NULL;
     if (joined != NULL) {
-        PyErr_Format(PyExc_TypeError, "kernel '%U' takes %u argument%s (%U) after queue, global size and local size; %zd %s given", self->name,
-                     (unsigned)self->n_given, self->n_given == 1 ? "" : "s", joined, given, given == 1 ? "was" : "were");
+        PyErr_Format(PyExc_TypeError,
+                     "kernel '%U' takes %u argument%s (%U) after queue, global size and local "
+                     "size; %zd %s given",
+                     self->name, (unsigned)self->n_given, self->n_given == 1 ? "" : "s", joined,
+                     given, given == 1 ? "was" : "were");
     }
     Py_XDECREF(list);
     Py_XDECREF(separator);
@@ -366,7 +420,9 @@ static int read_options(Kernel *self, PyObject *const *values, PyObject *kwnames
                 return -1;
             }
         } else {
-            PyErr_Format(PyExc_TypeError, "kernel '%U': unexpected keyword argument '%U'; known are global_offset, g_times_l, allow_empty_ndrange, wait_for",
+            PyErr_Format(PyExc_TypeError,
+                         "kernel '%U': unexpected keyword argument '%U'; known are global_offset, "
+                         "g_times_l, allow_empty_ndrange, wait_for",
                          self->name, name);
             return -1;
         }
@@ -378,7 +434,8 @@ static int read_options(Kernel *self, PyObject *const *values, PyObject *kwnames
 static int check_empty(Kernel *self, Queue *queue, const Range *range, int allowed) {
     if (range->empty && !allowed && queue->device->version < 210) {
         ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_GLOBAL_WORK_SIZE,
-                   "the global size is 0 in some dimension; pass allow_empty_ndrange=True to make that do nothing");
+                   "the global size is 0 in some dimension; pass allow_empty_ndrange=True to make "
+                   "that do nothing");
         return -1;
     }
     return 0;
@@ -387,13 +444,15 @@ static int check_empty(Kernel *self, Queue *queue, const Range *range, int allow
 static Queue *as_queue(Kernel *self, PyObject *obj) {
     Queue *queue = ocl_as_queue(self->state, obj, "kernel call");
     if (queue != NULL && PG_UNLIKELY(queue->context->context != self->context->context)) {
-        ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_CONTEXT, "kernel '%U' and the queue belong to different contexts", self->name);
+        ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_CONTEXT,
+                   "kernel '%U' and the queue belong to different contexts", self->name);
         return NULL;
     }
     return queue;
 }
 
-PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, cl_int tried) {
+PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                      cl_int tried) {
     Options options = {NULL, NULL, 0, 0};
     Range range;
     if (kernel_is_made(self, "Kernel") < 0) {
@@ -403,7 +462,10 @@ PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyO
         return kernel_call_by_names(self, args, nargs, kwnames, tried);
     }
     if (PG_UNLIKELY(nargs < 3)) {
-        return PyErr_Format(PyExc_TypeError, "kernel '%U': queue, global size and local size (or None) come before its arguments", self->name);
+        return PyErr_Format(
+            PyExc_TypeError,
+            "kernel '%U': queue, global size and local size (or None) come before its arguments",
+            self->name);
     }
     Queue *queue = as_queue(self, args[0]);
     if (queue == NULL) {
@@ -450,7 +512,8 @@ PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyO
             self->converting--;
             goto done;
         }
-        if (values[done].set == SET_LOCAL && pg_add(local_memory, values[done].size, &local_memory) < 0) {
+        if (values[done].set == SET_LOCAL &&
+            pg_add(local_memory, values[done].size, &local_memory) < 0) {
             local_memory = SIZE_MAX;
         }
         done += self->slots[done].with_offset ? 2 : 1;
@@ -459,8 +522,9 @@ PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyO
     if (PG_UNLIKELY(local_memory > 0)) {
         cl_ulong most = ocl_device_limits(queue->device)->local_mem_size;
         if (most != 0 && local_memory > most) {
-            ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_ARG_SIZE, "kernel '%U': %zu bytes of LocalMemory, and this device has %llu", self->name,
-                       local_memory, (unsigned long long)most);
+            ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_ARG_SIZE,
+                       "kernel '%U': %zu bytes of LocalMemory, and this device has %llu",
+                       self->name, local_memory, (unsigned long long)most);
             goto done;
         }
     }
@@ -482,7 +546,8 @@ PyObject *kernel_tp_call(PyObject *op, PyObject *args, PyObject *kwargs) {
     if (n_keywords == 0) {
         return kernel_call((Kernel *)op, PySequence_Fast_ITEMS(args), n, NULL, CL_SUCCESS);
     }
-    PyObject **all = PyMem_Malloc((size_t)(n + n_keywords) * sizeof *all), *names = PyTuple_New(n_keywords), *result = NULL, *key, *value;
+    PyObject **all = PyMem_Malloc((size_t)(n + n_keywords) * sizeof *all),
+             *names = PyTuple_New(n_keywords), *result = NULL, *key, *value;
     if (all == NULL || names == NULL) {
         PyErr_NoMemory();
         goto done;
@@ -499,22 +564,29 @@ done:
     return result;
 }
 
-/* ---- module functions --------------------------------------------------------------------------------------------------------- */
+/* ---- module functions ------------------------------------------------------------------------ */
 
 PG_DOC(enqueue_nd_range_kernel__doc__, "enqueue_nd_range_kernel",
-       "queue, kernel, global_work_size, local_work_size, global_work_offset=None, wait_for=None, g_times_l=False, allow_empty_ndrange=False",
-       "(queue: CommandQueue, kernel: Kernel, global_work_size: int | Sequence[int], local_work_size: int | Sequence[int] | None, "
-       "global_work_offset: Sequence[int] | None = None, wait_for: Sequence[Event] | None = None, g_times_l: bool = False, "
+       "queue, kernel, global_work_size, local_work_size, global_work_offset=None, wait_for=None, "
+       "g_times_l=False, allow_empty_ndrange=False",
+       "(queue: CommandQueue, kernel: Kernel, global_work_size: int | Sequence[int], "
+       "local_work_size: int | Sequence[int] | None, "
+       "global_work_offset: Sequence[int] | None = None, wait_for: Sequence[Event] | None = None, "
+       "g_times_l: bool = False, "
        "allow_empty_ndrange: bool = False) -> Event",
-       "Launch a kernel with the arguments that were set before. Calling the kernel does both in one step.");
+       "Launch a kernel with the arguments that were set before. Calling the kernel does both in "
+       "one step.");
 static ArgSpec enqueue_nd_range_kernel_args = PG_ARGSPEC(enqueue_nd_range_kernel__doc__);
 
-static PyObject *launch_with_set_arguments(Kernel *self, Queue *queue, Range *range, PyObject *wait_for) {
+static PyObject *launch_with_set_arguments(Kernel *self, Queue *queue, Range *range,
+                                           PyObject *wait_for) {
     for (cl_uint i = 0; i < self->n_args; i++) {
         if (self->slots[i].set == SET_NOTHING && !self->shared_handle) {
             PyObject *declaration = self->slots[i].declaration;
-            return ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_KERNEL_ARGS, "arg#%u (1-based) of kernel '%U'%s%V%s was not set",
-                              (unsigned)(i + 1), self->name, declaration != NULL ? ", '" : "", declaration, "", declaration != NULL ? "'," : "");
+            return ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_KERNEL_ARGS,
+                              "arg#%u (1-based) of kernel '%U'%s%V%s was not set",
+                              (unsigned)(i + 1), self->name, declaration != NULL ? ", '" : "",
+                              declaration, "", declaration != NULL ? "'," : "");
         }
         self->slots[i].by_call = 0; /* they are meant to stay */
     }
@@ -523,13 +595,15 @@ static PyObject *launch_with_set_arguments(Kernel *self, Queue *queue, Range *ra
 
 static Kernel *as_kernel(State *state, PyObject *obj, const char *call) {
     if (!PyObject_TypeCheck(obj, state->KernelType)) {
-        PyErr_Format(PyExc_TypeError, "%s: kernel must be a Kernel, not %s", call, pg_type_name(obj));
+        PyErr_Format(PyExc_TypeError, "%s: kernel must be a Kernel, not %s", call,
+                     pg_type_name(obj));
         return NULL;
     }
     return kernel_is_made((Kernel *)obj, call) < 0 ? NULL : (Kernel *)obj;
 }
 
-static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                         PyObject *kwnames) {
     PyObject *a[8];
     Range range;
     Kernel *self;
@@ -558,12 +632,14 @@ PG_DOC(enqueue_task__doc__, "enqueue_task", "queue, kernel, wait_for=None",
        "Launch a kernel once, as one work-item, with the arguments that were set before.");
 static ArgSpec enqueue_task_args = PG_ARGSPEC(enqueue_task__doc__);
 
-static PyObject *enqueue_task(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *enqueue_task(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames) {
     PyObject *a[3];
     Range range = {.n = 1, .has_local = 1, .global = {1}, .local = {1}};
     Kernel *self;
     Queue *queue;
-    if (pg_args(&enqueue_task_args, args, nargs, kwnames, a) < 0 || (self = as_kernel(PyModule_GetState(module), a[1], "enqueue_task")) == NULL ||
+    if (pg_args(&enqueue_task_args, args, nargs, kwnames, a) < 0 ||
+        (self = as_kernel(PyModule_GetState(module), a[1], "enqueue_task")) == NULL ||
         (queue = as_queue(self, a[0])) == NULL) {
         return NULL;
     }

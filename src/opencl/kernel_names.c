@@ -1,6 +1,8 @@
-/* kernel_names.c - calls that give a kernel's arguments by name: queue, global_size, local_size, arg0, arg1, ...
+/* kernel_names.c - calls that give a kernel's arguments by name: queue, global_size, local_size,
+ * arg0, arg1, ...
  *
- * These are the parameters of the functions that PyOpenCL generates for kernels, and programs use their names. */
+ * These are the parameters of the functions that PyOpenCL generates for kernels, and programs use
+ * their names. */
 #include "kernel.h"
 
 static const char *const first_names[] = {"queue", "global_size", "local_size"};
@@ -19,8 +21,8 @@ static Py_ssize_t place_of(PyObject *name) {
         PyErr_Clear(); /* surrogates */
         return -1;
     }
-    if (length < 4 || length > 8 || strncmp(text, "arg", 3) != 0 || strspn(text + 3, "0123456789") != (size_t)length - 3 ||
-        (text[3] == '0' && length > 4)) {
+    if (length < 4 || length > 8 || strncmp(text, "arg", 3) != 0 ||
+        strspn(text + 3, "0123456789") != (size_t)length - 3 || (text[3] == '0' && length > 4)) {
         return -1;
     }
     return N_FIRST + (Py_ssize_t)strtol(text + 3, NULL, 10);
@@ -37,15 +39,20 @@ int kernel_has_names(PyObject *kwnames) {
 
 static void missing(Kernel *self, Py_ssize_t place) {
     if (place < N_FIRST) {
-        PyErr_Format(PyExc_TypeError, "kernel '%U': the argument '%s' is missing", self->name, first_names[place]);
+        PyErr_Format(PyExc_TypeError, "kernel '%U': the argument '%s' is missing", self->name,
+                     first_names[place]);
     } else {
-        PyErr_Format(PyExc_TypeError, "kernel '%U': the argument 'arg%zd' is missing", self->name, place - N_FIRST);
+        PyErr_Format(PyExc_TypeError, "kernel '%U': the argument 'arg%zd' is missing", self->name,
+                     place - N_FIRST);
     }
 }
 
-PyObject *kernel_call_by_names(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, cl_int tried) {
-    Py_ssize_t n = N_FIRST + (Py_ssize_t)self->n_given, n_names = PyTuple_GET_SIZE(kwnames), n_options = 0;
-    PyObject **all = PyMem_Calloc((size_t)(Py_MAX(n, nargs) + n_names), sizeof *all), *options = NULL, *result = NULL;
+PyObject *kernel_call_by_names(Kernel *self, PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames, cl_int tried) {
+    Py_ssize_t n = N_FIRST + (Py_ssize_t)self->n_given, n_names = PyTuple_GET_SIZE(kwnames),
+               n_options = 0;
+    PyObject **all = PyMem_Calloc((size_t)(Py_MAX(n, nargs) + n_names), sizeof *all),
+             *options = NULL, *result = NULL;
     if (all == NULL) {
         return PyErr_NoMemory();
     }
@@ -60,10 +67,13 @@ PyObject *kernel_call_by_names(Kernel *self, PyObject *const *args, Py_ssize_t n
         if (place < 0) {
             all[n + n_options++] = args[nargs + i];
         } else if (place >= n) {
-            PyErr_Format(PyExc_TypeError, "kernel '%U': unexpected keyword argument '%U'; it takes %u", self->name, name, (unsigned)self->n_given);
+            PyErr_Format(PyExc_TypeError,
+                         "kernel '%U': unexpected keyword argument '%U'; it takes %u", self->name,
+                         name, (unsigned)self->n_given);
             goto done;
         } else if (all[place] != NULL) {
-            PyErr_Format(PyExc_TypeError, "kernel '%U': two values for the argument '%U'", self->name, name);
+            PyErr_Format(PyExc_TypeError, "kernel '%U': two values for the argument '%U'",
+                         self->name, name);
             goto done;
         } else {
             all[place] = args[nargs + i];

@@ -1,5 +1,6 @@
-/* kernel_plan.c - how each argument of a kernel is converted, found out once: from clGetKernelArgInfo, else from what the
- * cache or the source's signature says, else from dtypes that the user declares. */
+/* kernel_plan.c - how each argument of a kernel is converted, found out once: from
+ * clGetKernelArgInfo, else from what the cache or the source's signature says, else from dtypes
+ * that the user declares. */
 #include "kernel.h"
 
 static const struct {
@@ -7,26 +8,51 @@ static const struct {
     ArgKind kind;
     unsigned char size, is_signed;
 } scalar_types[] = {
-    {"char", ARG_INTEGER, 1, 1},           {"signed char", ARG_INTEGER, 1, 1},     {"uchar", ARG_INTEGER, 1, 0},
-    {"unsigned char", ARG_INTEGER, 1, 0},  {"short", ARG_INTEGER, 2, 1},           {"ushort", ARG_INTEGER, 2, 0},
-    {"signed short", ARG_INTEGER, 2, 1},   {"short int", ARG_INTEGER, 2, 1},       {"unsigned short", ARG_INTEGER, 2, 0},
-    {"int", ARG_INTEGER, 4, 1},            {"signed int", ARG_INTEGER, 4, 1},      {"signed", ARG_INTEGER, 4, 1},
-    {"uint", ARG_INTEGER, 4, 0},           {"unsigned int", ARG_INTEGER, 4, 0},    {"unsigned", ARG_INTEGER, 4, 0},
-    {"long", ARG_INTEGER, 8, 1},           {"signed long", ARG_INTEGER, 8, 1},     {"long int", ARG_INTEGER, 8, 1},
-    {"ulong", ARG_INTEGER, 8, 0},          {"unsigned long", ARG_INTEGER, 8, 0},   {"unsigned long int", ARG_INTEGER, 8, 0},
-    {"half", ARG_FLOAT, 2, 1},             {"float", ARG_FLOAT, 4, 1},             {"double", ARG_FLOAT, 8, 1},
-    {"cfloat_t", ARG_COMPLEX, 8, 1},       {"cdouble_t", ARG_COMPLEX, 16, 1},
-    {"int8_t", ARG_INTEGER, 1, 1},         {"uint8_t", ARG_INTEGER, 1, 0},         {"int16_t", ARG_INTEGER, 2, 1},
-    {"uint16_t", ARG_INTEGER, 2, 0},       {"int32_t", ARG_INTEGER, 4, 1},         {"uint32_t", ARG_INTEGER, 4, 0},
-    {"int64_t", ARG_INTEGER, 8, 1},        {"uint64_t", ARG_INTEGER, 8, 0},
+    {"char", ARG_INTEGER, 1, 1},
+    {"signed char", ARG_INTEGER, 1, 1},
+    {"uchar", ARG_INTEGER, 1, 0},
+    {"unsigned char", ARG_INTEGER, 1, 0},
+    {"short", ARG_INTEGER, 2, 1},
+    {"ushort", ARG_INTEGER, 2, 0},
+    {"signed short", ARG_INTEGER, 2, 1},
+    {"short int", ARG_INTEGER, 2, 1},
+    {"unsigned short", ARG_INTEGER, 2, 0},
+    {"int", ARG_INTEGER, 4, 1},
+    {"signed int", ARG_INTEGER, 4, 1},
+    {"signed", ARG_INTEGER, 4, 1},
+    {"uint", ARG_INTEGER, 4, 0},
+    {"unsigned int", ARG_INTEGER, 4, 0},
+    {"unsigned", ARG_INTEGER, 4, 0},
+    {"long", ARG_INTEGER, 8, 1},
+    {"signed long", ARG_INTEGER, 8, 1},
+    {"long int", ARG_INTEGER, 8, 1},
+    {"ulong", ARG_INTEGER, 8, 0},
+    {"unsigned long", ARG_INTEGER, 8, 0},
+    {"unsigned long int", ARG_INTEGER, 8, 0},
+    {"half", ARG_FLOAT, 2, 1},
+    {"float", ARG_FLOAT, 4, 1},
+    {"double", ARG_FLOAT, 8, 1},
+    {"cfloat_t", ARG_COMPLEX, 8, 1},
+    {"cdouble_t", ARG_COMPLEX, 16, 1},
+    {"int8_t", ARG_INTEGER, 1, 1},
+    {"uint8_t", ARG_INTEGER, 1, 0},
+    {"int16_t", ARG_INTEGER, 2, 1},
+    {"uint16_t", ARG_INTEGER, 2, 0},
+    {"int32_t", ARG_INTEGER, 4, 1},
+    {"uint32_t", ARG_INTEGER, 4, 0},
+    {"int64_t", ARG_INTEGER, 8, 1},
+    {"uint64_t", ARG_INTEGER, 8, 0},
 };
 
-static int starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
+static int starts_with(const char *text, const char *start) {
+    return strncmp(text, start, strlen(start)) == 0;
+}
 
 /* The number at the end of a vector's name, its length without that in *head; 0 if it is none. */
 static int vector_length(const char *type, size_t length, size_t *head) {
     size_t digits = 0;
-    while (digits < length && type[length - 1 - digits] >= '0' && type[length - 1 - digits] <= '9') {
+    while (digits < length && type[length - 1 - digits] >= '0' &&
+           type[length - 1 - digits] <= '9') {
         digits++;
     }
     int n = digits > 0 && digits < 3 ? atoi(type + length - digits) : 0;
@@ -49,7 +75,10 @@ static int plan_vector(ArgSlot *slot, const char *type) {
             slot->of_three = n == 3;
             slot->of_floats = scalar_types[i].kind == ARG_FLOAT;
             slot->item_size = scalar_types[i].size;
-            slot->scalar_size = n == 2 && scalar_types[i].kind == ARG_FLOAT && scalar_types[i].size >= 4 ? scalar_types[i].size : 0;
+            slot->scalar_size = n == 2 && scalar_types[i].kind == ARG_FLOAT &&
+                                        scalar_types[i].size >= 4
+                                    ? scalar_types[i].size
+                                    : 0;
             return 1;
         }
     }
@@ -81,10 +110,12 @@ static PgItems plan_items(const char *type, size_t length) {
     return items;
 }
 
-static int plan_slot(ArgSlot *slot, cl_uint address, cl_uint type_qualifier, const char *given_type, const char *name) {
+static int plan_slot(ArgSlot *slot, cl_uint address, cl_uint type_qualifier, const char *given_type,
+                     const char *name) {
     char type[128];
     size_t length = strlen(given_type);
-    while (starts_with(given_type, "const ") || starts_with(given_type, "volatile ") || starts_with(given_type, "restrict ")) {
+    while (starts_with(given_type, "const ") || starts_with(given_type, "volatile ") ||
+           starts_with(given_type, "restrict ")) {
         given_type = strchr(given_type, ' ') + 1;
     }
     length = strlen(given_type);
@@ -111,7 +142,8 @@ static int plan_slot(ArgSlot *slot, cl_uint address, cl_uint type_qualifier, con
         slot->kind = ARG_SAMPLER;
     } else if (strcmp(type, "queue_t") == 0) {
         slot->kind = ARG_QUEUE;
-    } else if (address == CL_KERNEL_ARG_ADDRESS_GLOBAL || address == CL_KERNEL_ARG_ADDRESS_CONSTANT) {
+    } else if (address == CL_KERNEL_ARG_ADDRESS_GLOBAL ||
+               address == CL_KERNEL_ARG_ADDRESS_CONSTANT) {
         slot->kind = ARG_GLOBAL; /* a typedef of a pointer */
         slot->size = sizeof(cl_mem);
     } else {
@@ -137,15 +169,19 @@ static int ask_driver(Kernel *self, cl_uint i) {
     cl_bitfield qualifier = 0;
     char type[256] = "", name[256] = "";
     cl_int status = CL_SUCCESS;
-    CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof address, &address, NULL);
+    CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+            sizeof address, &address, NULL);
     if (status == CL_SUCCESS) {
-        CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_TYPE_NAME, sizeof type - 1, type, NULL);
+        CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_TYPE_NAME,
+                sizeof type - 1, type, NULL);
     }
     if (status != CL_SUCCESS || type[0] == '\0') {
         return 0;
     }
-    CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifier, &qualifier, NULL);
-    CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_NAME, sizeof name - 1, name, NULL);
+    CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_TYPE_QUALIFIER,
+            sizeof qualifier, &qualifier, NULL);
+    CL_CALL(status, clGetKernelArgInfo, self->kernel, i, CL_KERNEL_ARG_NAME, sizeof name - 1, name,
+            NULL);
     return plan_slot(&self->slots[i], address, (cl_uint)qualifier, type, name) < 0 ? -1 : 1;
 }
 
@@ -158,8 +194,10 @@ static int use_rows(Kernel *self, PyObject *rows) {
         int address, access, qualifier;
         const char *type, *name;
         PyObject *row = PySequence_Tuple(PyList_GET_ITEM(rows, i));
-        int failed = row == NULL || !PyArg_ParseTuple(row, "iisis", &address, &access, &type, &qualifier, &name) ||
-                     plan_slot(&self->slots[i], (cl_uint)address, (cl_uint)qualifier, type, name) < 0;
+        int failed = row == NULL ||
+                     !PyArg_ParseTuple(row, "iisis", &address, &access, &type, &qualifier, &name) ||
+                     plan_slot(&self->slots[i], (cl_uint)address, (cl_uint)qualifier, type, name) <
+                         0;
         Py_XDECREF(row);
         if (failed) {
             return -1;
@@ -178,9 +216,11 @@ static cl_int Program_query(void *self, cl_uint param, size_t size, void *value,
 static PyObject *program_source(Kernel *self) {
     Program *program = self->program;
     if (program != NULL && program->source != NULL) {
-        return PyUnicode_DecodeUTF8(PyBytes_AS_STRING(program->source), PyBytes_GET_SIZE(program->source), "replace");
+        return PyUnicode_DecodeUTF8(PyBytes_AS_STRING(program->source),
+                                    PyBytes_GET_SIZE(program->source), "replace");
     }
-    if (program != NULL && program->program != NULL && program->kind == PROGRAM_SOURCE) { /* of a handle from elsewhere */
+    if (program != NULL && program->program != NULL &&
+        program->kind == PROGRAM_SOURCE) { /* of a handle from elsewhere */
         Info row = {"source", INFO_STRING, CL_PROGRAM_SOURCE};
         return ocl_info(self->state, program, Program_query, "clGetProgramInfo", &row);
     }
@@ -193,25 +233,32 @@ static PyObject *rows_from_source(Kernel *self) {
         return source;
     }
     PyObject *module = source != NULL ? PyImport_ImportModule("pygpu.signature") : NULL;
-    PyObject *rows = module != NULL ? PyObject_CallMethod(module, "kernel_arguments", "OO", source, self->name) : NULL;
+    PyObject *rows = module != NULL
+                         ? PyObject_CallMethod(module, "kernel_arguments", "OO", source, self->name)
+                         : NULL;
     Py_XDECREF(source);
     Py_XDECREF(module);
     return rows;
 }
 
-/* What was noted when the program was new, else what the source says; NULL or None if neither helps. */
+/* What was noted when the program was new, else what the source says; NULL or None if neither
+ * helps. */
 static PyObject *rows_without_driver(Kernel *self) {
-    PyObject *rows = self->program != NULL && self->program->arg_info != NULL && PyDict_Check(self->program->arg_info)
+    PyObject *rows = self->program != NULL && self->program->arg_info != NULL &&
+                             PyDict_Check(self->program->arg_info)
                          ? Py_XNewRef(PyDict_GetItemWithError(self->program->arg_info, self->name))
                          : NULL;
     return rows == NULL && !PyErr_Occurred() ? rows_from_source(self) : rows;
 }
 
 PyObject *kernel_describe_argument(Kernel *self, cl_uint i, cl_uint param) {
-    static const cl_uint columns[] = {CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_QUALIFIER,
-                                      CL_KERNEL_ARG_NAME};
+    static const cl_uint columns[] = {CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+                                      CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_TYPE_NAME,
+                                      CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_NAME};
     PyObject *rows = rows_without_driver(self), *answer = NULL;
-    for (Py_ssize_t k = 0; rows != NULL && PyList_Check(rows) && PyList_GET_SIZE(rows) == (Py_ssize_t)self->n_args && k < 5; k++) {
+    for (Py_ssize_t k = 0; rows != NULL && PyList_Check(rows) &&
+                           PyList_GET_SIZE(rows) == (Py_ssize_t)self->n_args && k < 5;
+         k++) {
         if (columns[k] == param) {
             answer = PySequence_GetItem(PyList_GET_ITEM(rows, i), k);
         }
@@ -233,7 +280,9 @@ static void choose_exact(Kernel *self) {
             slot->exact = self->state->BufferType;
             slot->size = sizeof(cl_mem);
         } else if (slot->kind == ARG_FLOAT) {
-            slot->exact = slot->size == 4 ? &PyFloatArrType_Type : slot->size == 8 ? &PyDoubleArrType_Type : NULL;
+            slot->exact = slot->size == 4   ? &PyFloatArrType_Type
+                          : slot->size == 8 ? &PyDoubleArrType_Type
+                                            : NULL;
         } else if (slot->kind == ARG_INTEGER && slot->size == 4) {
             slot->exact = slot->is_signed ? &PyIntArrType_Type : &PyUIntArrType_Type;
         } else if (slot->kind == ARG_INTEGER && slot->size == 8 && sizeof(long) == 8) {
@@ -244,8 +293,8 @@ static void choose_exact(Kernel *self) {
     }
 }
 
-/* Drivers say no more of a type that the source defines than its name, and PoCL takes a struct of any size and reads as many bytes as it
- * wants. So what the source says of it is worth a look. */
+/* Drivers say no more of a type that the source defines than its name, and PoCL takes a struct of
+ * any size and reads as many bytes as it wants. So what the source says of it is worth a look. */
 static void look_up_types(Kernel *self) {
     PyObject *source = NULL, *module = NULL, *types = NULL;
     for (cl_uint i = 0; i < self->n_args; i++) {
@@ -255,19 +304,23 @@ static void look_up_types(Kernel *self) {
         }
         if (source == NULL) {
             source = program_source(self);
-            module = source != NULL && source != Py_None ? PyImport_ImportModule("pygpu.signature") : NULL;
-            types = module != NULL ? PyObject_CallMethod(module, "type_definitions", "O", source) : NULL;
+            module = source != NULL && source != Py_None ? PyImport_ImportModule("pygpu.signature")
+                                                         : NULL;
+            types = module != NULL ? PyObject_CallMethod(module, "type_definitions", "O", source)
+                                   : NULL;
             if (types == NULL || !PyDict_Check(types)) {
                 break;
             }
         }
         PyObject *declaration = Py_NewRef(slot->declaration);
-        Py_ssize_t length = PyUnicode_GET_LENGTH(declaration), end = PyUnicode_FindChar(declaration, ' ', 0, length, -1);
+        Py_ssize_t length = PyUnicode_GET_LENGTH(declaration),
+                   end = PyUnicode_FindChar(declaration, ' ', 0, length, -1);
         PyObject *type = end > 0 ? PyUnicode_Substring(declaration, 0, end) : NULL;
         PyObject *found = type != NULL ? PyDict_GetItemWithError(types, type) : NULL;
         if (found != NULL && PyLong_Check(found)) {
             slot->size = PyLong_AsSize_t(found);
-        } else if (found != NULL && plan_slot(slot, CL_KERNEL_ARG_ADDRESS_PRIVATE, 0, PyUnicode_AsUTF8(found), "") == 0) {
+        } else if (found != NULL && plan_slot(slot, CL_KERNEL_ARG_ADDRESS_PRIVATE, 0,
+                                              PyUnicode_AsUTF8(found), "") == 0) {
             Py_SETREF(slot->declaration, Py_NewRef(declaration)); /* as the user wrote it */
         }
         Py_XDECREF(type);
@@ -375,11 +428,14 @@ static void use_draft(Kernel *self, const ArgSlot *draft, int take) {
 }
 
 int kernel_declare(Kernel *self, PyObject *dtypes) {
-    PyObject *entries = pg_tuple(dtypes, "Kernel.set_scalar_arg_dtypes", "arg_types", "dtypes or None", 1 << 16);
+    PyObject *entries =
+        pg_tuple(dtypes, "Kernel.set_scalar_arg_dtypes", "arg_types", "dtypes or None", 1 << 16);
     if (entries == NULL) {
         return -1;
     }
-    ArgSlot *draft = PyMem_Calloc(self->n_args + 1, sizeof *draft); /* so that an error, or code that calls the kernel meanwhile, finds it as it was */
+    ArgSlot *draft =
+        PyMem_Calloc(self->n_args + 1, sizeof *draft); /* so that an error, or code that calls the
+                                                          kernel meanwhile, finds it as it was */
     if (draft == NULL) {
         Py_DECREF(entries);
         PyErr_NoMemory();
@@ -399,7 +455,8 @@ int kernel_declare(Kernel *self, PyObject *dtypes) {
         if (entry == Py_None) {
             continue;
         }
-        PyObject *with_offset = PyType_Check(entry) ? NULL : PyObject_GetAttrString(entry, "with_offset");
+        PyObject *with_offset = PyType_Check(entry) ? NULL
+                                                    : PyObject_GetAttrString(entry, "with_offset");
         PyErr_Clear();
         if (with_offset != NULL) { /* a VectorArg: an array */
             int two = PyObject_IsTrue(with_offset);
@@ -423,13 +480,16 @@ int kernel_declare(Kernel *self, PyObject *dtypes) {
     }
     if (at != self->n_args) {
     wrong_length:
-        ocl_reject(self->state, "Kernel.set_scalar_arg_dtypes", CL_INVALID_VALUE, "length of argument list (%zd) and kernel %R (%u arguments) do not match", n,
+        ocl_reject(self->state, "Kernel.set_scalar_arg_dtypes", CL_INVALID_VALUE,
+                   "length of argument list (%zd) and kernel %R (%u arguments) do not match", n,
                    self->name, (unsigned)self->n_args);
         goto done;
     }
     if (self->converting > 0) {
-        ocl_reject(self->state, "Kernel.set_scalar_arg_dtypes", CL_INVALID_OPERATION, "kernel '%U' is being called: its arguments are converted by the types of before",
-                   self->name);
+        ocl_reject(
+            self->state, "Kernel.set_scalar_arg_dtypes", CL_INVALID_OPERATION,
+            "kernel '%U' is being called: its arguments are converted by the types of before",
+            self->name);
         goto done;
     }
     result = 0;

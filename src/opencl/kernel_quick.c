@@ -1,8 +1,10 @@
-/* kernel_quick.c - the launch that comes almost always: plain sizes, and arguments of the types that the kernel's own are exactly.
+/* kernel_quick.c - the launch that comes almost always: plain sizes, and arguments of the types
+ * that the kernel's own are exactly.
  *
- * It looks at everything first, and leaves the launch to kernel_call() if anything needs more than a look: nothing was changed then.
- * Values are kept as words of 8 bytes, compared with what the driver has, and set; nothing runs Python before the command is enqueued.
- */
+ * It looks at everything first, and leaves the launch to kernel_call() if anything needs more than
+ * a look: nothing was changed then. Values are kept as words of 8 bytes, compared with what the
+ * driver has, and set; nothing runs Python before the command is
+ * enqueued. */
 #include "blocking.h"
 #include "kernel.h"
 
@@ -13,12 +15,14 @@ typedef struct {
     size_t global[3], local[3];
 } Sizes;
 
-/* Sizes that are right beyond doubt: 1 to 3 of them, all within the device's limits, at most 2**32 work-items. */
+/* Sizes that are right beyond doubt: 1 to 3 of them, all within the device's limits, at most 2**32
+ * work-items. */
 static inline int plain_sizes(const Queue *queue, PyObject *global, PyObject *local, Sizes *out) {
     const DeviceLimits *limits = &queue->device->limits;
     Py_ssize_t n;
     size_t total = 1, group = 1;
-    if (!PyTuple_CheckExact(global) || (n = PyTuple_GET_SIZE(global)) < 1 || n > 3 || !limits->known || n > (Py_ssize_t)limits->max_work_item_dimensions) {
+    if (!PyTuple_CheckExact(global) || (n = PyTuple_GET_SIZE(global)) < 1 || n > 3 ||
+        !limits->known || n > (Py_ssize_t)limits->max_work_item_dimensions) {
         return 0;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -53,13 +57,16 @@ static inline int plain_sizes(const Queue *queue, PyObject *global, PyObject *lo
     return 1;
 }
 
-/* Gives the driver what it does not have yet, lock held; see kernel_set(). old receives the references to drop. */
-static inline cl_int set_words(Kernel *self, PyObject *const *args, const cl_long *words, cl_uint *failed, PyObject **old, int *n_old) {
+/* Gives the driver what it does not have yet, lock held; see kernel_set(). old receives the
+ * references to drop. */
+static inline cl_int set_words(Kernel *self, PyObject *const *args, const cl_long *words,
+                               cl_uint *failed, PyObject **old, int *n_old) {
     cl_kernel handle = kernel_handle(self);
     for (cl_uint i = 0; i < self->n_args; i++) {
         ArgSlot *slot = &self->slots[i];
         PyObject *hold = slot->kind == ARG_GLOBAL ? args[i] : NULL;
-        if (slot->now.word == words[i] && slot->held == hold && slot->set == SET_VALUE && slot->set_size == slot->size && !self->shared_handle) {
+        if (slot->now.word == words[i] && slot->held == hold && slot->set == SET_VALUE &&
+            slot->set_size == slot->size && !self->shared_handle) {
             slot->by_call = 1;
             continue;
         }
@@ -89,7 +96,9 @@ static inline cl_int set_words(Kernel *self, PyObject *const *args, const cl_lon
 
 /* As ocl_queue_may_block(), which has to be asked if this is not 0. */
 static inline int may_need_more(const Queue *queue) {
-    return ocl_user_events_pending() > 0 || queue->n_marks > 0 || (queue->enqueued - queue->finished >= OCL_MANY_COMMANDS && !queue->device->platform->is_pocl);
+    return ocl_user_events_pending() > 0 || queue->n_marks > 0 ||
+           (queue->enqueued - queue->finished >= OCL_MANY_COMMANDS &&
+            !queue->device->platform->is_pocl);
 }
 
 PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
@@ -102,15 +111,18 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
     PyObject *old[MAX_ARGS];
     int n_old = 0, set_failed;
     cl_event event = NULL;
-    if (PG_UNLIKELY(Py_TYPE(op)->tp_call != kernel_tp_call)) { /* before Python 3.12 it comes here although a program assigned to __call__ */
+    if (PG_UNLIKELY(Py_TYPE(op)->tp_call !=
+                    kernel_tp_call)) { /* before Python 3.12 it comes here although a program
+                                          assigned to __call__ */
         return pg_call_by_tuple(Py_TYPE(op)->tp_call, op, args, nargsf, kwnames);
     }
-    if (kwnames != NULL || PyVectorcall_NARGS(nargsf) != (Py_ssize_t)n + 3 || n > MAX_ARGS || self->locked ||
-        Py_TYPE(args[0]) != self->state->CommandQueueType) {
+    if (kwnames != NULL || PyVectorcall_NARGS(nargsf) != (Py_ssize_t)n + 3 || n > MAX_ARGS ||
+        self->locked || Py_TYPE(args[0]) != self->state->CommandQueueType) {
         goto call;
     }
     queue = (Queue *)args[0];
-    if (queue->queue == NULL || queue->finalized || queue->context->context != self->context->context || ocl_user_events_dropped > 0 ||
+    if (queue->queue == NULL || queue->finalized ||
+        queue->context->context != self->context->context || ocl_user_events_dropped > 0 ||
         may_need_more(queue) || !plain_sizes(queue, args[1], args[2], &sizes)) {
         goto call;
     }
@@ -125,8 +137,8 @@ PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, 
     if (!set_failed) {
         ocl_queues_busy += queue->enqueued == queue->finished;
         queue->enqueued++;
-        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self), sizes.n, NULL, sizes.global, args[2] != Py_None ? sizes.local : NULL, 0,
-                NULL, &event);
+        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self), sizes.n, NULL,
+                sizes.global, args[2] != Py_None ? sizes.local : NULL, 0, NULL, &event);
     }
     kernel_unlock(self);
     while (n_old > 0) { /* which can run any code, even another launch of this kernel */

@@ -1,4 +1,5 @@
-/* kernel_set.c - handing converted arguments to the driver, under the kernel's lock: only those that changed. */
+/* kernel_set.c - handing converted arguments to the driver, under the kernel's lock: only those
+ * that changed. */
 #include "kernel.h"
 
 void kernel_values_clear(ArgValue *values, cl_uint n) {
@@ -13,7 +14,8 @@ void kernel_values_clear(ArgValue *values, cl_uint n) {
 }
 
 void kernel_wait_for_lock(Kernel *self) {
-    while (self->locked) { /* another thread is in the driver, without the GIL, and holds the lock meanwhile */
+    while (self->locked) { /* another thread is in the driver, without the GIL, and holds the lock
+                              meanwhile */
         Py_BEGIN_ALLOW_THREADS
         PyThread_acquire_lock(self->lock, WAIT_LOCK);
         PyThread_release_lock(self->lock);
@@ -21,7 +23,8 @@ void kernel_wait_for_lock(Kernel *self) {
     }
 }
 
-/* Whether the driver has this value already. An object must be the same one: a handle can be a new object's at an old address. */
+/* Whether the driver has this value already. An object must be the same one: a handle can be a new
+ * object's at an old address. */
 static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value) {
     if (slot->set != value->set || slot->held != value->hold || self->shared_handle) {
         return 0;
@@ -31,8 +34,9 @@ static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value
         if (slot->set_size != value->size || value->size > CACHED_BYTES) {
             return 0;
         }
-        return value->size <= sizeof slot->now.word ? slot->now.word == value->value.integer
-                                                    : memcmp(slot->now.bytes, value->value.bytes, value->size) == 0;
+        return value->size <= sizeof slot->now.word
+                   ? slot->now.word == value->value.integer
+                   : memcmp(slot->now.bytes, value->value.bytes, value->size) == 0;
     case SET_SVM:
         return memcmp(slot->now.bytes, &value->svm, sizeof value->svm) == 0;
     case SET_LOCAL:
@@ -43,7 +47,8 @@ static int is_set(const Kernel *self, const ArgSlot *slot, const ArgValue *value
 }
 
 /* What is no value: SVM at the address svm, local memory of size bytes, or NULL for a pointer. */
-static cl_int set_other(cl_kernel handle, cl_uint i, ArgSet set, size_t size, void *svm, const char **routine) {
+static cl_int set_other(cl_kernel handle, cl_uint i, ArgSet set, size_t size, void *svm,
+                        const char **routine) {
     cl_int status = CL_SUCCESS;
     cl_mem nothing = NULL;
     switch (set) {
@@ -62,7 +67,8 @@ static cl_int set_other(cl_kernel handle, cl_uint i, ArgSet set, size_t size, vo
     return status;
 }
 
-cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int by_call, cl_uint *failed, PyObject **old, const char **routine) {
+cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int by_call,
+                  cl_uint *failed, PyObject **old, const char **routine) {
     cl_kernel handle = kernel_handle(self);
     *routine = "clSetKernelArg";
     for (cl_uint k = 0; k < n; k++) {
@@ -78,7 +84,8 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int 
             status = set_other(handle, first + k, value->set, value->size, value->svm, routine);
             self->svm_seen |= value->set == SET_SVM;
         } else {
-            CL_CALL(status, clSetKernelArg, handle, first + k, value->size, value->large != NULL ? value->large : value->value.bytes);
+            CL_CALL(status, clSetKernelArg, handle, first + k, value->size,
+                    value->large != NULL ? value->large : value->value.bytes);
         }
         if (PG_UNLIKELY(status != CL_SUCCESS)) { /* what the driver has now is not known */
             slot->set = SET_NOTHING;
@@ -89,7 +96,9 @@ cl_int kernel_set(Kernel *self, ArgValue *values, cl_uint first, cl_uint n, int 
             return status;
         }
         old[k] = slot->held;
-        if (PG_UNLIKELY(self->holds_nothing) && value->hold != NULL) { /* a later object could have its address: set anew by each call */
+        if (PG_UNLIKELY(self->holds_nothing) &&
+            value->hold !=
+                NULL) { /* a later object could have its address: set anew by each call */
             slot->held = NULL;
             slot->set = SET_NOTHING;
             continue;
@@ -130,7 +139,8 @@ static cl_int set_as_known(Kernel *self, cl_kernel handle) {
 
 int kernel_renew(Kernel *self) {
     const char *name = PyUnicode_AsUTF8(self->name);
-    if (!self->svm_seen || self->shared_handle || self->program == NULL || self->program->program == NULL || name == NULL) {
+    if (!self->svm_seen || self->shared_handle || self->program == NULL ||
+        self->program->program == NULL || name == NULL) {
         PyErr_Clear();
         return 0;
     }
@@ -156,7 +166,7 @@ int kernel_renew(Kernel *self) {
     return 1;
 }
 
-/* ---- kernels that hold memory which nobody else has -------------------------------------------------------------------- */
+/* ---- kernels that hold memory which nobody else has ------------------------------------------ */
 
 static Kernel *kernels; /* all of them; changed with the GIL held */
 
@@ -214,8 +224,11 @@ int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_
     enum { FEW = 2 };
     int result = -1;
     size_t room = (size_t)n * 2 + 1;
-    ArgValue few_values[FEW * 2 + 1], *values = n <= FEW ? memset(few_values, 0, room * sizeof *values) : PyMem_Calloc(room, sizeof *values);
-    PyObject *few_old[FEW * 2 + 1], **old = n <= FEW ? memset(few_old, 0, room * sizeof *old) : PyMem_Calloc(room, sizeof *old);
+    ArgValue few_values[FEW * 2 + 1], *values = n <= FEW
+                                                    ? memset(few_values, 0, room * sizeof *values)
+                                                    : PyMem_Calloc(room, sizeof *values);
+    PyObject *few_old[FEW * 2 + 1],
+        **old = n <= FEW ? memset(few_old, 0, room * sizeof *old) : PyMem_Calloc(room, sizeof *old);
     if (values == NULL || old == NULL) {
         PyErr_NoMemory();
         goto done;
@@ -237,13 +250,16 @@ int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_
     for (cl_uint i = 0; i < at; i++) {
         local |= values[i].set == SET_LOCAL;
     }
-    for (Py_ssize_t d = 0; local && d < self->context->n_devices; d++) { /* some drivers abort instead of refusing this */
+    for (Py_ssize_t d = 0; local && d < self->context->n_devices;
+         d++) { /* some drivers abort instead of refusing this */
         size_t has = (size_t)ocl_device_limits(self->context->devices[d])->local_mem_size;
         most = has > most ? has : most;
     }
     for (cl_uint i = 0; local && i < at; i++) {
         if (values[i].set == SET_LOCAL && values[i].size > most && most > 0) {
-            ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE, "arg#%u (1-based) of kernel '%U': %zu bytes of LocalMemory, and no device has more than %zu",
+            ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE,
+                       "arg#%u (1-based) of kernel '%U': %zu bytes of LocalMemory, and no device "
+                       "has more than %zu",
                        (unsigned)(first + i + 1), self->name, values[i].size, most);
             kernel_values_clear(values, at);
             goto done;

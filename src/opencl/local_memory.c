@@ -3,7 +3,8 @@
 #include "kernel.h"
 
 PG_DOC(LocalMemory__doc__, "LocalMemory", "size", "(size: int)",
-       "*size* bytes of local memory as an argument for a __local pointer. Raises ValueError unless size is positive.");
+       "*size* bytes of local memory as an argument for a __local pointer. Raises ValueError "
+       "unless size is positive.");
 static ArgSpec LocalMemory_args = PG_ARGSPEC(LocalMemory__doc__);
 
 static PyObject *LocalMemory_make(PyTypeObject *type, PyObject *const *a) {
@@ -24,7 +25,9 @@ static PyObject *LocalMemory_make(PyTypeObject *type, PyObject *const *a) {
 }
 PG_NEW_BY(LocalMemory, ocl_local_memory, 1)
 
-static int is_made(const LocalMemory *self) { return self->size != 0; }
+static int is_made(const LocalMemory *self) {
+    return self->size != 0;
+}
 OCL_MADE_BY_INIT_IF(LocalMemory, LocalMemory, LocalMemoryType, is_made, sizeof(LocalMemory), NULL)
 
 static void LocalMemory_dealloc(PyObject *op) {
@@ -36,9 +39,13 @@ static void LocalMemory_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-static PyObject *LocalMemory_repr(PyObject *op) { return PyUnicode_FromFormat("<pygpu.LocalMemory of %zu bytes>", ((LocalMemory *)op)->size); }
+static PyObject *LocalMemory_repr(PyObject *op) {
+    return PyUnicode_FromFormat("<pygpu.LocalMemory of %zu bytes>", ((LocalMemory *)op)->size);
+}
 
-static PyObject *LocalMemory_get_size(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromSize_t(((LocalMemory *)op)->size); }
+static PyObject *LocalMemory_get_size(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromSize_t(((LocalMemory *)op)->size);
+}
 
 static PyGetSetDef LocalMemory_getset[] = {
     {"size", LocalMemory_get_size, NULL, "int: bytes", NULL},
@@ -49,13 +56,12 @@ static PyMemberDef LocalMemory_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot LocalMemory_slots[] = {
-    {Py_tp_doc, (void *)LocalMemory__doc__},
-    {Py_tp_new, (void *)LocalMemory_new},
-    {Py_tp_init, (void *)LocalMemory_init},
-    {Py_tp_dealloc, (void *)LocalMemory_dealloc},
-    {Py_tp_repr, (void *)LocalMemory_repr},
-    {Py_tp_getset, LocalMemory_getset},
-    {Py_tp_members, LocalMemory_members},
-    {0, NULL},
+    {Py_tp_doc, (void *)LocalMemory__doc__}, {Py_tp_new, (void *)LocalMemory_new},
+    {Py_tp_init, (void *)LocalMemory_init},  {Py_tp_dealloc, (void *)LocalMemory_dealloc},
+    {Py_tp_repr, (void *)LocalMemory_repr},  {Py_tp_getset, LocalMemory_getset},
+    {Py_tp_members, LocalMemory_members},    {0, NULL},
 };
-PyType_Spec ocl_LocalMemory_spec = {.name = "pygpu.LocalMemory", .basicsize = sizeof(LocalMemory), .slots = LocalMemory_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+PyType_Spec ocl_LocalMemory_spec = {.name = "pygpu.LocalMemory",
+                                    .basicsize = sizeof(LocalMemory),
+                                    .slots = LocalMemory_slots,
+                                    .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};

@@ -13,19 +13,47 @@ typedef struct {
 } TypeRow;
 
 #define SLOT(name) offsetof(State, name##Type)
-#define ROW(name) {&ocl_##name##_spec, SLOT(name), -1, 1}
-#define ROW_OF(name, base) {&ocl_##name##_spec, SLOT(name), (Py_ssize_t)SLOT(base), 1}
+#define ROW(name) \
+    { &ocl_##name##_spec, SLOT(name), -1, 1 }
+#define ROW_OF(name, base) \
+    { &ocl_##name##_spec, SLOT(name), (Py_ssize_t)SLOT(base), 1 }
 
 /* Bases stand before what derives from them. */
 static const TypeRow type_rows[] = {
-    ROW(Platform), ROW(Device), ROW(Context), ROW(CommandQueue), ROW(Event), ROW_OF(NannyEvent, Event), ROW_OF(UserEvent, Event), ROW(Profile),
-    ROW(MemoryObjectHolder), ROW_OF(MemoryObject, MemoryObjectHolder), ROW_OF(Buffer, MemoryObject), ROW(MemoryMap),
-    ROW(ImageFormat), ROW(ImageDescriptor), ROW_OF(Image, MemoryObject), ROW(Sampler), ROW_OF(Pipe, MemoryObject),
-    ROW(SVMPointer), ROW_OF(SVM, SVMPointer), ROW_OF(SVMAllocation, SVMPointer),
-    ROW(Program), ROW(Kernel), ROW(LocalMemory),
-    ROW(AllocatorBase), ROW_OF(ImmediateAllocator, AllocatorBase), ROW_OF(DeferredAllocator, AllocatorBase),
-    ROW(SVMAllocator), ROW(MemoryPool), ROW(SVMPool), ROW_OF(PooledBuffer, Buffer), ROW_OF(PooledSVM, SVMPointer),
-    ROW_OF(GLBuffer, MemoryObject), ROW_OF(GLRenderBuffer, MemoryObject), ROW_OF(GLTexture, Image),
+    ROW(Platform),
+    ROW(Device),
+    ROW(Context),
+    ROW(CommandQueue),
+    ROW(Event),
+    ROW_OF(NannyEvent, Event),
+    ROW_OF(UserEvent, Event),
+    ROW(Profile),
+    ROW(MemoryObjectHolder),
+    ROW_OF(MemoryObject, MemoryObjectHolder),
+    ROW_OF(Buffer, MemoryObject),
+    ROW(MemoryMap),
+    ROW(ImageFormat),
+    ROW(ImageDescriptor),
+    ROW_OF(Image, MemoryObject),
+    ROW(Sampler),
+    ROW_OF(Pipe, MemoryObject),
+    ROW(SVMPointer),
+    ROW_OF(SVM, SVMPointer),
+    ROW_OF(SVMAllocation, SVMPointer),
+    ROW(Program),
+    ROW(Kernel),
+    ROW(LocalMemory),
+    ROW(AllocatorBase),
+    ROW_OF(ImmediateAllocator, AllocatorBase),
+    ROW_OF(DeferredAllocator, AllocatorBase),
+    ROW(SVMAllocator),
+    ROW(MemoryPool),
+    ROW(SVMPool),
+    ROW_OF(PooledBuffer, Buffer),
+    ROW_OF(PooledSVM, SVMPointer),
+    ROW_OF(GLBuffer, MemoryObject),
+    ROW_OF(GLRenderBuffer, MemoryObject),
+    ROW_OF(GLTexture, Image),
 };
 
 State *ocl_state_of(PyTypeObject *type) {
@@ -34,25 +62,30 @@ State *ocl_state_of(PyTypeObject *type) {
 }
 
 static PyStructSequence_Field name_version_fields[] = {
-    {"version", "int: packed as major << 22 | minor << 12 | patch"}, {"name", "str: name of the extension, language or layer"}, {NULL, NULL}};
-static PyStructSequence_Desc name_version_desc = {"pygpu.NameVersion", "A name with its version, as OpenCL 3.0 reports them.",
-                                                  name_version_fields, 2};
+    {"version", "int: packed as major << 22 | minor << 12 | patch"},
+    {"name", "str: name of the extension, language or layer"},
+    {NULL, NULL}};
+static PyStructSequence_Desc name_version_desc = {
+    "pygpu.NameVersion", "A name with its version, as OpenCL 3.0 reports them.",
+    name_version_fields, 2};
 
-/* Made by the thousand, so without a tuple and a dict of their arguments; but a program may have given the type another __init__. */
-#define MADE_BY_VECTORCALL(Name, prefix)                                                                                   \
-    static initproc Name##_init;                                                                                           \
-    static newfunc Name##_new;                                                                                             \
-    static PyObject *Name##_make(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames) {                     \
-        PyTypeObject *type = (PyTypeObject *)op;                                                                           \
-        if (PG_UNLIKELY(type->tp_init != Name##_init || type->tp_new != Name##_new)) {                                     \
-            return pg_call_by_tuple(PyType_Type.tp_call, op, args, nargsf, kwnames);                                       \
-        }                                                                                                                  \
-        return prefix##_vectorcall(op, args, nargsf, kwnames);                                                             \
-    }                                                                                                                      \
-    static void Name##_is_made(PyTypeObject *type) {                                                                       \
-        Name##_init = type->tp_init;                                                                                       \
-        Name##_new = type->tp_new;                                                                                         \
-        type->tp_vectorcall = Name##_make;                                                                                 \
+/* Made by the thousand, so without a tuple and a dict of their arguments; but a program may have
+ * given the type another __init__. */
+#define MADE_BY_VECTORCALL(Name, prefix)                                               \
+    static initproc Name##_init;                                                       \
+    static newfunc Name##_new;                                                         \
+    static PyObject *Name##_make(PyObject *op, PyObject *const *args, size_t nargsf,   \
+                                 PyObject *kwnames) {                                  \
+        PyTypeObject *type = (PyTypeObject *)op;                                       \
+        if (PG_UNLIKELY(type->tp_init != Name##_init || type->tp_new != Name##_new)) { \
+            return pg_call_by_tuple(PyType_Type.tp_call, op, args, nargsf, kwnames);   \
+        }                                                                              \
+        return prefix##_vectorcall(op, args, nargsf, kwnames);                         \
+    }                                                                                  \
+    static void Name##_is_made(PyTypeObject *type) {                                   \
+        Name##_init = type->tp_init;                                                   \
+        Name##_new = type->tp_new;                                                     \
+        type->tp_vectorcall = Name##_make;                                             \
     }
 MADE_BY_VECTORCALL(Buffer, ocl_buffer)
 MADE_BY_VECTORCALL(LocalMemory, ocl_local_memory)
@@ -61,11 +94,16 @@ MADE_BY_VECTORCALL(SVM, ocl_svm)
 MADE_BY_VECTORCALL(SVMAllocation, ocl_svm_allocation)
 MADE_BY_VECTORCALL(UserEvent, ocl_user_event)
 
-static PyObject *refuse_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
-    return PyErr_Format(PyExc_TypeError, "%s cannot be made without its own __new__: it needs a handle of the driver", type->tp_name);
+static PyObject *refuse_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
+                            PyObject *Py_UNUSED(kwargs)) {
+    return PyErr_Format(
+        PyExc_TypeError,
+        "%s cannot be made without its own __new__: it needs a handle of the driver",
+        type->tp_name);
 }
 
-/* What all types derive from. As it cannot be changed, object.__new__ makes none of them, even if a program assigns to their __new__. */
+/* What all types derive from. As it cannot be changed, object.__new__ makes none of them, even if a
+ * program assigns to their __new__. */
 static PyType_Slot Object_slots[] = {
     {Py_tp_doc, (void *)"What all types of this module derive from."},
     {Py_tp_new, (void *)refuse_new},
@@ -74,7 +112,8 @@ static PyType_Slot Object_slots[] = {
 static PyType_Spec Object_spec = {.name = "pygpu._Object",
                                   .basicsize = sizeof(PyObject),
                                   .slots = Object_slots,
-                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE};
+                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE |
+                                           Py_TPFLAGS_IMMUTABLETYPE};
 
 static int add_types(PyObject *module, State *state) {
     PyObject *root = PyType_FromModuleAndSpec(module, &Object_spec, NULL);
@@ -101,7 +140,9 @@ static int add_types(PyObject *module, State *state) {
         return -1;
     }
     state->NameVersion = (PyObject *)PyStructSequence_NewType(&name_version_desc);
-    return state->NameVersion != NULL ? PyModule_AddObjectRef(module, "NameVersion", state->NameVersion) : -1;
+    return state->NameVersion != NULL
+               ? PyModule_AddObjectRef(module, "NameVersion", state->NameVersion)
+               : -1;
 }
 
 static int add_errors(State *state) {
@@ -115,12 +156,17 @@ static int add_errors(State *state) {
     state->RuntimeError = PyObject_GetAttrString(errors, "RuntimeError");
     state->make_error = PyObject_GetAttrString(errors, "_make_error");
     Py_DECREF(errors);
-    return state->Error && state->LogicError && state->MemoryError && state->RuntimeError && state->make_error ? 0 : -1;
+    return state->Error && state->LogicError && state->MemoryError && state->RuntimeError &&
+                   state->make_error
+               ? 0
+               : -1;
 }
 
 static int module_exec(PyObject *module) {
-    if (PyInterpreterState_Get() != PyInterpreterState_Main()) { /* Python 3.12 sees to this by itself */
-        PyErr_SetString(PyExc_ImportError, "pygpu cannot be imported in a sub-interpreter: a driver has one set of threads and callbacks "
+    if (PyInterpreterState_Get() !=
+        PyInterpreterState_Main()) { /* Python 3.12 sees to this by itself */
+        PyErr_SetString(PyExc_ImportError, "pygpu cannot be imported in a sub-interpreter: a "
+                                           "driver has one set of threads and callbacks "
                                            "in a process; use the main interpreter, or processes");
         return -1;
     }
@@ -157,7 +203,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
 }
 
 static int module_clear(PyObject *module) {
-    /* Types keep using the state through their objects until the module itself goes, so the error classes stay too. */
+    /* Types keep using the state through their objects until the module itself goes, so the error
+     * classes stay too. */
     State *state = PyModule_GetState(module);
 #define X(name) Py_CLEAR(state->name##Type);
     OCL_TYPES(X)
@@ -176,11 +223,12 @@ static void module_free(void *op) {
 #undef X
 }
 
-static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)module_exec},
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, (void *)module_exec},
 #ifdef Py_mod_multiple_interpreters
-                                          {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
 #endif
-                                          {0, NULL}};
+    {0, NULL}};
 
 PyModuleDef ocl_module = {
     PyModuleDef_HEAD_INIT,
@@ -194,4 +242,6 @@ PyModuleDef ocl_module = {
 };
 
 PyMODINIT_FUNC PyInit__opencl(void);
-PyMODINIT_FUNC PyInit__opencl(void) { return PyModuleDef_Init(&ocl_module); }
+PyMODINIT_FUNC PyInit__opencl(void) {
+    return PyModuleDef_Init(&ocl_module);
+}

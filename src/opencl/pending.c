@@ -1,13 +1,16 @@
-/* pending.c - what must happen when a command is done: host memory given back, Python callbacks run.
+/* pending.c - what must happen when a command is done: host memory given back, Python callbacks
+ * run.
  *
- * A driver calls back from threads of its own. They only push a record onto a list; one dispatcher thread takes the GIL and deals
- * with the list. It is a thread of Python's _thread, so that its thread state is made once, where a lack of memory is an error and
- * no crash. So no dealloc ever waits for a device, and dropping an Event or an array changes nothing.
+ * A driver calls back from threads of its own. They only push a record onto a list; one dispatcher
+ * thread takes the GIL and deals with the list. It is a thread of Python's _thread, so that its
+ * thread state is made once, where a lack of memory is an error and no crash. So no dealloc ever
+ * waits for a device, and dropping an Event or an array changes nothing.
  *
- * NVIDIA's driver (580.159) is never asked to call back: that costs some 5 us of the caller's time, and the thread that it wakes for
- * it comes 40 us late, when a short copy is long done. Its events are looked at instead. At exit
- * the dispatcher is stopped before the interpreter goes; what is still pending then is left to the operating system.
- */
+ * NVIDIA's driver (580.159) is never asked to call back: that costs some 5 us of the caller's time,
+ * and the thread that it wakes for it comes 40 us late, when a short copy is long done. Its events
+ * are looked at instead. At exit the dispatcher is stopped before the interpreter goes; what is
+ * still pending then is left to the operating
+ * system. */
 #define OCL_NOT_COUNTED /* the dispatcher waits where it is, and so does exit itself */
 #include "gates.h"
 #include "standstill.h"
@@ -17,16 +20,17 @@
 typedef struct Pending {
     struct Pending *next;
     struct Pending *later, **link; /* among those whose event has not called back yet; under lock */
-    cl_event event;       /* of such a record: a reference */
-    int given_up;         /* dealt with although the driver has not called back: it still may, so the record stays */
-    int polled;           /* the driver will not call back: the dispatcher looks at the event instead */
-    cl_int at;            /* the status of the event that is waited for */
-    Py_buffer view;       /* released if has_view */
+    cl_event event;                /* of such a record: a reference */
+    int given_up; /* dealt with although the driver has not called back: it still may, so the record
+                     stays */
+    int polled;   /* the driver will not call back: the dispatcher looks at the event instead */
+    cl_int at;    /* the status of the event that is waited for */
+    Py_buffer view; /* released if has_view */
     int has_view;
-    PyObject *object;     /* dropped */
-    PyObject *function;   /* called with override or else status, then dropped */
+    PyObject *object;   /* dropped */
+    PyObject *function; /* called with override or else status, then dropped */
     cl_int status, override;
-    Gates *gates;         /* that the command is behind */
+    Gates *gates; /* that the command is behind */
 } Pending;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,17 +39,21 @@ static Pending *first, **last = &first; /* under lock */
 static int running, stopping, busy;     /* under lock */
 static int owed;                        /* under lock: user events are to fail */
 static double owed_from; /* under lock: 0, or when to try again to let user events fail */
-static int pause_ms;                    /* under lock: before the latest of these attempts */
-static int n_polled, look_at_holds;     /* under lock: what the dispatcher has to look at again and again */
-static int exiting;                     /* GIL held */
-static Pending *outstanding;            /* under lock */
-static double suspect_until;            /* under lock: until then events may fail without the driver calling back */
+static int pause_ms;     /* under lock: before the latest of these attempts */
+static int n_polled,
+    look_at_holds;           /* under lock: what the dispatcher has to look at again and again */
+static int exiting;          /* GIL held */
+static Pending *outstanding; /* under lock */
+static double
+    suspect_until; /* under lock: until then events may fail without the driver calling back */
 
-#define LOOK_MS 10      /* between looks at events of a driver that may have failed to call back ... */
-#define LOOK_OFTEN_MS 1 /* ... and of one that does not call back */
-#define PAUSE_MOST_MS                                                                         \
-    1000 /* between attempts to let user events fail that the driver refused; they begin with \
-            LOOK_MS */
+/* Between looks at events of a driver that may have failed to call back, and of one that does
+ * not. */
+#define LOOK_MS       10
+#define LOOK_OFTEN_MS 1
+/* At most so long between attempts to let user events fail that the driver refused; they begin with
+ * LOOK_MS. */
+#define PAUSE_MOST_MS 1000
 
 int ocl_polls;
 
@@ -131,9 +139,10 @@ static void join_outstanding(Pending *record) {
     outstanding = record;
 }
 
-/* PoCL does not call back for a command whose wait list failed, so after a failure the rest is looked at. GIL held. Only the dispatcher
- * frees records, and with the GIL held nobody else takes one back; the lock must not be held while the driver is asked, for it may
- * hold a lock of its own while it calls push(). */
+/* PoCL does not call back for a command whose wait list failed, so after a failure the rest is
+ * looked at. GIL held. Only the dispatcher frees records, and with the GIL held nobody else takes
+ * one back; the lock must not be held while the driver is asked, for it may hold a lock of its own
+ * while it calls push(). */
 static void collect_silent(void) {
     Pending *few[64], **all = few;
     size_t n = 0, room = sizeof few / sizeof few[0];
@@ -153,9 +162,12 @@ static void collect_silent(void) {
     pthread_mutex_unlock(&lock);
     for (size_t i = 0; i < n; i++) {
         cl_int exec = CL_QUEUED, status = CL_SUCCESS;
-        CL_CALL(status, clGetEventInfo, all[i]->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
+        CL_CALL(status, clGetEventInfo, all[i]->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                sizeof exec, &exec, NULL);
         pthread_mutex_lock(&lock);
-        if (status == CL_SUCCESS && (exec < CL_COMPLETE || (all[i]->polled && exec <= all[i]->at)) && all[i]->link != NULL) {
+        if (status == CL_SUCCESS &&
+            (exec < CL_COMPLETE || (all[i]->polled && exec <= all[i]->at)) &&
+            all[i]->link != NULL) {
             leave_outstanding(all[i]);
             all[i]->given_up = !all[i]->polled;
             all[i]->status = exec;
@@ -176,14 +188,16 @@ void ocl_suspect_failures(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* Without the GIL: until there is something to do. Takes the list; 0 to stop. *suspect: whether events may fail silently; they were
- * just looked at if it is set on entry, and are left alone for a moment. *owe: whether user events are to fail. */
+/* Without the GIL: until there is something to do. Takes the list; 0 to stop. *suspect: whether
+ * events may fail silently; they were just looked at if it is set on entry, and are left alone for
+ * a moment. *owe: whether user events are to fail. */
 static int wait_for_work(Pending **list, int *suspect, int *owe) {
     int looked = *suspect;
     pthread_mutex_lock(&lock);
     busy = 0;
     for (;;) {
-        *suspect = (outstanding != NULL && pg_seconds() < suspect_until) || n_polled > 0 || look_at_holds;
+        *suspect = (outstanding != NULL && pg_seconds() < suspect_until) || n_polled > 0 ||
+                   look_at_holds;
         if (owed_from > 0 && pg_seconds() >= owed_from) {
             owed = 1;
         }
@@ -245,7 +259,8 @@ static void fail_dropped(void) {
 
 static unsigned long dispatcher; /* the thread */
 
-/* What the thread runs. It has the GIL at the end, so at_exit(), which waits for that, goes on when the thread is gone. */
+/* What the thread runs. It has the GIL at the end, so at_exit(), which waits for that, goes on when
+ * the thread is gone. */
 static PyObject *dispatch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     int go_on = 1, suspect = 0, owe = 0;
     dispatcher = PyThread_get_thread_ident();
@@ -277,7 +292,8 @@ static PyMethodDef dispatch_method = {"_dispatch", dispatch, METH_NOARGS, NULL};
 /* Any thread, GIL or not. */
 static void push(Pending *record) {
     pthread_mutex_lock(&lock);
-    if (!stopping && !record->given_up) { /* while stopping it stays for ever: the interpreter is going */
+    if (!stopping &&
+        !record->given_up) { /* while stopping it stays for ever: the interpreter is going */
         leave_outstanding(record);
         append(record);
         pthread_cond_signal(&wake);
@@ -296,7 +312,9 @@ static int start_dispatcher(void) {
     }
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *threads = PyImport_ImportModule("_thread"), *function = threads != NULL ? PyCFunction_New(&dispatch_method, NULL) : NULL, *started = NULL;
+    PyObject *threads = PyImport_ImportModule("_thread"),
+             *function = threads != NULL ? PyCFunction_New(&dispatch_method, NULL) : NULL,
+             *started = NULL;
     if (function != NULL) {
         pg_signal_mask mask;
         pg_block_signals(&mask); /* signals belong to Python's main thread */
@@ -307,7 +325,9 @@ static int start_dispatcher(void) {
     Py_XDECREF(threads);
     Py_XDECREF(function);
     Py_XDECREF(started);
-    PyErr_Restore(type, value, traceback); /* a failure's own exception goes: the callers know what to do instead */
+    PyErr_Restore(
+        type, value,
+        traceback); /* a failure's own exception goes: the callers know what to do instead */
     if (failed) {
         pthread_mutex_lock(&lock);
         running = 0;
@@ -353,8 +373,8 @@ static void CL_CALLBACK on_destroyed(cl_mem mem, void *record) {
     push(record);
 }
 
-/* Asks the driver to call back; the record is then its own. If it would not, the dispatcher looks at the event from time to time,
- * if may_poll. GIL held. */
+/* Asks the driver to call back; the record is then its own. If it would not, the dispatcher looks
+ * at the event from time to time, if may_poll. GIL held. */
 static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clRetainEvent, event);
@@ -393,7 +413,8 @@ static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
     return status;
 }
 
-/* Hands the record to the event. If that cannot be done, waits in its stead: rare, and nothing may be lost. */
+/* Hands the record to the event. If that cannot be done, waits in its stead: rare, and nothing may
+ * be lost. */
 static void hold(State *state, cl_event event, Pending *record) {
     cl_int status = CL_SUCCESS;
     if (start_dispatcher() == 0) {
@@ -419,7 +440,8 @@ static void hold(State *state, cl_event event, Pending *record) {
 
 void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view) {
     Pending *record = Pending_new();
-    if (record == NULL) { /* keep the memory: losing some beats a device that writes into freed memory */
+    if (record ==
+        NULL) { /* keep the memory: losing some beats a device that writes into freed memory */
         return;
     }
     record->view = *view;
@@ -439,7 +461,9 @@ void ocl_hold_object(State *state, cl_event event, PyObject *object) {
 
 #define ARRAY_NAME "pygpu.array"
 
-static void free_array(PyObject *capsule) { PyMem_Free(PyCapsule_GetPointer(capsule, ARRAY_NAME)); }
+static void free_array(PyObject *capsule) {
+    PyMem_Free(PyCapsule_GetPointer(capsule, ARRAY_NAME));
+}
 
 void ocl_hold_array(State *state, cl_event event, void *array) {
     PyObject *capsule = PyCapsule_New(array, ARRAY_NAME, free_array);
@@ -504,7 +528,9 @@ int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function
     return 0;
 }
 
-int ocl_is_exiting(void) { return exiting; }
+int ocl_is_exiting(void) {
+    return exiting;
+}
 
 int ocl_inside, ocl_no_entry;
 
@@ -528,7 +554,8 @@ void ocl_leave_at_once(int status, void *Py_UNUSED(arg)) {
 }
 #endif
 
-/* atexit: the interpreter is whole still. Gives user events an outcome, lets callbacks that are due run, stops the dispatcher. */
+/* atexit: the interpreter is whole still. Gives user events an outcome, lets callbacks that are due
+ * run, stops the dispatcher. */
 static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     if (pg_trap & PG_TRAP_FORKED) {
         Py_RETURN_NONE;
@@ -540,7 +567,8 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
     double end = pg_seconds() + EXIT_SECONDS;
     Py_BEGIN_ALLOW_THREADS
     pthread_mutex_lock(&lock);
-    while (((running && (first != NULL || busy)) || (ocl_no_entry && ocl_inside > 0)) && pg_seconds() < end) {
+    while (((running && (first != NULL || busy)) || (ocl_no_entry && ocl_inside > 0)) &&
+           pg_seconds() < end) {
         pthread_mutex_unlock(&lock);
         pg_sleep_us(500);
         pthread_mutex_lock(&lock);
@@ -569,8 +597,11 @@ int ocl_pending_ready(State *state) {
     if (registered) {
         return 0;
     }
-    PyObject *atexit = PyImport_ImportModule("atexit"), *function = PyCFunction_New(&at_exit_method, NULL);
-    PyObject *result = atexit != NULL && function != NULL ? PyObject_CallMethod(atexit, "register", "O", function) : NULL;
+    PyObject *atexit = PyImport_ImportModule("atexit"),
+             *function = PyCFunction_New(&at_exit_method, NULL);
+    PyObject *result = atexit != NULL && function != NULL
+                           ? PyObject_CallMethod(atexit, "register", "O", function)
+                           : NULL;
     Py_XDECREF(atexit);
     Py_XDECREF(function);
     Py_XDECREF(result);

@@ -10,20 +10,20 @@
  * with sixteen.
  *
  * Each piece waits for the one before, also in an in-order queue: if what they wait for fails, all
- * of them do.
- */
+ * of them
+ * do. */
 #include "pieces.h"
 
 #define NVIDIA_PIECE ((size_t)1 << 30)
 /* Fills may write as many bytes of a buffer, from its start: what was tried of patterns of four
  * bytes and more. Those of one and two may write a quarter of it. */
 #define NVIDIA_REACH ((size_t)1 << 32)
-#define WIDE 16            /* bytes of a widened pattern */
-#define WIDE_ENOUGH 4      /* such patterns fill as fast as wider ones */
+#define WIDE         16 /* bytes of a widened pattern */
+#define WIDE_ENOUGH  4  /* such patterns fill as fast as wider ones */
 #define WORTH_CUTTING \
     4096             /* bytes; for fewer, another command costs more than narrow patterns do */
 #define SEED    4096 /* bytes that are filled elsewhere and copied, where a fill cannot start */
-#define LONGEST 128        /* bytes of a pattern */
+#define LONGEST 128  /* bytes of a pattern */
 
 static size_t test_piece, test_reach; /* 0: the driver's */
 

@@ -19,19 +19,24 @@ static cl_int Pipe_query(void *self, cl_uint param, size_t size, void *value, si
     return status;
 }
 
-/* The largest packet of any device that has pipes, 0 if none has: OpenCL 2.x demands them, 1.x and 3.0 do not. */
+/* The largest packet of any device that has pipes, 0 if none has: OpenCL 2.x demands them, 1.x
+ * and 3.0 do not. */
 static cl_ulong max_packet_size(Context *context) {
     cl_ulong most = 0;
     for (Py_ssize_t i = 0; i < context->n_devices; i++) {
         Device *device = context->devices[i];
-        int has = device->version >= 300 ? ocl_info_number(device, ocl_device_query, CL_DEVICE_PIPE_SUPPORT) != 0 : device->version >= 200;
-        cl_ulong size = has ? ocl_info_number(device, ocl_device_query, CL_DEVICE_PIPE_MAX_PACKET_SIZE) : 0;
+        int has = device->version >= 300
+                      ? ocl_info_number(device, ocl_device_query, CL_DEVICE_PIPE_SUPPORT) != 0
+                      : device->version >= 200;
+        cl_ulong size =
+            has ? ocl_info_number(device, ocl_device_query, CL_DEVICE_PIPE_MAX_PACKET_SIZE) : 0;
         most = size > most ? size : most;
     }
     return most;
 }
 
-/* Keys and values by turns. Returns how many entries, the end mark not counted; -1 with an exception. */
+/* Keys and values by turns. Returns how many entries, the end mark not counted; -1 with an
+ * exception. */
 static int as_properties(State *state, PyObject *arg, cl_pipe_properties *list) {
     PyObject *items = pg_tuple(arg, "Pipe", "properties", "ints", 1000);
     if (items == NULL) {
@@ -40,7 +45,8 @@ static int as_properties(State *state, PyObject *arg, cl_pipe_properties *list) 
     int result = -1;
     Py_ssize_t n = PyTuple_GET_SIZE(items);
     if (n > MAX_PROPERTIES) {
-        ocl_reject(state, "Pipe", CL_INVALID_VALUE, "properties has %zd entries, at most %d are allowed", n, MAX_PROPERTIES);
+        ocl_reject(state, "Pipe", CL_INVALID_VALUE,
+                   "properties has %zd entries, at most %d are allowed", n, MAX_PROPERTIES);
         goto done;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -54,7 +60,8 @@ static int as_properties(State *state, PyObject *arg, cl_pipe_properties *list) 
         n--; /* the end mark, as Pipe.properties has it */
     }
     if (n % 2 == 1) {
-        ocl_reject(state, "Pipe", CL_INVALID_VALUE, "properties must be pairs of a key and a value");
+        ocl_reject(state, "Pipe", CL_INVALID_VALUE,
+                   "properties must be pairs of a key and a value");
         goto done;
     }
     list[n] = 0;
@@ -65,9 +72,12 @@ done:
 }
 
 PG_DOC(Pipe__doc__, "Pipe", "context, flags, packet_size, max_packets, properties=()",
-       "(context: Context, flags: int, packet_size: int, max_packets: int, properties: Sequence[int] = ())",
-       "A queue of at most *max_packets* packets of *packet_size* bytes, which one kernel writes and another reads.\n\n"
-       "flags: mem_flags.READ_WRITE, HOST_NO_ACCESS or 0. properties: none are defined so far. The host cannot look into a pipe.\n\n"
+       "(context: Context, flags: int, packet_size: int, max_packets: int, properties: "
+       "Sequence[int] = ())",
+       "A queue of at most *max_packets* packets of *packet_size* bytes, which one kernel writes "
+       "and another reads.\n\n"
+       "flags: mem_flags.READ_WRITE, HOST_NO_ACCESS or 0. properties: none are defined so far. The "
+       "host cannot look into a pipe.\n\n"
        "Raises LogicError if no device of the context has pipes, or for sizes beyond its limits.");
 static ArgSpec Pipe_args = PG_ARGSPEC(Pipe__doc__);
 
@@ -79,24 +89,30 @@ static PyObject *Pipe_construct(PyTypeObject *type, PyObject *args, PyObject *kw
     cl_pipe_properties list[MAX_PROPERTIES + 1];
     int n = 0;
     State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&Pipe_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "Pipe")) == NULL ||
-        pg_as_u64(a[1], "Pipe", "flags", &flags) < 0 || pg_as_u32(a[2], "Pipe", "packet_size", &packet_size) < 0 ||
+    if (state == NULL || pg_args_tuple(&Pipe_args, args, kwargs, a) < 0 ||
+        (context = ocl_as_context(state, a[0], "Pipe")) == NULL ||
+        pg_as_u64(a[1], "Pipe", "flags", &flags) < 0 ||
+        pg_as_u32(a[2], "Pipe", "packet_size", &packet_size) < 0 ||
         pg_as_u32(a[3], "Pipe", "max_packets", &max_packets) < 0 ||
         (a[4] != NULL && a[4] != Py_None && (n = as_properties(state, a[4], list)) < 0) ||
         ocl_need_version(state, "clCreatePipe", context->version, 200) < 0) {
         return NULL;
     }
     if (packet_size == 0 || max_packets == 0) {
-        return ocl_reject(state, "Pipe", CL_INVALID_PIPE_SIZE, "packet_size and max_packets must be positive, got %u and %u", (unsigned)packet_size,
-                          (unsigned)max_packets);
+        return ocl_reject(state, "Pipe", CL_INVALID_PIPE_SIZE,
+                          "packet_size and max_packets must be positive, got %u and %u",
+                          (unsigned)packet_size, (unsigned)max_packets);
     }
     cl_ulong largest = max_packet_size(context);
     if (largest == 0) {
-        return ocl_reject(state, "Pipe", CL_INVALID_OPERATION, "no device of the context has pipes (Device.pipe_support)");
+        return ocl_reject(state, "Pipe", CL_INVALID_OPERATION,
+                          "no device of the context has pipes (Device.pipe_support)");
     }
     if (packet_size > largest) {
-        return ocl_reject(state, "Pipe", CL_INVALID_PIPE_SIZE, "packet_size = %u bytes is more than the %llu that the device allows "
-                          "(Device.pipe_max_packet_size)", (unsigned)packet_size, (unsigned long long)largest);
+        return ocl_reject(state, "Pipe", CL_INVALID_PIPE_SIZE,
+                          "packet_size = %u bytes is more than the %llu that the device allows "
+                          "(Device.pipe_max_packet_size)",
+                          (unsigned)packet_size, (unsigned long long)largest);
     }
     Memory *self = (Memory *)PG_NEW(type);
     if (self == NULL) {
@@ -109,7 +125,8 @@ static PyObject *Pipe_construct(PyTypeObject *type, PyObject *args, PyObject *kw
     do {
         status = CL_SUCCESS;
         Py_BEGIN_ALLOW_THREADS
-        CL_MAKE(mem, status, clCreatePipe, context->context, flags, packet_size, max_packets, n > 0 ? list : NULL);
+        CL_MAKE(mem, status, clCreatePipe, context->context, flags, packet_size, max_packets,
+                n > 0 ? list : NULL);
         Py_END_ALLOW_THREADS
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
@@ -144,16 +161,19 @@ static PyObject *Pipe_get_pipe_info(PyObject *op, PyObject *param) {
     if (ocl_memory_alive(self, "get_pipe_info") < 0) {
         return NULL;
     }
-    return ocl_info_by_param(self->state, op, Pipe_query, "clGetPipeInfo", Pipe_info, ROW_COUNT, param);
+    return ocl_info_by_param(self->state, op, Pipe_query, "clGetPipeInfo", Pipe_info, ROW_COUNT,
+                             param);
 }
 
 static PyMethodDef Pipe_methods[] = {
     {"get_pipe_info", Pipe_get_pipe_info, METH_O,
-     "get_pipe_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (pipe_info.NAME)."},
+     "get_pipe_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by "
+     "number (pipe_info.NAME)."},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Pipe_getset[] = {
-#define PIPE_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Pipe_get, KIND, #PARAM, unit, text)
+#define PIPE_INFO(attr, KIND, PARAM, unit, text) \
+    INFO_GETSET(ROW_##attr, #attr, Pipe_get, KIND, #PARAM, unit, text)
 #include "info.def"
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -166,4 +186,7 @@ static PyType_Slot Pipe_slots[] = {
     {Py_tp_getset, Pipe_getset},
     {0, NULL},
 };
-PyType_Spec ocl_Pipe_spec = {.name = "pygpu.Pipe", .basicsize = sizeof(Memory), .slots = Pipe_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+PyType_Spec ocl_Pipe_spec = {.name = "pygpu.Pipe",
+                             .basicsize = sizeof(Memory),
+                             .slots = Pipe_slots,
+                             .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};

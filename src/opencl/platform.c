@@ -12,7 +12,8 @@ static const Info Platform_info[] = {
 #include "info.def"
 };
 
-static cl_int Platform_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
+static cl_int Platform_query(void *self, cl_uint param, size_t size, void *value,
+                             size_t *size_ret) {
     cl_int status = CL_SUCCESS;
     CL_CALL(status, clGetPlatformInfo, ((Platform *)self)->id, param, size, value, size_ret);
     return status;
@@ -50,7 +51,8 @@ PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
     self->state = state;
     self->id = id;
     char version[256] = "", name[256] = "";
-    if (Platform_query(self, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL) == CL_SUCCESS) {
+    if (Platform_query(self, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL) ==
+        CL_SUCCESS) {
         self->version = ocl_version_number(version);
         self->is_pocl = strstr(version, "PoCL") != NULL || strstr(version, "pocl") != NULL;
     }
@@ -86,20 +88,27 @@ static void Platform_dealloc(PyObject *op) {
 }
 
 static PyObject *Platform_get(PyObject *op, void *closure) {
-    return ocl_info(((Platform *)op)->state, op, Platform_query, "clGetPlatformInfo", &Platform_info[(intptr_t)closure]);
+    return ocl_info(((Platform *)op)->state, op, Platform_query, "clGetPlatformInfo",
+                    &Platform_info[(intptr_t)closure]);
 }
 
 static PyObject *Platform_get_info(PyObject *op, PyObject *param) {
-    return ocl_info_by_param(((Platform *)op)->state, op, Platform_query, "clGetPlatformInfo", Platform_info, ROW_COUNT, param);
+    return ocl_info_by_param(((Platform *)op)->state, op, Platform_query, "clGetPlatformInfo",
+                             Platform_info, ROW_COUNT, param);
 }
 
-#define KINDS (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM)
+#define KINDS                                                           \
+    (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | \
+     CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM)
 
-PG_DOC(Platform_get_devices__doc__, "get_devices", "$self, /, device_type=0xFFFFFFFF", "(device_type: int = ...) -> list[Device]",
-       "Devices of the given type (device_type.CPU, GPU, ...; all by default). An empty list if there is none.");
+PG_DOC(Platform_get_devices__doc__, "get_devices", "$self, /, device_type=0xFFFFFFFF",
+       "(device_type: int = ...) -> list[Device]",
+       "Devices of the given type (device_type.CPU, GPU, ...; all by default). An empty list if "
+       "there is none.");
 static ArgSpec Platform_get_devices_args = PG_ARGSPEC(Platform_get_devices__doc__);
 
-static PyObject *Platform_get_devices(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Platform_get_devices(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                      PyObject *kwnames) {
     Platform *self = (Platform *)op;
     PyObject *a[1], *list = NULL;
     uint64_t type = CL_DEVICE_TYPE_ALL;
@@ -113,7 +122,8 @@ static PyObject *Platform_get_devices(PyObject *op, PyObject *const *args, Py_ss
     CL_CALL(status, clGetDeviceIDs, self->id, type, 0, NULL, &n);
     Py_END_ALLOW_THREADS
     /* NVIDIA's driver does not know the types that are not made by NVIDIA. */
-    int unknown_kind = status == CL_INVALID_DEVICE_TYPE && type != 0 && (type == CL_DEVICE_TYPE_ALL || (type & ~(uint64_t)KINDS) == 0);
+    int unknown_kind = status == CL_INVALID_DEVICE_TYPE && type != 0 &&
+                       (type == CL_DEVICE_TYPE_ALL || (type & ~(uint64_t)KINDS) == 0);
     if (status == CL_DEVICE_NOT_FOUND || unknown_kind || (status == CL_SUCCESS && n == 0)) {
         return PyList_New(0);
     }
@@ -149,20 +159,25 @@ static PyObject *Platform_repr(PyObject *op) {
         PyErr_Clear();
         return PyUnicode_FromFormat("<pygpu.Platform at %p>", (void *)((Platform *)op)->id);
     }
-    PyObject *repr = PyUnicode_FromFormat("<pygpu.Platform '%U' at %p>", name, (void *)((Platform *)op)->id);
+    PyObject *repr =
+        PyUnicode_FromFormat("<pygpu.Platform '%U' at %p>", name, (void *)((Platform *)op)->id);
     Py_DECREF(name);
     return repr;
 }
 
-PG_DOC(Platform_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> Platform",
-       "Platform of a cl_platform_id that another library gave as an integer. A wrong number cannot be detected.");
+PG_DOC(Platform_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+       "(int_ptr_value: int, retain: bool = True) -> Platform",
+       "Platform of a cl_platform_id that another library gave as an integer. A wrong number "
+       "cannot be detected.");
 static ArgSpec Platform_from_int_ptr_args = PG_ARGSPEC(Platform_from_int_ptr__doc__);
 
-static PyObject *Platform_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Platform_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                       PyObject *kwnames) {
     PyObject *a[2];
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
-    if (state == NULL || pg_args(&Platform_from_int_ptr_args, args, nargs, kwnames, a) < 0 || ocl_driver_ready(state) < 0 ||
+    if (state == NULL || pg_args(&Platform_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
+        ocl_driver_ready(state) < 0 ||
         ocl_as_handle(state, a[0], "Platform.from_int_ptr", &handle) < 0) {
         return NULL;
     }
@@ -175,15 +190,21 @@ static PyObject *Platform_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignor
 }
 
 static PyMethodDef Platform_methods[] = {
-    {"_get_cl_version", Platform_get_cl_version, METH_NOARGS, "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds here."},
+    {"_get_cl_version", Platform_get_cl_version, METH_NOARGS,
+     "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
+     "here."},
     OCL_NO_PICKLE,
     {"get_devices", FAST(Platform_get_devices), Platform_get_devices__doc__},
-    {"get_info", Platform_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (platform_info.NAME)."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Platform_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Platform_from_int_ptr__doc__},
+    {"get_info", Platform_get_info, METH_O,
+     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
+     "(platform_info.NAME)."},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Platform_from_int_ptr,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Platform_from_int_ptr__doc__},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Platform_getset[] = {
-#define PLATFORM_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Platform_get, KIND, #PARAM, unit, text)
+#define PLATFORM_INFO(attr, KIND, PARAM, unit, text) \
+    INFO_GETSET(ROW_##attr, #attr, Platform_get, KIND, #PARAM, unit, text)
 #include "info.def"
     OCL_HANDLE_GETSET("cl_platform_id"),
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
@@ -195,7 +216,8 @@ static PyMemberDef Platform_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Platform_slots[] = {
-    {Py_tp_doc, (void *)"An OpenCL implementation: a driver with its devices. Not made directly; see get_platforms()."},
+    {Py_tp_doc, (void *)"An OpenCL implementation: a driver with its devices. Not made directly; "
+                        "see get_platforms()."},
     {Py_tp_traverse, (void *)Platform_traverse},
     {Py_tp_clear, (void *)Platform_clear},
     {Py_tp_dealloc, (void *)Platform_dealloc},
@@ -209,9 +231,10 @@ static PyType_Slot Platform_slots[] = {
 PyType_Spec ocl_Platform_spec = {.name = "pygpu.Platform",
                                  .basicsize = sizeof(Platform),
                                  .slots = Platform_slots,
-                                 .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                                 .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
+                                          Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
-/* ---- functions ---------------------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static PyObject *get_platforms(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     State *state = PyModule_GetState(module);
@@ -225,7 +248,8 @@ static PyObject *get_platforms(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     Py_END_ALLOW_THREADS
     if (status == -1001 /* PLATFORM_NOT_FOUND_KHR */ || (status == CL_SUCCESS && n == 0)) {
         PyObject *loader = PyImport_ImportModule("pygpu.loader");
-        PyObject *advice = loader != NULL ? PyObject_CallMethod(loader, "no_platform_advice", NULL) : NULL;
+        PyObject *advice = loader != NULL ? PyObject_CallMethod(loader, "no_platform_advice", NULL)
+                                          : NULL;
         Py_XDECREF(loader);
         if (advice != NULL) {
             ocl_raise_with(state, "clGetPlatformIDs", -1001, "%U", advice);
@@ -242,7 +266,8 @@ static PyObject *get_platforms(PyObject *module, PyObject *Py_UNUSED(ignored)) {
     }
     found = n;
     CL_CALL(status, clGetPlatformIDs, n, ids, &found);
-    PyObject *list = status == CL_SUCCESS ? PyList_New(0) : ocl_raise(state, "clGetPlatformIDs", status);
+    PyObject *list = status == CL_SUCCESS ? PyList_New(0)
+                                          : ocl_raise(state, "clGetPlatformIDs", status);
     for (cl_uint i = 0; list != NULL && i < n && i < found; i++) {
         PyObject *platform = ocl_platform_wrap(state, ids[i]);
         if (platform == NULL || PyList_Append(list, platform) < 0) {
@@ -257,14 +282,18 @@ static PyObject *get_platforms(PyObject *module, PyObject *Py_UNUSED(ignored)) {
 static PyObject *unload_platform_compiler(PyObject *module, PyObject *platform) {
     State *state = PyModule_GetState(module);
     if (!PyObject_TypeCheck(platform, state->PlatformType)) {
-        return PyErr_Format(PyExc_TypeError, "unload_platform_compiler: platform must be a Platform, not %s", pg_type_name(platform));
+        return PyErr_Format(PyExc_TypeError,
+                            "unload_platform_compiler: platform must be a Platform, not %s",
+                            pg_type_name(platform));
     }
     cl_int status = CL_SUCCESS;
-    if (ocl_need_version(state, "clUnloadPlatformCompiler", ((Platform *)platform)->version, 120) < 0) {
+    if (ocl_need_version(state, "clUnloadPlatformCompiler", ((Platform *)platform)->version, 120) <
+        0) {
         return NULL;
     }
     CL_CALL(status, clUnloadPlatformCompiler, ((Platform *)platform)->id);
-    return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(state, "clUnloadPlatformCompiler", status);
+    return status == CL_SUCCESS ? Py_NewRef(Py_None)
+                                : ocl_raise(state, "clUnloadPlatformCompiler", status);
 }
 
 static PyObject *as_nvidia(PyObject *Py_UNUSED(module), PyObject *flag) {
@@ -283,10 +312,13 @@ static PyObject *as_nvidia(PyObject *Py_UNUSED(module), PyObject *flag) {
 
 PyMethodDef ocl_platform_functions[] = {
     {"get_platforms", get_platforms, METH_NOARGS,
-     "get_platforms()\n--\n\n() -> list[Platform]\n\nAll OpenCL platforms. Raises LogicError, with what was tried and what to install, if there is none."},
+     "get_platforms()\n--\n\n() -> list[Platform]\n\nAll OpenCL platforms. Raises LogicError, with "
+     "what was tried and what to install, if there is none."},
     {"_as_nvidia", as_nvidia, METH_O,
-     "_as_nvidia(flag, /)\n--\n\n(flag: bool, /) -> None\n\nTreat the platforms asked for from now on like NVIDIA's. For tests only."},
+     "_as_nvidia(flag, /)\n--\n\n(flag: bool, /) -> None\n\nTreat the platforms asked for from now "
+     "on like NVIDIA's. For tests only."},
     {"unload_platform_compiler", unload_platform_compiler, METH_O,
-     "unload_platform_compiler(platform, /)\n--\n\n(platform: Platform, /) -> None\n\nLet a platform free its compiler's memory."},
+     "unload_platform_compiler(platform, /)\n--\n\n(platform: Platform, /) -> None\n\nLet a "
+     "platform free its compiler's memory."},
     {NULL, NULL, 0, NULL},
 };

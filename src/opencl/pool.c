@@ -1,14 +1,16 @@
-/* pool.c - MemoryPool and SVMPool: freed memory held by size class for the next request, so that most need no driver call.
+/* pool.c - MemoryPool and SVMPool: freed memory held by size class for the next request, so that
+ * most need no driver call.
  *
- * A request takes any held block of its bin. Whether commands of a former owner still use it is no question then: the block
- * remembers their queues, and the first command of the new owner on another queue waits for them (usage.c).
- */
+ * A request takes any held block of its bin. Whether commands of a former owner still use it is no
+ * question then: the block remembers their queues, and the first command of the new owner on
+ * another queue waits for them
+ * (usage.c). */
 #include "hollow.h"
 #include "pool.h"
 
 static Pool *pools; /* all there are; GIL held */
 
-/* ---- blocks ---------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static Block **bin_of(Pool *self, uint32_t bin) {
     Block **exponent = self->bins[bin >> self->leading_bits];
@@ -19,7 +21,8 @@ static Block **bin_of(Pool *self, uint32_t bin) {
 void ocl_block_free(Block *block) {
     block->pool->managed_bytes -= (Py_ssize_t)block->size;
     if (block->mem != NULL) {
-        CL_RELEASE(LIVE_MEM, clReleaseMemObject, block->mem); /* the driver waits for commands that use it */
+        CL_RELEASE(LIVE_MEM, clReleaseMemObject,
+                   block->mem); /* the driver waits for commands that use it */
     }
     if (block->memory != NULL) {
         ocl_usage_hold(&block->usage, block->memory);
@@ -68,12 +71,16 @@ static Block *Pool_take(Pool *self, size_t size) {
         self->held_blocks--;
     }
     if (PG_UNLIKELY(self->trace)) {
-        PySys_FormatStdout("[pool] %zu bytes (bin %u): %s, %zd bytes managed\n", size, (unsigned)number, block != NULL ? "held block" : "new block",
+        PySys_FormatStdout("[pool] %zu bytes (bin %u): %s, %zd bytes managed\n", size,
+                           (unsigned)number, block != NULL ? "held block" : "new block",
                            self->managed_bytes);
     }
     if (block == NULL) {
-        Block ***exponent = &self->bins[number >> self->leading_bits]; /* made now, so that returning the block cannot fail */
-        if (*exponent == NULL && (*exponent = PyMem_Calloc((size_t)1 << self->leading_bits, sizeof **exponent)) == NULL) {
+        Block ***exponent =
+            &self->bins[number >>
+                        self->leading_bits]; /* made now, so that returning the block cannot fail */
+        if (*exponent == NULL && (*exponent = PyMem_Calloc((size_t)1 << self->leading_bits,
+                                                           sizeof **exponent)) == NULL) {
             PyErr_NoMemory();
             return NULL;
         }
@@ -154,28 +161,35 @@ int ocl_trim_pools(State *Py_UNUSED(state)) {
     return n > 0;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
-static PyObject *Pool_vectorcall(PyObject *op, PyObject *const *args, size_t nargs, PyObject *kwnames);
+static PyObject *Pool_vectorcall(PyObject *op, PyObject *const *args, size_t nargs,
+                                 PyObject *kwnames);
 
-static PyObject *Pool_make(PyTypeObject *type, PyObject *args, PyObject *kwargs, ArgSpec *spec, int svm) {
+static PyObject *Pool_make(PyTypeObject *type, PyObject *args, PyObject *kwargs, ArgSpec *spec,
+                           int svm) {
     PyObject *a[2];
     State *state = ocl_state_of(type);
     size_t leading_bits = 4;
-    if (state == NULL || pg_args_tuple(spec, args, kwargs, a) < 0 || (a[1] != NULL && pg_as_size(a[1], spec->function, "leading_bits_in_bin_id", &leading_bits) < 0)) {
+    if (state == NULL || pg_args_tuple(spec, args, kwargs, a) < 0 ||
+        (a[1] != NULL &&
+         pg_as_size(a[1], spec->function, "leading_bits_in_bin_id", &leading_bits) < 0)) {
         return NULL;
     }
     PyTypeObject *wanted = svm ? state->SVMAllocatorType : state->AllocatorBaseType;
     if (!PyObject_TypeCheck(a[0], wanted)) {
         return PyErr_Format(PyExc_TypeError, "%s: allocator must be %s, not %s", spec->function,
-                            svm ? "an SVMAllocator" : "an ImmediateAllocator or a DeferredAllocator", pg_type_name(a[0]));
+                            svm ? "an SVMAllocator"
+                                : "an ImmediateAllocator or a DeferredAllocator",
+                            pg_type_name(a[0]));
     }
     if (((Allocator *)a[0])->context == NULL) {
         ocl_refuse_hollow(state, spec->function, "allocator", CL_INVALID_VALUE);
         return NULL;
     }
     if (leading_bits > PG_MAX_LEADING_BITS) {
-        return PyErr_Format(PyExc_ValueError, "%s: leading_bits_in_bin_id must be 0 to %d, got %zu", spec->function, PG_MAX_LEADING_BITS, leading_bits);
+        return PyErr_Format(PyExc_ValueError, "%s: leading_bits_in_bin_id must be 0 to %d, got %zu",
+                            spec->function, PG_MAX_LEADING_BITS, leading_bits);
     }
     Pool *self = (Pool *)PG_NEW(type);
     if (self == NULL) {
@@ -196,7 +210,9 @@ static PyObject *Pool_make(PyTypeObject *type, PyObject *args, PyObject *kwargs,
     return (PyObject *)self;
 }
 
-static int is_made(const Pool *self) { return self->allocator != NULL; }
+static int is_made(const Pool *self) {
+    return self->allocator != NULL;
+}
 
 static void moved(PyObject *op, PyObject *Py_UNUSED(made)) {
     Pool *self = (Pool *)op;
@@ -226,7 +242,8 @@ static int Pool_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-/* No tp_clear: cycles run through attributes that users set on contexts and queues, and those are cleared. */
+/* No tp_clear: cycles run through attributes that users set on contexts and queues, and those are
+ * cleared. */
 static void Pool_dealloc(PyObject *op) {
     Pool *self = (Pool *)op;
     PyTypeObject *type = Py_TYPE(op);
@@ -249,19 +266,23 @@ static void Pool_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* ---- methods ------------------------------------------------------------------------------------------------------------ */
+/* ---- methods --------------------------------------------------------------------------------- */
 
-PG_DOC(Pool_allocate__doc__, "allocate", "$self, /, size", "(size: int) -> PooledBuffer",
-       "Memory of at least *size* bytes, held from before or new. Calling the pool does the same.\n\n"
-       "Raises MemoryError if there is no room even with all held blocks freed.");
+PG_DOC(
+    Pool_allocate__doc__, "allocate", "$self, /, size", "(size: int) -> PooledBuffer",
+    "Memory of at least *size* bytes, held from before or new. Calling the pool does the same.\n\n"
+    "Raises MemoryError if there is no room even with all held blocks freed.");
 static ArgSpec Pool_allocate_args = PG_ARGSPEC(Pool_allocate__doc__);
 
-static PyObject *Pool_vectorcall(PyObject *op, PyObject *const *args, size_t nargs, PyObject *kwnames) {
+static PyObject *Pool_vectorcall(PyObject *op, PyObject *const *args, size_t nargs,
+                                 PyObject *kwnames) {
     PyObject *a[1];
     if (PyVectorcall_NARGS(nargs) == 1 && kwnames == NULL) {
         return Pool_allocate_size((Pool *)op, args[0]);
     }
-    return pg_args(&Pool_allocate_args, args, (Py_ssize_t)nargs, kwnames, a) < 0 ? NULL : Pool_allocate_size((Pool *)op, a[0]);
+    return pg_args(&Pool_allocate_args, args, (Py_ssize_t)nargs, kwnames, a) < 0
+               ? NULL
+               : Pool_allocate_size((Pool *)op, a[0]);
 }
 
 static PyObject *Pool_tp_call(PyObject *op, PyObject *args, PyObject *kwargs) {
@@ -273,7 +294,8 @@ static PyObject *Pool_tp_call(PyObject *op, PyObject *args, PyObject *kwargs) {
     return PyVectorcall_Call(op, args, kwargs);
 }
 
-static PyObject *Pool_allocate(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Pool_allocate(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
     return Pool_vectorcall(op, args, (size_t)nargs, kwnames);
 }
 
@@ -290,7 +312,9 @@ static PyObject *Pool_stop_holding(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 
 static PyObject *Pool_bin_number(PyObject *op, PyObject *obj) {
     size_t size;
-    return pg_as_size(obj, "bin_number", "size", &size) < 0 ? NULL : PyLong_FromUnsignedLong(pg_bin_number(size, ((Pool *)op)->leading_bits));
+    return pg_as_size(obj, "bin_number", "size", &size) < 0
+               ? NULL
+               : PyLong_FromUnsignedLong(pg_bin_number(size, ((Pool *)op)->leading_bits));
 }
 
 static PyObject *Pool_alloc_size(PyObject *op, PyObject *obj) {
@@ -317,51 +341,80 @@ static PyObject *Pool_set_trace(PyObject *op, PyObject *flag) {
 static PyMethodDef Pool_methods[] = {
     OCL_NO_PICKLE,
     {"allocate", FAST(Pool_allocate), Pool_allocate__doc__},
-    {"free_held", Pool_free_held, METH_NOARGS, "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks."},
+    {"free_held", Pool_free_held, METH_NOARGS,
+     "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks."},
     {"stop_holding", Pool_stop_holding, METH_NOARGS,
-     "stop_holding($self, /)\n--\n\n() -> None\n\nFree all held blocks, and from now on each block as soon as its owner has gone."},
-    {"bin_number", Pool_bin_number, METH_O, "bin_number($self, size, /)\n--\n\n(size: int, /) -> int\n\nThe bin that serves a request of *size* bytes."},
-    {"alloc_size", Pool_alloc_size, METH_O, "alloc_size($self, bin, /)\n--\n\n(bin: int, /) -> int\n\nThe size of the blocks of a bin [bytes]."},
-    {"set_trace", Pool_set_trace, METH_O, "set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nPrint a line for each request."},
-    {"_set_trace", Pool_set_trace, METH_O, "_set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nset_trace(), by PyOpenCL's name."},
+     "stop_holding($self, /)\n--\n\n() -> None\n\nFree all held blocks, and from now on each block "
+     "as soon as its owner has gone."},
+    {"bin_number", Pool_bin_number, METH_O,
+     "bin_number($self, size, /)\n--\n\n(size: int, /) -> int\n\nThe bin that serves a request of "
+     "*size* bytes."},
+    {"alloc_size", Pool_alloc_size, METH_O,
+     "alloc_size($self, bin, /)\n--\n\n(bin: int, /) -> int\n\nThe size of the blocks of a bin "
+     "[bytes]."},
+    {"set_trace", Pool_set_trace, METH_O,
+     "set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nPrint a line for each request."},
+    {"_set_trace", Pool_set_trace, METH_O,
+     "_set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nset_trace(), by PyOpenCL's "
+     "name."},
     {NULL, NULL, 0, NULL},
 };
 static PyMemberDef Pool_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Pool, weakrefs), READONLY, NULL},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Pool, call), READONLY, NULL},
-    {"held_blocks", T_PYSSIZET, offsetof(Pool, held_blocks), READONLY, "int: blocks that wait for a request"},
-    {"active_blocks", T_PYSSIZET, offsetof(Pool, active_blocks), READONLY, "int: blocks that are handed out"},
-    {"managed_bytes", T_PYSSIZET, offsetof(Pool, managed_bytes), READONLY, "int: size of all blocks, held and handed out [bytes]"},
-    {"active_bytes", T_PYSSIZET, offsetof(Pool, active_bytes), READONLY, "int: what was asked for of the blocks that are handed out [bytes]"},
+    {"held_blocks", T_PYSSIZET, offsetof(Pool, held_blocks), READONLY,
+     "int: blocks that wait for a request"},
+    {"active_blocks", T_PYSSIZET, offsetof(Pool, active_blocks), READONLY,
+     "int: blocks that are handed out"},
+    {"managed_bytes", T_PYSSIZET, offsetof(Pool, managed_bytes), READONLY,
+     "int: size of all blocks, held and handed out [bytes]"},
+    {"active_bytes", T_PYSSIZET, offsetof(Pool, active_bytes), READONLY,
+     "int: what was asked for of the blocks that are handed out [bytes]"},
     {NULL, 0, 0, 0, NULL},
 };
 
-#define POOL_SLOTS(doc, Name)                                                                                                                   \
-    {                                                                                                                                           \
-        {Py_tp_doc, (void *)doc}, {Py_tp_new, (void *)Name##_new}, {Py_tp_init, (void *)Name##_init},                                           \
-            {Py_tp_traverse, (void *)Pool_traverse}, {Py_tp_dealloc, (void *)Pool_dealloc},                                                     \
-            {Py_tp_call, (void *)Pool_tp_call}, {Py_tp_methods, Pool_methods}, {Py_tp_members, Pool_members}, {0, NULL},                   \
+#define POOL_SLOTS(doc, Name)                                                           \
+    {                                                                                   \
+        {Py_tp_doc, (void *)doc}, {Py_tp_new, (void *)Name##_new},                      \
+            {Py_tp_init, (void *)Name##_init}, {Py_tp_traverse, (void *)Pool_traverse}, \
+            {Py_tp_dealloc, (void *)Pool_dealloc}, {Py_tp_call, (void *)Pool_tp_call},  \
+            {Py_tp_methods, Pool_methods}, {Py_tp_members, Pool_members}, {0, NULL},    \
     }
-#define POOL_FLAGS (OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL)
+#define POOL_FLAGS \
+    (OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL)
 
-PG_DOC(MemoryPool__doc__, "MemoryPool", "allocator, leading_bits_in_bin_id=4", "(allocator: AllocatorBase, leading_bits_in_bin_id: int = 4)",
+PG_DOC(MemoryPool__doc__, "MemoryPool", "allocator, leading_bits_in_bin_id=4",
+       "(allocator: AllocatorBase, leading_bits_in_bin_id: int = 4)",
        "Buffers that are held for reuse when they are dropped.\n\n"
-       "leading_bits_in_bin_id: 0 to 12; requests share a block size if their sizes agree in the highest bit and this many after\n"
+       "leading_bits_in_bin_id: 0 to 12; requests share a block size if their sizes agree in the "
+       "highest bit and this many after\n"
        "it, so at most 1 / 2**bits of a block is wasted.");
 static ArgSpec MemoryPool_args = PG_ARGSPEC(MemoryPool__doc__);
 
-static PyObject *MemoryPool_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) { return Pool_make(type, args, kwargs, &MemoryPool_args, 0); }
+static PyObject *MemoryPool_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    return Pool_make(type, args, kwargs, &MemoryPool_args, 0);
+}
 OCL_MADE_BY_INIT_IF(MemoryPool, Pool, MemoryPoolType, is_made, sizeof(Pool), moved)
 
 static PyType_Slot MemoryPool_slots[] = POOL_SLOTS(MemoryPool__doc__, MemoryPool);
-PyType_Spec ocl_MemoryPool_spec = {.name = "pygpu.tools.MemoryPool", .basicsize = sizeof(Pool), .slots = MemoryPool_slots, .flags = POOL_FLAGS};
+PyType_Spec ocl_MemoryPool_spec = {.name = "pygpu.tools.MemoryPool",
+                                   .basicsize = sizeof(Pool),
+                                   .slots = MemoryPool_slots,
+                                   .flags = POOL_FLAGS};
 
-PG_DOC(SVMPool__doc__, "SVMPool", "allocator, leading_bits_in_bin_id=4", "(allocator: SVMAllocator, leading_bits_in_bin_id: int = 4)",
-       "Shared virtual memory that is held for reuse when it is dropped. As MemoryPool, but it gives PooledSVM.");
+PG_DOC(SVMPool__doc__, "SVMPool", "allocator, leading_bits_in_bin_id=4",
+       "(allocator: SVMAllocator, leading_bits_in_bin_id: int = 4)",
+       "Shared virtual memory that is held for reuse when it is dropped. As MemoryPool, but it "
+       "gives PooledSVM.");
 static ArgSpec SVMPool_args = PG_ARGSPEC(SVMPool__doc__);
 
-static PyObject *SVMPool_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) { return Pool_make(type, args, kwargs, &SVMPool_args, 1); }
+static PyObject *SVMPool_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    return Pool_make(type, args, kwargs, &SVMPool_args, 1);
+}
 OCL_MADE_BY_INIT_IF(SVMPool, Pool, SVMPoolType, is_made, sizeof(Pool), moved)
 
 static PyType_Slot SVMPool_slots[] = POOL_SLOTS(SVMPool__doc__, SVMPool);
-PyType_Spec ocl_SVMPool_spec = {.name = "pygpu.tools.SVMPool", .basicsize = sizeof(Pool), .slots = SVMPool_slots, .flags = POOL_FLAGS};
+PyType_Spec ocl_SVMPool_spec = {.name = "pygpu.tools.SVMPool",
+                                .basicsize = sizeof(Pool),
+                                .slots = SVMPool_slots,
+                                .flags = POOL_FLAGS};

@@ -9,9 +9,9 @@
 typedef struct {
     OCL_HEAD
     Context *context;
-    Queue *queue;       /* ImmediateAllocator; SVMAllocator: of the allocations, or NULL */
+    Queue *queue; /* ImmediateAllocator; SVMAllocator: of the allocations, or NULL */
     cl_bitfield flags;
-    size_t alignment;   /* SVMAllocator */
+    size_t alignment; /* SVMAllocator */
 } Allocator;
 
 struct Pool;
@@ -24,8 +24,8 @@ typedef struct Block {
     uint32_t bin;
     size_t size, asked; /* bytes: there are, and were asked for */
     cl_mem mem;         /* NULL: lost to a command of another thread, see PooledBuffer_release */
-    Memory *shell;      /* held: the dead object of its last owner, made alive again for the next one */
-    PyObject *memory;   /* SVM: the capsule that frees it, and its address */
+    Memory *shell; /* held: the dead object of its last owner, made alive again for the next one */
+    PyObject *memory; /* SVM: the capsule that frees it, and its address */
     void *pointer;
 } Block;
 
@@ -34,13 +34,15 @@ typedef struct Pool {
     vectorcallfunc call;
     Allocator *allocator;
     unsigned leading_bits;
-    int stopped;        /* freed blocks are not held */
+    int stopped; /* freed blocks are not held */
     char trace;
     Py_ssize_t held_blocks, active_blocks, managed_bytes, active_bytes;
-    Block **bins[PG_BIN_EXPONENTS]; /* by exponent and mantissa: lists of held blocks; made when first needed */
+    Block **bins[PG_BIN_EXPONENTS]; /* by exponent and mantissa: lists of held blocks; made when
+                                       first needed */
     int (*make)(struct Pool *self, Block *block); /* gets memory of block->size bytes */
-    PyObject *(*wrap)(Block *block);              /* an object that owns the block; NULL with an exception: nobody does */
-    struct Pool *next, **link;                    /* all pools, for ocl_trim_pools() */
+    PyObject *(*wrap)(
+        Block *block); /* an object that owns the block; NULL with an exception: nobody does */
+    struct Pool *next, **link; /* all pools, for ocl_trim_pools() */
 } Pool;
 
 /* An owner has gone: its block is held for the next one, or freed. */

@@ -1,8 +1,9 @@
 /* pool_buffer.c - PooledBuffer: a buffer that goes back to its MemoryPool.
  *
- * The object of a returned block stays with the block as a shell: without references, but whole, its driver handle included.
- * The next request makes it alive again, so that allocating and freeing costs neither memory management nor a driver call.
- */
+ * The object of a returned block stays with the block as a shell: without references, but whole,
+ * its driver handle included. The next request makes it alive again, so that allocating and freeing
+ * costs neither memory management nor a driver
+ * call. */
 #include "pool.h"
 
 int ocl_pool_make_buffer(Pool *pool, Block *block) {
@@ -92,7 +93,8 @@ static void PooledBuffer_dealloc(PyObject *op) {
 static PyObject *PooledBuffer_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Memory *self = (Memory *)op;
     if (self->mem == NULL) {
-        return ocl_reject(self->state, "PooledBuffer.release", CL_INVALID_VALUE, "the PooledBuffer was released before");
+        return ocl_reject(self->state, "PooledBuffer.release", CL_INVALID_VALUE,
+                          "the PooledBuffer was released before");
     }
     Block *block = self->pool;
     if (block == NULL) { /* made by from_int_ptr */
@@ -105,7 +107,8 @@ static PyObject *PooledBuffer_release(PyObject *op, PyObject *Py_UNUSED(ignored)
     Pool *pool = block->pool;
     leave(block);
     if (self->users > 0) {
-        /* A command of another thread is being enqueued with it: this buffer is not for reuse. It goes when that is done. */
+        /* A command of another thread is being enqueued with it: this buffer is not for reuse. It
+         * goes when that is done. */
         self->retired = self->mem;
         self->mem = block->mem = NULL;
         Py_RETURN_NONE;
@@ -132,23 +135,32 @@ static PyObject *PooledBuffer_bind_to_queue(PyObject *op, PyObject *obj) {
         return NULL;
     }
     if (queue->context->context != self->context->context) {
-        return ocl_reject(self->state, call, CL_INVALID_CONTEXT, "queue belongs to another context");
+        return ocl_reject(self->state, call, CL_INVALID_CONTEXT,
+                          "queue belongs to another context");
     }
     return ocl_memory_prepare(self, queue) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-static PyObject *PooledBuffer_unbind_from_queue(PyObject *Py_UNUSED(op), PyObject *Py_UNUSED(ignored)) { Py_RETURN_NONE; }
+static PyObject *PooledBuffer_unbind_from_queue(PyObject *Py_UNUSED(op),
+                                                PyObject *Py_UNUSED(ignored)) {
+    Py_RETURN_NONE;
+}
 
 static PyMethodDef PooledBuffer_methods[] = {
-    {"release", PooledBuffer_release, METH_NOARGS, "release($self, /)\n--\n\n() -> None\n\nGive the memory back to the pool. Any later use raises."},
+    {"release", PooledBuffer_release, METH_NOARGS,
+     "release($self, /)\n--\n\n() -> None\n\nGive the memory back to the pool. Any later use "
+     "raises."},
     {"bind_to_queue", PooledBuffer_bind_to_queue, METH_O,
-     "bind_to_queue($self, queue, /)\n--\n\n(queue: CommandQueue, /) -> None\n\nSay that commands of *queue* use the memory, also such as pygpu does not see."},
+     "bind_to_queue($self, queue, /)\n--\n\n(queue: CommandQueue, /) -> None\n\nSay that commands "
+     "of *queue* use the memory, also such as pygpu does not see."},
     {"unbind_from_queue", PooledBuffer_unbind_from_queue, METH_NOARGS,
-     "unbind_from_queue($self, /)\n--\n\n() -> None\n\nDoes nothing: the next owner's commands come after those of this one by themselves."},
+     "unbind_from_queue($self, /)\n--\n\n() -> None\n\nDoes nothing: the next owner's commands "
+     "come after those of this one by themselves."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot PooledBuffer_slots[] = {
-    {Py_tp_doc, (void *)"A buffer of a MemoryPool; dropped or released, it goes back to the pool. Its size is that of the block."},
+    {Py_tp_doc, (void *)"A buffer of a MemoryPool; dropped or released, it goes back to the pool. "
+                        "Its size is that of the block."},
     {Py_tp_traverse, (void *)PooledBuffer_traverse},
     {Py_tp_clear, (void *)PooledBuffer_clear},
     {Py_tp_dealloc, (void *)PooledBuffer_dealloc},
@@ -159,5 +171,6 @@ PyType_Spec ocl_PooledBuffer_spec = {
     .name = "pygpu.tools.PooledBuffer",
     .basicsize = sizeof(Memory),
     .slots = PooledBuffer_slots,
-    .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };

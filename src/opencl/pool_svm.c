@@ -5,7 +5,8 @@
 
 int ocl_pool_make_svm(Pool *pool, Block *block) {
     const Allocator *allocator = pool->allocator;
-    block->memory = ocl_svm_memory_new(pool->state, allocator->context, allocator->flags, block->size, (cl_uint)allocator->alignment, &block->pointer);
+    block->memory = ocl_svm_memory_new(pool->state, allocator->context, allocator->flags,
+                                       block->size, (cl_uint)allocator->alignment, &block->pointer);
     return block->memory != NULL ? 0 : -1;
 }
 
@@ -35,7 +36,9 @@ static void return_block(Block *block) {
     Py_DECREF(pool);
 }
 
-static void free_ticket(PyObject *capsule) { return_block(PyCapsule_GetPointer(capsule, TICKET_NAME)); }
+static void free_ticket(PyObject *capsule) {
+    return_block(PyCapsule_GetPointer(capsule, TICKET_NAME));
+}
 
 void ocl_pool_return_svm(Svm *self) {
     Block *block = self->pool;
@@ -47,8 +50,8 @@ void ocl_pool_return_svm(Svm *self) {
         return_block(block);
         return;
     }
-    /* The next owner may write to it from the host without any command, so it must be idle: a ticket that the commands hold
-     * brings it back. */
+    /* The next owner may write to it from the host without any command, so it must be idle: a
+     * ticket that the commands hold brings it back. */
     PyObject *ticket = PyCapsule_New(block, TICKET_NAME, free_ticket);
     if (ticket == NULL) {
         PyErr_Clear();

@@ -1,7 +1,8 @@
 /* program.c - Program: source, binaries or SPIR-V, and the kernels in it as attributes. */
 #include "program.h"
 
-Program *program_new(State *state, PyTypeObject *type, Context *context, cl_program handle, ProgramKind kind) {
+Program *program_new(State *state, PyTypeObject *type, Context *context, cl_program handle,
+                     ProgramKind kind) {
     Program *self = (Program *)PG_NEW(type);
     if (self != NULL) {
         self->state = state;
@@ -24,16 +25,20 @@ Program *program_new(State *state, PyTypeObject *type, Context *context, cl_prog
 
 Program *ocl_as_program(State *state, PyObject *obj, const char *call, const char *name) {
     if (!PyObject_TypeCheck(obj, state->ProgramType)) {
-        PyErr_Format(PyExc_TypeError, "%s: %s must be a Program, not %s", call, name, pg_type_name(obj));
+        PyErr_Format(PyExc_TypeError, "%s: %s must be a Program, not %s", call, name,
+                     pg_type_name(obj));
         return NULL;
     }
     if (((Program *)obj)->context == NULL) { /* hollow: see Program_new */
-        return (Program *)ocl_reject(state, call, CL_INVALID_PROGRAM, "%s was not made yet: its __init__ has to call super().__init__(context, source)", name);
+        return (Program *)ocl_reject(
+            state, call, CL_INVALID_PROGRAM,
+            "%s was not made yet: its __init__ has to call super().__init__(context, source)",
+            name);
     }
     return (Program *)obj;
 }
 
-/* ---- making one ------------------------------------------------------------------------------------------------------ */
+/* ---- making one ------------------------------------------------------------------------------ */
 
 static PyObject *from_source(State *state, PyTypeObject *type, Context *context, PyObject *source) {
     PyObject *bytes = PyUnicode_Check(source) ? PyUnicode_AsUTF8String(source) : Py_NewRef(source);
@@ -46,7 +51,8 @@ static PyObject *from_source(State *state, PyTypeObject *type, Context *context,
     const char *nul = memchr(text, '\0', length);
     if (nul != NULL) {
         ocl_reject(state, "Program", CL_INVALID_VALUE,
-                   "the source has a NUL character at byte %zd, where drivers would cut it off; a binary is given as Program(context, devices, binaries)",
+                   "the source has a NUL character at byte %zd, where drivers would cut it off; a "
+                   "binary is given as Program(context, devices, binaries)",
                    nul - text);
     } else {
         self = program_new(state, type, context, NULL, PROGRAM_SOURCE);
@@ -61,14 +67,17 @@ static PyObject *from_source(State *state, PyTypeObject *type, Context *context,
 static int is_spirv(PyObject *source) {
     static const unsigned char magic[2][4] = {{0x03, 0x02, 0x23, 0x07}, {0x07, 0x23, 0x02, 0x03}};
     return PyBytes_Check(source) && PyBytes_GET_SIZE(source) >= 4 &&
-           (memcmp(PyBytes_AS_STRING(source), magic[0], 4) == 0 || memcmp(PyBytes_AS_STRING(source), magic[1], 4) == 0);
+           (memcmp(PyBytes_AS_STRING(source), magic[0], 4) == 0 ||
+            memcmp(PyBytes_AS_STRING(source), magic[1], 4) == 0);
 }
 
 /* Whether a device names SPIR-V among the languages it takes. */
 static int takes_spirv(Context *context) {
     for (Py_ssize_t i = 0; i < context->n_devices; i++) {
         char text[1024] = "";
-        if (ocl_device_query(context->devices[i], CL_DEVICE_IL_VERSION, sizeof text - 1, text, NULL) == CL_SUCCESS && strstr(text, "SPIR-V") != NULL) {
+        if (ocl_device_query(context->devices[i], CL_DEVICE_IL_VERSION, sizeof text - 1, text,
+                             NULL) == CL_SUCCESS &&
+            strstr(text, "SPIR-V") != NULL) {
             return 1;
         }
     }
@@ -76,27 +85,33 @@ static int takes_spirv(Context *context) {
 }
 
 static PyObject *from_il(State *state, PyTypeObject *type, Context *context, PyObject *il) {
-    typedef cl_program(CL_API_CALL * CreateFunction)(cl_context context, const void *il, size_t length, cl_int *errcode_ret);
+    typedef cl_program(CL_API_CALL * CreateFunction)(cl_context context, const void *il,
+                                                     size_t length, cl_int *errcode_ret);
     static const char call[] = "clCreateProgramWithIL";
     cl_program program = NULL;
     cl_int status = CL_SUCCESS;
     size_t length = (size_t)PyBytes_GET_SIZE(il);
     if (length % 4 != 0 || length < 20) {
-        return ocl_reject(state, call, CL_INVALID_VALUE, "the SPIR-V module is damaged: %zu bytes are not a header and whole words", length);
+        return ocl_reject(
+            state, call, CL_INVALID_VALUE,
+            "the SPIR-V module is damaged: %zu bytes are not a header and whole words", length);
     }
     if (!takes_spirv(context)) {
         return ocl_raise_with(state, call, CL_INVALID_OPERATION,
-                              "no device of the context takes SPIR-V (Device.il_version does not name it); build from OpenCL C source instead");
+                              "no device of the context takes SPIR-V (Device.il_version does not "
+                              "name it); build from OpenCL C source instead");
     }
     CreateFunction extension = NULL;
     if (context->version < 210 && context->n_devices > 0) {
         /* Object and function pointers may be exchanged on every system that has dlsym. */
-        *(void **)(void *)&extension = ocl_extension_function(context->devices[0]->platform->id, "clCreateProgramWithILKHR");
+        *(void **)(void *)&extension =
+            ocl_extension_function(context->devices[0]->platform->id, "clCreateProgramWithILKHR");
     }
     if (extension != NULL) {
         program = extension(context->context, PyBytes_AS_STRING(il), length, &status);
     } else {
-        CL_MAKE(program, status, clCreateProgramWithIL, context->context, PyBytes_AS_STRING(il), length);
+        CL_MAKE(program, status, clCreateProgramWithIL, context->context, PyBytes_AS_STRING(il),
+                length);
     }
     if (status != CL_SUCCESS || program == NULL) {
         return ocl_raise(state, call, status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
@@ -131,19 +146,23 @@ static PyObject *from_program(State *state, PyTypeObject *type, Program *other) 
 }
 
 PG_DOC(Program__doc__, "Program", "context, source_or_devices, binaries=None",
-       "(context: Context, source_or_devices: str | bytes | Sequence[Device], binaries: Sequence[bytes] | None = None)",
+       "(context: Context, source_or_devices: str | bytes | Sequence[Device], binaries: "
+       "Sequence[bytes] | None = None)",
        "A program with kernels, made from one of\n\n"
        "- OpenCL C source, as str or bytes: Program(context, source)\n"
        "- a SPIR-V module, as bytes: Program(context, il)\n"
        "- binaries, which an equal device made before: Program(context, devices, binaries)\n\n"
-       "Once build() has been called, program.name is its kernel of that name, and the same object each time.\n\n"
-       "Raises ValueError for an empty source or one with a NUL character, LogicError for binaries of another device.");
+       "Once build() has been called, program.name is its kernel of that name, and the same object "
+       "each time.\n\n"
+       "Raises ValueError for an empty source or one with a NUL character, LogicError for binaries "
+       "of another device.");
 static ArgSpec Program_args = PG_ARGSPEC(Program__doc__);
 
 static PyObject *construct(State *state, PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[3];
     Context *context;
-    if (PyTuple_GET_SIZE(args) == 1 && kwargs == NULL && PyObject_TypeCheck(PyTuple_GET_ITEM(args, 0), state->ProgramType)) {
+    if (PyTuple_GET_SIZE(args) == 1 && kwargs == NULL &&
+        PyObject_TypeCheck(PyTuple_GET_ITEM(args, 0), state->ProgramType)) {
         return from_program(state, type, (Program *)PyTuple_GET_ITEM(args, 0));
     }
     /* PyOpenCL's names for the second argument */
@@ -153,7 +172,8 @@ static PyObject *construct(State *state, PyTypeObject *type, PyObject *args, PyO
         PyObject *value = PyDict_GetItemString(kwargs, names[i]);
         if (value != NULL) {
             renamed = PyDict_Copy(kwargs);
-            if (renamed == NULL || PyDict_DelItemString(renamed, names[i]) < 0 || PyDict_SetItemString(renamed, "source_or_devices", value) < 0) {
+            if (renamed == NULL || PyDict_DelItemString(renamed, names[i]) < 0 ||
+                PyDict_SetItemString(renamed, "source_or_devices", value) < 0) {
                 Py_XDECREF(renamed);
                 return NULL;
             }
@@ -174,13 +194,19 @@ static PyObject *construct(State *state, PyTypeObject *type, PyObject *args, PyO
     if (PyUnicode_Check(a[1]) || PyBytes_Check(a[1])) {
         return from_source(state, type, context, a[1]);
     }
-    return PyErr_Format(PyExc_TypeError, "Program: source must be str or bytes, or devices and binaries given, not %s", pg_type_name(a[1]));
+    return PyErr_Format(
+        PyExc_TypeError,
+        "Program: source must be str or bytes, or devices and binaries given, not %s",
+        pg_type_name(a[1]));
 }
 
-static int makes_itself(State *state, PyTypeObject *type) { return type->tp_init != state->ProgramType->tp_init; }
+static int makes_itself(State *state, PyTypeObject *type) {
+    return type->tp_init != state->ProgramType->tp_init;
+}
 
-/* An __init__ of a subclass may take what it likes and make the program by super().__init__(context, ...). Until then the program is hollow:
- * it has no context, and no handle can be made for it. One that was given a program's own arguments may leave that out. */
+/* An __init__ of a subclass may take what it likes and make the program by
+ * super().__init__(context, ...). Until then the program is hollow: it has no context, and no
+ * handle can be made for it. One that was given a program's own arguments may leave that out. */
 static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     State *state = ocl_state_of(type);
     if (state == NULL) {
@@ -189,7 +215,10 @@ static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     if (!makes_itself(state, type)) {
         return construct(state, type, args, kwargs);
     }
-    PyObject *made = PyTuple_GET_SIZE(args) > 0 && PyObject_TypeCheck(PyTuple_GET_ITEM(args, 0), state->ContextType) ? construct(state, type, args, kwargs) : NULL;
+    PyObject *made = PyTuple_GET_SIZE(args) > 0 &&
+                             PyObject_TypeCheck(PyTuple_GET_ITEM(args, 0), state->ContextType)
+                         ? construct(state, type, args, kwargs)
+                         : NULL;
     if (made != NULL || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))) {
         return made;
     }
@@ -200,7 +229,8 @@ static PyObject *Program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
 static int is_in_use(Program *self) {
     int used = self->pinned || self->stage != PROGRAM_FRESH || self->owner != 0;
     if (used) {
-        ocl_reject(self->state, "Program", CL_INVALID_OPERATION, "the program is in use: it cannot be made a second time");
+        ocl_reject(self->state, "Program", CL_INVALID_OPERATION,
+                   "the program is in use: it cannot be made a second time");
     }
     return used;
 }
@@ -210,16 +240,19 @@ static int Program_init(PyObject *op, PyObject *args, PyObject *kwargs) {
     if (self->context != NULL && !makes_itself(self->state, Py_TYPE(op))) {
         return 0; /* Program_new has made it */
     }
-    Program *made = is_in_use(self) ? NULL : (Program *)construct(self->state, self->state->ProgramType, args, kwargs);
-    if (made == NULL || is_in_use(self)) { /* since then: the arguments may run code that builds it, also in another thread */
+    Program *made = is_in_use(self)
+                        ? NULL
+                        : (Program *)construct(self->state, self->state->ProgramType, args, kwargs);
+    if (made == NULL || is_in_use(self)) { /* since then: the arguments may run code that builds it,
+                                              also in another thread */
         Py_XDECREF(made);
         return -1;
     }
     cl_program program = self->program;
     self->program = made->program;
     made->program = program;
-    PyObject **own[] = {(PyObject **)&self->context, &self->source, &self->arg_info,
-                        &self->options, &self->checks};
+    PyObject **own[] = {(PyObject **)&self->context, &self->source, &self->arg_info, &self->options,
+                        &self->checks};
     PyObject **other[] = {(PyObject **)&made->context, &made->source, &made->arg_info,
                           &made->options, &made->checks};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
@@ -251,13 +284,16 @@ static void recognize(Program *self) {
     }
     for (Py_ssize_t i = 0; i < self->context->n_devices && self->stage == PROGRAM_FRESH; i++) {
         cl_device_id device = self->context->devices[i]->id;
-        CL_CALL(status, clGetProgramBuildInfo, self->program, device, CL_PROGRAM_BUILD_STATUS, sizeof built, &built, NULL);
+        CL_CALL(status, clGetProgramBuildInfo, self->program, device, CL_PROGRAM_BUILD_STATUS,
+                sizeof built, &built, NULL);
         if (status != CL_SUCCESS || built != CL_BUILD_SUCCESS) {
             continue;
         }
         self->stage = PROGRAM_BUILT;
-        CL_CALL(status, clGetProgramBuildInfo, self->program, device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, NULL);
-        if (status == CL_SUCCESS && (type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || type == CL_PROGRAM_BINARY_TYPE_LIBRARY)) {
+        CL_CALL(status, clGetProgramBuildInfo, self->program, device, CL_PROGRAM_BINARY_TYPE,
+                sizeof type, &type, NULL);
+        if (status == CL_SUCCESS && (type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT ||
+                                     type == CL_PROGRAM_BINARY_TYPE_LIBRARY)) {
             self->stage = PROGRAM_COMPILED;
         }
     }
@@ -266,7 +302,8 @@ static void recognize(Program *self) {
 PyObject *ocl_program_wrap(State *state, PyTypeObject *type, cl_program handle, int retain) {
     cl_context context_handle = NULL;
     cl_int status = CL_SUCCESS;
-    CL_CALL(status, clGetProgramInfo, handle, CL_PROGRAM_CONTEXT, sizeof context_handle, &context_handle, NULL);
+    CL_CALL(status, clGetProgramInfo, handle, CL_PROGRAM_CONTEXT, sizeof context_handle,
+            &context_handle, NULL);
     if (status != CL_SUCCESS) {
         return ocl_raise(state, "clGetProgramInfo", status);
     }
@@ -282,7 +319,8 @@ PyObject *ocl_program_wrap(State *state, PyTypeObject *type, cl_program handle, 
         CL_RELEASE(LIVE_PROGRAM, clReleaseProgram, handle);
         return NULL;
     }
-    Program *self = program_new(state, type != NULL ? type : state->ProgramType, (Context *)context, handle, PROGRAM_UNKNOWN);
+    Program *self = program_new(state, type != NULL ? type : state->ProgramType, (Context *)context,
+                                handle, PROGRAM_UNKNOWN);
     Py_DECREF(context);
     if (self != NULL) {
         self->pinned = 1;
@@ -291,7 +329,7 @@ PyObject *ocl_program_wrap(State *state, PyTypeObject *type, cl_program handle, 
     return (PyObject *)self;
 }
 
-/* ---- lifecycle -------------------------------------------------------------------------------------------------------- */
+/* ---- lifecycle ------------------------------------------------------------------------------- */
 
 static int Program_traverse(PyObject *op, visitproc visit, void *arg) {
     Program *self = (Program *)op;
@@ -349,7 +387,8 @@ static PyObject *Program_compare(PyObject *op, PyObject *other, int how) {
     }
     int equal = op == other;
     if (!equal) {
-        cl_program a = ocl_program_handle((Program *)op), b = a != NULL ? ocl_program_handle((Program *)other) : NULL;
+        cl_program a = ocl_program_handle((Program *)op),
+                   b = a != NULL ? ocl_program_handle((Program *)other) : NULL;
         if (b == NULL) {
             return NULL;
         }
@@ -358,7 +397,7 @@ static PyObject *Program_compare(PyObject *op, PyObject *other, int how) {
     return PyBool_FromLong(equal == (how == Py_EQ));
 }
 
-/* ---- kernels as attributes ------------------------------------------------------------------------------------------------ */
+/* ---- kernels as attributes ------------------------------------------------------------------- */
 
 /* Turns the exception "no such kernel" into an AttributeError that names those that exist. */
 static void explain_missing(Program *self, PyObject *name) {
@@ -377,9 +416,12 @@ static void explain_missing(Program *self, PyObject *name) {
     PyObject *joined = names != NULL && comma != NULL ? PyUnicode_Join(comma, names) : NULL;
     PyErr_Clear();
     if (joined != NULL && PyUnicode_GetLength(joined) > 0) {
-        PyErr_Format(PyExc_AttributeError, "the program has no kernel or attribute '%U'; its kernels are: %U", name, joined);
+        PyErr_Format(PyExc_AttributeError,
+                     "the program has no kernel or attribute '%U'; its kernels are: %U", name,
+                     joined);
     } else {
-        PyErr_Format(PyExc_AttributeError, "the program has no kernel or attribute '%U', and no kernels at all", name);
+        PyErr_Format(PyExc_AttributeError,
+                     "the program has no kernel or attribute '%U', and no kernels at all", name);
     }
     Py_XDECREF(names);
     Py_XDECREF(comma);
@@ -390,8 +432,11 @@ static void explain_missing(Program *self, PyObject *name) {
 }
 
 static PyObject *make_kernel(Program *self, PyObject *name) {
-    PyObject *kernel = PyObject_CallFunctionObjArgs((PyObject *)self->state->KernelType, (PyObject *)self, name, NULL);
-    PyObject *key = kernel != NULL ? PyUnicode_FromObject(name) : NULL; /* that of a subclass could run code where it is looked for */
+    PyObject *kernel = PyObject_CallFunctionObjArgs((PyObject *)self->state->KernelType,
+                                                    (PyObject *)self, name, NULL);
+    PyObject *key = kernel != NULL
+                        ? PyUnicode_FromObject(name)
+                        : NULL; /* that of a subclass could run code where it is looked for */
     if (key != NULL && self->kernels != NULL) { /* another thread may have been faster */
         PyObject *kept = PyDict_SetDefault(self->kernels, key, kernel);
         Py_XINCREF(kept);
@@ -403,8 +448,8 @@ static PyObject *make_kernel(Program *self, PyObject *name) {
 
 static int is_dunder(PyObject *name) {
     Py_ssize_t n = PyUnicode_GET_LENGTH(name);
-    return n > 4 && PyUnicode_READ_CHAR(name, 0) == '_' && PyUnicode_READ_CHAR(name, 1) == '_' && PyUnicode_READ_CHAR(name, n - 1) == '_' &&
-           PyUnicode_READ_CHAR(name, n - 2) == '_';
+    return n > 4 && PyUnicode_READ_CHAR(name, 0) == '_' && PyUnicode_READ_CHAR(name, 1) == '_' &&
+           PyUnicode_READ_CHAR(name, n - 1) == '_' && PyUnicode_READ_CHAR(name, n - 2) == '_';
 }
 
 static PyObject *Program_getattro(PyObject *op, PyObject *name) {
@@ -432,10 +477,12 @@ static PyObject *Program_getattro(PyObject *op, PyObject *name) {
     }
     PyErr_Clear();
     if (self->stage != PROGRAM_BUILT && self->kind == PROGRAM_SOURCE && self->owner == 0) {
-        return PyErr_Format(PyExc_AttributeError, "the program has no attribute '%U', and %s", name,
-                            self->stage == PROGRAM_FAILED     ? "no kernels, because it did not build"
-                            : self->stage == PROGRAM_COMPILED ? "no kernels, because it was compiled only: link it with link_program()"
-                                                              : "it has kernels only once it was built: call its build() first");
+        return PyErr_Format(
+            PyExc_AttributeError, "the program has no attribute '%U', and %s", name,
+            self->stage == PROGRAM_FAILED ? "no kernels, because it did not build"
+            : self->stage == PROGRAM_COMPILED
+                ? "no kernels, because it was compiled only: link it with link_program()"
+                : "it has kernels only once it was built: call its build() first");
     }
     if (ocl_program_built(self, "Program") == NULL) { /* waits for another thread that builds it */
         return NULL;
@@ -453,9 +500,10 @@ static int Program_setattro(PyObject *op, PyObject *name, PyObject *value) {
         return -1;
     }
     Py_CLEAR(self->last_name);
-    PyObject *key = self->kernels != NULL ? PyUnicode_FromObject(name) : NULL; /* as in make_kernel() */
+    PyObject *key = self->kernels != NULL ? PyUnicode_FromObject(name)
+                                          : NULL; /* as in make_kernel() */
     PyObject *kernel = key != NULL ? PyDict_GetItemWithError(self->kernels, key) : NULL;
-    if (kernel != NULL) { /* the attribute comes before a kernel of the same name */
+    if (kernel != NULL) {  /* the attribute comes before a kernel of the same name */
         Py_INCREF(kernel); /* until nothing refers to it any more */
         (void)PyDict_DelItem(self->kernels, key);
         Py_CLEAR(self->last_name);
@@ -472,13 +520,17 @@ PyObject *program_all_kernels(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     }
     PyObject *names = program_kernel_names(self), *list = names != NULL ? PyList_New(0) : NULL;
     for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE(names); i++) {
-        PyObject *name = PyList_GET_ITEM(names, i), *kernel = self->kernels != NULL ? PyDict_GetItemWithError(self->kernels, name) : NULL;
+        PyObject *name = PyList_GET_ITEM(names, i),
+                 *kernel = self->kernels != NULL ? PyDict_GetItemWithError(self->kernels, name)
+                                                 : NULL;
         if (kernel != NULL) {
             Py_INCREF(kernel);
         } else if (PyErr_Occurred()) {
             Py_CLEAR(list);
-        } else if (PyObject_HasAttr((PyObject *)Py_TYPE(op), name)) { /* program.build stays the method */
-            kernel = PyObject_CallFunctionObjArgs((PyObject *)self->state->KernelType, op, name, NULL);
+        } else if (PyObject_HasAttr((PyObject *)Py_TYPE(op),
+                                    name)) { /* program.build stays the method */
+            kernel =
+                PyObject_CallFunctionObjArgs((PyObject *)self->state->KernelType, op, name, NULL);
         } else {
             kernel = make_kernel(self, name);
         }
@@ -497,7 +549,8 @@ PyObject *program_dir(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (list == NULL || self->stage != PROGRAM_BUILT || self->owner != 0) {
         return list;
     }
-    PyObject *names = ocl_program_handle(self) != NULL ? program_kernel_names(self) : NULL, *all = NULL;
+    PyObject *names = ocl_program_handle(self) != NULL ? program_kernel_names(self) : NULL,
+             *all = NULL;
     if (names == NULL) {
         PyErr_Clear();
         return list;
@@ -517,7 +570,7 @@ PyObject *program_kind(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return kind;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static PyMemberDef Program_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Program, weakrefs), READONLY, NULL},
@@ -525,20 +578,13 @@ static PyMemberDef Program_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot Program_slots[] = {
-    {Py_tp_doc, (void *)Program__doc__},
-    {Py_tp_new, (void *)Program_new},
-    {Py_tp_init, (void *)Program_init},
-    {Py_tp_traverse, (void *)Program_traverse},
-    {Py_tp_clear, (void *)Program_clear},
-    {Py_tp_dealloc, (void *)Program_dealloc},
-    {Py_tp_hash, (void *)Program_hash},
-    {Py_tp_richcompare, (void *)Program_compare},
-    {Py_tp_getattro, (void *)Program_getattro},
-    {Py_tp_setattro, (void *)Program_setattro},
-    {Py_tp_methods, program_methods},
-    {Py_tp_getset, program_getset},
-    {Py_tp_members, Program_members},
-    {0, NULL},
+    {Py_tp_doc, (void *)Program__doc__},        {Py_tp_new, (void *)Program_new},
+    {Py_tp_init, (void *)Program_init},         {Py_tp_traverse, (void *)Program_traverse},
+    {Py_tp_clear, (void *)Program_clear},       {Py_tp_dealloc, (void *)Program_dealloc},
+    {Py_tp_hash, (void *)Program_hash},         {Py_tp_richcompare, (void *)Program_compare},
+    {Py_tp_getattro, (void *)Program_getattro}, {Py_tp_setattro, (void *)Program_setattro},
+    {Py_tp_methods, program_methods},           {Py_tp_getset, program_getset},
+    {Py_tp_members, Program_members},           {0, NULL},
 };
 PyType_Spec ocl_Program_spec = {.name = "pygpu.Program",
                                 .basicsize = sizeof(Program),

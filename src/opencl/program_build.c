@@ -1,18 +1,20 @@
 /* program_build.c - building, compiling and linking programs.
  *
- * What a build consists of (options, cache, messages) is decided in pygpu/program.py; here are the driver calls it is made of,
- * and the lock that keeps two threads from building one program at once.
- */
+ * What a build consists of (options, cache, messages) is decided in pygpu/program.py; here are the
+ * driver calls it is made of, and the lock that keeps two threads from building one program at
+ *
+ * once. */
 #include "program.h"
 
-/* ---- one builder at a time --------------------------------------------------------------------------------------- */
+/* ---- one builder at a time ------------------------------------------------------------------- */
 
 static int lock_program(Program *self, const char *call) {
     if (ocl_driver_ready(self->state) < 0) { /* in a forked child nobody may be left who unlocks */
         return -1;
     }
     if (self->owner == PyThread_get_thread_ident()) {
-        ocl_reject(self->state, call, CL_INVALID_OPERATION, "this thread is building the program already");
+        ocl_reject(self->state, call, CL_INVALID_OPERATION,
+                   "this thread is building the program already");
         return -1;
     }
     if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
@@ -52,12 +54,14 @@ static int need_handle(Program *self) {
         return 0;
     }
     if (self->source == NULL) {
-        ocl_reject(self->state, "Program", CL_INVALID_PROGRAM, "the program was not made yet: call super().__init__(context, source) first");
+        ocl_reject(self->state, "Program", CL_INVALID_PROGRAM,
+                   "the program was not made yet: call super().__init__(context, source) first");
         return -1;
     }
     const char *text = PyBytes_AS_STRING(self->source);
     size_t length = (size_t)PyBytes_GET_SIZE(self->source);
-    if (length == 0) { /* a program that has no kernels, or a header; Intel's runtime refuses it without a character */
+    if (length == 0) { /* a program that has no kernels, or a header; Intel's runtime refuses it
+                          without a character */
         text = "\n";
         length = 1;
     }
@@ -65,7 +69,8 @@ static int need_handle(Program *self) {
     cl_program program;
     CL_MAKE(program, status, clCreateProgramWithSource, self->context->context, 1, &text, &length);
     if (status != CL_SUCCESS || program == NULL) {
-        ocl_raise(self->state, "clCreateProgramWithSource", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+        ocl_raise(self->state, "clCreateProgramWithSource",
+                  status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
         return -1;
     }
     ocl_live[LIVE_PROGRAM]++;
@@ -88,15 +93,17 @@ cl_program ocl_program_built(Program *self, const char *call) {
         return NULL;
     }
     if (self->stage != PROGRAM_BUILT && self->kind == PROGRAM_SOURCE) {
-        return (cl_program)ocl_reject(self->state, call, CL_INVALID_PROGRAM_EXECUTABLE, "%s",
-                                      self->stage == PROGRAM_FAILED     ? "the program did not build"
-                                      : self->stage == PROGRAM_COMPILED ? "the program was compiled only: link it with link_program()"
-                                                                        : "the program was not built yet: call its build() first");
+        return (cl_program)ocl_reject(
+            self->state, call, CL_INVALID_PROGRAM_EXECUTABLE, "%s",
+            self->stage == PROGRAM_FAILED ? "the program did not build"
+            : self->stage == PROGRAM_COMPILED
+                ? "the program was compiled only: link it with link_program()"
+                : "the program was not built yet: call its build() first");
     }
     return ocl_program_handle(self);
 }
 
-/* ---- what pygpu.program builds with -------------------------------------------------------------------------------- */
+/* ---- what pygpu.program builds with ---------------------------------------------------------- */
 
 /* The text of an argument that must be bytes without NUL. */
 const char *program_text(PyObject *obj) {
@@ -104,9 +111,11 @@ const char *program_text(PyObject *obj) {
     return PyBytes_AsStringAndSize(obj, &text, NULL) < 0 ? NULL : text;
 }
 
-static PyObject *finish_build(Program *self, const char *routine, cl_int status, ProgramStage stage, PyObject *options) {
+static PyObject *finish_build(Program *self, const char *routine, cl_int status, ProgramStage stage,
+                              PyObject *options) {
     if (status != CL_SUCCESS) {
-        if (self->stage != PROGRAM_BUILT || status != CL_INVALID_OPERATION) { /* refused because of kernels: the old build stands */
+        if (self->stage != PROGRAM_BUILT ||
+            status != CL_INVALID_OPERATION) { /* refused because of kernels: the old build stands */
             self->stage = PROGRAM_FAILED;
         }
         return ocl_raise(self->state, routine, status);
@@ -118,17 +127,20 @@ static PyObject *finish_build(Program *self, const char *routine, cl_int status,
     Py_RETURN_NONE;
 }
 
-PG_DOC(Program_primitive_build__doc__, "_build", "$self, options, devices=None", "(options: bytes, devices: Sequence[Device] | None = None) -> None",
+PG_DOC(Program_primitive_build__doc__, "_build", "$self, options, devices=None",
+       "(options: bytes, devices: Sequence[Device] | None = None) -> None",
        "clBuildProgram as it is. For pygpu.program.");
 static ArgSpec Program_primitive_build_args = PG_ARGSPEC(Program_primitive_build__doc__);
 
-static PyObject *Program_primitive_build(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Program_primitive_build(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                         PyObject *kwnames) {
     Program *self = (Program *)op;
     PyObject *a[2], *keep;
     const char *options;
     cl_device_id *ids;
     cl_uint n;
-    if (pg_args(&Program_primitive_build_args, args, nargs, kwnames, a) < 0 || (options = program_text(a[0])) == NULL || need_handle(self) < 0 ||
+    if (pg_args(&Program_primitive_build_args, args, nargs, kwnames, a) < 0 ||
+        (options = program_text(a[0])) == NULL || need_handle(self) < 0 ||
         ocl_as_devices(self->state, a[1], "Program.build", &ids, &n, &keep) < 0) {
         return NULL;
     }
@@ -142,8 +154,10 @@ static PyObject *Program_primitive_build(PyObject *op, PyObject *const *args, Py
     return finish_build(self, "clBuildProgram", status, PROGRAM_BUILT, a[0]);
 }
 
-/* [(name, Program), ...] as C arrays; the names stay alive in *keep. Returns how many, -1 with an exception. */
-static Py_ssize_t parse_headers(Program *self, PyObject *obj, cl_program **programs, const char ***names, PyObject **keep) {
+/* [(name, Program), ...] as C arrays; the names stay alive in *keep. Returns how many, -1 with an
+ * exception. */
+static Py_ssize_t parse_headers(Program *self, PyObject *obj, cl_program **programs,
+                                const char ***names, PyObject **keep) {
     *programs = NULL;
     *names = NULL;
     *keep = pg_tuple(obj, "Program.compile", "headers", "(name, Program) tuples", 1 << 16);
@@ -159,21 +173,27 @@ static Py_ssize_t parse_headers(Program *self, PyObject *obj, cl_program **progr
     }
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *pair = PyTuple_GET_ITEM(*keep, i);
-        if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2 || !PyUnicode_Check(PyTuple_GET_ITEM(pair, 0))) {
-            PyErr_SetString(PyExc_TypeError, "Program.compile: headers must be a list of (name, Program) tuples");
+        if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2 ||
+            !PyUnicode_Check(PyTuple_GET_ITEM(pair, 0))) {
+            PyErr_SetString(PyExc_TypeError,
+                            "Program.compile: headers must be a list of (name, Program) tuples");
             return -1;
         }
-        Program *program = ocl_as_program(self->state, PyTuple_GET_ITEM(pair, 1), "Program.compile", "each of headers");
+        Program *program = ocl_as_program(self->state, PyTuple_GET_ITEM(pair, 1), "Program.compile",
+                                          "each of headers");
         Py_ssize_t length;
-        if (program == NULL || ((*names)[i] = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(pair, 0), &length)) == NULL) {
+        if (program == NULL ||
+            ((*names)[i] = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(pair, 0), &length)) == NULL) {
             return -1;
         }
         if (length == 0 || strlen((*names)[i]) != (size_t)length) {
-            ocl_reject(self->state, "Program.compile", CL_INVALID_VALUE, "the name of header %zd is empty or has a NUL character", i);
+            ocl_reject(self->state, "Program.compile", CL_INVALID_VALUE,
+                       "the name of header %zd is empty or has a NUL character", i);
             return -1;
         }
         if (program->context->context != self->context->context) {
-            ocl_reject(self->state, "Program.compile", CL_INVALID_CONTEXT, "header %zd belongs to another context", i);
+            ocl_reject(self->state, "Program.compile", CL_INVALID_CONTEXT,
+                       "header %zd belongs to another context", i);
             return -1;
         }
         if (((*programs)[i] = ocl_program_handle(program)) == NULL) {
@@ -184,11 +204,13 @@ static Py_ssize_t parse_headers(Program *self, PyObject *obj, cl_program **progr
 }
 
 PG_DOC(Program_primitive_compile__doc__, "_compile", "$self, options, devices, headers",
-       "(options: bytes, devices: Sequence[Device] | None, headers: Sequence[tuple[str, Program]]) -> None",
+       "(options: bytes, devices: Sequence[Device] | None, headers: Sequence[tuple[str, Program]]) "
+       "-> None",
        "clCompileProgram as it is. For pygpu.program.");
 static ArgSpec Program_primitive_compile_args = PG_ARGSPEC(Program_primitive_compile__doc__);
 
-static PyObject *Program_primitive_compile(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Program_primitive_compile(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                           PyObject *kwnames) {
     Program *self = (Program *)op;
     PyObject *a[3], *keep = NULL, *keep_headers = NULL, *result = NULL;
     const char *options, **names = NULL;
@@ -196,7 +218,8 @@ static PyObject *Program_primitive_compile(PyObject *op, PyObject *const *args, 
     cl_device_id *ids = NULL;
     cl_uint n = 0;
     Py_ssize_t n_headers;
-    if (pg_args(&Program_primitive_compile_args, args, nargs, kwnames, a) < 0 || (options = program_text(a[0])) == NULL || need_handle(self) < 0 ||
+    if (pg_args(&Program_primitive_compile_args, args, nargs, kwnames, a) < 0 ||
+        (options = program_text(a[0])) == NULL || need_handle(self) < 0 ||
         ocl_need_version(self->state, "clCompileProgram", self->context->version, 120) < 0 ||
         ocl_as_devices(self->state, a[1], "Program.compile", &ids, &n, &keep) < 0) {
         return NULL;
@@ -207,8 +230,8 @@ static PyObject *Program_primitive_compile(PyObject *op, PyObject *const *args, 
         cl_uint count = (cl_uint)n_headers;
         cl_int status = CL_SUCCESS;
         Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clCompileProgram, program, n, n > 0 ? ids : NULL, options, count, count > 0 ? headers : NULL, count > 0 ? names : NULL, NULL,
-                NULL);
+        CL_CALL(status, clCompileProgram, program, n, n > 0 ? ids : NULL, options, count,
+                count > 0 ? headers : NULL, count > 0 ? names : NULL, NULL, NULL);
         Py_END_ALLOW_THREADS
         result = finish_build(self, "clCompileProgram", status, PROGRAM_COMPILED, a[0]);
     }
@@ -221,7 +244,8 @@ static PyObject *Program_primitive_compile(PyObject *op, PyObject *const *args, 
 }
 
 /* A program of binaries. Takes a sequence of bytes, one for each device. NULL with an exception. */
-static cl_program create_from_binaries(State *state, Context *context, PyObject *devices, PyObject *binaries) {
+static cl_program create_from_binaries(State *state, Context *context, PyObject *devices,
+                                       PyObject *binaries) {
     cl_device_id *ids = NULL;
     cl_uint n = 0;
     PyObject *keep = NULL, *items = NULL;
@@ -229,12 +253,14 @@ static cl_program create_from_binaries(State *state, Context *context, PyObject 
     size_t *lengths = NULL;
     const unsigned char **pointers = NULL;
     cl_int *each = NULL, status = CL_SUCCESS;
-    if (ocl_as_devices(state, devices, "Program", &ids, &n, &keep) < 0 || (items = pg_tuple(binaries, "Program", "binaries", "bytes", 1 << 16)) == NULL) {
+    if (ocl_as_devices(state, devices, "Program", &ids, &n, &keep) < 0 ||
+        (items = pg_tuple(binaries, "Program", "binaries", "bytes", 1 << 16)) == NULL) {
         goto done;
     }
     if (n == 0 || PyTuple_GET_SIZE(items) != (Py_ssize_t)n) {
-        ocl_reject(state, "Program", CL_INVALID_VALUE, "there must be a binary for each device, got %zd for %u devices", PyTuple_GET_SIZE(items),
-                   (unsigned)n);
+        ocl_reject(state, "Program", CL_INVALID_VALUE,
+                   "there must be a binary for each device, got %zd for %u devices",
+                   PyTuple_GET_SIZE(items), (unsigned)n);
         goto done;
     }
     lengths = PyMem_Calloc(n, sizeof *lengths);
@@ -247,7 +273,8 @@ static cl_program create_from_binaries(State *state, Context *context, PyObject 
     for (cl_uint i = 0; i < n; i++) {
         PyObject *one = PyTuple_GET_ITEM(items, (Py_ssize_t)i);
         if (!PyBytes_Check(one)) {
-            PyErr_Format(PyExc_TypeError, "Program: each of binaries must be bytes, not %s", pg_type_name(one));
+            PyErr_Format(PyExc_TypeError, "Program: each of binaries must be bytes, not %s",
+                         pg_type_name(one));
             goto done;
         }
         if (PyBytes_GET_SIZE(one) == 0) {
@@ -258,7 +285,8 @@ static cl_program create_from_binaries(State *state, Context *context, PyObject 
         lengths[i] = (size_t)PyBytes_GET_SIZE(one);
     }
     Py_BEGIN_ALLOW_THREADS
-    CL_MAKE(program, status, clCreateProgramWithBinary, context->context, n, ids, lengths, pointers, each);
+    CL_MAKE(program, status, clCreateProgramWithBinary, context->context, n, ids, lengths, pointers,
+            each);
     Py_END_ALLOW_THREADS
     if (status != CL_SUCCESS || program == NULL) {
         cl_uint bad = 0;
@@ -268,10 +296,12 @@ static cl_program create_from_binaries(State *state, Context *context, PyObject 
         program = NULL;
         if (bad < n && status == CL_INVALID_BINARY) {
             ocl_raise_with(state, "clCreateProgramWithBinary", status,
-                           "the binary for device %u (%zu bytes) was not made for this device and driver version, or is damaged", (unsigned)bad,
-                           lengths[bad]);
+                           "the binary for device %u (%zu bytes) was not made for this device and "
+                           "driver version, or is damaged",
+                           (unsigned)bad, lengths[bad]);
         } else {
-            ocl_raise(state, "clCreateProgramWithBinary", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+            ocl_raise(state, "clCreateProgramWithBinary",
+                      status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
         }
         goto done;
     }
@@ -286,27 +316,35 @@ done:
     return program;
 }
 
-PyObject *program_from_binaries(State *state, PyTypeObject *type, Context *context, PyObject *devices, PyObject *binaries) {
+PyObject *program_from_binaries(State *state, PyTypeObject *type, Context *context,
+                                PyObject *devices, PyObject *binaries) {
     PyObject *module = PyImport_ImportModule("pygpu.program"), *checked = NULL;
     if (module != NULL) {
-        checked = PyObject_CallMethod(module, "check_binaries", "OOO", (PyObject *)context, devices, binaries);
+        checked = PyObject_CallMethod(module, "check_binaries", "OOO", (PyObject *)context, devices,
+                                      binaries);
         Py_DECREF(module);
     }
-    cl_program program = checked != NULL ? create_from_binaries(state, context, devices, checked) : NULL;
+    cl_program program = checked != NULL ? create_from_binaries(state, context, devices, checked)
+                                         : NULL;
     Py_XDECREF(checked);
-    return program != NULL ? (PyObject *)program_new(state, type, context, program, PROGRAM_BINARY) : NULL;
+    return program != NULL ? (PyObject *)program_new(state, type, context, program, PROGRAM_BINARY)
+                           : NULL;
 }
 
-PG_DOC(Program_load__doc__, "_load", "$self, devices, binaries, options", "(devices: Sequence[Device], binaries: Sequence[bytes], options: bytes) -> bool",
-       "Build from *binaries* instead of the source; False if the handle of the source is in use already. For pygpu.program.\n\n"
+PG_DOC(Program_load__doc__, "_load", "$self, devices, binaries, options",
+       "(devices: Sequence[Device], binaries: Sequence[bytes], options: bytes) -> bool",
+       "Build from *binaries* instead of the source; False if the handle of the source is in use "
+       "already. For pygpu.program.\n\n"
        "If the driver refuses them, this raises and the program is what it was.");
 static ArgSpec Program_load_args = PG_ARGSPEC(Program_load__doc__);
 
-static PyObject *Program_load(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Program_load(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames) {
     Program *self = (Program *)op;
     PyObject *a[3];
     const char *options;
-    if (pg_args(&Program_load_args, args, nargs, kwnames, a) < 0 || (options = program_text(a[2])) == NULL) {
+    if (pg_args(&Program_load_args, args, nargs, kwnames, a) < 0 ||
+        (options = program_text(a[2])) == NULL) {
         return NULL;
     }
     if (self->pinned || self->source == NULL) {
@@ -349,16 +387,18 @@ static PyObject *Program_reset(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Py_RETURN_TRUE;
 }
 
-/* ---- build, compile ------------------------------------------------------------------------------------------------ */
+/* ---- build, compile -------------------------------------------------------------------------- */
 
 /* Calls a function of pygpu.program as the only builder of self. */
-static PyObject *orchestrate(Program *self, const char *call, const char *function, PyObject *a, PyObject *b, PyObject *c) {
+static PyObject *orchestrate(Program *self, const char *call, const char *function, PyObject *a,
+                             PyObject *b, PyObject *c) {
     PyObject *module = PyImport_ImportModule("pygpu.program"), *done = NULL;
     if (module == NULL || lock_program(self, call) < 0) {
         Py_XDECREF(module);
         return NULL;
     }
-    done = PyObject_CallMethod(module, function, "OOOO", (PyObject *)self, a != NULL ? a : Py_None, b != NULL ? b : Py_None, c != NULL ? c : Py_None);
+    done = PyObject_CallMethod(module, function, "OOOO", (PyObject *)self, a != NULL ? a : Py_None,
+                               b != NULL ? b : Py_None, c != NULL ? c : Py_None);
     unlock_program(self);
     Py_DECREF(module);
     return done;
@@ -368,44 +408,55 @@ PG_DOC(Program_build__doc__, "build", "$self, options=None, devices=None, cache_
        "(options: str | Sequence[str] | None = None, devices: Sequence[Device] | None = None, "
        "cache_dir: str | os.PathLike[str] | bool | None = None) -> Self",
        "Build the program for *devices*, or for all of its context; returns the program.\n\n"
-       "options: for the compiler, as one string (split like a shell's command line) or as a list. pygpu's own headers are always\n"
-       "on the search path. cache_dir: where binaries are kept, False: nowhere, None: the context's cache_dir, or the default.\n\n"
-       "Raises RuntimeError with the compiler's log and the lines of source it points to (attributes log, options). Warns with\n"
-       "CompilerWarning if the compiler had something to say. Other threads run meanwhile. Building again with the same options\n"
+       "options: for the compiler, as one string (split like a shell's command line) or as a list. "
+       "pygpu's own headers are always\n"
+       "on the search path. cache_dir: where binaries are kept, False: nowhere, None: the "
+       "context's cache_dir, or the default.\n\n"
+       "Raises RuntimeError with the compiler's log and the lines of source it points to "
+       "(attributes log, options). Warns with\n"
+       "CompilerWarning if the compiler had something to say. Other threads run meanwhile. "
+       "Building again with the same options\n"
        "does nothing; with other options only as long as the program has no kernels.");
 static ArgSpec Program_build_args = PG_ARGSPEC(Program_build__doc__);
 
-static PyObject *Program_build(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Program_build(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
     PyObject *a[3], *done;
     if (pg_args(&Program_build_args, args, nargs, kwnames, a) < 0 ||
-        (done = orchestrate((Program *)op, "Program.build", "build_program", a[0], a[1], a[2])) == NULL) {
+        (done = orchestrate((Program *)op, "Program.build", "build_program", a[0], a[1], a[2])) ==
+            NULL) {
         return NULL;
     }
     Py_DECREF(done);
     return Py_NewRef(op);
 }
 
-PG_DOC(Program_compile__doc__, "compile", "$self, options=None, devices=None, headers=None",
-       "(options: str | Sequence[str] | None = None, devices: Sequence[Device] | None = None, "
-       "headers: Sequence[tuple[str, Program]] | None = None) -> Self",
-       "Compile without linking; link_program() makes a program with kernels of it (OpenCL 1.2).\n\n"
-       "headers: (name, program) for each `#include \"name\"`, where the program holds the header's text.\n"
-       "Raises and warns as build() does.");
+PG_DOC(
+    Program_compile__doc__, "compile", "$self, options=None, devices=None, headers=None",
+    "(options: str | Sequence[str] | None = None, devices: Sequence[Device] | None = None, "
+    "headers: Sequence[tuple[str, Program]] | None = None) -> Self",
+    "Compile without linking; link_program() makes a program with kernels of it (OpenCL 1.2).\n\n"
+    "headers: (name, program) for each `#include \"name\"`, where the program holds the header's "
+    "text.\n"
+    "Raises and warns as build() does.");
 static ArgSpec Program_compile_args = PG_ARGSPEC(Program_compile__doc__);
 
-static PyObject *Program_compile(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Program_compile(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                 PyObject *kwnames) {
     PyObject *a[3], *done;
     if (pg_args(&Program_compile_args, args, nargs, kwnames, a) < 0 ||
-        (done = orchestrate((Program *)op, "Program.compile", "compile_program", a[0], a[1], a[2])) == NULL) {
+        (done = orchestrate((Program *)op, "Program.compile", "compile_program", a[0], a[1],
+                            a[2])) == NULL) {
         return NULL;
     }
     Py_DECREF(done);
     return Py_NewRef(op);
 }
 
-/* What the program's SPIR-V says of specialization constant *id*, before the driver is asked (SPIR-V 1.6, sections 2.3, 3.20, 3.52.3 and 3.52.5):
- * Intel's CPU runtime ends the process for a constant that the program lacks, and for any if it has no kernel. UNKNOWN if it cannot be told; -1
- * with an exception. */
+/* What the program's SPIR-V says of specialization constant *id*, before the driver is asked
+ * (SPIR-V 1.6, sections 2.3, 3.20, 3.52.3 and 3.52.5): Intel's CPU runtime ends the process for a
+ * constant that the program lacks, and for any if it has no kernel. UNKNOWN if it cannot be told;
+ * -1 with an exception. */
 enum { CONSTANT_MISSING, CONSTANT_WITHOUT_KERNEL, CONSTANT_THERE, CONSTANT_UNKNOWN };
 
 static int find_constant(const Program *self, uint32_t id) {
@@ -423,63 +474,84 @@ static int find_constant(const Program *self, uint32_t id) {
     }
     CL_CALL(status, clGetProgramInfo, self->program, CL_PROGRAM_IL, size, words, NULL);
     size_t n = size / sizeof *words, at = HEADER, length;
-    int known = status == CL_SUCCESS && words[0] == MAGIC; /* otherwise of the other byte order, or no SPIR-V */
+    int known = status == CL_SUCCESS &&
+                words[0] == MAGIC; /* otherwise of the other byte order, or no SPIR-V */
     int kernel = 0, found = 0;
-    for (; known && !found && at < n && (length = words[at] >> 16) > 0 && length <= n - at; at += length) {
-        kernel |= (words[at] & 0xFFFF) == OP_ENTRY_POINT; /* which all decorations follow (section 2.4) */
-        found = (words[at] & 0xFFFF) == OP_DECORATE && length >= 4 && words[at + 2] == SPEC_ID && words[at + 3] == id;
+    for (; known && !found && at < n && (length = words[at] >> 16) > 0 && length <= n - at;
+         at += length) {
+        kernel |= (words[at] & 0xFFFF) ==
+                  OP_ENTRY_POINT; /* which all decorations follow (section 2.4) */
+        found = (words[at] & 0xFFFF) == OP_DECORATE && length >= 4 && words[at + 2] == SPEC_ID &&
+                words[at + 3] == id;
     }
     PyMem_Free(words);
-    return !known ? CONSTANT_UNKNOWN : !found ? CONSTANT_MISSING : kernel ? CONSTANT_THERE : CONSTANT_WITHOUT_KERNEL;
+    return !known   ? CONSTANT_UNKNOWN
+           : !found ? CONSTANT_MISSING
+           : kernel ? CONSTANT_THERE
+                    : CONSTANT_WITHOUT_KERNEL;
 }
 
-PG_DOC(Program_set_constant__doc__, "set_specialization_constant", "$self, spec_id, buffer", "(spec_id: int, buffer: HostBuffer) -> None",
-       "Set the specialization constant *spec_id* of a SPIR-V program to the bytes of *buffer*, before it is built (OpenCL 2.2).");
+PG_DOC(Program_set_constant__doc__, "set_specialization_constant", "$self, spec_id, buffer",
+       "(spec_id: int, buffer: HostBuffer) -> None",
+       "Set the specialization constant *spec_id* of a SPIR-V program to the bytes of *buffer*, "
+       "before it is built (OpenCL 2.2).");
 static ArgSpec Program_set_constant_args = PG_ARGSPEC(Program_set_constant__doc__);
 
-static PyObject *Program_set_constant(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Program_set_constant(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                      PyObject *kwnames) {
     Program *self = (Program *)op;
     PyObject *a[2];
     uint32_t id;
     Py_buffer view;
     const char *call = "clSetProgramSpecializationConstant";
-    if (pg_args(&Program_set_constant_args, args, nargs, kwnames, a) < 0 || pg_as_u32(a[0], call, "spec_id", &id) < 0) {
+    if (pg_args(&Program_set_constant_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_u32(a[0], call, "spec_id", &id) < 0) {
         return NULL;
     }
     if (self->kind == PROGRAM_SOURCE || self->kind == PROGRAM_BINARY) {
-        return ocl_reject(self->state, call, CL_INVALID_PROGRAM, "only programs made from SPIR-V have specialization constants");
+        return ocl_reject(self->state, call, CL_INVALID_PROGRAM,
+                          "only programs made from SPIR-V have specialization constants");
     }
-    if (ocl_program_handle(self) == NULL || ocl_need_version(self->state, call, self->context->version, 220) < 0) {
+    if (ocl_program_handle(self) == NULL ||
+        ocl_need_version(self->state, call, self->context->version, 220) < 0) {
         return NULL;
     }
     int found = find_constant(self, id);
     if (found == CONSTANT_MISSING) {
-        return ocl_reject(self->state, call, CL_INVALID_SPEC_ID, "the program has no specialization constant %u", id);
+        return ocl_reject(self->state, call, CL_INVALID_SPEC_ID,
+                          "the program has no specialization constant %u", id);
     }
     if (found == CONSTANT_WITHOUT_KERNEL && self->context->devices[0]->platform->is_intel_cpu) {
-        return ocl_reject(self->state, call, CL_INVALID_PROGRAM, "Intel's CPU runtime takes constants only for programs with a kernel: set it in one that has kernels");
+        return ocl_reject(self->state, call, CL_INVALID_PROGRAM,
+                          "Intel's CPU runtime takes constants only for programs with a kernel: "
+                          "set it in one that has kernels");
     }
     if (found < 0 || pg_get_buffer(a[1], call, "buffer", 0, &view) < 0) {
         return NULL;
     }
     cl_int status = CL_SUCCESS;
-    CL_CALL(status, clSetProgramSpecializationConstant, self->program, id, (size_t)view.len, view.buf);
+    CL_CALL(status, clSetProgramSpecializationConstant, self->program, id, (size_t)view.len,
+            view.buf);
     PyBuffer_Release(&view);
     return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, call, status);
 }
 
-PG_DOC(Program_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> Program",
-       "Program of a cl_program that another library gave as an integer; retain=False takes over its reference.\n\n"
+PG_DOC(Program_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+       "(int_ptr_value: int, retain: bool = True) -> Program",
+       "Program of a cl_program that another library gave as an integer; retain=False takes over "
+       "its reference.\n\n"
        "A wrong number cannot be detected.");
 static ArgSpec Program_from_int_ptr_args = PG_ARGSPEC(Program_from_int_ptr__doc__);
 
-static PyObject *Program_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Program_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                      PyObject *kwnames) {
     PyObject *a[2];
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Program_from_int_ptr_args, args, nargs, kwnames, a) < 0 || (retain = pg_as_bool(a[1], 1)) < 0 ||
-        ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "Program.from_int_ptr", &handle) < 0) {
+    if (state == NULL || pg_args(&Program_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
+        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+        ocl_as_handle(state, a[0], "Program.from_int_ptr", &handle) < 0) {
         return NULL;
     }
     return ocl_program_wrap(state, (PyTypeObject *)type, (cl_program)handle, retain);
@@ -491,23 +563,34 @@ PyMethodDef program_methods[] = {
     {"compile", FAST(Program_compile), Program_compile__doc__},
     {"set_specialization_constant", FAST(Program_set_constant), Program_set_constant__doc__},
     {"all_kernels", program_all_kernels, METH_NOARGS,
-     "all_kernels($self, /)\n--\n\n() -> list[Kernel]\n\nAll kernels; each is the object that program.name gives."},
-    {"kind", program_kind, METH_NOARGS, "kind($self, /)\n--\n\n() -> program_kind\n\nWhat the program was made from."},
-    {"get_info", program_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (program_info.NAME)."},
+     "all_kernels($self, /)\n--\n\n() -> list[Kernel]\n\nAll kernels; each is the object that "
+     "program.name gives."},
+    {"kind", program_kind, METH_NOARGS,
+     "kind($self, /)\n--\n\n() -> program_kind\n\nWhat the program was made from."},
+    {"get_info", program_get_info, METH_O,
+     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
+     "(program_info.NAME)."},
     {"get_build_info", (PyCFunction)(void (*)(void))program_get_build_info, METH_FASTCALL,
-     "get_build_info($self, device, param, /)\n--\n\n(device: Device, param: int, /) -> object\n\nAnswer to a query about the build for a device "
+     "get_build_info($self, device, param, /)\n--\n\n(device: Device, param: int, /) -> "
+     "object\n\nAnswer to a query about the build for a device "
      "(program_build_info.NAME)."},
     {"link", (PyCFunction)(void (*)(void))program_link, METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
-     "link(context, programs, options=None, devices=None)\n--\n\n(context: Context, programs: Sequence[Program], options: str | Sequence[str] | None = "
-     "None, devices: Sequence[Device] | None = None) -> Program\n\nThe same as pygpu.link_program()."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Program_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Program_from_int_ptr__doc__},
-    {"__dir__", program_dir, METH_NOARGS, "__dir__($self, /)\n--\n\n() -> list[str]\n\nNames of the attributes and of the kernels."},
+     "link(context, programs, options=None, devices=None)\n--\n\n(context: Context, programs: "
+     "Sequence[Program], options: str | Sequence[str] | None = "
+     "None, devices: Sequence[Device] | None = None) -> Program\n\nThe same as "
+     "pygpu.link_program()."},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Program_from_int_ptr,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Program_from_int_ptr__doc__},
+    {"__dir__", program_dir, METH_NOARGS,
+     "__dir__($self, /)\n--\n\n() -> list[str]\n\nNames of the attributes and of the kernels."},
     {"_build", FAST(Program_primitive_build), Program_primitive_build__doc__},
     {"_compile", FAST(Program_primitive_compile), Program_primitive_compile__doc__},
     {"_load", FAST(Program_load), Program_load__doc__},
     {"_reset", Program_reset, METH_NOARGS,
-     "_reset($self, /)\n--\n\n() -> bool\n\nForget the build, to start again from the source; False if the handle was given out."},
+     "_reset($self, /)\n--\n\n() -> bool\n\nForget the build, to start again from the source; "
+     "False if the handle was given out."},
     {"_kernel_arguments", program_kernel_arguments, METH_NOARGS,
-     "_kernel_arguments($self, /)\n--\n\n() -> dict[str, list[tuple[int, int, str, int, str]]]\n\nArguments of the kernels that the driver can describe."},
+     "_kernel_arguments($self, /)\n--\n\n() -> dict[str, list[tuple[int, int, str, int, "
+     "str]]]\n\nArguments of the kernels that the driver can describe."},
     {NULL, NULL, 0, NULL},
 };

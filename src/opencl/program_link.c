@@ -2,27 +2,36 @@
 #include "program.h"
 
 PG_DOC(link_program__doc__, "link_program", "context, programs, options=None, devices=None",
-       "(context: Context, programs: Sequence[Program], options: str | Sequence[str] | None = None, devices: Sequence[Device] | None = None) -> Program",
+       "(context: Context, programs: Sequence[Program], options: str | Sequence[str] | None = "
+       "None, devices: Sequence[Device] | None = None) -> Program",
        "A program with the kernels of *programs*, which were compiled before (OpenCL 1.2).\n\n"
-       "options: \"-create-library\" makes a library to link with others. Raises RuntimeError with the linker's log.");
+       "options: \"-create-library\" makes a library to link with others. Raises RuntimeError with "
+       "the linker's log.");
 static ArgSpec link_program_args = PG_ARGSPEC(link_program__doc__);
 
-PyObject *program_link(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+PyObject *program_link(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *kwnames) {
     PyObject *a[4], *module;
-    if (pg_args(&link_program_args, args, nargs, kwnames, a) < 0 || (module = PyImport_ImportModule("pygpu.program")) == NULL) {
+    if (pg_args(&link_program_args, args, nargs, kwnames, a) < 0 ||
+        (module = PyImport_ImportModule("pygpu.program")) == NULL) {
         return NULL;
     }
-    PyObject *linked = PyObject_CallMethod(module, "link_programs", "OOOO", a[0], a[1], a[2] != NULL ? a[2] : Py_None, a[3] != NULL ? a[3] : Py_None);
+    PyObject *linked = PyObject_CallMethod(module, "link_programs", "OOOO", a[0], a[1],
+                                           a[2] != NULL ? a[2] : Py_None,
+                                           a[3] != NULL ? a[3] : Py_None);
     Py_DECREF(module);
     return linked;
 }
 
 PG_DOC(primitive_link__doc__, "_link", "context, programs, options, devices, failed",
-       "(context: Context, programs: Sequence[Program], options: bytes, devices: Sequence[Device] | None, failed: list[Program]) -> Program",
-       "clLinkProgram as it is. If it fails and leaves a program with the log, that is added to *failed*. For pygpu.program.");
+       "(context: Context, programs: Sequence[Program], options: bytes, devices: Sequence[Device] "
+       "| None, failed: list[Program]) -> Program",
+       "clLinkProgram as it is. If it fails and leaves a program with the log, that is added to "
+       "*failed*. For pygpu.program.");
 static ArgSpec primitive_link_args = PG_ARGSPEC(primitive_link__doc__);
 
-static PyObject *primitive_link(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *primitive_link(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames) {
     PyObject *a[5], *keep = NULL, *items = NULL, *result = NULL;
     State *state = PyModule_GetState(module);
     Context *context;
@@ -30,9 +39,12 @@ static PyObject *primitive_link(PyObject *module, PyObject *const *args, Py_ssiz
     cl_device_id *ids = NULL;
     cl_program *programs = NULL, linked = NULL;
     cl_uint n = 0;
-    if (pg_args(&primitive_link_args, args, nargs, kwnames, a) < 0 || (context = ocl_as_context(state, a[0], "link_program")) == NULL ||
-        (options = program_text(a[2])) == NULL || ocl_need_version(state, "clLinkProgram", context->version, 120) < 0 ||
-        ocl_as_devices(state, a[3], "link_program", &ids, &n, &keep) < 0 || (items = pg_tuple(a[1], "link_program", "programs", "Programs", 1 << 16)) == NULL) {
+    if (pg_args(&primitive_link_args, args, nargs, kwnames, a) < 0 ||
+        (context = ocl_as_context(state, a[0], "link_program")) == NULL ||
+        (options = program_text(a[2])) == NULL ||
+        ocl_need_version(state, "clLinkProgram", context->version, 120) < 0 ||
+        ocl_as_devices(state, a[3], "link_program", &ids, &n, &keep) < 0 ||
+        (items = pg_tuple(a[1], "link_program", "programs", "Programs", 1 << 16)) == NULL) {
         goto done;
     }
     cl_uint n_programs = (cl_uint)PyTuple_GET_SIZE(items);
@@ -42,12 +54,14 @@ static PyObject *primitive_link(PyObject *module, PyObject *const *args, Py_ssiz
         goto done;
     }
     for (cl_uint i = 0; i < n_programs; i++) {
-        Program *program = ocl_as_program(state, PyTuple_GET_ITEM(items, (Py_ssize_t)i), "link_program", "each of programs");
+        Program *program = ocl_as_program(state, PyTuple_GET_ITEM(items, (Py_ssize_t)i),
+                                          "link_program", "each of programs");
         if (program == NULL) {
             goto done;
         }
         if (program->context->context != context->context) {
-            ocl_reject(state, "link_program", CL_INVALID_CONTEXT, "program %u belongs to another context", (unsigned)i);
+            ocl_reject(state, "link_program", CL_INVALID_CONTEXT,
+                       "program %u belongs to another context", (unsigned)i);
             goto done;
         }
         if ((programs[i] = ocl_program_handle(program)) == NULL) {
@@ -56,7 +70,8 @@ static PyObject *primitive_link(PyObject *module, PyObject *const *args, Py_ssiz
     }
     cl_int status = CL_SUCCESS;
     Py_BEGIN_ALLOW_THREADS
-    CL_MAKE(linked, status, clLinkProgram, context->context, n, n > 0 ? ids : NULL, options, n_programs, programs, NULL, NULL);
+    CL_MAKE(linked, status, clLinkProgram, context->context, n, n > 0 ? ids : NULL, options,
+            n_programs, programs, NULL, NULL);
     Py_END_ALLOW_THREADS
     Program *program = NULL;
     if (linked != NULL) {
@@ -114,7 +129,9 @@ static int check_built_in(State *state, const char *call, PyObject *devices, con
         const char *text = known != NULL ? PyUnicode_AsUTF8(known) : NULL;
         int found = text != NULL ? all_known(names, text) : 0;
         if (text != NULL && !found) {
-            ocl_reject(state, call, CL_INVALID_VALUE, "device %zd has no built-in kernels '%s'; those it has: %s", i, names, *text != '\0' ? text : "none");
+            ocl_reject(state, call, CL_INVALID_VALUE,
+                       "device %zd has no built-in kernels '%s'; those it has: %s", i, names,
+                       *text != '\0' ? text : "none");
         }
         Py_XDECREF(known);
         if (!found) {
@@ -124,20 +141,23 @@ static int check_built_in(State *state, const char *call, PyObject *devices, con
     return 0;
 }
 
-PG_DOC(create_built_in__doc__, "create_program_with_built_in_kernels", "context, devices, kernel_names",
+PG_DOC(create_built_in__doc__, "create_program_with_built_in_kernels",
+       "context, devices, kernel_names",
        "(context: Context, devices: Sequence[Device], kernel_names: str) -> Program",
        "A program of kernels that the devices bring along (OpenCL 1.2).\n\n"
        "kernel_names: as in Device.built_in_kernels, separated by semicolons.");
 static ArgSpec create_built_in_args = PG_ARGSPEC(create_built_in__doc__);
 
-static PyObject *create_built_in(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *create_built_in(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                 PyObject *kwnames) {
     static const char call[] = "clCreateProgramWithBuiltInKernels";
     PyObject *a[3], *keep = NULL, *encoded = NULL, *result = NULL;
     State *state = PyModule_GetState(module);
     Context *context;
     cl_device_id *ids = NULL;
     cl_uint n = 0;
-    if (pg_args(&create_built_in_args, args, nargs, kwnames, a) < 0 || (context = ocl_as_context(state, a[0], call)) == NULL ||
+    if (pg_args(&create_built_in_args, args, nargs, kwnames, a) < 0 ||
+        (context = ocl_as_context(state, a[0], call)) == NULL ||
         ocl_need_version(state, call, context->version, 120) < 0) {
         return NULL;
     }
@@ -146,14 +166,17 @@ static PyObject *create_built_in(PyObject *module, PyObject *const *args, Py_ssi
     } else if (PyBytes_Check(a[2])) {
         encoded = Py_NewRef(a[2]);
     } else {
-        PyErr_Format(PyExc_TypeError, "%s: kernel_names must be a str, not %s", call, pg_type_name(a[2]));
+        PyErr_Format(PyExc_TypeError, "%s: kernel_names must be a str, not %s", call,
+                     pg_type_name(a[2]));
     }
     const char *names = encoded != NULL ? program_text(encoded) : NULL;
     if (names == NULL || ocl_as_devices(state, a[1], call, &ids, &n, &keep) < 0) {
         goto done;
     }
     if (n == 0 || names[0] == '\0') {
-        ocl_reject(state, call, CL_INVALID_VALUE, n == 0 ? "devices is empty" : "kernel_names is empty; Device.built_in_kernels has what there is");
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   n == 0 ? "devices is empty"
+                          : "kernel_names is empty; Device.built_in_kernels has what there is");
         goto done;
     }
     if (check_built_in(state, call, keep, names) < 0) {

@@ -82,7 +82,8 @@ PyObject *ocl_queue_wrap(State *state, cl_command_queue handle) {
 
 Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
     if (!PyObject_TypeCheck(obj, state->CommandQueueType)) {
-        PyErr_Format(PyExc_TypeError, "%s: queue must be a CommandQueue, not %s", call, pg_type_name(obj));
+        PyErr_Format(PyExc_TypeError, "%s: queue must be a CommandQueue, not %s", call,
+                     pg_type_name(obj));
         return NULL;
     }
     Queue *self = (Queue *)obj;
@@ -91,7 +92,8 @@ Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
         return NULL;
     }
     if (PG_UNLIKELY(ocl_user_events_dropped > 0) && self->device->platform->is_pocl) {
-        ocl_fail_dropped_user_events(); /* else this command would be behind those that are about to fail, and fail with them */
+        ocl_fail_dropped_user_events(); /* else this command would be behind those that are about to
+                                           fail, and fail with them */
     }
     return PG_UNLIKELY(self->finalized) && ocl_queue_check(self, call) < 0 ? NULL : self;
 }
@@ -104,8 +106,14 @@ int ocl_queue_check(Queue *self, const char *call) {
         return 0;
     }
     PyObject *errors = PyImport_ImportModule("pygpu.errors");
-    PyObject *category = errors != NULL ? PyObject_GetAttrString(errors, "CommandQueueUsedAfterExit") : NULL;
-    int result = category == NULL ? -1 : PyErr_WarnFormat(category, 1, "%s: the command queue is used after its 'with' block has finished it", call);
+    PyObject *category =
+        errors != NULL ? PyObject_GetAttrString(errors, "CommandQueueUsedAfterExit") : NULL;
+    int result = category == NULL
+                     ? -1
+                     : PyErr_WarnFormat(
+                           category, 1,
+                           "%s: the command queue is used after its 'with' block has finished it",
+                           call);
     Py_XDECREF(errors);
     Py_XDECREF(category);
     return result;
@@ -124,9 +132,11 @@ void ocl_queue_done(Queue *self, unsigned number) {
 }
 
 int ocl_queue_may_block(Queue *self) {
-    /* With the GIL kept, a full queue that waits for a user event could wait for the thread that wants to set it. */
+    /* With the GIL kept, a full queue that waits for a user event could wait for the thread that
+     * wants to set it. */
     ocl_queues_busy += self->enqueued == self->finished;
-    int many = ++self->enqueued - self->finished > OCL_MANY_COMMANDS, pending = ocl_user_events_pending() > 0;
+    int many = ++self->enqueued - self->finished > OCL_MANY_COMMANDS,
+        pending = ocl_user_events_pending() > 0;
     if (PG_UNLIKELY(pending || self->n_marks > 0) && self->device->platform->is_pocl) {
         ocl_queue_keep_order(self);
     }
@@ -134,11 +144,15 @@ int ocl_queue_may_block(Queue *self) {
 }
 
 PG_DOC(Queue__doc__, "CommandQueue", "context, device=None, properties=None",
-       "(context: Context, device: Device | None = None, properties: int | Sequence[int] | None = None)",
+       "(context: Context, device: Device | None = None, properties: int | Sequence[int] | None = "
+       "None)",
        "A stream of commands on one device.\n\n"
-       "device: by default the context's first. properties: command_queue_properties.PROFILING_ENABLE, OUT_OF_ORDER_EXEC_MODE_ENABLE\n"
-       "added with |, or a list of queue_properties and values (OpenCL 2.0). As a context manager it finishes at the end of its block.\n\n"
-       "Raises LogicError for a device that is not of the context, or properties that the device lacks.");
+       "device: by default the context's first. properties: "
+       "command_queue_properties.PROFILING_ENABLE, OUT_OF_ORDER_EXEC_MODE_ENABLE\n"
+       "added with |, or a list of queue_properties and values (OpenCL 2.0). As a context manager "
+       "it finishes at the end of its block.\n\n"
+       "Raises LogicError for a device that is not of the context, or properties that the device "
+       "lacks.");
 static ArgSpec Queue_args = PG_ARGSPEC(Queue__doc__);
 
 #define MAX_PROPERTIES 32
@@ -153,7 +167,8 @@ static int is_property(cl_queue_properties name) {
     case CL_QUEUE_THROTTLE_KHR:
         return 1;
     default:
-        return name >= 0x4000 && name < 0x5000; /* what the registry gives to vendors: the driver will know its own */
+        return name >= 0x4000 &&
+               name < 0x5000; /* what the registry gives to vendors: the driver will know its own */
     }
 }
 
@@ -165,10 +180,12 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
     int n_list = -1; /* -1: flags were given */
     Context *context;
     Device *device = NULL;
-    if (state == NULL || pg_args_tuple(&Queue_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "CommandQueue")) == NULL) {
+    if (state == NULL || pg_args_tuple(&Queue_args, args, kwargs, a) < 0 ||
+        (context = ocl_as_context(state, a[0], "CommandQueue")) == NULL) {
         return NULL;
     }
-    if (a[1] != NULL && a[1] != Py_None && (device = ocl_as_device(state, a[1], "CommandQueue", "device")) == NULL) {
+    if (a[1] != NULL && a[1] != Py_None &&
+        (device = ocl_as_device(state, a[1], "CommandQueue", "device")) == NULL) {
         return NULL;
     }
     if (a[2] != NULL && a[2] != Py_None) {
@@ -181,9 +198,11 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
             if (items == NULL) {
                 return NULL;
             }
-            for (n_list = 0; n_list < PyTuple_GET_SIZE(items) && n_list < MAX_PROPERTIES; n_list++) {
+            for (n_list = 0; n_list < PyTuple_GET_SIZE(items) && n_list < MAX_PROPERTIES;
+                 n_list++) {
                 uint64_t value;
-                if (pg_as_u64(PyTuple_GET_ITEM(items, n_list), "CommandQueue", "each of properties", &value) < 0) {
+                if (pg_as_u64(PyTuple_GET_ITEM(items, n_list), "CommandQueue", "each of properties",
+                              &value) < 0) {
                     Py_DECREF(items);
                     return NULL;
                 }
@@ -192,13 +211,16 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
             Py_ssize_t size = PyTuple_GET_SIZE(items);
             Py_DECREF(items);
             if (size > MAX_PROPERTIES) {
-                return ocl_reject(state, "CommandQueue", CL_INVALID_VALUE, "properties has %zd entries, at most %d are allowed", size, MAX_PROPERTIES);
+                return ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
+                                  "properties has %zd entries, at most %d are allowed", size,
+                                  MAX_PROPERTIES);
             }
             if (n_list > 0 && n_list % 2 == 1 && list[n_list - 1] == 0) {
                 n_list--; /* the end mark, given explicitly */
             }
             if (n_list % 2 == 1) {
-                return ocl_reject(state, "CommandQueue", CL_INVALID_VALUE, "properties must be pairs of a name and a value");
+                return ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
+                                  "properties must be pairs of a name and a value");
             }
         }
     }
@@ -209,8 +231,10 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
         for (Py_ssize_t i = 0; i < context->n_devices; i++) {
             found |= context->devices[i]->id == device->id;
         }
-        if (!found && !device->owned) { /* sub-devices of the context's devices are allowed from OpenCL 2.x on */
-            return ocl_reject(state, "CommandQueue", CL_INVALID_DEVICE, "%R is not a device of %R", (PyObject *)device, (PyObject *)context);
+        if (!found && !device->owned) { /* sub-devices of the context's devices are allowed from
+                                           OpenCL 2.x on */
+            return ocl_reject(state, "CommandQueue", CL_INVALID_DEVICE, "%R is not a device of %R",
+                              (PyObject *)device, (PyObject *)context);
         }
     }
     Queue *self = (Queue *)PG_NEW(type);
@@ -225,18 +249,25 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
         if (list[i] == CL_QUEUE_PROPERTIES) {
             self->properties = list[i + 1];
         } else if (!is_property(list[i])) {
-            ocl_reject(state, "CommandQueue", CL_INVALID_VALUE, "properties[%d] = %llu is not a member of queue_properties", i, (unsigned long long)list[i]);
+            ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
+                       "properties[%d] = %llu is not a member of queue_properties", i,
+                       (unsigned long long)list[i]);
             goto fail;
         }
     }
     /* PoCL ends the process when it is asked for such a queue. */
-    if ((self->properties & CL_QUEUE_ON_DEVICE) && ocl_info_number(device, ocl_device_query, CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES) == 0) {
-        ocl_reject(state, "CommandQueue", CL_INVALID_QUEUE_PROPERTIES, "the device has no queues of its own (ON_DEVICE)");
+    if ((self->properties & CL_QUEUE_ON_DEVICE) &&
+        ocl_info_number(device, ocl_device_query, CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES) == 0) {
+        ocl_reject(state, "CommandQueue", CL_INVALID_QUEUE_PROPERTIES,
+                   "the device has no queues of its own (ON_DEVICE)");
         goto fail;
     }
-    int modern = device->version >= 200 && context->version >= 200 && cl.clCreateCommandQueueWithProperties != NULL;
+    int modern = device->version >= 200 && context->version >= 200 &&
+                 cl.clCreateCommandQueueWithProperties != NULL;
     if (n_list > 0 && !modern) {
-        ocl_need_version(state, "clCreateCommandQueueWithProperties", device->version < context->version ? device->version : context->version, 200);
+        ocl_need_version(state, "clCreateCommandQueueWithProperties",
+                         device->version < context->version ? device->version : context->version,
+                         200);
         if (!PyErr_Occurred()) {
             ocl_raise(state, "clCreateCommandQueueWithProperties", PG_STATUS_MISSING);
         }
@@ -254,7 +285,8 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
         status = CL_SUCCESS;
         Py_BEGIN_ALLOW_THREADS
         if (modern) {
-            CL_MAKE(self->queue, status, clCreateCommandQueueWithProperties, context->context, device->id, n_list > 0 ? list : NULL);
+            CL_MAKE(self->queue, status, clCreateCommandQueueWithProperties, context->context,
+                    device->id, n_list > 0 ? list : NULL);
         } else {
             CL_MAKE(self->queue, status, clCreateCommandQueue, context->context, device->id, flags);
         }
@@ -264,7 +296,8 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
     if (status != CL_SUCCESS || self->queue == NULL) {
         self->queue = NULL;
         if (again >= 0) {
-            ocl_raise(state, modern ? "clCreateCommandQueueWithProperties" : "clCreateCommandQueue", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+            ocl_raise(state, modern ? "clCreateCommandQueueWithProperties" : "clCreateCommandQueue",
+                      status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
         }
         goto fail;
     }
@@ -287,7 +320,8 @@ static int Queue_traverse(PyObject *op, visitproc visit, void *arg) {
     return 0;
 }
 
-static int Queue_clear(PyObject *op) { /* cycles run through attributes set by the user; context and device are needed to the end */
+static int Queue_clear(PyObject *op) { /* cycles run through attributes set by the user; context and
+                                          device are needed to the end */
     Py_CLEAR(((Queue *)op)->dict);
     return 0;
 }
@@ -319,7 +353,8 @@ static void Queue_dealloc(PyObject *op) {
 static PyObject *Queue_get(PyObject *op, void *closure) {
     Queue *self = (Queue *)op;
     const Info *row = &Queue_info[(intptr_t)closure];
-    if (self->queue == NULL && ocl_refuse_hollow(self->state, row->name, "queue", CL_INVALID_COMMAND_QUEUE) < 0) {
+    if (self->queue == NULL &&
+        ocl_refuse_hollow(self->state, row->name, "queue", CL_INVALID_COMMAND_QUEUE) < 0) {
         return NULL;
     }
     switch (row->param) {
@@ -343,14 +378,18 @@ static PyObject *Queue_get_info(PyObject *op, PyObject *param) {
         }
     }
     if (((Queue *)op)->queue == NULL) {
-        ocl_refuse_hollow(((Queue *)op)->state, "clGetCommandQueueInfo", "queue", CL_INVALID_COMMAND_QUEUE);
+        ocl_refuse_hollow(((Queue *)op)->state, "clGetCommandQueueInfo", "queue",
+                          CL_INVALID_COMMAND_QUEUE);
         return NULL;
     }
-    return ocl_info_by_param(((Queue *)op)->state, op, Queue_query, "clGetCommandQueueInfo", Queue_info, ROW_COUNT, param);
+    return ocl_info_by_param(((Queue *)op)->state, op, Queue_query, "clGetCommandQueueInfo",
+                             Queue_info, ROW_COUNT, param);
 }
 
 /* All of its commands are known to be done. */
-static int Queue_is_idle(const Queue *self) { return self->enqueued == self->finished && self->n_marks == 0 && !self->shared; }
+static int Queue_is_idle(const Queue *self) {
+    return self->enqueued == self->finished && self->n_marks == 0 && !self->shared;
+}
 
 static PyObject *Queue_flush(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Queue *self = (Queue *)op;
@@ -403,13 +442,15 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return NULL;
     }
     unsigned number = self->enqueued;
-    if (Queue_is_idle(self) || !pg_is_main_thread()) { /* nothing to wait for, or no signal arrives here: the driver's own wait serves */
+    if (Queue_is_idle(self) || !pg_is_main_thread()) { /* nothing to wait for, or no signal arrives
+                                                          here: the driver's own wait serves */
         Py_BEGIN_ALLOW_THREADS
         CL_CALL(status, clFinish, self->queue);
         Py_END_ALLOW_THREADS
     } else {
         int failed;
-        do { /* A command that failed is not an error of finish(), as with clFinish. But on PoCL others before it may still run. */
+        do { /* A command that failed is not an error of finish(), as with clFinish. But on PoCL
+                others before it may still run. */
             failed = 0;
             if (ocl_queue_wait(self, &status, &failed) < 0) {
                 return NULL;
@@ -424,7 +465,9 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-static PyObject *Queue_enter(PyObject *op, PyObject *Py_UNUSED(ignored)) { return Py_NewRef(op); }
+static PyObject *Queue_enter(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    return Py_NewRef(op);
+}
 
 static PyObject *Queue_exit(PyObject *op, PyObject *Py_UNUSED(args)) {
     PyObject *result = Queue_finish(op, NULL);
@@ -442,18 +485,22 @@ static PyObject *Queue_get_int_ptr(PyObject *op, void *closure) {
     return ocl_handle_int_ptr(op, closure);
 }
 
-PG_DOC(Queue_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> CommandQueue",
-       "Queue of a cl_command_queue that another library gave as an integer; retain=False takes over its reference.\n\n"
+PG_DOC(Queue_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+       "(int_ptr_value: int, retain: bool = True) -> CommandQueue",
+       "Queue of a cl_command_queue that another library gave as an integer; retain=False takes "
+       "over its reference.\n\n"
        "A wrong number cannot be detected.");
 static ArgSpec Queue_from_int_ptr_args = PG_ARGSPEC(Queue_from_int_ptr__doc__);
 
-static PyObject *Queue_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Queue_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                    PyObject *kwnames) {
     PyObject *a[2];
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Queue_from_int_ptr_args, args, nargs, kwnames, a) < 0 || (retain = pg_as_bool(a[1], 1)) < 0 ||
-        ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "CommandQueue.from_int_ptr", &handle) < 0) {
+    if (state == NULL || pg_args(&Queue_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
+        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+        ocl_as_handle(state, a[0], "CommandQueue.from_int_ptr", &handle) < 0) {
         return NULL;
     }
     return Queue_twin(state, (cl_command_queue)handle, retain);
@@ -468,20 +515,33 @@ static PyObject *Queue_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)
 }
 
 static PyMethodDef Queue_methods[] = {
-    {"_get_cl_version", Queue_get_cl_version, METH_NOARGS, "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds here."},
+    {"_get_cl_version", Queue_get_cl_version, METH_NOARGS,
+     "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
+     "here."},
     OCL_NO_PICKLE,
     {"finish", Queue_finish, METH_NOARGS,
-     "finish($self, /)\n--\n\n() -> None\n\nWait until all commands so far are done. Other threads run meanwhile; Ctrl-C interrupts."},
-    {"flush", Queue_flush, METH_NOARGS, "flush($self, /)\n--\n\n() -> None\n\nSubmit all commands so far to the device without waiting."},
-    {"get_info", Queue_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (command_queue_info.NAME)."},
-    {"_finalize", Queue_finalize, METH_NOARGS, "_finalize($self, /)\n--\n\n() -> None\n\nMark the queue as finished with: later use warns."},
-    {"__enter__", Queue_enter, METH_NOARGS, "__enter__($self, /)\n--\n\n() -> CommandQueue\n\nThe queue itself."},
-    {"__exit__", Queue_exit, METH_VARARGS, "__exit__($self, /, *exc_info)\n--\n\n(*exc_info: object) -> None\n\nfinish(), and warn of later use."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Queue_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Queue_from_int_ptr__doc__},
+     "finish($self, /)\n--\n\n() -> None\n\nWait until all commands so far are done. Other threads "
+     "run meanwhile; Ctrl-C interrupts."},
+    {"flush", Queue_flush, METH_NOARGS,
+     "flush($self, /)\n--\n\n() -> None\n\nSubmit all commands so far to the device without "
+     "waiting."},
+    {"get_info", Queue_get_info, METH_O,
+     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
+     "(command_queue_info.NAME)."},
+    {"_finalize", Queue_finalize, METH_NOARGS,
+     "_finalize($self, /)\n--\n\n() -> None\n\nMark the queue as finished with: later use warns."},
+    {"__enter__", Queue_enter, METH_NOARGS,
+     "__enter__($self, /)\n--\n\n() -> CommandQueue\n\nThe queue itself."},
+    {"__exit__", Queue_exit, METH_VARARGS,
+     "__exit__($self, /, *exc_info)\n--\n\n(*exc_info: object) -> None\n\nfinish(), and warn of "
+     "later use."},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Queue_from_int_ptr,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Queue_from_int_ptr__doc__},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Queue_getset[] = {
-#define QUEUE_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Queue_get, KIND, #PARAM, unit, text)
+#define QUEUE_INFO(attr, KIND, PARAM, unit, text) \
+    INFO_GETSET(ROW_##attr, #attr, Queue_get, KIND, #PARAM, unit, text)
 #include "info.def"
     {"int_ptr", Queue_get_int_ptr, NULL, "int: the cl_command_queue of the driver", NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},

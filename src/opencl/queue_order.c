@@ -1,16 +1,20 @@
 /* queue_order.c - keeping the order of a queue of PoCL when commands fail.
  *
- * PoCL 3.1 has each command of an in-order queue wait for the one before. When that one has failed, the next waits for nothing, and
- * runs beside those that are still on their way from before. So as long as a user event might fail, a marker is put before each
- * command; and after a failure, the queue goes on behind another marker, which waits for all of those that are left.
+ * PoCL 3.1 has each command of an in-order queue wait for the one before. When that one has failed,
+ * the next waits for nothing, and runs beside those that are still on their way from before. So as
+ * long as a user event might fail, a marker is put before each command; and after a failure, the
+ * queue goes on behind another marker, which waits for all of those that are left.
  *
- * As in standstill.c, the calls that nobody asked for bypass CL_CALL.
- */
+ * As in standstill.c, the calls that nobody asked for bypass
+ * CL_CALL. */
 #include "opencl.h"
 
 static cl_int outcome(cl_event event) {
     cl_int exec = CL_QUEUED;
-    return cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL) == CL_SUCCESS ? exec : CL_QUEUED;
+    return cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL) ==
+                   CL_SUCCESS
+               ? exec
+               : CL_QUEUED;
 }
 
 static void let_go(cl_event event) {
@@ -52,7 +56,8 @@ static void set_mark(Queue *self) {
 }
 
 void ocl_queue_keep_order(Queue *self) {
-    if ((self->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) || (pg_trap & PG_TRAP_FORKED) || cl.clEnqueueMarkerWithWaitList == NULL) {
+    if ((self->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) || (pg_trap & PG_TRAP_FORKED) ||
+        cl.clEnqueueMarkerWithWaitList == NULL) {
         return;
     }
     unsigned failures = ocl_event_failures();
@@ -60,7 +65,9 @@ void ocl_queue_keep_order(Queue *self) {
         self->failures = failures;
         prune(self);
         cl_event after = NULL;
-        if (self->n_marks > 0 && cl.clEnqueueMarkerWithWaitList(self->queue, (cl_uint)self->n_marks, self->marks, &after) == CL_SUCCESS) {
+        if (self->n_marks > 0 &&
+            cl.clEnqueueMarkerWithWaitList(self->queue, (cl_uint)self->n_marks, self->marks,
+                                           &after) == CL_SUCCESS) {
             let_go(after);
         }
     }

@@ -1,20 +1,21 @@
 /* queue_release.c - giving up the program's reference to a queue.
  *
- * Intel's CPU runtime hangs for ever if an out-of-order queue is released while its last command is taken apart: a thread of the
- * runtime then destroys the queue's list of tasks from within one of these tasks, and waits for itself. That a command is
- * complete is told a moment before, so nobody can know when it is safe. Such queues are therefore kept until all their commands
- * have been complete for a while, and released when the next queue is made or dropped.
+ * Intel's CPU runtime hangs for ever if an out-of-order queue is released while its last command is
+ * taken apart: a thread of the runtime then destroys the queue's list of tasks from within one of
+ * these tasks, and waits for itself. That a command is complete is told a moment before, so nobody
+ * can know when it is safe. Such queues are therefore kept until all their commands have been
+ * complete for a while, and released when the next queue is made or dropped.
  *
- * As in standstill.c, the calls that nobody asked for bypass CL_CALL.
- */
+ * As in standstill.c, the calls that nobody asked for bypass
+ * CL_CALL. */
 #include "opencl.h"
 
 #define KEPT_SECONDS 2.0
 
 typedef struct {
     cl_command_queue queue;
-    cl_event marker;       /* complete when all commands are; NULL: it was seen complete */
-    double since;          /* when that was */
+    cl_event marker; /* complete when all commands are; NULL: it was seen complete */
+    double since;    /* when that was */
 } Retired;
 
 static Retired *retired; /* GIL held */
@@ -22,7 +23,9 @@ static size_t n_retired, room;
 
 static int is_over(cl_event event) {
     cl_int exec = CL_QUEUED;
-    return cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL) == CL_SUCCESS && exec <= CL_COMPLETE;
+    return cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL) ==
+               CL_SUCCESS &&
+           exec <= CL_COMPLETE;
 }
 
 static void release_now(cl_command_queue queue) {
@@ -64,7 +67,8 @@ static void retire(cl_command_queue queue) {
         room = more;
     }
     cl_event marker = NULL;
-    if (cl.clEnqueueMarkerWithWaitList == NULL || cl.clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker) != CL_SUCCESS) {
+    if (cl.clEnqueueMarkerWithWaitList == NULL ||
+        cl.clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker) != CL_SUCCESS) {
         marker = NULL;
     }
     cl.clFlush(queue);
@@ -73,7 +77,8 @@ static void retire(cl_command_queue queue) {
 
 void ocl_queue_let_go(Queue *self) {
     cl_command_queue queue = self->queue;
-    int delicate = self->device != NULL && self->device->platform->is_intel_cpu && (self->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    int delicate = self->device != NULL && self->device->platform->is_intel_cpu &&
+                   (self->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     ocl_live[LIVE_QUEUE]--;
     ocl_queue_release_retired();
     if (!delicate || (pg_trap & PG_TRAP_FORKED)) {

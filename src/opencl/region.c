@@ -1,13 +1,17 @@
-/* region.c - the driver's handles of the regions of a buffer, given back in the reverse order of their making.
+/* region.c - the driver's handles of the regions of a buffer, given back in the reverse order of
+ * their making.
  *
- * NVIDIA's driver (580.159) crashes when a region is released while one that was made later and overlaps it is still there, if
- * commands have used both. So there each handle has an owner beside the Python objects: a list at the buffer, the latest region
- * first, from which what nobody uses is released as long as it is the first. Whoever asks for a region that is in the list gets
- * it once more, so the list is no longer than there are different regions. Regions of other drivers are not listed.
+ * NVIDIA's driver (580.159) crashes when a region is released while one that was made later and
+ * overlaps it is still there, if commands have used both. So there each handle has an owner beside
+ * the Python objects: a list at the buffer, the latest region first, from which what nobody uses is
+ * released as long as it is the first. Whoever asks for a region that is in the list gets it once
+ * more, so the list is no longer than there are different regions. Regions of other drivers are not
+ * listed.
  *
- * The same driver gives a buffer that was made with COPY_HOST_PTR its memory when it is first used. What regions wrote before that
- * is lost when they go. So the regions of such a buffer stay for as long as the buffer.
- */
+ * The same driver gives a buffer that was made with COPY_HOST_PTR its memory when it is first used.
+ * What regions wrote before that is lost when they go. So the regions of such a buffer stay for as
+ * long as the
+ * buffer. */
 #include "opencl.h"
 
 struct Region {
@@ -28,11 +32,15 @@ static Memory *whole_of(Memory *self) {
     return self;
 }
 
-int ocl_regions_are_listed(const Memory *self) { return self->context->devices[0]->platform->is_nvidia || listed_always; }
+int ocl_regions_are_listed(const Memory *self) {
+    return self->context->devices[0]->platform->is_nvidia || listed_always;
+}
 
-cl_mem ocl_region_again(Memory *buffer, size_t origin, size_t size, cl_mem_flags flags, cl_int *status, Region **out) {
+cl_mem ocl_region_again(Memory *buffer, size_t origin, size_t size, cl_mem_flags flags,
+                        cl_int *status, Region **out) {
     Region *region = whole_of(buffer)->regions;
-    while (region != NULL && (region->origin != origin || region->size != size || region->flags != flags)) {
+    while (region != NULL &&
+           (region->origin != origin || region->size != size || region->flags != flags)) {
         region = region->older;
     }
     *out = region;
@@ -44,7 +52,8 @@ cl_mem ocl_region_again(Memory *buffer, size_t origin, size_t size, cl_mem_flags
     return *status == CL_SUCCESS ? region->mem : NULL;
 }
 
-Region *ocl_region_list(Memory *buffer, cl_mem mem, size_t origin, size_t size, cl_mem_flags flags, cl_int *status) {
+Region *ocl_region_list(Memory *buffer, cl_mem mem, size_t origin, size_t size, cl_mem_flags flags,
+                        cl_int *status) {
     Region *region = PyMem_Malloc(sizeof *region);
     if (region == NULL) {
         *status = CL_OUT_OF_HOST_MEMORY;
@@ -95,7 +104,8 @@ static PyObject *count_regions(PyObject *module, PyObject *obj) {
     State *state = PyModule_GetState(module);
     Memory *memory = ocl_as_memory(state, obj, "_count_regions", "buffer", NULL);
     size_t n = 0;
-    for (Region *region = memory != NULL ? whole_of(memory)->regions : NULL; region != NULL; region = region->older) {
+    for (Region *region = memory != NULL ? whole_of(memory)->regions : NULL; region != NULL;
+         region = region->older) {
         n++;
     }
     return memory != NULL ? PyLong_FromSize_t(n) : NULL;
@@ -103,8 +113,10 @@ static PyObject *count_regions(PyObject *module, PyObject *obj) {
 
 PyMethodDef ocl_region_functions[] = {
     {"_list_regions", list_regions, METH_O,
-     "_list_regions(flag, /)\n--\n\n(flag: bool, /) -> None\n\nGive regions back in the reverse order of their making on every driver. For tests only."},
+     "_list_regions(flag, /)\n--\n\n(flag: bool, /) -> None\n\nGive regions back in the reverse "
+     "order of their making on every driver. For tests only."},
     {"_count_regions", count_regions, METH_O,
-     "_count_regions(buffer, /)\n--\n\n(buffer: MemoryObjectHolder, /) -> int\n\nRegions of a buffer whose order of release is kept. For tests only."},
+     "_count_regions(buffer, /)\n--\n\n(buffer: MemoryObjectHolder, /) -> int\n\nRegions of a "
+     "buffer whose order of release is kept. For tests only."},
     {NULL, NULL, 0, NULL},
 };

@@ -32,7 +32,9 @@ typedef struct {
     cl_filter_mode filter;
 } Plan;
 
-static int is_float_property(cl_sampler_properties key) { return key == CL_SAMPLER_LOD_MIN_KHR || key == CL_SAMPLER_LOD_MAX_KHR; }
+static int is_float_property(cl_sampler_properties key) {
+    return key == CL_SAMPLER_LOD_MIN_KHR || key == CL_SAMPLER_LOD_MAX_KHR;
+}
 
 /* Keys and values by turns; a level of detail may be a float, whose bits the driver wants. */
 static int plan_from_list(State *state, Plan *plan, PyObject *arg) {
@@ -41,14 +43,17 @@ static int plan_from_list(State *state, Plan *plan, PyObject *arg) {
         if (!PyErr_ExceptionMatches(PyExc_TypeError)) {
             return -1;
         }
-        PyErr_Format(PyExc_TypeError, "Sampler: takes (context, normalized, addressing, filter) or (context, properties), a sequence of ints, not %s",
+        PyErr_Format(PyExc_TypeError,
+                     "Sampler: takes (context, normalized, addressing, filter) or (context, "
+                     "properties), a sequence of ints, not %s",
                      pg_type_name(arg));
         return -1;
     }
     int result = -1;
     Py_ssize_t n = PyTuple_GET_SIZE(items);
     if (n > MAX_PROPERTIES + 1) {
-        ocl_reject(state, "Sampler", CL_INVALID_VALUE, "properties has %zd entries, at most %d are allowed", n, MAX_PROPERTIES);
+        ocl_reject(state, "Sampler", CL_INVALID_VALUE,
+                   "properties has %zd entries, at most %d are allowed", n, MAX_PROPERTIES);
         goto done;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -68,12 +73,14 @@ static int plan_from_list(State *state, Plan *plan, PyObject *arg) {
         n--; /* the end mark, as Sampler.properties has it */
     }
     if (n % 2 == 1) {
-        ocl_reject(state, "Sampler", CL_INVALID_VALUE, "properties must be pairs of a key of sampler_properties and a value");
+        ocl_reject(state, "Sampler", CL_INVALID_VALUE,
+                   "properties must be pairs of a key of sampler_properties and a value");
         goto done;
     }
     for (Py_ssize_t i = 0; i < n; i += 2) {
         if (plan->list[i] == 0) {
-            ocl_reject(state, "Sampler", CL_INVALID_VALUE, "properties[%zd] is 0, which is not a key of sampler_properties", i);
+            ocl_reject(state, "Sampler", CL_INVALID_VALUE,
+                       "properties[%zd] is 0, which is not a key of sampler_properties", i);
             goto done;
         }
     }
@@ -91,16 +98,23 @@ static int plan_from_modes(State *state, Plan *plan, PyObject *const *a) {
         return -1;
     }
     if (a[2] == NULL || a[3] == NULL) {
-        ocl_reject_type(state, "Sampler", CL_INVALID_VALUE, "%s is missing; it is one of %s_mode", a[2] == NULL ? "addressing" : "filter",
+        ocl_reject_type(state, "Sampler", CL_INVALID_VALUE, "%s is missing; it is one of %s_mode",
+                        a[2] == NULL ? "addressing" : "filter",
                         a[2] == NULL ? "addressing" : "filter");
         return -1;
     }
-    if (pg_as_u32(a[2], "Sampler", "addressing", &plan->addressing) < 0 || pg_as_u32(a[3], "Sampler", "filter", &plan->filter) < 0) {
+    if (pg_as_u32(a[2], "Sampler", "addressing", &plan->addressing) < 0 ||
+        pg_as_u32(a[3], "Sampler", "filter", &plan->filter) < 0) {
         return -1;
     }
     plan->normalized = (cl_bool)normalized;
-    const cl_sampler_properties list[] = {CL_SAMPLER_NORMALIZED_COORDS, plan->normalized,       CL_SAMPLER_ADDRESSING_MODE, plan->addressing,
-                                          CL_SAMPLER_FILTER_MODE,       plan->filter, 0};
+    const cl_sampler_properties list[] = {CL_SAMPLER_NORMALIZED_COORDS,
+                                          plan->normalized,
+                                          CL_SAMPLER_ADDRESSING_MODE,
+                                          plan->addressing,
+                                          CL_SAMPLER_FILTER_MODE,
+                                          plan->filter,
+                                          0};
     memcpy(plan->list, list, sizeof list);
     plan->n = 6;
     return 0;
@@ -116,16 +130,20 @@ static int check(State *state, const Plan *plan) {
             normalized = value != 0;
             break;
         case CL_SAMPLER_ADDRESSING_MODE:
-            if (value != CL_ADDRESS_NONE && value != CL_ADDRESS_CLAMP_TO_EDGE && value != CL_ADDRESS_CLAMP && value != CL_ADDRESS_REPEAT &&
+            if (value != CL_ADDRESS_NONE && value != CL_ADDRESS_CLAMP_TO_EDGE &&
+                value != CL_ADDRESS_CLAMP && value != CL_ADDRESS_REPEAT &&
                 value != CL_ADDRESS_MIRRORED_REPEAT) {
-                ocl_reject(state, "Sampler", CL_INVALID_VALUE, "addressing = %llu is not one of addressing_mode", (unsigned long long)value);
+                ocl_reject(state, "Sampler", CL_INVALID_VALUE,
+                           "addressing = %llu is not one of addressing_mode",
+                           (unsigned long long)value);
                 return -1;
             }
             repeats = value == CL_ADDRESS_REPEAT || value == CL_ADDRESS_MIRRORED_REPEAT;
             break;
         case CL_SAMPLER_FILTER_MODE:
             if (value != CL_FILTER_NEAREST && value != CL_FILTER_LINEAR) {
-                ocl_reject(state, "Sampler", CL_INVALID_VALUE, "filter = %llu is not one of filter_mode", (unsigned long long)value);
+                ocl_reject(state, "Sampler", CL_INVALID_VALUE,
+                           "filter = %llu is not one of filter_mode", (unsigned long long)value);
                 return -1;
             }
             break;
@@ -134,17 +152,21 @@ static int check(State *state, const Plan *plan) {
         }
     }
     if (repeats && !normalized) {
-        ocl_reject(state, "Sampler", CL_INVALID_VALUE, "REPEAT and MIRRORED_REPEAT need normalized coordinates");
+        ocl_reject(state, "Sampler", CL_INVALID_VALUE,
+                   "REPEAT and MIRRORED_REPEAT need normalized coordinates");
         return -1;
     }
     return 0;
 }
 
 PG_DOC(Sampler__doc__, "Sampler", "context, normalized, addressing=None, filter=None",
-       "(context: Context, normalized: bool | Sequence[int], addressing: int | None = None, filter: int | None = None)",
+       "(context: Context, normalized: bool | Sequence[int], addressing: int | None = None, "
+       "filter: int | None = None)",
        "How a kernel reads an image.\n\n"
-       "normalized: whether coordinates run from 0 to 1 instead of counting pixels. addressing: what is outside the image, of\n"
-       "addressing_mode. filter: what is between pixels, of filter_mode. Or Sampler(context, properties) with keys of\n"
+       "normalized: whether coordinates run from 0 to 1 instead of counting pixels. addressing: "
+       "what is outside the image, of\n"
+       "addressing_mode. filter: what is between pixels, of filter_mode. Or Sampler(context, "
+       "properties) with keys of\n"
        "sampler_properties and values by turns (OpenCL 2.0); levels of detail may be floats.\n\n"
        "Raises LogicError (a ValueError, too) for modes that do not exist or do not go together.");
 static ArgSpec Sampler_args = PG_ARGSPEC(Sampler__doc__);
@@ -154,13 +176,15 @@ static PyObject *Sampler_construct(PyTypeObject *type, PyObject *args, PyObject 
     Context *context;
     Plan plan = {.n = 0};
     State *state = ocl_state_of(type);
-    if (state == NULL || pg_args_tuple(&Sampler_args, args, kwargs, a) < 0 || (context = ocl_as_context(state, a[0], "Sampler")) == NULL) {
+    if (state == NULL || pg_args_tuple(&Sampler_args, args, kwargs, a) < 0 ||
+        (context = ocl_as_context(state, a[0], "Sampler")) == NULL) {
         return NULL;
     }
     int modern = context->version >= 200, by_list = a[2] == NULL && a[3] == NULL;
-    if ((by_list ? plan_from_list(state, &plan, a[1]) : plan_from_modes(state, &plan, a)) < 0 || check(state, &plan) < 0 ||
-        ocl_need_images(state, "Sampler", context) < 0 ||
-        (by_list && ocl_need_version(state, "clCreateSamplerWithProperties", context->version, 200) < 0)) {
+    if ((by_list ? plan_from_list(state, &plan, a[1]) : plan_from_modes(state, &plan, a)) < 0 ||
+        check(state, &plan) < 0 || ocl_need_images(state, "Sampler", context) < 0 ||
+        (by_list &&
+         ocl_need_version(state, "clCreateSamplerWithProperties", context->version, 200) < 0)) {
         return NULL;
     }
     Sampler *self = (Sampler *)PG_NEW(type);
@@ -176,13 +200,15 @@ static PyObject *Sampler_construct(PyTypeObject *type, PyObject *args, PyObject 
         if (modern) {
             CL_MAKE(sampler, status, clCreateSamplerWithProperties, context->context, plan.list);
         } else {
-            CL_MAKE(sampler, status, clCreateSampler, context->context, plan.normalized, plan.addressing, plan.filter);
+            CL_MAKE(sampler, status, clCreateSampler, context->context, plan.normalized,
+                    plan.addressing, plan.filter);
         }
         again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
     } while (again == 1);
     if (status != CL_SUCCESS || sampler == NULL) {
         if (again >= 0) {
-            ocl_raise(state, modern ? "clCreateSamplerWithProperties" : "clCreateSampler", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+            ocl_raise(state, modern ? "clCreateSamplerWithProperties" : "clCreateSampler",
+                      status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
         }
         Py_DECREF(self);
         return NULL;
@@ -226,7 +252,8 @@ static void Sampler_dealloc(PyObject *op) {
 static PyObject *Sampler_get(PyObject *op, void *closure) {
     Sampler *self = (Sampler *)op;
     const Info *row = &Sampler_info[(intptr_t)closure];
-    if (self->sampler == NULL && ocl_refuse_hollow(self->state, row->name, "sampler", CL_INVALID_SAMPLER) < 0) {
+    if (self->sampler == NULL &&
+        ocl_refuse_hollow(self->state, row->name, "sampler", CL_INVALID_SAMPLER) < 0) {
         return NULL;
     }
     if (row->param == CL_SAMPLER_CONTEXT) {
@@ -236,7 +263,8 @@ static PyObject *Sampler_get(PyObject *op, void *closure) {
         cl_float number = 0;
         cl_int status = Sampler_query(self, row->param, sizeof number, &number, NULL);
         return status == CL_SUCCESS ? PyFloat_FromDouble((double)number)
-                                    : ocl_raise_with(self->state, "clGetSamplerInfo", status, "%s is not offered here", row->name);
+                                    : ocl_raise_with(self->state, "clGetSamplerInfo", status,
+                                                     "%s is not offered here", row->name);
     }
     return ocl_info(self->state, op, Sampler_query, "clGetSamplerInfo", row);
 }
@@ -251,21 +279,26 @@ static PyObject *Sampler_get_info(PyObject *op, PyObject *param) {
             return Sampler_get(op, (void *)(intptr_t)i);
         }
     }
-    return ocl_info_by_param(((Sampler *)op)->state, op, Sampler_query, "clGetSamplerInfo", Sampler_info, ROW_COUNT, param);
+    return ocl_info_by_param(((Sampler *)op)->state, op, Sampler_query, "clGetSamplerInfo",
+                             Sampler_info, ROW_COUNT, param);
 }
 
-PG_DOC(Sampler_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True", "(int_ptr_value: int, retain: bool = True) -> Sampler",
-       "Sampler of a cl_sampler that another library gave as an integer; retain=False takes over its reference.\n\n"
+PG_DOC(Sampler_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+       "(int_ptr_value: int, retain: bool = True) -> Sampler",
+       "Sampler of a cl_sampler that another library gave as an integer; retain=False takes over "
+       "its reference.\n\n"
        "A wrong number cannot be detected.");
 static ArgSpec Sampler_from_int_ptr_args = PG_ARGSPEC(Sampler_from_int_ptr__doc__);
 
-static PyObject *Sampler_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Sampler_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                      PyObject *kwnames) {
     PyObject *a[2];
     State *state = ocl_state_of((PyTypeObject *)type);
     size_t handle;
     int retain;
-    if (state == NULL || pg_args(&Sampler_from_int_ptr_args, args, nargs, kwnames, a) < 0 || (retain = pg_as_bool(a[1], 1)) < 0 ||
-        ocl_driver_ready(state) < 0 || ocl_as_handle(state, a[0], "Sampler.from_int_ptr", &handle) < 0) {
+    if (state == NULL || pg_args(&Sampler_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
+        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+        ocl_as_handle(state, a[0], "Sampler.from_int_ptr", &handle) < 0) {
         return NULL;
     }
     cl_sampler sampler = (cl_sampler)handle;
@@ -299,12 +332,16 @@ static PyObject *Sampler_from_int_ptr(PyObject *type, PyObject *const *args, Py_
 
 static PyMethodDef Sampler_methods[] = {
     OCL_NO_PICKLE,
-    {"get_info", Sampler_get_info, METH_O, "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number (sampler_info.NAME)."},
-    {"from_int_ptr", (PyCFunction)(void (*)(void))Sampler_from_int_ptr, METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Sampler_from_int_ptr__doc__},
+    {"get_info", Sampler_get_info, METH_O,
+     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
+     "(sampler_info.NAME)."},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Sampler_from_int_ptr,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Sampler_from_int_ptr__doc__},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef Sampler_getset[] = {
-#define SAMPLER_INFO(attr, KIND, PARAM, unit, text) INFO_GETSET(ROW_##attr, #attr, Sampler_get, KIND, #PARAM, unit, text)
+#define SAMPLER_INFO(attr, KIND, PARAM, unit, text) \
+    INFO_GETSET(ROW_##attr, #attr, Sampler_get, KIND, #PARAM, unit, text)
 #include "info.def"
     OCL_HANDLE_GETSET("cl_sampler"),
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
@@ -328,5 +365,7 @@ static PyType_Slot Sampler_slots[] = {
     {Py_tp_members, Sampler_members},
     {0, NULL},
 };
-PyType_Spec ocl_Sampler_spec = {
-    .name = "pygpu.Sampler", .basicsize = sizeof(Sampler), .slots = Sampler_slots, .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};
+PyType_Spec ocl_Sampler_spec = {.name = "pygpu.Sampler",
+                                .basicsize = sizeof(Sampler),
+                                .slots = Sampler_slots,
+                                .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};

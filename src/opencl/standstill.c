@@ -1,24 +1,28 @@
 /* standstill.c - PoCL's threads held still, so that commands can be failed.
  *
- * When a user event fails, PoCL fails what waits for it, command by command. For a moment such a command has nothing left to wait for
- * and has not failed yet, and nobody has it locked: if the last of the other events that it waits for completes just then, a
- * thread of PoCL's starts the command while it is being taken apart, and the process ends. The same happens if another thread
+ * When a user event fails, PoCL fails what waits for it, command by command. For a moment such a
+ * command has nothing left to wait for and has not failed yet, and nobody has it locked: if the
+ * last of the other events that it waits for completes just then, a thread of PoCL's starts the
+ * command while it is being taken apart, and the process ends. The same happens if another thread
  * enqueues a command, or decides another user event, in that moment.
  *
- * So no command may end in that moment: each of PoCL's threads gets a native kernel that waits until the failing is over. Those
- * that enqueue or decide in the meantime are kept off by the GIL, which pygpu keeps around such calls on PoCL.
+ * So no command may end in that moment: each of PoCL's threads gets a native kernel that waits
+ * until the failing is over. Those that enqueue or decide in the meantime are kept off by the GIL,
+ * which pygpu keeps around such calls on PoCL.
  *
- * The calls here bypass CL_CALL: nobody asked for them, so no fault is injected, and one that fails costs only the protection.
- */
+ * The calls here bypass CL_CALL: nobody asked for them, so no fault is injected, and one that fails
+ * costs only the
+ * protection. */
 #include "standstill.h"
 
 #include <stdlib.h>
 
 #include "pthread_compat.h"
 
-#define SLICE_MS 20
+#define SLICE_MS     20
 #define EXIT_SECONDS 2
-#define GIVE_UP_SECONDS 30 /* how long a thread of PoCL waits for the others, and for the GIL to be had */
+#define GIVE_UP_SECONDS \
+    30 /* how long a thread of PoCL waits for the others, and for the GIL to be had */
 
 typedef struct {
     cl_uint arrived, users; /* under lock; the last user frees it */
@@ -32,7 +36,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static Gathering *current; /* GIL held */
 
-/* The place where the native kernels run: a device with all of PoCL's threads, made anew for another one. GIL held. */
+/* The place where the native kernels run: a device with all of PoCL's threads, made anew for
+ * another one. GIL held. */
 static cl_device_id place;
 static cl_context place_context;
 static cl_command_queue place_queue;
@@ -69,8 +74,10 @@ static cl_ulong device_number(cl_device_id device, cl_device_info param) {
 }
 
 static int available(void) {
-    return !(pg_trap & PG_TRAP_FORKED) && cl.clGetDeviceInfo != NULL && cl.clCreateContext != NULL && cl.clCreateCommandQueue != NULL &&
-           cl.clEnqueueNativeKernel != NULL && cl.clFlush != NULL && cl.clReleaseContext != NULL && cl.clReleaseCommandQueue != NULL;
+    return !(pg_trap & PG_TRAP_FORKED) && cl.clGetDeviceInfo != NULL &&
+           cl.clCreateContext != NULL && cl.clCreateCommandQueue != NULL &&
+           cl.clEnqueueNativeKernel != NULL && cl.clFlush != NULL && cl.clReleaseContext != NULL &&
+           cl.clReleaseCommandQueue != NULL;
 }
 
 cl_device_id ocl_standstill_device(Context *context) {
@@ -82,7 +89,8 @@ cl_device_id ocl_standstill_device(Context *context) {
         if (!(device_number(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU)) {
             continue;
         }
-        while ((parent = (cl_device_id)(uintptr_t)device_number(device, CL_DEVICE_PARENT_DEVICE)) != NULL) {
+        while ((parent = (cl_device_id)(uintptr_t)device_number(device, CL_DEVICE_PARENT_DEVICE)) !=
+               NULL) {
             device = parent;
         }
         return device;
@@ -102,15 +110,18 @@ static int prepare_place(cl_device_id device) {
     place = NULL;
     cl_int status = CL_SUCCESS;
     n_threads = (cl_uint)device_number(device, CL_DEVICE_MAX_COMPUTE_UNITS);
-    if (n_threads == 0 || !(device_number(device, CL_DEVICE_EXECUTION_CAPABILITIES) & CL_EXEC_NATIVE_KERNEL) ||
-        !(device_number(device, CL_DEVICE_QUEUE_PROPERTIES) & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
+    if (n_threads == 0 ||
+        !(device_number(device, CL_DEVICE_EXECUTION_CAPABILITIES) & CL_EXEC_NATIVE_KERNEL) ||
+        !(device_number(device, CL_DEVICE_QUEUE_PROPERTIES) &
+          CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
         return 0;
     }
     place_context = cl.clCreateContext(NULL, 1, &device, NULL, NULL, &status);
     if (status != CL_SUCCESS || place_context == NULL) {
         return 0;
     }
-    place_queue = cl.clCreateCommandQueue(place_context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &status);
+    place_queue = cl.clCreateCommandQueue(place_context, device,
+                                          CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &status);
     if (status != CL_SUCCESS || place_queue == NULL) {
         cl.clReleaseContext(place_context);
         place_queue = NULL;
@@ -127,7 +138,8 @@ static int call_together(Gathering *self) {
         pthread_mutex_lock(&lock);
         self->users++;
         pthread_mutex_unlock(&lock);
-        if (cl.clEnqueueNativeKernel(place_queue, stand, &argument, sizeof argument, 0, NULL, NULL, 0, NULL, NULL) != CL_SUCCESS) {
+        if (cl.clEnqueueNativeKernel(place_queue, stand, &argument, sizeof argument, 0, NULL, NULL,
+                                     0, NULL, NULL) != CL_SUCCESS) {
             pthread_mutex_lock(&lock);
             self->users--;
             pthread_mutex_unlock(&lock);
@@ -196,10 +208,11 @@ void ocl_standstill_end(void) {
     leave(self);
 }
 
-/* ---- the end of the process -------------------------------------------------------------------------------------------------- */
+/* ---- the end of the process ------------------------------------------------------------------ */
 
-/* PoCL compiles a kernel in one of its threads when it first runs, and nobody waits for that at exit: LLVM is taken apart under it.
- * So the threads are called together for ever before that, once they are done with what they are at. */
+/* PoCL compiles a kernel in one of its threads when it first runs, and nobody waits for that at
+ * exit: LLVM is taken apart under it. So the threads are called together for ever before that, once
+ * they are done with what they are at. */
 static cl_device_id last_device; /* GIL held */
 
 void ocl_standstill_note(Context *context) {
@@ -211,7 +224,9 @@ void ocl_standstill_note(Context *context) {
 static double patience = EXIT_SECONDS; /* at the end */
 
 static int stand_for_ever(void) { /* Python is gone. 0: a thread has not come */
-    Gathering *self = current == NULL && available() && prepare_place(last_device) ? PyMem_RawCalloc(1, sizeof *self) : NULL;
+    Gathering *self = current == NULL && available() && prepare_place(last_device)
+                          ? PyMem_RawCalloc(1, sizeof *self)
+                          : NULL;
     if (self == NULL) {
         return 1;
     }
@@ -236,7 +251,9 @@ static void at_the_end(int status, void *arg) {
     }
 }
 #else
-static void at_the_end(void) { (void)stand_for_ever(); }
+static void at_the_end(void) {
+    (void)stand_for_ever();
+}
 #endif
 
 void ocl_standstill_at_exit(void) {
@@ -244,9 +261,11 @@ void ocl_standstill_at_exit(void) {
         return;
     }
     double end = pg_seconds() + EXIT_SECONDS;
-    if (ocl_standstill_begin(last_device, EXIT_SECONDS, 0) > 0) { /* what is being compiled is done; the rest of Python's exit may need PoCL */
+    if (ocl_standstill_begin(last_device, EXIT_SECONDS, 0) >
+        0) { /* what is being compiled is done; the rest of Python's exit may need PoCL */
         ocl_standstill_end();
-    } else if (pg_seconds() >= end) { /* a long kernel runs, which is not waited for a second time */
+    } else if (pg_seconds() >=
+               end) { /* a long kernel runs, which is not waited for a second time */
         patience = 0.1;
     }
     /* called before what the driver's libraries have registered up to now */

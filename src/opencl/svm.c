@@ -1,29 +1,38 @@
 /* svm.c - SVMPointer and SVM: addresses that the host and devices share.
  *
- * Who frees what: shared virtual memory belongs to a capsule (svm_allocation.c) or to a block of a pool. The objects here only
- * decide when it is let go of: not before the commands on the queues in its usage are done, and not while arrays look at it.
- */
+ * Who frees what: shared virtual memory belongs to a capsule (svm_allocation.c) or to a block of a
+ * pool. The objects here only decide when it is let go of: not before the commands on the queues in
+ * its usage are done, and not while arrays look at
+ * it. */
 #include "hollow.h"
 
-/* The object whose memory it is: an SVM around an array of an allocation stands for the allocation. */
-static Svm *Svm_owner(Svm *self) { return self->base != NULL ? self->base : self; }
+/* The object whose memory it is: an SVM around an array of an allocation stands for the
+ * allocation. */
+static Svm *Svm_owner(Svm *self) {
+    return self->base != NULL ? self->base : self;
+}
 
 static int Svm_alive(Svm *self, const char *call) {
     if (PG_UNLIKELY(Svm_owner(self)->pointer == NULL)) {
-        ocl_reject(self->state, call, CL_INVALID_VALUE, "the %s was released", pg_type_name((PyObject *)Svm_owner(self)));
+        ocl_reject(self->state, call, CL_INVALID_VALUE, "the %s was released",
+                   pg_type_name((PyObject *)Svm_owner(self)));
         return -1;
     }
     return 0;
 }
 
-int ocl_svm_pointer(State *state, PyObject *obj, const char *call, const char *name, cl_context context, void **pointer, size_t *size) {
+int ocl_svm_pointer(State *state, PyObject *obj, const char *call, const char *name,
+                    cl_context context, void **pointer, size_t *size) {
     if (!ocl_is_svm(state, obj)) {
-        PyErr_Format(PyExc_TypeError, "%s: %s must be shared virtual memory (SVM, SVMAllocation, ...), not %s", call, name, pg_type_name(obj));
+        PyErr_Format(PyExc_TypeError,
+                     "%s: %s must be shared virtual memory (SVM, SVMAllocation, ...), not %s", call,
+                     name, pg_type_name(obj));
         return -1;
     }
     Svm *self = (Svm *)obj, *owner = Svm_owner(self);
     if (PG_UNLIKELY(owner->pointer == NULL)) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "%s: the %s was released", name, pg_type_name((PyObject *)owner));
+        ocl_reject(state, call, CL_INVALID_VALUE, "%s: the %s was released", name,
+                   pg_type_name((PyObject *)owner));
         return -1;
     }
     if (context != NULL && owner->context != NULL && owner->context->context != context) {
@@ -37,10 +46,12 @@ int ocl_svm_pointer(State *state, PyObject *obj, const char *call, const char *n
 
 int ocl_svm_used_first(State *state, PyObject *obj, Queue *queue) {
     Svm *owner = Svm_owner((Svm *)obj);
-    if (owner->context == NULL && !(ocl_device_limits(queue->device)->svm_capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM)) {
+    if (owner->context == NULL &&
+        !(ocl_device_limits(queue->device)->svm_capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM)) {
         if (!PyErr_Occurred()) {
             ocl_reject(state, "SVM", CL_INVALID_OPERATION,
-                       "%R cannot use the host's own memory (it lacks FINE_GRAIN_SYSTEM); allocate with svm_empty, csvm_empty or fsvm_empty",
+                       "%R cannot use the host's own memory (it lacks FINE_GRAIN_SYSTEM); allocate "
+                       "with svm_empty, csvm_empty or fsvm_empty",
                        (PyObject *)queue->device);
         }
         return -1;
@@ -54,7 +65,9 @@ int ocl_svm_used_first(State *state, PyObject *obj, Queue *queue) {
     return result < 0 ? -1 : Svm_alive(owner, "SVM");
 }
 
-void ocl_svm_pin(PyObject *obj) { Svm_owner((Svm *)obj)->users++; }
+void ocl_svm_pin(PyObject *obj) {
+    Svm_owner((Svm *)obj)->users++;
+}
 
 void ocl_svm_unpin(PyObject *obj) {
     Svm *owner = Svm_owner((Svm *)obj);
@@ -65,19 +78,23 @@ void ocl_svm_unpin(PyObject *obj) {
 }
 
 int ocl_svm_supported(State *state, Context *context, const char *call, cl_svm_mem_flags flags) {
-    const cl_svm_mem_flags known = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
+    const cl_svm_mem_flags known = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY |
+                                   CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
     if (flags & ~known) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "flags = %s has bits that svm_mem_flags does not know", pg_hex(flags).text);
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "flags = %s has bits that svm_mem_flags does not know", pg_hex(flags).text);
         return -1;
     }
     if ((flags & CL_MEM_SVM_ATOMICS) && !(flags & CL_MEM_SVM_FINE_GRAIN_BUFFER)) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "svm_mem_flags.SVM_ATOMICS needs SVM_FINE_GRAIN_BUFFER too");
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "svm_mem_flags.SVM_ATOMICS needs SVM_FINE_GRAIN_BUFFER too");
         return -1;
     }
     if (ocl_need_version(state, call, context->version, 200) < 0) {
         return -1;
     }
-    cl_bitfield needed = (flags & CL_MEM_SVM_ATOMICS)             ? CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS
+    cl_bitfield needed = (flags & CL_MEM_SVM_ATOMICS)
+                             ? CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS
                          : (flags & CL_MEM_SVM_FINE_GRAIN_BUFFER) ? CL_DEVICE_SVM_FINE_GRAIN_BUFFER
                                                                   : 0;
     for (Py_ssize_t i = 0; i < context->n_devices; i++) {
@@ -86,12 +103,15 @@ int ocl_svm_supported(State *state, Context *context, const char *call, cl_svm_m
             return 0;
         }
     }
-    ocl_reject(state, call, CL_INVALID_OPERATION, "no device of the context has %sshared virtual memory (see Device.svm_capabilities)",
-               needed & CL_DEVICE_SVM_ATOMICS ? "atomic " : needed != 0 ? "fine-grained " : "");
+    ocl_reject(state, call, CL_INVALID_OPERATION,
+               "no device of the context has %sshared virtual memory (see Device.svm_capabilities)",
+               needed & CL_DEVICE_SVM_ATOMICS ? "atomic "
+               : needed != 0                  ? "fine-grained "
+                                              : "");
     return -1;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 void ocl_svm_give_back(Svm *self) {
     PyObject *memory = self->memory;
@@ -108,10 +128,12 @@ void ocl_svm_give_back(Svm *self) {
 PyObject *ocl_svm_release(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     Svm *self = (Svm *)op;
     if (self->pointer == NULL) {
-        return ocl_reject(self->state, "release", CL_INVALID_VALUE, "the %s was released before", pg_type_name(op));
+        return ocl_reject(self->state, "release", CL_INVALID_VALUE, "the %s was released before",
+                          pg_type_name(op));
     }
     self->pointer = NULL;
-    self->usage = NULL; /* so that a kernel that holds it cannot take the short way in ocl_svm_used() */
+    self->usage =
+        NULL; /* so that a kernel that holds it cannot take the short way in ocl_svm_used() */
     if (self->exposed) {
         /* Arrays look at the memory; they keep this object, and it keeps the memory. */
     } else if (self->users > 0) {
@@ -162,18 +184,22 @@ void ocl_svm_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* ---- methods: mapping is Python, see pygpu/svm.py ---------------------------------------------------------------------- */
+/* ---- methods: mapping is Python, see pygpu/svm.py -------------------------------------------- */
 
-static PyObject *call_python(const char *function, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *module = PyImport_ImportModule("pygpu.svm"), *callable = module != NULL ? PyObject_GetAttrString(module, function) : NULL;
-    PyObject *result = callable != NULL ? PyObject_Vectorcall(callable, args, (size_t)nargs, kwnames) : NULL;
+static PyObject *call_python(const char *function, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
+    PyObject *module = PyImport_ImportModule("pygpu.svm"),
+             *callable = module != NULL ? PyObject_GetAttrString(module, function) : NULL;
+    PyObject *result =
+        callable != NULL ? PyObject_Vectorcall(callable, args, (size_t)nargs, kwnames) : NULL;
     Py_XDECREF(module);
     Py_XDECREF(callable);
     return result;
 }
 
 /* args[0..n) with None for what was left out, after the object itself. */
-static PyObject *Svm_map_with(PyObject *op, PyObject *queue, PyObject *flags, PyObject *is_blocking, PyObject *wait_for, PyObject *size) {
+static PyObject *Svm_map_with(PyObject *op, PyObject *queue, PyObject *flags, PyObject *is_blocking,
+                              PyObject *wait_for, PyObject *size) {
     PyObject *args[] = {op,
                         queue,
                         flags,
@@ -184,57 +210,72 @@ static PyObject *Svm_map_with(PyObject *op, PyObject *queue, PyObject *flags, Py
 }
 
 PG_DOC(Svm_map__doc__, "map", "$self, /, queue, flags, is_blocking=True, wait_for=None, size=None",
-       "(queue: CommandQueue, flags: int, is_blocking: bool = True, wait_for: Sequence[Event] | None = None, size: int | None = None) -> SVMMap",
-       "Let the host use the memory until the SVMMap that this returns is released (`with svm.map_rw(queue) as array:`).\n\n"
-       "flags: map_flags. size: bytes from the start, by default all. The array is the wrapped one for an SVM, else one of bytes.");
+       "(queue: CommandQueue, flags: int, is_blocking: bool = True, wait_for: Sequence[Event] | "
+       "None = None, size: int | None = None) -> SVMMap",
+       "Let the host use the memory until the SVMMap that this returns is released (`with "
+       "svm.map_rw(queue) as array:`).\n\n"
+       "flags: map_flags. size: bytes from the start, by default all. The array is the wrapped one "
+       "for an SVM, else one of bytes.");
 static ArgSpec Svm_map_args = PG_ARGSPEC(Svm_map__doc__);
 
 static PyObject *Svm_map(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
     PyObject *a[5];
-    return pg_args(&Svm_map_args, args, nargs, kwnames, a) < 0 ? NULL : Svm_map_with(op, a[0], a[1], a[2], a[3], a[4]);
+    return pg_args(&Svm_map_args, args, nargs, kwnames, a) < 0
+               ? NULL
+               : Svm_map_with(op, a[0], a[1], a[2], a[3], a[4]);
 }
 
 PG_DOC(Svm_map_ro__doc__, "map_ro", "$self, /, queue, is_blocking=True, wait_for=None, size=None",
-       "(queue: CommandQueue, is_blocking: bool = True, wait_for: Sequence[Event] | None = None, size: int | None = None) -> SVMMap",
+       "(queue: CommandQueue, is_blocking: bool = True, wait_for: Sequence[Event] | None = None, "
+       "size: int | None = None) -> SVMMap",
        "map() for reading.");
 static ArgSpec Svm_map_ro_args = PG_ARGSPEC(Svm_map_ro__doc__);
 
 PG_DOC(Svm_map_rw__doc__, "map_rw", "$self, /, queue, is_blocking=True, wait_for=None, size=None",
-       "(queue: CommandQueue, is_blocking: bool = True, wait_for: Sequence[Event] | None = None, size: int | None = None) -> SVMMap",
+       "(queue: CommandQueue, is_blocking: bool = True, wait_for: Sequence[Event] | None = None, "
+       "size: int | None = None) -> SVMMap",
        "map() for reading and writing.");
 static ArgSpec Svm_map_rw_args = PG_ARGSPEC(Svm_map_rw__doc__);
 
-static PyObject *map_as(PyObject *op, ArgSpec *spec, long number, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *map_as(PyObject *op, ArgSpec *spec, long number, PyObject *const *args,
+                        Py_ssize_t nargs, PyObject *kwnames) {
     PyObject *a[4];
     if (pg_args(spec, args, nargs, kwnames, a) < 0) {
         return NULL;
     }
-    PyObject *flags = PyLong_FromLong(number), *result = flags != NULL ? Svm_map_with(op, a[0], flags, a[1], a[2], a[3]) : NULL;
+    PyObject *flags = PyLong_FromLong(number),
+             *result = flags != NULL ? Svm_map_with(op, a[0], flags, a[1], a[2], a[3]) : NULL;
     Py_XDECREF(flags);
     return result;
 }
 
-static PyObject *Svm_map_ro(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Svm_map_ro(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames) {
     return map_as(op, &Svm_map_ro_args, CL_MAP_READ, args, nargs, kwnames);
 }
 
-static PyObject *Svm_map_rw(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Svm_map_rw(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames) {
     return map_as(op, &Svm_map_rw_args, CL_MAP_READ | CL_MAP_WRITE, args, nargs, kwnames);
 }
 
 PG_DOC(Svm_as_buffer__doc__, "as_buffer", "$self, /, ctx, *, flags=None, size=None",
        "(ctx: Context, *, flags: int | None = None, size: int | None = None) -> Buffer",
-       "A Buffer over the same memory, which it keeps alive. flags: mem_flags, by default READ_WRITE; USE_HOST_PTR is added.");
+       "A Buffer over the same memory, which it keeps alive. flags: mem_flags, by default "
+       "READ_WRITE; USE_HOST_PTR is added.");
 static ArgSpec Svm_as_buffer_args = PG_ARGSPEC(Svm_as_buffer__doc__);
 
-static PyObject *Svm_as_buffer(PyObject *op, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *Svm_as_buffer(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
     PyObject *a[3];
     void *pointer;
     size_t size;
     Context *context;
     Svm *self = (Svm *)op;
-    if (pg_args(&Svm_as_buffer_args, args, nargs, kwnames, a) < 0 || (context = ocl_as_context(self->state, a[0], "SVMPointer.as_buffer")) == NULL ||
-        ocl_svm_pointer(self->state, op, "SVMPointer.as_buffer", "the memory", context->context, &pointer, &size) < 0) {
+    if (pg_args(&Svm_as_buffer_args, args, nargs, kwnames, a) < 0 ||
+        (context = ocl_as_context(self->state, a[0], "SVMPointer.as_buffer")) == NULL ||
+        ocl_svm_pointer(self->state, op, "SVMPointer.as_buffer", "the memory", context->context,
+                        &pointer, &size) < 0) {
         return NULL;
     }
     PyObject *passed[] = {op, a[0], a[1] != NULL ? a[1] : Py_None, a[2] != NULL ? a[2] : Py_None};
@@ -258,10 +299,14 @@ static PyObject *Svm_get_buf(PyObject *op, void *Py_UNUSED(closure)) {
 }
 
 static PyObject *Svm_get_svm_ptr(PyObject *op, void *Py_UNUSED(closure)) {
-    return Svm_alive((Svm *)op, "SVMPointer.svm_ptr") < 0 ? NULL : PyLong_FromVoidPtr(((Svm *)op)->pointer);
+    return Svm_alive((Svm *)op, "SVMPointer.svm_ptr") < 0
+               ? NULL
+               : PyLong_FromVoidPtr(((Svm *)op)->pointer);
 }
 
-static PyObject *Svm_get_size(PyObject *op, void *Py_UNUSED(closure)) { return PyLong_FromSize_t(((Svm *)op)->size); }
+static PyObject *Svm_get_size(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromSize_t(((Svm *)op)->size);
+}
 
 static PyMethodDef SVMPointer_methods[] = {
     OCL_NO_PICKLE,
@@ -274,7 +319,10 @@ static PyMethodDef SVMPointer_methods[] = {
 static PyGetSetDef SVMPointer_getset[] = {
     {"svm_ptr", Svm_get_svm_ptr, NULL, "int: the address", NULL},
     {"size", Svm_get_size, NULL, "int: size [bytes]", NULL},
-    {"buf", Svm_get_buf, NULL, "numpy.ndarray: the memory as an array of bytes that keeps it alive; map it before use unless it is fine-grained", NULL},
+    {"buf", Svm_get_buf, NULL,
+     "numpy.ndarray: the memory as an array of bytes that keeps it alive; map it before use unless "
+     "it is fine-grained",
+     NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -284,7 +332,8 @@ static PyMemberDef SVMPointer_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot SVMPointer_slots[] = {
-    {Py_tp_doc, (void *)"Memory at one address for host and devices: what SVM, SVMAllocation and PooledSVM share. Not made directly."},
+    {Py_tp_doc, (void *)"Memory at one address for host and devices: what SVM, SVMAllocation and "
+                        "PooledSVM share. Not made directly."},
     {Py_tp_traverse, (void *)Svm_traverse},
     {Py_tp_clear, (void *)Svm_clear},
     {Py_tp_dealloc, (void *)ocl_svm_dealloc},
@@ -296,14 +345,18 @@ static PyType_Slot SVMPointer_slots[] = {
 PyType_Spec ocl_SVMPointer_spec = {.name = "pygpu.SVMPointer",
                                    .basicsize = sizeof(Svm),
                                    .slots = SVMPointer_slots,
-                                   .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+                                   .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
+                                            Py_TPFLAGS_DISALLOW_INSTANTIATION};
 
-/* ---- SVM ----------------------------------------------------------------------------------------------------------------- */
+/* ---- SVM ------------------------------------------------------------------------------------- */
 
 PG_DOC(SVM__doc__, "SVM", "mem", "(mem: HostBuffer)",
-       "Tag for host memory that is shared with devices, so that kernels and commands take its address.\n\n"
-       "mem: a contiguous, writable array of svm_empty, csvm_empty or fsvm_empty, or a view of one; on devices with\n"
-       "device_svm_capabilities.FINE_GRAIN_SYSTEM any host memory. Copies take any host memory everywhere.");
+       "Tag for host memory that is shared with devices, so that kernels and commands take its "
+       "address.\n\n"
+       "mem: a contiguous, writable array of svm_empty, csvm_empty or fsvm_empty, or a view of "
+       "one; on devices with\n"
+       "device_svm_capabilities.FINE_GRAIN_SYSTEM any host memory. Copies take any host memory "
+       "everywhere.");
 static ArgSpec SVM_args = PG_ARGSPEC(SVM__doc__);
 
 static void release_host_buffer(PyObject *capsule) {
@@ -312,13 +365,15 @@ static void release_host_buffer(PyObject *capsule) {
     PyMem_Free(view);
 }
 
-/* *base: the SVM object at the end of a chain of views, borrowed, or NULL: host memory of its own. -1 with ValueError if one of the
- * views is a memoryview that was released: what it refers to may be gone. */
+/* *base: the SVM object at the end of a chain of views, borrowed, or NULL: host memory of its own.
+ * -1 with ValueError if one of the views is a memoryview that was released: what it refers to may
+ * be gone. */
 static int find_base(State *state, PyObject *obj, Svm **base) {
     *base = NULL;
     while (obj != NULL && !ocl_is_svm(state, obj)) {
         if (PyMemoryView_Check(obj)) {
-            PyObject *viewed = PyObject_GetAttrString(obj, "obj"); /* asks whether it was released */
+            PyObject *viewed =
+                PyObject_GetAttrString(obj, "obj"); /* asks whether it was released */
             if (viewed == NULL) {
                 return -1;
             }
@@ -353,13 +408,16 @@ static PyObject *SVM_make(PyTypeObject *type, PyObject *const *a) {
         PyMem_Free(view);
         return NULL;
     }
-    Svm *base, *self = (Svm *)PG_NEW(type); /* its base is looked for only then: until here any code may have run */
-    if (self == NULL || find_base(state, a[0], &base) < 0 || (base != NULL && Svm_alive(base, "SVM") < 0)) {
+    Svm *base, *self = (Svm *)PG_NEW(
+                   type); /* its base is looked for only then: until here any code may have run */
+    if (self == NULL || find_base(state, a[0], &base) < 0 ||
+        (base != NULL && Svm_alive(base, "SVM") < 0)) {
         Py_XDECREF(self);
         Py_DECREF(capsule);
         return NULL;
     }
-    static char nothing; /* the address of an empty array may be NULL, which means "released" here */
+    static char
+        nothing; /* the address of an empty array may be NULL, which means "released" here */
     self->state = state;
     self->pointer = view->buf != NULL ? view->buf : &nothing;
     self->size = (size_t)view->len;
@@ -382,21 +440,25 @@ void ocl_svm_moved(PyObject *op, PyObject *made) {
     }
 }
 
-static int is_made(const Svm *self) { return self->mem != NULL; }
+static int is_made(const Svm *self) {
+    return self->mem != NULL;
+}
 OCL_MADE_BY_INIT_IF(SVM, Svm, SVMType, is_made, offsetof(Svm, dict), ocl_svm_moved)
 
-static PyObject *SVM_get_mem(PyObject *op, void *Py_UNUSED(closure)) { return Py_NewRef(((Svm *)op)->mem != NULL ? ((Svm *)op)->mem : Py_None); }
+static PyObject *SVM_get_mem(PyObject *op, void *Py_UNUSED(closure)) {
+    return Py_NewRef(((Svm *)op)->mem != NULL ? ((Svm *)op)->mem : Py_None);
+}
 
 static PyGetSetDef SVM_getset[] = {
     {"mem", SVM_get_mem, NULL, "object: what was wrapped", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot SVM_slots[] = {
-    {Py_tp_doc, (void *)SVM__doc__},
-    {Py_tp_new, (void *)SVM_new},
-    {Py_tp_init, (void *)SVM_init},
-    {Py_tp_dealloc, (void *)ocl_svm_dealloc},
-    {Py_tp_getset, SVM_getset},
-    {0, NULL},
+    {Py_tp_doc, (void *)SVM__doc__}, {Py_tp_new, (void *)SVM_new},
+    {Py_tp_init, (void *)SVM_init},  {Py_tp_dealloc, (void *)ocl_svm_dealloc},
+    {Py_tp_getset, SVM_getset},      {0, NULL},
 };
-PyType_Spec ocl_SVM_spec = {.name = "pygpu.SVM", .basicsize = sizeof(Svm), .slots = SVM_slots, .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};
+PyType_Spec ocl_SVM_spec = {.name = "pygpu.SVM",
+                            .basicsize = sizeof(Svm),
+                            .slots = SVM_slots,
+                            .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};

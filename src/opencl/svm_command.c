@@ -19,7 +19,8 @@ static void Operand_clear(Operand *self) {
 }
 
 /* obj: an SVMPointer, or anything that SVM() takes; if write is 0, read-only host memory too. */
-static int Operand_set(Operand *self, State *state, PyObject *obj, const char *call, const char *name, Queue *queue, int write) {
+static int Operand_set(Operand *self, State *state, PyObject *obj, const char *call,
+                       const char *name, Queue *queue, int write) {
     *self = (Operand){0};
     if (ocl_is_svm(state, obj)) {
         self->svm = Py_NewRef(obj);
@@ -40,7 +41,8 @@ static int Operand_set(Operand *self, State *state, PyObject *obj, const char *c
             return -1;
         }
     }
-    if (ocl_svm_pointer(state, self->svm, call, name, queue->context->context, &self->pointer, &self->size) < 0) {
+    if (ocl_svm_pointer(state, self->svm, call, name, queue->context->context, &self->pointer,
+                        &self->size) < 0) {
         Operand_clear(self);
         return -1;
     }
@@ -53,12 +55,15 @@ static int Operand_is_foreign(const Operand *self) {
     return svm == NULL || svm->context == NULL;
 }
 
-/* Records the use and pins; to be undone by Operand_unpin. The arguments may have changed while foreign code ran. */
-static int Operand_pin(Operand *self, State *state, const char *call, const char *name, Queue *queue) {
+/* Records the use and pins; to be undone by Operand_unpin. The arguments may have changed while
+ * foreign code ran. */
+static int Operand_pin(Operand *self, State *state, const char *call, const char *name,
+                       Queue *queue) {
     if (self->svm == NULL) {
         return 0;
     }
-    if (ocl_svm_pointer(state, self->svm, call, name, queue->context->context, &self->pointer, &self->size) < 0 ||
+    if (ocl_svm_pointer(state, self->svm, call, name, queue->context->context, &self->pointer,
+                        &self->size) < 0 ||
         (!Operand_is_foreign(self) && ocl_svm_used(state, self->svm, queue) < 0)) {
         return -1;
     }
@@ -82,7 +87,8 @@ static void Operand_hold(Operand *self, State *state, cl_event event) {
     }
 }
 
-/* The queue's device must have what the command needs: shared virtual memory, and for pointers to host memory of its own that too. */
+/* The queue's device must have what the command needs: shared virtual memory, and for pointers to
+ * host memory of its own that too. */
 static int check_device(Queue *queue, const char *call, const Operand *operand) {
     State *state = queue->state;
     cl_bitfield has = ocl_device_limits(queue->device)->svm_capabilities;
@@ -90,18 +96,23 @@ static int check_device(Queue *queue, const char *call, const Operand *operand) 
         return -1;
     }
     if (has == 0) {
-        ocl_reject(state, call, CL_INVALID_OPERATION, "%R has no shared virtual memory", (PyObject *)queue->device);
+        ocl_reject(state, call, CL_INVALID_OPERATION, "%R has no shared virtual memory",
+                   (PyObject *)queue->device);
         return -1;
     }
-    if (operand != NULL && Operand_is_foreign(operand) && !(has & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM)) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "the memory is not shared: it is the host's own, and %R lacks FINE_GRAIN_SYSTEM", (PyObject *)queue->device);
+    if (operand != NULL && Operand_is_foreign(operand) &&
+        !(has & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM)) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "the memory is not shared: it is the host's own, and %R lacks FINE_GRAIN_SYSTEM",
+                   (PyObject *)queue->device);
         return -1;
     }
     return 0;
 }
 
 /* byte_count, by default all of it, checked against total. */
-static int as_count(State *state, PyObject *obj, const char *call, const char *name, size_t total, size_t *count) {
+static int as_count(State *state, PyObject *obj, const char *call, const char *name, size_t total,
+                    size_t *count) {
     *count = total;
     if (obj == NULL || obj == Py_None) {
         return 0;
@@ -110,28 +121,36 @@ static int as_count(State *state, PyObject *obj, const char *call, const char *n
         return -1;
     }
     if (*count > total) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "%s = %zu is more than the %zu bytes of the memory", name, *count, total);
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "%s = %zu is more than the %zu bytes of the memory", name, *count, total);
         return -1;
     }
     return 0;
 }
 
-/* ---- copy ------------------------------------------------------------------------------------------------------------- */
+/* ---- copy ------------------------------------------------------------------------------------ */
 
-PG_DOC(enqueue_svm_memcpy__doc__, "_enqueue_svm_memcpy", "queue, is_blocking, dst, src, wait_for=None, byte_count=None",
-       "(queue: CommandQueue, is_blocking: bool, dst: SVMPointer | HostBuffer, src: SVMPointer | HostBuffer, wait_for: Sequence[Event] | None = None, "
+PG_DOC(enqueue_svm_memcpy__doc__, "_enqueue_svm_memcpy",
+       "queue, is_blocking, dst, src, wait_for=None, byte_count=None",
+       "(queue: CommandQueue, is_blocking: bool, dst: SVMPointer | HostBuffer, src: SVMPointer | "
+       "HostBuffer, wait_for: Sequence[Event] | None = None, "
        "byte_count: int | None = None) -> Event",
-       "Copy between shared virtual memory and it or host memory. Without byte_count the sizes must be equal.");
+       "Copy between shared virtual memory and it or host memory. Without byte_count the sizes "
+       "must be equal.");
 static ArgSpec enqueue_svm_memcpy_args = PG_ARGSPEC(enqueue_svm_memcpy__doc__);
 
-static int check_copy(State *state, const char *call, const Operand *dst, const Operand *src, PyObject *byte_count, size_t *count) {
+static int check_copy(State *state, const char *call, const Operand *dst, const Operand *src,
+                      PyObject *byte_count, size_t *count) {
     if (byte_count == NULL || byte_count == Py_None) {
         if (dst->size != src->size) {
-            ocl_reject(state, call, CL_INVALID_VALUE, "the destination has %zu bytes, the source %zu; give byte_count", dst->size, src->size);
+            ocl_reject(state, call, CL_INVALID_VALUE,
+                       "the destination has %zu bytes, the source %zu; give byte_count", dst->size,
+                       src->size);
             return -1;
         }
         *count = src->size;
-    } else if (as_count(state, byte_count, call, "byte_count", dst->size < src->size ? dst->size : src->size, count) < 0) {
+    } else if (as_count(state, byte_count, call, "byte_count",
+                        dst->size < src->size ? dst->size : src->size, count) < 0) {
         return -1;
     }
     uintptr_t to = (uintptr_t)dst->pointer, from = (uintptr_t)src->pointer;
@@ -166,8 +185,10 @@ OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
     size_t count;
     int blocking;
     Queue *queue;
-    if (pg_args(&enqueue_svm_memcpy_args, args, nargs, kwnames, a) < 0 || (queue = ocl_as_queue(state, a[0], call)) == NULL ||
-        (blocking = PyObject_IsTrue(a[1])) < 0 || check_device(queue, call, NULL) < 0 || Operand_set(&dst, state, a[2], call, "dst", queue, 1) < 0) {
+    if (pg_args(&enqueue_svm_memcpy_args, args, nargs, kwnames, a) < 0 ||
+        (queue = ocl_as_queue(state, a[0], call)) == NULL ||
+        (blocking = PyObject_IsTrue(a[1])) < 0 || check_device(queue, call, NULL) < 0 ||
+        Operand_set(&dst, state, a[2], call, "dst", queue, 1) < 0) {
         return NULL;
     }
     if (Operand_set(&src, state, a[3], call, "src", queue, 0) < 0) {
@@ -210,7 +231,8 @@ OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
     ocl_gates_enqueued(queue, list.gates);
     int failed = blocking && (ocl_wait(state, event, routine, NULL) < 0 ||
                               ocl_gates_check(state, list.gates, routine) < 0);
-    if (!blocking || (failed && !ocl_is_over(event))) { /* the command goes on, and needs its memory */
+    if (!blocking ||
+        (failed && !ocl_is_over(event))) { /* the command goes on, and needs its memory */
         Operand_hold(&dst, state, event);
         Operand_hold(&src, state, event);
     }
@@ -227,10 +249,11 @@ done:
     return result;
 }
 
-/* ---- map ---------------------------------------------------------------------------------------------------------------- */
+/* ---- map ------------------------------------------------------------------------------------- */
 
 /* What map, unmap and fill start with: a queue and shared memory. */
-static Queue *queue_and_operand(State *state, PyObject *queue_arg, PyObject *svm_arg, const char *call, const char *name, Operand *operand) {
+static Queue *queue_and_operand(State *state, PyObject *queue_arg, PyObject *svm_arg,
+                                const char *call, const char *name, Operand *operand) {
     Queue *queue = ocl_as_queue(state, queue_arg, call);
     if (queue == NULL || Operand_set(operand, state, svm_arg, call, name, queue, 1) < 0) {
         return NULL;
@@ -244,16 +267,21 @@ static Queue *queue_and_operand(State *state, PyObject *queue_arg, PyObject *svm
 
 static cl_int unmap(Queue *queue, void *pointer, const WaitList *list, cl_event *event) {
     cl_int status = CL_SUCCESS;
-    OCL_ENQUEUE(queue, status, clEnqueueSVMUnmap, queue->queue, pointer, list != NULL ? list->n : 0, list != NULL ? list->events : NULL, event);
+    OCL_ENQUEUE(queue, status, clEnqueueSVMUnmap, queue->queue, pointer, list != NULL ? list->n : 0,
+                list != NULL ? list->events : NULL, event);
     return status;
 }
 
-PG_DOC(enqueue_svm_map__doc__, "_enqueue_svm_map", "queue, is_blocking, flags, svm, wait_for=None, size=None",
-       "(queue: CommandQueue, is_blocking: bool, flags: int, svm: SVMPointer, wait_for: Sequence[Event] | None = None, size: int | None = None) -> Event",
-       "Let the host use the first *size* bytes, by default all, until _enqueue_svm_unmap. SVMPointer.map is the safe way.");
+PG_DOC(enqueue_svm_map__doc__, "_enqueue_svm_map",
+       "queue, is_blocking, flags, svm, wait_for=None, size=None",
+       "(queue: CommandQueue, is_blocking: bool, flags: int, svm: SVMPointer, wait_for: "
+       "Sequence[Event] | None = None, size: int | None = None) -> Event",
+       "Let the host use the first *size* bytes, by default all, until _enqueue_svm_unmap. "
+       "SVMPointer.map is the safe way.");
 static ArgSpec enqueue_svm_map_args = PG_ARGSPEC(enqueue_svm_map__doc__);
 
-static PyObject *enqueue_svm_map(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *enqueue_svm_map(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                 PyObject *kwnames) {
     State *state = PyModule_GetState(module);
     const char *call = "SVMPointer.map";
     PyObject *a[6], *result = NULL;
@@ -263,14 +291,18 @@ static PyObject *enqueue_svm_map(PyObject *module, PyObject *const *args, Py_ssi
     size_t size;
     int blocking;
     Queue *queue;
-    if (pg_args(&enqueue_svm_map_args, args, nargs, kwnames, a) < 0 || (blocking = PyObject_IsTrue(a[1])) < 0 ||
-        pg_as_u64(a[2], call, "flags", &flags) < 0 || (queue = queue_and_operand(state, a[0], a[3], call, "svm", &operand)) == NULL) {
+    if (pg_args(&enqueue_svm_map_args, args, nargs, kwnames, a) < 0 ||
+        (blocking = PyObject_IsTrue(a[1])) < 0 || pg_as_u64(a[2], call, "flags", &flags) < 0 ||
+        (queue = queue_and_operand(state, a[0], a[3], call, "svm", &operand)) == NULL) {
         return NULL;
     }
-    if (flags == 0 || (flags & ~(uint64_t)(CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0 ||
+    if (flags == 0 ||
+        (flags & ~(uint64_t)(CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0 ||
         ((flags & CL_MAP_WRITE_INVALIDATE_REGION) && (flags & (CL_MAP_READ | CL_MAP_WRITE)))) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "flags must be map_flags.READ, WRITE, both, or WRITE_INVALIDATE_REGION alone, not %s",
-                   pg_hex(flags).text);
+        ocl_reject(
+            state, call, CL_INVALID_VALUE,
+            "flags must be map_flags.READ, WRITE, both, or WRITE_INVALIDATE_REGION alone, not %s",
+            pg_hex(flags).text);
         goto done;
     }
     if (as_count(state, a[5], call, "size", operand.size, &size) < 0 ||
@@ -288,7 +320,8 @@ static PyObject *enqueue_svm_map(PyObject *module, PyObject *const *args, Py_ssi
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
     ocl_gates_must_run(list.gates); /* somebody will unmap */
-    OCL_ENQUEUE(queue, status, clEnqueueSVMMap, queue->queue, CL_FALSE, flags, operand.pointer, size, list.n, list.events, &event);
+    OCL_ENQUEUE(queue, status, clEnqueueSVMMap, queue->queue, CL_FALSE, flags, operand.pointer,
+                size, list.n, list.events, &event);
     result = ocl_finish_enqueue(queue, "clEnqueueSVMMap", status, event, &list);
     if (result != NULL && blocking &&
         (ocl_wait(state, event, "clEnqueueSVMMap", NULL) < 0 ||
@@ -306,17 +339,20 @@ done:
 }
 
 PG_DOC(enqueue_svm_unmap__doc__, "_enqueue_svm_unmap", "queue, svm, wait_for=None",
-       "(queue: CommandQueue, svm: SVMPointer, wait_for: Sequence[Event] | None = None) -> Event", "End what _enqueue_svm_map began.");
+       "(queue: CommandQueue, svm: SVMPointer, wait_for: Sequence[Event] | None = None) -> Event",
+       "End what _enqueue_svm_map began.");
 static ArgSpec enqueue_svm_unmap_args = PG_ARGSPEC(enqueue_svm_unmap__doc__);
 
-static PyObject *enqueue_svm_unmap(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *enqueue_svm_unmap(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
     State *state = PyModule_GetState(module);
     const char *call = "SVMMap.release";
     PyObject *a[3], *result = NULL;
     Operand operand;
     WaitList list;
     Queue *queue;
-    if (pg_args(&enqueue_svm_unmap_args, args, nargs, kwnames, a) < 0 || (queue = queue_and_operand(state, a[0], a[1], call, "svm", &operand)) == NULL) {
+    if (pg_args(&enqueue_svm_unmap_args, args, nargs, kwnames, a) < 0 ||
+        (queue = queue_and_operand(state, a[0], a[1], call, "svm", &operand)) == NULL) {
         return NULL;
     }
     if (ocl_wait_list(state, a[2], call, queue, &list) < 0) {
@@ -339,16 +375,20 @@ done:
     return result;
 }
 
-/* ---- fill, migrate ------------------------------------------------------------------------------------------------------- */
+/* ---- fill, migrate --------------------------------------------------------------------------- */
 
-PG_DOC(enqueue_svm_memfill__doc__, "enqueue_svm_memfill", "queue, dest, pattern, byte_count=None, wait_for=None",
-       "(queue: CommandQueue, dest: SVMPointer | HostBuffer, pattern: HostBuffer, byte_count: int | None = None, wait_for: Sequence[Event] | None = None) "
+PG_DOC(enqueue_svm_memfill__doc__, "enqueue_svm_memfill",
+       "queue, dest, pattern, byte_count=None, wait_for=None",
+       "(queue: CommandQueue, dest: SVMPointer | HostBuffer, pattern: HostBuffer, byte_count: int "
+       "| None = None, wait_for: Sequence[Event] | None = None) "
        "-> Event",
-       "Repeat *pattern* (1, 2, 4, ..., 128 bytes: bytes or a NumPy scalar) over the first *byte_count* bytes, by default all.\n\n"
+       "Repeat *pattern* (1, 2, 4, ..., 128 bytes: bytes or a NumPy scalar) over the first "
+       "*byte_count* bytes, by default all.\n\n"
        "byte_count and the address must be multiples of the pattern's size.");
 static ArgSpec enqueue_svm_memfill_args = PG_ARGSPEC(enqueue_svm_memfill__doc__);
 
-static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                     PyObject *kwnames) {
     State *state = PyModule_GetState(module);
     const char *call = "enqueue_svm_memfill";
     PyObject *a[5], *result = NULL;
@@ -357,7 +397,8 @@ static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py
     Py_buffer pattern;
     size_t count;
     Queue *queue;
-    if (pg_args(&enqueue_svm_memfill_args, args, nargs, kwnames, a) < 0 || (queue = queue_and_operand(state, a[0], a[1], call, "dest", &operand)) == NULL) {
+    if (pg_args(&enqueue_svm_memfill_args, args, nargs, kwnames, a) < 0 ||
+        (queue = queue_and_operand(state, a[0], a[1], call, "dest", &operand)) == NULL) {
         return NULL;
     }
     if (pg_get_buffer(a[2], call, "pattern", 0, &pattern) < 0) {
@@ -366,15 +407,17 @@ static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py
     }
     size_t length = (size_t)pattern.len;
     if (length == 0 || length > 128 || (length & (length - 1)) != 0) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "pattern must have 1, 2, 4, 8, 16, 32, 64 or 128 bytes, not %zu", length);
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "pattern must have 1, 2, 4, 8, 16, 32, 64 or 128 bytes, not %zu", length);
         goto done;
     }
     if (as_count(state, a[3], call, "byte_count", operand.size, &count) < 0) {
         goto done;
     }
     if (count % length != 0 || (uintptr_t)operand.pointer % length != 0) {
-        ocl_reject(state, call, CL_INVALID_VALUE, "byte_count %zu and the address %s must be multiples of the pattern's %zu bytes", count,
-                   pg_hex((uintptr_t)operand.pointer).text, length);
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "byte_count %zu and the address %s must be multiples of the pattern's %zu bytes",
+                   count, pg_hex((uintptr_t)operand.pointer).text, length);
         goto done;
     }
     if (ocl_wait_list(state, a[4], call, queue, &list) < 0) {
@@ -406,28 +449,36 @@ done:
     return result;
 }
 
-PG_DOC(enqueue_svm_migrate_mem__doc__, "enqueue_svm_migrate_mem", "queue, svms, flags=0, wait_for=None",
-       "(queue: CommandQueue, svms: Sequence[SVMPointer | HostBuffer], flags: int = 0, wait_for: Sequence[Event] | None = None) -> Event",
-       "Bring shared virtual memory to the queue's device, or to the host (mem_migration_flags.HOST) (OpenCL 2.1).");
+PG_DOC(enqueue_svm_migrate_mem__doc__, "enqueue_svm_migrate_mem",
+       "queue, svms, flags=0, wait_for=None",
+       "(queue: CommandQueue, svms: Sequence[SVMPointer | HostBuffer], flags: int = 0, wait_for: "
+       "Sequence[Event] | None = None) -> Event",
+       "Bring shared virtual memory to the queue's device, or to the host "
+       "(mem_migration_flags.HOST) (OpenCL 2.1).");
 static ArgSpec enqueue_svm_migrate_mem_args = PG_ARGSPEC(enqueue_svm_migrate_mem__doc__);
 
-static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                         PyObject *kwnames) {
     State *state = PyModule_GetState(module);
     const char *call = "enqueue_svm_migrate_mem", *routine = "clEnqueueSVMMigrateMem";
     PyObject *a[4], *result = NULL;
     WaitList list;
     uint64_t flags = 0;
     Queue *queue;
-    if (pg_args(&enqueue_svm_migrate_mem_args, args, nargs, kwnames, a) < 0 || (queue = ocl_as_queue(state, a[0], call)) == NULL ||
-        (a[2] != NULL && a[2] != Py_None && pg_as_u64(a[2], call, "flags", &flags) < 0) || check_device(queue, call, NULL) < 0 ||
+    if (pg_args(&enqueue_svm_migrate_mem_args, args, nargs, kwnames, a) < 0 ||
+        (queue = ocl_as_queue(state, a[0], call)) == NULL ||
+        (a[2] != NULL && a[2] != Py_None && pg_as_u64(a[2], call, "flags", &flags) < 0) ||
+        check_device(queue, call, NULL) < 0 ||
         ocl_need_version(state, routine, queue->device->version, 210) < 0) {
         return NULL;
     }
     if (flags & ~(uint64_t)(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)) {
-        return ocl_reject(state, call, CL_INVALID_VALUE, "flags must be mem_migration_flags, not %s", pg_hex(flags).text);
+        return ocl_reject(state, call, CL_INVALID_VALUE,
+                          "flags must be mem_migration_flags, not %s", pg_hex(flags).text);
     }
     if (ocl_is_svm(state, a[1])) {
-        return PyErr_Format(PyExc_TypeError, "%s: svms must be a sequence of SVMPointers, not %s", call, pg_type_name(a[1]));
+        return PyErr_Format(PyExc_TypeError, "%s: svms must be a sequence of SVMPointers, not %s",
+                            call, pg_type_name(a[1]));
     }
     PyObject *objects = pg_tuple(a[1], call, "svms", "SVMPointers", 1 << 20);
     if (objects == NULL) {
@@ -441,7 +492,8 @@ static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args
         goto done;
     }
     for (; n_set < n; n_set++) {
-        if (Operand_set(&operands[n_set], state, PyTuple_GET_ITEM(objects, n_set), call, "each of svms", queue, 1) < 0) {
+        if (Operand_set(&operands[n_set], state, PyTuple_GET_ITEM(objects, n_set), call,
+                        "each of svms", queue, 1) < 0) {
             goto done;
         }
         if (check_device(queue, call, &operands[n_set]) < 0) {
@@ -465,7 +517,8 @@ static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args
     }
     cl_event event = NULL;
     cl_int status = CL_SUCCESS;
-    OCL_ENQUEUE(queue, status, clEnqueueSVMMigrateMem, queue->queue, (cl_uint)n, pointers, NULL, flags, list.n, list.events, &event);
+    OCL_ENQUEUE(queue, status, clEnqueueSVMMigrateMem, queue->queue, (cl_uint)n, pointers, NULL,
+                flags, list.n, list.events, &event);
     if (status == CL_SUCCESS && queue->device->platform->is_nvidia) {
         ocl_hold_array(state, event, pointers);
         pointers = NULL;
@@ -484,15 +537,18 @@ done:
     return result;
 }
 
-/* ---- numpy-like allocation ------------------------------------------------------------------------------------------------ */
+/* ---- numpy-like allocation ------------------------------------------------------------------- */
 
-PG_DOC(svm_empty__doc__, "_svm_empty", "ctx, flags, shape, dtype, order='C', alignment=None, queue=None",
-       "(ctx: Context, flags: int, shape: int | Sequence[int], dtype: DTypeLike, order: str = 'C', alignment: int | None = None, "
+PG_DOC(svm_empty__doc__, "_svm_empty",
+       "ctx, flags, shape, dtype, order='C', alignment=None, queue=None",
+       "(ctx: Context, flags: int, shape: int | Sequence[int], dtype: DTypeLike, order: str = 'C', "
+       "alignment: int | None = None, "
        "queue: CommandQueue | None = None) -> numpy.ndarray",
        "An array in shared virtual memory; see pygpu.svm_empty.");
 static ArgSpec svm_empty_args = PG_ARGSPEC(svm_empty__doc__);
 
-static PyObject *svm_empty(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+static PyObject *svm_empty(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
     State *state = PyModule_GetState(module);
     const char *call = "svm_empty";
     PyObject *a[7];
@@ -501,14 +557,16 @@ static PyObject *svm_empty(PyObject *module, PyObject *const *args, Py_ssize_t n
     uint64_t flags;
     size_t alignment = 0;
     Queue *queue = NULL;
-    if (pg_args(&svm_empty_args, args, nargs, kwnames, a) < 0 || (context = ocl_as_context(state, a[0], call)) == NULL ||
+    if (pg_args(&svm_empty_args, args, nargs, kwnames, a) < 0 ||
+        (context = ocl_as_context(state, a[0], call)) == NULL ||
         pg_as_u64(a[1], call, "flags", &flags) < 0 ||
         (a[5] != NULL && a[5] != Py_None && pg_as_size(a[5], call, "alignment", &alignment) < 0) ||
         (a[6] != NULL && a[6] != Py_None && (queue = ocl_as_queue(state, a[6], call)) == NULL) ||
         ocl_array_layout(call, a[2], a[3], a[4], NULL, &layout) < 0) {
         return NULL;
     }
-    PyObject *owner = ocl_svm_allocation_new(state, state->SVMAllocationType, context, layout.size, alignment, flags, queue, NULL);
+    PyObject *owner = ocl_svm_allocation_new(state, state->SVMAllocationType, context, layout.size,
+                                             alignment, flags, queue, NULL);
     if (owner == NULL) {
         Py_CLEAR(layout.dtype);
         return NULL;

@@ -1,15 +1,21 @@
-/* usage.c - which queues may still use a piece of memory, and how the commands of a new owner come after a former owner's.
+/* usage.c - which queues may still use a piece of memory, and how the commands of a new owner come
+ * after a former owner's.
  *
- * Nothing is asked of the driver while one in-order queue does all the work: its commands run in order anyway. Only when
- * memory that was used on one queue is used on another by its next owner, the other queue gets a barrier that waits for a
- * marker of the first. A queue in `now` has been ordered after all of `before`, so once there is one, `before` is history.
- */
+ * Nothing is asked of the driver while one in-order queue does all the work: its commands run in
+ * order anyway. Only when memory that was used on one queue is used on another by its next owner,
+ * the other queue gets a barrier that waits for a marker of the first. A queue in `now` has been
+ * ordered after all of `before`, so once there is one, `before` is
+ * history. */
 #include "opencl.h"
 
 #define LOCAL_QUEUES 8
 
-static int QueueSet_size(const QueueSet *set) { return set->first == NULL ? 0 : 1 + set->n_more; }
-static Queue *QueueSet_get(const QueueSet *set, int i) { return i == 0 ? set->first : set->more[i - 1]; }
+static int QueueSet_size(const QueueSet *set) {
+    return set->first == NULL ? 0 : 1 + set->n_more;
+}
+static Queue *QueueSet_get(const QueueSet *set, int i) {
+    return i == 0 ? set->first : set->more[i - 1];
+}
 
 static Queue *QueueSet_find(const QueueSet *set, const Queue *queue) {
     for (int i = 0; i < QueueSet_size(set); i++) {
@@ -81,17 +87,20 @@ cl_int ocl_flush(Queue *queue) {
 
 static int is_done(cl_event event) {
     cl_int exec = CL_QUEUED, status = CL_SUCCESS;
-    CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec, NULL);
+    CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec,
+            NULL);
     return status == CL_SUCCESS && exec <= CL_COMPLETE;
 }
 
 /* Commands from now on wait for the events, or for all before them if there are none. */
-static cl_int enqueue_barrier(Queue *queue, cl_uint n, const cl_event *events, const char **routine) {
+static cl_int enqueue_barrier(Queue *queue, cl_uint n, const cl_event *events,
+                              const char **routine) {
     cl_int status = CL_SUCCESS;
     if (queue->device->version >= 120 && cl.clEnqueueBarrierWithWaitList != NULL) {
         cl_event event = NULL;
         *routine = "clEnqueueBarrierWithWaitList";
-        OCL_ENQUEUE(queue, status, clEnqueueBarrierWithWaitList, queue->queue, n, n > 0 ? events : NULL, &event);
+        OCL_ENQUEUE(queue, status, clEnqueueBarrierWithWaitList, queue->queue, n,
+                    n > 0 ? events : NULL, &event);
         if (status == CL_SUCCESS) {
             ocl_live[LIVE_EVENT]++;
             ocl_event_let_go(event);
@@ -106,14 +115,16 @@ static cl_int enqueue_barrier(Queue *queue, cl_uint n, const cl_event *events, c
     return status;
 }
 
-/* Commands that are enqueued on queue from now on run after all that is enqueued so far on the members of set. */
+/* Commands that are enqueued on queue from now on run after all that is enqueued so far on the
+ * members of set. */
 static int order_after(Queue *queue, const QueueSet *set) {
     int in_order = !(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE), after_itself = 0;
     int n = QueueSet_size(set), result = -1;
     if (n == 0 || (n == 1 && in_order && set->first->queue == queue->queue)) {
         return 0;
     }
-    Queue *local_former[LOCAL_QUEUES], **former = local_former; /* a copy: the set may change while the GIL is released */
+    Queue *local_former[LOCAL_QUEUES],
+        **former = local_former; /* a copy: the set may change while the GIL is released */
     cl_event local_events[LOCAL_QUEUES], *events = local_events;
     cl_uint n_events = 0;
     const char *routine = "";
@@ -145,7 +156,8 @@ static int order_after(Queue *queue, const QueueSet *set) {
         } else {
             n_events++;
             routine = "clFlush";
-            status = ocl_flush(former[i]); /* else the other queue might wait for what was never submitted */
+            status = ocl_flush(
+                former[i]); /* else the other queue might wait for what was never submitted */
         }
     }
     if (status == CL_SUCCESS && n_events > 0) {
@@ -184,7 +196,9 @@ int ocl_usage_add(Usage *usage, Queue *queue) {
     if (order_after(queue, &usage->before) < 0) {
         return -1;
     }
-    return QueueSet_find(&usage->now, queue) != NULL ? 0 : QueueSet_add(&usage->now, queue); /* another thread came first, perhaps */
+    return QueueSet_find(&usage->now, queue) != NULL
+               ? 0
+               : QueueSet_add(&usage->now, queue); /* another thread came first, perhaps */
 }
 
 void ocl_usage_pass_on(Usage *usage) {

@@ -1,15 +1,19 @@
-/* user_event.c - UserEvent: an event that the program itself sets, and what becomes of those it forgets.
+/* user_event.c - UserEvent: an event that the program itself sets, and what becomes of those it
+ * forgets.
  *
- * That a user event fails needs care with PoCL: its threads have to stand still meanwhile (standstill.c), which may have to wait
- * for kernels that run. set_status() does that wait; for an event that is dropped the dispatcher of pending.c does.
+ * That a user event fails needs care with PoCL: its threads have to stand still meanwhile
+ * (standstill.c), which may have to wait for kernels that run. set_status() does that wait; for an
+ * event that is dropped the dispatcher of pending.c does.
  *
- * Intel's CPU runtime may hear of a failure only in some cases; see gates.c.
- */
+ * Intel's CPU runtime may hear of a failure only in some cases; see
+ * gates.c. */
 #include "gates.h"
 #include "hollow.h"
 #include "standstill.h"
 
-#define PATIENCE_SECONDS 10.0 /* for the standstill. Beyond it a long kernel runs, and is not likely to end in the one moment that matters */
+#define PATIENCE_SECONDS                                                                          \
+    10.0 /* for the standstill. Beyond it a long kernel runs, and is not likely to end in the one \
+            moment that matters */
 #define EXIT_PATIENCE_SECONDS 1.0
 
 /* User events without an outcome, so that exit can give them one. GIL held. */
@@ -19,7 +23,8 @@ struct UserEventRecord {
     cl_device_id device; /* whose threads must stand still while the event fails; NULL: none */
     Gate *gate;          /* NULL: the driver deals with failures */
     int settled;         /* exit has given it an outcome */
-    int dropped;         /* the object is gone, and the status is yet to be set: the event is the record's own */
+    int dropped; /* the object is gone, and the status is yet to be set: the event is the record's
+                    own */
 };
 static struct UserEventRecord *unset;
 int ocl_user_events_unset;
@@ -60,15 +65,16 @@ static void free_record(struct UserEventRecord *record) {
     PyMem_Free(record);
 }
 
-/* Lets the commands that wait for the event fail. The driver may run callbacks here; ours need no GIL. 0 if it is worth another
- * attempt, after some of these: it was out of memory, say. */
+/* Lets the commands that wait for the event fail. The driver may run callbacks here; ours need no
+ * GIL. 0 if it is worth another attempt, after some of these: it was out of memory, say. */
 static int abandon(struct UserEventRecord *record) {
     ocl_override_callbacks(record->event, -1);
     set_outcome(record, -1);
     for (int tries = 0; tries < 3; tries++) {
         cl_int status = CL_SUCCESS;
         CL_CALL(status, clSetUserEventStatus, record->event, to_tell(record, -1));
-        if (status == CL_SUCCESS || status == CL_INVALID_OPERATION /* set already */ || status == PG_STATUS_FORKED) {
+        if (status == CL_SUCCESS || status == CL_INVALID_OPERATION /* set already */ ||
+            status == PG_STATUS_FORKED) {
             return 1;
         }
     }
@@ -96,7 +102,8 @@ void ocl_abandon_user_events(void) {
 
 /* Sets the status of events that were dropped, or tries again where the driver would not. */
 static void abandon_dropped(int still) {
-    for (struct UserEventRecord *record = unset, *next; ocl_user_events_dropped > 0 && record != NULL; record = next) {
+    for (struct UserEventRecord *record = unset, *next;
+         ocl_user_events_dropped > 0 && record != NULL; record = next) {
         next = record->next;
         if (record->dropped && (still || record->device == NULL) && abandon(record)) {
             unlink_record(record);
@@ -148,7 +155,8 @@ static PyObject *UserEvent_make(PyTypeObject *type, PyObject *const *a) {
     CL_MAKE(event, status, clCreateUserEvent, context->context);
     if (status != CL_SUCCESS || event == NULL) {
         PyMem_Free(record);
-        return ocl_raise(state, "clCreateUserEvent", status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+        return ocl_raise(state, "clCreateUserEvent",
+                         status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
     }
     Event *self = ocl_event_make(state, type, event, context->context);
     if (self == NULL) {
@@ -171,7 +179,9 @@ static PyObject *UserEvent_make(PyTypeObject *type, PyObject *const *a) {
 }
 PG_NEW_BY(UserEvent, ocl_user_event, 1)
 
-static int is_made(const Event *self) { return self->event != NULL; }
+static int is_made(const Event *self) {
+    return self->event != NULL;
+}
 static void moved(PyObject *op, PyObject *made) { /* all but the attributes */
     Event *self = (Event *)op, *from = (Event *)made;
     self->event = from->event;
@@ -186,10 +196,12 @@ static void moved(PyObject *op, PyObject *made) { /* all but the attributes */
 }
 OCL_MADE_BY_INIT_IF(UserEvent, Event, UserEventType, is_made, sizeof(OclObject), moved)
 
-/* No command may wait for ever for somebody who is gone. Whose class is another by now is no matter. */
+/* No command may wait for ever for somebody who is gone. Whose class is another by now is no
+ * matter. */
 void ocl_user_event_dropped(Event *self) {
     struct UserEventRecord *record = self->user;
-    int later = record->device != NULL && !record->settled && !(pg_trap & PG_TRAP_FORKED), still = 0;
+    int later = record->device != NULL && !record->settled && !(pg_trap & PG_TRAP_FORKED),
+        still = 0;
     if (later && ocl_owe_failures() < 0) { /* nobody there to do it: it is done here, then */
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
@@ -245,25 +257,30 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     }
     if (number > CL_COMPLETE || number < INT32_MIN) {
         return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_VALUE,
-                          "status must be command_execution_status.COMPLETE (0) or a negative error code, got %lld", (long long)number);
+                          "status must be command_execution_status.COMPLETE (0) or a negative "
+                          "error code, got %lld",
+                          (long long)number);
     }
     if (ocl_event_is_made(self, "UserEvent.set_status") < 0) {
         return NULL;
     }
     if (self->user == NULL) {
-        return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_OPERATION, "the status was set before, and can be set only once");
+        return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_OPERATION,
+                          "the status was set before, and can be set only once");
     }
     cl_int status = CL_SUCCESS;
     struct UserEventRecord *record = self->user;
     Py_INCREF(op); /* the GIL is released below, so nobody else may set the status meanwhile */
     self->user = NULL;
     unlink_record(record);
-    ocl_user_events_unset++; /* until the call has returned: it may fail commands, whose events must not be released meanwhile */
+    ocl_user_events_unset++; /* until the call has returned: it may fail commands, whose events must
+                                not be released meanwhile */
     cl_int told = to_tell(record, (cl_int)number);
     if (number < 0) {
         set_outcome(record,
                     (cl_int)number); /* before it is known: those behind it are woken by the call */
-        ocl_override_callbacks(self->event, (cl_int)number); /* PoCL calls back with COMPLETE all the same */
+        ocl_override_callbacks(self->event,
+                               (cl_int)number); /* PoCL calls back with COMPLETE all the same */
     }
     int still = number < 0 ? ocl_standstill_begin(record->device, PATIENCE_SECONDS, 1) : 0;
     if (record->device != NULL && still >= 0) {
@@ -278,7 +295,8 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     }
     ocl_user_events_unset--;
     PyObject *result = NULL;
-    if (still < 0 || status != CL_SUCCESS) { /* commands still wait: another attempt, or dropping the event, must reach them */
+    if (still < 0 || status != CL_SUCCESS) { /* commands still wait: another attempt, or dropping
+                                                the event, must reach them */
         link_record(record);
         self->user = record;
         set_outcome(record, CL_SUBMITTED);
@@ -300,7 +318,8 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
 
 static PyMethodDef UserEvent_methods[] = {
     {"set_status", UserEvent_set_status, METH_O,
-     "set_status($self, status, /)\n--\n\n(status: int, /) -> None\n\nLet waiting commands go (command_execution_status.COMPLETE) or fail (a negative "
+     "set_status($self, status, /)\n--\n\n(status: int, /) -> None\n\nLet waiting commands go "
+     "(command_execution_status.COMPLETE) or fail (a negative "
      "number). Once only."},
     {NULL, NULL, 0, NULL},
 };
@@ -313,16 +332,13 @@ static PyMemberDef UserEvent_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot UserEvent_slots[] = {
-    {Py_tp_doc, (void *)UserEvent__doc__},
-    {Py_tp_new, (void *)UserEvent_new},
-    {Py_tp_init, (void *)UserEvent_init},
-    {Py_tp_traverse, (void *)UserEvent_traverse},
-    {Py_tp_clear, (void *)UserEvent_clear},
-    {Py_tp_dealloc, (void *)UserEvent_dealloc},
-    {Py_tp_methods, UserEvent_methods},
-    {Py_tp_getset, UserEvent_getset},
-    {Py_tp_members, UserEvent_members},
-    {0, NULL},
+    {Py_tp_doc, (void *)UserEvent__doc__},  {Py_tp_new, (void *)UserEvent_new},
+    {Py_tp_init, (void *)UserEvent_init},   {Py_tp_traverse, (void *)UserEvent_traverse},
+    {Py_tp_clear, (void *)UserEvent_clear}, {Py_tp_dealloc, (void *)UserEvent_dealloc},
+    {Py_tp_methods, UserEvent_methods},     {Py_tp_getset, UserEvent_getset},
+    {Py_tp_members, UserEvent_members},     {0, NULL},
 };
-PyType_Spec ocl_UserEvent_spec = {
-    .name = "pygpu.UserEvent", .basicsize = sizeof(Event), .slots = UserEvent_slots, .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};
+PyType_Spec ocl_UserEvent_spec = {.name = "pygpu.UserEvent",
+                                  .basicsize = sizeof(Event),
+                                  .slots = UserEvent_slots,
+                                  .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};

@@ -10,17 +10,19 @@ static inline Worker *worker_of(SimContext *c) {
     return (Worker *)(void *)c; /* its first member */
 }
 
-/* ---- barriers ------------------------------------------------------------------------------------------------------ */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 static void barrier_open(Worker *worker) {
     const unsigned n = worker->at_barrier;
     worker->at_barrier = 0;
     worker->steps = 0;
     worker->c.waiting -= n;
-    for (unsigned i = 0; i < n; i++) worker->ready[worker->tail++ % (2 * SIM_MAX_THREADS)] = worker->barrier[i];
+    for (unsigned i = 0; i < n; i++)
+        worker->ready[worker->tail++ % (2 * SIM_MAX_THREADS)] = worker->barrier[i];
     worker->reduced = worker->reduction;
     worker->reduction_kind = -1;
-    if (SIM_UNLIKELY(worker->check != NULL)) check_barrier(worker);
+    if (SIM_UNLIKELY(worker->check != NULL))
+        check_barrier(worker);
 }
 
 static inline void barrier_meet(SimContext *c, const void *place) {
@@ -44,42 +46,52 @@ static int runtime_sync_reduce(SimContext *c, int kind, int predicate) {
     Worker *worker = worker_of(c);
     if (worker->reduction_kind != kind) { /* the first to come */
         if (worker->at_barrier > 0) {
-            block_fail(worker, CUDA_ERROR_LAUNCH_FAILED, "threads of a block meet at different kinds of __syncthreads");
+            block_fail(worker, CUDA_ERROR_LAUNCH_FAILED,
+                       "threads of a block meet at different kinds of __syncthreads");
         }
         worker->reduction_kind = kind;
         worker->reduction = kind == SIM_SYNC_AND;
     }
-    if (kind == SIM_SYNC_COUNT) worker->reduction += predicate != 0;
-    else if (kind == SIM_SYNC_AND) worker->reduction &= predicate != 0;
-    else worker->reduction |= predicate != 0;
+    if (kind == SIM_SYNC_COUNT)
+        worker->reduction += predicate != 0;
+    else if (kind == SIM_SYNC_AND)
+        worker->reduction &= predicate != 0;
+    else
+        worker->reduction |= predicate != 0;
     barrier_meet(c, __builtin_return_address(0));
-    return worker->reduced; /* stays until the next barrier is complete, for which this thread is needed */
+    return worker
+        ->reduced; /* stays until the next barrier is complete, for which this thread is needed */
 }
 
 static void runtime_thread_end(SimContext *c) {
     Worker *worker = worker_of(c);
-    if (worker->at_barrier > 0 && worker->at_barrier == c->alive) barrier_open(worker);
+    if (worker->at_barrier > 0 && worker->at_barrier == c->alive)
+        barrier_open(worker);
     warp_thread_end(worker, c->linear);
 }
 
 static void runtime_yield(SimContext *c) {
     Worker *worker = worker_of(c);
-    if (SIM_UNLIKELY(worker->stop)) block_fail(worker, CUDA_ERROR_LAUNCH_TIMEOUT, "stopped after %g s (PYGPU_SIM_TIMEOUT)", sim_timeout());
+    if (SIM_UNLIKELY(worker->stop))
+        block_fail(worker, CUDA_ERROR_LAUNCH_TIMEOUT, "stopped after %g s (PYGPU_SIM_TIMEOUT)",
+                   sim_timeout());
     fiber_yield(worker);
 }
 
-/* More for the frame of a kernel in regions. All its threads ask for the same, so that nobody uses it while it is moved. */
+/* More for the frame of a kernel in regions. All its threads ask for the same, so that nobody uses
+ * it while it is moved. */
 static void runtime_frame(SimContext *c, unsigned long long size) {
     void *frame = NULL;
     if (posix_memalign(&frame, 64, (size_t)size) != 0) {
-        block_fail(worker_of(c), CUDA_ERROR_OUT_OF_MEMORY, "no memory for the local variables of its threads");
+        block_fail(worker_of(c), CUDA_ERROR_OUT_OF_MEMORY,
+                   "no memory for the local variables of its threads");
     }
     free(c->frame);
     c->frame = frame;
     c->frame_size = size;
 }
 
-/* ---- grids of cooperative launches -------------------------------------------------------------------------------- */
+/* ---- grids of cooperative launches ----------------------------------------------------------- */
 
 static void grid_wait(Job *job) {
     pthread_mutex_lock(&job->lock);
@@ -95,21 +107,24 @@ static void grid_wait(Job *job) {
     pthread_mutex_unlock(&job->lock);
 }
 
-/* All threads of the block meet; the last one meets the other blocks, each of which has a system thread of its own. */
+/* All threads of the block meet; the last one meets the other blocks, each of which has a system
+ * thread of its own. */
 static void runtime_grid_sync(SimContext *c) {
     Worker *worker = worker_of(c);
     if (!c->cooperative) {
-        block_fail(worker, CUDA_ERROR_LAUNCH_FAILED, "grid synchronization in a launch that was not cooperative");
+        block_fail(worker, CUDA_ERROR_LAUNCH_FAILED,
+                   "grid synchronization in a launch that was not cooperative");
     }
     const bool last = worker->at_barrier + 1 == c->alive;
     if (last) {
         grid_wait(worker->job);
-        if (atomic_load(&worker->job->stop)) block_fail(worker, CUDA_ERROR_LAUNCH_FAILED, "another block failed");
+        if (atomic_load(&worker->job->stop))
+            block_fail(worker, CUDA_ERROR_LAUNCH_FAILED, "another block failed");
     }
     barrier_meet(c, __builtin_return_address(0));
 }
 
-/* ---- failures ------------------------------------------------------------------------------------------------------ */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 /* Ends the block that this thread runs. The text gets the kernel and the thread in front. */
 void block_fail(Worker *worker, CUresult code, const char *format, ...) {
@@ -144,19 +159,22 @@ void block_deadlock(Worker *worker) {
     int n = snprintf(text, sizeof text, "deadlock:");
     if (worker->at_barrier > 0) {
         place_describe(module, (uintptr_t)worker->barrier_place - 1, at, sizeof at);
-        n += snprintf(text + n, sizeof text - (size_t)n, " %u of %u threads wait at __syncthreads%s (number %u is one of them),", worker->at_barrier,
-                      threads, at, worker->barrier_thread);
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      " %u of %u threads wait at __syncthreads%s (number %u is one of them),",
+                      worker->at_barrier, threads, at, worker->barrier_thread);
     }
     if (lanes > 0) {
         const Lane *lane = &worker->lanes[warp_thread];
         place_describe(module, (uintptr_t)lane->place - 1, at, sizeof at);
-        n += snprintf(text + n, sizeof text - (size_t)n, " %u at a warp operation with mask 0x%08x%s (number %u is one of them),", lanes, lane->mask, at,
-                      warp_thread);
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      " %u at a warp operation with mask 0x%08x%s (number %u is one of them),",
+                      lanes, lane->mask, at, warp_thread);
     }
     snprintf(text + n, sizeof text - (size_t)n, " %u have returned", threads - worker->c.alive);
     worker->error->code = CUDA_ERROR_LAUNCH_FAILED;
-    snprintf(worker->error->text, sizeof worker->error->text, "kernel %s, block (%u,%u,%u): %s", sim_kernel_name(worker->job->kernel),
-             worker->c.block.x, worker->c.block.y, worker->c.block.z, text);
+    snprintf(worker->error->text, sizeof worker->error->text, "kernel %s, block (%u,%u,%u): %s",
+             sim_kernel_name(worker->job->kernel), worker->c.block.x, worker->c.block.y,
+             worker->c.block.z, text);
     worker->failed = 1;
     fiber_leave(worker);
 }
@@ -164,7 +182,8 @@ void block_deadlock(Worker *worker) {
 static void runtime_fail(SimContext *c, int code, const char *text) {
     char at[300];
     Worker *worker = worker_of(c);
-    place_describe(worker->job->kernel->module, (uintptr_t)__builtin_return_address(0) - 1, at, sizeof at);
+    place_describe(worker->job->kernel->module, (uintptr_t)__builtin_return_address(0) - 1, at,
+                   sizeof at);
     block_fail(worker, code, "%s%s", text, at);
 }
 
@@ -186,13 +205,14 @@ const SimRuntime sim_runtime = {
     .space = runtime_space,
 };
 
-/* ---- blocks -------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void block_begin(Worker *worker, unsigned long long number) {
     SimContext *c = &worker->c;
     const SimLaunch *launch = worker->job->launch;
     const unsigned long long rest = number / launch->grid.x;
-    c->block = (SimTriple){(unsigned)(number % launch->grid.x), (unsigned)(rest % launch->grid.y), (unsigned)(rest / launch->grid.y)};
+    c->block = (SimTriple){(unsigned)(number % launch->grid.x), (unsigned)(rest % launch->grid.y),
+                           (unsigned)(rest / launch->grid.y)};
     c->thread = c->cursor = (SimTriple){0, 0, 0};
     c->linear = c->next = 0;
     c->alive = c->threads;
@@ -201,10 +221,12 @@ static void block_begin(Worker *worker, unsigned long long number) {
     worker->reduction_kind = -1;
     worker->failed = 0;
     warp_begin(worker);
-    if (SIM_UNLIKELY(worker->check != NULL)) check_block(worker);
+    if (SIM_UNLIKELY(worker->check != NULL))
+        check_block(worker);
 }
 
-/* The threads of a kernel that runs in loops, one by one: what `threads` of sim_launch.h does for others. */
+/* The threads of a kernel that runs in loops, one by one: what `threads` of sim_launch.h does for
+ * others. */
 static void threads_singly(SimContext *c, const SimEntry *entry) {
     for (; c->next < c->threads; c->alive--) {
         c->thread = c->cursor;
@@ -225,9 +247,12 @@ void block_main(Worker *worker) {
     SimContext *c = &worker->c;
     const SimEntry *entry = worker->job->kernel->entry;
     if (SIM_LIKELY(worker->where == WHERE_THREADS)) {
-        if (entry->threads != NULL) entry->threads(c);
-        else threads_singly(c, entry);
-        if (SIM_UNLIKELY(worker->check != NULL)) check_event(worker);
+        if (entry->threads != NULL)
+            entry->threads(c);
+        else
+            threads_singly(c, entry);
+        if (SIM_UNLIKELY(worker->check != NULL))
+            check_event(worker);
     } else {
         entry->blocks(c, worker->first, worker->count);
         c->alive = 0;
@@ -239,11 +264,13 @@ bool block_run(Worker *worker, unsigned long long number) {
     worker->where = WHERE_THREADS;
     fiber_run(worker);
     worker->where = WHERE_OUTSIDE;
-    if (SIM_UNLIKELY(worker->failed)) diag_explain(worker);
+    if (SIM_UNLIKELY(worker->failed))
+        diag_explain(worker);
     return !worker->failed;
 }
 
-/* Blocks of a kernel that never waits, as plain loops. After a fault the failed block runs again thread by thread, to learn whose it was. */
+/* Blocks of a kernel that never waits, as plain loops. After a fault the failed block runs again
+ * thread by thread, to learn whose it was. */
 bool blocks_run(Worker *worker, unsigned long long first, unsigned long long count) {
     worker->failed = 0;
     worker->first = first;
@@ -252,15 +279,19 @@ bool blocks_run(Worker *worker, unsigned long long first, unsigned long long cou
     fiber_run(worker);
     worker->where = WHERE_OUTSIDE;
     if (SIM_LIKELY(!worker->failed)) {
-        if (SIM_UNLIKELY(worker->held.used > 0)) runtime_held(worker, true);
+        if (SIM_UNLIKELY(worker->held.used > 0))
+            runtime_held(worker, true);
         return true;
     }
     const unsigned long long number =
-        worker->c.block.x + (unsigned long long)worker->job->launch->grid.x *
-                                (worker->c.block.y + (unsigned long long)worker->job->launch->grid.y * worker->c.block.z);
+        worker->c.block.x +
+        (unsigned long long)worker->job->launch->grid.x *
+            (worker->c.block.y +
+             (unsigned long long)worker->job->launch->grid.y * worker->c.block.z);
     const SimTriple block = worker->c.block, held = worker->held.block;
     const bool again = worker->fault.signal != SIM_FAULT_TIMEOUT;
-    runtime_held(worker, !again || block.x != held.x || block.y != held.y || block.z != held.z); /* the block that failed prints again */
+    runtime_held(worker, !again || block.x != held.x || block.y != held.y ||
+                             block.z != held.z); /* the block that failed prints again */
     if (!again || block_run(worker, number)) {
         worker->failed = 1;
         worker->c.linear = SIM_MAX_THREADS; /* unknown */

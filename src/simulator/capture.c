@@ -1,7 +1,8 @@
 /* capture.c - recording what is submitted to streams as a graph, instead of running it.
  *
- * A capture begins on one stream and spreads to others that wait for an event recorded in it. Its state is under the lock of the context,
- * to which all its streams belong; whether it was spoilt may be set from anywhere. */
+ * A capture begins on one stream and spreads to others that wait for an event recorded in it. Its
+ * state is under the lock of the context, to which all its streams belong; whether it was spoilt
+ * may be set from anywhere. */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -14,19 +15,19 @@ struct SimCapture {
     _Atomic int references;
     CUstreamCaptureMode mode;
     uint64_t thread;
-    SimContext *context;       /* of its streams; only compared, as places in a capture may outlive it */
-    SimStream *origin;         /* not counted: among streams, as long as it runs */
-    SimStream **streams;       /* counted */
+    SimContext *context; /* of its streams; only compared, as places in a capture may outlive it */
+    SimStream *origin;   /* not counted: among streams, as long as it runs */
+    SimStream **streams; /* counted */
     size_t n_streams;
-    SimGraph *graph;           /* counted */
+    SimGraph *graph; /* counted */
     bool ended;
     _Atomic bool spoilt;
-    struct SimCapture *next;   /* of those that run, under running_lock */
+    struct SimCapture *next; /* of those that run, under running_lock */
 };
 
 struct SimCaptured {
     _Atomic int references;
-    SimCapture *capture;       /* counted */
+    SimCapture *capture; /* counted */
     SimNodes nodes;
 };
 
@@ -61,7 +62,7 @@ static CUresult invalidated(void) {
     return sim_fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "an earlier call spoilt the capture");
 }
 
-/* ---- what captures forbid ----------------------------------------------------------------------------------------- */
+/* ---- what captures forbid -------------------------------------------------------------------- */
 
 CUresult sim_capture_forbid(SimContext *context, const char *what) {
     (void)context; /* captures in other contexts count as well */
@@ -72,13 +73,16 @@ CUresult sim_capture_forbid(SimContext *context, const char *what) {
     uint64_t thread = sim_this_thread();
     pthread_mutex_lock(&running_lock);
     for (SimCapture *capture = running; capture != NULL; capture = capture->next) {
-        if ((capture->thread == thread && capture->mode != MODE_RELAXED) || (thread_mode == MODE_GLOBAL && capture->mode == MODE_GLOBAL)) {
+        if ((capture->thread == thread && capture->mode != MODE_RELAXED) ||
+            (thread_mode == MODE_GLOBAL && capture->mode == MODE_GLOBAL)) {
             atomic_store(&capture->spoilt, true);
             forbidden = true;
         }
     }
     pthread_mutex_unlock(&running_lock);
-    return forbidden ? sim_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "%s, while a stream is being captured", what) : CUDA_SUCCESS;
+    return forbidden ? sim_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                                "%s, while a stream is being captured", what)
+                     : CUDA_SUCCESS;
 }
 
 CUresult sim_capture_forbid_stream(SimStream *stream, const char *what) {
@@ -103,9 +107,12 @@ CUresult sim_capture_forbid_stream(SimStream *stream, const char *what) {
     }
     pthread_mutex_unlock(&context->lock);
     if (captured) {
-        return sim_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "%s: the stream is being captured", what);
+        return sim_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "%s: the stream is being captured",
+                        what);
     }
-    return implicit ? sim_fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "%s would wait for a stream that is being captured", what) : CUDA_SUCCESS;
+    return implicit ? sim_fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                               "%s would wait for a stream that is being captured", what)
+                    : CUDA_SUCCESS;
 }
 
 CUresult sim_capture_spoil(SimStream *stream, CUresult status, const char *text) {
@@ -118,13 +125,14 @@ CUresult sim_capture_spoil(SimStream *stream, CUresult status, const char *text)
     return sim_fail(status, "%s", text);
 }
 
-/* ---- recording ---------------------------------------------------------------------------------------------------- */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 CUresult sim_capture_work(SimStream *stream, SimWork *work) {
     CUresult status;
     pthread_mutex_lock(&stream->object.context->lock);
     SimCapture *capture = atomic_load(&stream->capture);
-    /* Graphs have no such work: the call looked whether the stream is captured just before another thread began to do so. */
+    /* Graphs have no such work: the call looked whether the stream is captured just before another
+     * thread began to do so. */
     bool late = work->kind == WORK_RECORD || work->kind == WORK_FREE || work->kind == WORK_CALLBACK;
     if (capture != NULL && late) {
         atomic_store(&capture->spoilt, true);
@@ -160,7 +168,8 @@ CUresult sim_capture_record(SimStream *stream, SimCaptured **out) {
     }
     SimCaptured *made = calloc(1, sizeof(*made));
     if (made == NULL) {
-        return sim_capture_spoil(stream, CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
+        return sim_capture_spoil(stream, CUDA_ERROR_OUT_OF_MEMORY,
+                                 "the machine has no memory left");
     }
     atomic_store(&made->references, 1);
     pthread_mutex_lock(&stream->object.context->lock);
@@ -202,16 +211,20 @@ CUresult sim_capture_join(SimStream *stream, SimCaptured *captured) {
     pthread_mutex_lock(&context->lock);
     SimCapture *own = atomic_load(&stream->capture);
     if (capture->context != context || capture->ended) {
-        status = sim_fail(CUDA_ERROR_CAPTURED_EVENT, "the event was recorded in a capture that is over, or in another context's");
+        status =
+            sim_fail(CUDA_ERROR_CAPTURED_EVENT,
+                     "the event was recorded in a capture that is over, or in another context's");
     } else if (atomic_load(&capture->spoilt)) {
         status = invalidated();
     } else if (own != NULL && own != capture) {
         atomic_store(&own->spoilt, true);
         atomic_store(&capture->spoilt, true);
-        status = sim_fail(CUDA_ERROR_STREAM_CAPTURE_MERGE, "the event and the stream belong to different captures");
+        status = sim_fail(CUDA_ERROR_STREAM_CAPTURE_MERGE,
+                          "the event and the stream belong to different captures");
     } else if (stream == context->legacy) {
         atomic_store(&capture->spoilt, true);
-        status = sim_fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "the default stream cannot take part in a capture");
+        status = sim_fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                          "the default stream cannot take part in a capture");
     } else {
         status = own == NULL ? take_part(capture, stream) : CUDA_SUCCESS;
         if (status == CUDA_SUCCESS) {
@@ -222,7 +235,7 @@ CUresult sim_capture_join(SimStream *stream, SimCaptured *captured) {
     return status;
 }
 
-/* ---- begin and end ------------------------------------------------------------------------------------------------ */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
 CUresult cuStreamBeginCapture(CUstream hStream, CUstreamCaptureMode mode) {
     SIM_CALL(cuStreamBeginCapture);
@@ -235,7 +248,8 @@ CUresult cuStreamBeginCapture(CUstream hStream, CUstreamCaptureMode mode) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no stream_capture_mode", mode);
     }
     if (hStream == NULL || hStream == CU_STREAM_LEGACY) {
-        return sim_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the default stream cannot be captured; make a stream");
+        return sim_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                        "the default stream cannot be captured; make a stream");
     }
     SimCapture *capture = calloc(1, sizeof(*capture));
     if (capture == NULL) {
@@ -253,8 +267,9 @@ CUresult cuStreamBeginCapture(CUstream hStream, CUstreamCaptureMode mode) {
     }
     SimContext *owner = stream->object.context;
     pthread_mutex_lock(&owner->lock);
-    status = atomic_load(&stream->capture) != NULL ? sim_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is being captured already")
-                                                   : take_part(capture, stream);
+    status = atomic_load(&stream->capture) != NULL
+                 ? sim_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is being captured already")
+                 : take_part(capture, stream);
     if (status == CUDA_SUCCESS) {
         pthread_mutex_lock(&running_lock);
         capture->next = running;
@@ -298,7 +313,8 @@ static bool is_joined(const SimCapture *capture) {
     return joined;
 }
 
-/* Under the lock of the context: the streams run as usual again. Their references are the caller's to give back, outside of the lock. */
+/* Under the lock of the context: the streams run as usual again. Their references are the caller's
+ * to give back, outside of the lock. */
 static void end(SimCapture *capture) {
     capture->ended = true;
     for (size_t i = 0; i < capture->n_streams; i++) {
@@ -366,9 +382,11 @@ CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph) {
     if (capture == NULL) {
         status = sim_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
     } else if (capture->origin != stream) {
-        status = sim_fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "the capture was begun on another stream");
+        status = sim_fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
+                          "the capture was begun on another stream");
     } else if (capture->mode != MODE_RELAXED && capture->thread != sim_this_thread()) {
-        status = sim_fail(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "the capture was begun in another thread");
+        status = sim_fail(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
+                          "the capture was begun in another thread");
     }
     if (status != CUDA_SUCCESS) {
         pthread_mutex_unlock(&owner->lock);
@@ -377,7 +395,9 @@ CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph) {
     if (atomic_load(&capture->spoilt)) {
         status = invalidated();
     } else if (!is_joined(capture)) {
-        status = sim_fail(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "a stream that took part was not waited for by the one where the capture began");
+        status = sim_fail(
+            CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+            "a stream that took part was not waited for by the one where the capture began");
     }
     atomic_fetch_add(&capture->references, 1);
     end(capture);
@@ -401,7 +421,9 @@ CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureSta
     SIM_TRY(sim_stream_take(context, hStream, &stream));
     pthread_mutex_lock(&stream->object.context->lock);
     SimCapture *capture = atomic_load(&stream->capture);
-    *captureStatus = capture == NULL ? STATUS_NONE : atomic_load(&capture->spoilt) ? STATUS_INVALIDATED : STATUS_ACTIVE;
+    *captureStatus = capture == NULL                 ? STATUS_NONE
+                     : atomic_load(&capture->spoilt) ? STATUS_INVALIDATED
+                                                     : STATUS_ACTIVE;
     pthread_mutex_unlock(&stream->object.context->lock);
     return CUDA_SUCCESS;
 }

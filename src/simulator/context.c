@@ -1,4 +1,5 @@
-/* context.c - contexts: what each thread's calls refer to, what owns objects and memory, and what breaks when a kernel fails. */
+/* context.c - contexts: what each thread's calls refer to, what owns objects and memory, and what
+ * breaks when a kernel fails. */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -13,14 +14,16 @@ static unsigned long long last_id;
 static _Thread_local CUcontext stack[MAX_DEPTH];
 static _Thread_local int depth;
 
-/* ---- finding it --------------------------------------------------------------------------------------------------- */
+/* ---- finding it ------------------------------------------------------------------------------ */
 
 CUresult sim_context_take(CUcontext handle, SimContext **out) {
     *out = handle != NULL ? sim_object_take((uintptr_t)handle, SIM_CONTEXT) : NULL;
     if (*out != NULL) {
         return CUDA_SUCCESS;
     }
-    return sim_fail(CUDA_ERROR_INVALID_CONTEXT, handle == NULL ? "the context is NULL" : "%p is no context, or no longer one", (void *)handle);
+    return sim_fail(CUDA_ERROR_INVALID_CONTEXT,
+                    handle == NULL ? "the context is NULL" : "%p is no context, or no longer one",
+                    (void *)handle);
 }
 
 CUresult sim_context_current_any(SimContext **out) {
@@ -30,7 +33,8 @@ CUresult sim_context_current_any(SimContext **out) {
     }
     *out = sim_object_take((uintptr_t)stack[depth - 1], SIM_CONTEXT);
     if (*out == NULL) {
-        return sim_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "this thread's current context was destroyed");
+        return sim_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                        "this thread's current context was destroyed");
     }
     return CUDA_SUCCESS;
 }
@@ -43,7 +47,7 @@ CUresult sim_context_current(SimContext **out) {
     return CUDA_SUCCESS;
 }
 
-/* ---- failures ----------------------------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 void sim_context_fail(SimContext *context, const SimError *error) {
     pthread_mutex_lock(&context->lock);
@@ -64,15 +68,18 @@ CUresult sim_context_settle(SimContext *context) {
     return sim_fail_with(&context->error);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------------ */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
-/* A stream with something to do, with a reference; NULL if there is none. only_blocking: of those that the default stream waits for. */
+/* A stream with something to do, with a reference; NULL if there is none. only_blocking: of those
+ * that the default stream waits for. */
 static SimStream *busy_stream(SimContext *context, bool only_blocking) {
     SimStream *busy = NULL;
     pthread_mutex_lock(&context->lock);
-    for (SimStream *stream = context->streams; stream != NULL && busy == NULL; stream = stream->next) {
+    for (SimStream *stream = context->streams; stream != NULL && busy == NULL;
+         stream = stream->next) {
         bool counts = stream->blocking || stream == context->legacy || !only_blocking;
-        if (counts && !sim_stream_done(stream, atomic_load(&stream->submitted)) && sim_object_try_keep(stream)) {
+        if (counts && !sim_stream_done(stream, atomic_load(&stream->submitted)) &&
+            sim_object_try_keep(stream)) {
             busy = stream;
         }
     }
@@ -121,8 +128,10 @@ static SimStream *held_back(void) {
     pthread_mutex_lock(&all_lock);
     for (SimContext *context = all; context != NULL && found == NULL; context = context->next) {
         pthread_mutex_lock(&context->lock);
-        for (SimStream *stream = context->streams; stream != NULL && found == NULL; stream = stream->next) {
-            if (atomic_load(&stream->allowed) < atomic_load(&stream->submitted) && sim_object_try_keep(stream)) {
+        for (SimStream *stream = context->streams; stream != NULL && found == NULL;
+             stream = stream->next) {
+            if (atomic_load(&stream->allowed) < atomic_load(&stream->submitted) &&
+                sim_object_try_keep(stream)) {
                 found = stream;
             }
         }
@@ -141,7 +150,7 @@ void sim_contexts_kick(void) {
     }
 }
 
-/* ---- making and ending -------------------------------------------------------------------------------------------- */
+/* ---- making and ending ----------------------------------------------------------------------- */
 
 static void context_free(void *op) {
     SimContext *self = op;
@@ -169,7 +178,7 @@ CUresult sim_context_new(CUdevice device, unsigned flags, bool primary, SimConte
     self->primary = primary;
     self->api_version = 3020; /* what contexts of cuCtxCreate_v2 answer */
     self->limits[0] = sim_stack_size();
-    self->limits[1] = 1024 * 1024;            /* printf */
+    self->limits[1] = 1024 * 1024; /* printf */
     self->limits[2] = sim_heap_size();
     self->limits[3] = 2;
     self->limits[4] = 2048;
@@ -249,7 +258,8 @@ CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no context flags", flags);
     }
     if (depth == MAX_DEPTH) {
-        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "this thread's stack of contexts is full (%d)", MAX_DEPTH);
+        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "this thread's stack of contexts is full (%d)",
+                        MAX_DEPTH);
     }
     SIM_TRY(sim_context_new(dev, flags, false, &context));
     stack[depth++] = *pctx = sim_context_handle(context);
@@ -274,7 +284,8 @@ CUresult cuCtxPushCurrent(CUcontext ctx) {
     HELD SimContext *context = NULL;
     SIM_TRY(sim_context_take(ctx, &context));
     if (depth == MAX_DEPTH) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "this thread's stack of contexts is full (%d)", MAX_DEPTH);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "this thread's stack of contexts is full (%d)",
+                        MAX_DEPTH);
     }
     stack[depth++] = ctx;
     return CUDA_SUCCESS;

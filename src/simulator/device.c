@@ -13,7 +13,7 @@ CUresult sim_device_check(CUdevice device) {
     return CUDA_SUCCESS;
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static char processor[128] = "";
 static pthread_once_t processor_once = PTHREAD_ONCE_INIT;
@@ -113,49 +113,127 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId) {
     if (!((sscanf(pciBusId, "%4x:%2x:%2x.%1x%c", &domain, &bus, &device, &function, &rest) == 4) ||
           (domain = 0, sscanf(pciBusId, "%2x:%2x.%1x%c", &bus, &device, &function, &rest) == 3) ||
           (function = 0, sscanf(pciBusId, "%4x:%2x:%2x%c", &domain, &bus, &device, &rest) == 3))) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "\"%.40s\" is no address like 0000:01:00.0", pciBusId);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "\"%.40s\" is no address like 0000:01:00.0",
+                        pciBusId);
     }
-    if (domain != 0 || device != 0 || function != 0 || bus == 0 || bus > (unsigned)sim_device_count()) {
+    if (domain != 0 || device != 0 || function != 0 || bus == 0 ||
+        bus > (unsigned)sim_device_count()) {
         return sim_fail(CUDA_ERROR_INVALID_DEVICE, "no device at %.40s", pciBusId);
     }
     *dev = (CUdevice)bus - 1;
     return CUDA_SUCCESS;
 }
 
-/* ---- attributes --------------------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 typedef struct {
     CUdevice_attribute attribute;
     int value;
 } Row;
 
-/* What a GPU of compute capability 9.0 answers where programs compute with it; no where the simulator lacks a feature. Attributes that
- * are not here, up to LAST, are 0. */
+/* What a GPU of compute capability 9.0 answers where programs compute with it; no where the
+ * simulator lacks a feature. Attributes that are not here, up to LAST, are 0. */
 #define LAST 147
 static const Row rows[] = {
-    {1, 1024}, {2, 1024}, {3, 1024}, {4, 64},                          /* threads of a block, in all and by axis */
-    {5, 2147483647}, {6, 65535}, {7, 65535},                           /* blocks by axis */
-    {8, SIM_SHARED_DEFAULT}, {9, 65536}, {10, 32}, {11, 2147483647},   /* shared, constant [bytes], warp, pitch [bytes] */
-    {12, 65536}, {14, SIM_TEXTURE_ALIGNMENT}, {15, 1},                 /* registers, texture alignment, copies overlap */
-    {17, 0}, {18, 1}, {19, 1}, {20, 0},                                /* timeout, integrated, maps host memory, compute mode */
-    {21, 131072}, {22, 131072}, {23, 65536}, {24, 16384}, {25, 16384}, {26, 16384}, {27, 32768}, {28, 32768}, {29, 2048}, /* textures */
-    {30, SIM_TEXTURE_ALIGNMENT}, {31, 1}, {32, 0}, {34, 0}, {35, 0},   /* surfaces, kernels at once, ECC, PCI device, TCC */
-    {37, 64}, {39, SIM_THREADS_MULTIPROCESSOR}, {40, 2}, {41, 1},      /* bus width [bits], threads, copy engines, unified addresses */
-    {42, 32768}, {43, 2048}, {44, 1}, {45, 32768}, {46, 32768}, {47, 8192}, {48, 8192}, {49, 32768}, {50, 0},
-    {51, 32}, {52, 32768}, {53, 32768}, {54, 2046},
-    {55, 32768}, {56, 131072}, {57, 65536}, {58, 16384}, {59, 16384}, {60, 16384}, {61, 32768}, {62, 2048}, {63, 32768}, {64, 32768},
-    {65, 2048}, {66, 32768}, {67, 32768}, {68, 2046}, {69, 268435456}, {70, 131072}, {71, 65000}, {72, 2097120}, {73, 32768}, {74, 32768},
-    {77, 32768}, {78, 1}, {79, 1}, {80, 1},                            /* stream priorities, L1 for global and local memory */
-    {81, SIM_SHARED_MULTIPROCESSOR}, {82, 65536}, {83, 1},             /* of a multiprocessor: shared [bytes], registers; managed memory */
-    {86, 1}, {87, 2}, {88, 0}, {89, 1}, {90, 1}, {91, 1},              /* atomics with the host, float:double, pageable, managed, ... */
-    {95, 1}, {96, 0}, {97, SIM_SHARED_OPTIN}, {99, 1}, {101, 1},       /* cooperative launch, shared on request, host_register */
-    {106, SIM_BLOCKS_MULTIPROCESSOR}, {111, 1024}, {113, 1}, {115, 1}, /* blocks, reserved shared memory, read-only, pools */
-    {129, 1}, {134, -1},
+    {1, 1024},
+    {2, 1024},
+    {3, 1024},
+    {4, 64}, /* threads of a block, in all and by axis */
+    {5, 2147483647},
+    {6, 65535},
+    {7, 65535}, /* blocks by axis */
+    {8, SIM_SHARED_DEFAULT},
+    {9, 65536},
+    {10, 32},
+    {11, 2147483647}, /* shared, constant [bytes], warp, pitch [bytes] */
+    {12, 65536},
+    {14, SIM_TEXTURE_ALIGNMENT},
+    {15, 1}, /* registers, texture alignment, copies overlap */
+    {17, 0},
+    {18, 1},
+    {19, 1},
+    {20, 0}, /* timeout, integrated, maps host memory, compute mode */
+    {21, 131072},
+    {22, 131072},
+    {23, 65536},
+    {24, 16384},
+    {25, 16384},
+    {26, 16384},
+    {27, 32768},
+    {28, 32768},
+    {29, 2048}, /* textures */
+    {30, SIM_TEXTURE_ALIGNMENT},
+    {31, 1},
+    {32, 0},
+    {34, 0},
+    {35, 0}, /* surfaces, kernels at once, ECC, PCI device, TCC */
+    {37, 64},
+    {39, SIM_THREADS_MULTIPROCESSOR},
+    {40, 2},
+    {41, 1}, /* bus width [bits], threads, copy engines, unified addresses */
+    {42, 32768},
+    {43, 2048},
+    {44, 1},
+    {45, 32768},
+    {46, 32768},
+    {47, 8192},
+    {48, 8192},
+    {49, 32768},
+    {50, 0},
+    {51, 32},
+    {52, 32768},
+    {53, 32768},
+    {54, 2046},
+    {55, 32768},
+    {56, 131072},
+    {57, 65536},
+    {58, 16384},
+    {59, 16384},
+    {60, 16384},
+    {61, 32768},
+    {62, 2048},
+    {63, 32768},
+    {64, 32768},
+    {65, 2048},
+    {66, 32768},
+    {67, 32768},
+    {68, 2046},
+    {69, 268435456},
+    {70, 131072},
+    {71, 65000},
+    {72, 2097120},
+    {73, 32768},
+    {74, 32768},
+    {77, 32768},
+    {78, 1},
+    {79, 1},
+    {80, 1}, /* stream priorities, L1 for global and local memory */
+    {81, SIM_SHARED_MULTIPROCESSOR},
+    {82, 65536},
+    {83, 1}, /* of a multiprocessor: shared [bytes], registers; managed memory */
+    {86, 1},
+    {87, 2},
+    {88, 0},
+    {89, 1},
+    {90, 1},
+    {91, 1}, /* atomics with the host, float:double, pageable, managed, ... */
+    {95, 1},
+    {96, 0},
+    {97, SIM_SHARED_OPTIN},
+    {99, 1},
+    {101, 1}, /* cooperative launch, shared on request, host_register */
+    {106, SIM_BLOCKS_MULTIPROCESSOR},
+    {111, 1024},
+    {113, 1},
+    {115, 1}, /* blocks, reserved shared memory, read-only, pools */
+    {129, 1},
+    {134, -1},
 };
 
 int sim_device_attribute(CUdevice device, CUdevice_attribute attribute) {
     switch (attribute) {
-    case 13: case 36: { /* clock rates [kHz]: a timer in ns is what kernels get */
+    case 13:
+    case 36: { /* clock rates [kHz]: a timer in ns is what kernels get */
         return 1000000;
     }
     case 16: /* multiprocessors: each worker runs a block at a time */
@@ -194,7 +272,7 @@ CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev) 
     return CUDA_SUCCESS;
 }
 
-/* ---- two devices -------------------------------------------------------------------------------------------------- */
+/* ---- two devices ----------------------------------------------------------------------------- */
 
 CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev) {
     SIM_CALL(cuDeviceCanAccessPeer);
@@ -205,7 +283,8 @@ CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDe
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice) {
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice,
+                                 CUdevice dstDevice) {
     SIM_CALL(cuDeviceGetP2PAttribute);
     SIM_NOT_NULL(value);
     SIM_TRY(sim_device_check(srcDevice));
@@ -216,6 +295,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdev
     if (attrib < 1 || attrib > 5) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no p2p_attribute", attrib);
     }
-    *value = attrib >= 2 && attrib <= 4; /* access, native atomics, arrays; the rank is 0, the best */
+    *value = attrib >= 2 &&
+             attrib <= 4; /* access, native atomics, arrays; the rank is 0, the best */
     return CUDA_SUCCESS;
 }

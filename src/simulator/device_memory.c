@@ -26,7 +26,8 @@ CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize) {
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes) {
+CUresult cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
+                         unsigned int ElementSizeBytes) {
     SIM_CALL(cuMemAllocPitch);
     HELD SimContext *context = NULL;
     uintptr_t base;
@@ -36,14 +37,18 @@ CUresult cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_capture_forbid(context, "cuMemAllocPitch"));
     if (WidthInBytes == 0 || Height == 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "a pitched allocation of %zu bytes by %zu rows", WidthInBytes, Height);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "a pitched allocation of %zu bytes by %zu rows",
+                        WidthInBytes, Height);
     }
     if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "ElementSizeBytes is %u, not 4, 8 or 16", ElementSizeBytes);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "ElementSizeBytes is %u, not 4, 8 or 16",
+                        ElementSizeBytes);
     }
     if (__builtin_add_overflow(WidthInBytes, (size_t)SIM_PITCH_ALIGNMENT - 1, &pitch) ||
         __builtin_mul_overflow(pitch / SIM_PITCH_ALIGNMENT * SIM_PITCH_ALIGNMENT, Height, &size)) {
-        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes by %zu rows are more than there are addresses", WidthInBytes, Height);
+        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                        "%zu bytes by %zu rows are more than there are addresses", WidthInBytes,
+                        Height);
     }
     SIM_TRY(sim_memory_alloc(sim_context_handle(context), size, SIM_DEVICE, 0, &base));
     *dptr = base;
@@ -66,7 +71,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
     return CUDA_SUCCESS;
 }
 
-/* Waits for the work of the context that owns it, as a GPU's driver does: nothing that is queued loses its memory. */
+/* Waits for the work of the context that owns it, as a GPU's driver does: nothing that is queued
+ * loses its memory. */
 CUresult cuMemFree(CUdeviceptr dptr) {
     SIM_CALL(cuMemFree);
     HELD SimContext *context = NULL;
@@ -111,7 +117,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dpt
     return CUDA_SUCCESS;
 }
 
-/* ---- managed memory: hints, which change nothing here ------------------------------------------------------------- */
+/* ---- managed memory: hints, which change nothing here ---------------------------------------- */
 
 static CUresult check_location(CUdevice device) {
     return device == CU_DEVICE_CPU ? CUDA_SUCCESS : sim_device_check(device);
@@ -143,7 +149,8 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUde
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
+CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+                            CUstream hStream) {
     SIM_CALL(cuMemPrefetchAsync);
     HELD SimContext *context = NULL;
     HELD SimStream *stream = NULL;

@@ -1,4 +1,5 @@
-/* error.c - what a failed call says: a text for each thread beside the code, and the names of the codes. */
+/* error.c - what a failed call says: a text for each thread beside the code, and the names of the
+ * codes. */
 #include "driver.h"
 
 #include <stdarg.h>
@@ -79,7 +80,9 @@ static void spell(void) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *name = &rows[i].name[i == 0 ? 0 : strlen("CUDA_ERROR_")];
         for (size_t c = 0; name[c] != '\0' && c < sizeof(spelled[i]) - 1; c++) {
-            spelled[i][c] = (char)(name[c] == '_' ? ' ' : name[c] >= 'A' && name[c] <= 'Z' ? name[c] + 32 : name[c]);
+            spelled[i][c] = (char)(name[c] == '_'                     ? ' '
+                                   : name[c] >= 'A' && name[c] <= 'Z' ? name[c] + 32
+                                                                      : name[c]);
         }
     }
 }

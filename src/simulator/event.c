@@ -7,8 +7,8 @@ typedef struct {
     SimObject object;
     unsigned flags;
     pthread_mutex_t lock;
-    SimMark *mark;          /* the latest recording, counted; NULL: never recorded */
-    SimCaptured *captured;  /* where in a capture it was recorded last, counted, instead of mark */
+    SimMark *mark;         /* the latest recording, counted; NULL: never recorded */
+    SimCaptured *captured; /* where in a capture it was recorded last, counted, instead of mark */
 } SimEvent;
 
 void sim_mark_drop(SimMark *mark) {
@@ -29,7 +29,8 @@ static void event_free(void *op) {
 static CUresult take_event(CUevent handle, SimEvent **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_EVENT);
     if (*out == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no event, or no longer one", (void *)handle);
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no event, or no longer one",
+                        (void *)handle);
     }
     SimContext *context = (*out)->object.context;
     if (atomic_load(&context->sticky) != CUDA_SUCCESS) {
@@ -65,8 +66,11 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags) {
     SIM_CALL(cuEventCreate);
     HELD SimContext *context = NULL;
     SIM_NOT_NULL(phEvent);
-    if ((Flags & ~7u) != 0 || ((Flags & CU_EVENT_INTERPROCESS) != 0 && (Flags & CU_EVENT_DISABLE_TIMING) == 0)) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no event flags, or INTERPROCESS without DISABLE_TIMING", Flags);
+    if ((Flags & ~7u) != 0 ||
+        ((Flags & CU_EVENT_INTERPROCESS) != 0 && (Flags & CU_EVENT_DISABLE_TIMING) == 0)) {
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "flags %#x are no event flags, or INTERPROCESS without DISABLE_TIMING",
+                        Flags);
     }
     SIM_TRY(sim_context_current(&context));
     SimEvent *event = calloc(1, sizeof(*event));
@@ -90,7 +94,8 @@ CUresult cuEventDestroy(CUevent hEvent) {
     SIM_CALL(cuEventDestroy);
     HELD SimEvent *event = sim_object_take((uintptr_t)hEvent, SIM_EVENT);
     if (event == NULL || !sim_object_close(event)) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no event, or no longer one", (void *)hEvent);
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no event, or no longer one",
+                        (void *)hEvent);
     }
     return CUDA_SUCCESS;
 }
@@ -104,7 +109,8 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
     SIM_TRY(take_event(hEvent, &event));
     SIM_TRY(sim_stream_take(context, hStream, &stream));
     if (event->object.context != stream->object.context) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "the event and the stream belong to different contexts");
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE,
+                        "the event and the stream belong to different contexts");
     }
     SimCaptured *captured = NULL;
     SIM_TRY(sim_capture_record(stream, &captured));
@@ -118,7 +124,8 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
     }
     atomic_store(&mark->references, 2); /* the event's and the work's */
     mark->stream = sim_object_keep(stream);
-    CUresult status = sim_stream_submit(stream, &(SimWork){.kind = WORK_RECORD, .mark = mark}, &mark->sequence);
+    CUresult status =
+        sim_stream_submit(stream, &(SimWork){.kind = WORK_RECORD, .mark = mark}, &mark->sequence);
     if (status != CUDA_SUCCESS) {
         sim_mark_drop(mark);
         return status;
@@ -132,7 +139,8 @@ static CUresult forbid_captured(SimCaptured *captured, const char *what) {
         return CUDA_SUCCESS;
     }
     sim_captured_drop(captured);
-    return sim_fail(CUDA_ERROR_CAPTURED_EVENT, "%s: the event was recorded in a stream that is being captured", what);
+    return sim_fail(CUDA_ERROR_CAPTURED_EVENT,
+                    "%s: the event was recorded in a stream that is being captured", what);
 }
 
 CUresult cuEventQuery(CUevent hEvent) {
@@ -217,7 +225,8 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
     SimMark *mark;
     SimCaptured *captured;
     if ((Flags & ~1u) != 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no flags of cuStreamWaitEvent", Flags);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no flags of cuStreamWaitEvent",
+                        Flags);
     }
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_stream_take(context, hStream, &stream));
@@ -232,7 +241,8 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
         sim_mark_drop(mark);
         return mark == NULL ? CUDA_SUCCESS
                             : sim_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
-                                                "a captured stream cannot wait for an event that was recorded outside of the capture");
+                                                "a captured stream cannot wait for an event that "
+                                                "was recorded outside of the capture");
     }
     if (mark == NULL || sim_stream_done(mark->stream, mark->sequence)) {
         sim_mark_drop(mark);

@@ -36,13 +36,15 @@ static CUresult function_new(SimDriverModule *module, SimKernel *kernel, SimFunc
     return CUDA_SUCCESS;
 }
 
-/* A kernel has the same handle each time. The module holds a reference to each of its functions until it is unloaded, they one to it. */
+/* A kernel has the same handle each time. The module holds a reference to each of its functions
+ * until it is unloaded, they one to it. */
 CUresult sim_function_of(SimDriverModule *module, SimKernel *kernel, SimFunction **out) {
     SimContext *context = module->object.context;
     SimFunction *fresh = NULL;
     for (int attempt = 0; attempt < 2; attempt++) {
         pthread_mutex_lock(&context->lock);
-        for (SimFunction *function = module->functions; function != NULL; function = function->next) {
+        for (SimFunction *function = module->functions; function != NULL;
+             function = function->next) {
             if (function->kernel == kernel) {
                 *out = sim_object_keep(function);
                 pthread_mutex_unlock(&context->lock);
@@ -71,10 +73,13 @@ CUresult sim_function_of(SimDriverModule *module, SimKernel *kernel, SimFunction
 CUresult sim_function_take(SimContext *context, CUfunction handle, SimFunction **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_FUNCTION);
     if (*out == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no function, or its module was unloaded", (void *)handle);
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no function, or its module was unloaded",
+                        (void *)handle);
     }
     if (context != NULL && (*out)->object.context != context) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%s belongs to another context than the current one", sim_kernel_name((*out)->kernel));
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE,
+                        "%s belongs to another context than the current one",
+                        sim_kernel_name((*out)->kernel));
     }
     return CUDA_SUCCESS;
 }
@@ -104,7 +109,9 @@ CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
     HELD SimFunction *function = NULL;
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_function_take(NULL, hfunc, &function));
-    return config < 0 || config > 3 ? sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no func_cache", config) : CUDA_SUCCESS;
+    return config < 0 || config > 3
+               ? sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no func_cache", config)
+               : CUDA_SUCCESS;
 }
 
 CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
@@ -113,7 +120,9 @@ CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
     HELD SimFunction *function = NULL;
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_function_take(NULL, hfunc, &function));
-    return config < 0 || config > 2 ? sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no shared_config", config) : CUDA_SUCCESS;
+    return config < 0 || config > 2
+               ? sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no shared_config", config)
+               : CUDA_SUCCESS;
 }
 
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc) {
@@ -139,7 +148,8 @@ CUresult cuFuncGetName(const char **name, CUfunction hfunc) {
 }
 
 /* INVALID_VALUE past the last one is how callers count. */
-CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize) {
+CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
+                            size_t *paramSize) {
     SIM_CALL(cuFuncGetParamInfo);
     HELD SimContext *context = NULL;
     HELD SimFunction *function = NULL;
@@ -147,8 +157,8 @@ CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOff
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_function_take(NULL, func, &function));
     if (paramIndex >= (size_t)function->n_params) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s has %d parameters, no number %zu", sim_kernel_name(function->kernel),
-                        function->n_params, paramIndex);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s has %d parameters, no number %zu",
+                        sim_kernel_name(function->kernel), function->n_params, paramIndex);
     }
     *paramOffset = function->params[paramIndex].offset;
     if (paramSize != NULL) {

@@ -5,7 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODE_KERNEL = 0, NODE_MEMCPY = 1, NODE_MEMSET = 2, NODE_HOST = 3, NODE_GRAPH = 4, NODE_EMPTY = 5 };
+enum {
+    NODE_KERNEL = 0,
+    NODE_MEMCPY = 1,
+    NODE_MEMSET = 2,
+    NODE_HOST = 3,
+    NODE_GRAPH = 4,
+    NODE_EMPTY = 5
+};
 
 static void node_free(void *op) {
     SimNode *self = op;
@@ -42,7 +49,9 @@ CUresult sim_graph_new(SimGraph **out) {
 
 CUresult sim_graph_take(CUgraph handle, SimGraph **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_GRAPH);
-    return *out != NULL ? CUDA_SUCCESS : sim_fail(CUDA_ERROR_INVALID_VALUE, "%p is no graph, or no longer one", (void *)handle);
+    return *out != NULL ? CUDA_SUCCESS
+                        : sim_fail(CUDA_ERROR_INVALID_VALUE, "%p is no graph, or no longer one",
+                                   (void *)handle);
 }
 
 CUresult sim_nodes_merge(SimNodes *to, const SimNodes *from) {
@@ -69,12 +78,18 @@ CUresult sim_nodes_merge(SimNodes *to, const SimNodes *from) {
 
 static CUgraphNodeType type_of(const SimWork *work) {
     switch (work->kind) {
-    case WORK_KERNEL: return NODE_KERNEL;
-    case WORK_COPY: return NODE_MEMCPY;
-    case WORK_SET: return NODE_MEMSET;
-    case WORK_HOST: return NODE_HOST;
-    case WORK_PROGRAM: return NODE_GRAPH;
-    default: return NODE_EMPTY;
+    case WORK_KERNEL:
+        return NODE_KERNEL;
+    case WORK_COPY:
+        return NODE_MEMCPY;
+    case WORK_SET:
+        return NODE_MEMSET;
+    case WORK_HOST:
+        return NODE_HOST;
+    case WORK_PROGRAM:
+        return NODE_GRAPH;
+    default:
+        return NODE_EMPTY;
     }
 }
 
@@ -107,7 +122,7 @@ CUresult sim_graph_add(SimGraph *graph, SimWork *work, const SimNodes *after, Si
     return CUDA_SUCCESS;
 }
 
-/* ---- the calls ---------------------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags) {
     SIM_CALL(cuGraphCreate);
@@ -127,7 +142,8 @@ CUresult cuGraphDestroy(CUgraph hGraph) {
     SIM_TRY(sim_graph_take(hGraph, &graph));
     pthread_mutex_lock(&graph->lock);
     for (size_t i = 0; i < graph->nodes.n; i++) {
-        sim_object_close(graph->nodes.list[i]); /* the graph's own reference keeps them until it is freed */
+        sim_object_close(
+            graph->nodes.list[i]); /* the graph's own reference keeps them until it is freed */
     }
     pthread_mutex_unlock(&graph->lock);
     sim_object_close(graph);
@@ -193,7 +209,8 @@ CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type) {
     SIM_NOT_NULL(type);
     HELD SimNode *node = sim_object_take((uintptr_t)hNode, SIM_NODE);
     if (node == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%p is no node, or its graph was destroyed", (void *)hNode);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%p is no node, or its graph was destroyed",
+                        (void *)hNode);
     }
     *type = node->type;
     return CUDA_SUCCESS;
@@ -204,11 +221,13 @@ static void print_node(FILE *file, const SimNode *node) {
     fprintf(file, "  n%zu [label=\"%zu\\n%s", node->index, node->index, names[node->type]);
     const SimWork *work = &node->work;
     if (work->kind == WORK_KERNEL) {
-        fprintf(file, "\\n%s\\n<<<(%u,%u,%u),(%u,%u,%u),%zu>>>", sim_kernel_name(work->kernel.function->kernel), work->kernel.grid.x,
-                work->kernel.grid.y, work->kernel.grid.z, work->kernel.block.x, work->kernel.block.y, work->kernel.block.z,
-                work->kernel.shared);
+        fprintf(file, "\\n%s\\n<<<(%u,%u,%u),(%u,%u,%u),%zu>>>",
+                sim_kernel_name(work->kernel.function->kernel), work->kernel.grid.x,
+                work->kernel.grid.y, work->kernel.grid.z, work->kernel.block.x,
+                work->kernel.block.y, work->kernel.block.z, work->kernel.shared);
     } else if (work->kind == WORK_COPY) {
-        fprintf(file, "\\n%zu x %zu x %zu bytes", work->copy.box.width, work->copy.box.height, work->copy.box.depth);
+        fprintf(file, "\\n%zu x %zu x %zu bytes", work->copy.box.width, work->copy.box.height,
+                work->copy.box.depth);
     } else if (work->kind == WORK_SET) {
         fprintf(file, "\\n%zu x %zu times %#x", work->set.width, work->set.height, work->set.value);
     }
@@ -236,5 +255,7 @@ CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int fla
     pthread_mutex_unlock(&graph->lock);
     fprintf(file, "}\n");
     bool written = ferror(file) == 0;
-    return fclose(file) == 0 && written ? CUDA_SUCCESS : sim_fail(CUDA_ERROR_OPERATING_SYSTEM, "%.800s could not be written", path);
+    return fclose(file) == 0 && written
+               ? CUDA_SUCCESS
+               : sim_fail(CUDA_ERROR_OPERATING_SYSTEM, "%.800s could not be written", path);
 }

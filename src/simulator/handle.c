@@ -1,18 +1,21 @@
 /* handle.c - handles: numbers that say whether what they stand for still lives.
  *
- * A handle is an index into a table, the type and a generation, never an address, so that a stale or invented one is found out instead of
- * followed. Looking one up is a single compare-and-exchange on the entry, which also takes a reference: no lock on the way of a launch. */
+ * A handle is an index into a table, the type and a generation, never an address, so that a stale
+ * or invented one is found out instead of followed. Looking one up is a single compare-and-exchange
+ * on the entry, which also takes a reference: no lock on the way of a launch. */
 #include "driver.h"
 
 #include <sys/mman.h>
 
-#define INDEX_BITS 22 /* 4 Mi live objects at most; the table is reserved in one piece, the system gives pages as they are used */
-#define TYPE_BITS 4
+#define INDEX_BITS                                                                                 \
+    22 /* 4 Mi live objects at most; the table is reserved in one piece, the system gives pages as \
+          they are used */
+#define TYPE_BITS       4
 #define GENERATION_BITS 28
-#define LOW_BITS 4 /* zero: apart from the special streams 1 and 2, and looks aligned */
+#define LOW_BITS        4 /* zero: apart from the special streams 1 and 2, and looks aligned */
 
 /* state: generation << 32 | alive << 31 | references */
-#define ALIVE (1ull << 31)
+#define ALIVE      (1ull << 31)
 #define REFERENCES (ALIVE - 1)
 
 typedef struct {
@@ -29,7 +32,8 @@ static size_t index_of(uintptr_t handle) {
 }
 
 static void *reserve(size_t size) {
-    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return pages == MAP_FAILED ? NULL : pages;
 }
 
@@ -62,7 +66,8 @@ CUresult sim_object_open(void *op, SimType type, SimContext *context, void (*fre
     SimObject *object = op;
     uint32_t index = entry_new();
     if (index == 0) {
-        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "too many objects (contexts, streams, events, ...) live at once");
+        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                        "too many objects (contexts, streams, events, ...) live at once");
     }
     Entry *entry = &table[index];
     uint64_t generation = (atomic_load(&entry->state) >> 32) + 1;
@@ -71,12 +76,14 @@ CUresult sim_object_open(void *op, SimType type, SimContext *context, void (*fre
     }
     object->type = type;
     object->free = free;
-    object->handle = (uintptr_t)(generation << (LOW_BITS + INDEX_BITS + TYPE_BITS) | (uint64_t)type << (LOW_BITS + INDEX_BITS) |
+    object->handle = (uintptr_t)(generation << (LOW_BITS + INDEX_BITS + TYPE_BITS) |
+                                 (uint64_t)type << (LOW_BITS + INDEX_BITS) |
                                  (uint64_t)index << LOW_BITS);
     atomic_store(&entry->object, object);
     object->context = NULL;
     object->next = object->previous = NULL;
-    /* Before its context knows of it: one that is being destroyed passes over what it thinks is going already. */
+    /* Before its context knows of it: one that is being destroyed passes over what it thinks is
+     * going already. */
     atomic_store(&entry->state, generation << 32 | ALIVE | 2);
     if (context != NULL) {
         pthread_mutex_lock(&context->lock);
@@ -84,7 +91,8 @@ CUresult sim_object_open(void *op, SimType type, SimContext *context, void (*fre
             pthread_mutex_unlock(&context->lock);
             atomic_store(&entry->state, generation << 32);
             entry_free(index);
-            return sim_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed by another thread");
+            return sim_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                            "the context was destroyed by another thread");
         }
         object->context = sim_object_keep(context);
         object->next = context->children;
@@ -102,7 +110,8 @@ void *sim_object_take(uintptr_t handle, SimType type) {
     uint64_t generation = handle >> (LOW_BITS + INDEX_BITS + TYPE_BITS);
     size_t index = index_of(handle);
     if (entries == NULL || generation == 0 || generation >= 1u << GENERATION_BITS || index == 0 ||
-        (handle & ((1u << LOW_BITS) - 1)) != 0 || ((handle >> (LOW_BITS + INDEX_BITS)) & ((1u << TYPE_BITS) - 1)) != (uintptr_t)type) {
+        (handle & ((1u << LOW_BITS) - 1)) != 0 ||
+        ((handle >> (LOW_BITS + INDEX_BITS)) & ((1u << TYPE_BITS) - 1)) != (uintptr_t)type) {
         return NULL;
     }
     Entry *entry = &entries[index];
@@ -111,7 +120,8 @@ void *sim_object_take(uintptr_t handle, SimType type) {
         if (state >> 32 != generation || (state & ALIVE) == 0) {
             return NULL;
         }
-    } while (!atomic_compare_exchange_weak_explicit(&entry->state, &state, state + 1, memory_order_acquire, memory_order_acquire));
+    } while (!atomic_compare_exchange_weak_explicit(&entry->state, &state, state + 1,
+                                                    memory_order_acquire, memory_order_acquire));
     SimObject *object = atomic_load_explicit(&entry->object, memory_order_relaxed);
     if (object->type != type) { /* an invented handle with the right generation */
         sim_object_drop(object);
@@ -121,7 +131,8 @@ void *sim_object_take(uintptr_t handle, SimType type) {
 }
 
 void *sim_object_keep(void *op) {
-    atomic_fetch_add_explicit(&table[index_of(((SimObject *)op)->handle)].state, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&table[index_of(((SimObject *)op)->handle)].state, 1,
+                              memory_order_relaxed);
     return op;
 }
 

@@ -1,9 +1,10 @@
-/* host_memory.c - host memory that the device sees: allocated so, or registered later. Here all memory is such; the table knows which was
- * declared to be. */
+/* host_memory.c - host memory that the device sees: allocated so, or registered later. Here all
+ * memory is such; the table knows which was declared to be. */
 #include "driver.h"
 
 #define REGISTER_FLAGS 0xfu
-#define ALLOC_FLAGS (CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)
+#define ALLOC_FLAGS \
+    (CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)
 
 CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
     SIM_CALL(cuMemHostAlloc);
@@ -33,7 +34,8 @@ static CUresult release(void *p, SimKind kind) {
             status = sim_context_wait(owner);
         }
     } else if (kind == SIM_REGISTERED) {
-        return sim_fail(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "%p is not the start of registered memory", p);
+        return sim_fail(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+                        "%p is not the start of registered memory", p);
     }
     CUresult freed = sim_memory_free((uintptr_t)p, kind);
     return freed != CUDA_SUCCESS ? freed : status;
@@ -50,15 +52,18 @@ CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
     SIM_NOT_NULL(p);
     SIM_TRY(sim_context_current(&context));
     if ((Flags & ~REGISTER_FLAGS) != 0 || bytesize == 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes with flags %#x cannot be registered", bytesize, Flags);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes with flags %#x cannot be registered",
+                        bytesize, Flags);
     }
     if ((Flags & 4) != 0) {
         return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator has no IOMEMORY");
     }
     if (!sim_memory_reachable(p, bytesize, false)) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "there is no memory at %p, or less than %zu bytes", p, bytesize);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "there is no memory at %p, or less than %zu bytes", p, bytesize);
     }
-    return sim_memory_adopt(sim_context_handle(context), (uintptr_t)p, bytesize, SIM_REGISTERED, Flags);
+    return sim_memory_adopt(sim_context_handle(context), (uintptr_t)p, bytesize, SIM_REGISTERED,
+                            Flags);
 }
 
 CUresult cuMemHostUnregister(void *p) {
@@ -68,7 +73,8 @@ CUresult cuMemHostUnregister(void *p) {
 }
 
 static CUresult find_host(void *p, SimBlock *block) {
-    if (!sim_memory_find((uintptr_t)p, block) || (block->kind != SIM_HOST && block->kind != SIM_REGISTERED)) {
+    if (!sim_memory_find((uintptr_t)p, block) ||
+        (block->kind != SIM_HOST && block->kind != SIM_REGISTERED)) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%p is neither page-locked nor registered", p);
     }
     return CUDA_SUCCESS;
@@ -95,6 +101,7 @@ CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p) {
     SIM_NOT_NULL(pFlags);
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(find_host(p, &block));
-    *pFlags = block.flags | CU_MEMHOSTALLOC_DEVICEMAP; /* with unified addresses all of it is mapped */
+    *pFlags = block.flags |
+              CU_MEMHOSTALLOC_DEVICEMAP; /* with unified addresses all of it is mapped */
     return CUDA_SUCCESS;
 }

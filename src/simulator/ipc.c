@@ -4,7 +4,8 @@
 static CUresult refuse(void) {
     HELD SimContext *context = NULL;
     SIM_TRY(sim_context_current(&context));
-    return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator's memory and events cannot be shared with other processes");
+    return sim_fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "the simulator's memory and events cannot be shared with other processes");
 }
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr) {

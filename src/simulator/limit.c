@@ -1,7 +1,15 @@
 /* limit.c - a context's limits and preferences. */
 #include "driver.h"
 
-enum { LIMIT_STACK = 0, LIMIT_PRINTF = 1, LIMIT_HEAP = 2, LIMIT_SYNC_DEPTH = 3, LIMIT_PENDING_LAUNCHES = 4, LIMIT_FETCH = 5, LIMIT_L2 = 6 };
+enum {
+    LIMIT_STACK = 0,
+    LIMIT_PRINTF = 1,
+    LIMIT_HEAP = 2,
+    LIMIT_SYNC_DEPTH = 3,
+    LIMIT_PENDING_LAUNCHES = 4,
+    LIMIT_FETCH = 5,
+    LIMIT_L2 = 6
+};
 
 CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit) {
     SIM_CALL(cuCtxGetLimit);
@@ -9,7 +17,8 @@ CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit) {
     SIM_NOT_NULL(pvalue);
     SIM_TRY(sim_context_current(&context));
     if (limit < 0 || limit > LIMIT_L2) {
-        return sim_fail(limit < 0 || limit > 9 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_UNSUPPORTED_LIMIT,
+        return sim_fail(limit < 0 || limit > 9 ? CUDA_ERROR_INVALID_VALUE
+                                               : CUDA_ERROR_UNSUPPORTED_LIMIT,
                         "limit %d is none that the simulator has", limit);
     }
     pthread_mutex_lock(&context->lock);
@@ -23,7 +32,8 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     HELD SimContext *context = NULL;
     SIM_TRY(sim_context_current(&context));
     if (limit < 0 || limit > LIMIT_L2) {
-        return sim_fail(limit < 0 || limit > 9 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_UNSUPPORTED_LIMIT,
+        return sim_fail(limit < 0 || limit > 9 ? CUDA_ERROR_INVALID_VALUE
+                                               : CUDA_ERROR_UNSUPPORTED_LIMIT,
                         "limit %d is none that the simulator has", limit);
     }
     if (limit == LIMIT_SYNC_DEPTH && value > 24) {

@@ -1,4 +1,5 @@
-/* link.c - the linker's calls: one image is given back as it is, several are put together by relocatable.c. */
+/* link.c - the linker's calls: one image is given back as it is, several are put together by
+ * relocatable.c. */
 #include "compiler.h"
 #include "driver.h"
 #include "elf.h"
@@ -11,12 +12,14 @@ typedef struct {
     pthread_mutex_t lock;
     LinkInput *inputs; /* names and images are the linker's */
     size_t n_inputs;
-    void *linked;      /* once it is complete */
+    void *linked; /* once it is complete */
     size_t linked_size;
     unsigned n_options;
     CUjit_option *options;
-    void **given;  /* as they were at first: the sizes of the logs are replaced by how much was written */
-    void **values; /* the caller's, who keeps them as long as the linker lives: logs are filled through them */
+    void **given;  /* as they were at first: the sizes of the logs are replaced by how much was
+                      written */
+    void **values; /* the caller's, who keeps them as long as the linker lives: logs are filled
+                      through them */
 } Link;
 
 enum { INPUT_CUBIN = 0, INPUT_PTX = 1, INPUT_LIBRARY = 4, INPUT_LAST = 5 };
@@ -37,10 +40,13 @@ static void link_free(void *op) {
 
 static CUresult take_link(CUlinkState handle, Link **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_LINK);
-    return *out != NULL ? CUDA_SUCCESS : sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no linker, or no longer one", (void *)handle);
+    return *out != NULL ? CUDA_SUCCESS
+                        : sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no linker, or no longer one",
+                                   (void *)handle);
 }
 
-CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut) {
+CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues,
+                      CUlinkState *stateOut) {
     SIM_CALL(cuLinkCreate);
     HELD SimContext *context = NULL;
     SIM_NOT_NULL(stateOut);
@@ -83,10 +89,13 @@ static CUresult decode(void **bytes, size_t *size, const char *name) {
         *bytes = decoded;
     }
     if (!elf_open(&elf, *bytes, *size) || !elf_section(&elf, "sim_abi", &address, &length)) {
-        return sim_fail(CUDA_ERROR_INVALID_IMAGE, "%.200s is an object, but not one that the simulator's compiler made", name);
+        return sim_fail(CUDA_ERROR_INVALID_IMAGE,
+                        "%.200s is an object, but not one that the simulator's compiler made",
+                        name);
     }
     if (!seal_holds(&elf)) {
-        return sim_fail(CUDA_ERROR_INVALID_IMAGE, "%.200s is damaged: it is no longer what the compiler made", name);
+        return sim_fail(CUDA_ERROR_INVALID_IMAGE,
+                        "%.200s is damaged: it is no longer what the compiler made", name);
     }
     return CUDA_SUCCESS;
 }
@@ -106,7 +115,8 @@ static CUresult append(Link *self, void **bytes, size_t size, const char *name) 
     return CUDA_SUCCESS;
 }
 
-/* Takes bytes, behind which is a 0, over, also on failure. Archives of the toolkit (cudadevrt) hold nothing that is needed here. */
+/* Takes bytes, behind which is a 0, over, also on failure. Archives of the toolkit (cudadevrt) hold
+ * nothing that is needed here. */
 static CUresult add(Link *self, CUjitInputType type, void *bytes, size_t size, const char *name) {
     CUresult status = CUDA_SUCCESS;
     if (type < INPUT_CUBIN || type > INPUT_LAST) {
@@ -117,7 +127,8 @@ static CUresult add(Link *self, CUjitInputType type, void *bytes, size_t size, c
         status = decode(&bytes, &size, name);
         pthread_mutex_lock(&self->lock);
         if (status == CUDA_SUCCESS && self->linked != NULL) {
-            status = sim_fail(CUDA_ERROR_INVALID_VALUE, "%.200s comes too late: the linker is complete", name);
+            status = sim_fail(CUDA_ERROR_INVALID_VALUE,
+                              "%.200s comes too late: the linker is complete", name);
         }
         if (status == CUDA_SUCCESS) {
             status = append(self, &bytes, size, name);
@@ -129,8 +140,9 @@ static CUresult add(Link *self, CUjitInputType type, void *bytes, size_t size, c
     return status;
 }
 
-CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int numOptions,
-                       CUjit_option *options, void **optionValues) {
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size,
+                       const char *name, unsigned int numOptions, CUjit_option *options,
+                       void **optionValues) {
     SIM_CALL(cuLinkAddData);
     HELD Link *linker = NULL;
     SIM_TRY(take_link(state, &linker));
@@ -145,8 +157,8 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_
     return add(linker, type, bytes, size, name != NULL ? name : "the input");
 }
 
-CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions, CUjit_option *options,
-                       void **optionValues) {
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
+                       unsigned int numOptions, CUjit_option *options, void **optionValues) {
     SIM_CALL(cuLinkAddFile);
     HELD Link *linker = NULL;
     void *bytes;
@@ -171,7 +183,8 @@ CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut) {
     } else if (linker->linked == NULL) {
         const LinkInput *first = &linker->inputs[0];
         if (linker->n_inputs > 1 || relocatable_has_object(first->image, first->size)) {
-            status = relocatable_link_images(linker->inputs, linker->n_inputs, &linker->linked, &linker->linked_size);
+            status = relocatable_link_images(linker->inputs, linker->n_inputs, &linker->linked,
+                                             &linker->linked_size);
         } else if ((linker->linked = malloc(first->size)) != NULL) {
             memcpy(linker->linked, first->image, first->size);
             linker->linked_size = first->size;

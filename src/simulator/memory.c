@@ -1,6 +1,8 @@
-/* memory.c - the table of allocations: which addresses are the device's, whose they are, and which were until lately.
+/* memory.c - the table of allocations: which addresses are the device's, whose they are, and which
+ * were until lately.
  *
- * A treap by base address: searched for each address that a call or a failing kernel names, under a lock that many may read under. */
+ * A treap by base address: searched for each address that a call or a failing kernel names, under a
+ * lock that many may read under. */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -23,7 +25,7 @@ static _Atomic size_t used[SIM_MAX_DEVICES];
 static _Atomic uint64_t epoch = 1;
 static unsigned long long last_id;
 
-/* ---- the treap, under the lock ------------------------------------------------------------------------------------ */
+/* ---- the treap, under the lock --------------------------------------------------------------- */
 
 static uint32_t random_priority(void) {
     static uint64_t state = 0x9e3779b97f4a7c15u;
@@ -95,7 +97,7 @@ static Node *containing(uintptr_t address) {
     return node != NULL && address - node->info.block.base < node->info.block.size ? node : NULL;
 }
 
-/* ---- looking up --------------------------------------------------------------------------------------------------- */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
 bool sim_memory_info(uintptr_t address, SimBlockInfo *out) {
     pthread_rwlock_rdlock(&lock);
@@ -151,14 +153,18 @@ bool sim_memory_near(uintptr_t address, SimBlock *out) {
     const Node *node = floor_of(address), *next = above(address);
     const bool inside = node != NULL && address - node->info.block.base < node->info.block.size;
     if (!inside && next != NULL && next->info.block.base - address < 65536 &&
-        (node == NULL || next->info.block.base - address <= address - node->info.block.base - node->info.block.size)) {
+        (node == NULL || next->info.block.base - address <=
+                             address - node->info.block.base - node->info.block.size)) {
         node = next; /* shortly before it */
     }
     bool found = node != NULL;
     if (found) {
         *out = node->info.block;
     }
-    if (!inside && find_freed(address, out)) { /* being inside a block that was freed says more than being behind another */
+    if (!inside &&
+        find_freed(
+            address,
+            out)) { /* being inside a block that was freed says more than being behind another */
         found = true;
     }
     pthread_rwlock_unlock(&lock);
@@ -173,7 +179,7 @@ size_t sim_memory_used(CUdevice device) {
     return atomic_load(&used[device]);
 }
 
-/* ---- checks ------------------------------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 CUresult sim_memory_check(uintptr_t address, size_t size, const char *what) {
     SimBlockInfo info = {.id = 0};
@@ -188,35 +194,45 @@ CUresult sim_memory_check(uintptr_t address, size_t size, const char *what) {
         if (size <= block.size - offset) {
             return CUDA_SUCCESS;
         }
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: %zu bytes at %#zx reach %zu bytes past the end of the %zu-byte allocation at %#zx",
-                        what, size, (size_t)address, size - (block.size - offset), block.size, (size_t)block.base);
+        return sim_fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "%s: %zu bytes at %#zx reach %zu bytes past the end of the %zu-byte allocation at %#zx",
+            what, size, (size_t)address, size - (block.size - offset), block.size,
+            (size_t)block.base);
     }
     if (known || (sim_memory_near(address, &block) && block.freed)) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: %#zx lies in the %zu-byte allocation at %#zx, which was freed", what,
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "%s: %#zx lies in the %zu-byte allocation at %#zx, which was freed", what,
                         (size_t)address, block.size, (size_t)block.base);
     }
     if (address == 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: the address is NULL", what);
     }
-    return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: %#zx is not a device address", what, (size_t)address);
+    return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: %#zx is not a device address", what,
+                    (size_t)address);
 }
 
-CUresult sim_memory_check_box(uintptr_t address, size_t width, size_t height, size_t depth, size_t pitch, size_t slice, const char *what) {
+CUresult sim_memory_check_box(uintptr_t address, size_t width, size_t height, size_t depth,
+                              size_t pitch, size_t slice, const char *what) {
     size_t rows, slices, size;
     if (width == 0 || height == 0 || depth == 0) {
         return CUDA_SUCCESS;
     }
     if (height > 1 && pitch < width) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: the pitch of %zu bytes is less than the width of %zu bytes", what, pitch, width);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "%s: the pitch of %zu bytes is less than the width of %zu bytes", what,
+                        pitch, width);
     }
-    if (__builtin_mul_overflow(height - 1, pitch, &rows) || __builtin_mul_overflow(depth - 1, slice, &slices) ||
+    if (__builtin_mul_overflow(height - 1, pitch, &rows) ||
+        __builtin_mul_overflow(depth - 1, slice, &slices) ||
         __builtin_add_overflow(rows, slices, &size) || __builtin_add_overflow(size, width, &size)) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%s: width, height, depth and pitch are beyond all memory", what);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "%s: width, height, depth and pitch are beyond all memory", what);
     }
     return sim_memory_check(address, size, what);
 }
 
-/* ---- entering and taking out -------------------------------------------------------------------------------------- */
+/* ---- entering and taking out ----------------------------------------------------------------- */
 
 static bool is_charged(SimKind kind) {
     return kind == SIM_DEVICE || kind == SIM_MANAGED || kind == SIM_ARRAY;
@@ -226,7 +242,9 @@ static CUresult charge(CUdevice device, size_t size) {
     size_t total = sim_device_memory(), now = atomic_load(&used[device]);
     do {
         if (size > total || now > total - size) {
-            return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes asked for, %zu of %zu free (PYGPU_SIM_MEMORY)", size, total - now, total);
+            return sim_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                            "%zu bytes asked for, %zu of %zu free (PYGPU_SIM_MEMORY)", size,
+                            total - now, total);
         }
     } while (!atomic_compare_exchange_weak(&used[device], &now, now + size));
     return CUDA_SUCCESS;
@@ -243,8 +261,9 @@ static CUresult enter(const SimBlockInfo *info) {
     if (below != NULL && below->info.block.base + below->info.block.size > base) {
         pthread_rwlock_unlock(&lock);
         free(node);
-        return sim_fail(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "%#zx overlaps the %zu bytes at %#zx", (size_t)base,
-                        below->info.block.size, (size_t)below->info.block.base);
+        return sim_fail(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+                        "%#zx overlaps the %zu bytes at %#zx", (size_t)base, below->info.block.size,
+                        (size_t)below->info.block.base);
     }
     node->info = *info;
     node->info.id = ++last_id;
@@ -255,13 +274,15 @@ static CUresult enter(const SimBlockInfo *info) {
     return CUDA_SUCCESS;
 }
 
-static CUresult alloc(CUcontext context, CUdevice device, size_t size, SimKind kind, unsigned flags, SimPool *pool, uintptr_t *out) {
+static CUresult alloc(CUcontext context, CUdevice device, size_t size, SimKind kind, unsigned flags,
+                      SimPool *pool, uintptr_t *out) {
     size_t rounded = sim_pages_rounded(size);
     if (size == 0) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
     }
     if (rounded < size) {
-        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes are more than there are addresses", size);
+        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes are more than there are addresses",
+                        size);
     }
     if (is_charged(kind)) {
         SIM_TRY(charge(device, rounded));
@@ -276,7 +297,9 @@ static CUresult alloc(CUcontext context, CUdevice device, size_t size, SimKind k
     info.pool = pool;
     info.pool_handle = pool != NULL ? pool->object.handle : 0;
     info.device = device;
-    CUresult status = base != NULL ? enter(&info) : sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no %zu bytes left", size);
+    CUresult status = base != NULL ? enter(&info)
+                                   : sim_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                                              "the machine has no %zu bytes left", size);
     if (status == CUDA_SUCCESS) {
         if (pool != NULL) {
             sim_pool_charge(sim_object_keep(pool), rounded, false);
@@ -300,7 +323,8 @@ static CUdevice device_of(CUcontext handle) {
     return device;
 }
 
-CUresult sim_memory_alloc(CUcontext context, size_t size, SimKind kind, unsigned flags, uintptr_t *out) {
+CUresult sim_memory_alloc(CUcontext context, size_t size, SimKind kind, unsigned flags,
+                          uintptr_t *out) {
     return alloc(context, device_of(context), size, kind, flags, NULL, out);
 }
 
@@ -312,9 +336,11 @@ CUresult sim_memory_alloc_pool(SimContext *context, size_t size, SimPool *pool, 
     return alloc(sim_context_handle(context), pool->device, size, SIM_DEVICE, 0, pool, out);
 }
 
-CUresult sim_memory_adopt(CUcontext context, uintptr_t base, size_t size, SimKind kind, unsigned flags) {
+CUresult sim_memory_adopt(CUcontext context, uintptr_t base, size_t size, SimKind kind,
+                          unsigned flags) {
     if (size == 0 || base == 0 || base + size < base) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "no memory: %zu bytes at %#zx", size, (size_t)base);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "no memory: %zu bytes at %#zx", size,
+                        (size_t)base);
     }
     SimBlockInfo info = {.block = {.base = base,
                                    .size = size,
@@ -391,17 +417,21 @@ CUresult sim_memory_free(uintptr_t base, SimKind kind) {
     }
     near = node != NULL ? node->info.block : (SimBlock){0};
     pthread_rwlock_unlock(&lock);
-    static const char *const kinds[] = {"device memory", "managed memory", "page-locked host memory", "registered host memory",
-                                        "the memory of an array", "a variable of a module"};
+    static const char *const kinds[] = {"device memory",           "managed memory",
+                                        "page-locked host memory", "registered host memory",
+                                        "the memory of an array",  "a variable of a module"};
     if (near.size != 0 && near.base != base) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is inside, not at the start, of the %zu bytes at %#zx", (size_t)base, near.size,
-                        (size_t)near.base);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "%#zx is inside, not at the start, of the %zu bytes at %#zx", (size_t)base,
+                        near.size, (size_t)near.base);
     }
     if (near.size != 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is %s, not %s", (size_t)base, kinds[near.kind], kinds[kind]);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is %s, not %s", (size_t)base,
+                        kinds[near.kind], kinds[kind]);
     }
     if (sim_memory_near(base, &near) && near.freed) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx was freed already (%zu bytes)", (size_t)base, near.size);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx was freed already (%zu bytes)",
+                        (size_t)base, near.size);
     }
     return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is not an allocation", (size_t)base);
 }
@@ -409,16 +439,20 @@ CUresult sim_memory_free(uintptr_t base, SimKind kind) {
 CUresult sim_memory_retire(uintptr_t base, unsigned long long *id) {
     pthread_rwlock_wrlock(&lock);
     Node *node = containing(base);
-    bool found = node != NULL && node->info.block.base == base && !node->info.retired && node->info.block.kind == SIM_DEVICE;
+    bool found = node != NULL && node->info.block.base == base && !node->info.retired &&
+                 node->info.block.kind == SIM_DEVICE;
     if (found) {
         node->info.retired = true;
         *id = node->info.id;
     }
     pthread_rwlock_unlock(&lock);
-    return found ? CUDA_SUCCESS : sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is not the start of device memory", (size_t)base);
+    return found ? CUDA_SUCCESS
+                 : sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is not the start of device memory",
+                            (size_t)base);
 }
 
-/* The block itself may have gone with its context, and another one be at its place: so it is known by its number. */
+/* The block itself may have gone with its context, and another one be at its place: so it is known
+ * by its number. */
 static Node *retired(uintptr_t base, unsigned long long id) {
     Node *node = containing(base);
     return node != NULL && node->info.retired && node->info.id == id ? node : NULL;
@@ -454,7 +488,9 @@ CUresult sim_memory_set_sync(uintptr_t address, bool sync) {
         node->info.sync_memops = sync;
     }
     pthread_rwlock_unlock(&lock);
-    return node != NULL ? CUDA_SUCCESS : sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is not a device address", (size_t)address);
+    return node != NULL ? CUDA_SUCCESS
+                        : sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is not a device address",
+                                   (size_t)address);
 }
 
 static Node *all_of_context(Node *tree, CUcontext context, Node *list) {

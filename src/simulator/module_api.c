@@ -1,4 +1,5 @@
-/* module_api.c - modules as the driver's calls know them: images that module.c loads, with their kernels and variables. */
+/* module_api.c - modules as the driver's calls know them: images that module.c loads, with their
+ * kernels and variables. */
 #include "driver.h"
 
 #include <stdio.h>
@@ -35,7 +36,8 @@ CUresult sim_driver_module_new(SimContext *context, const void *image, size_t si
 static CUresult take_module(CUmodule handle, SimDriverModule **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_MODULE);
     if (*out == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no module, or no longer one", (void *)handle);
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no module, or no longer one",
+                        (void *)handle);
     }
     return CUDA_SUCCESS;
 }
@@ -58,9 +60,16 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) {
     return sim_driver_module_new(context, fatCubin, 0, module);
 }
 
-/* ---- options: logs are filled, the rest is about code generation that is over already ------------------------------- */
+/* ---- options: logs are filled, the rest is about code generation that is over already -------- */
 
-enum { JIT_WALL_TIME = 2, JIT_INFO_LOG = 3, JIT_INFO_SIZE = 4, JIT_ERROR_LOG = 5, JIT_ERROR_SIZE = 6, JIT_LAST = 34 };
+enum {
+    JIT_WALL_TIME = 2,
+    JIT_INFO_LOG = 3,
+    JIT_INFO_SIZE = 4,
+    JIT_ERROR_LOG = 5,
+    JIT_ERROR_SIZE = 6,
+    JIT_LAST = 34
+};
 
 CUresult sim_jit_check(unsigned int n, const CUjit_option *options, void *const *values) {
     if (n > 0 && (options == NULL || values == NULL)) {
@@ -74,8 +83,10 @@ CUresult sim_jit_check(unsigned int n, const CUjit_option *options, void *const 
     return CUDA_SUCCESS;
 }
 
-/* Writes text into the log (JIT_INFO_LOG or JIT_ERROR_LOG) that the options give, and its length into the option after it. */
-static void fill_log(unsigned int n, const CUjit_option *options, void *const *given, void **values, CUjit_option which, const char *text) {
+/* Writes text into the log (JIT_INFO_LOG or JIT_ERROR_LOG) that the options give, and its length
+ * into the option after it. */
+static void fill_log(unsigned int n, const CUjit_option *options, void *const *given, void **values,
+                     CUjit_option which, const char *text) {
     char *buffer = NULL;
     for (unsigned i = 0; i < n; i++) {
         if (options[i] == which) {
@@ -84,7 +95,8 @@ static void fill_log(unsigned int n, const CUjit_option *options, void *const *g
     }
     for (unsigned i = 0; i < n; i++) {
         if (options[i] == which + 1) {
-            size_t size = (uintptr_t)given[i] & 0xffffffffu, length = 0; /* an unsigned int in the place of a pointer */
+            size_t size = (uintptr_t)given[i] & 0xffffffffu,
+                   length = 0; /* an unsigned int in the place of a pointer */
             if (buffer != NULL && size > 0) {
                 length = (size_t)snprintf(buffer, size, "%s", text);
                 length = length < size ? length : size - 1;
@@ -94,9 +106,11 @@ static void fill_log(unsigned int n, const CUjit_option *options, void *const *g
     }
 }
 
-void sim_jit_report(unsigned int n, const CUjit_option *options, void *const *given, void **values, CUresult status) {
+void sim_jit_report(unsigned int n, const CUjit_option *options, void *const *given, void **values,
+                    CUresult status) {
     fill_log(n, options, given, values, JIT_INFO_LOG, "");
-    fill_log(n, options, given, values, JIT_ERROR_LOG, status != CUDA_SUCCESS ? pygpuSimLastErrorDetail() : "");
+    fill_log(n, options, given, values, JIT_ERROR_LOG,
+             status != CUDA_SUCCESS ? pygpuSimLastErrorDetail() : "");
     for (unsigned i = 0; i < n; i++) {
         if (options[i] == JIT_WALL_TIME) {
             float nothing = 0;
@@ -105,7 +119,8 @@ void sim_jit_report(unsigned int n, const CUjit_option *options, void *const *gi
     }
 }
 
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues) {
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
+                            CUjit_option *options, void **optionValues) {
     SIM_CALL(cuModuleLoadDataEx);
     HELD SimContext *context = NULL;
     SIM_NOT_NULL(module);
@@ -124,7 +139,8 @@ CUresult sim_read_file(const char *path, void **out, size_t *size) {
     }
     long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     char *bytes = length >= 0 && length < 1L << 40 ? malloc((size_t)length + 1) : NULL;
-    bool read = bytes != NULL && fseek(file, 0, SEEK_SET) == 0 && fread(bytes, 1, (size_t)length, file) == (size_t)length;
+    bool read = bytes != NULL && fseek(file, 0, SEEK_SET) == 0 &&
+                fread(bytes, 1, (size_t)length, file) == (size_t)length;
     fclose(file);
     if (!read) {
         free(bytes);

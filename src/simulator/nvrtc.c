@@ -6,9 +6,18 @@
 #include "compiler.h"
 
 enum {
-    NVRTC_SUCCESS, NVRTC_ERROR_OUT_OF_MEMORY, NVRTC_ERROR_PROGRAM_CREATION_FAILURE, NVRTC_ERROR_INVALID_INPUT, NVRTC_ERROR_INVALID_PROGRAM,
-    NVRTC_ERROR_INVALID_OPTION, NVRTC_ERROR_COMPILATION, NVRTC_ERROR_BUILTIN_OPERATION_FAILURE, NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION,
-    NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION, NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID, NVRTC_ERROR_INTERNAL_ERROR
+    NVRTC_SUCCESS,
+    NVRTC_ERROR_OUT_OF_MEMORY,
+    NVRTC_ERROR_PROGRAM_CREATION_FAILURE,
+    NVRTC_ERROR_INVALID_INPUT,
+    NVRTC_ERROR_INVALID_PROGRAM,
+    NVRTC_ERROR_INVALID_OPTION,
+    NVRTC_ERROR_COMPILATION,
+    NVRTC_ERROR_BUILTIN_OPERATION_FAILURE,
+    NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION,
+    NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION,
+    NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID,
+    NVRTC_ERROR_INTERNAL_ERROR
 };
 
 struct _nvrtcProgram {
@@ -27,38 +36,52 @@ struct _nvrtcProgram {
 SIM_EXPORT const char *nvrtcGetErrorString(nvrtcResult result);
 
 const char *nvrtcGetErrorString(nvrtcResult result) {
-    static const char *const names[] = {
-        "NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY", "NVRTC_ERROR_PROGRAM_CREATION_FAILURE", "NVRTC_ERROR_INVALID_INPUT", "NVRTC_ERROR_INVALID_PROGRAM",
-        "NVRTC_ERROR_INVALID_OPTION", "NVRTC_ERROR_COMPILATION", "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE", "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
-        "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION", "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID", "NVRTC_ERROR_INTERNAL_ERROR"};
-    return result >= 0 && result < (int)(sizeof names / sizeof names[0]) ? names[result] : "NVRTC_ERROR unknown";
+    static const char *const names[] = {"NVRTC_SUCCESS",
+                                        "NVRTC_ERROR_OUT_OF_MEMORY",
+                                        "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
+                                        "NVRTC_ERROR_INVALID_INPUT",
+                                        "NVRTC_ERROR_INVALID_PROGRAM",
+                                        "NVRTC_ERROR_INVALID_OPTION",
+                                        "NVRTC_ERROR_COMPILATION",
+                                        "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+                                        "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+                                        "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+                                        "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
+                                        "NVRTC_ERROR_INTERNAL_ERROR"};
+    return result >= 0 && result < (int)(sizeof names / sizeof names[0]) ? names[result]
+                                                                         : "NVRTC_ERROR unknown";
 }
 
 nvrtcResult nvrtcVersion(int *major, int *minor) {
-    if (major == NULL || minor == NULL) return NVRTC_ERROR_INVALID_INPUT;
+    if (major == NULL || minor == NULL)
+        return NVRTC_ERROR_INVALID_INPUT;
     *major = sim_driver_version() / 1000;
     *minor = sim_driver_version() % 1000 / 10;
     return NVRTC_SUCCESS;
 }
 
-static const int architectures[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121};
+static const int architectures[] = {50, 52, 53, 60, 61,  62,  70,  72,  75, 80,
+                                    86, 87, 89, 90, 100, 103, 110, 120, 121};
 
 nvrtcResult nvrtcGetNumSupportedArchs(int *numArchs) {
-    if (numArchs == NULL) return NVRTC_ERROR_INVALID_INPUT;
+    if (numArchs == NULL)
+        return NVRTC_ERROR_INVALID_INPUT;
     *numArchs = (int)(sizeof architectures / sizeof architectures[0]);
     return NVRTC_SUCCESS;
 }
 
 nvrtcResult nvrtcGetSupportedArchs(int *supportedArchs) {
-    if (supportedArchs == NULL) return NVRTC_ERROR_INVALID_INPUT;
+    if (supportedArchs == NULL)
+        return NVRTC_ERROR_INVALID_INPUT;
     memcpy(supportedArchs, architectures, sizeof architectures);
     return NVRTC_SUCCESS;
 }
 
-/* ---- programs -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 static void free_strings(char **strings, size_t n) {
-    for (size_t i = 0; strings != NULL && i < n; i++) free(strings[i]);
+    for (size_t i = 0; strings != NULL && i < n; i++)
+        free(strings[i]);
     free(strings);
 }
 
@@ -75,7 +98,8 @@ static char **copy_strings(const char *const *strings, size_t n) {
 }
 
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram *prog) {
-    if (prog == NULL || *prog == NULL) return NVRTC_ERROR_INVALID_PROGRAM;
+    if (prog == NULL || *prog == NULL)
+        return NVRTC_ERROR_INVALID_PROGRAM;
     nvrtcProgram p = *prog;
     free(p->source);
     free(p->name);
@@ -91,13 +115,19 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram *prog) {
     return NVRTC_SUCCESS;
 }
 
-nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const char *name, int numHeaders, const char *const *headers, const char *const *includeNames) {
-    if (prog == NULL || src == NULL || numHeaders < 0) return NVRTC_ERROR_INVALID_INPUT;
+nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const char *name,
+                               int numHeaders, const char *const *headers,
+                               const char *const *includeNames) {
+    if (prog == NULL || src == NULL || numHeaders < 0)
+        return NVRTC_ERROR_INVALID_INPUT;
     for (int i = 0; i < numHeaders; i++) {
-        if (headers == NULL || includeNames == NULL || headers[i] == NULL || includeNames[i] == NULL) return NVRTC_ERROR_INVALID_INPUT;
+        if (headers == NULL || includeNames == NULL || headers[i] == NULL ||
+            includeNames[i] == NULL)
+            return NVRTC_ERROR_INVALID_INPUT;
     }
     nvrtcProgram p = calloc(1, sizeof *p);
-    if (p == NULL) return NVRTC_ERROR_OUT_OF_MEMORY;
+    if (p == NULL)
+        return NVRTC_ERROR_OUT_OF_MEMORY;
     p->n_headers = numHeaders;
     p->source = strdup(src);
     p->name = strdup(name != NULL && *name != 0 ? name : "default_program");
@@ -108,21 +138,28 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const char *
         return NVRTC_ERROR_OUT_OF_MEMORY;
     }
     for (char *c = p->name; *c != 0; c++) { /* it stands in quotes, in a line of its own */
-        if (*c == '"' || *c == '\\' || *c == '\n') *c = '_';
+        if (*c == '"' || *c == '\\' || *c == '\n')
+            *c = '_';
     }
     *prog = p;
     return NVRTC_SUCCESS;
 }
 
 nvrtcResult nvrtcAddNameExpression(nvrtcProgram prog, const char *const name_expression) {
-    if (prog == NULL) return NVRTC_ERROR_INVALID_PROGRAM;
-    if (name_expression == NULL) return NVRTC_ERROR_INVALID_INPUT;
-    if (prog->compiled) return NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION;
+    if (prog == NULL)
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    if (name_expression == NULL)
+        return NVRTC_ERROR_INVALID_INPUT;
+    if (prog->compiled)
+        return NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION;
     for (size_t i = 0; i < prog->n_expressions; i++) {
-        if (strcmp(prog->expressions[i], name_expression) == 0) return NVRTC_SUCCESS;
+        if (strcmp(prog->expressions[i], name_expression) == 0)
+            return NVRTC_SUCCESS;
     }
-    char **more = realloc(prog->expressions, (prog->n_expressions + 1) * sizeof *more), *copy = strdup(name_expression);
-    if (more != NULL) prog->expressions = more;
+    char **more = realloc(prog->expressions, (prog->n_expressions + 1) * sizeof *more),
+         *copy = strdup(name_expression);
+    if (more != NULL)
+        prog->expressions = more;
     if (more == NULL || copy == NULL) {
         free(copy);
         return NVRTC_ERROR_OUT_OF_MEMORY;
@@ -132,12 +169,17 @@ nvrtcResult nvrtcAddNameExpression(nvrtcProgram prog, const char *const name_exp
 }
 
 nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions, const char *const *options) {
-    if (prog == NULL) return NVRTC_ERROR_INVALID_PROGRAM;
-    if (numOptions < 0 || (numOptions > 0 && options == NULL)) return NVRTC_ERROR_INVALID_INPUT;
+    if (prog == NULL)
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    if (numOptions < 0 || (numOptions > 0 && options == NULL))
+        return NVRTC_ERROR_INVALID_INPUT;
     for (int i = 0; i < numOptions; i++) {
-        if (options[i] == NULL) return NVRTC_ERROR_INVALID_INPUT;
+        if (options[i] == NULL)
+            return NVRTC_ERROR_INVALID_INPUT;
     }
-    CompileInput input = {prog->source, prog->name, prog->n_headers, prog->headers, prog->include_names, prog->expressions, prog->n_expressions, numOptions, options};
+    CompileInput input = {prog->source,        prog->name,          prog->n_headers,
+                          prog->headers,       prog->include_names, prog->expressions,
+                          prog->n_expressions, numOptions,          options};
     text_free(&prog->image);
     text_free(&prog->ptx);
     text_free(&prog->log);
@@ -157,29 +199,37 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions, const char *c
 }
 
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram prog, size_t *logSizeRet) {
-    if (prog == NULL) return NVRTC_ERROR_INVALID_PROGRAM;
-    if (logSizeRet == NULL) return NVRTC_ERROR_INVALID_INPUT;
+    if (prog == NULL)
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    if (logSizeRet == NULL)
+        return NVRTC_ERROR_INVALID_INPUT;
     *logSizeRet = prog->log.size + 1;
     return NVRTC_SUCCESS;
 }
 
 nvrtcResult nvrtcGetProgramLog(nvrtcProgram prog, char *log) {
-    if (prog == NULL) return NVRTC_ERROR_INVALID_PROGRAM;
-    if (log == NULL) return NVRTC_ERROR_INVALID_INPUT;
-    if (prog->log.size > 0) memcpy(log, prog->log.data, prog->log.size);
+    if (prog == NULL)
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    if (log == NULL)
+        return NVRTC_ERROR_INVALID_INPUT;
+    if (prog->log.size > 0)
+        memcpy(log, prog->log.data, prog->log.size);
     log[prog->log.size] = 0;
     return NVRTC_SUCCESS;
 }
 
 static nvrtcResult image_ready(nvrtcProgram prog, const void *out) {
-    if (prog == NULL || prog->image.size == 0) return NVRTC_ERROR_INVALID_PROGRAM;
+    if (prog == NULL || prog->image.size == 0)
+        return NVRTC_ERROR_INVALID_PROGRAM;
     return out != NULL ? NVRTC_SUCCESS : NVRTC_ERROR_INVALID_INPUT;
 }
 
 nvrtcResult nvrtcGetPTXSize(nvrtcProgram prog, size_t *ptxSizeRet) {
     nvrtcResult result = image_ready(prog, ptxSizeRet);
-    if (result != NVRTC_SUCCESS) return result;
-    if (prog->ptx.size == 0 && !compiler_encode_text(&prog->ptx, &prog->image)) return NVRTC_ERROR_OUT_OF_MEMORY;
+    if (result != NVRTC_SUCCESS)
+        return result;
+    if (prog->ptx.size == 0 && !compiler_encode_text(&prog->ptx, &prog->image))
+        return NVRTC_ERROR_OUT_OF_MEMORY;
     *ptxSizeRet = prog->ptx.size + 1;
     return NVRTC_SUCCESS;
 }
@@ -187,27 +237,32 @@ nvrtcResult nvrtcGetPTXSize(nvrtcProgram prog, size_t *ptxSizeRet) {
 nvrtcResult nvrtcGetPTX(nvrtcProgram prog, char *ptx) {
     size_t size;
     nvrtcResult result = image_ready(prog, ptx);
-    if (result == NVRTC_SUCCESS) result = nvrtcGetPTXSize(prog, &size);
-    if (result == NVRTC_SUCCESS) memcpy(ptx, prog->ptx.data, size);
+    if (result == NVRTC_SUCCESS)
+        result = nvrtcGetPTXSize(prog, &size);
+    if (result == NVRTC_SUCCESS)
+        memcpy(ptx, prog->ptx.data, size);
     return result;
 }
 
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram prog, size_t *cubinSizeRet) {
     nvrtcResult result = image_ready(prog, cubinSizeRet);
-    if (result == NVRTC_SUCCESS) *cubinSizeRet = prog->image.size;
+    if (result == NVRTC_SUCCESS)
+        *cubinSizeRet = prog->image.size;
     return result;
 }
 
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram prog, char *cubin) {
     nvrtcResult result = image_ready(prog, cubin);
-    if (result == NVRTC_SUCCESS) memcpy(cubin, prog->image.data, prog->image.size);
+    if (result == NVRTC_SUCCESS)
+        memcpy(cubin, prog->image.data, prog->image.size);
     return result;
 }
 
 /* No intermediate code of a link-time optimizer here. */
 nvrtcResult nvrtcGetLTOIRSize(nvrtcProgram prog, size_t *LTOIRSizeRet) {
     nvrtcResult result = image_ready(prog, LTOIRSizeRet);
-    if (result == NVRTC_SUCCESS) *LTOIRSizeRet = 0;
+    if (result == NVRTC_SUCCESS)
+        *LTOIRSizeRet = 0;
     return result;
 }
 
@@ -215,10 +270,14 @@ nvrtcResult nvrtcGetLTOIR(nvrtcProgram prog, char *LTOIR) {
     return image_ready(prog, LTOIR);
 }
 
-nvrtcResult nvrtcGetLoweredName(nvrtcProgram prog, const char *const name_expression, const char **lowered_name) {
-    if (prog == NULL) return NVRTC_ERROR_INVALID_PROGRAM;
-    if (name_expression == NULL || lowered_name == NULL) return NVRTC_ERROR_INVALID_INPUT;
-    if (prog->lowered == NULL) return NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
+nvrtcResult nvrtcGetLoweredName(nvrtcProgram prog, const char *const name_expression,
+                                const char **lowered_name) {
+    if (prog == NULL)
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    if (name_expression == NULL || lowered_name == NULL)
+        return NVRTC_ERROR_INVALID_INPUT;
+    if (prog->lowered == NULL)
+        return NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
     for (size_t i = 0; i < prog->n_expressions; i++) {
         if (strcmp(prog->expressions[i], name_expression) == 0 && prog->lowered[i] != NULL) {
             *lowered_name = prog->lowered[i];

@@ -1,5 +1,5 @@
-/* occupancy.c - how many blocks of a kernel a multiprocessor would hold. The answers are those of the GPU that device.c describes: programs
- * choose block sizes by them. */
+/* occupancy.c - how many blocks of a kernel a multiprocessor would hold. The answers are those of
+ * the GPU that device.c describes: programs choose block sizes by them. */
 #include "driver.h"
 
 #define SHARED_RESERVED 1024 /* of each block, by the system [bytes] */
@@ -26,16 +26,20 @@ static int blocks_of(const Needs *needs, int block_size, size_t dynamic) {
         return 0;
     }
     int threads = (block_size + 31) / 32 * 32, blocks = SIM_THREADS_MULTIPROCESSOR / threads;
-    int registers = needs->registers > 0 ? 65536 / (needs->registers * threads) : SIM_BLOCKS_MULTIPROCESSOR;
+    int registers = needs->registers > 0 ? 65536 / (needs->registers * threads)
+                                         : SIM_BLOCKS_MULTIPROCESSOR;
     size_t shared = SIM_SHARED_MULTIPROCESSOR / (dynamic + (size_t)needs->shared + SHARED_RESERVED);
     blocks = blocks < SIM_BLOCKS_MULTIPROCESSOR ? blocks : SIM_BLOCKS_MULTIPROCESSOR;
     blocks = registers < blocks ? registers : blocks;
-    const int together = (int)SIM_COOPERATIVE_BLOCKS / sim_threads(); /* a cooperative launch of so many a multiprocessor shall run */
+    const int together =
+        (int)SIM_COOPERATIVE_BLOCKS /
+        sim_threads(); /* a cooperative launch of so many a multiprocessor shall run */
     blocks = together < blocks ? (together > 1 ? together : 1) : blocks;
     return shared < (size_t)blocks ? (int)shared : blocks;
 }
 
-static CUresult max_blocks(int *n, CUfunction function, int block_size, size_t dynamic, unsigned flags) {
+static CUresult max_blocks(int *n, CUfunction function, int block_size, size_t dynamic,
+                           unsigned flags) {
     Needs needs;
     SIM_NOT_NULL(n);
     if ((flags & ~1u) != 0) {
@@ -49,19 +53,22 @@ static CUresult max_blocks(int *n, CUfunction function, int block_size, size_t d
     return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize) {
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
+                                                     size_t dynamicSMemSize) {
     SIM_CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor);
     return max_blocks(numBlocks, func, blockSize, dynamicSMemSize, 0);
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize,
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func,
+                                                              int blockSize, size_t dynamicSMemSize,
                                                               unsigned int flags) {
     SIM_CALL(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags);
     return max_blocks(numBlocks, func, blockSize, dynamicSMemSize, flags);
 }
 
 /* The block size with the most threads at once, the largest of several. */
-static CUresult potential(int *min_grid, int *block_size, CUfunction function, CUoccupancyB2DSize dynamic_of, size_t dynamic, int limit,
+static CUresult potential(int *min_grid, int *block_size, CUfunction function,
+                          CUoccupancyB2DSize dynamic_of, size_t dynamic, int limit,
                           unsigned flags) {
     Needs needs;
     SIM_NOT_NULL(min_grid);
@@ -70,7 +77,8 @@ static CUresult potential(int *min_grid, int *block_size, CUfunction function, C
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x, block size limit %d", flags, limit);
     }
     SIM_TRY(needs_of(function, &needs));
-    int most = limit > 0 && limit < needs.max_threads ? limit : needs.max_threads, best = 0, best_threads = 0, best_blocks = 0;
+    int most = limit > 0 && limit < needs.max_threads ? limit : needs.max_threads, best = 0,
+        best_threads = 0, best_blocks = 0;
     for (int size = (most + 31) / 32 * 32; size > 0; size -= 32) {
         int tried = size < most ? size : most;
         int blocks = blocks_of(&needs, tried, dynamic_of != NULL ? dynamic_of(tried) : dynamic);
@@ -85,20 +93,26 @@ static CUresult potential(int *min_grid, int *block_size, CUfunction function, C
     return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
+                                          CUoccupancyB2DSize blockSizeToDynamicSMemSize,
                                           size_t dynamicSMemSize, int blockSizeLimit) {
     SIM_CALL(cuOccupancyMaxPotentialBlockSize);
-    return potential(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit, 0);
+    return potential(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
+                     blockSizeLimit, 0);
 }
 
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
-                                                   CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
-                                                   int blockSizeLimit, unsigned int flags) {
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize,
+                                                   CUfunction func,
+                                                   CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                   size_t dynamicSMemSize, int blockSizeLimit,
+                                                   unsigned int flags) {
     SIM_CALL(cuOccupancyMaxPotentialBlockSizeWithFlags);
-    return potential(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit, flags);
+    return potential(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
+                     blockSizeLimit, flags);
 }
 
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize) {
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func,
+                                                 int numBlocks, int blockSize) {
     SIM_CALL(cuOccupancyAvailableDynamicSMemPerBlock);
     Needs needs;
     SIM_NOT_NULL(dynamicSmemSize);
@@ -107,7 +121,9 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunc
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d blocks of %d threads", numBlocks, blockSize);
     }
     if (blocks_of(&needs, blockSize, 0) < numBlocks) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d blocks of %d threads do not fit a multiprocessor", numBlocks, blockSize);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "%d blocks of %d threads do not fit a multiprocessor", numBlocks,
+                        blockSize);
     }
     int most = SIM_SHARED_MULTIPROCESSOR / numBlocks - SHARED_RESERVED - needs.shared;
     int allowed = needs.max_dynamic > 0 ? needs.max_dynamic : SIM_SHARED_DEFAULT - needs.shared;
@@ -124,12 +140,14 @@ static CUresult no_clusters(CUfunction handle, const CUlaunchConfig *config, int
     return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator has no clusters of blocks");
 }
 
-CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const CUlaunchConfig *config) {
+CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func,
+                                            const CUlaunchConfig *config) {
     SIM_CALL(cuOccupancyMaxPotentialClusterSize);
     return no_clusters(func, config, clusterSize);
 }
 
-CUresult cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config) {
+CUresult cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
+                                      const CUlaunchConfig *config) {
     SIM_CALL(cuOccupancyMaxActiveClusters);
     return no_clusters(func, config, numClusters);
 }

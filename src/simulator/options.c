@@ -1,4 +1,5 @@
-/* options.c - NVRTC's options as those of g++ and clang++. What only concerns the code of a GPU is accepted and has no effect. */
+/* options.c - NVRTC's options as those of g++ and clang++. What only concerns the code of a GPU is
+ * accepted and has no effect. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -6,9 +7,32 @@
 
 #include "compiler.h"
 
-/* What an option's value has to be, and whether it stands behind "=" or may also be the next word. */
-typedef enum { NO_VALUE, BOOLEAN, INTEGER, NUMBERS, CHOICE, ANY_VALUE, ONLY_BEHIND_EQUALS, FREE } Value;
-typedef enum { IGNORED, DEFINE, UNDEFINE, INCLUDE_PATH, INCLUDE_FILE, STANDARD, ARCHITECTURE, FAST, FMAD, DEBUG, NO_WARNINGS, RELOCATABLE } What;
+/* What an option's value has to be, and whether it stands behind "=" or may also be the next
+ * word. */
+typedef enum {
+    NO_VALUE,
+    BOOLEAN,
+    INTEGER,
+    NUMBERS,
+    CHOICE,
+    ANY_VALUE,
+    ONLY_BEHIND_EQUALS,
+    FREE
+} Value;
+typedef enum {
+    IGNORED,
+    DEFINE,
+    UNDEFINE,
+    INCLUDE_PATH,
+    INCLUDE_FILE,
+    STANDARD,
+    ARCHITECTURE,
+    FAST,
+    FMAD,
+    DEBUG,
+    NO_WARNINGS,
+    RELOCATABLE
+} What;
 
 typedef struct {
     const char *name, *brief; /* brief may be NULL */
@@ -101,8 +125,10 @@ static bool set_standard(Options *out, Text *log, const char *value) {
 static bool set_architecture(Options *out, Text *log, const char *value) {
     const char *digits = strchr(value, '_');
     char *end;
-    const long number = digits != NULL && isdigit((unsigned char)digits[1]) ? strtol(digits + 1, &end, 10) : 0;
-    if (number < 20 || number > 999 || (strncmp(value, "compute_", 8) != 0 && strncmp(value, "sm_", 3) != 0) ||
+    const long number =
+        digits != NULL && isdigit((unsigned char)digits[1]) ? strtol(digits + 1, &end, 10) : 0;
+    if (number < 20 || number > 999 ||
+        (strncmp(value, "compute_", 8) != 0 && strncmp(value, "sm_", 3) != 0) ||
         (*end != 0 && !((*end == 'a' || *end == 'f') && end[1] == 0))) {
         text_printf(log, "nvrtc: error: invalid value for --gpu-architecture (-arch)\n");
         return false;
@@ -121,9 +147,12 @@ static bool is_integer(const char *value, long least) {
 static bool are_numbers(const char *value) {
     for (;; value++) {
         char *end;
-        if (!isdigit((unsigned char)*value) || strtol(value, &end, 10) <= 0) return false;
-        if (*end == 0) return true;
-        if (*end != ',') return false;
+        if (!isdigit((unsigned char)*value) || strtol(value, &end, 10) <= 0)
+            return false;
+        if (*end == 0)
+            return true;
+        if (*end != ',')
+            return false;
         value = end;
     }
 }
@@ -131,28 +160,34 @@ static bool are_numbers(const char *value) {
 static bool is_choice(const char *choices, const char *value) {
     const size_t length = strlen(value);
     for (const char *at = choices; *at != 0; at = strchr(at, ' ') + 1) {
-        if (length > 0 && strncmp(at, value, length) == 0 && at[length] == ' ') return true;
+        if (length > 0 && strncmp(at, value, length) == 0 && at[length] == ' ')
+            return true;
     }
     return false;
 }
 
-/* Whether an option has the kind of value that it must; if not, log has NVRTC's words. value: NULL for none. */
+/* Whether an option has the kind of value that it must; if not, log has NVRTC's words. value: NULL
+ * for none. */
 static bool is_allowed(Text *log, const Known *option, const char *value) {
     const char *name = option->name, *brief = option->brief;
     if (option->value == NO_VALUE && value != NULL && strcmp(name, "--no-cache") != 0) {
         text_printf(log, "nvrtc: error: %s (%s) does not accept any argument\n", name, brief);
-    } else if (option->value == BOOLEAN && (value == NULL || (strcmp(value, "true") != 0 && strcmp(value, "false") != 0))) {
+    } else if (option->value == BOOLEAN &&
+               (value == NULL || (strcmp(value, "true") != 0 && strcmp(value, "false") != 0))) {
         text_printf(log, "nvrtc: error: %s (%s) expects true or false\n", name, brief);
     } else if (option->value == INTEGER && value != NULL && !is_integer(value, LONG_MIN)) {
         text_printf(log, "nvrtc: error: %s (%s) expects an integer value\n", name, brief);
     } else if (value != NULL && strcmp(name, "--split-compile") == 0 && !is_integer(value, 0)) {
         text_printf(log, "nvrtc: error: Argument for -split-compile must be non-negative\n");
-    } else if (value != NULL && strcmp(name, "--jump-table-density") == 0 && (!is_integer(value, 0) || is_integer(value, 102))) {
-        text_printf(log, "nvrtc: error: Argument for --jump-table-density must be between [0-101]\n");
+    } else if (value != NULL && strcmp(name, "--jump-table-density") == 0 &&
+               (!is_integer(value, 0) || is_integer(value, 102))) {
+        text_printf(log,
+                    "nvrtc: error: Argument for --jump-table-density must be between [0-101]\n");
     } else if (option->value == NUMBERS && (value == NULL || !are_numbers(value))) {
         text_printf(log, "nvrtc: error: %s expects a non-zero positive integer value\n", name);
     } else if (option->choices != NULL && value != NULL && !is_choice(option->choices, value)) {
-        text_printf(log, "nvrtc: error: invalid %s for option %s (%s): %s\n", option->value == CHOICE ? "argument" : "optimization tag", name, brief, value);
+        text_printf(log, "nvrtc: error: invalid %s for option %s (%s): %s\n",
+                    option->value == CHOICE ? "argument" : "optimization tag", name, brief, value);
     } else {
         return true;
     }
@@ -164,7 +199,9 @@ static const Known *find(const char *name, size_t length) {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const char *const names[] = {known[i].name, known[i].brief};
         for (int j = 0; j < 2; j++) {
-            if (names[j] != NULL && strlen(names[j]) == length && strncmp(names[j], name, length) == 0) return &known[i];
+            if (names[j] != NULL && strlen(names[j]) == length &&
+                strncmp(names[j], name, length) == 0)
+                return &known[i];
         }
     }
     return NULL;
@@ -172,18 +209,35 @@ static const Known *find(const char *name, size_t length) {
 
 static bool obey(Options *out, Text *log, What what, const char *value) {
     switch (what) {
-    case DEFINE: return words_add(&out->preprocess, "-D%s", *value != 0 ? value : "=");
-    case UNDEFINE: return words_add(&out->preprocess, "-U%s", *value != 0 ? value : "=");
-    case INCLUDE_PATH: return *value == 0 || words_add(&out->preprocess, "-I%s", value);
-    case INCLUDE_FILE: return words_add(&out->preprocess, "-include") && words_add(&out->preprocess, "%s", value);
-    case STANDARD: return set_standard(out, log, value);
-    case ARCHITECTURE: return set_architecture(out, log, value);
-    case FAST: return words_add(&out->preprocess, "-DSIM_FAST_MATH") && words_add(&out->preprocess, "-D__CUDA_FTZ=1") && words_add(&out->preprocess, "-D__USE_FAST_MATH__=1");
-    case FMAD: return strcmp(value, "true") == 0 || words_add(&out->compile, "-ffp-contract=off");
-    case DEBUG: out->debug = true; break;
-    case RELOCATABLE: out->relocatable = strcmp(value, "false") != 0; break;
-    case NO_WARNINGS: out->no_warnings = true; break;
-    case IGNORED: break;
+    case DEFINE:
+        return words_add(&out->preprocess, "-D%s", *value != 0 ? value : "=");
+    case UNDEFINE:
+        return words_add(&out->preprocess, "-U%s", *value != 0 ? value : "=");
+    case INCLUDE_PATH:
+        return *value == 0 || words_add(&out->preprocess, "-I%s", value);
+    case INCLUDE_FILE:
+        return words_add(&out->preprocess, "-include") && words_add(&out->preprocess, "%s", value);
+    case STANDARD:
+        return set_standard(out, log, value);
+    case ARCHITECTURE:
+        return set_architecture(out, log, value);
+    case FAST:
+        return words_add(&out->preprocess, "-DSIM_FAST_MATH") &&
+               words_add(&out->preprocess, "-D__CUDA_FTZ=1") &&
+               words_add(&out->preprocess, "-D__USE_FAST_MATH__=1");
+    case FMAD:
+        return strcmp(value, "true") == 0 || words_add(&out->compile, "-ffp-contract=off");
+    case DEBUG:
+        out->debug = true;
+        break;
+    case RELOCATABLE:
+        out->relocatable = strcmp(value, "false") != 0;
+        break;
+    case NO_WARNINGS:
+        out->no_warnings = true;
+        break;
+    case IGNORED:
+        break;
     }
     return true;
 }
@@ -194,12 +248,14 @@ static int map_one(Options *out, Text *log, char *option, const char *next) {
     const Known *found;
     if (option[0] == '-' && option[1] != 0 && strchr("DUI", option[1]) != NULL && option[2] != 0) {
         value = option + 2; /* -DNAME=1; "-D NAME=1", too */
-        while (*value == ' ') value++;
+        while (*value == ' ')
+            value++;
         found = find(option, 2);
     } else {
         value = strchr(option, '=');
         found = find(option, value != NULL ? (size_t)(value - option) : strlen(option));
-        if (value != NULL) value++;
+        if (value != NULL)
+            value++;
     }
     if (found == NULL || (found->value == ONLY_BEHIND_EQUALS && value == NULL)) {
         text_printf(log, "nvrtc: error: unrecognized option %s found\n", option);
@@ -207,8 +263,10 @@ static int map_one(Options *out, Text *log, char *option, const char *next) {
     }
     const bool takes = value == NULL && next != NULL && found->value != NO_VALUE;
     const char *given = takes ? next : value;
-    if (!is_allowed(log, found, given)) return -1;
-    if (given == NULL && (found->value == ANY_VALUE || found->value == CHOICE)) text_printf(log, "nvrtc: error: %s expects a value\n", found->brief);
+    if (!is_allowed(log, found, given))
+        return -1;
+    if (given == NULL && (found->value == ANY_VALUE || found->value == CHOICE))
+        text_printf(log, "nvrtc: error: %s expects a value\n", found->brief);
     return obey(out, log, found->what, given != NULL ? given : "") ? takes : -1;
 }
 
@@ -218,14 +276,18 @@ bool options_map(Options *out, Text *log, int n, const char *const *options) {
     out->architecture = sim_architecture();
     for (int i = 0; i < n; i++) {
         const char *option = options[i];
-        while (isspace((unsigned char)*option)) option++;
+        while (isspace((unsigned char)*option))
+            option++;
         char *copy = strdup(option);
-        if (copy == NULL) return false;
+        if (copy == NULL)
+            return false;
         char *end = copy + strlen(copy);
-        while (end > copy && isspace((unsigned char)end[-1])) *--end = 0;
+        while (end > copy && isspace((unsigned char)end[-1]))
+            *--end = 0;
         const int taken = map_one(out, log, copy, i + 1 < n ? options[i + 1] : NULL);
         free(copy);
-        if (taken < 0) return false;
+        if (taken < 0)
+            return false;
         i += taken;
     }
     return true;

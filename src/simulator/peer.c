@@ -1,5 +1,5 @@
-/* peer.c - access to the memory of another device. Here every context can always read all memory; the calls keep the books that programs
- * rely on. */
+/* peer.c - access to the memory of another device. Here every context can always read all memory;
+ * the calls keep the books that programs rely on. */
 #include "driver.h"
 
 /* The current context and the other one, on different devices. */
@@ -7,7 +7,8 @@ static CUresult take_both(CUcontext handle, SimContext **context, SimContext **p
     SIM_TRY(sim_context_current(context));
     SIM_TRY(sim_context_take(handle, peer));
     if ((*context)->device == (*peer)->device) {
-        return sim_fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "both contexts are on device %d", (*peer)->device);
+        return sim_fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "both contexts are on device %d",
+                        (*peer)->device);
     }
     return CUDA_SUCCESS;
 }
@@ -25,7 +26,8 @@ CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
     bool had = (context->peers & bit) != 0;
     context->peers |= bit;
     pthread_mutex_unlock(&context->lock);
-    return had ? sim_fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "for device %d", peer->device) : CUDA_SUCCESS;
+    return had ? sim_fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "for device %d", peer->device)
+               : CUDA_SUCCESS;
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
@@ -38,5 +40,6 @@ CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
     bool had = (context->peers & bit) != 0;
     context->peers &= ~bit;
     pthread_mutex_unlock(&context->lock);
-    return had ? CUDA_SUCCESS : sim_fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "for device %d", peer->device);
+    return had ? CUDA_SUCCESS
+               : sim_fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "for device %d", peer->device);
 }

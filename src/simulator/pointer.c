@@ -4,17 +4,42 @@
 #include <string.h>
 
 enum {
-    A_CONTEXT = 1, A_MEMORY_TYPE = 2, A_DEVICE_POINTER = 3, A_HOST_POINTER = 4, A_P2P_TOKENS = 5, A_SYNC_MEMOPS = 6, A_BUFFER_ID = 7,
-    A_IS_MANAGED = 8, A_DEVICE_ORDINAL = 9, A_IPC_CAPABLE = 10, A_RANGE_START = 11, A_RANGE_SIZE = 12, A_MAPPED = 13, A_HANDLE_TYPES = 14,
-    A_RDMA_CAPABLE = 15, A_ACCESS_FLAGS = 16, A_POOL = 17, A_MAPPING_SIZE = 18, A_MAPPING_BASE = 19, A_BLOCK_ID = 20, A_DECOMPRESS = 21
+    A_CONTEXT = 1,
+    A_MEMORY_TYPE = 2,
+    A_DEVICE_POINTER = 3,
+    A_HOST_POINTER = 4,
+    A_P2P_TOKENS = 5,
+    A_SYNC_MEMOPS = 6,
+    A_BUFFER_ID = 7,
+    A_IS_MANAGED = 8,
+    A_DEVICE_ORDINAL = 9,
+    A_IPC_CAPABLE = 10,
+    A_RANGE_START = 11,
+    A_RANGE_SIZE = 12,
+    A_MAPPED = 13,
+    A_HANDLE_TYPES = 14,
+    A_RDMA_CAPABLE = 15,
+    A_ACCESS_FLAGS = 16,
+    A_POOL = 17,
+    A_MAPPING_SIZE = 18,
+    A_MAPPING_BASE = 19,
+    A_BLOCK_ID = 20,
+    A_DECOMPRESS = 21
 };
 
 /* The width of each answer: booleans are unsigned ints. */
 static CUresult give(void *data, CUpointer_attribute attribute, unsigned long long value) {
     unsigned narrow = (unsigned)value;
     switch (attribute) {
-    case A_MEMORY_TYPE: case A_SYNC_MEMOPS: case A_IS_MANAGED: case A_DEVICE_ORDINAL: case A_IPC_CAPABLE: case A_MAPPED:
-    case A_RDMA_CAPABLE: case A_ACCESS_FLAGS: case A_DECOMPRESS:
+    case A_MEMORY_TYPE:
+    case A_SYNC_MEMOPS:
+    case A_IS_MANAGED:
+    case A_DEVICE_ORDINAL:
+    case A_IPC_CAPABLE:
+    case A_MAPPED:
+    case A_RDMA_CAPABLE:
+    case A_ACCESS_FLAGS:
+    case A_DECOMPRESS:
         memcpy(data, &narrow, sizeof(narrow));
         break;
     default:
@@ -34,7 +59,8 @@ static CUresult check(CUpointer_attribute attribute) {
     return CUDA_SUCCESS;
 }
 
-static CUresult get(void *data, CUpointer_attribute attribute, uintptr_t address, const SimBlockInfo *info) {
+static CUresult get(void *data, CUpointer_attribute attribute, uintptr_t address,
+                    const SimBlockInfo *info) {
     const SimBlock *block = &info->block;
     bool host = block->kind == SIM_HOST || block->kind == SIM_REGISTERED;
     switch (attribute) {
@@ -47,20 +73,25 @@ static CUresult get(void *data, CUpointer_attribute attribute, uintptr_t address
     case A_HOST_POINTER:
         if (!host && block->kind != SIM_MANAGED) {
             (void)give(data, attribute, 0);
-            return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#zx is device memory, which the host must not touch", (size_t)address);
+            return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                            "%#zx is device memory, which the host must not touch",
+                            (size_t)address);
         }
         return give(data, attribute, address);
     case A_SYNC_MEMOPS:
         return give(data, attribute, info->sync_memops);
-    case A_BUFFER_ID: case A_BLOCK_ID:
+    case A_BUFFER_ID:
+    case A_BLOCK_ID:
         return give(data, attribute, info->id);
     case A_IS_MANAGED:
         return give(data, attribute, block->kind == SIM_MANAGED);
     case A_DEVICE_ORDINAL:
         return give(data, attribute, (unsigned)info->device);
-    case A_RANGE_START: case A_MAPPING_BASE:
+    case A_RANGE_START:
+    case A_MAPPING_BASE:
         return give(data, attribute, block->base);
-    case A_RANGE_SIZE: case A_MAPPING_SIZE:
+    case A_RANGE_SIZE:
+    case A_MAPPING_SIZE:
         return give(data, attribute, block->size);
     case A_MAPPED:
         return give(data, attribute, 1);
@@ -81,13 +112,15 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(check(attribute));
     if (!sim_memory_info((uintptr_t)ptr, &info) || info.retired) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is neither device memory nor registered", ptr);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is neither device memory nor registered",
+                        ptr);
     }
     return get(data, attribute, (uintptr_t)ptr, &info);
 }
 
 /* Of an unknown address all answers are zero, and that is no error. */
-CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr) {
+CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
+                                void **data, CUdeviceptr ptr) {
     SIM_CALL(cuPointerGetAttributes);
     HELD SimContext *context = NULL;
     SimBlockInfo info;
@@ -99,7 +132,8 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
         SIM_NOT_NULL(data[i]);
         SIM_TRY(check(attributes[i]));
         if (!known || get(data[i], attributes[i], (uintptr_t)ptr, &info) != CUDA_SUCCESS) {
-            (void)give(data[i], attributes[i], attributes[i] == A_DEVICE_ORDINAL ? (unsigned)CU_DEVICE_INVALID : 0);
+            (void)give(data[i], attributes[i],
+                       attributes[i] == A_DEVICE_ORDINAL ? (unsigned)CU_DEVICE_INVALID : 0);
         }
     }
     sim_fail_nothing();

@@ -1,21 +1,33 @@
-/* pool.c - pools of memory, and allocation in the order of a stream. A pool here is a count: blocks come from where all blocks come from,
- * and a freed one is given back when the stream gets there. */
+/* pool.c - pools of memory, and allocation in the order of a stream. A pool here is a count: blocks
+ * come from where all blocks come from, and a freed one is given back when the stream gets
+ * there. */
 #include "driver.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { REUSE_FIRST = 1, REUSE_LAST = 3, RELEASE_THRESHOLD = 4, RESERVED_CURRENT = 5, RESERVED_HIGH = 6, USED_CURRENT = 7, USED_HIGH = 8 };
+enum {
+    REUSE_FIRST = 1,
+    REUSE_LAST = 3,
+    RELEASE_THRESHOLD = 4,
+    RESERVED_CURRENT = 5,
+    RESERVED_HIGH = 6,
+    USED_CURRENT = 7,
+    USED_HIGH = 8
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct { SimPool *own, *current; } devices[SIM_MAX_DEVICES]; /* counted; own is there for ever */
+static struct {
+    SimPool *own, *current;
+} devices[SIM_MAX_DEVICES]; /* counted; own is there for ever */
 
 void sim_pool_charge(SimPool *pool, size_t size, bool freed) {
     if (freed) {
         atomic_fetch_sub(&pool->used, size);
         return;
     }
-    uint64_t used = atomic_fetch_add(&pool->used, size) + size, high = atomic_load(&pool->used_high);
+    uint64_t used = atomic_fetch_add(&pool->used, size) + size,
+             high = atomic_load(&pool->used_high);
     while (used > high && !atomic_compare_exchange_weak(&pool->used_high, &high, used)) {
     }
 }
@@ -52,14 +64,18 @@ CUresult sim_device_pool(CUdevice device, bool current, SimPool **out) {
             devices[device].current = sim_object_keep(devices[device].own);
         }
     }
-    *out = status != CUDA_SUCCESS ? NULL : sim_object_keep(current ? devices[device].current : devices[device].own);
+    *out = status != CUDA_SUCCESS
+               ? NULL
+               : sim_object_keep(current ? devices[device].current : devices[device].own);
     pthread_mutex_unlock(&lock);
     return status;
 }
 
 static CUresult take_pool(CUmemoryPool handle, SimPool **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_POOL);
-    return *out != NULL ? CUDA_SUCCESS : sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no memory pool, or no longer one", (void *)handle);
+    return *out != NULL ? CUDA_SUCCESS
+                        : sim_fail(CUDA_ERROR_INVALID_HANDLE,
+                                   "%p is no memory pool, or no longer one", (void *)handle);
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev) {
@@ -97,7 +113,8 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
     SIM_TRY(sim_device_check(dev));
     SIM_TRY(take_pool(pool, &taken));
     if (taken->device != dev) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "the pool is of device %d, not %d", taken->device, dev);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "the pool is of device %d, not %d", taken->device,
+                        dev);
     }
     SIM_TRY(sim_device_pool(dev, false, &own)); /* makes it, if nobody has */
     set_current(dev, taken);
@@ -110,12 +127,15 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
     SIM_NOT_NULL(pool);
     SIM_NOT_NULL(poolProps);
     if (poolProps->allocType != 1 || poolProps->location.type != 1) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "a pool of allocation type %d at location type %d; the simulator has pinned memory of devices",
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "a pool of allocation type %d at location type %d; the simulator has "
+                        "pinned memory of devices",
                         poolProps->allocType, poolProps->location.type);
     }
     SIM_TRY(sim_device_check(poolProps->location.id));
     if (poolProps->handleTypes != 0) {
-        return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator's memory cannot be shared with other processes");
+        return sim_fail(CUDA_ERROR_NOT_SUPPORTED,
+                        "the simulator's memory cannot be shared with other processes");
     }
     SIM_TRY(pool_new(poolProps->location.id, &made));
     *pool = (CUmemoryPool)made->object.handle;
@@ -129,7 +149,8 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     HELD SimPool *own = NULL;
     SIM_TRY(take_pool(pool, &taken));
     if (taken->is_default) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "the default pool of a device cannot be destroyed");
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "the default pool of a device cannot be destroyed");
     }
     SIM_TRY(sim_device_pool(taken->device, false, &own));
     pthread_mutex_lock(&lock);
@@ -164,10 +185,12 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
     case RELEASE_THRESHOLD:
         number = atomic_load(&taken->threshold);
         break;
-    case RESERVED_CURRENT: case USED_CURRENT:
+    case RESERVED_CURRENT:
+    case USED_CURRENT:
         number = atomic_load(&taken->used);
         break;
-    case RESERVED_HIGH: case USED_HIGH:
+    case RESERVED_HIGH:
+    case USED_HIGH:
         number = atomic_load(&taken->used_high);
         break;
     default:
@@ -194,11 +217,13 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
         atomic_store(&taken->threshold, number);
         return CUDA_SUCCESS;
     }
-    if ((attr == RESERVED_HIGH || attr == USED_HIGH) && number == 0) { /* starts the high mark anew */
+    if ((attr == RESERVED_HIGH || attr == USED_HIGH) &&
+        number == 0) { /* starts the high mark anew */
         atomic_store(&taken->used_high, atomic_load(&taken->used));
         return CUDA_SUCCESS;
     }
-    return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no mem_pool_attribute that can be set to %llu", attr, (unsigned long long)number);
+    return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no mem_pool_attribute that can be set to %llu",
+                    attr, (unsigned long long)number);
 }
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count) {
@@ -210,17 +235,20 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
     }
     for (size_t i = 0; i < count; i++) {
         if (map[i].location.type != 1 || (map[i].flags != 0 && map[i].flags != 3)) {
-            return sim_fail(CUDA_ERROR_INVALID_VALUE, "map[%zu] is not of a device, or its flags are neither NONE nor READWRITE", i);
+            return sim_fail(
+                CUDA_ERROR_INVALID_VALUE,
+                "map[%zu] is not of a device, or its flags are neither NONE nor READWRITE", i);
         }
         SIM_TRY(sim_device_check(map[i].location.id));
         if (map[i].flags == 0 && map[i].location.id == taken->device) {
-            return sim_fail(CUDA_ERROR_INVALID_VALUE, "map[%zu] takes its own memory away from device %d", i, taken->device);
+            return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                            "map[%zu] takes its own memory away from device %d", i, taken->device);
         }
     }
     return CUDA_SUCCESS;
 }
 
-/* ---- in the order of a stream ------------------------------------------------------------------------------------- */
+/* ---- in the order of a stream ---------------------------------------------------------------- */
 
 static CUresult alloc(CUdeviceptr *out, size_t size, CUmemoryPool handle, CUstream stream_handle) {
     HELD SimContext *context = NULL;
@@ -231,9 +259,11 @@ static CUresult alloc(CUdeviceptr *out, size_t size, CUmemoryPool handle, CUstre
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_stream_take(context, stream_handle, &stream));
     if (stream->capture != NULL) {
-        return sim_capture_spoil(stream, CUDA_ERROR_NOT_SUPPORTED, "the simulator's graphs do not allocate memory");
+        return sim_capture_spoil(stream, CUDA_ERROR_NOT_SUPPORTED,
+                                 "the simulator's graphs do not allocate memory");
     }
-    SIM_TRY(handle != NULL ? take_pool(handle, &pool) : sim_device_pool(stream->object.context->device, true, &pool));
+    SIM_TRY(handle != NULL ? take_pool(handle, &pool)
+                           : sim_device_pool(stream->object.context->device, true, &pool));
     CUresult status = sim_memory_alloc_pool(stream->object.context, size, pool, &base);
     if (status == CUDA_ERROR_OUT_OF_MEMORY) { /* what streams have yet to free */
         SIM_TRY(sim_context_wait(stream->object.context));
@@ -249,7 +279,8 @@ CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     return alloc(dptr, bytesize, NULL, hStream);
 }
 
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                 CUstream hStream) {
     SIM_CALL(cuMemAllocFromPoolAsync);
     if (pool == NULL) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "pool is NULL");
@@ -264,7 +295,8 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_stream_take(context, hStream, &stream));
     if (stream->capture != NULL) {
-        return sim_capture_spoil(stream, CUDA_ERROR_NOT_SUPPORTED, "the simulator's graphs do not free memory");
+        return sim_capture_spoil(stream, CUDA_ERROR_NOT_SUPPORTED,
+                                 "the simulator's graphs do not free memory");
     }
     if (dptr == 0) {
         return CUDA_SUCCESS;

@@ -1,8 +1,9 @@
 /* prelude.c - the simulator's device headers, preprocessed once for each set of options.
  *
- * They stand before every program and are the same each time, but preprocessing them takes the C++ compiler longer than a small kernel.
- * What remains is kept: their text, and the macros that programs may use or that guard the headers from being read again. Programs are then
- * preprocessed behind the macros alone, and the text is put in front of the result. */
+ * They stand before every program and are the same each time, but preprocessing them takes the C++
+ * compiler longer than a small kernel. What remains is kept: their text, and the macros that
+ * programs may use or that guard the headers from being read again. Programs are then preprocessed
+ * behind the macros alone, and the text is put in front of the result. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Key kept_key; /* of the last one, so that it is there without a cache on disk as well */
 static Text kept;
 
-/* The output of -dD: definitions in our headers are macros, and everything else in them text. The compiler's own macros are left out,
- * and so are markers of other files, which would name this run's. */
+/* The output of -dD: definitions in our headers are macros, and everything else in them text. The
+ * compiler's own macros are left out, and so are markers of other files, which would name this
+ * run's. */
 static void split(const char *output, Text *macros, Text *text) {
     const size_t n = strlen(compiler_headers());
     bool ours = false;
@@ -23,9 +25,11 @@ static void split(const char *output, Text *macros, Text *text) {
         if (line[0] == '#' && line[1] == ' ') {
             const char *quote = memchr(line, '"', size);
             ours = quote != NULL && strncmp(quote + 1, compiler_headers(), n) == 0;
-            if (ours) text_add(text, line, size);
+            if (ours)
+                text_add(text, line, size);
         } else if (strncmp(line, "#define ", 8) == 0 || strncmp(line, "#undef ", 7) == 0) {
-            if (ours) text_add(macros, line, size);
+            if (ours)
+                text_add(macros, line, size);
         } else if (ours || *line == '\n') {
             text_add(text, line, size);
         }
@@ -55,14 +59,16 @@ static bool make(const Words *command, Text *out) {
     return good;
 }
 
-bool prelude_get(const CxxCompiler *cxx, const Words *command, const char *macros_path, Text *text) {
+bool prelude_get(const CxxCompiler *cxx, const Words *command, const char *macros_path,
+                 Text *text) {
     const uint64_t stamp = compiler_stamp();
     Key key = key_begin();
     key_add(&key, "prelude 1", 9);
     key_add(&key, &stamp, sizeof stamp);
     key_add(&key, cxx->version, strlen(cxx->version));
     key_add(&key, processor_name(), strlen(processor_name()));
-    for (size_t i = 0; i < command->n; i++) key_add(&key, command->words[i], strlen(command->words[i]));
+    for (size_t i = 0; i < command->n; i++)
+        key_add(&key, command->words[i], strlen(command->words[i]));
     pthread_mutex_lock(&lock);
     bool good = kept.size > 0 && memcmp(&kept_key, &key, sizeof key) == 0;
     if (!good) {
@@ -70,16 +76,21 @@ bool prelude_get(const CxxCompiler *cxx, const Words *command, const char *macro
         good = cache_load(key, &kept);
         if (!good) {
             good = make(command, &kept);
-            if (good) cache_store(key, kept.data, kept.size);
+            if (good)
+                cache_store(key, kept.data, kept.size);
         }
-        if (good) kept_key = key;
-        else text_free(&kept);
+        if (good)
+            kept_key = key;
+        else
+            text_free(&kept);
     }
     if (good) {
         char *end;
         const size_t n = strtoull(kept.data, &end, 10), head = (size_t)(end + 1 - kept.data);
-        good = *end == '\n' && head <= kept.size && n <= kept.size - head && text_write_file(macros_path, end + 1, n);
-        if (good) text_add(text, end + 1 + n, kept.size - head - n);
+        good = *end == '\n' && head <= kept.size && n <= kept.size - head &&
+               text_write_file(macros_path, end + 1, n);
+        if (good)
+            text_add(text, end + 1 + n, kept.size - head - n);
     }
     pthread_mutex_unlock(&lock);
     return good && !text->failed;

@@ -44,7 +44,8 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
     }
     pthread_mutex_unlock(&lock);
     if (!active) {
-        return sim_fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context of device %d is not retained", dev);
+        return sim_fail(CUDA_ERROR_INVALID_CONTEXT,
+                        "the primary context of device %d is not retained", dev);
     }
     return context != NULL ? sim_context_destroy(context) : CUDA_SUCCESS;
 }

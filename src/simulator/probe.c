@@ -1,4 +1,5 @@
-/* probe.c - whether memory of the program can be read or written, found out without touching it: the system tries, and says so. */
+/* probe.c - whether memory of the program can be read or written, found out without touching it:
+ * the system tries, and says so. */
 #include "driver.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@
 
 enum { WAIT = 0, WAKE_OP = 5, PRIVATE = 128, ADD_NOTHING = 1 << 28 };
 
-/* Calls for locks look at the word they are given: to wait for it to change, which ends at once, or adding to it, here 0. */
+/* Calls for locks look at the word they are given: to wait for it to change, which ends at once, or
+ * adding to it, here 0. */
 static bool word_answers(uintptr_t address, bool write) {
     static unsigned word;
     const struct timespec at_once = {0, 0};
@@ -27,7 +29,9 @@ static bool word_answers(uintptr_t address, bool write) {
 }
 #endif
 
-#define STEP ((uintptr_t)2 << 20) /* between words that are tried, beside the first and the last one [bytes] */
+#define STEP      \
+    ((uintptr_t)2 \
+     << 20) /* between words that are tried, beside the first and the last one [bytes] */
 
 bool sim_memory_reachable(const void *start, size_t size, bool write) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)start, end = first + size;

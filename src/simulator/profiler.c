@@ -1,4 +1,5 @@
-/* profiler.c - switching a profiler on and off: there is none, and programs may say so at any time. */
+/* profiler.c - switching a profiler on and off: there is none, and programs may say so at any
+ * time. */
 #include "driver.h"
 
 CUresult cuProfilerStart(void) {

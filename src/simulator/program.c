@@ -1,10 +1,12 @@
-/* program.c - graphs made ready to run: one list of work, done in order each time it is launched. */
+/* program.c - graphs made ready to run: one list of work, done in order each time it is
+ * launched. */
 #include "driver.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Never changed once made: launches that are queued keep the one they were given, an update makes another. */
+/* Never changed once made: launches that are queued keep the one they were given, an update makes
+ * another. */
 struct SimProgram {
     _Atomic int references;
     size_t n;
@@ -16,7 +18,7 @@ struct SimProgram {
 typedef struct {
     SimObject object;
     pthread_mutex_t lock;
-    SimProgram *program;      /* counted */
+    SimProgram *program; /* counted */
 } Exec;
 
 enum { UPDATE_SUCCESS = 0, UPDATE_TOPOLOGY_CHANGED = 2, UPDATE_TYPE_CHANGED = 3 };
@@ -58,14 +60,16 @@ static CUresult program_of(const SimGraph *graph, SimProgram **out) {
         program->types = calloc(n + 1, sizeof(*program->types));
         program->n_after = calloc(n + 1, sizeof(*program->n_after));
         program->after = calloc(n + 1, sizeof(*program->after));
-        if (program->works == NULL || program->types == NULL || program->n_after == NULL || program->after == NULL) {
+        if (program->works == NULL || program->types == NULL || program->n_after == NULL ||
+            program->after == NULL) {
             status = CUDA_ERROR_OUT_OF_MEMORY;
         }
     }
     for (size_t i = 0; i < n && status == CUDA_SUCCESS; i++) {
         const SimNode *node = graph->nodes.list[i];
         program->after[i] = calloc(node->after.n + 1, sizeof(**program->after));
-        status = program->after[i] != NULL ? sim_work_copy(&program->works[i], &node->work) : CUDA_ERROR_OUT_OF_MEMORY;
+        status = program->after[i] != NULL ? sim_work_copy(&program->works[i], &node->work)
+                                           : CUDA_ERROR_OUT_OF_MEMORY;
         program->n++;
         program->types[i] = node->type;
         for (size_t k = 0; k < node->after.n && status == CUDA_SUCCESS; k++) {
@@ -90,7 +94,8 @@ static void exec_free(void *op) {
 static CUresult take_exec(CUgraphExec handle, Exec **out) {
     *out = sim_object_take((uintptr_t)handle, SIM_GRAPH_EXEC);
     return *out != NULL ? CUDA_SUCCESS
-                        : sim_fail(CUDA_ERROR_INVALID_VALUE, "%p is no executable graph, or no longer one", (void *)handle);
+                        : sim_fail(CUDA_ERROR_INVALID_VALUE,
+                                   "%p is no executable graph, or no longer one", (void *)handle);
 }
 
 static SimProgram *program_in(Exec *exec) {
@@ -101,7 +106,8 @@ static SimProgram *program_in(Exec *exec) {
     return program;
 }
 
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags) {
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                     unsigned long long flags) {
     SIM_CALL(cuGraphInstantiateWithFlags);
     HELD SimContext *context = NULL;
     HELD SimGraph *graph = NULL;
@@ -112,7 +118,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, u
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx are no flags of graphs", flags);
     }
     if ((flags & 4) != 0) {
-        return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator's graphs cannot be launched by kernels");
+        return sim_fail(CUDA_ERROR_NOT_SUPPORTED,
+                        "the simulator's graphs cannot be launched by kernels");
     }
     Exec *self = calloc(1, sizeof(*self));
     if (self == NULL) {
@@ -152,7 +159,8 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_stream_take(context, hStream, &stream));
     SIM_TRY(take_exec(hGraphExec, &exec));
-    return sim_stream_submit(stream, &(SimWork){.kind = WORK_PROGRAM, .program = program_in(exec)}, NULL);
+    return sim_stream_submit(stream, &(SimWork){.kind = WORK_PROGRAM, .program = program_in(exec)},
+                             NULL);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
@@ -179,7 +187,8 @@ static CUgraphExecUpdateResult compare(const SimProgram *old, const SimProgram *
     return old->n == fresh->n ? UPDATE_SUCCESS : UPDATE_TOPOLOGY_CHANGED;
 }
 
-CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo) {
+CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
+                           CUgraphExecUpdateResultInfo *resultInfo) {
     SIM_CALL(cuGraphExecUpdate);
     HELD SimContext *context = NULL;
     HELD Exec *exec = NULL;
@@ -214,5 +223,8 @@ CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUp
     return result == UPDATE_SUCCESS
                ? CUDA_SUCCESS
                : sim_fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
-                          result == UPDATE_TYPE_CHANGED ? "node %zu is of another type" : "the graphs differ in nodes or order, at node %zu", at);
+                          result == UPDATE_TYPE_CHANGED
+                              ? "node %zu is of another type"
+                              : "the graphs differ in nodes or order, at node %zu",
+                          at);
 }

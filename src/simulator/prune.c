@@ -1,10 +1,12 @@
-/* prune.c - drops from a preprocessed program what it does not use of the simulator's device headers.
+/* prune.c - drops from a preprocessed program what it does not use of the simulator's device
+ * headers.
  *
- * The headers have some 2000 functions, and a C++ compiler spends about 0.07 ms on each inline function that nobody calls: more than on
- * the user's whole kernel. So they are written in units, each between
- *     static_assert(true, "pygpu_if " "name ...");   and   static_assert(true, "pygpu_end");
- * which are no more than that to a compiler. Names can only be used after their declaration, so one pass from the end to the beginning
- * finds what is needed: a unit stays if one of its names occurs, as a word, in text behind it that stays. */
+ * The headers have some 2000 functions, and a C++ compiler spends about 0.07 ms on each inline
+ * function that nobody calls: more than on the user's whole kernel. So they are written in units,
+ * each between static_assert(true, "pygpu_if " "name ...");   and   static_assert(true,
+ * "pygpu_end"); which are no more than that to a compiler. Names can only be used after their
+ * declaration, so one pass from the end to the beginning finds what is needed: a unit stays if one
+ * of its names occurs, as a word, in text behind it that stays. */
 #include "prune.h"
 
 #include <stdbool.h>
@@ -22,19 +24,25 @@ typedef struct {
     size_t capacity, count;
 } Words;
 
-static bool word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static bool word_part(char c) { return word_start(c) || (c >= '0' && c <= '9'); }
+static bool word_start(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+static bool word_part(char c) {
+    return word_start(c) || (c >= '0' && c <= '9');
+}
 
 /* The next word at or after p: its hash and where it ends, or NULL at the end of the text. */
 static const char *next_word(const char *p, const char *end, uint64_t *hash) {
     while (p < end && !word_start(*p)) {
         if (*p >= '0' && *p <= '9') { /* a number, with its suffix */
-            while (p < end && word_part(*p)) p++;
+            while (p < end && word_part(*p))
+                p++;
         } else {
             p++;
         }
     }
-    if (p >= end) return NULL;
+    if (p >= end)
+        return NULL;
     uint64_t h = 14695981039346656037u; /* FNV-1a */
     while (p < end && word_part(*p)) {
         h = (h ^ (unsigned char)*p++) * 1099511628211u;
@@ -45,23 +53,28 @@ static const char *next_word(const char *p, const char *end, uint64_t *hash) {
 
 static bool words_has(const Words *words, uint64_t hash) {
     for (size_t i = hash & (words->capacity - 1);; i = (i + 1) & (words->capacity - 1)) {
-        if (words->slots[i] == hash) return true;
-        if (words->slots[i] == 0) return false;
+        if (words->slots[i] == hash)
+            return true;
+        if (words->slots[i] == 0)
+            return false;
     }
 }
 
 static bool words_put(Words *words, uint64_t hash) {
     if (2 * words->count >= words->capacity) {
         Words larger = {calloc(2 * words->capacity, sizeof(uint64_t)), 2 * words->capacity, 0};
-        if (larger.slots == NULL) return false;
+        if (larger.slots == NULL)
+            return false;
         for (size_t i = 0; i < words->capacity; i++) {
-            if (words->slots[i] != 0 && !words_put(&larger, words->slots[i])) return false;
+            if (words->slots[i] != 0 && !words_put(&larger, words->slots[i]))
+                return false;
         }
         free(words->slots);
         *words = larger;
     }
     size_t i = hash & (words->capacity - 1);
-    while (words->slots[i] != 0 && words->slots[i] != hash) i = (i + 1) & (words->capacity - 1);
+    while (words->slots[i] != 0 && words->slots[i] != hash)
+        i = (i + 1) & (words->capacity - 1);
     if (words->slots[i] == 0) {
         words->slots[i] = hash;
         words->count++;
@@ -72,7 +85,8 @@ static bool words_put(Words *words, uint64_t hash) {
 static bool words_put_all(Words *words, const char *p, const char *end) {
     uint64_t hash;
     while ((p = next_word(p, end, &hash)) != NULL) {
-        if (!words_put(words, hash)) return false;
+        if (!words_put(words, hash))
+            return false;
     }
     return true;
 }
@@ -91,8 +105,10 @@ static ptrdiff_t find_units(const char *text, size_t length, Unit **out) {
         const char *names = p + sizeof unit_begin - 1;
         const char *quote = memchr(names, '"', (size_t)(end - names));
         const char *stop = quote == NULL ? NULL : strstr(quote, unit_end);
-        if (stop == NULL) break;
-        if ((size_t)(p - text) >= sizeof assertion - 1 && memcmp(p - (sizeof assertion - 1), assertion, sizeof assertion - 1) == 0) {
+        if (stop == NULL)
+            break;
+        if ((size_t)(p - text) >= sizeof assertion - 1 &&
+            memcmp(p - (sizeof assertion - 1), assertion, sizeof assertion - 1) == 0) {
             if (count == capacity) {
                 capacity = capacity == 0 ? 256 : 2 * capacity;
                 Unit *larger = realloc(units, capacity * sizeof *units);
@@ -102,7 +118,8 @@ static ptrdiff_t find_units(const char *text, size_t length, Unit **out) {
                 }
                 units = larger;
             }
-            units[count++] = (Unit){(size_t)(p - text) - (sizeof assertion - 1), (size_t)(names - text), (size_t)(quote - text),
+            units[count++] = (Unit){(size_t)(p - text) - (sizeof assertion - 1),
+                                    (size_t)(names - text), (size_t)(quote - text),
                                     (size_t)(stop - text) + sizeof unit_end - 1, false};
         }
         p = stop + sizeof unit_end - 1;
@@ -114,7 +131,8 @@ static ptrdiff_t find_units(const char *text, size_t length, Unit **out) {
 static bool is_needed(const Words *words, const char *p, const char *end) {
     uint64_t hash;
     while ((p = next_word(p, end, &hash)) != NULL) {
-        if (words_has(words, hash)) return true;
+        if (words_has(words, hash))
+            return true;
     }
     return false;
 }
@@ -137,13 +155,16 @@ size_t sim_prune(char *text, size_t length) {
     if (ok) {
         size_t from = 0, to = 0;
         for (ptrdiff_t i = 0; i < count; i++) {
-            if (!units[i].dropped) continue;
+            if (!units[i].dropped)
+                continue;
             memmove(text + to, text + from, units[i].begin - from);
             to += units[i].begin - from;
-            /* Line ends and line markers stay, so that messages about what is left name the right lines. */
+            /* Line ends and line markers stay, so that messages about what is left name the right
+             * lines. */
             for (const char *p = text + units[i].begin, *end = text + units[i].end; p < end;) {
                 const char *line = memchr(p, '\n', (size_t)(end - p));
-                if (line == NULL) break;
+                if (line == NULL)
+                    break;
                 text[to++] = '\n';
                 p = line + 1;
                 if (p < end && *p == '#') {

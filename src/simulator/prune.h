@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Drops unused units from a preprocessed text, in place; text[length] must be '\0'. Returns the new length. Without memory, the text
- * stays as it is. */
+/* Drops unused units from a preprocessed text, in place; text[length] must be '\0'. Returns the new
+ * length. Without memory, the text stays as it is. */
 size_t sim_prune(char *text, size_t length);
 
 #endif

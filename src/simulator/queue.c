@@ -1,18 +1,19 @@
 /* queue.c - what a stream has to do, and the threads that do it.
  *
- * A queue has one writer (who holds the context's lock) and one reader: a list in which commands that are done stay in front and are used
- * again, so that neither side allocates or waits for the other. A stream that has something to do has one thread; the thread
- * looks for more for a moment (a launch then costs its caller no system call) and goes back to the pool. */
+ * A queue has one writer (who holds the context's lock) and one reader: a list in which commands
+ * that are done stay in front and are used again, so that neither side allocates or waits for the
+ * other. A stream that has something to do has one thread; the thread looks for more for a moment
+ * (a launch then costs its caller no system call) and goes back to the pool. */
 #include "driver.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SPIN_RUNNER 50000u /* [ns] an idle thread looks for work before it goes to the pool */
-#define SPIN_WAITER 20000u /* [ns] a caller looks before it sleeps */
-#define SPIN_ALONE 2000u   /* [ns] both do so without letting others run */
-#define MOST_AHEAD 100000u /* commands of a stream before it slows its caller down: some 50 MB */
+#define SPIN_RUNNER 50000u  /* [ns] an idle thread looks for work before it goes to the pool */
+#define SPIN_WAITER 20000u  /* [ns] a caller looks before it sleeps */
+#define SPIN_ALONE  2000u   /* [ns] both do so without letting others run */
+#define MOST_AHEAD  100000u /* commands of a stream before it slows its caller down: some 50 MB */
 
 typedef struct Runner {
     pthread_cond_t wake;
@@ -55,7 +56,8 @@ void sim_queue_free(SimStream *stream) {
     pthread_mutex_destroy(&stream->wait_lock);
 }
 
-CUresult sim_queue_push(SimStream *stream, SimWork *work, SimAfter *after, int n_after, uint64_t *sequence) {
+CUresult sim_queue_push(SimStream *stream, SimWork *work, SimAfter *after, int n_after,
+                        uint64_t *sequence) {
     SimCommand *command = stream->spare;
     if (command != atomic_load_explicit(&stream->head, memory_order_acquire)) {
         stream->spare = atomic_load_explicit(&command->next, memory_order_relaxed);
@@ -77,7 +79,7 @@ CUresult sim_queue_push(SimStream *stream, SimWork *work, SimAfter *after, int n
     return CUDA_SUCCESS;
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------ */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static SimCommand *next_command(SimStream *stream) {
     SimCommand *head = atomic_load_explicit(&stream->head, memory_order_relaxed);
@@ -90,7 +92,8 @@ static SimCommand *look_for_command(SimStream *stream) {
     if (command != NULL || sim_deferred()) {
         return command;
     }
-    for (uint64_t start = sim_now(), now = start; command == NULL && now - start < SPIN_RUNNER; now = sim_now()) {
+    for (uint64_t start = sim_now(), now = start; command == NULL && now - start < SPIN_RUNNER;
+         now = sim_now()) {
         if (now - start > SPIN_ALONE) {
             sched_yield(); /* whoever has the work may be waiting for this core */
         }
@@ -139,8 +142,10 @@ static void run_stream(SimStream *stream) {
         }
         atomic_store(&stream->running, 0);
         int idle = 0;
-        /* Who pushes looks at running afterwards, who stops looks at the queue afterwards: one of the two sees the other. */
-        if (next_command(stream) == NULL || !atomic_compare_exchange_strong(&stream->running, &idle, 1)) {
+        /* Who pushes looks at running afterwards, who stops looks at the queue afterwards: one of
+         * the two sees the other. */
+        if (next_command(stream) == NULL ||
+            !atomic_compare_exchange_strong(&stream->running, &idle, 1)) {
             break;
         }
     }
@@ -172,7 +177,8 @@ static void *runner_main(void *argument) {
 
 void sim_queue_start(SimStream *stream) {
     int idle = 0;
-    if (atomic_load(&stream->running) != 0 || !atomic_compare_exchange_strong(&stream->running, &idle, 1)) {
+    if (atomic_load(&stream->running) != 0 ||
+        !atomic_compare_exchange_strong(&stream->running, &idle, 1)) {
         return;
     }
     sim_object_keep(stream);
@@ -198,8 +204,8 @@ void sim_queue_start(SimStream *stream) {
     pthread_attr_destroy(&attributes);
 }
 
-/* Without this, who submits faster than kernels run fills the memory. Each call waits for a bounded time only: what the queue waits for may
- * be what the caller does next, or a lock that it holds. */
+/* Without this, who submits faster than kernels run fills the memory. Each call waits for a bounded
+ * time only: what the queue waits for may be what the caller does next, or a lock that it holds. */
 void sim_queue_brake(SimStream *stream) {
     uint64_t ahead = atomic_load_explicit(&stream->submitted, memory_order_relaxed) - MOST_AHEAD;
     for (int i = 0; i < 20 && (int64_t)ahead > 0 && !sim_stream_done(stream, ahead); i++) {
@@ -207,7 +213,7 @@ void sim_queue_brake(SimStream *stream) {
     }
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------------ */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 void sim_stream_wait(SimStream *stream, uint64_t sequence) {
     if (sim_stream_done(stream, sequence)) {
@@ -217,7 +223,8 @@ void sim_stream_wait(SimStream *stream, uint64_t sequence) {
         sim_contexts_kick();
     }
     bool sleep_at_once = (stream->object.context->flags & 4) != 0; /* SCHED_BLOCKING_SYNC */
-    for (uint64_t start = sim_now(), now = start; !sleep_at_once && now - start < SPIN_WAITER; now = sim_now()) {
+    for (uint64_t start = sim_now(), now = start; !sleep_at_once && now - start < SPIN_WAITER;
+         now = sim_now()) {
         if (now - start > SPIN_ALONE) {
             sched_yield();
         }

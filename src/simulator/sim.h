@@ -21,21 +21,27 @@
 
 #define SIM_EXPORT __attribute__((visibility("default")))
 
-typedef struct { unsigned x, y, z; } SimDim3;
+typedef struct {
+    unsigned x, y, z;
+} SimDim3;
 
-/* ---- details of errors: more than a code can say, appended to exceptions by pygpu -------------------------------- */
+/* ---- details of errors: more than a code can say, appended to exceptions by pygpu ------------ */
 
 /* Remembers text for this thread and returns the code, so that callers can return it. */
 CUresult sim_fail(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What was wrong last in this thread, "" if nothing was said; valid until the thread's next failure. */
+/* What was wrong last in this thread, "" if nothing was said; valid until the thread's next
+ * failure. */
 SIM_EXPORT const char *pygpuSimLastErrorDetail(void);
 /* Whom this thread asks, while it waits for a compiler, whether to stop: until it is given NULL. */
 SIM_EXPORT void pygpuSimWaiting(const CuWaiting *waiting);
 /* A failure on a worker thread, handed to whoever synchronizes next. */
-typedef struct { CUresult code; char text[1000]; } SimError;
+typedef struct {
+    CUresult code;
+    char text[1000];
+} SimError;
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads
+ * ----------------------------------------------------------------------------------- */
 
 /* Whether the calling thread has its thread-local storage; false without memory for it. */
 bool sim_thread_ready(void);
@@ -43,16 +49,16 @@ bool sim_thread_ready(void);
 bool sim_thread_room(size_t size);
 void sim_thread_module(void); /* one more library with such storage was loaded */
 
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 typedef enum { SIM_DEVICE, SIM_MANAGED, SIM_HOST, SIM_REGISTERED, SIM_ARRAY, SIM_VARIABLE } SimKind;
 
 typedef struct {
     uintptr_t base;
-    size_t size;       /* as asked for */
-    size_t used;       /* of it, what its owner uses now: see pygpuSimUse */
+    size_t size; /* as asked for */
+    size_t used; /* of it, what its owner uses now: see pygpuSimUse */
     SimKind kind;
-    bool freed;        /* a block that was freed lately: for messages, and not to be touched */
+    bool freed; /* a block that was freed lately: for messages, and not to be touched */
     CUcontext context;
     unsigned flags;
 } SimBlock;
@@ -63,63 +69,74 @@ typedef struct {
  * with PYGPU_SIM_CHECK; a base of 0 only asks. */
 SIM_EXPORT int pygpuSimUse(CUdeviceptr base, size_t size);
 
-/* The allocation that contains address; false if there is none. near: the closest one below it, or one freed lately. */
+/* The allocation that contains address; false if there is none. near: the closest one below it, or
+ * one freed lately. */
 bool sim_memory_find(uintptr_t address, SimBlock *out);
 bool sim_memory_near(uintptr_t address, SimBlock *out);
-CUresult sim_memory_alloc(CUcontext context, size_t size, SimKind kind, unsigned flags, uintptr_t *out);
+CUresult sim_memory_alloc(CUcontext context, size_t size, SimKind kind, unsigned flags,
+                          uintptr_t *out);
 CUresult sim_memory_free(uintptr_t base, SimKind kind);
-/* Memory that somebody else made and ends: SIM_REGISTERED host memory, SIM_VARIABLEs of modules. sim_memory_free forgets it. */
-CUresult sim_memory_adopt(CUcontext context, uintptr_t base, size_t size, SimKind kind, unsigned flags);
-/* Changes whenever an allocation comes or goes: a cache of sim_memory_find holds as long as this stays the same. */
+/* Memory that somebody else made and ends: SIM_REGISTERED host memory, SIM_VARIABLEs of modules.
+ * sim_memory_free forgets it. */
+CUresult sim_memory_adopt(CUcontext context, uintptr_t base, size_t size, SimKind kind,
+                          unsigned flags);
+/* Changes whenever an allocation comes or goes: a cache of sim_memory_find holds as long as this
+ * stays the same. */
 uint64_t sim_memory_epoch(void);
 
-/* ---- exec -------------------------------------------------------------------------------------------------------- */
+/* ---- exec ------------------------------------------------------------------------------------ */
 
-/* A kernel's launcher, made by the compiler for each kernel; it runs one block on the calling thread. */
+/* A kernel's launcher, made by the compiler for each kernel; it runs one block on the calling
+ * thread. */
 typedef struct SimKernel SimKernel;
 
 typedef struct {
     SimDim3 grid, block, cluster;
-    size_t shared;       /* dynamic [bytes] */
+    size_t shared; /* dynamic [bytes] */
     bool cooperative;
-    void **params;       /* addresses of the arguments, which stay valid during the call */
+    void **params; /* addresses of the arguments, which stay valid during the call */
 } SimLaunch;
 
-/* Runs a whole launch and returns when it is done; on a failure fills error with a message that names the kernel, block and thread,
- * and returns the code. The calling thread takes part; several may run launches at once. The launch must have passed
- * sim_exec_check. What kernels print is kept until sim_output_flush. */
+/* Runs a whole launch and returns when it is done; on a failure fills error with a message that
+ * names the kernel, block and thread, and returns the code. The calling thread takes part; several
+ * may run launches at once. The launch must have passed sim_exec_check. What kernels print is kept
+ * until sim_output_flush. */
 CUresult sim_exec(const SimKernel *kernel, const SimLaunch *launch, SimError *error);
 /* Checks block, grid and shared memory before a launch is queued. */
 CUresult sim_exec_check(const SimKernel *kernel, const SimLaunch *launch);
 
-/* Does something that may meet no memory, as it was freed since it was asked for: false then, and where. */
+/* Does something that may meet no memory, as it was freed since it was asked for: false then, and
+ * where. */
 bool sim_guarded(void (*act)(const void *what), const void *what, uintptr_t *address);
 
 /* Bytes of shared memory that a kernel may ask for in all. */
 #define SIM_SHARED_DEFAULT 49152
-#define SIM_SHARED_MOST 232448
+#define SIM_SHARED_MOST    232448
 /* Stacks of a block's threads: what CU_LIMIT_STACK_SIZE says, but at least 68 KiB. */
 #define SIM_STACKS_TOTAL (250ul << 20)
 size_t sim_stack_size(void);
 CUresult sim_set_stack_size(size_t size);
 
-/* What kernels printed goes to C's stdout at synchronizing calls (call it there), unless pygpuSimReadOutput has been called. */
+/* What kernels printed goes to C's stdout at synchronizing calls (call it there), unless
+ * pygpuSimReadOutput has been called. */
 void sim_output_flush(void);
-/* Moves up to size bytes of what kernels printed to buffer and returns their number. From the first call on (size may be 0)
- * the output is kept for the caller, who writes it to sys.stdout. */
+/* Moves up to size bytes of what kernels printed to buffer and returns their number. From the first
+ * call on (size may be 0) the output is kept for the caller, who writes it to sys.stdout. */
 SIM_EXPORT size_t pygpuSimReadOutput(char *buffer, size_t size);
-size_t sim_heap_size(void);             /* CU_LIMIT_MALLOC_HEAP_SIZE, for malloc and new in kernels */
+size_t sim_heap_size(void); /* CU_LIMIT_MALLOC_HEAP_SIZE, for malloc and new in kernels */
 void sim_set_heap_size(size_t size);
 
-/* ---- module ------------------------------------------------------------------------------------------------------ */
+/* ---- module ---------------------------------------------------------------------------------- */
 
 typedef struct SimModule SimModule;
 
-CUresult sim_module_load(CUcontext context, const void *image, size_t size /* 0: unknown */, SimModule **out);
+CUresult sim_module_load(CUcontext context, const void *image, size_t size /* 0: unknown */,
+                         SimModule **out);
 void sim_module_unload(SimModule *module);
 CUresult sim_module_kernel(SimModule *module, const char *name, SimKernel **out);
 CUresult sim_module_variable(SimModule *module, const char *name, uintptr_t *address, size_t *size);
-/* The byte that its C++ compiler fills locals with which have no value; least: so many of them are none. */
+/* The byte that its C++ compiler fills locals with which have no value; least: so many of them are
+ * none. */
 unsigned char sim_module_unset(const SimModule *module, unsigned *least);
 const char *sim_kernel_name(const SimKernel *kernel);
 SimModule *sim_kernel_module(const SimKernel *kernel);
@@ -129,21 +146,28 @@ int sim_kernel_in_regions(const SimKernel *kernel);
 CUresult sim_kernel_attribute(const SimKernel *kernel, CUfunction_attribute attribute, int *value);
 CUresult sim_kernel_set_attribute(SimKernel *kernel, CUfunction_attribute attribute, int value);
 
-/* ---- settings, read from the environment once ------------------------------------------------------------------- */
+/* ---- settings, read from the environment once ------------------------------------------------ */
 
-#define SIM_COOPERATIVE_BLOCKS 1024u /* of a cooperative launch: one system thread each; max_active_blocks() leads to no more */
-int sim_threads(void);              /* PYGPU_SIM_THREADS: workers, at least 1 */
-double sim_compile_timeout(void);   /* PYGPU_SIM_COMPILE_TIMEOUT, 600: seconds that a run of the C++ compiler may take, 0: no limit */
-double sim_timeout(void);           /* PYGPU_SIM_TIMEOUT, 120: seconds that a launch may run, 0: no limit */
-bool sim_checked(void);             /* PYGPU_SIM_CHECK=1 */
-bool sim_fibers(void);              /* PYGPU_SIM_FIBERS=1: kernels are not cut at their barriers */
-bool sim_deferred(void);            /* PYGPU_SIM_DEFERRED=1: commands run only at synchronization */
-int sim_driver_version(void);       /* PYGPU_SIM_VERSION, 13000: newer symbols are hidden from cuGetProcAddress and fail */
-int sim_architecture(void);         /* PYGPU_SIM_ARCH, 90: compute capability 9.0 */
-int sim_device_count(void);         /* PYGPU_SIM_DEVICES, 1 */
-size_t sim_device_memory(void);     /* PYGPU_SIM_MEMORY [bytes], default 4 GiB or half of the machine's */
-bool sim_debug(void);               /* PYGPU_SIM_DEBUG=1: kernels are compiled for a debugger, and files are kept for it */
-const char *sim_settings_wrong(void); /* which values are none, and what would be; NULL if all are right */
+#define SIM_COOPERATIVE_BLOCKS                                                                     \
+    1024u /* of a cooperative launch: one system thread each; max_active_blocks() leads to no more \
+           * \ */
+int sim_threads(void);            /* PYGPU_SIM_THREADS: workers, at least 1 */
+double sim_compile_timeout(void); /* PYGPU_SIM_COMPILE_TIMEOUT, 600: seconds that a run of the C++
+                                     compiler may take, 0: no limit */
+double sim_timeout(void); /* PYGPU_SIM_TIMEOUT, 120: seconds that a launch may run, 0: no limit */
+bool sim_checked(void);   /* PYGPU_SIM_CHECK=1 */
+bool sim_fibers(void);    /* PYGPU_SIM_FIBERS=1: kernels are not cut at their barriers */
+bool sim_deferred(void);  /* PYGPU_SIM_DEFERRED=1: commands run only at synchronization */
+int sim_driver_version(
+    void); /* PYGPU_SIM_VERSION, 13000: newer symbols are hidden from cuGetProcAddress and fail */
+int sim_architecture(void); /* PYGPU_SIM_ARCH, 90: compute capability 9.0 */
+int sim_device_count(void); /* PYGPU_SIM_DEVICES, 1 */
+size_t sim_device_memory(
+    void); /* PYGPU_SIM_MEMORY [bytes], default 4 GiB or half of the machine's */
+bool sim_debug(
+    void); /* PYGPU_SIM_DEBUG=1: kernels are compiled for a debugger, and files are kept for it */
+const char *sim_settings_wrong(
+    void); /* which values are none, and what would be; NULL if all are right */
 /* PYGPU_SIM_ORDER=forward, reverse or shuffle[:seed]: in which order blocks run */
 typedef enum { SIM_FORWARD, SIM_REVERSE, SIM_SHUFFLE } SimOrder;
 SimOrder sim_order(unsigned long long *seed);

@@ -15,7 +15,7 @@
 
 #include "compiler.h"
 
-#define MOST_OUTPUT ((size_t)256 << 20) /* a preprocessed program */
+#define MOST_OUTPUT   ((size_t)256 << 20) /* a preprocessed program */
 #define MOST_MESSAGES ((size_t)1 << 20)
 
 extern char **environ;
@@ -26,21 +26,24 @@ bool words_add(Words *words, const char *format, ...) {
     if (words->n + 2 > words->room) {
         const size_t room = 2 * words->room + 32;
         char **more = realloc(words->words, room * sizeof *more);
-        if (more == NULL) return false;
+        if (more == NULL)
+            return false;
         words->words = more;
         words->room = room;
     }
     va_start(values, format);
     const int n = vasprintf(&word, format, values);
     va_end(values);
-    if (n < 0) return false;
+    if (n < 0)
+        return false;
     words->words[words->n++] = word;
     words->words[words->n] = NULL;
     return true;
 }
 
 void words_free(Words *words) {
-    for (size_t i = 0; i < words->n; i++) free(words->words[i]);
+    for (size_t i = 0; i < words->n; i++)
+        free(words->words[i]);
     free(words->words);
     memset(words, 0, sizeof *words);
 }
@@ -63,7 +66,8 @@ static const CuWaiting *waiting_of_thread(void) {
 
 void pygpuSimWaiting(const CuWaiting *waiting) {
     (void)waiting_of_thread();
-    if (has_waiting_key) (void)pthread_setspecific(waiting_key, waiting);
+    if (has_waiting_key)
+        (void)pthread_setspecific(waiting_key, waiting);
 }
 
 bool spawn_stopped(void) {
@@ -73,14 +77,16 @@ bool spawn_stopped(void) {
 /* Asks, and remembers the answer. */
 static bool is_interrupted(void) {
     const CuWaiting *waiting = waiting_of_thread();
-    if (waiting == NULL || waiting == &stopped) return waiting != NULL;
-    if (waiting->interrupted(waiting->data) == 0) return false;
+    if (waiting == NULL || waiting == &stopped)
+        return waiting != NULL;
+    if (waiting->interrupted(waiting->data) == 0)
+        return false;
     (void)pthread_setspecific(waiting_key, &stopped);
     return true;
 }
 
-/* ---- the process -------------------------------------------------------------------------------
- */
+/* ---- the process
+ * ------------------------------------------------------------------------------- */
 
 static double now(void) {
     struct timespec time;
@@ -90,10 +96,12 @@ static double now(void) {
 
 /* What is beyond the most is lost: a compiler that writes without end must not take all memory. */
 static void add_within(Text *text, const char *part, size_t n, size_t most) {
-    if (text->size > most) return;
+    if (text->size > most)
+        return;
     const size_t room = most - text->size;
     text_add(text, part, n < room ? n : room);
-    if (n > room) text_puts(text, "\n... (and more)\n");
+    if (n > room)
+        text_puts(text, "\n... (and more)\n");
 }
 
 #define ASKED_EVERY 0.1 /* [s] */
@@ -108,18 +116,24 @@ static bool collect(int out_fd, int error_fd, Text *out, Text *error, double lim
     double ask = now() + ASKED_EVERY;
     for (int open = 2; open > 0;) {
         const double time = now(), left = limit > 0 && end < ask ? end - time : ask - time;
-        if (limit > 0 && end <= time) return false;
+        if (limit > 0 && end <= time)
+            return false;
         const int found = poll(from, 2, left > 0 ? (int)(1000 * left) + 1 : 0);
-        if (found < 0 && errno != EINTR) return true;
+        if (found < 0 && errno != EINTR)
+            return true;
         if (now() >= ask || found < 0) {
-            if (is_interrupted()) return false;
+            if (is_interrupted())
+                return false;
             ask = now() + ASKED_EVERY;
         }
-        if (found <= 0) continue;
+        if (found <= 0)
+            continue;
         for (int i = 0; i < 2; i++) {
-            if (from[i].fd < 0 || from[i].revents == 0) continue;
+            if (from[i].fd < 0 || from[i].revents == 0)
+                continue;
             const ssize_t n = read(from[i].fd, part, sizeof part);
-            if (n < 0 && errno == EINTR) continue;
+            if (n < 0 && errno == EINTR)
+                continue;
             if (n <= 0) {
                 from[i].fd = -1; /* is passed over from now on */
                 open--;
@@ -131,13 +145,15 @@ static bool collect(int out_fd, int error_fd, Text *out, Text *error, double lim
     return true;
 }
 
-static int spawn_within(const Words *words, const char *directory, Text *out, Text *error, double limit) {
+static int spawn_within(const Words *words, const char *directory, Text *out, Text *error,
+                        double limit) {
     int out_pipe[2] = {-1, -1}, error_pipe[2] = {-1, -1}, status = -1;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
     pid_t child;
-    if (spawn_stopped()) return -1;
+    if (spawn_stopped())
+        return -1;
     if (pipe2(out_pipe, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0) {
         text_puts(error, "no pipe for the compiler\n");
         goto close;
@@ -146,13 +162,17 @@ static int spawn_within(const Words *words, const char *directory, Text *out, Te
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setpgroup(&attributes, 0); /* of its own: g++ is several processes, and may have to be stopped as a whole */
+    posix_spawnattr_setpgroup(
+        &attributes,
+        0); /* of its own: g++ is several processes, and may have to be stopped as a whole */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out_pipe[1], 1);
     posix_spawn_file_actions_adddup2(&actions, error_pipe[1], 2);
-    if (directory != NULL) posix_spawn_file_actions_addchdir_np(&actions, directory);
-    const int failure = posix_spawnp(&child, words->words[0], &actions, &attributes, words->words, environ);
+    if (directory != NULL)
+        posix_spawn_file_actions_addchdir_np(&actions, directory);
+    const int failure =
+        posix_spawnp(&child, words->words[0], &actions, &attributes, words->words, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     close(out_pipe[1]);
@@ -172,17 +192,22 @@ static int spawn_within(const Words *words, const char *directory, Text *out, Te
                         words->words[0], limit);
     }
     while (waitpid(child, &how, 0) < 0) {
-        if (errno != EINTR) { /* somebody else waits for all children: its files tell whether it worked */
+        if (errno !=
+            EINTR) { /* somebody else waits for all children: its files tell whether it worked */
             how = 0;
             break;
         }
     }
     status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
-    if (ended && WIFSIGNALED(how)) text_printf(error, "%s: was ended by signal %d (%s)\n", words->words[0], WTERMSIG(how), strsignal(WTERMSIG(how)));
+    if (ended && WIFSIGNALED(how))
+        text_printf(error, "%s: was ended by signal %d (%s)\n", words->words[0], WTERMSIG(how),
+                    strsignal(WTERMSIG(how)));
 close:
     for (int i = 0; i < 2; i++) {
-        if (out_pipe[i] >= 0) close(out_pipe[i]);
-        if (error_pipe[i] >= 0) close(error_pipe[i]);
+        if (out_pipe[i] >= 0)
+            close(out_pipe[i]);
+        if (error_pipe[i] >= 0)
+            close(error_pipe[i]);
     }
     return status;
 }
@@ -191,7 +216,7 @@ int spawn(const Words *words, const char *directory, Text *out, Text *error) {
     return spawn_within(words, directory, out, error, sim_compile_timeout());
 }
 
-/* ---- finding a compiler ------------------------------------------------------------------------------------------------------ */
+/* ---- finding a compiler ---------------------------------------------------------------------- */
 
 static pthread_mutex_t find_lock = PTHREAD_MUTEX_INITIALIZER;
 static CxxCompiler found;
@@ -201,20 +226,25 @@ static bool try_compiler(const char *command) {
     Text out = {0}, error = {0};
     char *copy = strdup(command), *rest = copy, *part;
     while (copy != NULL && (part = strsep(&rest, " ")) != NULL) {
-        if (*part != 0) words_add(&words, "%s", part);
+        if (*part != 0)
+            words_add(&words, "%s", part);
     }
     free(copy);
-    if (words.n == 0) return false;
+    if (words.n == 0)
+        return false;
     const size_t n = words.n;
     words_add(&words, "--version");
     const double limit = sim_compile_timeout();
-    const bool good = spawn_within(&words, NULL, &out, &error, limit > 0 && limit < 60 ? limit : 60) == 0 && out.size > 0;
+    const bool good =
+        spawn_within(&words, NULL, &out, &error, limit > 0 && limit < 60 ? limit : 60) == 0 &&
+        out.size > 0;
     if (good) {
         free(words.words[n]);
         words.words[n] = NULL;
         words.n = n;
         found.command = words;
-        snprintf(found.version, sizeof found.version, "%.*s", (int)strcspn(out.data, "\n"), out.data);
+        snprintf(found.version, sizeof found.version, "%.*s", (int)strcspn(out.data, "\n"),
+                 out.data);
         found.clang = strstr(out.data, "clang") != NULL;
     } else {
         words_free(&words);
@@ -225,18 +255,23 @@ static bool try_compiler(const char *command) {
 }
 
 const CxxCompiler *compiler_find(Text *log) {
-    static const char *const others[] = {"g++", "clang++", "python3 -m ziglang c++", "python -m ziglang c++"};
+    static const char *const others[] = {"g++", "clang++", "python3 -m ziglang c++",
+                                         "python -m ziglang c++"};
     pthread_mutex_lock(&find_lock);
     const char *own = getenv("PYGPU_SIM_CXX"), *python = getenv("PYGPU_SIM_PYTHON");
     if (found.command.n == 0) {
         if (own != NULL && *own != 0) {
-            if (!try_compiler(own)) text_printf(log, "PYGPU_SIM_CXX names a C++ compiler that does not run: %s\n", own);
+            if (!try_compiler(own))
+                text_printf(log, "PYGPU_SIM_CXX names a C++ compiler that does not run: %s\n", own);
         } else {
             char zig[1100];
             snprintf(zig, sizeof zig, "%s -m ziglang c++", python != NULL ? python : "python3");
-            bool good = try_compiler(others[0]) || try_compiler(others[1]) || (python != NULL && try_compiler(zig)) || try_compiler(others[2]) || try_compiler(others[3]);
+            bool good = try_compiler(others[0]) || try_compiler(others[1]) ||
+                        (python != NULL && try_compiler(zig)) || try_compiler(others[2]) ||
+                        try_compiler(others[3]);
             if (!good) {
-                text_puts(log, "pygpu's simulator needs a C++ compiler: tried $PYGPU_SIM_CXX, g++, clang++, the ziglang package. "
+                text_puts(log, "pygpu's simulator needs a C++ compiler: tried $PYGPU_SIM_CXX, g++, "
+                               "clang++, the ziglang package. "
                                "Install g++, or: pip install ziglang\n");
             }
         }

@@ -70,14 +70,16 @@ static CUresult take_per_thread(SimContext *context, SimStream **out) {
     uint64_t thread = sim_this_thread();
     *out = NULL;
     pthread_mutex_lock(&context->lock);
-    for (SimStream *stream = context->streams; stream != NULL && *out == NULL; stream = stream->next) {
+    for (SimStream *stream = context->streams; stream != NULL && *out == NULL;
+         stream = stream->next) {
         if (stream->thread == thread && sim_object_try_keep(stream)) {
             *out = stream;
         }
     }
     pthread_mutex_unlock(&context->lock);
     if (*out == NULL) {
-        SIM_TRY(sim_stream_new(context, 0, 0, out)); /* the table's reference keeps it until the context goes */
+        SIM_TRY(sim_stream_new(context, 0, 0,
+                               out)); /* the table's reference keeps it until the context goes */
         pthread_mutex_lock(&context->lock);
         (*out)->thread = thread;
         pthread_mutex_unlock(&context->lock);
@@ -90,14 +92,17 @@ CUresult sim_stream_take(SimContext *context, CUstream handle, SimStream **out) 
         pthread_mutex_lock(&context->lock);
         *out = context->legacy != NULL ? sim_object_keep(context->legacy) : NULL;
         pthread_mutex_unlock(&context->lock);
-        return *out != NULL ? CUDA_SUCCESS : sim_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed by another thread");
+        return *out != NULL ? CUDA_SUCCESS
+                            : sim_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                                       "the context was destroyed by another thread");
     }
     if (handle == CU_STREAM_PER_THREAD) {
         return take_per_thread(context, out);
     }
     *out = sim_object_take((uintptr_t)handle, SIM_STREAM);
     if (*out == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no stream, or no longer one", (void *)handle);
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no stream, or no longer one",
+                        (void *)handle);
     }
     if (atomic_load(&(*out)->object.context->sticky) != CUDA_SUCCESS) {
         return sim_fail_with(&(*out)->object.context->error);
@@ -105,14 +110,15 @@ CUresult sim_stream_take(SimContext *context, CUstream handle, SimStream **out) 
     return CUDA_SUCCESS;
 }
 
-/* ---- order -------------------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 typedef struct {
     SimAfter *list;
     int n;
 } Afters;
 
-/* Under the lock of the waiting stream's context; an other that has no reference left has no work left either. */
+/* Under the lock of the waiting stream's context; an other that has no reference left has no work
+ * left either. */
 static CUresult add_after(Afters *afters, SimStream *other, uint64_t sequence) {
     if (sim_stream_done(other, sequence)) {
         return CUDA_SUCCESS;
@@ -171,7 +177,8 @@ CUresult sim_stream_submit(SimStream *stream, SimWork *work, uint64_t *sequence)
         return sim_capture_forbid_stream(stream, "work on the default stream");
     }
     if (context->dead) {
-        status = sim_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed by another thread");
+        status = sim_fail(CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                          "the context was destroyed by another thread");
     } else {
         Afters afters = {stream->after, stream->n_after};
         status = add_implicit(&afters, stream);
@@ -206,7 +213,8 @@ CUresult sim_stream_do(SimStream *stream, SimWork *work) {
         idle = sim_context_idle(context);
     }
     if (!idle) {
-        uint64_t sequence = 0; /* stays so if another thread begins to capture the stream just now */
+        uint64_t sequence =
+            0; /* stays so if another thread begins to capture the stream just now */
         SIM_TRY(sim_stream_submit(stream, work, &sequence));
         sim_stream_wait(stream, sequence);
         return sim_context_settle(context);
@@ -230,7 +238,7 @@ static bool is_default(CUstream handle) {
     return handle == NULL || handle == CU_STREAM_LEGACY;
 }
 
-/* ---- the calls ---------------------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 static CUresult create(CUstream *phStream, unsigned flags, int priority) {
     HELD SimContext *context = NULL;
@@ -269,7 +277,8 @@ CUresult cuStreamDestroy(CUstream hStream) {
     }
     stream = sim_object_take((uintptr_t)hStream, SIM_STREAM);
     if (stream == NULL) {
-        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no stream, or no longer one", (void *)hStream);
+        return sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no stream, or no longer one",
+                        (void *)hStream);
     }
     if (sim_deferred()) {
         sim_contexts_kick();
@@ -332,7 +341,8 @@ CUresult cuStreamQuery(CUstream hStream) {
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_stream_take(context, hStream, &stream));
     SIM_TRY(sim_capture_forbid_stream(stream, "cuStreamQuery"));
-    if (!sim_stream_done(stream, atomic_load(&stream->submitted)) || (is_default(hStream) && !sim_context_idle(context))) {
+    if (!sim_stream_done(stream, atomic_load(&stream->submitted)) ||
+        (is_default(hStream) && !sim_context_idle(context))) {
         if (sim_deferred()) { /* who polls shall come to an end */
             sim_contexts_kick();
         }
@@ -341,24 +351,30 @@ CUresult cuStreamQuery(CUstream hStream) {
     return sim_context_settle(stream->object.context);
 }
 
-CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
+CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+                                unsigned int flags) {
     SIM_CALL(cuStreamAttachMemAsync);
     HELD SimContext *context = NULL;
     HELD SimStream *stream = NULL;
     SimBlock block;
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_stream_take(context, hStream, &stream));
-    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE) {
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
+        flags != CU_MEM_ATTACH_SINGLE) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#x are no single attach flag", flags);
     }
     if (!sim_memory_find((uintptr_t)dptr, &block) || block.kind != SIM_MANAGED) {
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%#llx is not managed memory", dptr);
     }
     if (length != 0 && ((uintptr_t)dptr != block.base || length != block.size)) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "length %zu is neither 0 nor that of the whole allocation, %zu", length, block.size);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "length %zu is neither 0 nor that of the whole allocation, %zu", length,
+                        block.size);
     }
-    if (flags == CU_MEM_ATTACH_SINGLE && (hStream == NULL || hStream == CU_STREAM_LEGACY || hStream == CU_STREAM_PER_THREAD)) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "memory cannot be attached to a default stream alone");
+    if (flags == CU_MEM_ATTACH_SINGLE &&
+        (hStream == NULL || hStream == CU_STREAM_LEGACY || hStream == CU_STREAM_PER_THREAD)) {
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "memory cannot be attached to a default stream alone");
     }
     return sim_stream_submit(stream, &(SimWork){.kind = WORK_EMPTY}, NULL);
 }

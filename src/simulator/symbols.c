@@ -1,4 +1,5 @@
-/* symbols.c - the table of what is exported, cuInit, and which functions a driver of this version would not have. */
+/* symbols.c - the table of what is exported, cuInit, and which functions a driver of this version
+ * would not have. */
 #include "driver.h"
 
 #include <stdio.h>
@@ -26,7 +27,8 @@ static bool initialized, forked;
 static bool lists(const char *list, const char *name) {
     size_t length = strlen(name);
     for (const char *at = list; at != NULL && (at = strstr(at, name)) != NULL; at += length) {
-        if ((at == list || at[-1] == ',' || at[-1] == ' ') && (at[length] == '\0' || at[length] == ',' || at[length] == ' ')) {
+        if ((at == list || at[-1] == ',' || at[-1] == ' ') &&
+            (at[length] == '\0' || at[length] == ',' || at[length] == ' ')) {
             return true;
         }
     }
@@ -49,7 +51,8 @@ __attribute__((constructor)) static void start(void) {
     const char *list = getenv("PYGPU_SIM_HIDE");
     int version = sim_driver_version();
     for (int row = 0; row < ROW_COUNT; row++) {
-        hidden[row] = table[row].since > version || lists(list, table[row].name) || lists(list, table[row].symbol);
+        hidden[row] = table[row].since > version || lists(list, table[row].name) ||
+                      lists(list, table[row].symbol);
     }
     close_all(CLOSED_BEFORE_INIT);
     pthread_atfork(NULL, NULL, after_fork);
@@ -59,18 +62,23 @@ CUresult sim_refuse(int row) {
     const Row *which = &table[row];
     switch ((SimClosed)atomic_load(&sim_closed[row])) {
     case CLOSED_HIDDEN:
-        return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "%s came with driver %d.%d; this one is %d.%d (PYGPU_SIM_VERSION, PYGPU_SIM_HIDE)",
-                        which->name, which->since / 1000, which->since % 1000 / 10, sim_driver_version() / 1000,
-                        sim_driver_version() % 1000 / 10);
+        return sim_fail(
+            CUDA_ERROR_NOT_SUPPORTED,
+            "%s came with driver %d.%d; this one is %d.%d (PYGPU_SIM_VERSION, PYGPU_SIM_HIDE)",
+            which->name, which->since / 1000, which->since % 1000 / 10, sim_driver_version() / 1000,
+            sim_driver_version() % 1000 / 10);
     case CLOSED_FORKED:
-        return sim_fail(CUDA_ERROR_NOT_INITIALIZED, "%s in a child of fork(): CUDA does not work there; use the start method 'spawn'",
-                        which->name);
+        return sim_fail(
+            CUDA_ERROR_NOT_INITIALIZED,
+            "%s in a child of fork(): CUDA does not work there; use the start method 'spawn'",
+            which->name);
     case CLOSED_BEFORE_INIT:
         return sim_fail(CUDA_ERROR_NOT_INITIALIZED, "%s before cuInit", which->name);
     case CLOSED_NOT:
         break;
     }
-    return sim_fail(CUDA_ERROR_NOT_PERMITTED, "%s inside a host function or callback: those may not call CUDA", which->name);
+    return sim_fail(CUDA_ERROR_NOT_PERMITTED,
+                    "%s inside a host function or callback: those may not call CUDA", which->name);
 }
 
 CUresult cuInit(unsigned int Flags) {
@@ -81,7 +89,9 @@ CUresult cuInit(unsigned int Flags) {
     CUresult status = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     if (forked && initialized) {
-        status = sim_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit in a child of fork(): CUDA does not work there; use the start method 'spawn'");
+        status = sim_fail(
+            CUDA_ERROR_NOT_INITIALIZED,
+            "cuInit in a child of fork(): CUDA does not work there; use the start method 'spawn'");
     } else if (sim_settings_wrong() != NULL) {
         status = sim_fail(CUDA_ERROR_INVALID_VALUE, "%s", sim_settings_wrong());
     } else if (sim_device_count() == 0) {
@@ -108,7 +118,8 @@ static const Row *find(const char *symbol) {
     for (int i = 0; i < ROW_COUNT; i++) {
         const char *full = table[i].symbol;
         if (strncmp(full, symbol, length) == 0 &&
-            (full[length] == '\0' || (full[length] == '_' && full[length + 1] == 'v' && full[length + 3] == '\0'))) {
+            (full[length] == '\0' ||
+             (full[length] == '_' && full[length + 1] == 'v' && full[length + 3] == '\0'))) {
             return &table[i];
         }
     }
@@ -117,9 +128,11 @@ static const Row *find(const char *symbol) {
 
 enum { FOUND = 0, NOT_FOUND = 1, TOO_NEW = 2 };
 
-SIM_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, unsigned long long flags, int *symbolStatus);
+SIM_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
+                                        unsigned long long flags, int *symbolStatus);
 
-CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, unsigned long long flags, int *symbolStatus) {
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
+                             unsigned long long flags, int *symbolStatus) {
     int ignored;
     sim_fail_nothing();
     SIM_NOT_NULL(symbol);
@@ -128,10 +141,13 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, un
     *pfn = NULL;
     *symbolStatus = NOT_FOUND;
     if ((flags & ~3ull) != 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx are no flags of cuGetProcAddress", flags);
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx are no flags of cuGetProcAddress",
+                        flags);
     }
     if ((flags & 2) != 0) {
-        return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator has no functions with a per-thread default stream; pass stream 2 instead");
+        return sim_fail(CUDA_ERROR_NOT_SUPPORTED,
+                        "the simulator has no functions with a per-thread default stream; pass "
+                        "stream 2 instead");
     }
     if (strcmp(symbol, "cuGetProcAddress") == 0 || strcmp(symbol, "cuGetProcAddress_v2") == 0) {
         *pfn = (void *)cuGetProcAddress_v2;
@@ -144,7 +160,8 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, un
     }
     if (row->since > 11080 && row->since > cudaVersion) {
         *symbolStatus = TOO_NEW;
-        return sim_fail(CUDA_ERROR_NOT_FOUND, "%s came with version %d; %d was asked for", symbol, row->since, cudaVersion);
+        return sim_fail(CUDA_ERROR_NOT_FOUND, "%s came with version %d; %d was asked for", symbol,
+                        row->since, cudaVersion);
     }
     *pfn = row->address;
     *symbolStatus = FOUND;

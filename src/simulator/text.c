@@ -7,7 +7,8 @@
 #include "compiler.h"
 
 static bool make_room(Text *text, size_t size) {
-    if (text->failed) return false;
+    if (text->failed)
+        return false;
     if (text->size + size + 1 > text->room) {
         const size_t room = 2 * (text->size + size) + 256;
         char *more = realloc(text->data, room);
@@ -22,8 +23,10 @@ static bool make_room(Text *text, size_t size) {
 }
 
 void text_add(Text *text, const char *data, size_t size) {
-    if (!make_room(text, size)) return;
-    if (size > 0) memcpy(text->data + text->size, data, size);
+    if (!make_room(text, size))
+        return;
+    if (size > 0)
+        memcpy(text->data + text->size, data, size);
     text->size += size;
     text->data[text->size] = 0;
 }
@@ -52,11 +55,13 @@ void text_free(Text *text) {
 
 bool text_read_file(Text *text, const char *path) {
     FILE *file = fopen(path, "rb");
-    if (file == NULL) return false;
+    if (file == NULL)
+        return false;
     char part[65536];
     size_t n;
     text_add(text, "", 0);
-    while ((n = fread(part, 1, sizeof part, file)) > 0) text_add(text, part, n);
+    while ((n = fread(part, 1, sizeof part, file)) > 0)
+        text_add(text, part, n);
     const bool good = !ferror(file) && !text->failed;
     fclose(file);
     return good;
@@ -64,7 +69,8 @@ bool text_read_file(Text *text, const char *path) {
 
 bool text_write_file(const char *path, const void *data, size_t size) {
     FILE *file = fopen(path, "wb");
-    if (file == NULL) return false;
+    if (file == NULL)
+        return false;
     const bool wrote = fwrite(data, 1, size, file) == size;
     return fclose(file) == 0 && wrote;
 }

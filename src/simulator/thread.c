@@ -27,10 +27,12 @@ static int find_size(struct dl_phdr_info *info, size_t size, void *unused) {
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         const uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type == PT_TLS) storage = segment->p_memsz;
+        if (segment->p_type == PT_TLS)
+            storage = segment->p_memsz;
         ours = ours || (segment->p_type == PT_LOAD && here - start < segment->p_memsz);
     }
-    if (ours) own_size = storage;
+    if (ours)
+        own_size = storage;
     return ours;
 }
 

@@ -1,5 +1,6 @@
-/* watch.c - kernels that run too long. One thread, started with the first launch under a limit, looks at who runs since when, and asks
- * those over the limit to stop: their own thread gets a signal, whose handler (diag.c) acts when the kernel's own code runs. */
+/* watch.c - kernels that run too long. One thread, started with the first launch under a limit,
+ * looks at who runs since when, and asks those over the limit to stop: their own thread gets a
+ * signal, whose handler (diag.c) acts when the kernel's own code runs. */
 #include <time.h>
 
 #include "exec.h"
@@ -15,13 +16,15 @@ static double now(void) {
 static void *watch_main(void *unused) {
     (void)unused;
     const double limit = sim_timeout(), period = limit / 4 < 0.05 ? limit / 4 : 0.05;
-    const struct timespec pause = {0, (long)(period * 1e9) > 1000000 ? (long)(period * 1e9) : 1000000};
+    const struct timespec pause = {0,
+                                   (long)(period * 1e9) > 1000000 ? (long)(period * 1e9) : 1000000};
     for (;;) {
         nanosleep(&pause, NULL);
         pthread_mutex_lock(&watch_lock);
         const double time = now();
         for (Worker *worker = watched; worker != NULL; worker = worker->watched_next) {
-            if (time - worker->started <= limit) continue;
+            if (time - worker->started <= limit)
+                continue;
             worker->stop = 1;
             if (worker->job->launch->cooperative) { /* it may wait for other blocks */
                 pthread_mutex_lock(&worker->job->lock);
@@ -47,7 +50,8 @@ static void start(void) {
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;
-    if (!registered) registered = pthread_atfork(NULL, NULL, watch_forked) == 0;
+    if (!registered)
+        registered = pthread_atfork(NULL, NULL, watch_forked) == 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the process's signals are for others */
     pthread_attr_init(&attributes);
@@ -59,9 +63,11 @@ static void start(void) {
 }
 
 void watch_begin(Worker *worker) {
-    if (sim_timeout() <= 0) return;
+    if (sim_timeout() <= 0)
+        return;
     pthread_mutex_lock(&watch_lock);
-    if (!watching) start();
+    if (!watching)
+        start();
     worker->started = now();
     worker->watched_next = watched;
     watched = worker;
@@ -69,7 +75,8 @@ void watch_begin(Worker *worker) {
 }
 
 void watch_end(Worker *worker) {
-    if (sim_timeout() <= 0) return;
+    if (sim_timeout() <= 0)
+        return;
     pthread_mutex_lock(&watch_lock);
     for (Worker **link = &watched; *link != NULL; link = &(*link)->watched_next) {
         if (*link == worker) {

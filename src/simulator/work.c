@@ -1,4 +1,5 @@
-/* work.c - pieces of work: kernels, copies, fills, callbacks; doing them, copying them into graphs, letting go of them. */
+/* work.c - pieces of work: kernels, copies, fills, callbacks; doing them, copying them into graphs,
+ * letting go of them. */
 #include "driver.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 
 _Thread_local bool sim_in_callback;
 
-/* ---- doing -------------------------------------------------------------------------------------------------------- */
+/* ---- doing ----------------------------------------------------------------------------------- */
 
 static CUresult run_kernel(SimWork *work, SimError *error) {
     SimFunction *function = work->kernel.function;
@@ -23,8 +24,12 @@ static CUresult run_kernel(SimWork *work, SimError *error) {
     for (int i = 0; i < function->n_params; i++) {
         params[i] = &bytes[function->params[i].offset];
     }
-    SimLaunch launch = {.grid = work->kernel.grid, .block = work->kernel.block, .cluster = {1, 1, 1}, .shared = work->kernel.shared,
-                        .cooperative = work->kernel.cooperative, .params = params};
+    SimLaunch launch = {.grid = work->kernel.grid,
+                        .block = work->kernel.block,
+                        .cluster = {1, 1, 1},
+                        .shared = work->kernel.shared,
+                        .cooperative = work->kernel.cooperative,
+                        .params = params};
     CUresult status = sim_exec(function->kernel, &launch, error);
     if (params != few) {
         free(params);
@@ -37,7 +42,8 @@ void sim_box_copy(const SimBox *box) {
         return;
     }
     size_t width = box->width, height = box->height, depth = box->depth;
-    if (height > 1 && box->to_pitch == width && box->from_pitch == width) { /* rows without gaps are one row */
+    if (height > 1 && box->to_pitch == width &&
+        box->from_pitch == width) { /* rows without gaps are one row */
         if (depth > 1 && box->to_slice == width * height && box->from_slice == width * height) {
             height *= depth;
             depth = 1;
@@ -65,7 +71,9 @@ static void fill32(uint32_t *to, uint32_t value, size_t n) {
     }
 }
 
-static void run_copy(const void *work) { sim_box_copy(&((const SimWork *)work)->copy.box); }
+static void run_copy(const void *work) {
+    sim_box_copy(&((const SimWork *)work)->copy.box);
+}
 
 static void run_set(const void *op) {
     const SimWork *work = op;
@@ -81,16 +89,21 @@ static void run_set(const void *op) {
     }
 }
 
-/* Graphs know addresses only, and a module's variables go with it: what is queued may find nothing there. */
-static CUresult run_guarded(void (*act)(const void *work), const SimWork *work, const char *what, SimError *error) {
+/* Graphs know addresses only, and a module's variables go with it: what is queued may find nothing
+ * there. */
+static CUresult run_guarded(void (*act)(const void *work), const SimWork *work, const char *what,
+                            SimError *error) {
     uintptr_t address = 0;
     SimBlock block;
     if (sim_guarded(act, work, &address)) {
         return CUDA_SUCCESS;
     }
-    bool freed = sim_memory_near(address, &block) && block.freed && address - block.base < block.size;
-    (void)snprintf(error->text, sizeof(error->text), freed ? "a %s at %#zx, in memory of %zu bytes that was freed" : "a %s at %#zx, where there is no memory", what,
-                   (size_t)address, block.size);
+    bool freed = sim_memory_near(address, &block) && block.freed &&
+                 address - block.base < block.size;
+    (void)snprintf(error->text, sizeof(error->text),
+                   freed ? "a %s at %#zx, in memory of %zu bytes that was freed"
+                         : "a %s at %#zx, where there is no memory",
+                   what, (size_t)address, block.size);
     return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
@@ -116,7 +129,8 @@ CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error) {
         return CUDA_SUCCESS;
     case WORK_CALLBACK:
         set_in_callback(true);
-        work->callback.call(work->callback.stream, atomic_load(&context->failed) ? context->error.code : CUDA_SUCCESS,
+        work->callback.call(work->callback.stream,
+                            atomic_load(&context->failed) ? context->error.code : CUDA_SUCCESS,
                             work->callback.data);
         set_in_callback(false);
         return CUDA_SUCCESS;
@@ -134,7 +148,7 @@ CUresult sim_work_run(SimWork *work, SimContext *context, SimError *error) {
     return CUDA_SUCCESS;
 }
 
-/* ---- letting go, copying ------------------------------------------------------------------------------------------ */
+/* ---- letting go, copying --------------------------------------------------------------------- */
 
 void sim_work_clear(SimWork *work) {
     switch (work->kind) {
