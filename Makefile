@@ -71,9 +71,10 @@ test-rusticl:  ## Tests of arrays on Mesa's rusticl (llvmpipe), unpacked into bu
 	RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS="$(CURDIR)/build/rusticl/vendors" $(PYTEST) $(RUSTICL) \
 	    -k "not cuda and not test_a_large_one" $(ARGS)
 
-format:  ## Format the C files as .clang-format says
+format:  ## Format the C files as .clang-format says, the Python ones as ruff does
 	@$(SETUP) dev
 	.ci/format.sh
+	$(PY) -m ruff format --quiet .
 
 lint:  ## ruff, the type checker, and every C file on gcc and clang without a warning
 	@$(SETUP) dev

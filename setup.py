@@ -37,10 +37,10 @@ def extension(name: str, *folders: str) -> Extension:
     """The extension pygpu.NAME, made from all C files of the folders of src."""
     return Extension(
         f"pygpu.{name}",
-        sources=[file for folder in folders for file in files(f"src/{folder}/*.c")],
+        sources=[file for folder in folders for file in files(f"src/{folder}/**/*.c")],
         depends=["setup.py", "pyproject.toml", *files("src/**/*.h"), *files("src/**/*.fn")]
         + files("src/**/*.def"),
-        include_dirs=[numpy.get_include(), *(f"src/{folder}" for folder in folders), "src"],
+        include_dirs=[numpy.get_include(), "src"],
         define_macros=[
             ("_GNU_SOURCE", "1"),  # as Python.h has it; here, so that no order of includes matters
             ("PYGPU_VERSION", f'"{VERSION}"'),

@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 PY=${VENV:-.venv}/bin/python
 
 "$PY" -m ruff check .
+"$PY" -m ruff format --check --quiet .
 .ci/format.sh --check
 "$PY" -m mypy
 if [ -f tools/stubs.py ]; then
@@ -28,13 +29,13 @@ for cc in gcc clang; do
     echo "$cc ${flags[*]} ${way[*]}"
     for folder in opencl cuda array simulator; do
         [ -d "src/$folder" ] || continue
-        files=("src/$folder"/*.c)
-        folders=()
-        if [ $folder != simulator ]; then # which knows nothing of Python
-            files+=(src/common/*.c)
-            folders=(-Isrc/common "-Isrc/$folder" -Isrc)
+        search=("src/$folder")
+        [ $folder = simulator ] || search+=(src/common) # the simulator knows nothing of Python
+        if [ "$(find "${search[@]}" -name '*.c' | wc -l)" -lt 20 ]; then
+            echo "lint: hardly any C files in ${search[*]}" >&2
+            exit 1
         fi
-        printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" \
-            $cc "${flags[@]}" "${include[@]}" "${folders[@]}" -DPYGPU_VERSION='"0"' "${way[@]}"
+        find "${search[@]}" -name '*.c' -print0 | xargs -0 -n 1 -P "$(nproc)" \
+            $cc "${flags[@]}" "${include[@]}" -Isrc -DPYGPU_VERSION='"0"' "${way[@]}"
     done
 done

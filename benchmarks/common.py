@@ -73,7 +73,7 @@ def compile_c(source: str, *flags: str) -> Path:
     """Compiles HERE/source with $CC (cc) unless that has been done; returns what was made."""
     mark = f"-{crc32(' '.join(flags).encode()):08x}" if flags else ""
     made = BUILD / (Path(source).stem + mark + (".so" if "-shared" in flags else ""))
-    needed = [HERE / source, *HERE.glob("*.h"), *HERE.parent.glob("src/*/*.fn")]
+    needed = [HERE / source, *HERE.glob("*.h"), *HERE.parent.glob("src/**/*.fn")]
     newest = max(file.stat().st_mtime for file in needed)
     if made.exists() and made.stat().st_mtime > newest:
         return made
@@ -82,7 +82,7 @@ def compile_c(source: str, *flags: str) -> Path:
     if shutil.which(compiler) is None:
         raise SystemExit(f"{compiler}: no C compiler; the benchmarks compare with C (set CC)")
     command = [compiler, "-std=gnu11", "-O2"]
-    command += [f"-I{HERE.parent / 'src' / backend}" for backend in ("opencl", "cuda")]
+    command += [f"-I{HERE.parent / 'src' / folder}" for folder in ("", "opencl/api", "cuda/api")]
     command += [str(HERE / source), "-o", str(made), *flags, "-ldl"]
     subprocess.run(command, check=True)
     return made

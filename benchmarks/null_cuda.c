@@ -3,7 +3,7 @@
  * A launch measured through it is the cost of the caller alone. Memory is host memory, so that copies work; kernels' parameters are read
  * from the PTX that is loaded, as a driver would tell them. All functions of cuda.fn are there, most as ones that do nothing.
  *
- * Build: cc -O2 -shared -fPIC -I src/cuda benchmarks/null_cuda.c -o null_cuda.so
+ * Build: cc -O2 -shared -fPIC -I src -I src/cuda/api benchmarks/null_cuda.c -o null_cuda.so
  * Use: PYGPU_CUDA_LIBRARY=.../null_cuda.so; as libcuda.so.1 in LD_LIBRARY_PATH for programs that are linked to the driver.
  */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 """enqueue_copy, whole: which driver call copies from what to what.
 
 The usual cases (arrays of the host and today's keywords) never come here; they are done in C
-(src/opencl/transfer.c).
+(src/opencl/commands/transfer.c).
 """
 
 from __future__ import annotations

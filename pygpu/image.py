@@ -1,7 +1,7 @@
 """Images from arrays, and enqueue_copy where one side is an image.
 
 An image's shape is the reverse of a C-ordered array's: (width, height) for an array of shape
-(height, width) or (height, width, channels). The images themselves are made in src/opencl/image.c.
+(height, width) or (height, width, channels). Images are made in src/opencl/objects/image.c.
 """
 
 from __future__ import annotations

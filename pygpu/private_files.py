@@ -3,7 +3,7 @@
 A file counts only if it and its folder belong to this user, or to the system's administrator, and
 nobody else may write to them. Whatever breaks that rule (another owner, a mode that lets others
 write, a link, a pipe, a file of no end) is as if it were not there, and is left alone. The
-simulator's cache keeps the same rule (src/simulator/cache.c).
+simulator's cache keeps the same rule (src/simulator/compiler/cache.c).
 """
 
 from __future__ import annotations

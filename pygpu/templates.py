@@ -118,8 +118,7 @@ class _Renderer:
         return getattr(program, self.var_dict.get("kernel_name_prefix", "") + kernel_name)
 
     def parse_type(self, typename: DTypeLike) -> np.dtype[Any]:
-        """The dtype of a type alias, of a C type name, or of anything that ``numpy.dtype`` takes.
-        """
+        """The dtype of a type alias, a C type name, or anything that ``numpy.dtype`` takes."""
         if not isinstance(typename, str):
             return np.dtype(typename)
         alias = self.type_aliases.get(typename)
@@ -216,8 +215,7 @@ class KernelTemplateBase(ABC):
     def build_inner(
         self, context: cl.Context, *args: Any, **kwargs: Any
     ) -> Callable[..., cl.Event]:
-        """Make the kernel for these arguments; called once for each set of them and each context.
-        """
+        """Make the kernel for these arguments; called once per set of them and context."""
 
     def build(self, context: cl.Context, *args: Any, **kwargs: Any) -> Any:
         """What ``build_inner`` returned for these (hashable) arguments, made at the first call."""

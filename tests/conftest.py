@@ -168,5 +168,3 @@ def steady_handles() -> dict[str, int]:
     gc.collect()
     time.sleep(0.005)
     return _opencl._handle_counts()
-
-

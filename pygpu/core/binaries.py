@@ -35,9 +35,7 @@ _compiling = 0.0  # [s] by this process
 _packing = 0.0  # [s] of them, on binaries
 
 
-def build(
-    program: Any, source: str, prefix: str | None, words: Sequence[str], device: Any
-) -> Any:
+def build(program: Any, source: str, prefix: str | None, words: Sequence[str], device: Any) -> Any:
     """program.build(words, devices=[device]) of a program that was not built yet. prefix: of the
     dialect, with which the source begins; None for one that does not."""
     store = None

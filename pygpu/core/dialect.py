@@ -296,7 +296,9 @@ class CUDADialect(Dialect):
     def declarations(self, source: str) -> str | None:
         """The heads of the source's kernels without macros, from which launches learn what their
         arguments are (pygpu/cuda/signature.py); None if it has none in the common language."""
-        heads = re.findall(r"\bPG_KERNEL\s++void\s++\w++\s*+\((?:(?!\bPG_KERNEL\b)[^{;])*+\{", source)
+        heads = re.findall(
+            r"\bPG_KERNEL\s++void\s++\w++\s*+\((?:(?!\bPG_KERNEL\b)[^{;])*+\{", source
+        )
         if not heads:
             return None
         text = "}\n".join(heads) + "}\n"

@@ -69,8 +69,7 @@ _BY_CODE = {value: np.dtype(key) for key, value in _CODES.items()}
 
 @cache
 def code(dtype: np.dtype[Any]) -> str:
-    """The short name of a dtype in kernels: "f32", "b8", ...; "v12" for 12 bytes of anything else.
-    """
+    """The short name of a dtype in kernels: "f32", "b8", ...; "v12" for 12 bytes of any other."""
     if dtype.kind == "b":
         return "b8"
     if dtype.kind in "iufc":
@@ -177,8 +176,7 @@ def store(
 
 
 def cast(value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
-    """An expression of *target*'s compute type for one of *source*'s, as NumPy's astype converts.
-    """
+    """*value* of *source*'s compute type converted to *target*'s, as NumPy's astype does."""
     a, b = code(source), code(target)
     if a == b:
         return f"(pg_{a})({value})" if a[0] in "iu" else value

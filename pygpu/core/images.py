@@ -28,9 +28,7 @@ _HALF = "#include <cuda_fp16.h>"
 _UNCERTAIN = re.compile(
     r"include|import|embed|__DATE__|__TIME|__has_|_Pragma\s*+\(\s*+\"nv|\\\r?\n|\?\?"
 )
-_KERNEL = re.compile(
-    r"__global__\s++void\s++(?:__launch_bounds__\s*+\([^()]*+\)\s*+)?(\w++)\s*+\("
-)
+_KERNEL = re.compile(r"__global__\s++void\s++(?:__launch_bounds__\s*+\([^()]*+\)\s*+)?(\w++)\s*+\(")
 
 
 def key_of(prefix: str, text: str, options: Sequence[str], capability: Any) -> str | None:

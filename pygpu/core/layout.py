@@ -278,8 +278,7 @@ def normalize_axis(axis: Any, ndim: int, call: str = "axis") -> int:
 
 
 def normalize_axes(axes: Any, ndim: int, call: str = "axis") -> Shape:
-    """Axes given as None (all), an int or a tuple, counted from 0. Raises ValueError if repeated.
-    """
+    """Axes given as None (all), an int or a tuple, from 0 up. Raises ValueError if repeated."""
     if axes is None:
         return tuple(range(ndim))
     try:

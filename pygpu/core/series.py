@@ -308,9 +308,7 @@ def _cross(
         raise ValueError("At least one array has zero dimension")
     a, b = manipulate.moveaxis(a, axisa, -1), manipulate.moveaxis(b, axisb, -1)
     if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
-        raise ValueError(
-            "incompatible dimensions for cross product (dimension must be 2 or 3)"
-        )
+        raise ValueError("incompatible dimensions for cross product (dimension must be 2 or 3)")
     if _NO_FLAT_CROSS and (a.shape[-1] != 3 or b.shape[-1] != 3):
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "

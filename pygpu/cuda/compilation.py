@@ -29,7 +29,7 @@ __all__ = ["NAME", "Compilation", "get_nvcc_version", "run", "simulator_identity
 
 NAME = "kernel.cu"
 _CACHE_FORMAT = "cuda 2"
-# What the simulator says of a machine without a C++ compiler (src/simulator/spawn.c).
+# What the simulator says of a machine without a C++ compiler (src/simulator/compiler/spawn.c).
 _NO_COMPILER = re.compile(r"pygpu's simulator needs a C\+\+ compiler|PYGPU_SIM_CXX names a C\+\+")
 
 # Names of results, by all that they depend on, of sources without headers: making one takes longer

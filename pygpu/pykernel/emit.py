@@ -160,7 +160,7 @@ def results(t: Type, name: str) -> list[str]:
     found = []
     for text in parameters(t, name):
         kind = text.removesuffix(name) if text.endswith(name) else "pg_i64 "
-        found.append(f"{kind}*{text[len(kind):]}")
+        found.append(f"{kind}*{text[len(kind) :]}")
     return found
 
 

@@ -3,7 +3,7 @@
 An end is an int, a tuple of an operation, or None if nothing is known. What launches know stands at
 the leaves: ("value", n) is the argument n, ("shape", n, axis) a length of it, ("groups", d) and
 ("size", d) are blocks and threads of a block in a direction. :func:`holds` computes with Python's
-ints, src/array/kernel.c does with 64 bits, and what overflows there is said not to hold.
+ints, src/array/launcher.c does with 64 bits, and what overflows there is said not to hold.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A kernel writes into a record: the number of a site or an assertion, whether somebody has it, the
 kernel's number, two words of the index, of the length, of the block and of the thread. A launch
 that waits has a record of its own. On CPU devices there is one of the process in its own memory,
-which they all write to, and C looks at its first word: src/array/kernel.c before a launch, the
+which they all write to, and C looks at its first word: src/array/launcher.c before a launch, the
 modules of the drivers after they have waited.
 """
 

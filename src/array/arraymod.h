@@ -2,13 +2,13 @@
 #ifndef PYGPU_ARRAYMOD_H
 #define PYGPU_ARRAYMOD_H
 
-#include "array.h"
+#include "array/array.h"
 
 typedef enum {
 #define OP2(name, slot)   OP_##name,
 #define OP1(name, slot)   OP_##name,
 #define OPC(name, python) OP_##name,
-#include "ops.def"
+#include "array/ops.def"
 #undef OP2
 #undef OP1
 #undef OPC

@@ -1,6 +1,6 @@
 /* create.c - new arrays: the constructors of both classes, zeros(), full(), empty_like(), to_gpu(),
  * to_device() and their like. */
-#include "shortcut.h"
+#include "array/fastpath.h"
 
 /* ---- where arrays are made ------------------------------------------------------------------- */
 

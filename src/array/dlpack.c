@@ -2,7 +2,7 @@
  *
  * Which memory, which device and which stream is decided in pygpu/core/interchange.py. */
 #include "common/dlpack.h"
-#include "arraymod.h"
+#include "array/arraymod.h"
 
 /* ---- export ---------------------------------------------------------------------------------- */
 

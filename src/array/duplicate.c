@@ -1,6 +1,6 @@
 /* duplicate.c - copy() and astype(): new arrays with the items of another one, in the order of its
  * axes. */
-#include "shortcut.h"
+#include "array/fastpath.h"
 
 /* Strides of items without gaps whose axes lie in memory as those of *self* do (NumPy's order "K");
  * returns how many bytes the items are, of which there are some. */

@@ -1,6 +1,6 @@
 /* events.c - EventList: the OpenCL events that the contents of some memory depend on, shared by all
  * arrays that are views of one another. */
-#include "call.h"
+#include "array/dispatch.h"
 
 typedef struct {
     PyListObject list;

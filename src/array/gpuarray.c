@@ -1,6 +1,6 @@
 /* gpuarray.c - GPUArray: shape, strides, dtype and memory of an array on a device; the base of the
  * arrays of both backends. */
-#include "shortcut.h"
+#include "array/fastpath.h"
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
@@ -434,7 +434,7 @@ static const char GPUArray__doc__[] =
     "Arrays are made by those classes and by their modules' functions, such as to_device() and "
     "zeros().";
 
-#include "operators.h"
+#include "array/operators.h"
 
 static PyType_Slot GPUArray_slots[] = {
     {Py_tp_doc, (void *)GPUArray__doc__},

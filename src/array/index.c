@@ -1,5 +1,5 @@
 /* index.c - a[...] with ints, slices, Ellipsis and None: a view, made without Python. */
-#include "shortcut.h"
+#include "array/fastpath.h"
 
 /* The view as it grows; at: the axis of the array that comes next. */
 typedef struct {

@@ -1,6 +1,6 @@
 /* layout.c - the layout of an array: shape and strides, whether there are gaps, and all of it as
  * Python's objects. */
-#include "arraymod.h"
+#include "array/arraymod.h"
 
 /* ---- as Python's objects --------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* operators.c - the operators of arrays: what is not done here goes to operate() in Python
  * (pygpu/core/operators.py). */
-#include "operators.h"
-#include "call.h"
+#include "array/operators.h"
+#include "array/dispatch.h"
 
 /* operate(name, out or None, a[, b]) */
 static PyObject *slow(Op op, PyObject *out, PyObject *a, PyObject *b) {
@@ -51,7 +51,7 @@ static PyObject *unary(Op op, PyObject *a) {
     PyObject *arr_inplace_##slot(PyObject *a, PyObject *b) { \
         return inplace(OP_##name, a, b);                     \
     }
-#include "ops.def"
+#include "array/ops.def"
 #undef OPC
 #undef OP1
 #undef OP2
@@ -79,7 +79,7 @@ PyObject *arr_richcompare(PyObject *a, PyObject *b, int op) {
 #define OP2(name, slot)
 #define OP1(name, slot)
 #define OPC(name, python) [python] = OP_##name,
-#include "ops.def"
+#include "array/ops.def"
 #undef OP2
 #undef OP1
 #undef OPC

@@ -2,17 +2,17 @@
 #ifndef PYGPU_ARRAY_OPERATORS_H
 #define PYGPU_ARRAY_OPERATORS_H
 
-#include "arraymod.h"
+#include "array/arraymod.h"
 
 #define OP2(name, slot) PyObject *arr_##slot(PyObject *a, PyObject *b);
 #define OP1(name, slot) PyObject *arr_##slot(PyObject *a);
 #define OPC(name, python)
-#include "ops.def"
+#include "array/ops.def"
 #undef OP2
 #define OP2(name, slot) PyObject *arr_inplace_##slot(PyObject *a, PyObject *b);
 #undef OP1
 #define OP1(name, slot)
-#include "ops.def"
+#include "array/ops.def"
 #undef OP2
 #undef OP1
 #undef OPC

@@ -3,8 +3,8 @@
  *
  * Plans refer to kernels, and these to their context. So the Plans are kept by their backend, and
  * the object refers to both weakly: it keeps no context that the program has dropped. */
-#include "call.h"
-#include "plan.h"
+#include "array/dispatch.h"
+#include "array/launch_plan.h"
 
 #define BACKENDS 4 /* the last ones; others are asked for in Python, which links them again */
 

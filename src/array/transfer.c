@@ -1,6 +1,6 @@
 /* transfer.c - get(), set(), fill() and copies of arrays without gaps: one command of the driver,
  * asked for without Python. */
-#include "shortcut.h"
+#include "array/fastpath.h"
 
 static PyObject *src_offset_word, *dst_offset_word, *blocking_word, *dst_and_blocking_words,
     *count_and_offset_words; /* names of keywords, for the life of the process */

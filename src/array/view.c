@@ -1,6 +1,6 @@
 /* view.c - views in another shape, order of axes or dtype: reshape, ravel, transpose, squeeze,
  * view. */
-#include "shortcut.h"
+#include "array/fastpath.h"
 
 PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int ndim,
                    const Py_ssize_t *shape, const Py_ssize_t *strides) {

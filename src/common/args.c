@@ -1,5 +1,5 @@
 /* args.c - arguments of C functions, parsed by the signature line of their docstring. */
-#include "pg.h"
+#include "common/pg.h"
 
 /* Reads "name($self, /, a, b=1, *, c=None)\n--" once. Returns -1 with an exception. */
 static int ArgSpec_prepare(ArgSpec *spec) {

@@ -1,6 +1,6 @@
 /* convert.c - Python objects to C integers, sizes and host buffers, with errors that name the call
  * and the argument. */
-#include "pg.h"
+#include "common/pg.h"
 
 const char *pg_type_name(PyObject *obj) {
     const char *name = Py_TYPE(obj)->tp_name, *dot = strrchr(name, '.');

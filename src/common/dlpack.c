@@ -2,7 +2,7 @@
  *
  * A consumer may drop what it got in any thread, with or without the GIL, also after the
  * interpreter has gone. */
-#include "dlpack.h"
+#include "common/dlpack.h"
 #include <stdatomic.h>
 
 typedef struct {

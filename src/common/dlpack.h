@@ -3,7 +3,7 @@
 #ifndef PG_DLPACK_H
 #define PG_DLPACK_H
 
-#include "pg.h"
+#include "common/pg.h"
 
 enum {
     DL_CPU = 1,

@@ -1,5 +1,5 @@
 /* library.c - shared libraries opened at run time: nothing of pygpu is linked to a driver. */
-#include "pg.h"
+#include "common/pg.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -180,7 +180,8 @@ PyObject *pg_counts(const long *counts, PgNameOf name_of, int n, int with_zeros)
 /* Collects garbage, also where the program has switched that off. */
 void pg_collect(void);
 
-/* ---- what a kernel's pointer points to (items.c) --------------------------------------------- */
+/* ---- what a kernel's pointer points to (pointer_items.c)
+ * --------------------------------------------- */
 
 typedef struct {
     const void *right;  /* the dtype that fitted last, one of those that live for ever; or NULL */

@@ -1,5 +1,5 @@
 /* report.c - what kernels on CPU devices found wrong, which the calls that wait for them raise. */
-#include "pg.h"
+#include "common/pg.h"
 
 int pg_watch(PyObject *args, const volatile int32_t **word, PyObject **reporter) {
     PyObject *memory, *given;

@@ -1,5 +1,5 @@
 /* thread.c - clocks, naps and which thread may see signals. */
-#include "pg.h"
+#include "common/pg.h"
 
 #ifdef _WIN32
 #include <windows.h>

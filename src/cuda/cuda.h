@@ -10,26 +10,26 @@
 #ifndef PYGPU_CUDA_H
 #define PYGPU_CUDA_H
 
-#include "cu_api.h"
-#include "pg.h"
+#include "cuda/api/cu_api.h"
+#include "common/pg.h"
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
 typedef struct {
 #define CU_FN(since, name, symbol, params) CUresult(CUDA_CALL_CONVENTION *name) params;
 #define CU_OTHER(since, name, symbol, params)
-#include "cuda.fn"
+#include "cuda/api/cuda.fn"
 } CuTable;
 
 enum {
 #define CU_FN(since, name, symbol, params) FN_##name,
 #define CU_OTHER(since, name, symbol, params)
-#include "cuda.fn"
+#include "cuda/api/cuda.fn"
     FN_COUNT_DRIVER,
     FN_BEFORE_NVRTC = FN_COUNT_DRIVER - 1, /* NVRTC's, for the traps: nvrtc.c has the table */
 #define NVRTC_FN(required, name, params) FN_##name,
 #define NVRTC_OTHER(required, name, params)
-#include "nvrtc.fn"
+#include "cuda/api/nvrtc.fn"
     FN_COUNT
 };
 
@@ -117,7 +117,7 @@ int cud_print_from(
 /* ---- module state ---------------------------------------------------------------------------- */
 
 /* Types by name and base, bases first; X(name, base), the base may be object. */
-#include "types.h"
+#include "cuda/types.h"
 /* clang-format off */
 /* default_context: the primary context that a first use made current, kept for the process
  * foreign_contexts: dict: by device, the last context of another library

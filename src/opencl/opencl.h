@@ -8,19 +8,19 @@
 #ifndef PYGPU_OPENCL_H
 #define PYGPU_OPENCL_H
 
-#include "cl_api.h"
-#include "leave.h"
+#include "opencl/api/cl_api.h"
+#include "opencl/lifetime/gil_release.h"
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
 typedef struct {
 #define CL_FN(since, ret, name, params) ret(CL_API_CALL *name) params;
-#include "cl.fn"
+#include "opencl/api/cl.fn"
 } ClTable;
 
 enum {
 #define CL_FN(since, ret, name, params) FN_##name,
-#include "cl.fn"
+#include "opencl/api/cl.fn"
     FN_COUNT
 };
 
@@ -218,7 +218,7 @@ cl_ulong ocl_info_number(void *self, InfoQuery query, cl_uint param);
 
 #define OCL_KNOWN_HEAD(type, name) \
     OCL_HEAD type name;            \
-    PyObject *next_known; /* of a kind that is found by its handle: known.h */
+    PyObject *next_known; /* of a kind that is found by its handle: instance_registry.h */
 
 typedef struct {
     OCL_HEAD
@@ -302,7 +302,7 @@ typedef struct {
     unsigned enqueued, finished; /* commands, and those known to be done: the driver's queue may be
                                     full of the others */
     unsigned failures; /* of ocl_event_failures(): those that its order has been kept over; see
-                          queue_order.c */
+                          pocl_order.c */
     size_t n_marks, room_for_marks;
     cl_event *marks;
     struct Gates *gates; /* that its last command is behind, and so the next one, if it is in order;
@@ -424,7 +424,7 @@ int ocl_need_version(State *state, const char *routine, int version, int needed)
 int ocl_queue_check(Queue *self,
                     const char *call); /* warns if the queue was left as a context manager */
 /* To be called before each command. 1 if it might block in the driver, so that the GIL should be
- * released. Never so on PoCL, where the GIL keeps enqueuing and failing apart (standstill.c), and
+ * released. Never so on PoCL, where the GIL keeps enqueuing and failing apart (pocl_quiesce.c), and
  * where the order of the queue is seen to here. */
 int ocl_queue_may_block(Queue *self);
 void ocl_queue_keep_order(Queue *self),
@@ -433,7 +433,8 @@ void ocl_queue_let_go(Queue *self),
     ocl_queue_release_retired(
         void); /* releases the handle, at once or later, those that are due: queue_release.c */
 
-/* ---- event.c, wait.c, pending.c -------------------------------------------------------------- */
+/* ---- event.c, wait.c, completion.c --------------------------------------------------------------
+ */
 
 #define OCL_WAIT_LOCAL 8
 typedef struct {
@@ -461,7 +462,7 @@ void ocl_event_failures_seen(void), ocl_event_dealloc(PyObject *op),
 unsigned ocl_event_failures(void); /* how many times user events failed */
 size_t ocl_events_kept(void);      /* let go, and not released yet */
 extern int ocl_polls; /* a driver is in use that is slow to call back (NVIDIA's), so events are
-                         looked at: see pending.c */
+                         looked at: see completion.c */
 extern int ocl_events_keep_context; /* a driver is in use whose events do not keep their context
                                        alive (Intel's) */
 /* Waits for the event with the GIL released, interruptible in the main thread. 0, or -1 with an
@@ -651,7 +652,8 @@ void ocl_usage_hold(Usage *usage, PyObject *object);
 cl_int ocl_enqueue_marker(Queue *queue, cl_event *event);
 cl_int ocl_flush(Queue *queue);
 
-/* ---- hold.c: what must outlive the commands of a queue --------------------------------------- */
+/* ---- keepalive.c: what must outlive the commands of a queue
+ * --------------------------------------- */
 
 /* Keeps object until all commands so far on the queue are done. Never waits, unless the driver
  * cannot enqueue a marker. If it cannot wait either, object is kept for ever. No exception may be

@@ -13,7 +13,7 @@
 #ifndef PYGPU_SIM_H
 #define PYGPU_SIM_H
 
-#include "../cuda/cu_api.h"
+#include "cuda/api/cu_api.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* symbols.c - the table of what is exported, cuInit, and which functions a driver of this version
  * would not have. */
-#include "driver.h"
+#include "simulator/driver/driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ typedef struct {
 /* Names every function: one that nobody defines does not link. */
 static const Row table[] = {
 #define CU_FN(since, name, symbol, parameters) {#name, symbol, since, (void *)name},
-#include "../cuda/cuda.fn"
+#include "cuda/api/cuda.fn"
 };
 
 _Atomic unsigned char sim_closed[ROW_COUNT];

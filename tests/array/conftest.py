@@ -1,5 +1,4 @@
-"""Each test of arrays runs on both backends: OpenCL's devices and CUDA (a GPU, else the simulator).
-"""
+"""Each test of arrays runs on both backends: OpenCL and CUDA (a GPU, else the simulator)."""
 
 from __future__ import annotations
 

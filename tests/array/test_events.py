@@ -103,9 +103,7 @@ def _extended(queue: Any, late: Late) -> Any:
 def _joined(queue: Any, late: Late) -> Any:
     base = cla.to_device(queue, A * 0) * 1
     after = base.events  # it writes there as well
-    base.events += [
-        cl.enqueue_copy(late.queue, base.data, A, is_blocking=False, wait_for=after)
-    ]
+    base.events += [cl.enqueue_copy(late.queue, base.data, A, is_blocking=False, wait_for=after)]
     return base
 
 

@@ -1,5 +1,4 @@
-"""What programs for PyOpenCL and PyCUDA ask of arrays; kernels that take them; order of commands.
-"""
+"""What PyOpenCL and PyCUDA programs ask of arrays; kernels that take them; order of commands."""
 
 from __future__ import annotations
 

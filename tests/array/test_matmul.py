@@ -116,9 +116,7 @@ def test_tensordot_outer_trace_diagonal(make):
 )
 def test_einsum(make, subscripts, shapes):
     arrays = [host("f4", shape, i) for i, shape in enumerate(shapes)]
-    check(
-        einsum.einsum(subscripts, *map(make, arrays)), np.asarray(np.einsum(subscripts, *arrays))
-    )
+    check(einsum.einsum(subscripts, *map(make, arrays)), np.asarray(np.einsum(subscripts, *arrays)))
 
 
 def test_einsum_says_what_is_wrong(make):

@@ -15,7 +15,7 @@ from contract.unused_functions import UNUSED
 from pygpu import _cuda, _opencl
 
 SRC = Path(__file__).parents[2] / "src"
-FILES = sorted([*SRC.glob("*/*.c"), *SRC.glob("*/*.h")])
+FILES = sorted([*SRC.rglob("*.c"), *SRC.rglob("*.h")])
 SOURCES = [path for path in FILES if path.suffix == ".c"]
 
 pytestmark = pytest.mark.skipif(not SOURCES, reason="no C sources beside the tests")
@@ -69,7 +69,7 @@ def test_the_rules_find_what_they_look_for():
         assert broken_rules(bad), bad
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(SRC).as_posix())
 def test_gil_is_released_around_one_driver_call_and_taken_back(path: Path):
     text = code(path)
     begins, ends = (text.count(f"Py_{word}_ALLOW_THREADS") for word in ("BEGIN", "END"))
@@ -85,7 +85,7 @@ def test_blocks_without_the_gil_are_found():
 
 
 def test_every_driver_function_is_used_or_said_why_not():
-    rows = re.findall(r"CL_(?:FN|EXT)\([^,()]*,[^,()]*,\s*(cl\w+)", code(SRC / "opencl" / "cl.fn"))
+    rows = re.findall(r"CL_(?:FN|EXT)\([^,()]*,[^,()]*,\s*(cl\w+)", code(SRC / "opencl/api/cl.fn"))
     assert len(rows) > 100
     used = {word for path in SOURCES for word in re.findall(r"\bcl\w+", code(path))}
     assert set(rows) - used == set(UNUSED), "a new row needs a use, a used one no excuse"
@@ -93,10 +93,10 @@ def test_every_driver_function_is_used_or_said_why_not():
 
 
 def test_every_row_of_cuda_is_used():
-    rows = re.findall(r"^CU_FN\(\d+, (\w+)", code(SRC / "cuda" / "cuda.fn"), re.M)
-    rows += re.findall(r"^NVRTC_FN\(\d, (\w+)", code(SRC / "cuda" / "nvrtc.fn"), re.M)
+    rows = re.findall(r"^CU_FN\(\d+, (\w+)", code(SRC / "cuda/api/cuda.fn"), re.M)
+    rows += re.findall(r"^NVRTC_FN\(\d, (\w+)", code(SRC / "cuda/api/nvrtc.fn"), re.M)
     assert len(rows) > 150
-    calls = "\n".join(code(path) for path in SOURCES if path.parent.name == "cuda")
+    calls = "\n".join(code(path) for path in SOURCES if path.relative_to(SRC).parts[0] == "cuda")
     made = re.findall(r"\b(?:CU_(?:CALL|QUEUED|BESIDE)|NVRTC_CALL)\(\s*[^,]+,\s*(\w+)", calls)
     made += re.findall(r"\bcu\.(cu\w+)|\"(cuDriverGetVersion)\"", calls)
     spelled = {"".join(one) for one in made}
@@ -119,14 +119,14 @@ def test_no_call_by_a_name_that_is_no_row():
         assert set(made) <= rows, path.name
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SRC).as_posix())
 def test_files_are_short_and_say_what_they_are_for(path: Path):
     text = path.read_text("utf-8")
     assert text.startswith(f"/* {path.name} - "), "the first line says what the file is for"
     assert text.count("\n") < 1000
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(SRC).as_posix())
 def test_formats_of_exceptions_are_those_of_python_3_11(path: Path):
     """PyErr_Format and its like copy %lx, %llx, %zx and %.*s as they are: use pg_hex()."""
     calls = re.findall(

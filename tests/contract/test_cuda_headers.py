@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "cuda"
+SOURCE = Path(__file__).resolve().parents[2] / "src/cuda/api"
 PLACES = (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda", "/usr/local/cuda-13.0", "/opt/cuda")
 
 # Renamed by cuda.h 13, which offers their successors under the plain names.
@@ -107,7 +107,9 @@ def test_structures(include: Path, tmp_path: Path):
     body = "int main(void) {\n" + "\n".join(prints) + "\nreturn 0;\n}\n"
     head = "#include <stdio.h>\n#include <stddef.h>\n"
     theirs = compile_and_run(tmp_path, f"{head}#include <cuda.h>\n{body}", include)
-    ours = compile_and_run(tmp_path, f'{head}#include "cu_api.h"\n{body}', SOURCE)
+    ours = compile_and_run(
+        tmp_path, f'{head}#include "cu_api.h"\n{body}', SOURCE, SOURCE.parents[1]
+    )
     assert ours == theirs
 
 

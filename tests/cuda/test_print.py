@@ -196,12 +196,14 @@ def test_a_block_that_fails_prints_once(context, barrier):
     made = cuda.Device(0).make_context()
     out = io.StringIO()
     try:
-        module = SourceModule("""
+        module = SourceModule(
+            """
         __global__ void f(int *a, long long n) {
             printf("%d.%d ", blockIdx.x, threadIdx.x);
             BARRIER
             a[blockIdx.x == 2 && threadIdx.x == 2 ? n : 0] = 1;
-        }""".replace("BARRIER", barrier))
+        }""".replace("BARRIER", barrier)
+        )
         with contextlib.redirect_stdout(out):
             module.get_function("f")(
                 cuda.mem_alloc(4), np.int64(-(1 << 44)), block=(3, 1, 1), grid=(3, 1)

@@ -22,8 +22,7 @@ def outcomes(request: pytest.FixtureRequest) -> supervisor.Outcomes:
     names = [
         item.callspec.params["name"]
         for item in request.session.items
-        if item.path == here
-        and "name" in getattr(getattr(item, "callspec", None), "params", {})
+        if item.path == here and "name" in getattr(getattr(item, "callspec", None), "params", {})
     ]
     return supervisor.Outcomes(names)
 

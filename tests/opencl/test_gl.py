@@ -20,7 +20,7 @@ import pygpu as cl
 from pygpu import _opencl, gl, tools
 
 HERE = Path(__file__).parent
-SOURCES = HERE.parents[1] / "src" / "opencl"
+SOURCES = HERE.parents[1] / "src/opencl/api"
 KEYS = cl.context_properties
 LACKS = "lacks the extension cl_khr_gl_sharing"
 NO_CONTEXT = "INVALID_GL_SHAREGROUP_REFERENCE_KHR - no OpenGL context is current"
@@ -272,7 +272,18 @@ def shims(device, tmp_path_factory):
     if not (SOURCES / "cl.fn").exists():
         pytest.skip("no C sources beside the tests")
     folder, real = tmp_path_factory.mktemp("gl"), _opencl._library()
-    command = [compiler(), "-std=gnu11", "-shared", "-fPIC", "-Wall", "-Werror", "-I", SOURCES]
+    command = [
+        compiler(),
+        "-std=gnu11",
+        "-shared",
+        "-fPIC",
+        "-Wall",
+        "-Werror",
+        "-I",
+        SOURCES,
+        "-I",
+        SOURCES.parents[1],
+    ]
     command += [f'-DREAL_LIBRARY="{real}"', HERE / "gl_shim.c", "-Wl,--no-as-needed"]
     command += [real if os.sep in real else f"-l:{real}"]
     path = [str(Path(real).parent)] if os.sep in real else []

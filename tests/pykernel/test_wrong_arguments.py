@@ -101,6 +101,7 @@ def names(on: Any) -> dict[str, Any]:
     locked = np.zeros(8, np.float32)
     locked.flags.writeable = False
     known = signature.TYPES
+
     def dates(a):
         a[0] = a[1]
 

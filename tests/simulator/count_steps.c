@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/simulator/compiler.h"
-#include "../../src/simulator/prune.h"
+#include "simulator/compiler/compiler.h"
+#include "simulator/compiler/prune.h"
 
 void __sanitizer_cov_trace_pc(void);
 unsigned long long count_steps(const char *text, size_t size);

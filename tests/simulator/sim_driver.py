@@ -28,7 +28,7 @@ LEGACY, PER_THREAD = 1, 2  # streams
 
 def rows():
     """(since, name, symbol, parameters) of each row of cuda.fn."""
-    text = (ROOT / "src/cuda/cuda.fn").read_text("utf-8")
+    text = (ROOT / "src/cuda/api/cuda.fn").read_text("utf-8")
     row = r'^CU_(?:FN|OTHER)\((\d+), (\w+), "(\w+)",\s*\((.*?)\)\)$'
     found = re.findall(row, text, re.M | re.S)
     return [(int(since), name, symbol, " ".join(p.split())) for since, name, symbol, p in found]
@@ -36,7 +36,7 @@ def rows():
 
 def enum(name):
     """The members of a class of enums.def: {name: number}."""
-    text = (ROOT / "src/cuda/enums.def").read_text("utf-8")
+    text = (ROOT / "src/cuda/api/enums.def").read_text("utf-8")
     found = re.findall(rf"^ENUM\({name}, (\w+), (-?\d+), \w+\)$", text, re.M)
     return {member: int(number) for member, number in found}
 

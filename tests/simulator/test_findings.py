@@ -83,8 +83,7 @@ constant: a[0] = numbers[4 + n];
     an index outside of an array
 """)
 TEMPLATE = (
-    "template <class T, int M> struct T_{name} {{ "
-    "static __device__ void f({parameters}) {{ {text}"
+    "template <class T, int M> struct T_{name} {{ static __device__ void f({parameters}) {{ {text}"
 )
 BARRIERS = "__syncthreads(); int other = sh[1023 - t]; __syncthreads(); sh[t] = other;"
 SPOTS = {

@@ -101,13 +101,13 @@ def test_macros_cannot_meet_a_users_names():
 
 @needs_compiler
 def test_textures_are_laid_out_as_in_the_driver(tmp_path):
-    """sim_texture.h repeats the structure of src/simulator/texture.h."""
+    """sim_texture.h repeats the structure of src/simulator/driver/texture.h."""
     fields = re.search(
-        r"typedef struct \{(.*?)\} SimTexture;", (SOURCES / "texture.h").read_text(), re.S
+        r"typedef struct \{(.*?)\} SimTexture;", (SOURCES / "driver/texture.h").read_text(), re.S
     )
     names = re.findall(r"(\w+)(?:\[\d\])?[,;]", re.sub(r"/\*.*?\*/", "", fields[1], flags=re.S))
     assert len(names) >= 14
-    text = f'#include "{SOURCES}/texture.h"\n'
+    text = f'#include "{SOURCES}/driver/texture.h"\n'
     text += "static_assert(sizeof(SimTexture) == sizeof(pygpu_sim::Texture));\n"
     for name in names:
         text += (
@@ -128,7 +128,16 @@ def prune(tmp_path_factory):
         pytest.skip("no C compiler is installed")
     path = tmp_path_factory.mktemp("prune") / "prune.so"
     subprocess.run(
-        [compiler, "-shared", "-fPIC", "-o", str(path), str(SOURCES / "prune.c")], check=True
+        [
+            compiler,
+            "-shared",
+            "-fPIC",
+            "-o",
+            str(path),
+            f"-I{SOURCES.parent}",
+            str(SOURCES / "compiler/prune.c"),
+        ],
+        check=True,
     )
     function = ctypes.CDLL(str(path)).sim_prune
     function.restype = ctypes.c_size_t

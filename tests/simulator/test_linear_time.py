@@ -13,7 +13,7 @@ from simulator.sim_driver import ROOT
 
 HERE = Path(__file__).parent
 SOURCES = ("lexer", "text", "prune", "asm", "independent", "rewrite*")
-FLAGS = "-std=gnu11 -D_GNU_SOURCE -O1 -fPIC -w".split()
+FLAGS = [*"-std=gnu11 -D_GNU_SOURCE -O1 -fPIC -w".split(), f"-I{ROOT / 'src'}"]
 HEAD = '# 1 "k.cu"\ninline void __syncthreads() { sim_here(); }\n'
 KERNEL = "__global__ void k(int *a) { %s }\n"
 
@@ -46,7 +46,7 @@ def steps(tmp_path_factory):
     if compiler is None:
         pytest.skip("no gcc or clang")
     folder = tmp_path_factory.mktemp("steps")
-    sources = [path for name in SOURCES for path in (ROOT / "src/simulator").glob(f"{name}.c")]
+    sources = [path for name in SOURCES for path in (ROOT / "src/simulator").rglob(f"{name}.c")]
     counted = [compiler, *FLAGS, "-fsanitize-coverage=trace-pc", "-c", *map(str, sources)]
     subprocess.run(counted, check=True, cwd=folder)
     objects = [*map(str, folder.glob("*.o")), str(HERE / "count_steps.c")]

@@ -97,7 +97,9 @@ def test_nothing_else_is_visible():
 
 def test_names_and_texts_of_codes(driver):
     text = ctypes.c_char_p()
-    table = re.findall(r"^STATUS\((\w+), (\d+),", (ROOT / "src/cuda/status.def").read_text(), re.M)
+    table = re.findall(
+        r"^STATUS\((\w+), (\d+),", (ROOT / "src/cuda/api/status.def").read_text(), re.M
+    )
     assert len(table) > 90
     for name, number in table:
         driver.cuGetErrorName(int(number), byref(text))

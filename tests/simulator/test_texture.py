@@ -229,7 +229,7 @@ def test_both_sides_have_the_same_structure(tmp_path):
             found += [(kind, declared) for declared in rest.split(",")]
         return found
 
-    ours = fields(ROOT / "src/simulator/texture.h", r"typedef struct \{(.*?)\} SimTexture;")
+    ours = fields(ROOT / "src/simulator/driver/texture.h", r"typedef struct \{(.*?)\} SimTexture;")
     include = LIBRARY.parent / "include/sim_texture.h"
     theirs = fields(include, r"struct Texture \{(.*?)\n\};")
     assert ours == theirs and len(ours) == 14

@@ -14,9 +14,11 @@ FLAGS = "-std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer"
 
 def driver_half():
     """The files of the driver: those that include driver.h, and the settings."""
-    files = sorted((ROOT / "src/simulator").glob("*.c"))
+    files = sorted((ROOT / "src/simulator").rglob("*.c"))
     return [
-        f for f in files if '#include "driver.h"' in f.read_text("utf-8") or f.stem == "settings"
+        f
+        for f in files
+        if '#include "simulator/driver/driver.h"' in f.read_text("utf-8") or f.stem == "settings"
     ]
 
 
@@ -31,7 +33,15 @@ def test_no_races_leaks_or_accesses_out_of_bounds(tmp_path_factory, sanitizer, d
     if not program.exists():
         sources = [*driver_half(), HERE / "threads.c", HERE / "threads_stub.c"]
         made = subprocess.run(
-            [compiler, *FLAGS.split(), f"-fsanitize={sanitizer}", *map(str, sources), "-o", program]
+            [
+                compiler,
+                *FLAGS.split(),
+                f"-I{ROOT / 'src'}",
+                f"-fsanitize={sanitizer}",
+                *map(str, sources),
+                "-o",
+                program,
+            ]
             + ["-lpthread", "-ldl", "-lm"],
             capture_output=True,
             text=True,

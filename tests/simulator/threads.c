@@ -1,8 +1,8 @@
 /* threads.c - the driver's calls from several threads at once, for builds with a sanitizer. Ends with 0 if all is as it should be. */
-#include "../../src/cuda/cu_api.h"
+#include "cuda/api/cu_api.h"
 
 #define CU_FN(since, name, symbol, parameters) CUresult name parameters __asm__(symbol);
-#include "../../src/cuda/cuda.fn"
+#include "cuda/api/cuda.fn"
 
 #include <pthread.h>
 #include <stdatomic.h>

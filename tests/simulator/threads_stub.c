@@ -1,7 +1,7 @@
 /* threads_stub.c - kernels without a compiler, for threads.c: a few functions in place of what runs device code. */
-#include "../../src/simulator/compiler.h"
-#include "../../src/simulator/elf.h"
-#include "../../src/simulator/sim.h"
+#include "simulator/compiler/compiler.h"
+#include "simulator/exec/elf.h"
+#include "simulator/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -122,7 +122,9 @@ def distinct_source(
     in its order."""
     t = dtypes.storage_type(dtype)
     ordered = index or inverse
-    outs = [name for name, on in zip(("index", "inverse", "counts"), (index, inverse, counts)) if on]
+    outs = [
+        name for name, on in zip(("index", "inverse", "counts"), (index, inverse, counts)) if on
+    ]
     parameters = [f"PG_ARRAY_IN({t}, x)"]
     start = [f"PG_START_IN({t}, x);"]
     if ordered:

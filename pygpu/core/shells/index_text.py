@@ -254,9 +254,7 @@ def _staged(mask: DType, items: DType) -> str:
 """
 
 
-def compact_source(
-    mask: DType, items: DType | None, ndim: int, cpu: bool, staged: bool
-) -> str:
+def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool, staged: bool) -> str:
     """The kernel ``compact``: items of true places side by side, or (items None) the places' indices
     along each of ndim axes, one row of out for each axis. ends[tile]: how many are true up to a
     tile's end. staged: a GPU moves items together in local memory (TILE of them and 2 KiB fit)."""

@@ -23,7 +23,9 @@ def source(dtype: Any, ndim: int, mode: str) -> str:
     for k in reversed(range(ndim)):
         walk.append(f"pg_i64 x{k} = rest % m{k} - before{k}; rest /= m{k};")
         at.append(f"pad_place(x{k}, n{k}) * s{k}")
-    numbers = "".join(f", pg_i64 m{k}, pg_i64 n{k}, pg_i64 before{k}, pg_i64 s{k}" for k in range(ndim))
+    numbers = "".join(
+        f", pg_i64 m{k}, pg_i64 n{k}, pg_i64 before{k}, pg_i64 s{k}" for k in range(ndim)
+    )
     return f"""\
 {dtypes.declare(dtype)}PG_INLINE pg_i64 pad_mod(pg_i64 x, pg_i64 n) {{ pg_i64 m = x % n; return m < 0 ? m + n : m; }}
 PG_INLINE pg_i64 pad_far(pg_i64 x) {{ return x < 0 ? -x : x; }}

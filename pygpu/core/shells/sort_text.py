@@ -110,9 +110,7 @@ def pass_ends(
     return in_type, out_type, key, index, put
 
 
-def pass_arrays(
-    positions: bool, first: bool, last: bool, count: str = "pg_u32"
-) -> tuple[str, str]:
+def pass_arrays(positions: bool, first: bool, last: bool, count: str = "pg_u32") -> tuple[str, str]:
     """(parameters, statements that start them), of what passes from one pass to the next.
 
     count: the type of positions within a row, until the last pass."""

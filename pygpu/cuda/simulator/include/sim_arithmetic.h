@@ -1,4 +1,4 @@
-/* sim_arithmetic.h - shifts and conversions as a GPU does them. src/simulator/rewrite_arithmetic.c writes
+/* sim_arithmetic.h - shifts and conversions as a GPU does them. src/simulator/compiler/rewrite_arithmetic.c writes
  *
  *   a << ::pygpu_sim::by << b          for  a << b      nothing is left of a number that is shifted by all its bits or more
  *   (int)(::pygpu_sim::to<int>)x       for  (int)x      the nearest int where x is too large; 0 for NaN

@@ -17,7 +17,7 @@
 #define PGS_K constexpr
 #endif
 
-/* PGS_UNIT(name ...) ... PGS_END: text that the compiler's front drops unless the program uses one of these names (src/simulator/prune.c).
+/* PGS_UNIT(name ...) ... PGS_END: text that the compiler's front drops unless the program uses one of these names (src/simulator/compiler/prune.c).
  * A C++ compiler needs 0.07 ms for a function that nobody calls, and there are some 2000 of them. A unit may use only what stands before
  * it; units are not nested. Without the front everything stays, and works, more slowly. */
 #define PGS_STRING(...) #__VA_ARGS__

@@ -31,7 +31,7 @@ static SIM_INLINE bool sim_take(SimContext *c) {
     return true;
 }
 
-/* ---- kernels that src/simulator/rewrite_region.c has cut at their barriers ------------------------------------------------------------ */
+/* ---- kernels that src/simulator/compiler/rewrite_region.c has cut at their barriers ------------------------------------------------------------ */
 
 
 
@@ -194,7 +194,7 @@ template <class... P, void (*function)(P...), class B, B body> struct SimLoops<v
     }
 };
 
-/* A kernel in strides of the grid, as src/simulator/rewrite_stride.c makes it: step(..., k, ask, p...) does step number k of a thread, or only
+/* A kernel in strides of the grid, as src/simulator/compiler/rewrite_stride.c makes it: step(..., k, ask, p...) does step number k of a thread, or only
  * says whether there is one. Threads of a block do a step together, so that memory is touched in order. */
 template <class F, F function, class S, S step> struct SimStride;
 

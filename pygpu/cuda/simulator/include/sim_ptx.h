@@ -1,6 +1,6 @@
 /* sim_ptx.h - the instructions of inline PTX that programs use, as functions.
  *
- * src/simulator/asm.c turns asm("add.u32 %0, %1, %2;" ...) into calls of these: the name is pgs_ptx_ with the instruction and what of its
+ * src/simulator/compiler/asm.c turns asm("add.u32 %0, %1, %2;" ...) into calls of these: the name is pgs_ptx_ with the instruction and what of its
  * modifiers changes the result; the types behind it are template arguments. Operands come as pgs_ptx_value, which has bits and no type,
  * as registers have. Where a rounding is not the nearest one, or an instruction is not here, the program is refused. */
 #ifndef PYGPU_SIM_PTX_H

@@ -1,6 +1,6 @@
 /* sim_texture.h - texture and surface objects.
  *
- * An object is the address of the description that the driver half made (SimTexture of src/simulator/texture.h; a test compares the two
+ * An object is the address of the description that the driver half made (SimTexture of src/simulator/driver/texture.h; a test compares the two
  * declarations). Addressing and filtering are those of the section on texture fetching in the CUDA C++ Programming Guide: coordinates
  * of texel centres end in .5, and the weights of linear filtering have 8 bits behind the point. */
 #ifndef PYGPU_SIM_TEXTURE_OBJECTS_H

@@ -126,7 +126,7 @@ PGS_ROW(__shfl) PGS_ROW(__shfl_up) PGS_ROW(__shfl_down) PGS_ROW(__shfl_xor) PGS_
 #undef PGS_ROW
 PGS_END
 
-/* Before a use of a volatile variable: see src/simulator/rewrite_step.c. */
+/* Before a use of a volatile variable: see src/simulator/compiler/rewrite_step.c. */
 PGS_UNIT(volatile)
 namespace pygpu_sim {
 template <class T, bool = is_number<T>::value || __is_enum(T)> struct SteppedValue { typedef T type; };

@@ -1,0 +1,389 @@
+/* dispatch.c - operations on arrays by name: kernels that are known are launched here, everything
+ * else is left to Python. */
+#include "array/dispatch.h"
+
+Py_ssize_t arr_id(PyObject *name, int add) {
+    PyObject *id = PyDict_GetItemWithError(arr_state->ids, name);
+    if (id != NULL) {
+        return PyLong_AsSsize_t(id);
+    }
+    if (!add || PyErr_Occurred()) {
+        if (!add) {
+            PyErr_Clear();
+        }
+        return -1;
+    }
+    Py_ssize_t number = PyDict_GET_SIZE(arr_state->ids);
+    id = PyLong_FromSsize_t(number);
+    if (id == NULL || PyDict_SetItem(arr_state->ids, name, id) < 0) {
+        Py_XDECREF(id);
+        return -1;
+    }
+    Py_DECREF(id);
+    return number;
+}
+
+/* ---- operands without gaps, of one shape, on one queue in order ------------------------------ */
+
+/* Type number of a NumPy number that a kernel takes as it is, -1 of others. */
+static int scalar_type(const PyObject *op) {
+    const PyTypeObject *type = Py_TYPE(op);
+    return type == &PyFloat32ArrType_Type   ? NPY_FLOAT
+           : type == &PyFloat64ArrType_Type ? NPY_DOUBLE
+           : type == &PyInt64ArrType_Type   ? NPY_INT64
+           : type == &PyInt32ArrType_Type   ? NPY_INT32
+           : type == &PyUInt8ArrType_Type   ? NPY_UINT8
+           : type == &PyInt16ArrType_Type   ? NPY_INT16
+           : type == &PyUInt16ArrType_Type  ? NPY_UINT16
+           : type == &PyInt8ArrType_Type    ? NPY_INT8
+           : type == &PyUInt32ArrType_Type  ? NPY_UINT32
+           : type == &PyUInt64ArrType_Type  ? NPY_UINT64
+                                            : -1;
+}
+
+/* What an operand is; -1 if it is nothing for the table. */
+static inline int kind_of(PyObject *op, const PyTypeObject *type) {
+    if (Py_TYPE(op) == type) {
+        int number = ((GPUArray *)op)->dtype->type_num;
+        return number < KIND_INT ? number : -1;
+    }
+    if (PyFloat_CheckExact(op)) {
+        return KIND_FLOAT;
+    }
+    if (PyLong_CheckExact(op)) {
+        return KIND_INT;
+    }
+    int number = scalar_type(op);
+    return number < 0 ? -1 : KIND_SCALAR + number;
+}
+
+/* Items are where kernels can read them: sizes of numbers are powers of two, and arrays here have
+ * no gaps. */
+static inline int aligned(const GPUArray *array) {
+    return (array->offset & (ARRAY_ITEMSIZE(array) - 1)) == 0;
+}
+
+static inline int same_shape(const GPUArray *a, const GPUArray *b) {
+    return a->ndim == b->ndim &&
+           memcmp(ARRAY_SHAPE(a), ARRAY_SHAPE(b), (size_t)a->ndim * sizeof(Py_ssize_t)) == 0;
+}
+
+static inline int usable(const GPUArray *array, const GPUArray *first) {
+    return array->table == first->table && array->queue == first->queue && !arr_foreign(array) &&
+           (array->flags & first->flags & (ARRAY_C | ARRAY_F)) != 0 && same_shape(array, first) &&
+           aligned(array);
+}
+
+/* Whether writing one array may change items of the other before they are read: all but the very
+ * same items count. */
+static int may_clash(const GPUArray *out, const GPUArray *read) {
+    if (out == read) {
+        return 0;
+    }
+    int shared = out->base_data == read->base_data ||
+                 (PyLong_Check(out->base_data) && PyLong_Check(read->base_data));
+    return shared && !(out->base_data == read->base_data && out->offset == read->offset &&
+                       ARRAY_ITEMSIZE(out) == ARRAY_ITEMSIZE(read) && same_shape(out, read) &&
+                       memcmp(ARRAY_STRIDES(out), ARRAY_STRIDES(read),
+                              (size_t)out->ndim * sizeof(Py_ssize_t)) == 0);
+}
+
+static int clashes(const GPUArray *out, PyObject *const *operands, int n) {
+    for (int i = 0; i < n; i++) {
+        if (arr_is_array(operands[i]) && may_clash(out, (GPUArray *)operands[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static GPUArray *first_of(PyObject *const *operands, int n) {
+    for (int i = 0; i < n; i++) {
+        if (arr_is_array(operands[i])) {
+            return (GPUArray *)operands[i];
+        }
+    }
+    return NULL;
+}
+
+/* The launch of an entry was tried. As arr_fast(). */
+static int finish(GPUArray *out, PyObject *event, int numbers, PyObject **result) {
+    if (event == NULL) {
+        Py_DECREF((PyObject *)out);
+        if (!PyErr_Occurred()) {
+            return 0; /* the table has changed meanwhile */
+        }
+        if (numbers && PyErr_ExceptionMatches(PyExc_OverflowError)) {
+            PyErr_Clear(); /* a number that does not fit: NumPy's rules decide */
+            return 0;
+        }
+        return -1;
+    }
+    int failed = event != Py_None && arr_set_event(out, event) < 0;
+    Py_DECREF(event);
+    if (failed) {
+        Py_DECREF((PyObject *)out);
+        return -1;
+    }
+    *result = (PyObject *)out;
+    return 1;
+}
+
+static int by_table(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *first, GPUArray *out,
+                    PyObject **result) {
+    Table *table = first->table;
+    PyTypeObject *type = Py_TYPE(first);
+    int kinds[CALL_MAX], numbers = 0;
+    if (n > CALL_MAX || id > ID_MOST || arr_foreign(first) || first->flags == 0 ||
+        first->size == 0 || !table_in_order(table, first->queue)) {
+        return 0;
+    }
+    for (int i = 0; i < n; i++) {
+        kinds[i] = kind_of(operands[i], type);
+        if (kinds[i] < 0) {
+            return 0;
+        }
+        if (kinds[i] >= KIND_INT) {
+            numbers++;
+        } else if (!usable((GPUArray *)operands[i], first)) {
+            return 0;
+        }
+    }
+    uint64_t key = table_key((int)id, kinds, n);
+    Entry *entry = table_find(table, key);
+    if (entry == NULL) {
+        return 0;
+    }
+    if (out != NULL) {
+        if (Py_TYPE(out) != type || out->dtype->type_num != entry->dtype->type_num ||
+            !usable(out, first) || clashes(out, operands, n)) {
+            return 0;
+        }
+        Py_INCREF((PyObject *)out);
+    } else {
+        PyObject *data = table_allocate(table, first->backend, first->allocator,
+                                        first->size * (Py_ssize_t)PyDataType_ELSIZE(entry->dtype));
+        entry = data != NULL ? table_find(table, key)
+                             : NULL; /* an allocator may have done anything */
+        if (entry == NULL) {
+            Py_XDECREF(data);
+            return data != NULL ? 0 : -1;
+        }
+        PyArray_Descr *dtype = (PyArray_Descr *)Py_NewRef(
+            (PyObject *)entry->dtype); /* a new object may let garbage be collected */
+        out = (GPUArray *)arr_new_like(first, dtype, data);
+        Py_DECREF((PyObject *)dtype);
+        if (out == NULL) {
+            return -1;
+        }
+    }
+    Args args;
+    args.n = args.n_owned = 0;
+    int failed = args_array(&args, out->base_data, out->offset) < 0;
+    for (int i = 0; i < n && !failed; i++) {
+        if (kinds[i] >= KIND_INT) {
+            args_put(&args, operands[i]);
+        } else {
+            failed = args_array(&args, ((GPUArray *)operands[i])->base_data,
+                                ((GPUArray *)operands[i])->offset) < 0;
+        }
+    }
+    PyObject *event = failed ? NULL
+                             : table_launch_entry(table, key, first->queue, &args, first->size);
+    args_clear(&args);
+    return finish(out, event, numbers, result);
+}
+
+/* ---- any layouts that were seen before ------------------------------------------------------- */
+
+/* The operands, then out if there is one, which extra says. As arr_fast(). */
+static int by_plan(Py_ssize_t id, Py_ssize_t extra, PyObject *const *operands, int n, GPUArray *out,
+                   PyObject **result) {
+    PyObject *all[CALL_MAX + 1];
+    Key key;
+    if (n > CALL_MAX) {
+        return 0;
+    }
+    memcpy(all, operands, (size_t)n * sizeof *all);
+    if (out != NULL) {
+        all[n] = (PyObject *)out;
+    }
+    if (!plan_key(&key, id, extra + (out != NULL ? (Py_ssize_t)1 << 40 : 0), all,
+                  n + (out != NULL))) {
+        return 0;
+    }
+    const Table *table = key.first->table;
+    if (table == NULL || !table_in_order(table, key.first->queue)) {
+        return 0;
+    }
+    Plan *plan = plans_find((Plans *)table->plans, &key);
+    if (plan == NULL || (out != NULL && clashes(out, operands, n))) {
+        return 0;
+    }
+    Py_INCREF((PyObject *)plan);
+    PyObject *made = plan_run(plan, key.first, all);
+    int fresh = plan->dtype != NULL;
+    Py_DECREF((PyObject *)plan);
+    if (made == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+            PyErr_Clear();
+            return 0;
+        }
+        return -1;
+    }
+    if (!fresh) {
+        Py_DECREF(made);
+        made = Py_NewRef((PyObject *)out);
+    }
+    *result = made;
+    return 1;
+}
+
+int arr_fast(Py_ssize_t id, PyObject *const *operands, int n, GPUArray *out, PyObject **result) {
+    GPUArray *first = first_of(operands, n);
+    if (first == NULL) {
+        first = out;
+    }
+    if (first == NULL || first->table == NULL) {
+        return 0;
+    }
+    int done = by_table(id, operands, n, first, out, result);
+    return done != 0 ? done : by_plan(id, 0, operands, n, out, result);
+}
+
+/* ---- for Python ------------------------------------------------------------------------------ */
+
+static const char call_doc[] = "_call(name, /, *operands, out=None)\n--\n\n(name: Any, /, "
+                               "*operands: Any, out: Any = None) -> Any\n\n"
+                               "The result of an operation whose kernel is known for such "
+                               "operands; None if it is not, and nothing was done.";
+
+static PyObject *call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                      PyObject *kwnames) {
+    PyObject *out = Py_None, *result;
+    if (kwnames != NULL) {
+        if (PyTuple_GET_SIZE(kwnames) != 1 ||
+            PyUnicode_Compare(PyTuple_GET_ITEM(kwnames, 0), arr_state->out_word) != 0) {
+            PyErr_SetString(PyExc_TypeError, "_call: the only keyword is out");
+            return NULL;
+        }
+        out = args[nargs];
+    }
+    if (nargs < 2 || (out != Py_None && !arr_is_array(out))) {
+        Py_RETURN_NONE;
+    }
+    Py_ssize_t id = arr_id(args[0], 0);
+    int done = id < 0 ? 0
+                      : arr_fast(id, args + 1, (int)(nargs - 1),
+                                 out != Py_None ? (GPUArray *)out : NULL, &result);
+    return done > 0 ? result : done < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* How the axes of a reduction are said in a key; -1: not there. */
+static Py_ssize_t axes_word(PyObject *axis, PyObject *keepdims) {
+    Py_ssize_t word = keepdims == Py_True ? 1 : keepdims == Py_False ? 2 : -1;
+    if (word < 0) {
+        return -1;
+    }
+    if (axis == Py_None) {
+        return word;
+    }
+    int many = PyTuple_CheckExact(axis) ? (int)PyTuple_GET_SIZE(axis) : 1;
+    if (many < 1 || many > 3) {
+        return -1;
+    }
+    for (int i = 0; i < many; i++) {
+        PyObject *item = PyTuple_CheckExact(axis) ? PyTuple_GET_ITEM(axis, i) : axis;
+        if (!PyLong_CheckExact(item)) {
+            return -1;
+        }
+        int overflow;
+        long number = PyLong_AsLongAndOverflow(item, &overflow); /* an int: nothing else can fail */
+        if (overflow != 0 || number < -ARRAY_MAX_DIMS || number >= ARRAY_MAX_DIMS) {
+            return -1;
+        }
+        word = word << 8 | (number + 2 * ARRAY_MAX_DIMS);
+    }
+    return word;
+}
+
+static const char reduce_doc[] = "_reduce(name, axis, keepdims, /, *arrays)\n--\n\n(name: Any, "
+                                 "axis: Any, keepdims: bool, /, *arrays: Any) -> Any\n\n"
+                                 "The result of a reduction that is known for arrays of these "
+                                 "layouts; None if it is not, and nothing was done.";
+
+static PyObject *reduce(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
+    PyObject *result;
+    if (nargs < 4) {
+        Py_RETURN_NONE;
+    }
+    Py_ssize_t id = arr_id(args[0], 0), word = axes_word(args[1], args[2]);
+    int done = id < 0 || word < 0 ? 0
+                                  : by_plan(id, word, args + 3, (int)(nargs - 3), NULL, &result);
+    return done > 0 ? result : done < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static const char axes_doc[] =
+    "_axes(axis, keepdims, /)\n--\n\n(axis: Any, keepdims: bool, /) -> int\n\n"
+    "What Plans.add() takes as *extra* for a reduction over these axes; -1 for what is not "
+    "remembered.";
+
+static PyObject *axes(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "_axes takes two arguments");
+        return NULL;
+    }
+    return PyLong_FromSsize_t(axes_word(args[0], args[1]));
+}
+
+PyMethodDef arr_call_functions[] = {
+    {"_call", FAST(call), call_doc},
+    {"_reduce", (PyCFunction)(void (*)(void))reduce, METH_FASTCALL, reduce_doc},
+    {"_axes", (PyCFunction)(void (*)(void))axes, METH_FASTCALL, axes_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+const char arr_array_ufunc_doc[] =
+    "__array_ufunc__($self, ufunc, method, /, *inputs, **options)\n--\n\n(ufunc: Any, method: str, "
+    "/, *inputs: Any, **options: Any) -> Any\n\n"
+    "What NumPy's ufuncs ask of an array: the ufunc on the device.";
+
+/* The out of out=(array,), NULL if it is anything else. */
+static PyObject *single_out(PyObject *out) {
+    return PyTuple_CheckExact(out) && PyTuple_GET_SIZE(out) == 1 &&
+                   arr_is_array(PyTuple_GET_ITEM(out, 0))
+               ? PyTuple_GET_ITEM(out, 0)
+               : NULL;
+}
+
+PyObject *arr_array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames) {
+    PyObject *slots[8], *out = NULL, *result;
+    Py_ssize_t named = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
+    int simple = nargs > 2 && PyUnicode_Check(args[1]) &&
+                 PyUnicode_Compare(args[1], arr_state->call_word) == 0;
+    if (simple && named == 1) {
+        out = PyUnicode_Compare(PyTuple_GET_ITEM(kwnames, 0), arr_state->out_word) == 0
+                  ? single_out(args[nargs])
+                  : NULL;
+    }
+    if (simple && (named == 0 || out != NULL)) {
+        Py_ssize_t id = arr_id(args[0], 0);
+        int done = id < 0 ? 0 : arr_fast(id, args + 2, (int)(nargs - 2), (GPUArray *)out, &result);
+        if (done != 0) {
+            return done > 0 ? result : NULL;
+        }
+    }
+    Py_ssize_t total = 1 + nargs + named;
+    PyObject **all = total > 8 ? PyMem_Malloc((size_t)total * sizeof *all) : slots;
+    if (all == NULL) {
+        return PyErr_NoMemory();
+    }
+    all[0] = self;
+    memcpy(all + 1, args, (size_t)(nargs + named) * sizeof *all);
+    result = PyObject_VectorcallMethod(arr_state->array_ufunc, all, (size_t)(1 + nargs), kwnames);
+    if (all != slots) {
+        PyMem_Free(all);
+    }
+    return result;
+}

@@ -1,0 +1,279 @@
+/* fastpath.c - Shortcut: a Python function that has a way in C for the arguments that nearly all
+ * calls have.
+ *
+ * What is not common (rare options, anything wrong) goes to the function itself, so that its rules
+ * and errors are written once. */
+#include "array/fastpath.h"
+
+#define PARAMETERS_MAX 16
+
+Given arr_given;
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    Way way;
+    int variadic, n_positional, n;
+    PyObject *function;
+    PyObject *names; /* of parameters: a tuple, interned */
+} Shortcut;
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+PyArray_Descr *arr_read_dtype(PyObject *obj) {
+    PyArray_Descr *dtype = NULL;
+    if (PyArray_DescrCheck(obj)) {
+        dtype = (PyArray_Descr *)Py_NewRef(obj);
+    } else if (!PyType_Check(obj) && !PyUnicode_CheckExact(obj)) {
+        return NULL;
+    } else if (!PyArray_DescrConverter(obj, &dtype)) {
+        PyErr_Clear();
+        return NULL;
+    }
+    int number = dtype->type_num;
+    if ((number < 0 || number > NPY_CLONGDOUBLE) && number != NPY_HALF) {
+        Py_CLEAR(dtype);
+    } else if (!PyArray_ISNBO(dtype->byteorder)) {
+        Py_CLEAR(dtype);
+    }
+    return dtype;
+}
+
+int arr_read_int(PyObject *obj, Py_ssize_t *out) {
+    if (!PyLong_CheckExact(obj) && Py_TYPE(obj) != &PyInt64ArrType_Type &&
+        Py_TYPE(obj) != &PyInt32ArrType_Type) {
+        return 0;
+    }
+    *out = PyNumber_AsSsize_t(obj, PyExc_OverflowError);
+    if (*out == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    return 1;
+}
+
+PyObject *way_native(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+    return a[0] != NULL ? (PyObject *)arr_read_dtype(a[0]) : NULL;
+}
+
+/* Puts arguments in the order of the parameters; 0: some are missing, too many, or by names that
+ * the function has to look at. */
+static int bind(const Shortcut *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                PyObject **a) {
+    if (nargs > self->n_positional) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < self->n; i++) {
+        a[i] = i < nargs ? args[i] : NULL;
+    }
+    Py_ssize_t named = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
+    for (Py_ssize_t k = 0; k < named; k++) {
+        PyObject *name = PyTuple_GET_ITEM(kwnames, k);
+        int i = 0;
+        while (i < self->n && PyTuple_GET_ITEM(self->names, i) != name) {
+            i++;
+        }
+        if (i == self->n || a[i] != NULL) {
+            return 0;
+        }
+        a[i] = args[nargs + k];
+    }
+    return 1;
+}
+
+static PyObject *Shortcut_call(PyObject *op, PyObject *const *args, size_t nargsf,
+                               PyObject *kwnames) {
+    const Shortcut *self = (Shortcut *)op;
+    PyObject *a[PARAMETERS_MAX], *result = NULL;
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    if (self->variadic) {
+        result = kwnames == NULL ? self->way(args, nargs) : NULL;
+    } else if (bind(self, args, nargs, kwnames, a)) {
+        result = self->way(a, self->n);
+    }
+    if (result != NULL || PyErr_Occurred()) {
+        return result;
+    }
+    return PyObject_Vectorcall(self->function, args, nargsf, kwnames);
+}
+
+/* ---- lifecycle ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    Way way;
+    int variadic;
+} ways[] = {
+#define WAY(name, variadic) {#name, way_##name, variadic},
+#include "array/ways.def"
+#undef WAY
+};
+
+/* The names of parameters, from the function's code. 0, or -1 with an exception. */
+static int read_parameters(Shortcut *self) {
+    PyObject *code = PyObject_GetAttrString(self->function, "__code__");
+    PyObject *positional = code != NULL ? PyObject_GetAttrString(code, "co_argcount") : NULL;
+    PyObject *keyword = positional != NULL ? PyObject_GetAttrString(code, "co_kwonlyargcount")
+                                           : NULL;
+    PyObject *names = keyword != NULL ? PyObject_GetAttrString(code, "co_varnames") : NULL;
+    int failed = names == NULL;
+    if (!failed) {
+        self->n_positional = (int)PyLong_AsLong(positional);
+        self->n = self->n_positional + (int)PyLong_AsLong(keyword);
+        self->names = PyTuple_GetSlice(names, 0, self->n);
+        failed = self->names == NULL;
+    }
+    if (!failed && self->n > PARAMETERS_MAX) {
+        PyErr_Format(PyExc_ValueError, "Shortcut: at most %d parameters are supported",
+                     PARAMETERS_MAX);
+        failed = 1;
+    }
+    Py_XDECREF(code);
+    Py_XDECREF(positional);
+    Py_XDECREF(keyword);
+    Py_XDECREF(names);
+    return failed ? -1 : 0;
+}
+
+PG_DOC(Shortcut_new__doc__, "Shortcut", "name, function",
+       "(name: str, function: Callable[..., Any])",
+       "A function that is done in C, by the way of that name, where its arguments are of the "
+       "common kinds.");
+static ArgSpec Shortcut_new_args = PG_ARGSPEC(Shortcut_new__doc__);
+
+static PyObject *Shortcut_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[2];
+    if (pg_args_tuple(&Shortcut_new_args, args, kwargs, a) < 0) {
+        return NULL;
+    }
+    size_t i = 0, count = sizeof ways / sizeof *ways;
+    while (i < count &&
+           !(PyUnicode_Check(a[0]) && PyUnicode_CompareWithASCIIString(a[0], ways[i].name) == 0)) {
+        i++;
+    }
+    if (i == count) {
+        PyErr_Format(PyExc_ValueError, "Shortcut: there is no way %R", a[0]);
+        return NULL;
+    }
+    Shortcut *self = (Shortcut *)PG_NEW(type);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->vectorcall = Shortcut_call;
+    self->way = ways[i].way;
+    self->variadic = ways[i].variadic;
+    self->function = Py_NewRef(a[1]);
+    if (read_parameters(self) < 0) {
+        Py_DECREF((PyObject *)self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static int Shortcut_traverse(PyObject *op, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(((Shortcut *)op)->function);
+    return 0;
+}
+
+/* No tp_clear: a function that has a cycle through its globals breaks it by itself. */
+static void Shortcut_dealloc(PyObject *op) {
+    Shortcut *self = (Shortcut *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    Py_XDECREF(self->function);
+    Py_XDECREF(self->names);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+/* ---- as the function ------------------------------------------------------------------------- */
+
+static PyObject *Shortcut_descr_get(PyObject *op, PyObject *obj, PyObject *Py_UNUSED(type)) {
+    return obj == NULL || obj == Py_None ? Py_NewRef(op) : PyMethod_New(op, obj);
+}
+
+/* Everything that help(), inspect and the like ask is the function's. */
+static PyObject *Shortcut_getattro(PyObject *op, PyObject *name) {
+    static const char *const own[] = {"__wrapped__", "__call__",   "__get__",
+                                      "__class__",   "__reduce__", "__reduce_ex__"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, own[i]) == 0) {
+            return PyObject_GenericGetAttr(op, name);
+        }
+    }
+    return PyObject_GetAttr(((Shortcut *)op)->function, name);
+}
+
+static int Shortcut_setattro(PyObject *op, PyObject *name, PyObject *value) {
+    return PyObject_SetAttr(((Shortcut *)op)->function, name, value);
+}
+
+static PyObject *Shortcut_repr(PyObject *op) {
+    return PyObject_Repr(((Shortcut *)op)->function);
+}
+
+/* As functions: by name. */
+static PyObject *Shortcut_reduce(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    return PyObject_GetAttrString(((Shortcut *)op)->function, "__qualname__");
+}
+
+static PyMethodDef Shortcut_methods[] = {
+    {"__reduce__", Shortcut_reduce, METH_NOARGS,
+     "__reduce__($self, /)\n--\n\n() -> str\n\nThe name, which pickle finds it by."},
+    {NULL, NULL, 0, NULL},
+};
+static PyMemberDef Shortcut_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Shortcut, vectorcall), READONLY, NULL},
+    {"__wrapped__", T_OBJECT_EX, offsetof(Shortcut, function), READONLY,
+     "Callable[..., Any]: The function."},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot Shortcut_slots[] = {
+    {Py_tp_doc, (void *)Shortcut_new__doc__},    {Py_tp_new, (void *)Shortcut_new},
+    {Py_tp_traverse, (void *)Shortcut_traverse}, {Py_tp_dealloc, (void *)Shortcut_dealloc},
+    {Py_tp_call, (void *)PyVectorcall_Call},     {Py_tp_descr_get, (void *)Shortcut_descr_get},
+    {Py_tp_getattro, (void *)Shortcut_getattro}, {Py_tp_setattro, (void *)Shortcut_setattro},
+    {Py_tp_repr, (void *)Shortcut_repr},         {Py_tp_methods, Shortcut_methods},
+    {Py_tp_members, Shortcut_members},           {0, NULL},
+};
+PyType_Spec arr_Shortcut_spec = {
+    .name = "pygpu._array.Shortcut",
+    .basicsize = sizeof(Shortcut),
+    .slots = Shortcut_slots,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+};
+
+/* ---- what Python gives ----------------------------------------------------------------------- */
+
+static const char give_doc[] =
+    "_give(name, value, /)\n--\n\n(name: str, value: Any, /) -> None\n\nWhat ways in C use: "
+    "classes of arrays, commands of backends.";
+
+static PyObject *give(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
+    if (nargs != 2 || !PyUnicode_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "_give: a name and a value are needed");
+        return NULL;
+    }
+#define X(field)                                                  \
+    if (PyUnicode_CompareWithASCIIString(args[0], #field) == 0) { \
+        Py_XSETREF(arr_given.field, Py_NewRef(args[1]));          \
+        Py_RETURN_NONE;                                           \
+    }
+    GIVEN(X)
+#undef X
+    PyErr_Format(PyExc_ValueError, "_give: nothing is called %R", args[0]);
+    return NULL;
+}
+
+void arr_forget_given(void) {
+#define X(field) Py_CLEAR(arr_given.field);
+    GIVEN(X)
+#undef X
+}
+
+PyMethodDef arr_shortcut_functions[] = {
+    {"_give", (PyCFunction)(void (*)(void))give, METH_FASTCALL, give_doc},
+    {NULL, NULL, 0, NULL},
+};

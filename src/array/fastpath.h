@@ -1,0 +1,74 @@
+/* fastpath.h - calls that are done in C where their arguments are of the common kinds, and in
+ * Python elsewhere. */
+#ifndef PYGPU_ARRAY_SHORTCUT_H
+#define PYGPU_ARRAY_SHORTCUT_H
+
+#include "array/dispatch.h"
+
+/* a: n arguments in the order of the function's parameters, NULL where one was left out; of a
+ * variadic function just those given. NULL without an exception: not for this way, nothing was
+ * done, and Python is asked. */
+typedef PyObject *(*Way)(PyObject *const *a, Py_ssize_t n);
+
+#define WAY(name, variadic) PyObject *way_##name(PyObject *const *a, Py_ssize_t n);
+#include "array/ways.def"
+#undef WAY
+
+/* What Python gives this module: classes, commands of the backends; NULL until they were
+ * imported. */
+/* clang-format off */
+#define GIVEN(X) \
+    X(cuda_class) X(cuda_current) X(cuda_default) X(cuda_to) X(cuda_from) X(cuda_fill) \
+    X(cuda_between) X(cuda_range) X(opencl_class) X(opencl_copy) X(opencl_fill) X(opencl_shared) \
+    X(zero_byte) X(cuda_pools) X(opencl_pools) X(flags) X(unmade)
+/* clang-format on */
+typedef struct {
+#define X(name) PyObject *name;
+    GIVEN(X)
+#undef X
+} Given;
+extern Given arr_given;
+void arr_forget_given(void); /* at the end of the process */
+
+static inline int left_out(const PyObject *value) {
+    return value == NULL || value == Py_None;
+}
+static inline int not_set(const PyObject *value) {
+    return value == NULL || value == Py_False || value == Py_None;
+}
+
+/* An argument that is an array, else NULL. */
+static inline GPUArray *as_array(PyObject *op) {
+    return op != NULL && arr_is_array(op) ? (GPUArray *)op : NULL;
+}
+/* Whether it is of one of the two classes themselves, whose methods are those that are known
+ * here. */
+static inline int of_own_class(const GPUArray *array) {
+    return (PyObject *)Py_TYPE(array) == arr_given.cuda_class ||
+           (PyObject *)Py_TYPE(array) == arr_given.opencl_class;
+}
+
+/* fastpath.c */
+PyArray_Descr *arr_read_dtype(PyObject *obj); /* a number's dtype that devices have, new; NULL
+                                                 without an exception: Python decides */
+/* 1 with *out, or 0: no int that fits. Runs no code of a program. */
+int arr_read_int(PyObject *obj, Py_ssize_t *out);
+extern PyMethodDef arr_shortcut_functions[], arr_create_functions[];
+
+/* create.c: whether a CUDA backend's context is current, and so what is queued on the default
+ * stream queued on that of its arrays */
+int arr_is_current(const PyObject *backend);
+
+/* view.c */
+PyObject *arr_view(GPUArray *self, PyArray_Descr *dtype, Py_ssize_t offset, int ndim,
+                   const Py_ssize_t *shape, const Py_ssize_t *strides);
+
+/* transfer.c: 0, or -1 with an exception */
+int arr_write(GPUArray *self, PyObject *host, int blocking);
+int arr_fill_number(GPUArray *self, PyObject *value); /* 1: done, 0: left to Python */
+int arr_copy_items(const GPUArray *self, GPUArray *made,
+                   Py_ssize_t nbytes); /* without gaps, to the start of new memory */
+int arr_can_command(
+    const GPUArray *self); /* whether commands on its queue need not wait for anything else */
+
+#endif

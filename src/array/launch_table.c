@@ -1,0 +1,348 @@
+/* launch_table.c - KernelTable: the kernels that operators and functions launch without asking
+ * Python, by name and kinds of operands. */
+#include "array/fastpath.h"
+
+static PyObject *grid_names; /* ("block", "grid", "stream"), for the life of the process */
+
+/* ---- lifecycle ------------------------------------------------------------------------------- */
+
+PG_DOC(Table_new__doc__, "KernelTable", "cuda, allocate, local",
+       "(cuda: bool, allocate: Callable[[int], Any], local: tuple[int, ...])",
+       "The kernels of a backend that operators launch without asking Python. allocate gives "
+       "memory; local: the size of a work-group.");
+static ArgSpec Table_new_args = PG_ARGSPEC(Table_new__doc__);
+
+static PyObject *Table_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[3];
+    if (pg_args_tuple(&Table_new_args, args, kwargs, a) < 0) {
+        return NULL;
+    }
+    if (grid_names == NULL &&
+        (grid_names = Py_BuildValue("(sss)", "block", "grid", "stream")) == NULL) {
+        return NULL;
+    }
+    int cuda = pg_as_bool(a[0], 0);
+    Table *self = cuda >= 0 ? (Table *)PG_NEW(type) : NULL;
+    if (self != NULL) {
+        self->cuda = cuda;
+        self->allocate = Py_NewRef(a[1]);
+        self->local = Py_NewRef(a[2]);
+        self->ordered = cuda ? Py_NewRef(Py_None) : NULL;
+        self->plans = PyObject_CallNoArgs((PyObject *)arr_state->PlansType);
+        if (self->plans == NULL) {
+            Py_CLEAR(self);
+        }
+    }
+    return (PyObject *)self;
+}
+
+static int Table_traverse(PyObject *op, visitproc visit, void *arg) {
+    Table *self = (Table *)op;
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(self->allocate);
+    Py_VISIT(self->ordered);
+    Py_VISIT(self->local);
+    Py_VISIT(self->plans);
+    Py_VISIT(self->context);
+    for (size_t i = 0; i < self->room; i++) {
+        Py_VISIT(self->entries[i].kernel);
+    }
+    return 0;
+}
+
+static void entries_free(Entry *entries, size_t room) {
+    for (size_t i = 0; i < room; i++) {
+        Py_XDECREF(entries[i].kernel);
+        Py_XDECREF(entries[i].dtype);
+        Py_XDECREF(entries[i].n_object);
+        Py_XDECREF(entries[i].sizes);
+    }
+    PyMem_Free(entries);
+}
+
+static int Table_clear(PyObject *op) {
+    Table *self = (Table *)op;
+    Entry *entries = self->entries;
+    size_t room = self->room;
+    self->entries = NULL;
+    self->room = self->used = 0;
+    entries_free(entries, room);
+    Py_CLEAR(self->ordered);
+    return 0; /* plans stay: a launch may be using one */
+}
+
+static void Table_dealloc(PyObject *op) {
+    Table *self = (Table *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    Table_clear(op);
+    Py_XDECREF(self->allocate);
+    Py_XDECREF(self->local);
+    Py_XDECREF(self->plans);
+    Py_XDECREF(self->context);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+static Entry *place(Entry *entries, size_t room, uint64_t key) {
+    size_t at = table_place(key);
+    while (entries[at & (room - 1)].key != 0 && entries[at & (room - 1)].key != key) {
+        at++;
+    }
+    return &entries[at & (room - 1)];
+}
+
+static int grow(Table *self) {
+    size_t room = self->room != 0 ? 2 * self->room : 64;
+    Entry *entries = PyMem_Calloc(room, sizeof *entries);
+    if (entries == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (size_t i = 0; i < self->room; i++) {
+        if (self->entries[i].key != 0) {
+            *place(entries, room, self->entries[i].key) = self->entries[i];
+        }
+    }
+    PyMem_Free(self->entries);
+    self->entries = entries;
+    self->room = room;
+    return 0;
+}
+
+PG_DOC(Table_add__doc__, "add",
+       "$self, /, name, kinds, kernel, dtype, per_group, max_groups, group_size",
+       "(name: Any, kinds: tuple[int, ...], kernel: Any, dtype: np.dtype[Any], per_group: int, "
+       "max_groups: int, group_size: int) -> None",
+       "Launch *kernel* for the operation *name* on contiguous operands of these kinds: NumPy's "
+       "type number of an array, 32 for an int, 33 for "
+       "a float, 34 + type number for a NumPy number. Its parameters: the result, the operands, "
+       "the number of items. Groups do per_group items "
+       "each, at most max_groups.");
+static ArgSpec Table_add_args = PG_ARGSPEC(Table_add__doc__);
+
+static int read_kinds(PyObject *obj, int *kinds) {
+    Py_ssize_t n = PyTuple_Check(obj) ? PyTuple_GET_SIZE(obj) : -1;
+    if (n < 1 || n > CALL_MAX) {
+        PyErr_Format(PyExc_TypeError, "KernelTable.add: kinds must be a tuple of 1 to %d ints",
+                     CALL_MAX);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        uint32_t kind;
+        if (pg_as_u32(PyTuple_GET_ITEM(obj, i), "KernelTable.add", "kinds", &kind) < 0) {
+            return -1;
+        }
+        if (kind >= KIND_NONE) {
+            PyErr_SetString(PyExc_ValueError, "KernelTable.add: kinds are below 63");
+            return -1;
+        }
+        kinds[i] = (int)kind;
+    }
+    return (int)n;
+}
+
+static PyObject *Table_add(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
+    Table *self = (Table *)op;
+    PyObject *a[7];
+    int kinds[CALL_MAX], n;
+    size_t sizes[3];
+    const char *call = "KernelTable.add";
+    if (pg_args(&Table_add_args, args, nargs, kwnames, a) < 0 ||
+        (n = read_kinds(a[1], kinds)) < 0 || pg_as_size(a[4], call, "per_group", &sizes[0]) < 0 ||
+        pg_as_size(a[5], call, "max_groups", &sizes[1]) < 0 ||
+        pg_as_size(a[6], call, "group_size", &sizes[2]) < 0) {
+        return NULL;
+    }
+    if (!PyArray_DescrCheck(a[3]) || sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0) {
+        PyErr_SetString(PyExc_TypeError,
+                        "KernelTable.add: dtype must be a numpy.dtype, sizes positive");
+        return NULL;
+    }
+    Py_ssize_t id = arr_id(a[0], 1);
+    if (id < 0 || (2 * self->used >= self->room && grow(self) < 0)) {
+        return NULL;
+    }
+    if (id > ID_MOST) {
+        Py_RETURN_NONE;
+    }
+    uint64_t key = table_key((int)id, kinds, n);
+    Entry *entry = place(self->entries, self->room, key), old = *entry;
+    self->used += entry->key == 0;
+    *entry = (Entry){.key = key,
+                     .kernel = Py_NewRef(a[2]),
+                     .dtype = (PyArray_Descr *)Py_NewRef(a[3]),
+                     .per_group = (Py_ssize_t)sizes[0],
+                     .max_groups = (Py_ssize_t)sizes[1],
+                     .group_size = (Py_ssize_t)sizes[2],
+                     .n = -1};
+    Py_XDECREF(old.kernel);
+    Py_XDECREF(old.dtype);
+    Py_XDECREF(old.n_object);
+    Py_XDECREF(old.sizes);
+    Py_RETURN_NONE;
+}
+
+/* ---- launching ------------------------------------------------------------------------------- */
+
+int args_array(Args *args, PyObject *memory, Py_ssize_t offset) {
+    PyObject *number = PyLong_FromSsize_t(offset);
+    if (number == NULL) {
+        return -1;
+    }
+    args->owned[args->n_owned++] = number;
+    args->owned[args->n_owned++] = Py_NewRef(memory);
+    args_put(args, memory);
+    args_put(args, number);
+    return 0;
+}
+
+void args_clear(Args *args) {
+    for (int i = 0; i < args->n_owned; i++) {
+        Py_DECREF(args->owned[i]);
+    }
+    args->n = args->n_owned = 0;
+}
+
+/* Whether it is a pool or allocator of ours, or a method of one: what these return is memory of
+ * that size. */
+static int is_ours(PyObject *allocator) {
+    if (PyMethod_Check(allocator)) {
+        allocator = PyMethod_GET_SELF(allocator);
+    } else if (PyCFunction_Check(allocator) && PyCFunction_GET_SELF(allocator) != NULL) {
+        allocator = PyCFunction_GET_SELF(allocator);
+    }
+    PyObject *const types[] = {arr_given.cuda_pools, arr_given.opencl_pools};
+    for (int k = 0; k < 2; k++) {
+        for (Py_ssize_t i = 0;
+             types[k] != NULL && PyTuple_CheckExact(types[k]) && i < PyTuple_GET_SIZE(types[k]);
+             i++) {
+            if (PyTuple_GET_ITEM(types[k], i) == (PyObject *)Py_TYPE(allocator)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+PyObject *table_allocate(const Table *self, PyObject *backend, PyObject *allocator,
+                         Py_ssize_t nbytes) {
+    if (allocator != Py_None && nbytes > 0 && !is_ours(allocator)) {
+        return PyObject_CallMethod(backend, "allocate", "nO", nbytes, allocator);
+    }
+    PyObject *size = PyLong_FromSsize_t(nbytes);
+    if (size == NULL) {
+        return NULL;
+    }
+    /* Others' allocators may refuse 0 bytes, as OpenCL does. */
+    PyObject *memory =
+        PyObject_CallOneArg(allocator == Py_None || nbytes == 0 ? self->allocate : allocator, size);
+    Py_DECREF(size);
+    return memory;
+}
+
+/* The objects that tell a launch how many items there are; kept for the next one. The entry, NULL
+ * if it has gone meanwhile, or with an exception: making a tuple may collect garbage, whose code
+ * may do anything. */
+static Entry *set_count(const Table *self, Entry *entry, Py_ssize_t n) {
+    uint64_t key = entry->key;
+    Py_ssize_t groups = n / entry->per_group + (n % entry->per_group != 0);
+    groups = groups > entry->max_groups ? entry->max_groups : groups;
+    PyObject *count = PyLong_FromSsize_t(n),
+             *sizes = Py_BuildValue("(n)", self->cuda ? groups : groups * entry->group_size);
+    entry = count != NULL && sizes != NULL ? table_find(self, key) : NULL;
+    if (entry == NULL) {
+        Py_XDECREF(count);
+        Py_XDECREF(sizes);
+        return NULL;
+    }
+    Py_XSETREF(entry->n_object, count);
+    Py_XSETREF(entry->sizes, sizes);
+    entry->n = n;
+    return entry;
+}
+
+PyObject *table_launch(const Table *self, PyObject *kernel, PyObject *queue, PyObject *sizes,
+                       PyObject *local, Args *args) {
+    PyObject **slots = args->slots;
+    size_t n = (size_t)args->n;
+    PyObject *result;
+    Py_INCREF(queue); /* the array's, which may get another one meanwhile */
+    if (self->cuda) {
+        slots[3 + n] = local;
+        slots[4 + n] = sizes;
+        slots[5 + n] = queue;
+        result = PyObject_Vectorcall(kernel, slots + 3, n, grid_names);
+    } else {
+        slots[0] = queue;
+        slots[1] = sizes;
+        slots[2] = local;
+        result = PyObject_Vectorcall(kernel, slots, n + 3, NULL);
+    }
+    Py_DECREF(queue);
+    return result;
+}
+
+PyObject *table_launch_entry(Table *self, uint64_t key, PyObject *queue, Args *args, Py_ssize_t n) {
+    Entry *entry = table_find(self, key);
+    if (entry == NULL || (entry->n != n && (entry = set_count(self, entry, n)) == NULL)) {
+        return NULL;
+    }
+    /* Another thread may change the entry while a launch gives up the GIL. */
+    PyObject *kernel = Py_NewRef(entry->kernel), *count = Py_NewRef(entry->n_object),
+             *sizes = Py_NewRef(entry->sizes);
+    args_put(args, count);
+    PyObject *result = table_launch(self, kernel, queue, sizes, self->local, args);
+    Py_DECREF(kernel);
+    Py_DECREF(count);
+    Py_DECREF(sizes);
+    return result;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static PyObject *Table_get_ordered(PyObject *op, void *Py_UNUSED(closure)) {
+    Table *self = (Table *)op;
+    return Py_NewRef(self->ordered != NULL ? self->ordered : Py_None);
+}
+
+static int Table_set_ordered(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    Table *self = (Table *)op;
+    Py_XSETREF(self->ordered, Py_XNewRef(value));
+    return 0;
+}
+
+static PyMemberDef Table_members[] = {
+    {"context", T_OBJECT, offsetof(Table, context), 0,
+     "Any: The context of the arrays, on OpenCL."},
+    {"plans", T_OBJECT_EX, offsetof(Table, plans), READONLY,
+     "Plans: What is remembered by shapes and strides."},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyMethodDef Table_methods[] = {{"add", FAST(Table_add), Table_add__doc__},
+                                      {NULL, NULL, 0, NULL}};
+static PyGetSetDef Table_getset[] = {
+    {"ordered", Table_get_ordered, Table_set_ordered,
+     "Any: The queue, known to run in order, whose arrays may use the table.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyType_Slot Table_slots[] = {
+    {Py_tp_doc, (void *)Table_new__doc__},
+    {Py_tp_new, (void *)Table_new},
+    {Py_tp_traverse, (void *)Table_traverse},
+    {Py_tp_clear, (void *)Table_clear},
+    {Py_tp_dealloc, (void *)Table_dealloc},
+    {Py_tp_methods, Table_methods},
+    {Py_tp_members, Table_members},
+    {Py_tp_getset, Table_getset},
+    {0, NULL},
+};
+PyType_Spec arr_KernelTable_spec = {
+    .name = "pygpu._array.KernelTable",
+    .basicsize = sizeof(Table),
+    .slots = Table_slots,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+};

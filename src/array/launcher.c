@@ -1,0 +1,598 @@
+/* launcher.c - KernelBase and Launcher: kernels written in Python, launched without asking Python
+ * once they were compiled for such arguments. */
+#include "array/arraymod.h"
+
+#define KNOWN       8
+#define MAX_ARGS    24
+#define MAX_STEPS   96
+#define MAX_CONFIGS 64
+/* What of an argument is given. */
+enum { GIVE_NUMBER, GIVE_MEMORY, GIVE_OFFSET, GIVE_SHAPE, GIVE_STRIDES, GIVE_RECORD, GIVE_ID };
+enum { GIVE_COUNT = GIVE_ID + 1 };
+
+/* One argument of the compiled kernel: what of which argument of the call. */
+typedef struct {
+    unsigned char what, arg, axis;
+} Step;
+
+/* A compiled kernel, and what the arguments must be for it. What belongs to a context is referred
+ * to weakly: a function of a program outlives contexts, and must not keep them. */
+typedef struct {
+    PyObject *kernel;  /* weak; NULL: none */
+    PyObject *backend; /* weak: of the arrays */
+    PyObject *queue;   /* weak; OpenCL: a queue that runs in order; CUDA: NULL */
+    PyObject *guards;  /* tuple of (dictionary, class or cell, name, value): names from outside that
+                          mean what they meant */
+    PyObject *record,
+        *id; /* what GIVE_RECORD (a buffer is weak) and GIVE_ID give; None: it writes no record */
+    int64_t *tests; /* what must hold of a launch; NULL: nothing */
+    Py_ssize_t n_tests;
+    int cuda, n, n_steps;
+    uintptr_t codes[MAX_ARGS];
+    Step steps[MAX_STEPS];
+} Known;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *configs; /* dict: Launchers by (blocks, threads) */
+    int next;          /* the place that is given up next */
+    Known known[KNOWN];
+} KernelBase;
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *kernel, *grid, *block, *queue, *shared, *global_size;
+    PyObject *names; /* CUDA: the keywords of a launch */
+    int empty;
+} Launcher;
+
+/* ---- KernelBase ------------------------------------------------------------------------------ */
+
+static PyObject *KernelBase_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
+                                PyObject *Py_UNUSED(kwargs)) {
+    KernelBase *self = (KernelBase *)PG_NEW(type);
+    if (self != NULL && (self->configs = PyDict_New()) == NULL) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+static int KernelBase_traverse(PyObject *op, visitproc visit, void *arg) {
+    KernelBase *self = (KernelBase *)op;
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(self->configs);
+    for (int i = 0; i < KNOWN; i++) {
+        Py_VISIT(self->known[i].kernel);
+        Py_VISIT(self->known[i].backend);
+        Py_VISIT(self->known[i].queue);
+        Py_VISIT(self->known[i].guards);
+        Py_VISIT(self->known[i].record);
+        Py_VISIT(self->known[i].id);
+    }
+    return 0;
+}
+
+static void forget(Known *known) {
+    PyObject *held[] = {known->kernel, known->backend, known->queue,
+                        known->guards, known->record,  known->id};
+    PyMem_Free(known->tests);
+    memset(known, 0, sizeof *known);
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
+        Py_XDECREF(held[i]);
+    }
+}
+
+static int KernelBase_clear(PyObject *op) {
+    KernelBase *self = (KernelBase *)op;
+    Py_CLEAR(self->configs);
+    for (int i = 0; i < KNOWN; i++) {
+        forget(&self->known[i]);
+    }
+    return 0;
+}
+
+static void KernelBase_dealloc(PyObject *op) {
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    KernelBase_clear(op);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+/* ---- what an argument is --------------------------------------------------------------------- */
+
+/* A number for the kind of an argument, 0 if Python has to look at it. Arrays have odd ones, the
+ * others are addresses of types. */
+static uintptr_t code_of(PyObject *arg) {
+    if (PyLong_CheckExact(arg) || PyFloat_CheckExact(arg)) {
+        return (uintptr_t)Py_TYPE(arg);
+    }
+    if (arr_is_array(arg)) {
+        const GPUArray *a = (GPUArray *)arg;
+        int type = a->dtype->type_num;
+        if ((type > NPY_CDOUBLE && type != NPY_HALF) || type == NPY_LONGDOUBLE ||
+            !PyArray_ISNBO(a->dtype->byteorder)) {
+            return 0;
+        }
+        Py_ssize_t bits = a->offset;
+        for (int i = 0; i < a->ndim; i++) {
+            if (ARRAY_SHAPE(a)[i] > 1) {
+                bits |= ARRAY_STRIDES(a)[i];
+            }
+        }
+        if (bits & (ARRAY_ITEMSIZE(a) - 1)) {
+            return 0; /* not aligned */
+        }
+        unsigned flags = (a->flags & ARRAY_C ? 1u : 0u) | (a->offset == 0 ? 2u : 0u);
+        return ((uintptr_t)type << 16 | (uintptr_t)a->ndim << 8 | flags << 1) | 1;
+    }
+    return PyArray_IsScalar(arg, Number) && !(Py_TYPE(arg)->tp_flags & Py_TPFLAGS_HEAPTYPE)
+               ? (uintptr_t)Py_TYPE(arg)
+               : 0; /* a class may go */
+}
+
+/* The codes of all arguments and the backend of their arrays (borrowed); 0 if Python has to look at
+ * them. */
+static int codes_of(PyObject *const *args, Py_ssize_t n, uintptr_t *codes, PyObject **backend) {
+    *backend = NULL;
+    if (n > MAX_ARGS) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        codes[i] = code_of(args[i]);
+        if (codes[i] == 0) {
+            return 0;
+        }
+        if (codes[i] & 1) {
+            PyObject *its = ((GPUArray *)args[i])->backend;
+            if (*backend != NULL && its != *backend) {
+                return 0;
+            }
+            *backend = its;
+        }
+    }
+    return *backend != NULL;
+}
+
+static int all_hold(PyObject *guards) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guards); i++) {
+        PyObject *guard = PyTuple_GET_ITEM(guards, i), *place = PyTuple_GET_ITEM(guard, 0), *now;
+        if (PyDict_CheckExact(place)) {
+            now = PyDict_GetItemWithError(place, PyTuple_GET_ITEM(guard, 1));
+        } else if (PyType_Check(place)) { /* an attribute of a class */
+            now = PyObject_GetAttr(place, PyTuple_GET_ITEM(guard, 1));
+            Py_XDECREF(now); /* the guard holds the value that it is compared with */
+        } else {
+            now = PyCell_Check(place) ? PyCell_GET(place) : NULL;
+        }
+        if (now != PyTuple_GET_ITEM(guard, 2)) {
+            PyErr_Clear();
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The same; looking at a class may run code that forgets the kernel: then they do not hold. */
+static int guards_hold(const Known *known) {
+    PyObject *guards = Py_NewRef(known->guards), *kernel = Py_NewRef(known->kernel);
+    int hold = all_hold(guards) && known->guards == guards && known->kernel == kernel;
+    Py_DECREF(guards);
+    Py_DECREF(kernel);
+    return hold;
+}
+
+PG_DOC(KernelBase_remember__doc__, "_remember",
+       "$self, /, args, kernel, steps, guards, queue, cuda, tests, given",
+       "(args: tuple[Any, ...], kernel: Any, steps: tuple[int, ...], guards: tuple[Any, ...], "
+       "queue: Any, cuda: bool, "
+       "tests: tuple[int, ...], given: tuple[Any, Any]) -> None",
+       "Launch *kernel* for arguments like *args*. steps: for each of its own arguments three "
+       "numbers: what is given (0 the number, 1 memory, "
+       "2 offset, 3 shape, 4 strides, 5 and 6 what is in *given*), of which argument, of which "
+       "axis. queue: an OpenCL queue that runs in "
+       "order. tests: what must hold of a launch, from ranges.program(). The kernel and the queue "
+       "are kept by somebody else.");
+static ArgSpec KernelBase_remember_args = PG_ARGSPEC(KernelBase_remember__doc__);
+
+static int read_steps(PyObject *steps, Py_ssize_t n_args, PyObject *args, Known *known) {
+    Py_ssize_t n = PyTuple_GET_SIZE(steps);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        uint32_t value;
+        if (pg_as_u32(PyTuple_GET_ITEM(steps, i), "KernelBase._remember", "steps", &value) < 0) {
+            return -1;
+        }
+        Step *step = &known->steps[i / 3];
+        int right = 1;
+        switch (i % 3) {
+        case 0:
+            right = value < GIVE_COUNT;
+            step->what = (unsigned char)value;
+            break;
+        case 1:
+            right = value < (uint32_t)n_args &&
+                    (step->what == GIVE_NUMBER || step->what >= GIVE_RECORD ||
+                     arr_is_array(PyTuple_GET_ITEM(args, value)));
+            step->arg = (unsigned char)value;
+            break;
+        default:
+            right = value < ARRAY_MAX_DIMS &&
+                    ((step->what != GIVE_SHAPE && step->what != GIVE_STRIDES) ||
+                     (int)value < ((GPUArray *)PyTuple_GET_ITEM(args, step->arg))->ndim);
+            step->axis = (unsigned char)value;
+        }
+        if (!right) {
+            PyErr_SetString(PyExc_ValueError,
+                            "KernelBase._remember: steps do not fit the arguments");
+            return -1;
+        }
+    }
+    known->n_steps = (int)(n / 3);
+    return 0;
+}
+
+static PyObject *KernelBase_remember(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                     PyObject *kwnames) {
+    KernelBase *self = (KernelBase *)op;
+    PyObject *a[8], *backend;
+    if (pg_args(&KernelBase_remember_args, args, nargs, kwnames, a) < 0) {
+        return NULL;
+    }
+    int cuda = pg_as_bool(a[5], 0);
+    if (cuda < 0) {
+        return NULL;
+    }
+    if (!PyTuple_Check(a[0]) || !PyTuple_Check(a[2]) || !PyTuple_Check(a[3]) ||
+        PyTuple_GET_SIZE(a[2]) % 3 || !PyTuple_Check(a[6]) || !PyTuple_Check(a[7]) ||
+        PyTuple_GET_SIZE(a[7]) != 2) {
+        PyErr_SetString(PyExc_TypeError,
+                        "KernelBase._remember: args, steps, guards, tests and given are tuples");
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[3]); i++) {
+        PyObject *guard = PyTuple_GET_ITEM(a[3], i);
+        if (!PyTuple_Check(guard) || PyTuple_GET_SIZE(guard) != 3) {
+            PyErr_SetString(PyExc_TypeError,
+                            "KernelBase._remember: a guard is (place, name, value)");
+            return NULL;
+        }
+    }
+    Known made = {0};
+    Py_ssize_t n = PyTuple_GET_SIZE(a[0]);
+    if (PyTuple_GET_SIZE(a[2]) > 3 * MAX_STEPS ||
+        !codes_of(((PyTupleObject *)a[0])->ob_item, n, made.codes, &backend)) {
+        Py_RETURN_NONE; /* left to Python */
+    }
+    if (read_steps(a[2], n, a[0], &made) < 0 ||
+        arr_tests_read(a[6], a[0], &made.tests, &made.n_tests) < 0) {
+        PyMem_Free(made.tests);
+        return NULL;
+    }
+    Known *place = &self->known[self->next];
+    for (int i = 0; i < KNOWN; i++) { /* the same again, after a name from outside changed */
+        Known *one = &self->known[i];
+        if (one->kernel != NULL && one->n == n && arr_refers(one->backend, backend) &&
+            memcmp(one->codes, made.codes, (size_t)n * sizeof made.codes[0]) == 0) {
+            place = one;
+        }
+    }
+    made.kernel = PyWeakref_NewRef(a[1], NULL);
+    made.backend = PyWeakref_NewRef(backend, NULL);
+    made.queue = cuda ? NULL : PyWeakref_NewRef(a[4], NULL);
+    if (PyErr_Occurred()) {
+        forget(&made);
+        return NULL;
+    }
+    made.guards = Py_NewRef(a[3]);
+    PyObject *record = PyTuple_GET_ITEM(a[7], 0); /* OpenCL: a buffer, which is its context's */
+    made.record = record == Py_None || PyLong_Check(record) ? Py_NewRef(record)
+                                                            : PyWeakref_NewRef(record, NULL);
+    if (made.record == NULL) {
+        forget(&made);
+        return NULL;
+    }
+    made.id = Py_NewRef(PyTuple_GET_ITEM(a[7], 1));
+    made.cuda = cuda;
+    made.n = (int)n;
+    if (place == &self->known[self->next]) {
+        self->next = (self->next + 1) % KNOWN;
+    }
+    Known old = *place;
+    *place = made;
+    forget(&old);
+    Py_RETURN_NONE;
+}
+
+/* kernel[blocks, threads] */
+static PyObject *KernelBase_subscript(PyObject *op, PyObject *config) {
+    KernelBase *self = (KernelBase *)op;
+    int plain = PyTuple_CheckExact(config) && PyTuple_GET_SIZE(config) == 2;
+    if (plain) {
+        PyObject *found = PyDict_GetItemWithError(self->configs, config);
+        if (found != NULL) {
+            return Py_NewRef(found);
+        }
+        PyErr_Clear(); /* not hashable: a list */
+    }
+    PyObject *made = PyObject_CallMethod(op, "_configure", "(O)", config);
+    if (made != NULL && plain) {
+        if (PyDict_GET_SIZE(self->configs) >= MAX_CONFIGS) {
+            PyDict_Clear(self->configs);
+        }
+        if (PyDict_SetItem(self->configs, config, made) < 0) {
+            PyErr_Clear();
+        }
+    }
+    return made;
+}
+
+static PyMethodDef KernelBase_methods[] = {
+    {"_remember", FAST(KernelBase_remember), KernelBase_remember__doc__}, {NULL, NULL, 0, NULL}};
+
+PyDoc_STRVAR(KernelBase__doc__, "KernelBase()\n--\n\nWhat a kernel written in Python keeps in C: "
+                                "see pygpu.pykernel.kernel.Kernel.");
+
+static PyType_Slot KernelBase_slots[] = {
+    {Py_tp_doc, (void *)KernelBase__doc__},        {Py_tp_new, (void *)KernelBase_new},
+    {Py_tp_traverse, (void *)KernelBase_traverse}, {Py_tp_clear, (void *)KernelBase_clear},
+    {Py_tp_dealloc, (void *)KernelBase_dealloc},   {Py_mp_subscript, (void *)KernelBase_subscript},
+    {Py_tp_methods, KernelBase_methods},           {0, NULL}};
+
+PyType_Spec arr_KernelBase_spec = {
+    .name = "pygpu._array.KernelBase",
+    .basicsize = sizeof(KernelBase),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = KernelBase_slots,
+};
+
+/* ---- Launcher -------------------------------------------------------------------------------- */
+
+/* 1: launched, *result is new; 0: Python has to do it; -1 with an exception. */
+static int launch(const Launcher *self, const Known *known, PyObject *const *args,
+                  PyObject **result) {
+    PyObject *slots[1 + 3 + MAX_STEPS + 4],
+        **first = slots + 1,
+        *owned[MAX_STEPS + 1]; /* a conversion may run code that gives arrays other memory */
+    Py_ssize_t n = 0;
+    int n_owned = 0, status = -1;
+    PyObject *names = NULL, *queue = NULL;
+    if (arr_record_words[0] != 0 ||
+        !arr_tests_hold(known->tests, known->n_tests, self->grid, self->block, args)) {
+        return 0;
+    }
+    if (!known->cuda) {
+        queue = arr_alive(known->queue);
+        int same = queue != NULL && (self->queue == Py_None || self->queue == queue);
+        for (int i = 0; i < known->n && same; i++) {
+            const GPUArray *a = (GPUArray *)args[i];
+            same = !(known->codes[i] & 1) || (a->queue == queue && !arr_foreign(a));
+        }
+        if (!same) {
+            Py_XDECREF(queue);
+            return 0;
+        }
+        owned[n_owned++] = first[n++] = queue;
+        first[n++] = self->global_size;
+        first[n++] = self->block;
+    } else if (self->queue == Py_None) {
+        for (int i = 0; i < known->n; i++) {
+            if (known->codes[i] & 1 && ((GPUArray *)args[i])->queue != Py_None) {
+                return 0; /* an array with a stream: Python takes that */
+            }
+        }
+    }
+    for (int i = 0; i < known->n_steps; i++) {
+        const Step *step = &known->steps[i];
+        PyObject *arg = args[step->arg];
+        const GPUArray *a = (GPUArray *)arg;
+        Py_ssize_t value;
+        switch (step->what) {
+        case GIVE_NUMBER:
+            first[n++] = arg;
+            continue;
+        case GIVE_MEMORY:
+            owned[n_owned++] = first[n++] = Py_NewRef(a->base_data);
+            continue;
+        case GIVE_RECORD:
+        case GIVE_ID:
+            arg = step->what == GIVE_ID ? known->id : known->record;
+            arg = PyWeakref_CheckRef(arg) ? arr_alive(arg) : Py_NewRef(arg);
+            if (arg == NULL) { /* the context is gone */
+                status = 0;
+                goto done;
+            }
+            owned[n_owned++] = first[n++] = arg;
+            continue;
+        case GIVE_OFFSET:
+            value = a->offset;
+            break;
+        case GIVE_SHAPE:
+            value = ARRAY_SHAPE(a)[step->axis];
+            break;
+        default:
+            value = ARRAY_STRIDES(a)[step->axis];
+        }
+        PyObject *number = PyLong_FromSsize_t(value);
+        if (number == NULL) {
+            goto done;
+        }
+        owned[n_owned++] = first[n++] = number;
+    }
+    size_t nargs = (size_t)n;
+    if (known->cuda) {
+        names = self->names;
+        first[n++] = self->grid;
+        first[n++] = self->block;
+        if (PyTuple_GET_SIZE(names) > 2) {
+            first[n++] = self->queue;
+            first[n++] = self->shared;
+        }
+    }
+    PyObject *kernel =
+        arr_alive(known->kernel); /* kept: a conversion may run Python, and that forget it */
+    if (kernel == NULL) {
+        status = 0;
+        goto done;
+    }
+    *result = PyObject_Vectorcall(kernel, first, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
+    Py_DECREF(kernel);
+    status = *result != NULL ? 1 : -1;
+done:
+    for (int i = 0; i < n_owned; i++) {
+        Py_DECREF(owned[i]);
+    }
+    return status;
+}
+
+static PyObject *Launcher_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf,
+                                     PyObject *kwnames) {
+    Launcher *self = (Launcher *)op;
+    KernelBase *kernel = (KernelBase *)self->kernel;
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    uintptr_t codes[MAX_ARGS];
+    PyObject *backend, *result = NULL;
+    if (kwnames == NULL && !self->empty && codes_of(args, nargs, codes, &backend)) {
+        for (int i = 0; i < KNOWN; i++) {
+            const Known *known = &kernel->known[i];
+            if (known->kernel == NULL || known->n != nargs ||
+                !arr_refers(known->backend, backend) ||
+                memcmp(known->codes, codes, (size_t)nargs * sizeof codes[0]) != 0) {
+                continue;
+            }
+            if (!guards_hold(known)) {
+                break;
+            }
+            int cuda = known->cuda, done = launch(self, known, args, &result);
+            if (done == 0) {
+                break;
+            }
+            if (done < 0) {
+                return NULL;
+            }
+            for (Py_ssize_t k = 0; k < nargs && !cuda; k++) {
+                if (codes[k] & 1 && arr_set_event((GPUArray *)args[k], result) < 0) {
+                    Py_DECREF(result);
+                    return NULL;
+                }
+            }
+            return result;
+        }
+    }
+    /* kernel._launch(launcher, *args, **kwargs) */
+    Py_ssize_t all = nargs + (kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0);
+    PyObject **full = PyMem_Malloc(((size_t)all + 2) * sizeof *full);
+    PyObject *name = PyUnicode_InternFromString("_launch");
+    if (full == NULL || name == NULL) {
+        PyMem_Free(full);
+        Py_XDECREF(name);
+        return PyErr_NoMemory();
+    }
+    full[0] = self->kernel;
+    full[1] = op;
+    memcpy(full + 2, args, (size_t)all * sizeof *full);
+    result = PyObject_VectorcallMethod(name, full, (size_t)(nargs + 2), kwnames);
+    Py_DECREF(name);
+    PyMem_Free(full);
+    return result;
+}
+
+PG_DOC(Launcher_new__doc__, "Launcher", "kernel, grid, block, queue, shared, global_size",
+       "(kernel: KernelBase, grid: tuple[int, ...], block: tuple[int, ...], queue: Any, shared: "
+       "int, global_size: tuple[int, ...])",
+       "A kernel with the size of its launch. global_size: grid * block, for OpenCL.");
+static ArgSpec Launcher_new_args = PG_ARGSPEC(Launcher_new__doc__);
+
+static PyObject *Launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[6];
+    if (pg_args_tuple(&Launcher_new_args, args, kwargs, a) < 0) {
+        return NULL;
+    }
+    if (!PyObject_TypeCheck(a[0], arr_state->KernelBaseType) || !PyTuple_Check(a[1]) ||
+        !PyTuple_Check(a[2])) {
+        PyErr_SetString(PyExc_TypeError, "Launcher: a kernel and tuples of sizes are needed");
+        return NULL;
+    }
+    Launcher *self = (Launcher *)PG_NEW(type);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->vectorcall = Launcher_vectorcall;
+    self->kernel = Py_NewRef(a[0]);
+    self->grid = Py_NewRef(a[1]);
+    self->block = Py_NewRef(a[2]);
+    self->queue = Py_NewRef(a[3]);
+    self->shared = Py_NewRef(a[4]);
+    self->global_size = Py_NewRef(a[5]);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[1]); i++) {
+        int some = PyObject_IsTrue(PyTuple_GET_ITEM(a[1], i));
+        self->empty |= some <= 0;
+    }
+    int shared = PyObject_IsTrue(a[4]);
+    if (shared >= 0 && !PyErr_Occurred()) {
+        self->names = shared || a[3] != Py_None
+                          ? Py_BuildValue("(ssss)", "grid", "block", "stream", "shared")
+                          : Py_BuildValue("(ss)", "grid", "block");
+    }
+    if (self->names == NULL) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+static int Launcher_traverse(PyObject *op, visitproc visit, void *arg) {
+    Launcher *self = (Launcher *)op;
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(self->kernel);
+    Py_VISIT(self->grid);
+    Py_VISIT(self->block);
+    Py_VISIT(self->queue);
+    Py_VISIT(self->shared);
+    Py_VISIT(self->global_size);
+    return 0;
+}
+
+static void Launcher_dealloc(PyObject *op) {
+    Launcher *self = (Launcher *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    Py_XDECREF(self->kernel);
+    Py_XDECREF(self->grid);
+    Py_XDECREF(self->block);
+    Py_XDECREF(self->queue);
+    Py_XDECREF(self->shared);
+    Py_XDECREF(self->global_size);
+    Py_XDECREF(self->names);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static PyMemberDef Launcher_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Launcher, vectorcall), READONLY, NULL},
+    {"kernel", T_OBJECT, offsetof(Launcher, kernel), READONLY, "Any: The kernel."},
+    {"grid", T_OBJECT, offsetof(Launcher, grid), READONLY, "Any: Blocks in each dimension."},
+    {"block", T_OBJECT, offsetof(Launcher, block), READONLY,
+     "Any: Threads of a block in each dimension."},
+    {"queue", T_OBJECT, offsetof(Launcher, queue), READONLY,
+     "Any: CommandQueue or Stream; None: that of the arrays."},
+    {"shared", T_OBJECT, offsetof(Launcher, shared), READONLY,
+     "Any: Dynamic shared memory [bytes]."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot Launcher_slots[] = {{Py_tp_doc, (void *)Launcher_new__doc__},
+                                       {Py_tp_new, (void *)Launcher_new},
+                                       {Py_tp_traverse, (void *)Launcher_traverse},
+                                       {Py_tp_dealloc, (void *)Launcher_dealloc},
+                                       {Py_tp_call, (void *)PyVectorcall_Call},
+                                       {Py_tp_members, Launcher_members},
+                                       {0, NULL}};
+
+PyType_Spec arr_Launcher_spec = {
+    .name = "pygpu._array.Launcher",
+    .basicsize = sizeof(Launcher),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = Launcher_slots,
+};

@@ -1,0 +1,168 @@
+/* error.c - status codes of the CUDA driver as Python exceptions. */
+#include "cuda/cuda.h"
+
+#include <stdarg.h>
+
+typedef struct {
+    CUresult code;
+    const char *name;
+    const char *kind;
+    const char *hint;
+} StatusRow;
+
+/* What every later call of the context would answer, too. */
+#define UNUSABLE                                                                              \
+    "the context is unusable from now on, and often the process: restart it (in a notebook, " \
+    "restart the kernel)"
+
+static const StatusRow status_rows[] = {
+#define STATUS(NAME, number, kind, hint) {number, #NAME, #kind, hint},
+#include "cuda/api/status.def"
+    {PG_STATUS_MISSING, "NOT_SUPPORTED", "LogicError", ""},
+    {PG_STATUS_FORKED, "NOT_INITIALIZED", "LogicError",
+     "this process was forked after CUDA was used, and the driver does not survive that; start it "
+     "with "
+     "multiprocessing.get_context('spawn') or use CUDA only after the fork"},
+};
+
+static const StatusRow *find_row(CUresult status) {
+    for (size_t i = 0; i < sizeof status_rows / sizeof status_rows[0]; i++) {
+        if (status_rows[i].code == status) {
+            return &status_rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* The driver's own words for a status: a name that PyCUDA's users know from its messages. */
+static const char *text_of(CUresult status, const StatusRow *row) {
+    const char *text = NULL;
+    if (status > 0 && cu.cuGetErrorString != NULL && !(pg_trap & PG_TRAP_FORKED) &&
+        cu.cuGetErrorString(status, &text) == CUDA_SUCCESS && text != NULL) {
+        return text;
+    }
+    return row != NULL ? row->name : "unknown error";
+}
+
+/* Whether a kernel has failed, so that it should be said which was the last. */
+static int is_kernel_fault(CUresult status) {
+    return status == CUDA_ERROR_ILLEGAL_ADDRESS || status == CUDA_ERROR_LAUNCH_TIMEOUT ||
+           status == CUDA_ERROR_ASSERT ||
+           (status >= CUDA_ERROR_HARDWARE_STACK_ERROR && status <= CUDA_ERROR_LAUNCH_FAILED);
+}
+
+static PyObject *describe(State *state, const char *routine, CUresult status, PyObject *extra,
+                          int own) {
+    PyObject *what = extra != NULL ? Py_NewRef(extra) : NULL;
+    if (status == PG_STATUS_MISSING && what == NULL) {
+        int version = cud_driver_version();
+        what = PyUnicode_FromFormat(
+            "the driver (CUDA %d.%d) does not have this function; a newer driver may",
+            version / 1000, version % 1000 / 10);
+    }
+    const char *detail = status > 0 && !own ? cud_detail() : ""; /* else of another call */
+    const char *said = what != NULL ? PyUnicode_AsUTF8(what) : NULL;
+    if (*detail != '\0' && !PyErr_Occurred() && (said == NULL || strstr(said, detail) == NULL)) {
+        Py_XSETREF(what, what != NULL ? PyUnicode_FromFormat("%U; %s", what, detail)
+                                      : PyUnicode_FromString(detail));
+    }
+    if (*detail != '\0') { /* said once: a later error that is our own is not about it, and this
+                              call empties it */
+        int ignored;
+        (void)cu.cuDriverGetVersion(&ignored);
+    }
+    if (is_kernel_fault(status) && state->last_function != NULL && !PyErr_Occurred()) {
+        PyObject *name = Py_NewRef(state->last_function);
+        const unsigned int *g = state->last_grid, *b = state->last_block;
+        PyObject *launch = PyUnicode_FromFormat(
+            "the last kernel launched was %S, grid (%u, %u, %u), block (%u, %u, %u)", name, g[0],
+            g[1], g[2], b[0], b[1], b[2]);
+        Py_DECREF(name);
+        if (launch != NULL && what != NULL) {
+            Py_SETREF(what, PyUnicode_FromFormat("%U; %U", what, launch));
+            Py_DECREF(launch);
+        } else if (launch != NULL) {
+            what = launch;
+        }
+    }
+    (void)routine;
+    return what;
+}
+
+/* twin: "ValueError" or "TypeError" to make the class one that is that builtin too, or ""; NULL:
+ * that, and no call of the driver failed. */
+static PyObject *raise_error(State *state, const char *routine, CUresult status, const char *twin,
+                             PyObject *extra) {
+    int own = twin == NULL;
+    twin = own ? "" : twin;
+    const StatusRow *row = find_row(status);
+    const char *kind = row != NULL ? row->kind : "LogicError";
+    if (status == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
+        cud_primary_lost(state); /* so that the next use begins anew */
+    }
+    int told = extra == NULL || status == PG_STATUS_FORKED || is_kernel_fault(status);
+    const char *hint = row != NULL && told ? row->hint : "";
+    PyObject *what = *twin == '\0' ? describe(state, routine, status, extra, own)
+                                   : Py_XNewRef(extra);
+    if (*twin != '\0') {
+        kind = "LogicError";
+        hint = "";
+    }
+    if (PyErr_Occurred()) {
+        Py_XDECREF(what);
+        return NULL;
+    }
+    CUresult code = status == PG_STATUS_MISSING  ? CUDA_ERROR_NOT_SUPPORTED
+                    : status == PG_STATUS_FORKED ? CUDA_ERROR_NOT_INITIALIZED
+                                                 : status;
+    const char *text = *twin != '\0' ? text_of(code, find_row(code)) : text_of(status, row);
+    PyObject *error = PyObject_CallFunction(state->make_error, "sssisOs", kind, twin, routine,
+                                            (int)code, text, what != NULL ? what : Py_None, hint);
+    Py_XDECREF(what);
+    if (error != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+        Py_DECREF(error);
+    }
+    return NULL;
+}
+
+PyObject *cud_raise(State *state, const char *routine, CUresult status) {
+    return raise_error(state, routine, status, "", NULL);
+}
+
+#define RAISE_FORMATTED(twin) \
+    PG_FORMATTED(extra, raise_error(state, routine, status, twin, extra), NULL)
+
+PyObject *cud_raise_with(State *state, const char *routine, CUresult status, const char *format,
+                         ...) {
+    RAISE_FORMATTED("");
+}
+PyObject *cud_raise_own(State *state, const char *routine, CUresult status, const char *format,
+                        ...) {
+    RAISE_FORMATTED(NULL);
+}
+PyObject *cud_reject(State *state, const char *routine, CUresult status, const char *format, ...) {
+    RAISE_FORMATTED("ValueError");
+}
+PyObject *cud_reject_type(State *state, const char *routine, const char *format, ...) {
+    CUresult status = CUDA_ERROR_INVALID_VALUE;
+    RAISE_FORMATTED("TypeError");
+}
+
+int cud_retry(State *state, CUresult status, int *tries) {
+    if (status != CUDA_ERROR_OUT_OF_MEMORY || *tries > 0) {
+        return 0;
+    }
+    ++*tries;
+    pg_collect(); /* arrays in cycles give their memory back */
+    cud_hold_drain(state);
+    cud_pools_trim(NULL);
+    return 1;
+}
+
+PyObject *cud_refuse_pickle(PyObject *op, PyObject *Py_UNUSED(protocol)) {
+    return PyErr_Format(PyExc_TypeError,
+                        "cannot pickle or copy a '%s': it belongs to a driver in this process; "
+                        "pass what it is made from instead",
+                        Py_TYPE(op)->tp_name);
+}

@@ -1,0 +1,297 @@
+/* nvrtc.c - NVRTC, the run-time compiler for CUDA C++: loaded at first use, nothing is linked.
+ *
+ * Which library to load, options and headers are decided in pygpu/cuda/nvrtc.py; the simulator
+ * brings functions of the same names. */
+#include "cuda/cuda.h"
+
+typedef struct {
+#define NVRTC_FN(required, name, params) nvrtcResult(*name) params;
+#define NVRTC_OTHER(required, name, params)
+#include "cuda/api/nvrtc.fn"
+    const char *(*nvrtcGetErrorString)(nvrtcResult result);
+} NvrtcTable;
+
+static NvrtcTable nvrtc;
+static void *library;
+static char library_path[4096];
+
+static const struct {
+    int required;
+    const char *name;
+} functions[] = {
+#define NVRTC_FN(required, name, params) {required, #name},
+#define NVRTC_OTHER(required, name, params)
+#include "cuda/api/nvrtc.fn"
+    {1, "nvrtcGetErrorString"},
+};
+#define N_FUNCTIONS (sizeof functions / sizeof functions[0])
+
+/* Traps for tests, as around the driver's calls; a child of fork() may compile. */
+#define NVRTC_CALL(result, fn, ...)                                    \
+    ((void)((PG_UNLIKELY(pg_trap) && !(pg_trap & PG_TRAP_FORKED) &&    \
+             pg_trapped(#fn, &cud_call_counts[FN_##fn], &(result))) || \
+            ((result) = nvrtc.fn(__VA_ARGS__), 0)))
+
+#define NVRTC_SUCCESS           0
+#define NVRTC_ERROR_COMPILATION 6
+
+static PyObject *nvrtc_load(PyObject *Py_UNUSED(module), PyObject *path_object) {
+    void *opened = pg_library_load(path_object, sizeof library_path,
+                                   library != NULL ? "NVRTC is loaded already" : NULL);
+    if (opened == NULL) {
+        return NULL;
+    }
+    NvrtcTable table;
+    void **slot = (void **)(void *)&table;
+    for (size_t i = 0; i < N_FUNCTIONS; i++) {
+        slot[i] = pg_library_symbol(opened, functions[i].name);
+        if (slot[i] == NULL && functions[i].required) {
+            pg_library_close(opened);
+            PyErr_Format(PyExc_OSError, "not an NVRTC library: it has no function %s",
+                         functions[i].name);
+            return NULL;
+        }
+    }
+    if (library != NULL) { /* another thread was first, while the GIL was released */
+        pg_library_close(opened);
+        Py_RETURN_NONE;
+    }
+    nvrtc = table;
+    library = opened;
+    strcpy(library_path, PyUnicode_AsUTF8(path_object));
+    Py_RETURN_NONE;
+}
+
+static PyObject *nvrtc_library(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return library != NULL ? PyUnicode_FromString(library_path) : Py_NewRef(Py_None);
+}
+
+static int loaded(void) {
+    if (library == NULL) {
+        PyErr_SetString(PyExc_SystemError, "NVRTC is not loaded");
+        return 0;
+    }
+    return 1;
+}
+
+static PyObject *nvrtc_version(PyObject *module, PyObject *Py_UNUSED(ignored)) {
+    int major = 0, minor = 0;
+    if (!loaded()) {
+        return NULL;
+    }
+    nvrtcResult result = NVRTC_SUCCESS;
+    NVRTC_CALL(result, nvrtcVersion, &major, &minor);
+    if (result != NVRTC_SUCCESS) {
+        return PyErr_Format(((State *)PyModule_GetState(module))->RuntimeError,
+                            "nvrtcVersion failed: %s", nvrtc.nvrtcGetErrorString(result));
+    }
+    return Py_BuildValue("(ii)", major, minor);
+}
+
+static PyObject *nvrtc_architectures(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    int n = 0;
+    nvrtcResult result = NVRTC_SUCCESS;
+    if (!loaded()) {
+        return NULL;
+    }
+    if (nvrtc.nvrtcGetNumSupportedArchs == NULL || nvrtc.nvrtcGetSupportedArchs == NULL) {
+        return PyTuple_New(0);
+    }
+    NVRTC_CALL(result, nvrtcGetNumSupportedArchs, &n);
+    if (result != NVRTC_SUCCESS || n <= 0) {
+        return PyTuple_New(0);
+    }
+    int *numbers = PyMem_Calloc((size_t)n, sizeof *numbers);
+    if (numbers == NULL) {
+        return PyErr_NoMemory();
+    }
+    NVRTC_CALL(result, nvrtcGetSupportedArchs, numbers);
+    PyObject *tuple = PyTuple_New(result == NVRTC_SUCCESS ? n : 0);
+    for (Py_ssize_t i = 0; tuple != NULL && i < PyTuple_GET_SIZE(tuple); i++) {
+        PyObject *number = PyLong_FromLong(numbers[i]);
+        if (number == NULL) {
+            Py_CLEAR(tuple);
+            break;
+        }
+        PyTuple_SET_ITEM(tuple, i, number);
+    }
+    PyMem_Free(numbers);
+    return tuple;
+}
+
+/* A C array of the UTF-8 texts of a tuple of str, which must outlive it; NULL with an exception. */
+static const char **texts_of(PyObject *tuple) {
+    Py_ssize_t n = PyTuple_GET_SIZE(tuple);
+    const char **texts = PyMem_Calloc((size_t)n + 1, sizeof *texts);
+    if (texts == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Py_ssize_t length;
+        texts[i] = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(tuple, i), &length);
+        if (texts[i] != NULL && strlen(texts[i]) != (size_t)length) {
+            PyErr_SetString(PyExc_ValueError, "nvrtc: embedded null character");
+            texts[i] = NULL;
+        }
+        if (texts[i] == NULL) {
+            PyMem_Free((void *)texts);
+            return NULL;
+        }
+    }
+    return texts;
+}
+
+/* What the program has of a kind, as bytes; None if there is none. */
+#define OUTPUT(what)                                                               \
+    static PyObject *get_##what(nvrtcProgram program) {                            \
+        size_t size = 0;                                                           \
+        nvrtcResult result = NVRTC_SUCCESS;                                        \
+        if (nvrtc.nvrtcGet##what##Size == NULL || nvrtc.nvrtcGet##what == NULL) {  \
+            return Py_NewRef(Py_None);                                             \
+        }                                                                          \
+        NVRTC_CALL(result, nvrtcGet##what##Size, program, &size);                  \
+        if (result != NVRTC_SUCCESS || size == 0) {                                \
+            return Py_NewRef(Py_None);                                             \
+        }                                                                          \
+        PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);       \
+        if (bytes != NULL) {                                                       \
+            NVRTC_CALL(result, nvrtcGet##what, program, PyBytes_AS_STRING(bytes)); \
+            if (result != NVRTC_SUCCESS) {                                         \
+                Py_SETREF(bytes, Py_NewRef(Py_None));                              \
+            }                                                                      \
+        }                                                                          \
+        return bytes;                                                              \
+    }
+OUTPUT(ProgramLog)
+OUTPUT(CUBIN)
+OUTPUT(PTX)
+
+static PyObject *log_of(nvrtcProgram program) {
+    PyObject *bytes = get_ProgramLog(program);
+    if (bytes == NULL || bytes == Py_None) {
+        Py_XDECREF(bytes);
+        return bytes != NULL ? PyUnicode_FromString("") : NULL;
+    }
+    const char *text = PyBytes_AS_STRING(bytes);
+    PyObject *log = PyUnicode_DecodeUTF8(
+        text, (Py_ssize_t)strnlen(text, (size_t)PyBytes_GET_SIZE(bytes)), "replace");
+    Py_DECREF(bytes);
+    return log;
+}
+
+static PyObject *lowered_names(nvrtcProgram program, PyObject *names, const char **texts,
+                               nvrtcResult *result) {
+    PyObject *lowered = PyDict_New();
+    for (Py_ssize_t i = 0; lowered != NULL && i < PyTuple_GET_SIZE(names); i++) {
+        const char *text = NULL;
+        NVRTC_CALL(*result, nvrtcGetLoweredName, program, texts[i], &text);
+        if (*result != NVRTC_SUCCESS || text == NULL) {
+            break;
+        }
+        PyObject *value = PyUnicode_FromString(text);
+        if (value == NULL || PyDict_SetItem(lowered, PyTuple_GET_ITEM(names, i), value) < 0) {
+            Py_CLEAR(lowered);
+        }
+        Py_XDECREF(value);
+    }
+    return lowered;
+}
+
+PG_DOC(nvrtc_compile__doc__, "_nvrtc_compile",
+       "source, name, options, header_names, header_texts, expressions",
+       "(source: str, name: str, options: tuple[str, ...], header_names: tuple[str, ...], "
+       "header_texts: tuple[str, ...], "
+       "expressions: tuple[str, ...]) -> tuple[int, str, str, bytes | None, bytes | None, "
+       "dict[str, str]]",
+       "Compile; gives the status (0: well, 6: the source is wrong), which function gave it, the "
+       "log, the cubin, the PTX, and the expressions' lowered names.");
+static ArgSpec nvrtc_compile_args = PG_ARGSPEC(nvrtc_compile__doc__);
+
+static PyObject *nvrtc_compile(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
+    PyObject *a[6], *tuples[4] = {NULL}, *answer = NULL;
+    const char **texts[4] = {NULL};
+    if (pg_args(&nvrtc_compile_args, args, nargs, kwnames, a) < 0 || !loaded()) {
+        return NULL;
+    }
+    const char *source = PyUnicode_AsUTF8(a[0]), *name = PyUnicode_AsUTF8(a[1]);
+    if (source == NULL || name == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < 4; i++) {
+        tuples[i] = pg_tuple(a[i + 2], "_nvrtc_compile", "argument", "str", 100000);
+        texts[i] = tuples[i] != NULL ? texts_of(tuples[i]) : NULL;
+        if (texts[i] == NULL) {
+            goto done;
+        }
+    }
+    int n_options = (int)PyTuple_GET_SIZE(tuples[0]), n_headers = (int)PyTuple_GET_SIZE(tuples[1]),
+        n_expressions = (int)PyTuple_GET_SIZE(tuples[3]);
+    if (PyTuple_GET_SIZE(tuples[2]) != n_headers) {
+        PyErr_SetString(PyExc_ValueError, "_nvrtc_compile: as many header_names as header_texts");
+        goto done;
+    }
+    nvrtcProgram program = NULL;
+    nvrtcResult result = NVRTC_SUCCESS, ignored = NVRTC_SUCCESS;
+    const char *routine = "nvrtcCreateProgram";
+    CudWaiting waiting;
+    cud_waiting_begin(&waiting);
+    NVRTC_CALL(result, nvrtcCreateProgram, &program, source, name, n_headers, texts[2], texts[1]);
+    for (int i = 0; i < n_expressions && result == NVRTC_SUCCESS; i++) {
+        routine = "nvrtcAddNameExpression";
+        NVRTC_CALL(result, nvrtcAddNameExpression, program, texts[3][i]);
+    }
+    if (result == NVRTC_SUCCESS) {
+        routine = "nvrtcCompileProgram";
+        NVRTC_CALL(result, nvrtcCompileProgram, program, n_options, texts[0]);
+    }
+    if (cud_waiting_end(&waiting) < 0) {
+        goto destroy;
+    }
+    PyObject *log = program != NULL ? log_of(program) : PyUnicode_FromString("");
+    int well = result == NVRTC_SUCCESS;
+    PyObject *cubin = well ? get_CUBIN(program) : Py_NewRef(Py_None);
+    PyObject *ptx = well ? get_PTX(program) : Py_NewRef(Py_None);
+    PyObject *names = well ? lowered_names(program, tuples[3], texts[3], &result) : PyDict_New();
+    if (well && result != NVRTC_SUCCESS) {
+        routine = "nvrtcGetLoweredName";
+    }
+    if (log != NULL && cubin != NULL && ptx != NULL && names != NULL) {
+        answer = Py_BuildValue(
+            "(iNOOOO)", (int)result,
+            PyUnicode_FromFormat("%s failed: %s", routine, nvrtc.nvrtcGetErrorString(result)), log,
+            cubin, ptx, names);
+    }
+    Py_XDECREF(log);
+    Py_XDECREF(cubin);
+    Py_XDECREF(ptx);
+    Py_XDECREF(names);
+destroy:
+    if (program != NULL) {
+        NVRTC_CALL(ignored, nvrtcDestroyProgram, &program);
+        (void)ignored;
+    }
+done:
+    for (int i = 0; i < 4; i++) {
+        PyMem_Free((void *)texts[i]);
+        Py_XDECREF(tuples[i]);
+    }
+    return answer;
+}
+
+PyMethodDef cud_nvrtc_functions[] = {
+    {"_nvrtc_load", nvrtc_load, METH_O,
+     "_nvrtc_load(path, /)\n--\n\n(path: str, /) -> None\n\nOpen NVRTC. Raises OSError with the "
+     "linker's own words."},
+    {"_nvrtc_library", nvrtc_library, METH_NOARGS,
+     "_nvrtc_library()\n--\n\n() -> str | None\n\nPath of the loaded NVRTC."},
+    {"_nvrtc_version", nvrtc_version, METH_NOARGS,
+     "_nvrtc_version()\n--\n\n() -> tuple[int, int]\n\nMajor and minor version of the loaded "
+     "NVRTC."},
+    {"_nvrtc_architectures", nvrtc_architectures, METH_NOARGS,
+     "_nvrtc_architectures()\n--\n\n() -> tuple[int, ...]\n\nThe architectures that NVRTC compiles "
+     "for: 90 is sm_90; empty if it does not say."},
+    {"_nvrtc_compile", FAST(nvrtc_compile), nvrtc_compile__doc__},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,207 @@
+/* array_copy.c - copies of runs of bytes in and out of arrays: memcpy_htoa, atoh, dtoa, atod,
+ * atoa. */
+#include "cuda/objects/memory.h"
+
+/* An array, and n bytes at offset index in it. Pinned if that is right. */
+static int take_array(State *state, PyObject *obj, const char *call, const char *name,
+                      PyObject *index_arg, size_t n, ArrayObject **out, size_t *index) {
+    if (pg_as_size(index_arg, call, "index", index) < 0 ||
+        cud_as_array(state, obj, call, name, out) < 0) { /* a number's __index__ may free it */
+        return -1;
+    }
+    size_t bytes = cud_array_bytes(*out);
+    if (bytes > 0 && (*index > bytes || n > bytes - *index)) {
+        cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                   "%zu bytes at index %zu end past the %zu of %s", n, *index, bytes, name);
+        return -1;
+    }
+    (*out)->users++;
+    return 0;
+}
+
+static PyObject *finish(State *state, const char *routine, CUresult status) {
+    return status != CUDA_SUCCESS ? cud_raise(state, routine, status) : Py_NewRef(Py_None);
+}
+
+/* Host memory and an array; write: to the host. */
+static PyObject *with_host(State *state, const char *call, PyObject *array_arg, PyObject *index_arg,
+                           PyObject *host_arg, int write) {
+    HostBytes host;
+    ArrayObject *array;
+    size_t index;
+    const char *routine = write ? "cuMemcpyAtoH" : "cuMemcpyHtoA";
+    Context *context = cud_context_current(state);
+    if (context == NULL) {
+        return NULL;
+    }
+    Py_DECREF((PyObject *)context);
+    if (cud_host_bytes(state, host_arg, call, write ? "dest" : "src", write, &host) < 0) {
+        return NULL;
+    }
+    PyObject *result = NULL;
+    if (take_array(state, array_arg, call, "ary", index_arg, host.size, &array, &index) == 0) {
+        CUresult status = CUDA_SUCCESS;
+        int failed = host.size > 0 && cud_wait_before_copy(state, routine, host.size) < 0;
+        if (!failed && host.size > 0) {
+            if (write) {
+                Py_BEGIN_ALLOW_THREADS
+                CU_CALL(status, cuMemcpyAtoH, host.data, array->handle, index, host.size);
+                Py_END_ALLOW_THREADS
+            } else {
+                Py_BEGIN_ALLOW_THREADS
+                CU_CALL(status, cuMemcpyHtoA, array->handle, index, host.data, host.size);
+                Py_END_ALLOW_THREADS
+            }
+        }
+        result = failed ? NULL : finish(state, routine, status);
+        cud_array_unpin(array);
+    }
+    cud_host_release(&host);
+    return result;
+}
+
+/* Device memory and an array; write: to device memory. */
+static PyObject *with_device(State *state, const char *call, PyObject *array_arg,
+                             PyObject *index_arg, PyObject *device_arg, PyObject *length_arg,
+                             int write) {
+    DevicePointer at;
+    ArrayObject *array;
+    size_t index, n;
+    Context *context = pg_as_size(length_arg, call, "len", &n) < 0 ? NULL
+                                                                   : cud_context_current(state);
+    if (context == NULL) {
+        return NULL;
+    }
+    Py_DECREF((PyObject *)context);
+    if (cud_device_range(state, device_arg, call, write ? "dest" : "src", n, &at) < 0) {
+        return NULL;
+    }
+    if (take_array(state, array_arg, call, "ary", index_arg, n, &array, &index) < 0) {
+        cud_device_release(&at);
+        return NULL;
+    }
+    if (at.allocation != NULL && (cud_allocation_use(at.allocation, NULL, NULL) < 0 ||
+                                  cud_allocation_alive(at.allocation, call) < 0)) {
+        cud_array_unpin(array);
+        cud_device_release(&at);
+        return NULL;
+    }
+    CUresult status = CUDA_SUCCESS;
+    cud_pin(at.allocation);
+    if (n > 0 && write) {
+        CU_COUNT_QUEUED();
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuMemcpyAtoD, at.ptr, array->handle, index, n);
+        Py_END_ALLOW_THREADS
+    } else if (n > 0) {
+        CU_COUNT_QUEUED();
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuMemcpyDtoA, array->handle, index, at.ptr, n);
+        Py_END_ALLOW_THREADS
+    }
+    cud_unpin(at.allocation);
+    cud_device_release(&at);
+    cud_array_unpin(array);
+    return finish(state, write ? "cuMemcpyAtoD" : "cuMemcpyDtoA", status);
+}
+
+PG_DOC(memcpy_htoa__doc__, "memcpy_htoa", "ary, index, src",
+       "(ary: Array, index: int, src: HostBuffer) -> None",
+       "Copy all bytes of a contiguous host array into an Array of one dimension, from byte "
+       "*index* on.");
+static ArgSpec memcpy_htoa_args = PG_ARGSPEC(memcpy_htoa__doc__);
+
+static PyObject *memcpy_htoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
+    PyObject *a[3];
+    return pg_args(&memcpy_htoa_args, args, nargs, kwnames, a) < 0
+               ? NULL
+               : with_host(PyModule_GetState(module), "memcpy_htoa", a[0], a[1], a[2], 0);
+}
+
+PG_DOC(memcpy_atoh__doc__, "memcpy_atoh", "dest, ary, index",
+       "(dest: HostBuffer, ary: Array, index: int) -> None",
+       "Fill a contiguous host array from an Array of one dimension, from byte *index* on.");
+static ArgSpec memcpy_atoh_args = PG_ARGSPEC(memcpy_atoh__doc__);
+
+static PyObject *memcpy_atoh(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
+    PyObject *a[3];
+    return pg_args(&memcpy_atoh_args, args, nargs, kwnames, a) < 0
+               ? NULL
+               : with_host(PyModule_GetState(module), "memcpy_atoh", a[1], a[2], a[0], 1);
+}
+
+PG_DOC(memcpy_dtoa__doc__, "memcpy_dtoa", "ary, index, src, len",
+       "(ary: Array, index: int, src: object, len: int) -> None",
+       "Copy *len* bytes of device memory into an Array of one dimension, from byte *index* on.");
+static ArgSpec memcpy_dtoa_args = PG_ARGSPEC(memcpy_dtoa__doc__);
+
+static PyObject *memcpy_dtoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
+    PyObject *a[4];
+    return pg_args(&memcpy_dtoa_args, args, nargs, kwnames, a) < 0
+               ? NULL
+               : with_device(PyModule_GetState(module), "memcpy_dtoa", a[0], a[1], a[2], a[3], 0);
+}
+
+PG_DOC(memcpy_atod__doc__, "memcpy_atod", "dest, ary, index, len",
+       "(dest: object, ary: Array, index: int, len: int) -> None",
+       "Copy *len* bytes of an Array of one dimension, from byte *index* on, to device memory.");
+static ArgSpec memcpy_atod_args = PG_ARGSPEC(memcpy_atod__doc__);
+
+static PyObject *memcpy_atod(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
+    PyObject *a[4];
+    return pg_args(&memcpy_atod_args, args, nargs, kwnames, a) < 0
+               ? NULL
+               : with_device(PyModule_GetState(module), "memcpy_atod", a[1], a[2], a[0], a[3], 1);
+}
+
+PG_DOC(memcpy_atoa__doc__, "memcpy_atoa", "dest, dest_index, src, src_index, len",
+       "(dest: Array, dest_index: int, src: Array, src_index: int, len: int) -> None",
+       "Copy *len* bytes from one Array of one dimension to another.");
+static ArgSpec memcpy_atoa_args = PG_ARGSPEC(memcpy_atoa__doc__);
+
+static PyObject *memcpy_atoa(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
+    PyObject *a[5];
+    State *state = PyModule_GetState(module);
+    const char *call = "memcpy_atoa";
+    ArrayObject *to, *from;
+    size_t to_index, from_index, n;
+    Context *context = pg_args(&memcpy_atoa_args, args, nargs, kwnames, a) < 0 ||
+                               pg_as_size(a[4], call, "len", &n) < 0
+                           ? NULL
+                           : cud_context_current(state);
+    if (context == NULL) {
+        return NULL;
+    }
+    Py_DECREF((PyObject *)context);
+    if (take_array(state, a[0], call, "dest", a[1], n, &to, &to_index) < 0) {
+        return NULL;
+    }
+    if (take_array(state, a[2], call, "src", a[3], n, &from, &from_index) < 0) {
+        cud_array_unpin(to);
+        return NULL;
+    }
+    CUresult status = CUDA_SUCCESS;
+    if (n > 0) {
+        CU_COUNT_QUEUED();
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuMemcpyAtoA, to->handle, to_index, from->handle, from_index, n);
+        Py_END_ALLOW_THREADS
+    }
+    cud_array_unpin(from);
+    cud_array_unpin(to);
+    return finish(state, "cuMemcpyAtoA", status);
+}
+
+PyMethodDef cud_array_functions[] = {
+    {"memcpy_htoa", FAST(memcpy_htoa), memcpy_htoa__doc__},
+    {"memcpy_atoh", FAST(memcpy_atoh), memcpy_atoh__doc__},
+    {"memcpy_dtoa", FAST(memcpy_dtoa), memcpy_dtoa__doc__},
+    {"memcpy_atod", FAST(memcpy_atod), memcpy_atod__doc__},
+    {"memcpy_atoa", FAST(memcpy_atoa), memcpy_atoa__doc__},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,299 @@
+/* host_call.c - launch_host_func: a Python function as a piece of work of a stream.
+ *
+ * The driver calls back on a thread of its own and goes on with the stream when that returns.
+ * Nothing of Python is done there: one thread of ours, started with the first such function, calls
+ * it meanwhile; so an interpreter that is going, or without memory for one more thread's state,
+ * ends no thread of the driver's. Only while that thread is kept busy by another function for long
+ * does the driver's take the GIL itself, as the one may be waiting for the other.
+ *
+ * As long as such a function may be called (cud_host_calls), calls that may wait for the device
+ * give the GIL up. */
+#include "cuda/objects/graph.h"
+#include "common/pthread_compat.h"
+
+#define CALL_NAME        "pygpu.host_call"
+#define PATIENCE_SECONDS 0.2 /* a function waits for the one before it */
+#define EXIT_SECONDS     2.0 /* what has begun at exit may take so long */
+
+long cud_host_calls;
+
+typedef struct {
+    PyObject *function, *args;
+} HostCall;
+
+/* ---- the thread that calls ------------------------------------------------------------------- */
+
+enum { JOB_WAITING, JOB_RUNNING, JOB_DONE };
+typedef struct Job {
+    struct Job *next;
+    HostCall *call;
+    int state;
+} Job;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
+static Job *first, **last = &first; /* under lock, as all below */
+static int running, stopping;
+static double stopped_at;
+
+/* GIL held. */
+static void call_function(HostCall *self) {
+    PyObject *function = Py_NewRef(self->function), *args = Py_NewRef(self->args);
+    PyObject *result = PyObject_CallObject(function, args);
+    if (result == NULL) {
+        PyErr_WriteUnraisable(function);
+    }
+    Py_XDECREF(result);
+    Py_DECREF(args);
+    Py_DECREF(function);
+}
+
+static void take_off(Job *job) {
+    Job **link = &first;
+    while (*link != NULL && *link != job) {
+        link = &(*link)->next;
+    }
+    if (*link == job) {
+        *link = job->next;
+    }
+    for (last = &first; *last != NULL; last = &(*last)->next) {
+    }
+}
+
+/* On the driver's thread. */
+static void call_here(HostCall *self) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    call_function(self);
+    PyGILState_Release(gil);
+}
+
+static void CUDA_CB run(void *data) {
+    Job *job = malloc(sizeof *job);
+    pthread_mutex_lock(&lock);
+    if (stopping || job == NULL) { /* the interpreter is going or gone; or no memory for anything */
+        pthread_mutex_unlock(&lock);
+        free(job);
+        return;
+    }
+    *job = (Job){NULL, data, JOB_WAITING};
+    *last = job;
+    last = &job->next;
+    pthread_cond_signal(&wake);
+    double patience = pg_seconds() + PATIENCE_SECONDS;
+    int here = 0;
+    while (job->state != JOB_DONE && !here &&
+           !(stopping && (job->state == JOB_WAITING || pg_seconds() > stopped_at + EXIT_SECONDS))) {
+        pg_cond_wait_ms(&done, &lock, 50);
+        here = job->state == JOB_WAITING && !stopping && pg_seconds() > patience;
+    }
+    if (job->state == JOB_WAITING) {
+        take_off(job);
+    }
+    int forget = job->state == JOB_RUNNING; /* for ever, it seems: it may look at the job yet */
+    pthread_mutex_unlock(&lock);
+    if (!forget) {
+        free(job);
+    }
+    if (here) {
+        call_here(data);
+    }
+}
+
+/* Without the GIL: the next job; NULL to stop. */
+static Job *next_job(void) {
+    pthread_mutex_lock(&lock);
+    while (first == NULL && !stopping) {
+        pthread_cond_wait(&wake, &lock);
+    }
+    Job *job = stopping ? NULL : first;
+    if (job != NULL) {
+        take_off(job);
+        job->state = JOB_RUNNING;
+    }
+    pthread_mutex_unlock(&lock);
+    return job;
+}
+
+static PyObject *call_jobs(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    for (;;) {
+        Job *job;
+        Py_BEGIN_ALLOW_THREADS
+        job = next_job();
+        Py_END_ALLOW_THREADS
+        if (job == NULL) {
+            break;
+        }
+        call_function(job->call);
+        pthread_mutex_lock(&lock);
+        job->state = JOB_DONE;
+        pthread_cond_broadcast(&done);
+        pthread_mutex_unlock(&lock);
+    }
+    pthread_mutex_lock(&lock);
+    running = 0;
+    pthread_mutex_unlock(&lock);
+    Py_RETURN_NONE;
+}
+
+/* atexit: the interpreter is whole still. What has begun may end; nothing begins any more. */
+static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    if (pg_trap & PG_TRAP_FORKED) {
+        Py_RETURN_NONE;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    pthread_mutex_lock(&lock);
+    stopping = 1;
+    stopped_at = pg_seconds();
+    pthread_cond_broadcast(&wake);
+    pthread_cond_broadcast(&done);
+    while (running && pg_seconds() < stopped_at + EXIT_SECONDS) {
+        pthread_mutex_unlock(&lock);
+        pg_sleep_us(200);
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef call_jobs_method = {"_call_jobs", call_jobs, METH_NOARGS, NULL};
+static PyMethodDef at_exit_method = {"_at_exit", at_exit, METH_NOARGS, NULL};
+
+/* -1 with an exception. */
+static int start_thread(void) {
+    static int registered = 0;
+    pthread_mutex_lock(&lock);
+    int needed = !running && !stopping;
+    running |= needed; /* at once: Python may run other code below */
+    pthread_mutex_unlock(&lock);
+    if (!needed) {
+        return 0;
+    }
+    PyObject *result = NULL, *started = NULL;
+    PyObject *atexit = registered ? NULL : PyImport_ImportModule("atexit"),
+             *exit_function = atexit != NULL ? PyCFunction_New(&at_exit_method, NULL) : NULL;
+    if (exit_function != NULL) {
+        result = PyObject_CallMethod(atexit, "register", "O", exit_function);
+        registered = result != NULL;
+    }
+    PyObject *threads = registered ? PyImport_ImportModule("_thread") : NULL,
+             *function = threads != NULL ? PyCFunction_New(&call_jobs_method, NULL) : NULL;
+    if (function != NULL) {
+        pg_signal_mask mask;
+        pg_block_signals(&mask); /* signals belong to Python's main thread */
+        started = PyObject_CallMethod(threads, "start_new_thread", "O()", function);
+        pg_restore_signals(&mask);
+    }
+    int failed = started == NULL;
+    Py_XDECREF(result);
+    Py_XDECREF(atexit);
+    Py_XDECREF(exit_function);
+    Py_XDECREF(threads);
+    Py_XDECREF(function);
+    Py_XDECREF(started);
+    if (failed) {
+        pthread_mutex_lock(&lock);
+        running = 0;
+        pthread_mutex_unlock(&lock);
+    }
+    return failed ? -1 : 0;
+}
+
+/* ---- the function ---------------------------------------------------------------------------- */
+
+static void drop(PyObject *capsule) {
+    HostCall *self = PyCapsule_GetPointer(capsule, CALL_NAME);
+    cud_host_calls--;
+    Py_DECREF(self->function);
+    Py_DECREF(self->args);
+    PyMem_Free(self);
+}
+
+static const char launch_host_func__doc__[] =
+    "launch_host_func(stream, func, /, *args)\n--\n\n(stream: Stream | None, func: Callable[..., "
+    "object], /, *args: Any) -> None\n\n"
+    "Call func(*args) on the host when the work queued so far on the stream is done; work queued "
+    "later waits for it.\n\n"
+    "It runs on another thread, mostly one function at a time, and must not use CUDA. An exception "
+    "goes to sys.unraisablehook. A graph that\n"
+    "captures it calls it at every launch. What has not begun when Python exits is not called.";
+
+static PyObject *launch_host_func(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    State *state = PyModule_GetState(module);
+    CUstream handle;
+    Stream *stream;
+    if (nargs < 2) {
+        return PyErr_Format(PyExc_TypeError,
+                            "launch_host_func takes a stream and a function; %zd argument%s given",
+                            nargs, nargs == 1 ? " was" : "s were");
+    }
+    if (!PyCallable_Check(args[1])) {
+        return PyErr_Format(PyExc_TypeError, "launch_host_func: func must be callable, not %s",
+                            pg_type_name(args[1]));
+    }
+    Context *context = cud_context_current(state);
+    if (context == NULL) {
+        return NULL;
+    }
+    if (start_thread() < 0) {
+        Py_DECREF(context);
+        return NULL;
+    }
+    PyObject *capsule = NULL, *result = NULL;
+    HostCall *self = NULL;
+    if (cud_as_stream(state, args[0], "cuLaunchHostFunc", &handle, &stream) < 0) {
+        goto done;
+    }
+    if (stream != NULL) {
+        Py_SETREF(context, (Context *)Py_NewRef((PyObject *)stream->context));
+    }
+    self = PyMem_Calloc(1, sizeof *self);
+    PyObject *tuple = PyTuple_New(nargs - 2);
+    for (Py_ssize_t i = 2; tuple != NULL && i < nargs; i++) {
+        PyTuple_SET_ITEM(tuple, i - 2, Py_NewRef(args[i]));
+    }
+    if (self == NULL || tuple == NULL || (capsule = PyCapsule_New(self, CALL_NAME, drop)) == NULL) {
+        PyMem_Free(self);
+        Py_XDECREF(tuple);
+        if (!PyErr_Occurred()) {
+            PyErr_NoMemory();
+        }
+        goto done;
+    }
+    self->function = Py_NewRef(args[1]);
+    self->args = tuple;
+    cud_host_calls++;
+    CU_COUNT_QUEUED();
+    CUresult status = CUDA_SUCCESS;
+    ContextGuard guard;
+    Py_BEGIN_ALLOW_THREADS
+    if (cud_context_enter(context, &guard, &status) == 0) {
+        CU_CALL(status, cuLaunchHostFunc, handle, run, self);
+        cud_context_leave(&guard);
+    }
+    Py_END_ALLOW_THREADS
+    if (status != CUDA_SUCCESS) {
+        cud_raise(state, "cuLaunchHostFunc", status);
+        goto done;
+    }
+    if (cud_context_enter(context, &guard, &status) == 0) {
+        if (stream == NULL || stream->capturing == CAPTURE_NONE) {
+            cud_capture_keep(state, handle, stream, capsule);
+        }
+        cud_hold(state, context, handle, stream, capsule);
+        cud_context_leave(&guard);
+    } else { /* another thread destroyed the context: it may be called yet, so it stays */
+        Py_INCREF(capsule);
+    }
+    result = Py_NewRef(Py_None);
+done:
+    Py_XDECREF(capsule);
+    Py_DECREF(context);
+    return result;
+}
+
+PyMethodDef cud_host_call_functions[] = {
+    {"launch_host_func", (PyCFunction)(void (*)(void))launch_host_func, METH_FASTCALL,
+     launch_host_func__doc__},
+    {NULL, NULL, 0, NULL},
+};

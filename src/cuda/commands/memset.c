@@ -1,0 +1,238 @@
+/* memset.c - filling device memory with a repeated value of 1, 2 or 4 bytes: whole, or in rows. */
+#include "cuda/objects/graph.h"
+#include "cuda/objects/memory.h"
+
+typedef struct {
+    const char *name;
+    unsigned width; /* bytes of a value */
+    int rows, async;
+} Fill;
+
+static CUresult fill_whole(const Fill *fill, CUdeviceptr to, uint32_t value, size_t n,
+                           CUstream stream) {
+    CUresult status = CUDA_SUCCESS;
+    if (fill->width == 1) {
+        CU_QUEUED(status, cuMemsetD8Async, to, (unsigned char)value, n, stream);
+    } else if (fill->width == 2) {
+        CU_QUEUED(status, cuMemsetD16Async, to, (unsigned short)value, n, stream);
+    } else {
+        CU_QUEUED(status, cuMemsetD32Async, to, value, n, stream);
+    }
+    return status;
+}
+
+static CUresult fill_whole_now(const Fill *fill, CUdeviceptr to, uint32_t value, size_t n) {
+    CUresult status = CUDA_SUCCESS;
+    if (fill->width == 1) {
+        CU_CALL(status, cuMemsetD8, to, (unsigned char)value, n);
+    } else if (fill->width == 2) {
+        CU_CALL(status, cuMemsetD16, to, (unsigned short)value, n);
+    } else {
+        CU_CALL(status, cuMemsetD32, to, value, n);
+    }
+    return status;
+}
+
+static CUresult fill_rows(const Fill *fill, CUdeviceptr to, size_t pitch, uint32_t value,
+                          size_t width, size_t height, CUstream stream) {
+    CUresult status = CUDA_SUCCESS;
+    if (fill->width == 1) {
+        CU_QUEUED(status, cuMemsetD2D8Async, to, pitch, (unsigned char)value, width, height,
+                  stream);
+    } else if (fill->width == 2) {
+        CU_QUEUED(status, cuMemsetD2D16Async, to, pitch, (unsigned short)value, width, height,
+                  stream);
+    } else {
+        CU_QUEUED(status, cuMemsetD2D32Async, to, pitch, value, width, height, stream);
+    }
+    return status;
+}
+
+static CUresult fill_rows_now(const Fill *fill, CUdeviceptr to, size_t pitch, uint32_t value,
+                              size_t width, size_t height) {
+    CUresult status = CUDA_SUCCESS;
+    if (fill->width == 1) {
+        CU_CALL(status, cuMemsetD2D8, to, pitch, (unsigned char)value, width, height);
+    } else if (fill->width == 2) {
+        CU_CALL(status, cuMemsetD2D16, to, pitch, (unsigned short)value, width, height);
+    } else {
+        CU_CALL(status, cuMemsetD2D32, to, pitch, value, width, height);
+    }
+    return status;
+}
+
+/* A value of the fill's width; negative ones by their two's complement. */
+static int as_value(PyObject *obj, const Fill *fill, uint32_t *out) {
+    int64_t value, limit = (int64_t)1 << (8 * fill->width);
+    if (pg_as_i64(obj, fill->name, "data", &value) < 0) {
+        return -1;
+    }
+    if (value >= limit || value < -limit / 2) {
+        PyErr_Format(PyExc_OverflowError, "%s: data = %lld does not fit into %u bits", fill->name,
+                     (long long)value, 8 * fill->width);
+        return -1;
+    }
+    *out = (uint32_t)(value & (limit - 1));
+    return 0;
+}
+
+/* values: data, then size, or pitch before and width and height after it. */
+static PyObject *run(State *state, const Fill *fill, PyObject *dest, PyObject *data,
+                     PyObject *const sizes[3], PyObject *stream_arg) {
+    size_t n[3] = {0, 0, 0}, bytes, last;
+    const char *const names[3] = {fill->rows ? "width" : "size", "height", "pitch"};
+    uint32_t value;
+    CUstream handle = NULL;
+    Stream *stream = NULL;
+    DevicePointer to = {0, 0, NULL};
+    for (int i = 0; i < (fill->rows ? 3 : 1); i++) {
+        if (pg_as_size(sizes[i], fill->name, names[i], &n[i]) < 0) {
+            return NULL;
+        }
+    }
+    Context *context = as_value(data, fill, &value) < 0 ? NULL : cud_context_current(state);
+    if (context == NULL) {
+        return NULL;
+    }
+    PyObject *result = NULL;
+    int over = pg_mul(n[0], fill->width, &bytes) < 0;
+    if (!over && fill->rows) {
+        if (n[1] > 1 && n[2] < bytes) {
+            cud_reject(state, fill->name, CUDA_ERROR_INVALID_VALUE,
+                       "pitch = %zu is less than the %zu bytes of a row", n[2], bytes);
+            goto done;
+        }
+        over = n[1] > 0 && (pg_mul(n[1] - 1, n[2], &last) < 0 || pg_add(last, bytes, &last) < 0);
+        bytes = n[1] > 0 && bytes > 0 ? last : 0;
+    }
+    if (over) {
+        cud_reject(state, fill->name, CUDA_ERROR_INVALID_VALUE,
+                   "the size in bytes is too large for any memory");
+        goto done;
+    }
+    if (cud_device_range(state, dest, fill->name, "dest", bytes, &to) < 0 ||
+        (fill->async && cud_as_stream(state, stream_arg, fill->name, &handle, &stream) < 0)) {
+        goto done;
+    }
+    if (to.ptr % fill->width != 0 || (fill->rows && n[1] > 1 && n[2] % fill->width != 0)) {
+        cud_reject(state, fill->name, CUDA_ERROR_INVALID_VALUE,
+                   "dest = %p%s must be a multiple of %u bytes", (void *)(uintptr_t)to.ptr,
+                   fill->rows ? " and pitch" : "", fill->width);
+        goto done;
+    }
+    if (bytes == 0) {
+        result = Py_NewRef(Py_None);
+        goto done;
+    }
+    if (to.allocation != NULL && (cud_allocation_use(to.allocation, handle, stream) < 0 ||
+                                  cud_allocation_alive(to.allocation, fill->name) < 0)) {
+        goto done;
+    }
+    CUresult status;
+    cud_pin(to.allocation);
+    if (fill->async) {
+        status = fill->rows ? fill_rows(fill, to.ptr, n[2], value, n[0], n[1], handle)
+                            : fill_whole(fill, to.ptr, value, n[0], handle);
+    } else {
+        CU_COUNT_QUEUED();
+        Py_BEGIN_ALLOW_THREADS
+        status = fill->rows ? fill_rows_now(fill, to.ptr, n[2], value, n[0], n[1])
+                            : fill_whole_now(fill, to.ptr, value, n[0]);
+        Py_END_ALLOW_THREADS
+    }
+    cud_unpin(to.allocation);
+    if (status != CUDA_SUCCESS) {
+        char routine[40];
+        snprintf(routine, sizeof routine, "cuMemsetD%s%u%s", fill->rows ? "2D" : "",
+                 8 * fill->width, fill->async ? "Async" : "");
+        cud_raise(state, routine, status);
+    } else {
+        if (PG_UNLIKELY(cud_capturing > 0) && to.allocation != NULL) {
+            cud_capture_keep(state, handle, stream, (PyObject *)to.allocation);
+        }
+        result = Py_NewRef(Py_None);
+    }
+done:
+    cud_device_release(&to);
+    Py_DECREF((PyObject *)context);
+    return result;
+}
+
+#define TEXT(width, what)                                                                        \
+    "Fill " what " with the " width "-bit integer *data*.\n\nRaises ValueError past the end of " \
+    "the allocation, OverflowError if data has more bits."
+#define WHOLE(bits, bytes)                                                                     \
+    PG_DOC(memset_d##bits##__doc__, "memset_d" #bits, "dest, data, size",                      \
+           "(dest: object, data: int, size: int) -> None",                                     \
+           TEXT(#bits, "*size* elements at *dest*"));                                          \
+    static ArgSpec memset_d##bits##_args = PG_ARGSPEC(memset_d##bits##__doc__);                \
+    static PyObject *memset_d##bits(PyObject *module, PyObject *const *args, Py_ssize_t nargs, \
+                                    PyObject *kwnames) {                                       \
+        static const Fill fill = {"memset_d" #bits, bytes, 0, 0};                              \
+        PyObject *a[3];                                                                        \
+        return pg_args(&memset_d##bits##_args, args, nargs, kwnames, a) < 0                    \
+                   ? NULL                                                                      \
+                   : run(PyModule_GetState(module), &fill, a[0], a[1],                         \
+                         (PyObject *const[3]){a[2], NULL, NULL}, NULL);                        \
+    }                                                                                          \
+    PG_DOC(memset_d##bits##_async__doc__, "memset_d" #bits "_async",                           \
+           "dest, data, size, stream=None",                                                    \
+           "(dest: object, data: int, size: int, stream: object = None) -> None",              \
+           TEXT(#bits, "*size* elements at *dest*, in the order of a stream,"));               \
+    static ArgSpec memset_d##bits##_async_args = PG_ARGSPEC(memset_d##bits##_async__doc__);    \
+    static PyObject *memset_d##bits##_async(PyObject *module, PyObject *const *args,           \
+                                            Py_ssize_t nargs, PyObject *kwnames) {             \
+        static const Fill fill = {"memset_d" #bits "_async", bytes, 0, 1};                     \
+        PyObject *a[4];                                                                        \
+        return pg_args(&memset_d##bits##_async_args, args, nargs, kwnames, a) < 0              \
+                   ? NULL                                                                      \
+                   : run(PyModule_GetState(module), &fill, a[0], a[1],                         \
+                         (PyObject *const[3]){a[2], NULL, NULL}, a[3]);                        \
+    }
+#define ROWS(bits, bytes)                                                                         \
+    PG_DOC(memset_d2d##bits##__doc__, "memset_d2d" #bits, "dest, pitch, data, width, height",     \
+           "(dest: object, pitch: int, data: int, width: int, height: int) -> None",              \
+           TEXT(#bits, "*height* rows of *width* elements, which begin every *pitch* bytes from " \
+                       "*dest* on,"));                                                            \
+    static ArgSpec memset_d2d##bits##_args = PG_ARGSPEC(memset_d2d##bits##__doc__);               \
+    static PyObject *memset_d2d##bits(PyObject *module, PyObject *const *args, Py_ssize_t nargs,  \
+                                      PyObject *kwnames) {                                        \
+        static const Fill fill = {"memset_d2d" #bits, bytes, 1, 0};                               \
+        PyObject *a[5];                                                                           \
+        return pg_args(&memset_d2d##bits##_args, args, nargs, kwnames, a) < 0                     \
+                   ? NULL                                                                         \
+                   : run(PyModule_GetState(module), &fill, a[0], a[2],                            \
+                         (PyObject *const[3]){a[3], a[4], a[1]}, NULL);                           \
+    }                                                                                             \
+    PG_DOC(memset_d2d##bits##_async__doc__, "memset_d2d" #bits "_async",                          \
+           "dest, pitch, data, width, height, stream=None",                                       \
+           "(dest: object, pitch: int, data: int, width: int, height: int, stream: object = "     \
+           "None) -> None",                                                                       \
+           TEXT(#bits, "*height* rows of *width* elements, which begin every *pitch* bytes from " \
+                       "*dest* on, in the order of a stream,"));                                  \
+    static ArgSpec memset_d2d##bits##_async_args = PG_ARGSPEC(memset_d2d##bits##_async__doc__);   \
+    static PyObject *memset_d2d##bits##_async(PyObject *module, PyObject *const *args,            \
+                                              Py_ssize_t nargs, PyObject *kwnames) {              \
+        static const Fill fill = {"memset_d2d" #bits "_async", bytes, 1, 1};                      \
+        PyObject *a[6];                                                                           \
+        return pg_args(&memset_d2d##bits##_async_args, args, nargs, kwnames, a) < 0               \
+                   ? NULL                                                                         \
+                   : run(PyModule_GetState(module), &fill, a[0], a[2],                            \
+                         (PyObject *const[3]){a[3], a[4], a[1]}, a[5]);                           \
+    }
+
+WHOLE(8, 1)
+WHOLE(16, 2)
+WHOLE(32, 4)
+ROWS(8, 1)
+ROWS(16, 2)
+ROWS(32, 4)
+
+#define ROW(name) \
+    { #name, FAST(name), name##__doc__ }
+PyMethodDef cud_memset_functions[] = {
+    ROW(memset_d8),        ROW(memset_d16),        ROW(memset_d32),         ROW(memset_d8_async),
+    ROW(memset_d16_async), ROW(memset_d32_async),  ROW(memset_d2d8),        ROW(memset_d2d16),
+    ROW(memset_d2d32),     ROW(memset_d2d8_async), ROW(memset_d2d16_async), ROW(memset_d2d32_async),
+    {NULL, NULL, 0, NULL},
+};

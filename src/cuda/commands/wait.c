@@ -1,0 +1,145 @@
+/* wait.c - waiting for the device: with the GIL released, and in Python's main thread interruptible
+ * by signals. */
+#include "cuda/cuda.h"
+
+#define SPIN_SECONDS  100e-6 /* asked without a pause so long: most waits end here */
+#define SLICE_SECONDS 40e-3  /* how late Ctrl-C may be noticed */
+
+typedef enum { WAIT_STREAM, WAIT_EVENT } WaitKind;
+
+static CUresult ask(WaitKind kind, void *handle) {
+    CUresult status = CUDA_SUCCESS;
+    if (kind == WAIT_STREAM) {
+        CU_CALL(status, cuStreamQuery, (CUstream)handle);
+    } else {
+        CU_CALL(status, cuEventQuery, (CUevent)handle);
+    }
+    return status;
+}
+
+/* Asks until it is done, failed, or a signal handler raised (-1). Pauses are a sixteenth of the
+ * time waited, so that a long wait neither burns a core nor ends much too late. */
+static int poll(WaitKind kind, void *handle, CUresult *status) {
+    double begin = pg_seconds();
+    for (;;) {
+        Py_BEGIN_ALLOW_THREADS
+        double slice = pg_seconds() + SLICE_SECONDS;
+        for (;;) {
+            *status = ask(kind, handle);
+            double now = pg_seconds();
+            if (*status != CUDA_ERROR_NOT_READY || now > slice) {
+                break;
+            }
+            if (now - begin < SPIN_SECONDS) {
+                pg_yield_cpu();
+            } else {
+                double pause = (now - begin) / 16;
+                pg_sleep_us(pause > 500e-6 ? 500 : (long)(pause * 1e6));
+            }
+        }
+        Py_END_ALLOW_THREADS
+        if (*status != CUDA_ERROR_NOT_READY) {
+            return 0;
+        }
+        if (PyErr_CheckSignals() < 0) {
+            return -1;
+        }
+    }
+}
+
+unsigned cud_queued;
+CUcontext cud_idle;
+
+#define LOOK_AGAIN 128   /* commands until it is looked again, after one that did not wait */
+#define LONG_CALL  50e-6 /* seconds: this one waited */
+
+void cud_queue_waited(double seconds) {
+    if (cud_queued > CUD_QUEUE_MANY && seconds < LONG_CALL) {
+        cud_queued = CUD_QUEUE_MANY - LOOK_AGAIN;
+    }
+}
+
+static CUcontext waited; /* the context that was waited for as a whole, if nothing was queued in any
+                            since then */
+
+static int report(State *state, const char *routine, CUresult status) {
+    if (cud_queued != 0) {
+        waited = NULL;
+    }
+    cud_queued = 0;
+    cud_print();
+    if (status != CUDA_SUCCESS) {
+        cud_raise(state, routine, status);
+        return -1;
+    }
+    return 0;
+}
+
+int cud_wait_stream(State *state, const char *routine, CUstream stream) {
+    CUresult status = CUDA_SUCCESS;
+    if (pg_is_main_thread()) {
+        if (poll(WAIT_STREAM, stream, &status) < 0) {
+            return -1;
+        }
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuStreamSynchronize, stream);
+        Py_END_ALLOW_THREADS
+    }
+    return report(state, routine, status);
+}
+
+int cud_wait_event(State *state, const char *routine, CUevent event) {
+    CUresult status = CUDA_SUCCESS;
+    if (pg_is_main_thread()) {
+        if (poll(WAIT_EVENT, event, &status) < 0) {
+            return -1;
+        }
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuEventSynchronize, event);
+        Py_END_ALLOW_THREADS
+    }
+    return report(state, routine, status);
+}
+
+int cud_wait_context(State *state, const char *routine) {
+    CUresult status = CUDA_SUCCESS;
+    CUcontext current = NULL;
+    unsigned queued = cud_queued;
+    CU_CALL(status, cuCtxGetCurrent, &current);
+    int capturing = 0, quiet = current != NULL && current == waited && cud_queued == 0 &&
+                               cud_host_calls == 0; /* then the driver's wait ends at once */
+    for (Stream *stream = cud_streams; stream != NULL; stream = stream->next) {
+        capturing |= stream->capturing; /* a query would spoil the capture; the driver refuses the
+                                           wait by itself */
+    }
+    if (!quiet && !capturing &&
+        pg_is_main_thread()) { /* first what can be interrupted; what is left then is what other
+                                  libraries queued */
+        if (poll(WAIT_STREAM, NULL, &status) < 0) {
+            return -1;
+        }
+        Stream *stream = cud_stream_walk(cud_streams, NULL);
+        while (stream != NULL && status == CUDA_SUCCESS) {
+            int ours = stream->owned &&
+                       stream->context->handle ==
+                           current; /* another library may have destroyed its streams */
+            if (ours && poll(WAIT_STREAM, stream->handle, &status) < 0) {
+                Py_DECREF(stream);
+                return -1;
+            }
+            stream = cud_stream_walk(stream->next, stream);
+        }
+        Py_XDECREF(stream);
+    }
+    if (status == CUDA_SUCCESS) {
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuCtxSynchronize);
+        Py_END_ALLOW_THREADS
+    }
+    int alone = cud_queued == queued; /* no other thread queued anything meanwhile */
+    int failed = report(state, routine, status);
+    waited = failed == 0 && alone ? current : NULL;
+    return failed;
+}

@@ -1,0 +1,56 @@
+/* host_room.c - how much memory the machine has left. Page-locked memory is taken at once, and
+ * Linux ends the process that takes more than there is, where a driver would only have said so. */
+#include "cuda/objects/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define UNKNOWN UINT64_MAX
+#define MATTERS ((size_t)64 << 20)
+
+/* The number that a line of a file begins with, after *key*; UNKNOWN if there is no such file, line
+ * or number. */
+static uint64_t number_in(const char *path, const char *key) {
+    char line[256];
+    uint64_t number = UNKNOWN;
+    FILE *file = fopen(path, "r");
+    while (file != NULL && number == UNKNOWN && fgets(line, sizeof line, file) != NULL) {
+        unsigned long long found;
+        if (strncmp(line, key, strlen(key)) == 0 &&
+            sscanf(line + strlen(key), "%llu", &found) == 1) {
+            number = found;
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return number;
+}
+
+/* What is left of the limit of a container. Files that are only cached count as free. */
+static uint64_t left_of(const char *limit_path, const char *used_path, const char *stat_path,
+                        const char *cached) {
+    const uint64_t limit = number_in(limit_path, ""), used = number_in(used_path, ""),
+                   files = number_in(stat_path, cached);
+    if (limit == UNKNOWN || used == UNKNOWN) {
+        return UNKNOWN;
+    }
+    const uint64_t taken = files != UNKNOWN && files < used ? used - files : used;
+    return limit > taken ? limit - taken : 0;
+}
+
+size_t cud_host_room(size_t size) {
+    if (size < MATTERS) {
+        return SIZE_MAX;
+    }
+    uint64_t room = number_in("/proc/meminfo", "MemAvailable:");
+    room = room != UNKNOWN ? room * 1024 : room;
+#define V2 "/sys/fs/cgroup/memory."
+#define V1 "/sys/fs/cgroup/memory/memory."
+    const uint64_t v2 = left_of(V2 "max", V2 "current", V2 "stat", "file "),
+                   v1 =
+                       left_of(V1 "limit_in_bytes", V1 "usage_in_bytes", V1 "stat", "total_cache ");
+    room = v2 < room ? v2 : room;
+    room = v1 < room ? v1 : room;
+    return room < SIZE_MAX ? (size_t)room : SIZE_MAX;
+}

@@ -1,0 +1,177 @@
+/* stream_memory.c - memory that is allocated and freed in the order of a stream: mem_alloc_async,
+ * mem_free_async.
+ *
+ * The driver reuses it as soon as the stream gets there, without waiting for anything. An
+ * allocation that is dropped is freed in the order of the stream that it was made on, after what
+ * other streams were seen to do with it. */
+#include "cuda/objects/memory.h"
+
+typedef struct {
+    Usage usage;     /* first: Allocation.usage points here */
+    CUstream handle; /* that it was allocated on */
+    Stream *stream;
+} Ordered;
+
+static void free_on(Allocation *self, CUstream handle) {
+    CUresult status = CUDA_SUCCESS;
+    CU_QUEUED(status, cuMemFreeAsync, self->ptr, handle);
+    if (status != CUDA_SUCCESS) { /* the stream is being captured, perhaps */
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuMemFree, self->ptr);
+        Py_END_ALLOW_THREADS
+    }
+    cud_live[LIVE_MEM]--;
+}
+
+static void forget(Ordered *order) {
+    cud_usage_clear(&order->usage);
+    Py_CLEAR(order->stream);
+}
+
+void cud_ordered_forget(Allocation *self) {
+    if (self->usage != NULL) { /* NULL: it was not made to the end */
+        forget((Ordered *)self->usage);
+    }
+}
+
+void cud_ordered_free(Allocation *self) {
+    Ordered *order = (Ordered *)self->usage;
+    ContextGuard guard;
+    CUresult status;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (cud_context_enter_free(self->context, &guard, &status) == 0) {
+        cud_usage_join(self->state, &order->usage, self->context, order->handle, order->stream);
+        free_on(self, order->handle);
+        cud_context_leave(&guard);
+    } else {
+        cud_live[LIVE_MEM]--;
+    }
+    forget(order);
+    PyErr_Restore(type, value, traceback);
+}
+
+PG_DOC(mem_alloc_async__doc__, "mem_alloc_async", "bytes, stream=None",
+       "(bytes: int, stream: object = None) -> DeviceAllocation",
+       "Device memory that exists from this point in the order of *stream* on (default: the "
+       "default stream), without waiting.\n\n"
+       "Dropped or given to mem_free_async(), the memory is reused as soon as the stream gets "
+       "there. Other streams must be ordered after\n"
+       "the allocation; calls of this package that are given the object see to it.\n\n"
+       "Raises MemoryError if the device has no room, LogicError if it has no memory pools.");
+static ArgSpec mem_alloc_async_args = PG_ARGSPEC(mem_alloc_async__doc__);
+
+static PyObject *mem_alloc_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                 PyObject *kwnames) {
+    PyObject *a[2];
+    State *state = PyModule_GetState(module);
+    const char *call = "mem_alloc_async";
+    size_t size;
+    CUstream handle = NULL;
+    Stream *stream = NULL;
+    if (pg_args(&mem_alloc_async_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_size(a[0], call, "bytes", &size) < 0) {
+        return NULL;
+    }
+    Context *context = cud_context_current(state);
+    if (context == NULL) {
+        return NULL;
+    }
+    Allocation *self = NULL;
+    Ordered *order = NULL;
+    if (cud_as_stream(state, a[1], call, &handle, &stream) < 0) {
+        goto done;
+    }
+    if (stream != NULL) {
+        Py_SETREF(context, (Context *)Py_NewRef((PyObject *)stream->context));
+    }
+    order = PyMem_Calloc(1, sizeof *order);
+    self = order != NULL ? cud_allocation_new(state, state->DeviceAllocationType, context, 0, size,
+                                              MEMORY_ORDERED)
+                         : NULL;
+    if (self == NULL) {
+        PyMem_Free(order);
+        if (!PyErr_Occurred()) {
+            PyErr_NoMemory();
+        }
+        goto done;
+    }
+    order->usage.latest = CUD_NO_STREAM;
+    order->handle = handle;
+    order->stream = (Stream *)Py_XNewRef((PyObject *)stream);
+    self->usage = &order->usage;
+    if (size > 0) {
+        CUresult status;
+        int tries = 0, again;
+        do {
+            status = CUDA_SUCCESS;
+            Py_BEGIN_ALLOW_THREADS
+            CU_CALL(status, cuMemAllocAsync, &self->ptr, size, handle);
+            Py_END_ALLOW_THREADS
+            again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
+        } while (again == 1);
+        if (status != CUDA_SUCCESS) {
+            self->ptr = 0;
+            if (again == 0) {
+                cud_raise_with(state, "cuMemAllocAsync", status, "asked for %zu bytes", size);
+            }
+            forget(order);
+            Py_CLEAR(self);
+            goto done;
+        }
+        cud_live[LIVE_MEM]++;
+    }
+    if (cud_usage_add(state, &order->usage, context, handle, stream) <
+        0) { /* others come after the allocation */
+        Py_CLEAR(self);
+        goto done;
+    }
+    cud_usage_pass_on(&order->usage);
+done:
+    Py_DECREF((PyObject *)context);
+    return (PyObject *)self;
+}
+
+PG_DOC(mem_free_async__doc__, "mem_free_async", "allocation, stream=None",
+       "(allocation: DeviceAllocation, stream: object = None) -> None",
+       "Free what mem_alloc_async() gave when *stream* gets there (default: the stream that it was "
+       "allocated on).\n\n"
+       "Work on other streams that uses it must be ordered before; what this package has seen is.");
+static ArgSpec mem_free_async_args = PG_ARGSPEC(mem_free_async__doc__);
+
+static PyObject *mem_free_async(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames) {
+    PyObject *a[2];
+    State *state = PyModule_GetState(module);
+    const char *call = "mem_free_async";
+    CUstream handle = NULL;
+    Stream *stream = NULL;
+    if (pg_args(&mem_free_async_args, args, nargs, kwnames, a) < 0) {
+        return NULL;
+    }
+    if (!cud_is_allocation(state, a[0]) || ((Allocation *)a[0])->kind != MEMORY_ORDERED) {
+        return cud_reject_type(
+            state, call,
+            "allocation must be from mem_alloc_async(), not %s; drop others, or call free()",
+            pg_type_name(a[0]));
+    }
+    Allocation *self = (Allocation *)a[0];
+    if (cud_allocation_alive(self, call) < 0 ||
+        (a[1] != NULL && a[1] != Py_None &&
+         cud_as_stream(state, a[1], call, &handle, &stream) < 0)) {
+        return NULL;
+    }
+    Ordered *order = (Ordered *)self->usage;
+    if (a[1] != NULL && a[1] != Py_None) {
+        order->handle = handle;
+        Py_XSETREF(order->stream, (Stream *)Py_XNewRef((PyObject *)stream));
+    }
+    cud_allocation_free(self);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef cud_stream_memory_functions[] = {
+    {"mem_alloc_async", FAST(mem_alloc_async), mem_alloc_async__doc__},
+    {"mem_free_async", FAST(mem_free_async), mem_free_async__doc__},
+    {NULL, NULL, 0, NULL},
+};

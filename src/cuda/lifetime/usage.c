@@ -1,0 +1,338 @@
+/* usage.c - which streams may still use a piece of memory, and how the work of a new owner comes
+ * after a former owner's.
+ *
+ * Memory of a pool gets its next owner as soon as it is dropped. Nothing is asked of the driver
+ * while one stream does all the work, as it runs in order, and nothing between the default stream
+ * and ordinary ones, which the driver orders. Otherwise the new owner's stream waits for an event
+ * behind what the former owner's has queued.
+ *
+ * An address that was given away as a number may be used on streams that nobody told us of. Then
+ * the default stream, which ordinary streams are ordered with, stands for all of them. Of a stream
+ * that is not ours not even the handle can be trusted later: the whole context is waited for
+ * instead. */
+#include "cuda/objects/memory.h"
+
+#define LOCAL_USES 8
+
+static int UseSet_size(const UseSet *set) {
+    return set->first.context == NULL ? 0 : 1 + set->n_more;
+}
+static StreamUse *UseSet_get(const UseSet *set, int i) {
+    return i == 0 ? (StreamUse *)&set->first : &set->more[i - 1];
+}
+
+static int is_default(const StreamUse *use) {
+    return use->handle == NULL;
+}
+static int is_foreign(const StreamUse *use) {
+    return use->handle != NULL && (use->stream == NULL || !use->stream->owned);
+}
+
+static int UseSet_has(const UseSet *set, CUstream handle, const Context *context) {
+    for (int i = 0; i < UseSet_size(set); i++) {
+        const StreamUse *use = UseSet_get(set, i);
+        if (use->handle == handle && (handle != NULL || use->context == context)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int UseSet_add(UseSet *set, CUstream handle, Stream *stream, Context *context) {
+    StreamUse *use = &set->first;
+    if (set->first.context != NULL) {
+        StreamUse *more = PyMem_Realloc(set->more, (size_t)(set->n_more + 1) * sizeof *more);
+        if (more == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        set->more = more;
+        use = &more[set->n_more++];
+    }
+    use->handle = handle;
+    use->stream = (Stream *)Py_XNewRef((PyObject *)stream);
+    use->context = (Context *)Py_NewRef((PyObject *)context);
+    return 0;
+}
+
+static void UseSet_clear(UseSet *set) {
+    UseSet old = *set; /* dropping a stream can run code that comes back here */
+    *set = (UseSet){{NULL, NULL, NULL}, NULL, 0};
+    for (int i = 0; i < UseSet_size(&old); i++) {
+        StreamUse *use = UseSet_get(&old, i);
+        Py_XDECREF((PyObject *)use->stream);
+        Py_DECREF((PyObject *)use->context);
+    }
+    PyMem_Free(old.more);
+}
+
+static int UseSet_visit(const UseSet *set, visitproc visit, void *arg) {
+    for (int i = 0; i < UseSet_size(set); i++) {
+        Py_VISIT((PyObject *)UseSet_get(set, i)->stream);
+        Py_VISIT((PyObject *)UseSet_get(set, i)->context);
+    }
+    return 0;
+}
+
+/* Whether the driver orders a stream with the default stream of its context by itself. */
+static int is_ordinary(CUstream handle) {
+    unsigned int flags = 0;
+    CUresult status = CUDA_SUCCESS;
+    if (handle == NULL) {
+        return 1;
+    }
+    CU_BESIDE(status, cuStreamGetFlags, handle, &flags);
+    return status == CUDA_SUCCESS && !(flags & CU_STREAM_NON_BLOCKING);
+}
+
+static CUresult ask_capturing(CUstream handle, int *capturing, const char **routine) {
+    CUstreamCaptureStatus capture = 0;
+    CUresult status = CUDA_SUCCESS;
+    if (handle != NULL) {
+        *routine = "cuStreamIsCapturing";
+        CU_BESIDE(status, cuStreamIsCapturing, handle, &capture);
+    }
+    *capturing = capture != 0;
+    return status;
+}
+
+/* Work queued on handle from now on comes after what is queued on former (in its own context) by
+ * now. */
+static CUresult order_one(CUstream handle, const StreamUse *former, int host_waits,
+                          const char **routine) {
+    ContextGuard guard;
+    CUresult status;
+    CUevent event = NULL;
+    if (cud_context_enter(former->context, &guard, &status) < 0) {
+        return CUDA_SUCCESS; /* gone with its work */
+    }
+    if (is_foreign(former)) {
+        *routine = "cuCtxSynchronize";
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuCtxSynchronize);
+        Py_END_ALLOW_THREADS
+        cud_context_leave(&guard);
+        return status;
+    }
+    *routine = "cuEventCreate";
+    CU_BESIDE(status, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
+    if (status == CUDA_SUCCESS) {
+        *routine = "cuEventRecord";
+        CU_QUEUED(status, cuEventRecord, event, former->handle);
+    }
+    cud_context_leave(&guard);
+    if (status == CUDA_SUCCESS && host_waits) {
+        *routine = "cuEventSynchronize";
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuEventSynchronize, event);
+        Py_END_ALLOW_THREADS
+    } else if (status == CUDA_SUCCESS) {
+        *routine = "cuStreamWaitEvent";
+        CU_QUEUED(status, cuStreamWaitEvent, handle, event, 0);
+    }
+    if (event != NULL) {
+        CUresult ignored = CUDA_SUCCESS;
+        CU_BESIDE(ignored, cuEventDestroy, event);
+        (void)ignored;
+    }
+    return status;
+}
+
+/* Whether the driver does that by itself. context: of handle. */
+static int driver_orders(CUstream handle, const Context *context, const StreamUse *former) {
+    if (former->handle == handle && handle != NULL) {
+        return handle != CU_STREAM_PER_THREAD; /* that is another stream in each thread */
+    }
+    if (former->context != context || is_foreign(former)) {
+        return 0;
+    }
+    return former->handle == handle || (handle == NULL && is_ordinary(former->handle)) ||
+           (is_default(former) && is_ordinary(handle));
+}
+
+/* The same for all of a set. */
+static CUresult order_after(CUstream handle, const Context *context, const UseSet *set,
+                            const char **routine) {
+    StreamUse former[LOCAL_USES], *copy = former; /* the set may change while the GIL is released */
+    int n = UseSet_size(set), exchanged = 0, captured = -1;
+    CUresult status = CUDA_SUCCESS, ignored = CUDA_SUCCESS;
+    CUstreamCaptureMode mode = 2; /* relaxed: waiting is allowed */
+    if (n > LOCAL_USES && (copy = PyMem_Malloc((size_t)n * sizeof *copy)) == NULL) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    for (int i = 0; i < n; i++) {
+        copy[i] = *UseSet_get(set, i);
+        Py_XINCREF((PyObject *)copy[i].stream);
+        Py_INCREF((PyObject *)copy[i].context);
+    }
+    for (int i = 0; i < n && status == CUDA_SUCCESS; i++) {
+        if (driver_orders(handle, context, &copy[i])) {
+            continue;
+        }
+        if (captured < 0) {
+            status = ask_capturing(handle, &captured, routine);
+            if (status != CUDA_SUCCESS) {
+                break;
+            }
+            if (captured) { /* a graph cannot depend on what is outside of it: the host waits */
+                CU_CALL(ignored, cuThreadExchangeStreamCaptureMode, &mode);
+                exchanged = ignored == CUDA_SUCCESS;
+            }
+        }
+        status = order_one(handle, &copy[i], captured, routine);
+    }
+    if (exchanged) {
+        CU_CALL(ignored, cuThreadExchangeStreamCaptureMode, &mode);
+    }
+    for (int i = 0; i < n; i++) {
+        Py_XDECREF((PyObject *)copy[i].stream);
+        Py_DECREF((PyObject *)copy[i].context);
+    }
+    if (copy != former) {
+        PyMem_Free(copy);
+    }
+    return status;
+}
+
+/* The calling thread's context: the default stream is that one's. */
+static Context *context_of(State *state, Stream *stream) {
+    return stream != NULL ? (Context *)Py_NewRef((PyObject *)stream->context)
+                          : cud_context_current(state);
+}
+
+int cud_usage_add(State *state, Usage *usage, Context *home, CUstream handle, Stream *stream) {
+    if (handle == CU_STREAM_LEGACY) {
+        handle = NULL;
+    }
+    Context *context = context_of(state, stream);
+    int result = -1;
+    if (context == NULL) {
+        return -1;
+    }
+    if (!UseSet_has(&usage->now, handle, context) || handle == CU_STREAM_PER_THREAD) {
+        const char *routine = "";
+        CUresult status = order_after(handle, context, &usage->before, &routine);
+        if (status == CUDA_SUCCESS && usage->was_exposed && handle != NULL) {
+            StreamUse everybody = {NULL, NULL, home};
+            int captured;
+            status = ask_capturing(handle, &captured, &routine);
+            if (status == CUDA_SUCCESS) {
+                status = order_one(handle, &everybody, captured, &routine);
+            }
+        }
+        if (status != CUDA_SUCCESS) {
+            cud_raise_with(state, routine, status,
+                           "the work that last used the memory cannot be waited for");
+            goto done;
+        }
+        if (!UseSet_has(&usage->now, handle, context) &&
+            UseSet_add(&usage->now, handle, stream, context) < 0) {
+            goto done;
+        }
+    }
+    if (handle != CU_STREAM_PER_THREAD && (handle != NULL || context == home)) {
+        usage->latest = handle;
+    }
+    result = 0;
+done:
+    Py_DECREF((PyObject *)context);
+    return result;
+}
+
+int cud_allocation_use_first(Allocation *self, CUstream handle, Stream *stream) {
+    cud_pin(self); /* waiting may release the GIL */
+    int result = cud_usage_add(self->state, self->usage, self->context, handle, stream);
+    cud_unpin(self);
+    return result < 0 ? -1 : cud_allocation_alive(self, "use of an allocation");
+}
+
+void cud_usage_pass_on(Usage *usage) {
+    usage->latest = CUD_NO_STREAM;
+    if (usage->now.first.context ==
+        NULL) { /* this owner used it nowhere that we know of: those before count still */
+        usage->was_exposed |= usage->exposed;
+        usage->exposed = 0;
+        return;
+    }
+    usage->was_exposed = usage->exposed;
+    usage->exposed = 0;
+    UseSet old = usage->before;
+    usage->before = usage->now;
+    usage->now = (UseSet){{NULL, NULL, NULL}, NULL, 0};
+    UseSet_clear(&old);
+}
+
+void cud_usage_clear(Usage *usage) {
+    UseSet_clear(&usage->now);
+    UseSet_clear(&usage->before);
+    usage->latest = CUD_NO_STREAM;
+    usage->exposed = usage->was_exposed = 0;
+}
+
+int cud_usage_visit(Usage *usage, visitproc visit, void *arg) {
+    int result = UseSet_visit(&usage->now, visit, arg);
+    return result != 0 ? result : UseSet_visit(&usage->before, visit, arg);
+}
+
+int cud_usage_expose(State *state, Usage *usage, Context *home) {
+    for (int i = 0; i < UseSet_size(&usage->before); i++) {
+        const StreamUse *use = UseSet_get(&usage->before, i);
+        if (is_default(use) && use->context == home) {
+            continue;
+        }
+        /* What is on ordinary streams from now on comes after the default stream, and that after
+         * the former owner's. */
+        const char *routine = "";
+        ContextGuard guard;
+        CUresult status;
+        StreamUse behind = {NULL, NULL, home};
+        if (cud_context_enter(home, &guard, &status) < 0) {
+            break;
+        }
+        status = order_after(NULL, home, &usage->before, &routine);
+        if (status == CUDA_SUCCESS) {
+            status =
+                order_one(NULL, &behind, 0,
+                          &routine); /* work on the default stream, for the others to wait for */
+        }
+        cud_context_leave(&guard);
+        if (status != CUDA_SUCCESS) {
+            cud_raise_with(state, routine, status,
+                           "the work that last used the memory cannot be waited for");
+            return -1;
+        }
+        break;
+    }
+    usage->exposed = 1;
+    return 0;
+}
+
+CUresult cud_usage_join(State *state, Usage *usage, Context *home, CUstream handle,
+                        Stream *stream) {
+    const char *routine = "";
+    (void)state;
+    CUresult status =
+        order_after(handle, stream != NULL ? stream->context : home, &usage->now, &routine);
+    if (status == CUDA_SUCCESS) {
+        status =
+            order_after(handle, stream != NULL ? stream->context : home, &usage->before, &routine);
+    }
+    if (status == CUDA_SUCCESS && (usage->exposed || usage->was_exposed) && handle != NULL) {
+        StreamUse everybody = {NULL, NULL, home};
+        status = order_one(handle, &everybody, 0, &routine);
+    }
+    return status;
+}
+
+int cud_usage_captured(const Usage *usage) {
+    for (int i = 0; i < UseSet_size(&usage->before); i++) {
+        const StreamUse *use = UseSet_get(&usage->before, i);
+        int captured;
+        const char *routine;
+        if (use->stream != NULL &&
+            (ask_capturing(use->handle, &captured, &routine) != CUDA_SUCCESS || captured)) {
+            return 1;
+        }
+    }
+    return 0;
+}

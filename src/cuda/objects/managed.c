@@ -1,0 +1,163 @@
+/* managed.c - ManagedAllocation: memory that host and device use by one address; the base of the
+ * arrays of managed_empty(). */
+#include "cuda/objects/memory.h"
+
+static PyObject *ManagedAllocation_get_device_pointer(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    Allocation *self = (Allocation *)op;
+    return cud_allocation_alive(self, "ManagedAllocation.get_device_pointer") < 0
+               ? NULL
+               : PyLong_FromUnsignedLongLong(self->ptr);
+}
+
+enum { ATTACH_HOST = 2, ATTACH_SINGLE = 4 };
+
+PG_DOC(ManagedAllocation_attach__doc__, "attach", "$self, mem_flags, stream=None",
+       "(mem_flags: int, stream: object = None) -> None",
+       "Say who uses the memory from this point of *stream* on: mem_attach_flags.GLOBAL (all "
+       "streams), HOST (none, so the host may\n"
+       "touch it whatever runs) or SINGLE (only this stream).");
+static ArgSpec ManagedAllocation_attach_args = PG_ARGSPEC(ManagedAllocation_attach__doc__);
+
+static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                          PyObject *kwnames) {
+    Allocation *self = (Allocation *)op;
+    const char *call = "ManagedAllocation.attach";
+    PyObject *a[2];
+    uint32_t flags;
+    CUstream handle;
+    Stream *stream;
+    if (pg_args(&ManagedAllocation_attach_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_u32(a[0], call, "mem_flags", &flags) < 0 || cud_allocation_alive(self, call) < 0 ||
+        cud_as_stream(self->state, a[1], call, &handle, &stream) < 0) {
+        return NULL;
+    }
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) {
+        return cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
+                          "mem_flags = %u is none of mem_attach_flags", (unsigned)flags);
+    }
+    if (flags == ATTACH_SINGLE && handle == NULL) {
+        return cud_reject(
+            self->state, call, CUDA_ERROR_INVALID_VALUE,
+            "mem_attach_flags.SINGLE needs a stream, and the default stream is none of its own");
+    }
+    if (stream != NULL && stream->context != self->context) {
+        return cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE,
+                          "the stream belongs to another context than the memory");
+    }
+    CUresult status = CUDA_SUCCESS;
+    ContextGuard guard;
+    cud_pin(self);
+    if (cud_context_enter(self->context, &guard, &status) == 0) {
+        CU_QUEUED(status, cuStreamAttachMemAsync, handle, self->ptr, 0, flags);
+        cud_context_leave(&guard);
+    }
+    cud_unpin(self);
+    return status != CUDA_SUCCESS ? cud_raise(self->state, "cuStreamAttachMemAsync", status)
+                                  : Py_NewRef(Py_None);
+}
+
+/* As for other host memory: the array is empty from now on, and the memory goes when no view of it
+ * is left. */
+static PyObject *ManagedAllocation_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    CudManaged *self = (CudManaged *)op;
+    PyArrayObject *array = self->head.freed ? NULL : pg_lent_array(self->array);
+    if (array != NULL) {
+        int axes = PyArray_NDIM(array);
+        Py_DECREF(array);
+        if (axes == 0 && self->scalar == NULL &&
+            (self->scalar = PyMem_Calloc(1, self->head.size > 0 ? self->head.size : 1)) == NULL) {
+            return PyErr_NoMemory();
+        }
+        pg_lent_empty(self->array, self->scalar);
+        self->head.freed = 1;
+        Py_RETURN_NONE;
+    }
+    return cud_allocation_free_method(op, "ManagedAllocation.free");
+}
+
+static void ManagedAllocation_dealloc(PyObject *op) {
+    CudManaged *self = (CudManaged *)op;
+    PyObject_GC_UnTrack(op);
+    PyMem_Free(self->scalar);
+    Py_CLEAR(self->array);
+    cud_allocation_dealloc(op);
+}
+
+PyObject *cud_new_managed(State *state, ArrayLayout *layout, PyObject *flags_arg,
+                          const char *call) {
+    uint32_t flags = 0;
+    CUdeviceptr ptr = 0;
+    CUresult status = CUDA_SUCCESS;
+    CudManaged *self = NULL;
+    PyObject *array = NULL;
+    Context *context = flags_arg != NULL && pg_as_u32(flags_arg, call, "mem_flags", &flags) < 0
+                           ? NULL
+                           : cud_context_current(state);
+    if (context == NULL) {
+        goto done;
+    }
+    flags = flags != 0 ? flags : CU_MEM_ATTACH_GLOBAL;
+    cud_context_lend(context);
+    size_t size = layout->size > 0 ? layout->size : 1; /* an empty array has an address too */
+    int tries = 0, again;
+    do {
+        status = CUDA_SUCCESS;
+        size_t on_device = 0, on_host = cud_host_room(size);
+        if (size > on_host) {
+            CU_CALL(status, cuDeviceTotalMem, &on_device, context->device);
+        }
+        if (size > on_host && size - on_host > on_device) {
+            status = CUDA_ERROR_OUT_OF_MEMORY;
+        } else {
+            Py_BEGIN_ALLOW_THREADS
+            CU_CALL(status, cuMemAllocManaged, &ptr, size, flags);
+            Py_END_ALLOW_THREADS
+        }
+        again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
+    } while (again == 1);
+    if (status != CUDA_SUCCESS) {
+        if (again == 0) {
+            cud_raise_with(state, "cuMemAllocManaged", status,
+                           "asked for %zu bytes with mem_flags = %u", layout->size, flags);
+        }
+        cud_context_returned(context);
+        goto done;
+    }
+    cud_live[LIVE_MEM]++;
+    self = (CudManaged *)cud_allocation_new(state, state->ManagedAllocationType, context, ptr,
+                                            layout->size, MEMORY_MANAGED);
+    if (self == NULL) {
+        cud_memory_free(context, ptr);
+        cud_context_returned(context);
+        goto done;
+    }
+    array = cud_array_over((PyObject *)self, layout, (void *)(uintptr_t)ptr, &self->array);
+    Py_DECREF(self);
+done:
+    Py_XDECREF((PyObject *)context);
+    Py_CLEAR(layout->dtype);
+    return array;
+}
+
+static PyMethodDef ManagedAllocation_methods[] = {
+    {"get_device_pointer", ManagedAllocation_get_device_pointer, METH_NOARGS,
+     "get_device_pointer($self, /)\n--\n\n() -> int\n\nThe address, the same as for the host."},
+    {"attach", FAST(ManagedAllocation_attach), ManagedAllocation_attach__doc__},
+    {"free", ManagedAllocation_free, METH_NOARGS,
+     "free($self, /)\n--\n\n() -> None\n\nEnd its use: the array is empty from now on, any other "
+     "use raises. The memory goes as soon as no view of the array is left."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot ManagedAllocation_slots[] = {
+    {Py_tp_doc, (void *)"Managed memory, the base of an array from managed_empty()."},
+    {Py_tp_dealloc, (void *)ManagedAllocation_dealloc},
+    {Py_tp_traverse, (void *)cud_allocation_traverse},
+    {Py_tp_methods, ManagedAllocation_methods},
+    {0, NULL},
+};
+PyType_Spec cud_ManagedAllocation_spec = {
+    .name = "pygpu.cuda.driver.ManagedAllocation",
+    .basicsize = sizeof(CudManaged),
+    .slots = ManagedAllocation_slots,
+    .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+};

@@ -1,0 +1,619 @@
+/* module.c - Module: code loaded into a context (a cubin, fatbin or PTX), its kernels and
+ * variables. */
+#include "cuda/objects/function.h"
+
+#define PLAN_NAME "pygpu.plan"
+
+/* ---- what may be loaded ---------------------------------------------------------------------- */
+
+static uint64_t read_le(const unsigned char *at, int bytes) {
+    uint64_t value = 0;
+    for (int i = bytes - 1; i >= 0; i--) {
+        value = value << 8 | at[i];
+    }
+    return value;
+}
+
+static int inside(uint64_t offset, uint64_t length, size_t size) {
+    return offset <= size && length <= size - offset;
+}
+
+/* The headers of a 64-bit ELF file and what they say of the sections and segments lie inside. */
+static int elf_is_whole(const unsigned char *bytes, size_t size) {
+    if (size < 64 || bytes[4] != 2) {
+        return 0;
+    }
+    uint64_t segments = read_le(bytes + 32, 8), sections = read_le(bytes + 40, 8);
+    uint64_t segment_size = read_le(bytes + 54, 2), n_segments = read_le(bytes + 56, 2);
+    uint64_t section_size = read_le(bytes + 58, 2), n_sections = read_le(bytes + 60, 2);
+    if ((n_segments > 0 &&
+         (segment_size < 56 || !inside(segments, segment_size * n_segments, size))) ||
+        (n_sections > 0 &&
+         (section_size < 64 || !inside(sections, section_size * n_sections, size)))) {
+        return 0;
+    }
+    for (uint64_t i = 0; i < n_segments; i++) {
+        const unsigned char *segment = bytes + segments + i * segment_size;
+        if (!inside(read_le(segment + 8, 8), read_le(segment + 32, 8), size)) {
+            return 0;
+        }
+    }
+    for (uint64_t i = 0; i < n_sections; i++) {
+        const unsigned char *section = bytes + sections + i * section_size;
+        enum { SHT_NULL_ = 0, SHT_NOBITS_ = 8 };
+        uint64_t type = read_le(section + 4, 4);
+        if (type != SHT_NULL_ && type != SHT_NOBITS_ &&
+            !inside(read_le(section + 24, 8), read_le(section + 32, 8), size)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int is_fatbin(const unsigned char *bytes, size_t size) {
+    return size >= 4 && read_le(bytes, 4) == 0xBA55ED50u;
+}
+static int is_fatbin_wrapper(const unsigned char *bytes, size_t size) {
+    return size >= 4 && read_le(bytes, 4) == 0x466243B1u;
+}
+static int is_elf(const unsigned char *bytes, size_t size) {
+    return size >= 4 && memcmp(bytes, "\177ELF", 4) == 0;
+}
+/* Text, as PTX is: nothing in it can point anywhere. */
+static int is_text(const unsigned char *bytes, size_t size) {
+    for (size_t i = 0; i < size && i < 256; i++) {
+        if ((bytes[i] < 32 && bytes[i] != '\n' && bytes[i] != '\r' && bytes[i] != '\t' &&
+             !(bytes[i] == 0 && i == size - 1)) ||
+            bytes[i] == 127) {
+            return 0;
+        }
+    }
+    return size > 0;
+}
+
+int image_check(State *state, const char *call, const unsigned char *bytes, size_t size) {
+    const char *wrong = NULL;
+    if (size == 0) {
+        wrong = "it is empty";
+    } else if (is_elf(bytes, size)) {
+        wrong = elf_is_whole(bytes, size) ? NULL : "it is a cubin that was cut short or damaged";
+    } else if (is_fatbin(bytes, size)) {
+        wrong = size >= 16 && inside(read_le(bytes + 6, 2), read_le(bytes + 8, 8), size)
+                    ? NULL
+                    : "it is a fatbin that was cut short or damaged";
+    } else if (is_fatbin_wrapper(bytes, size)) {
+        wrong = "it is the wrapper of a fatbin, which holds addresses of the process that made it; "
+                "pass the fatbin itself";
+    } else if (!is_text(bytes, size)) {
+        wrong = "it is no cubin, fatbin or PTX";
+    }
+    if (wrong != NULL) {
+        cud_reject(state, call, CUDA_ERROR_INVALID_IMAGE,
+                   "the image of %zu bytes cannot be loaded: %s", size, wrong);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- options of the driver's compiler -------------------------------------------------------- */
+
+enum { JIT_INFO_LOG = 3, JIT_INFO_LOG_BYTES = 4, JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6 };
+
+static void jit_add(JitOptions *self, CUjit_option key, void *value) {
+    self->keys[self->n] = key;
+    self->values[self->n++] = value;
+}
+
+int jit_options_init(JitOptions *self, State *state, PyObject *options, const char *call) {
+    memset(self, 0, sizeof *self);
+    self->info = PyMem_RawCalloc(2, JIT_LOG_BYTES);
+    if (self->info == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    self->error = self->info + JIT_LOG_BYTES;
+    jit_add(self, JIT_INFO_LOG, self->info);
+    jit_add(self, JIT_INFO_LOG_BYTES, (void *)(uintptr_t)JIT_LOG_BYTES);
+    jit_add(self, JIT_ERROR_LOG, self->error);
+    jit_add(self, JIT_ERROR_LOG_BYTES, (void *)(uintptr_t)JIT_LOG_BYTES);
+    if (options == NULL || options == Py_None) {
+        return 0;
+    }
+    PyObject *items = PyDict_Check(options) ? PyDict_Items(options) : Py_NewRef(options);
+    PyObject *pairs =
+        items != NULL ? pg_tuple(items, call, "options", "pairs (jit_option, int)", JIT_MANY - 8)
+                      : NULL;
+    Py_XDECREF(items);
+    if (pairs == NULL) {
+        return -1;
+    }
+    int result = 0;
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(pairs); i++) {
+        uint32_t key = 0;
+        int64_t value = 0;
+        PyObject *pair = PySequence_Check(PyTuple_GET_ITEM(pairs, i))
+                             ? PySequence_Tuple(PyTuple_GET_ITEM(pairs, i))
+                             : NULL;
+        if (pair == NULL && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) {
+            result = -1;
+        } else if (pair == NULL || PyTuple_GET_SIZE(pair) != 2) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_TypeError, "%s: options[%zd] must be a pair (jit_option, int)", call,
+                         i);
+            result = -1;
+        } else if (pg_as_u32(PyTuple_GET_ITEM(pair, 0), call, "an option", &key) < 0 ||
+                   pg_as_i64(PyTuple_GET_ITEM(pair, 1), call, "the value of an option", &value) <
+                       0) {
+            result = -1;
+        } else if ((key >= JIT_INFO_LOG && key <= JIT_ERROR_LOG_BYTES) || key == 17 || key == 18 ||
+                   key == 19) {
+            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+                       "option %u takes an address, which cannot be given from Python; "
+                       "message_handler receives the logs",
+                       (unsigned)key);
+            result = -1;
+        } else {
+            jit_add(self, (CUjit_option)key, (void *)(intptr_t)value);
+        }
+        Py_XDECREF(pair);
+    }
+    Py_DECREF(pairs);
+    return result;
+}
+
+void jit_options_clear(JitOptions *self) {
+    PyMem_RawFree(self->info);
+    self->info = self->error = NULL;
+}
+
+static PyObject *log_text(const char *log) {
+    const char *end = memchr(log, 0, JIT_LOG_BYTES);
+    return PyUnicode_DecodeUTF8(log, end != NULL ? end - log : JIT_LOG_BYTES, "replace");
+}
+
+const char *jit_options_errors(const JitOptions *self) {
+    self->error[JIT_LOG_BYTES - 1] = '\0';
+    return self->error;
+}
+
+int jit_options_report(const JitOptions *self, PyObject *handler, int ok) {
+    if (handler == NULL || handler == Py_None) {
+        return 0;
+    }
+    PyObject *info = log_text(self->info), *error = info != NULL ? log_text(self->error) : NULL;
+    PyObject *done = error != NULL ? PyObject_CallFunctionObjArgs(handler, ok ? Py_True : Py_False,
+                                                                  info, error, NULL)
+                                   : NULL;
+    Py_XDECREF(info);
+    Py_XDECREF(error);
+    Py_XDECREF(done);
+    return done != NULL ? 0 : -1;
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+static void unload(CUmodule handle, Context *context) {
+    ContextGuard guard;
+    CUresult status = CUDA_SUCCESS;
+    Py_BEGIN_ALLOW_THREADS /* the driver may wait for kernels of the module */
+    if (cud_context_enter_free(context, &guard, &status) == 0) {
+        CU_CALL(status, cuModuleUnload, handle);
+        cud_context_leave(&guard);
+    }
+    Py_END_ALLOW_THREADS
+    cud_live[LIVE_MODULE]--;
+}
+
+PyObject *cud_module_wrap(State *state, CUmodule handle, Context *context, PyObject *image) {
+    cud_live[LIVE_MODULE]++;
+    Module *self = (Module *)PG_NEW(state->ModuleType);
+    if (self == NULL) {
+        unload(handle, context);
+        return NULL;
+    }
+    self->state = state;
+    self->handle = handle;
+    self->context = (Context *)Py_NewRef(context);
+    self->image = Py_XNewRef(image);
+    self->functions = PyDict_New();
+    if (self->functions == NULL) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+/* image: bytes, which end with a NUL that is not counted: the driver is told no size. */
+PyObject *cud_module_load(State *state, PyObject *image, PyObject *options, PyObject *handler,
+                          const char *call) {
+    const char *bytes = PyBytes_AS_STRING(image);
+    size_t size = (size_t)PyBytes_GET_SIZE(image);
+    JitOptions jit = {0};
+    Context *context = NULL;
+    PyObject *result = NULL;
+    int given = (options != NULL && options != Py_None &&
+                 !(PyTuple_CheckExact(options) && PyTuple_GET_SIZE(options) == 0)) ||
+                (handler != NULL && handler != Py_None);
+    int logs = given || !is_elf((const unsigned char *)bytes,
+                                size); /* nothing compiles a cubin, so nothing is logged */
+    if (image_check(state, call, (const unsigned char *)bytes, size) < 0 ||
+        (logs && jit_options_init(&jit, state, options, call) < 0) ||
+        (context = cud_context_current(state)) == NULL) {
+        goto done;
+    }
+    CUmodule handle = NULL;
+    CUresult status;
+    int tries = 0, again;
+    do {
+        status = CUDA_SUCCESS;
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuModuleLoadDataEx, &handle, bytes, jit.n, jit.keys, jit.values);
+        Py_END_ALLOW_THREADS
+        again = status == CUDA_SUCCESS ? 0 : cud_retry(state, status, &tries);
+    } while (again == 1);
+    if (again == 0 && status == CUDA_SUCCESS) {
+        result = cud_module_wrap(state, handle, context,
+                                 is_text((const unsigned char *)bytes, size) ? image : NULL);
+    } else if (again == 0) {
+        const char *errors = logs ? jit_options_errors(&jit) : "";
+        if (*errors != '\0') {
+            cud_raise_with(state, "cuModuleLoadDataEx", status, "%s", errors);
+        } else {
+            cud_raise(state, "cuModuleLoadDataEx", status);
+        }
+    }
+    if (again == 0) {
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback); /* the handler hears of a failure too */
+        if (jit_options_report(&jit, handler, status == CUDA_SUCCESS) < 0) {
+            Py_CLEAR(result);
+            Py_XDECREF(type);
+            Py_XDECREF(value);
+            Py_XDECREF(traceback);
+        } else {
+            PyErr_Restore(type, value, traceback);
+        }
+    }
+done:
+    jit_options_clear(&jit);
+    Py_XDECREF(context);
+    return result;
+}
+
+PG_DOC(module_from_buffer__doc__, "module_from_buffer", "buffer, options=(), message_handler=None",
+       "(buffer: HostBuffer | str, options: Sequence[tuple[int, int]] = (), message_handler: "
+       "Callable[[bool, str, str], object] | None = None) -> Module",
+       "Load a cubin, a fatbin or PTX into the current context.\n\n"
+       "options: pairs (jit_option, int) for the driver's compiler of PTX. message_handler(ok, "
+       "info, error) is called with its logs.\n"
+       "Raises LogicError if the image is damaged or PTX does not compile (with the log), "
+       "RuntimeError if it is for another device.");
+static ArgSpec module_from_buffer_args = PG_ARGSPEC(module_from_buffer__doc__);
+
+static PyObject *module_from_buffer(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                    PyObject *kwnames) {
+    PyObject *a[3], *image = NULL;
+    State *state = PyModule_GetState(module);
+    if (pg_args(&module_from_buffer_args, args, nargs, kwnames, a) < 0 ||
+        cud_driver_ready(state) < 0) {
+        return NULL;
+    }
+    if (a[2] != NULL && a[2] != Py_None && !PyCallable_Check(a[2])) {
+        return PyErr_Format(PyExc_TypeError,
+                            "module_from_buffer: message_handler must be callable, not %s",
+                            pg_type_name(a[2]));
+    }
+    if (PyUnicode_Check(a[0])) {
+        image = PyUnicode_AsUTF8String(a[0]);
+    } else if (PyBytes_CheckExact(a[0])) {
+        image = Py_NewRef(a[0]);
+    } else {
+        Py_buffer view;
+        if (pg_get_buffer(a[0], "module_from_buffer", "buffer", 0, &view) == 0) {
+            image = PyBytes_FromStringAndSize(view.buf, view.len);
+            PyBuffer_Release(&view);
+        }
+    }
+    PyObject *made = image != NULL ? cud_module_load(state, image, a[1], a[2], "module_from_buffer")
+                                   : NULL;
+    Py_XDECREF(image);
+    return made;
+}
+
+PG_DOC(module_from_file__doc__, "module_from_file", "filename",
+       "(filename: str | os.PathLike[str]) -> Module",
+       "Load a file that holds a cubin, a fatbin or PTX into the current context.\n\n"
+       "Raises RuntimeError if there is no such file, otherwise what module_from_buffer raises.");
+static ArgSpec module_from_file_args = PG_ARGSPEC(module_from_file__doc__);
+
+static PyObject *module_from_file(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames) {
+    PyObject *a[1], *path = NULL;
+    State *state = PyModule_GetState(module);
+    if (pg_args(&module_from_file_args, args, nargs, kwnames, a) < 0 ||
+        cud_driver_ready(state) < 0) {
+        return NULL;
+    }
+    if (!PyUnicode_FSDecoder(a[0], &path)) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Format(PyExc_TypeError, "module_from_file: filename must be a path, not %s",
+                         Py_TYPE(a[0])->tp_name);
+        }
+        return NULL;
+    }
+    /* Read here, not by the driver: it trusts what a file says of its own size. */
+    PyObject *io = PyImport_ImportModule("io"), *made = NULL;
+    PyObject *file = io != NULL ? PyObject_CallMethod(io, "open", "Os", path, "rb") : NULL;
+    PyObject *image = file != NULL ? PyObject_CallMethod(file, "read", NULL) : NULL;
+    if (file == NULL && (PyErr_ExceptionMatches(PyExc_FileNotFoundError) ||
+                         PyErr_ExceptionMatches(PyExc_IsADirectoryError))) {
+        PyErr_Clear();
+        cud_raise_own(state, "cuModuleLoad", CUDA_ERROR_FILE_NOT_FOUND, "'%U'", path);
+    }
+    if (image != NULL && PyBytes_CheckExact(image)) {
+        made = cud_module_load(state, image, NULL, NULL, "module_from_file");
+    }
+    if (file != NULL) {
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
+        PyObject *closed = PyObject_CallMethod(file, "close", NULL);
+        Py_XDECREF(closed);
+        PyErr_Clear();
+        PyErr_Restore(type, value, traceback);
+    }
+    Py_XDECREF(image);
+    Py_XDECREF(file);
+    Py_XDECREF(io);
+    Py_DECREF(path);
+    return made;
+}
+
+static int Module_traverse(PyObject *op, visitproc visit, void *arg) {
+    CUD_VISIT(op);
+    Py_VISIT(((Module *)op)->context);
+    return 0;
+}
+
+static void Module_dealloc(PyObject *op) {
+    Module *self = (Module *)op;
+    PyObject_GC_UnTrack(op);
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    if (self->handle != NULL) {
+        unload(self->handle, self->context);
+    }
+    Py_XDECREF(self->functions);
+    Py_XDECREF(self->image);
+    Py_XDECREF(self->source);
+    Py_XDECREF(self->context);
+    cud_object_free(op);
+}
+
+/* ---- methods --------------------------------------------------------------------------------- */
+
+static const char *name_of(PyObject *name, const char *call) {
+    if (!PyUnicode_Check(name)) {
+        return (const char *)PyErr_Format(PyExc_TypeError, "%s: name must be a str, not %s", call,
+                                          pg_type_name(name));
+    }
+    Py_ssize_t length;
+    const char *text = PyUnicode_AsUTF8AndSize(name, &length);
+    if (text != NULL && strlen(text) != (size_t)length) {
+        PyErr_Format(PyExc_ValueError, "%s: name contains a NUL character", call);
+        return NULL;
+    }
+    return text;
+}
+
+static void drop_plan(PyObject *capsule) {
+    plan_free(PyCapsule_GetPointer(capsule, PLAN_NAME));
+}
+
+PG_DOC(Module_get_function__doc__, "get_function", "$self, /, name", "(name: str) -> Function",
+       "The kernel *name*. Raises LogicError if there is none: outside extern \"C\" names are "
+       "mangled.");
+static ArgSpec Module_get_function_args = PG_ARGSPEC(Module_get_function__doc__);
+
+static PyObject *Module_get_function(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                     PyObject *kwnames) {
+    Module *self = (Module *)op;
+    PyObject *name_object;
+    const char *name = pg_args(&Module_get_function_args, args, nargs, kwnames, &name_object) < 0
+                           ? NULL
+                           : name_of(name_object, "Module.get_function");
+    if (name == NULL || cud_context_check(self->context, "cuModuleGetFunction") < 0) {
+        return NULL;
+    }
+    PyObject *capsule = PyDict_GetItemWithError(self->functions, name_object);
+    if (capsule == NULL && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (capsule == NULL) {
+        CUfunction handle = NULL;
+        CUresult status = CUDA_SUCCESS;
+        ContextGuard guard;
+        if (cud_context_enter(self->context, &guard, &status) == 0) {
+            Py_BEGIN_ALLOW_THREADS
+            CU_CALL(status, cuModuleGetFunction, &handle, self->handle, name);
+            Py_END_ALLOW_THREADS
+            cud_context_leave(&guard);
+        }
+        if (status == CUDA_ERROR_NOT_FOUND) {
+            return cud_raise_with(self->state, "cuModuleGetFunction", status,
+                                  "no kernel is called '%U' (is it inside extern \"C\", or spelled "
+                                  "by its mangled name?)",
+                                  name_object);
+        }
+        if (status != CUDA_SUCCESS) {
+            return cud_raise_with(self->state, "cuModuleGetFunction", status, "kernel '%U'",
+                                  name_object);
+        }
+        Plan *plan = plan_new(handle);
+        capsule = plan != NULL ? PyCapsule_New(plan, PLAN_NAME, drop_plan) : NULL;
+        if (capsule == NULL) {
+            plan_free(plan);
+            return NULL;
+        }
+        PyObject *stored =
+            PyDict_SetDefault(self->functions, name_object,
+                              capsule); /* another thread's, if it was quicker: it is in use */
+        Py_DECREF(capsule);
+        if (stored == NULL) {
+            return NULL;
+        }
+        capsule = stored; /* the dict keeps it */
+    }
+    Function *function = (Function *)PG_NEW(self->state->FunctionType);
+    if (function != NULL) {
+        function->state = self->state;
+        function->vectorcall = function_vectorcall;
+        function->plan = PyCapsule_GetPointer(capsule, PLAN_NAME);
+        function->module = (Module *)Py_NewRef(self);
+        function->context = self->context;
+        function->name = Py_NewRef(name_object);
+    }
+    return (PyObject *)function;
+}
+
+PG_DOC(Module_get_global__doc__, "get_global", "$self, /, name", "(name: str) -> tuple[int, int]",
+       "Address and size [bytes] of a __device__ or __constant__ variable, which lives as long as "
+       "the module.");
+static ArgSpec Module_get_global_args = PG_ARGSPEC(Module_get_global__doc__);
+
+static PyObject *Module_get_global(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
+    Module *self = (Module *)op;
+    PyObject *name_object;
+    const char *name = pg_args(&Module_get_global_args, args, nargs, kwnames, &name_object) < 0
+                           ? NULL
+                           : name_of(name_object, "Module.get_global");
+    if (name == NULL || cud_context_check(self->context, "cuModuleGetGlobal") < 0) {
+        return NULL;
+    }
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    CUresult status = CUDA_SUCCESS;
+    ContextGuard guard;
+    if (cud_context_enter(self->context, &guard, &status) == 0) {
+        Py_BEGIN_ALLOW_THREADS
+        CU_CALL(status, cuModuleGetGlobal, &pointer, &size, self->handle, name);
+        Py_END_ALLOW_THREADS
+        cud_context_leave(&guard);
+    }
+    if (status == CUDA_ERROR_NOT_FOUND) {
+        return cud_raise_with(self->state, "cuModuleGetGlobal", status,
+                              "no variable is called '%U' (is it inside extern \"C\", or spelled "
+                              "by its mangled name?)",
+                              name_object);
+    }
+    return status == CUDA_SUCCESS ? Py_BuildValue("(Kn)", pointer, (Py_ssize_t)size)
+                                  : cud_raise_with(self->state, "cuModuleGetGlobal", status,
+                                                   "variable '%U'", name_object);
+}
+
+static PyObject *no_references(PyObject *op, const char *routine, const char *what,
+                               PyObject *name) {
+    if (name_of(name, routine) == NULL) {
+        return NULL;
+    }
+    return cud_raise_own(
+        ((Module *)op)->state, routine, CUDA_ERROR_NOT_SUPPORTED,
+        "'%U': CUDA 12 removed %s references; pass a %s to the kernel as a parameter", name, what,
+        *what == 't' ? "TextureObject" : "SurfaceObject");
+}
+
+PG_DOC(Module_get_texref__doc__, "get_texref", "$self, /, name", "(name: str) -> NoReturn",
+       "Raises LogicError: CUDA 12 removed texture references; use a TextureObject.");
+static ArgSpec Module_get_texref_args = PG_ARGSPEC(Module_get_texref__doc__);
+
+static PyObject *Module_get_texref(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
+    PyObject *name;
+    return pg_args(&Module_get_texref_args, args, nargs, kwnames, &name) < 0
+               ? NULL
+               : no_references(op, "cuModuleGetTexRef", "texture", name);
+}
+
+PG_DOC(Module_get_surfref__doc__, "get_surfref", "$self, /, name", "(name: str) -> NoReturn",
+       "Raises LogicError: CUDA 12 removed surface references; use a SurfaceObject.");
+static ArgSpec Module_get_surfref_args = PG_ARGSPEC(Module_get_surfref__doc__);
+
+static PyObject *Module_get_surfref(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                    PyObject *kwnames) {
+    PyObject *name;
+    return pg_args(&Module_get_surfref_args, args, nargs, kwnames, &name) < 0
+               ? NULL
+               : no_references(op, "cuModuleGetSurfRef", "surface", name);
+}
+
+static PyObject *Module_get_handle(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromVoidPtr(((Module *)op)->handle);
+}
+static PyObject *Module_get_context(PyObject *op, void *Py_UNUSED(closure)) {
+    return Py_NewRef(((Module *)op)->context);
+}
+static PyObject *Module_get_source(PyObject *op, void *Py_UNUSED(closure)) {
+    PyObject *source = ((Module *)op)->source;
+    return Py_NewRef(source != NULL ? source : Py_None);
+}
+PG_DOC(Module_set_source__doc__, "_set_source", "$self, /, source, ptx=None",
+       "(source: str | None, ptx: bytes | None = None) -> None",
+       "What the module was made from: kernels read the types of their parameters there. For "
+       "compilers.");
+static ArgSpec Module_set_source_args = PG_ARGSPEC(Module_set_source__doc__);
+
+static PyObject *Module_set_source(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
+    PyObject *a[2];
+    Module *self = (Module *)op;
+    if (pg_args(&Module_set_source_args, args, nargs, kwnames, a) < 0) {
+        return NULL;
+    }
+    if ((a[0] != Py_None && !PyUnicode_Check(a[0])) ||
+        (a[1] != NULL && a[1] != Py_None && !PyBytes_Check(a[1]))) {
+        PyErr_SetString(PyExc_TypeError, "Module._set_source takes a str and bytes");
+        return NULL;
+    }
+    Py_XSETREF(self->source, a[0] != Py_None ? Py_NewRef(a[0]) : NULL);
+    if (a[1] != NULL && a[1] != Py_None) {
+        Py_XSETREF(self->image, Py_NewRef(a[1]));
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef Module_methods[] = {
+    {"get_function", FAST(Module_get_function), Module_get_function__doc__},
+    {"get_global", FAST(Module_get_global), Module_get_global__doc__},
+    {"get_texref", FAST(Module_get_texref), Module_get_texref__doc__},
+    {"get_surfref", FAST(Module_get_surfref), Module_get_surfref__doc__},
+    {"_set_source", FAST(Module_set_source), Module_set_source__doc__},
+    CUD_NO_PICKLE,
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef Module_getset[] = {
+    {"handle", Module_get_handle, NULL, "int: the CUmodule", NULL},
+    {"context", Module_get_context, NULL, "Context: where it is loaded", NULL},
+    {"_source", Module_get_source, NULL,
+     "str | None: the CUDA C++ that it was compiled from, if known", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyType_Slot Module_slots[] = {
+    {Py_tp_doc, (void *)"Code loaded into a context. Made by module_from_buffer(), "
+                        "module_from_file(), Linker and SourceModule; unloaded when dropped."},
+    {Py_tp_dealloc, (void *)Module_dealloc},
+    {Py_tp_traverse, (void *)Module_traverse},
+    {Py_tp_methods, Module_methods},
+    {Py_tp_getset, Module_getset},
+    {0, NULL},
+};
+PyType_Spec cud_Module_spec = {.name = "pygpu.cuda.driver.Module",
+                               .basicsize = sizeof(Module),
+                               .slots = Module_slots,
+                               .flags = CUD_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION};
+
+PyMethodDef cud_image_functions[] = {
+    {"module_from_file", FAST(module_from_file), module_from_file__doc__},
+    {"module_from_buffer", FAST(module_from_buffer), module_from_buffer__doc__},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,140 @@
+/* primary.c - a device's primary context, which all libraries of the process share, and which a
+ * first use makes current.
+ *
+ * Any of them may reset it (cuDevicePrimaryCtxReset). Objects for it are of no use then, and the
+ * next use retains it anew. A thread in which it is current learns of that from the first call that
+ * fails. */
+#include "cuda/cuda.h"
+
+/* The context that this object stood for is gone, and the object's retain with it. GIL held. */
+static void forget(Context *self) {
+    if (self->retained) {
+        self->retained = self->alive = 0;
+        cud_live[LIVE_CONTEXT]--;
+        cud_hold_context_gone(
+            self); /* frees the records alone: their events went with the context */
+    }
+}
+
+/* Forgets the objects for the device's primary context that is no longer; handle: the one that is,
+ * NULL if there is none. */
+static void forget_others(State *state, CUdevice device, CUcontext handle) {
+    for (Context *self = cud_contexts; self != NULL; self = self->next) {
+        if (self->state == state && self->kind == CONTEXT_PRIMARY && self->device == device &&
+            self->handle != handle) {
+            forget(self);
+        }
+    }
+}
+
+PyObject *cud_context_wrap_primary(State *state, CUdevice device) {
+    CUcontext handle = NULL;
+    CUresult status = CUDA_SUCCESS;
+    unsigned int flags = 0;
+    int active = 1;
+    Py_BEGIN_ALLOW_THREADS
+    CU_CALL(status, cuDevicePrimaryCtxGetState, device, &flags, &active);
+    Py_END_ALLOW_THREADS
+    if (status == CUDA_SUCCESS &&
+        !active) { /* before the next line makes it active, perhaps at the same address */
+        forget_others(state, device, NULL);
+    }
+    Py_BEGIN_ALLOW_THREADS
+    CU_CALL(status, cuDevicePrimaryCtxRetain, &handle, device);
+    Py_END_ALLOW_THREADS
+    if (status != CUDA_SUCCESS) {
+        return cud_raise(state, "cuDevicePrimaryCtxRetain", status);
+    }
+    forget_others(state, device, handle);
+    Context *self = cud_context_find(state, handle);
+    if (self != NULL && self->retained) { /* one retain for each object */
+        CU_BESIDE(status, cuDevicePrimaryCtxRelease, device);
+        return Py_NewRef((PyObject *)self);
+    }
+    self = cud_context_new(state, handle, device, CONTEXT_PRIMARY);
+    if (self == NULL) {
+        CU_BESIDE(status, cuDevicePrimaryCtxRelease, device);
+        return NULL;
+    }
+    self->retained = 1;
+    cud_live[LIVE_CONTEXT]++;
+    return (PyObject *)self;
+}
+
+void cud_primary_lost(State *state) {
+    Context *self = (Context *)Py_XNewRef((PyObject *)cud_contexts),
+            *next; /* other threads may run during the call, and drop it */
+    for (; self != NULL; self = next) {
+        unsigned int flags = 0;
+        int active = 1;
+        CUresult status = CUDA_SUCCESS;
+        if (self->state == state && self->kind == CONTEXT_PRIMARY && self->alive) {
+            CU_BESIDE(status, cuDevicePrimaryCtxGetState, self->device, &flags, &active);
+            if (status == CUDA_SUCCESS && !active) {
+                forget(self);
+            }
+        }
+        next = (Context *)Py_XNewRef((PyObject *)self->next);
+        Py_DECREF((PyObject *)self);
+    }
+}
+
+int cud_primary_unstack(CUcontext handle) {
+    Context *self = cud_contexts;
+    while (self != NULL &&
+           !(self->handle == handle && self->kind == CONTEXT_PRIMARY && !self->alive)) {
+        self = self->next;
+    }
+    if (self == NULL) {
+        return 0;
+    }
+    CUcontext popped;
+    CUresult status = CUDA_SUCCESS;
+    CU_CALL(status, cuCtxPopCurrent, &popped);
+    if (status == CUDA_SUCCESS && self->pushed > 0) {
+        self->pushed--;
+        Py_DECREF((PyObject *)self);
+    }
+    return status == CUDA_SUCCESS;
+}
+
+/* The context of a first use, kept for the process: borrowed. again: the one that is kept could not
+ * be made current. */
+static Context *default_context(State *state, int again) {
+    Context *kept = (Context *)state->default_context;
+    if (kept == NULL || !kept->alive || again) {
+        CUdevice device = 0;
+        PyObject *made =
+            cud_device_default(state, &device) < 0 ? NULL : cud_context_wrap_primary(state, device);
+        if (made == NULL) {
+            return NULL;
+        }
+        Py_XSETREF(state->default_context, made); /* another thread may have been here meanwhile */
+    }
+    return (Context *)state->default_context;
+}
+
+Context *cud_context_current(State *state) {
+    Context *self = cud_context_peek(state);
+    if (self != NULL || PyErr_Occurred()) {
+        return self;
+    }
+    CUresult status = CUDA_SUCCESS;
+    for (int again = 0; again < 2; again++) {
+        self = default_context(state, again);
+        if (self == NULL) {
+            return NULL;
+        }
+        Py_INCREF(self);
+        CU_CALL(status, cuCtxSetCurrent, self->handle);
+        if (status == CUDA_SUCCESS) {
+            return self;
+        }
+        Py_DECREF(self);
+        if (status != CUDA_ERROR_INVALID_CONTEXT && status != CUDA_ERROR_CONTEXT_IS_DESTROYED) {
+            break;
+        }
+    }
+    cud_raise(state, "cuCtxSetCurrent", status);
+    return NULL;
+}

@@ -1,0 +1,44 @@
+/* blocking.c - copies for which the driver itself waits.
+ *
+ * A blocking copy is enqueued without blocking and then waited for, so that Ctrl-C works (wait.c).
+ * NVIDIA's driver (580.159) is slow at that: it copies to ordinary host memory in the calling
+ * thread if it may block, and else in a thread of its own, which takes 40 us to come. So there the
+ * driver is told to block, if that cannot take long: everything before the copy is done, after a
+ * wait that Ctrl-C interrupts, nothing else of this process may keep the device from it, and the
+ * copy is not
+ * large. */
+#include "opencl/commands/blocking.h"
+
+#define MOST_BYTES  ((size_t)64 << 20) /* 20 ms over a slow bus */
+#define MOST_EVENTS 16                 /* each is asked for: the last ones of an array, mostly */
+
+int ocl_who_waits(Queue *queue, const WaitList *list, size_t bytes, int blocking) {
+    if (blocking != OCL_WAIT_HERE || !queue->device->platform->is_nvidia) {
+        return blocking;
+    }
+    int busy = queue->enqueued != queue->finished;
+    if (bytes > MOST_BYTES || list->n > MOST_EVENTS || ocl_user_events_pending() > 0 ||
+        ocl_queues_busy > busy) {
+        return OCL_WAIT_HERE;
+    }
+    if (busy || ocl_queues_shared) {
+        cl_int status;
+        int failed = 0;
+        if (ocl_queue_wait(queue, &status, &failed) < 0) {
+            return -1;
+        }
+        if (status != CL_SUCCESS || failed || ocl_user_events_pending() > 0 ||
+            ocl_queues_busy > 0) { /* other threads ran meanwhile */
+            return OCL_WAIT_HERE;
+        }
+    }
+    for (cl_uint i = 0; i < list->n; i++) {
+        cl_int state = CL_SUBMITTED, status = CL_SUCCESS;
+        CL_CALL(status, clGetEventInfo, list->events[i], CL_EVENT_COMMAND_EXECUTION_STATUS,
+                sizeof state, &state, NULL);
+        if (status != CL_SUCCESS || state != CL_COMPLETE) { /* another library's, or it failed */
+            return OCL_WAIT_HERE;
+        }
+    }
+    return OCL_WAIT_DRIVER;
+}

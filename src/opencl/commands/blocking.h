@@ -1,0 +1,43 @@
+/* blocking.h - copies for which the driver itself waits; see blocking.c. */
+#ifndef PYGPU_BLOCKING_H
+#define PYGPU_BLOCKING_H
+
+#include "opencl/opencl.h"
+
+/* Who waits for a copy: nobody here, ocl_finish_host_copy(), or the driver, which has done so when
+ * the call returns. */
+enum { OCL_WAIT_NOT = 0, OCL_WAIT_HERE = 1, OCL_WAIT_DRIVER = 2 };
+
+/* Turns OCL_WAIT_HERE into OCL_WAIT_DRIVER where that is quicker and cannot take long: the queue
+ * has been waited for then. May release the GIL. -1 with an exception from a signal handler. */
+int ocl_who_waits(Queue *queue, const WaitList *list, size_t bytes, int blocking);
+
+/* Makes the enqueue call of a copy, whose arguments say with OCL_BLOCKS(blocking) whether the
+ * driver waits. */
+#define OCL_BLOCKS(blocking) ((blocking) == OCL_WAIT_DRIVER ? CL_TRUE : CL_FALSE)
+#define OCL_ENQUEUE_COPY(queue, blocking, status, fn, ...)                 \
+    do {                                                                   \
+        if (ocl_queue_may_block(queue) || (blocking) == OCL_WAIT_DRIVER) { \
+            Py_BEGIN_ALLOW_THREADS                                         \
+            CL_CALL(status, fn, __VA_ARGS__);                              \
+            Py_END_ALLOW_THREADS                                           \
+        } else {                                                           \
+            CL_CALL(status, fn, __VA_ARGS__);                              \
+        }                                                                  \
+    } while (0)
+
+/* Commands not known to be done, after which the driver's own queue may be full, so that enqueueing
+ * may block (drivers hold 1000 and more). */
+#define OCL_MANY_COMMANDS 1000
+
+/* queue.c: waits for the commands so far, interruptibly. 0 with *status, and *failed if the last
+ * one failed; -1 with an exception. */
+int ocl_queue_wait(Queue *self, cl_int *status, int *failed);
+/* The queue's command of that number (Queue.enqueued) and those before it are done. */
+void ocl_queue_done(Queue *self, unsigned number);
+extern int ocl_queues_busy; /* queues that have commands of which that is not known */
+/* event_release.c: all commands that there were are done. */
+void ocl_event_queues_idle(void);
+extern int ocl_queues_shared; /* a handle may have got commands that its Queue does not know of */
+
+#endif

@@ -1,0 +1,237 @@
+/* image_map.c - enqueue_map_image: a region of an image seen as an ndarray. */
+#include "opencl/objects/image.h"
+#include "opencl/commands/map.h"
+
+/* An array that steps through dense pixels is made to follow the pitches of the mapping. Dimensions
+ * are joined from the fastest on until they make up a row, then a slice. -1 with an exception if
+ * they do not. */
+static int follow_pitches(const char *call, ArrayLayout *layout, int fortran, size_t row_bytes,
+                          size_t rows, size_t row_pitch, size_t slice_pitch) {
+    if (row_pitch == row_bytes) { /* rows without gaps: a slice is one long row */
+        row_bytes *= rows;
+        if (slice_pitch == row_bytes) {
+            return 0;
+        }
+        row_pitch = slice_pitch;
+        rows = SIZE_MAX;
+    }
+    size_t step = (size_t)PyDataType_ELSIZE(layout->dtype),
+           done = 0;      /* done: 0 within a row, 1 within a slice, 2 beyond */
+    size_t within = step; /* bytes, or rows, that the dimensions so far make up */
+    for (int k = 0; k < layout->n; k++) {
+        int i = fortran ? k : layout->n - 1 - k;
+        size_t n = (size_t)layout->dims[i];
+        if (done == 0 && within == row_bytes && n > 1) {
+            done = 1;
+            step = row_pitch;
+            within = 1;
+        }
+        if (done == 1 && within == rows && n > 1) {
+            done = 2;
+            step = slice_pitch;
+        }
+        layout->strides[i] = (npy_intp)step;
+        if (pg_mul(step, n, &step) < 0 || pg_mul(within, n, &within) < 0 ||
+            (done == 0 && within > row_bytes) || (done == 1 && within > rows)) {
+            PyErr_Format(PyExc_ValueError,
+                         "%s: this shape does not divide into rows of %zu bytes, which lie %zu "
+                         "bytes apart; give strides",
+                         call, row_bytes, row_pitch);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Bytes from the first to the end of the last item. */
+static int reach(const ArrayLayout *layout, size_t *out) {
+    size_t end = (size_t)PyDataType_ELSIZE(layout->dtype), way;
+    for (int i = 0; i < layout->n; i++) {
+        if (layout->dims[i] > 1 &&
+            (pg_mul((size_t)(layout->dims[i] - 1), (size_t)layout->strides[i], &way) < 0 ||
+             pg_add(end, way, &end) < 0)) {
+            return -1;
+        }
+    }
+    *out = end;
+    return 0;
+}
+
+/* Not PG_DOC: the table of functions that refers to it is in image_copy.c. */
+const char ocl_enqueue_map_image__doc__[] =
+    "enqueue_map_image(queue, img, flags, origin, region, shape, dtype, order='C', strides=None, "
+    "wait_for=None, is_blocking=True)\n--\n\n"
+    "(queue: CommandQueue, img: Image | GLRenderBuffer, flags: int, origin: Sequence[int], region: "
+    "Sequence[int] | None, shape: int | Sequence[int], dtype: DTypeLike, "
+    "order: str = 'C', strides: Sequence[int] | None = None, wait_for: Sequence[Event] | None = "
+    "None, is_blocking: bool = True) "
+    "-> tuple[numpy.ndarray, Event, int, int]\n\n"
+    "Map region [pixels] of an image, from origin on, and return it as an array, with the event of "
+    "the mapping and the distances\n"
+    "between rows and between slices [bytes].\n\n"
+    "flags: map_flags.READ, WRITE, WRITE_INVALIDATE_REGION; with READ alone the array is "
+    "read-only. Without strides the array follows\n"
+    "the distances, if its shape divides into rows, as (height, width, channels) does. The region "
+    "is unmapped by\n"
+    "array.base.release(), by `with array.base:`, or when the array is dropped. Raises ValueError "
+    "past the end.";
+static ArgSpec enqueue_map_image_args = PG_ARGSPEC(ocl_enqueue_map_image__doc__);
+
+/* Adapts the array to the pitches of the mapping and checks that it ends within; -1 with an
+ * exception. */
+static int fit(State *state, const char *call, ArrayLayout *layout, int dense, int fortran,
+               const ImageExtent *extent, const size_t region[3], size_t row_pitch,
+               size_t slice_pitch) {
+    size_t row_bytes = region[0] * extent->element, rows, slices, end;
+    if (extent->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && slice_pitch != 0) {
+        row_pitch =
+            slice_pitch; /* the distance from image to image, which are the rows of the region */
+    }
+    if (row_pitch == 0) { /* of an image that has but one row */
+        row_pitch = row_bytes;
+    }
+    if (slice_pitch == 0 || region[2] == 1) {
+        if (pg_mul(row_pitch, region[1], &slice_pitch) < 0) {
+            goto too_far;
+        }
+    }
+    if (dense &&
+        follow_pitches(call, layout, fortran, row_bytes, region[1], row_pitch, slice_pitch) < 0) {
+        return -1;
+    }
+    if (pg_mul(region[1] - 1, row_pitch, &rows) < 0 ||
+        pg_mul(region[2] - 1, slice_pitch, &slices) < 0 || pg_add(rows, row_bytes, &end) < 0 ||
+        pg_add(end, slices, &end) < 0 || reach(layout, &layout->size) < 0 || layout->size > end) {
+        goto too_far;
+    }
+    return 0;
+too_far:
+    ocl_reject(state, call, CL_INVALID_VALUE,
+               "the array reaches past the region of %zu x %zu x %zu pixels of %zu bytes, whose "
+               "rows lie %zu bytes apart",
+               region[0], region[1], region[2], extent->element, row_pitch);
+    return -1;
+}
+
+/* As in map.c, after a mapping that nobody gets to see. */
+static void unmap(Queue *queue, cl_mem mem, void *pointer, cl_event after) {
+    cl_int status = CL_SUCCESS, exec = CL_COMPLETE;
+    cl_event event = NULL;
+    CL_CALL(status, clGetEventInfo, after, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec,
+            NULL);
+    cl_uint n = exec > CL_COMPLETE
+                    ? 1
+                    : 0; /* a failed one is not waited for: some drivers would do so for ever */
+    (void)ocl_queue_may_block(queue);
+    CL_CALL(status, clEnqueueUnmapMemObject, queue->queue, mem, pointer, n, n > 0 ? &after : NULL,
+            &event);
+    if (status == CL_SUCCESS && event != NULL) {
+        ocl_live[LIVE_EVENT]++;
+        ocl_event_let_go(event);
+    }
+    ocl_live[LIVE_EVENT]++;
+    ocl_event_let_go(after);
+}
+
+PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames) {
+    State *state = PyModule_GetState(module);
+    const char *call = "enqueue_map_image", *routine = "clEnqueueMapImage";
+    PyObject *a[11], *result = NULL;
+    uint64_t flags;
+    int blocking;
+    size_t row_pitch = 0, slice_pitch = 0, bytes;
+    ImageBox box;
+    ImageExtent extent;
+    ArrayLayout layout;
+    WaitList list = {0};
+    if (pg_args(&enqueue_map_image_args, args, nargs, kwnames, a) < 0 ||
+        (blocking = pg_as_bool(a[10], 1)) < 0) {
+        return NULL;
+    }
+    Queue *queue = ocl_as_queue(state, a[0], call);
+    Memory *image = queue != NULL ? ocl_as_image(state, a[1], call, "img", queue->context->context)
+                                  : NULL;
+    if (image == NULL || pg_as_u64(a[2], call, "flags", &flags) < 0 ||
+        ocl_as_origin(a[3], call, "origin", &box) < 0 || ocl_as_region(a[4], call, &box) < 0 ||
+        ocl_array_layout(call, a[5], a[6], a[7], a[8], &layout) < 0) {
+        return NULL;
+    }
+    int dense = a[8] == NULL ||
+                a[8] ==
+                    Py_None; /* the layout has checked that order is one of C, c, F, f or None */
+    int fortran = a[7] != NULL && a[7] != Py_None && (PyUnicode_READ_CHAR(a[7], 0) | 0x20) == 'f';
+    if (ocl_wait_list(state, a[9], call, queue, &list) < 0 ||
+        ocl_memory_prepare(image, queue) < 0 || ocl_memory_alive(image, call) < 0 ||
+        ocl_image_extent(image, &extent) < 0 ||
+        ocl_image_check_box(state, call, "img", &extent, &box) < 0) {
+        goto fail;
+    }
+    if (layout.size == 0) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "the shape has no items, and at least one must be mapped");
+        goto fail;
+    }
+    if (pg_mul(box.region[0], extent.element, &bytes) < 0 ||
+        pg_mul(bytes, box.region[1], &bytes) < 0 || pg_mul(bytes, box.region[2], &bytes) < 0 ||
+        (dense && layout.size > bytes)) {
+        ocl_reject(
+            state, call, CL_INVALID_VALUE,
+            "an array of %zu bytes is more than the region of %zu x %zu x %zu pixels of %zu bytes",
+            layout.size, box.region[0], box.region[1], box.region[2], extent.element);
+        goto fail;
+    }
+    cl_event event = NULL;
+    cl_int status;
+    int tries = 0, again;
+    void *pointer;
+    cl_mem mem = image->mem;
+    ocl_memory_pin(image);
+    ocl_gates_must_run(list.gates); /* somebody will unmap */
+    do {
+        status = CL_SUCCESS;
+        if (!ocl_queue_may_block(queue) && queue->device->platform->is_pocl) {
+            CL_MAKE(pointer, status, clEnqueueMapImage, queue->queue, mem, CL_FALSE, flags,
+                    box.origin, box.region, &row_pitch, &slice_pitch, list.n, list.events, &event);
+        } else {
+            Py_BEGIN_ALLOW_THREADS
+            CL_MAKE(pointer, status, clEnqueueMapImage, queue->queue, mem, CL_FALSE, flags,
+                    box.origin, box.region, &row_pitch, &slice_pitch, list.n, list.events, &event);
+            Py_END_ALLOW_THREADS
+        }
+        again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
+    } while (again == 1);
+    if (status != CL_SUCCESS || pointer == NULL) {
+        ocl_wait_list_clear(&list);
+        if (again >= 0) {
+            ocl_raise(state, routine, status != CL_SUCCESS ? status : CL_MAP_FAILURE);
+        }
+        goto done;
+    }
+    /* A blocking call waits before it may fail: Intel's driver loses count of what is unmapped
+     * before it was mapped. Another thread may release the image while the GIL is. */
+    if ((blocking && (ocl_wait(state, event, routine, NULL) < 0 ||
+                      ocl_gates_check(state, list.gates, routine) < 0)) ||
+        ocl_memory_alive(image, call) < 0 ||
+        fit(state, call, &layout, dense, fortran, &extent, box.region, row_pitch, slice_pitch) <
+            0) {
+        ocl_wait_list_clear(&list);
+        unmap(queue, mem, pointer, event);
+        goto done;
+    }
+    PyObject *pair = ocl_map_result(queue, image, routine, pointer, event, &list, &layout, blocking,
+                                    (flags & ~(cl_map_flags)CL_MAP_READ) != 0);
+    if (pair != NULL) {
+        result = Py_BuildValue("(OOnn)", PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1),
+                               (Py_ssize_t)row_pitch, (Py_ssize_t)slice_pitch);
+        Py_DECREF(pair);
+    }
+done:
+    ocl_memory_unpin(image);
+    Py_CLEAR(layout.dtype); /* NULL if the array has taken it over */
+    return result;
+fail:
+    ocl_wait_list_clear(&list);
+    Py_CLEAR(layout.dtype);
+    return NULL;
+}

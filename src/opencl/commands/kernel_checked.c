@@ -1,0 +1,24 @@
+/* kernel_checked.c - launches under PYGPU_CHECK=1, which look for indices out of bounds; see
+ * pygpu/checked.py. */
+#include "opencl/objects/kernel.h"
+
+PyObject *kernel_launch_checked(Kernel *self, PyObject *const a[8]) {
+    if (self->program == NULL || self->program->checks == NULL) {
+        Py_RETURN_NONE;
+    }
+    PyObject *method = PyObject_GetAttrString((PyObject *)self, "_enqueue_checked");
+    if (method == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) { /* not our subclass */
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    PyObject *given[8], *event = NULL;
+    for (int i = 0; i < 8; i++) {
+        given[i] = a[i] != NULL ? a[i] : Py_None;
+    }
+    if (method != NULL) {
+        event = PyObject_CallFunctionObjArgs(method, given[0], given[2], given[3], given[4],
+                                             given[5], given[6], given[7], NULL);
+    }
+    Py_XDECREF(method);
+    return event;
+}

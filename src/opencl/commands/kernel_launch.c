@@ -1,0 +1,663 @@
+/* kernel_launch.c - calling a kernel: convert, check, set what changed and enqueue, as one step
+ * under the kernel's lock. */
+#include "opencl/lifetime/gates.h"
+#include "opencl/objects/kernel.h"
+
+#define MAX_DIMS        10 /* checked against the device's own limit, 3 almost everywhere */
+#define VALUES_ON_STACK 24
+
+typedef struct {
+    int n, has_local, empty;
+    size_t global[MAX_DIMS], local[MAX_DIMS], offset[MAX_DIMS];
+    int has_offset;
+} Range;
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/* A tuple or list of plain ints without a detour; 0 if it is something else. */
+static int fast_sizes(PyObject *obj, size_t *out, int *n) {
+    PyObject **items;
+    Py_ssize_t size;
+    if (PyTuple_CheckExact(obj)) {
+        items = &PyTuple_GET_ITEM(obj, 0);
+        size = PyTuple_GET_SIZE(obj);
+    } else if (PyList_CheckExact(obj)) {
+        items = &PyList_GET_ITEM(obj, 0);
+        size = PyList_GET_SIZE(obj);
+    } else {
+        return 0;
+    }
+    if (size < 1 || size > 3) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < size; i++) {
+        if (!PyLong_CheckExact(items[i])) {
+            return 0;
+        }
+        Py_ssize_t value = PyLong_AsSsize_t(items[i]);
+        if (value < 0) {
+            PyErr_Clear();
+            return 0;
+        }
+        out[i] = (size_t)value;
+    }
+    *n = (int)size;
+    return 1;
+}
+
+static int read_sizes(PyObject *obj, const char *call, const char *name, size_t *out, int *n) {
+    if (fast_sizes(obj, out, n)) {
+        return 0;
+    }
+    *n = pg_as_sizes(obj, call, name, out, MAX_DIMS);
+    return *n < 0 ? -1 : 0;
+}
+
+/* Whether one of the sizes is 0. */
+static int has_zero(const size_t *sizes, int n) {
+    for (int i = 0; i < n; i++) {
+        if (sizes[i] == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Reads sizes and checks them against the device. With allow_empty, sizes of which one is 0 are of
+ * a launch that does nothing, whatever the others are. */
+static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *local,
+                      PyObject *offset, int g_times_l, int allow_empty, Range *range) {
+    State *state = self->state;
+    const char *call = "clEnqueueNDRangeKernel";
+    const DeviceLimits *limits = ocl_device_limits(queue->device);
+    int n_local = 0, n_offset = 0;
+    range->has_local = local != NULL && local != Py_None;
+    range->has_offset = offset != NULL && offset != Py_None;
+    range->empty = 0;
+    if (read_sizes(global, "kernel call", "global_size", range->global, &range->n) < 0 ||
+        (range->has_local &&
+         read_sizes(local, "kernel call", "local_size", range->local, &n_local) < 0) ||
+        (range->has_offset &&
+         read_sizes(offset, "kernel call", "global_offset", range->offset, &n_offset) < 0)) {
+        return -1;
+    }
+    if (g_times_l && range->has_local) { /* missing dimensions count 1 */
+        int n = range->n > n_local ? range->n : n_local;
+        for (int i = range->n; i < n; i++) {
+            range->global[i] = 1;
+        }
+        for (int i = n_local; i < n; i++) {
+            range->local[i] = 1;
+        }
+        for (int i = n_offset; range->has_offset && i < n; i++) {
+            range->offset[i] = 0;
+        }
+        n_offset = n_local = range->n = n;
+        for (int i = 0; i < n; i++) {
+            if (pg_mul(range->global[i], range->local[i], &range->global[i]) < 0 ||
+                (range->has_offset &&
+                 pg_mul(range->offset[i], range->local[i], &range->offset[i]) < 0)) {
+                ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE,
+                           "global size times local size overflows in dimension %d", i);
+                return -1;
+            }
+        }
+    }
+    if (range->n < 1 || (limits->max_work_item_dimensions != 0 &&
+                         (cl_uint)range->n > limits->max_work_item_dimensions)) {
+        ocl_reject(state, call, CL_INVALID_WORK_DIMENSION,
+                   "the global size has %d dimensions; this device allows 1 to %u", range->n,
+                   (unsigned)limits->max_work_item_dimensions);
+        return -1;
+    }
+    if (range->has_local && n_local != range->n) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "global/local work sizes have differing dimensions (%d and %d)", range->n,
+                   n_local);
+        return -1;
+    }
+    if (range->has_offset && n_offset != range->n) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "global work size and offset have differing dimensions (%d and %d)", range->n,
+                   n_offset);
+        return -1;
+    }
+    if (allow_empty && (has_zero(range->global, range->n) ||
+                        (range->has_local && has_zero(range->local, range->n)))) {
+        range->empty = 1;
+        return 0;
+    }
+    size_t group = 1, total = 1, end;
+    for (int i = 0; i < range->n; i++) {
+        range->empty |= range->global[i] == 0;
+        if (pg_mul(total, range->global[i], &total) < 0 ||
+            (range->has_offset && pg_add(range->offset[i], range->global[i], &end) < 0)) {
+            ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE,
+                       "the global size overflows in dimension %d", i);
+            return -1;
+        }
+        if (!range->has_local) {
+            continue;
+        }
+        if (range->local[i] == 0) {
+            ocl_reject(state, call, CL_INVALID_WORK_GROUP_SIZE,
+                       "local_size[%d] is 0; pass None to let the driver choose", i);
+            return -1;
+        }
+        if (limits->max_work_item_sizes[i] != 0 &&
+            range->local[i] > limits->max_work_item_sizes[i]) {
+            ocl_reject(state, call, CL_INVALID_WORK_ITEM_SIZE,
+                       "local_size[%d] = %zu, and this device allows %zu", i, range->local[i],
+                       limits->max_work_item_sizes[i]);
+            return -1;
+        }
+        if (pg_mul(group, range->local[i], &group) < 0) {
+            group = SIZE_MAX;
+        }
+    }
+    if (range->has_local && limits->max_work_group_size != 0 &&
+        group > limits->max_work_group_size) {
+        ocl_reject(state, call, CL_INVALID_WORK_GROUP_SIZE,
+                   "a work-group of %zu work-items, and this device allows %zu", group,
+                   limits->max_work_group_size);
+        return -1;
+    }
+    if (PG_UNLIKELY(total > UINT32_MAX) &&
+        queue->device->platform->is_pocl) { /* it would run too few groups, or end the process */
+        const size_t most = limits->max_work_group_size != 0 ? limits->max_work_group_size : 1,
+                     groups = total / (range->has_local ? group : most);
+        if (groups > UINT32_MAX) {
+            ocl_reject(state, call, CL_INVALID_GLOBAL_WORK_SIZE,
+                       "%zu work-groups, and PoCL counts them with 32 bits; launch larger groups, "
+                       "or several times",
+                       groups);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- enqueue --------------------------------------------------------------------------------- */
+
+/* What an argument refers to; values is NULL for those that are set. */
+static inline PyObject *held_by(const Kernel *self, const ArgValue *values, cl_uint i) {
+    return values != NULL ? values[i].hold : self->slots[i].held;
+}
+
+/* What the arguments refer to, in use without the GIL: a release() by another thread has to
+ * wait. */
+static void pin(Kernel *self, const ArgValue *values, int add) {
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        PyObject *held = held_by(self, values, i);
+        if (held == NULL) {
+            continue;
+        }
+        if (kernel_is_memory(self, held)) {
+            if (add) {
+                ocl_memory_pin((Memory *)held);
+            } else {
+                ocl_memory_unpin((Memory *)held);
+            }
+        } else if (ocl_is_svm(self->state, held)) {
+            if (add) {
+                ocl_svm_pin(held);
+            } else {
+                ocl_svm_unpin(held);
+            }
+        }
+    }
+}
+
+/* Lock held, arguments set. */
+static cl_int enqueue(Kernel *self, Queue *queue, const Range *range, const ArgValue *values,
+                      const WaitList *list, cl_event *event) {
+    cl_int status = CL_SUCCESS;
+    const size_t *local = range->has_local ? range->local : NULL,
+                 *offset = range->has_offset ? range->offset : NULL;
+    if (PG_UNLIKELY(ocl_queue_may_block(queue))) {
+        pin(self, values, 1);
+        PyThread_acquire_lock(
+            self->lock,
+            WAIT_LOCK); /* at once: a waiter has it for no time, and needs no GIL to let it go */
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self),
+                (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
+        Py_END_ALLOW_THREADS
+        PyThread_release_lock(self->lock);
+        pin(self, values, 0);
+    } else {
+        CL_CALL(status, clEnqueueNDRangeKernel, queue->queue, kernel_handle(self),
+                (cl_uint)range->n, offset, range->global, local, list->n, list->events, event);
+    }
+    return status;
+}
+
+static PyObject *raise_enqueue(Kernel *self, Queue *queue, const Range *range, cl_int status) {
+    const char *routine = "clEnqueueNDRangeKernel";
+    if (status == CL_INVALID_WORK_GROUP_SIZE && range->has_local) {
+        size_t most = 0, wanted[3] = {0, 0, 0};
+        cl_int asked = CL_SUCCESS;
+        CL_CALL(asked, clGetKernelWorkGroupInfo, self->kernel, queue->device->id,
+                CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+        CL_CALL(asked, clGetKernelWorkGroupInfo, self->kernel, queue->device->id,
+                CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof wanted, wanted, NULL);
+        for (int i = 0; i < range->n; i++) {
+            if (range->local[i] != 0 && range->global[i] % range->local[i] != 0) {
+                return ocl_raise_with(self->state, routine, status,
+                                      "kernel '%U': the global size (%zu in dimension %d) is not a "
+                                      "multiple of the local size (%zu)",
+                                      self->name, range->global[i], i, range->local[i]);
+            }
+        }
+        if (wanted[0] != 0) {
+            return ocl_raise_with(self->state, routine, status,
+                                  "kernel '%U' was compiled for work-groups of (%zu, %zu, %zu)",
+                                  self->name, wanted[0], wanted[1], wanted[2]);
+        }
+        return ocl_raise_with(
+            self->state, routine, status,
+            "kernel '%U' runs in work-groups of at most %zu work-items on this device", self->name,
+            most);
+    }
+    return ocl_raise_with(self->state, routine, status, "kernel '%U'", self->name);
+}
+
+/* Of what an argument refers to: records the use by the queue. -1 with an exception if it was
+ * released; 1 if the GIL may have been released, so that it has to be looked at again. */
+static int prepare_held(Kernel *self, cl_uint i, PyObject *held, Queue *queue) {
+    if (kernel_is_memory(self, held)) {
+        Memory *memory = (Memory *)held;
+        if (memory->mem != NULL && memory->pool == NULL) {
+            return 0;
+        }
+        return kernel_held_alive(self, i, held) < 0 || ocl_memory_prepare(memory, queue) < 0 ? -1
+                                                                                             : 1;
+    }
+    if (ocl_is_svm(self->state, held)) {
+        return kernel_held_alive(self, i, held) < 0 || ocl_svm_used(self->state, held, queue) < 0
+                   ? -1
+                   : 1;
+    }
+    return 0;
+}
+
+/* What the arguments refer to, once the lock is held: another thread may have released it while the
+ * GIL was. */
+static int check_held(Kernel *self, const ArgValue *values) {
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        if (kernel_held_alive(self, i, held_by(self, values, i)) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The whole of a launch; values is NULL to keep the arguments that are set. tried: as in
+ * kernel_call(). */
+static PyObject *launch(Kernel *self, Queue *queue, const Range *range, PyObject *wait_for,
+                        ArgValue *values, PyObject **old, cl_int tried) {
+    State *state = self->state;
+    WaitList list = {0};
+    const char *call = "clEnqueueNDRangeKernel", *routine = call;
+    if ((wait_for != NULL || queue->gates != NULL) &&
+        ocl_wait_list(state, wait_for, call, queue, &list) < 0) {
+        return NULL;
+    }
+    int check = 0; /* the GIL may have been released since the arguments were found alive */
+    for (cl_uint i = 0; i < self->n_args;
+         i++) { /* may enqueue barriers for pooled memory, so before the lock */
+        PyObject *held = held_by(self, values, i);
+        if (held == NULL) {
+            continue;
+        }
+        Py_INCREF(held); /* another thread may set other arguments meanwhile */
+        int prepared = prepare_held(self, i, held, queue);
+        Py_DECREF(held);
+        if (PG_UNLIKELY(prepared < 0)) {
+            ocl_wait_list_clear(&list);
+            return NULL;
+        }
+        check |= prepared;
+    }
+    if (range->empty) {
+        return ocl_enqueue_nothing(queue, &list);
+    }
+    cl_event event = NULL;
+    cl_int status;
+    cl_uint failed = 0;
+    int tries = 0, renewals = 0, again;
+    do {
+        int set_failed = 0;
+        check |= kernel_lock(self);
+        if (PG_UNLIKELY(check) && check_held(self, values) < 0) {
+            kernel_unlock(self);
+            ocl_wait_list_clear(&list);
+            return NULL;
+        }
+        status = CL_SUCCESS;
+        for (cl_uint i = 0; values != NULL && PG_UNLIKELY(tried != CL_SUCCESS) && i < self->n_args;
+             i++) {
+            old[i] = NULL;
+        }
+        if (values != NULL && tried == CL_SUCCESS) {
+            status = kernel_set(self, values, 0, self->n_args, 1, &failed, old, &routine);
+            set_failed = status != CL_SUCCESS;
+        }
+        if (!set_failed) {
+            routine = call;
+            status = tried != CL_SUCCESS ? tried
+                                         : enqueue(self, queue, range, values, &list, &event);
+        }
+        tried = CL_SUCCESS;
+        int renewed = PG_UNLIKELY(status == CL_INVALID_KERNEL_ARGS) && !set_failed &&
+                      renewals++ == 0 && kernel_renew(self);
+        kernel_unlock(self);
+        if (values !=
+            NULL) { /* dropping references can run any code, even another launch of this kernel */
+            for (cl_uint i = 0; i < self->n_args; i++) {
+                Py_XDECREF(old[i]);
+            }
+        }
+        if (PG_UNLIKELY(set_failed)) {
+            ocl_wait_list_clear(&list);
+            return kernel_raise_set(self, failed, routine, status);
+        }
+        again = status == CL_SUCCESS ? 0 : renewed ? 1 : ocl_retry(state, status, &tries);
+        check = 1;
+    } while (PG_UNLIKELY(again == 1));
+    if (again == 0 && status == CL_SUCCESS) {
+        return ocl_event_after(queue, event, &list);
+    }
+    ocl_wait_list_clear(&list);
+    return again < 0 ? NULL : raise_enqueue(self, queue, range, status);
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static PyObject *wrong_count(Kernel *self, Py_ssize_t given) {
+    PyObject *list = PyList_New(0), *separator = PyUnicode_FromString(", "), *joined = NULL;
+    for (cl_uint i = 0; list != NULL && i < self->n_args; i++) {
+        PyObject *declaration = self->slots[i].declaration;
+        PyObject *text = declaration != NULL ? Py_NewRef(declaration)
+                                             : PyUnicode_FromFormat("arg%u", (unsigned)i);
+        if (text == NULL || PyList_Append(list, text) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(text);
+    }
+    joined = list != NULL && separator != NULL ? PyUnicode_Join(separator, list) : NULL;
+    if (joined != NULL) {
+        PyErr_Format(PyExc_TypeError,
+                     "kernel '%U' takes %u argument%s (%U) after queue, global size and local "
+                     "size; %zd %s given",
+                     self->name, (unsigned)self->n_given, self->n_given == 1 ? "" : "s", joined,
+                     given, given == 1 ? "was" : "were");
+    }
+    Py_XDECREF(list);
+    Py_XDECREF(separator);
+    Py_XDECREF(joined);
+    return NULL;
+}
+
+typedef struct {
+    PyObject *global_offset, *wait_for;
+    int g_times_l, allow_empty;
+} Options;
+
+static int read_options(Kernel *self, PyObject *const *values, PyObject *kwnames, Options *out) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(kwnames); i++) {
+        PyObject *name = PyTuple_GET_ITEM(kwnames, i);
+        if (PyUnicode_CompareWithASCIIString(name, "wait_for") == 0) {
+            out->wait_for = values[i];
+        } else if (PyUnicode_CompareWithASCIIString(name, "global_offset") == 0) {
+            out->global_offset = values[i];
+        } else if (PyUnicode_CompareWithASCIIString(name, "g_times_l") == 0) {
+            if ((out->g_times_l = PyObject_IsTrue(values[i])) < 0) {
+                return -1;
+            }
+        } else if (PyUnicode_CompareWithASCIIString(name, "allow_empty_ndrange") == 0) {
+            if ((out->allow_empty = PyObject_IsTrue(values[i])) < 0) {
+                return -1;
+            }
+        } else {
+            PyErr_Format(PyExc_TypeError,
+                         "kernel '%U': unexpected keyword argument '%U'; known are global_offset, "
+                         "g_times_l, allow_empty_ndrange, wait_for",
+                         self->name, name);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* A work size of 0 is an error before OpenCL 2.1 unless it is allowed explicitly. */
+static int check_empty(Kernel *self, Queue *queue, const Range *range, int allowed) {
+    if (range->empty && !allowed && queue->device->version < 210) {
+        ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_GLOBAL_WORK_SIZE,
+                   "the global size is 0 in some dimension; pass allow_empty_ndrange=True to make "
+                   "that do nothing");
+        return -1;
+    }
+    return 0;
+}
+
+static Queue *as_queue(Kernel *self, PyObject *obj) {
+    Queue *queue = ocl_as_queue(self->state, obj, "kernel call");
+    if (queue != NULL && PG_UNLIKELY(queue->context->context != self->context->context)) {
+        ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_CONTEXT,
+                   "kernel '%U' and the queue belong to different contexts", self->name);
+        return NULL;
+    }
+    return queue;
+}
+
+PyObject *kernel_call(Kernel *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                      cl_int tried) {
+    Options options = {NULL, NULL, 0, 0};
+    Range range;
+    if (kernel_is_made(self, "Kernel") < 0) {
+        return NULL;
+    }
+    if (PG_UNLIKELY(kwnames != NULL) && kernel_has_names(kwnames)) {
+        return kernel_call_by_names(self, args, nargs, kwnames, tried);
+    }
+    if (PG_UNLIKELY(nargs < 3)) {
+        return PyErr_Format(
+            PyExc_TypeError,
+            "kernel '%U': queue, global size and local size (or None) come before its arguments",
+            self->name);
+    }
+    Queue *queue = as_queue(self, args[0]);
+    if (queue == NULL) {
+        return NULL;
+    }
+    if (PG_UNLIKELY(nargs - 3 != (Py_ssize_t)self->n_given)) {
+        return wrong_count(self, nargs - 3);
+    }
+    if ((kwnames != NULL && read_options(self, args + nargs, kwnames, &options) < 0) ||
+        read_range(self, queue, args[1], args[2], options.global_offset, options.g_times_l,
+                   options.allow_empty, &range) < 0 ||
+        (range.empty && check_empty(self, queue, &range, options.allow_empty) < 0)) {
+        return NULL;
+    }
+    ArgValue local_values[VALUES_ON_STACK], *values = local_values;
+    PyObject *local_old[VALUES_ON_STACK], **old = local_old, *result = NULL;
+    cl_uint n = self->n_args, done = 0;
+    int clear = 0; /* something may own memory */
+    if (PG_UNLIKELY(n > VALUES_ON_STACK)) {
+        values = PyMem_Malloc(n * sizeof *values);
+        old = PyMem_Malloc(n * sizeof *old);
+        if (values == NULL || old == NULL) {
+            PyErr_NoMemory();
+            goto done;
+        }
+    }
+    size_t local_memory = 0;
+    self->converting++;
+    for (Py_ssize_t k = 3; done < n; k++) {
+        const ArgSlot *slot = &self->slots[done];
+        ArgValue *value = &values[done];
+        if (kernel_as_word(self, slot, args[k], queue, &value->value.integer)) {
+            value->set = SET_VALUE;
+            value->size = slot->size;
+            value->hold = slot->kind == ARG_GLOBAL ? args[k] : NULL;
+            value->owns_hold = 0;
+            value->large = NULL;
+            done++;
+            continue;
+        }
+        clear = 1;
+        if (PG_UNLIKELY(kernel_convert(self, done, args[k], &values[done]) < 0)) {
+            kernel_values_clear(values + done, self->slots[done].with_offset ? 2 : 1);
+            self->converting--;
+            goto done;
+        }
+        if (values[done].set == SET_LOCAL &&
+            pg_add(local_memory, values[done].size, &local_memory) < 0) {
+            local_memory = SIZE_MAX;
+        }
+        done += self->slots[done].with_offset ? 2 : 1;
+    }
+    self->converting--;
+    if (PG_UNLIKELY(local_memory > 0)) {
+        cl_ulong most = ocl_device_limits(queue->device)->local_mem_size;
+        if (most != 0 && local_memory > most) {
+            ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_ARG_SIZE,
+                       "kernel '%U': %zu bytes of LocalMemory, and this device has %llu",
+                       self->name, local_memory, (unsigned long long)most);
+            goto done;
+        }
+    }
+    result = launch(self, queue, &range, options.wait_for, values, old, tried);
+done:
+    if (clear) {
+        kernel_values_clear(values, done);
+    }
+    if (PG_UNLIKELY(n > VALUES_ON_STACK)) {
+        PyMem_Free(values);
+        PyMem_Free(old);
+    }
+    return result;
+}
+
+PyObject *kernel_tp_call(PyObject *op, PyObject *args, PyObject *kwargs) {
+    Py_ssize_t n = PyTuple_GET_SIZE(args), i = n, at = 0;
+    Py_ssize_t n_keywords = kwargs != NULL ? PyDict_GET_SIZE(kwargs) : 0;
+    if (n_keywords == 0) {
+        return kernel_call((Kernel *)op, PySequence_Fast_ITEMS(args), n, NULL, CL_SUCCESS);
+    }
+    PyObject **all = PyMem_Malloc((size_t)(n + n_keywords) * sizeof *all),
+             *names = PyTuple_New(n_keywords), *result = NULL, *key, *value;
+    if (all == NULL || names == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    memcpy(all, PySequence_Fast_ITEMS(args), (size_t)n * sizeof *all);
+    for (; PyDict_Next(kwargs, &at, &key, &value); i++) {
+        PyTuple_SET_ITEM(names, i - n, Py_NewRef(key));
+        all[i] = value; /* the caller's dict holds it */
+    }
+    result = kernel_call((Kernel *)op, all, n, names, CL_SUCCESS);
+done:
+    PyMem_Free(all);
+    Py_XDECREF(names);
+    return result;
+}
+
+/* ---- module functions ------------------------------------------------------------------------ */
+
+PG_DOC(enqueue_nd_range_kernel__doc__, "enqueue_nd_range_kernel",
+       "queue, kernel, global_work_size, local_work_size, global_work_offset=None, wait_for=None, "
+       "g_times_l=False, allow_empty_ndrange=False",
+       "(queue: CommandQueue, kernel: Kernel, global_work_size: int | Sequence[int], "
+       "local_work_size: int | Sequence[int] | None, "
+       "global_work_offset: Sequence[int] | None = None, wait_for: Sequence[Event] | None = None, "
+       "g_times_l: bool = False, "
+       "allow_empty_ndrange: bool = False) -> Event",
+       "Launch a kernel with the arguments that were set before. Calling the kernel does both in "
+       "one step.");
+static ArgSpec enqueue_nd_range_kernel_args = PG_ARGSPEC(enqueue_nd_range_kernel__doc__);
+
+static PyObject *launch_with_set_arguments(Kernel *self, Queue *queue, Range *range,
+                                           PyObject *wait_for) {
+    for (cl_uint i = 0; i < self->n_args; i++) {
+        if (self->slots[i].set == SET_NOTHING && !self->shared_handle) {
+            PyObject *declaration = self->slots[i].declaration;
+            return ocl_reject(self->state, "clEnqueueNDRangeKernel", CL_INVALID_KERNEL_ARGS,
+                              "arg#%u (1-based) of kernel '%U'%s%V%s was not set",
+                              (unsigned)(i + 1), self->name, declaration != NULL ? ", '" : "",
+                              declaration, "", declaration != NULL ? "'," : "");
+        }
+        self->slots[i].by_call = 0; /* they are meant to stay */
+    }
+    return launch(self, queue, range, wait_for, NULL, NULL, CL_SUCCESS);
+}
+
+static Kernel *as_kernel(State *state, PyObject *obj, const char *call) {
+    if (!PyObject_TypeCheck(obj, state->KernelType)) {
+        PyErr_Format(PyExc_TypeError, "%s: kernel must be a Kernel, not %s", call,
+                     pg_type_name(obj));
+        return NULL;
+    }
+    return kernel_is_made((Kernel *)obj, call) < 0 ? NULL : (Kernel *)obj;
+}
+
+static PyObject *enqueue_nd_range_kernel(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                         PyObject *kwnames) {
+    PyObject *a[8];
+    Range range;
+    Kernel *self;
+    Queue *queue;
+    int g_times_l, allow_empty;
+    if (pg_args(&enqueue_nd_range_kernel_args, args, nargs, kwnames, a) < 0 ||
+        (self = as_kernel(PyModule_GetState(module), a[1], "enqueue_nd_range_kernel")) == NULL ||
+        (queue = as_queue(self, a[0])) == NULL || (g_times_l = pg_as_bool(a[6], 0)) < 0 ||
+        (allow_empty = pg_as_bool(a[7], 0)) < 0 ||
+        read_range(self, queue, a[2], a[3], a[4], g_times_l, allow_empty, &range) < 0 ||
+        check_empty(self, queue, &range, allow_empty) < 0) {
+        return NULL;
+    }
+    if (PG_UNLIKELY(!Py_IS_TYPE(self, self->state->KernelType))) {
+        PyObject *event = kernel_launch_checked(self, a);
+        if (event != Py_None) {
+            return event;
+        }
+        Py_DECREF(event);
+    }
+    return launch_with_set_arguments(self, queue, &range, a[5]);
+}
+
+PG_DOC(enqueue_task__doc__, "enqueue_task", "queue, kernel, wait_for=None",
+       "(queue: CommandQueue, kernel: Kernel, wait_for: Sequence[Event] | None = None) -> Event",
+       "Launch a kernel once, as one work-item, with the arguments that were set before.");
+static ArgSpec enqueue_task_args = PG_ARGSPEC(enqueue_task__doc__);
+
+static PyObject *enqueue_task(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames) {
+    PyObject *a[3];
+    Range range = {.n = 1, .has_local = 1, .global = {1}, .local = {1}};
+    Kernel *self;
+    Queue *queue;
+    if (pg_args(&enqueue_task_args, args, nargs, kwnames, a) < 0 ||
+        (self = as_kernel(PyModule_GetState(module), a[1], "enqueue_task")) == NULL ||
+        (queue = as_queue(self, a[0])) == NULL) {
+        return NULL;
+    }
+    if (PG_UNLIKELY(!Py_IS_TYPE(self, self->state->KernelType))) {
+        PyObject *one = Py_BuildValue("(i)", 1);
+        PyObject *all[8] = {a[0], a[1], one, one, NULL, a[2], NULL, NULL};
+        PyObject *event = one != NULL ? kernel_launch_checked(self, all) : NULL;
+        Py_XDECREF(one);
+        if (event != Py_None) {
+            return event;
+        }
+        Py_DECREF(event);
+    }
+    return launch_with_set_arguments(self, queue, &range, a[2]);
+}
+
+PyMethodDef ocl_kernel_functions[] = {
+    {"enqueue_nd_range_kernel", FAST(enqueue_nd_range_kernel), enqueue_nd_range_kernel__doc__},
+    {"enqueue_task", FAST(enqueue_task), enqueue_task__doc__},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,301 @@
+/* pieces.c - commands on much memory as several commands, and fills by wide patterns.
+ *
+ * NVIDIA's driver (580) counts the patterns of a fill in 32 bits, those before the offset, too.
+ * One-byte patterns over 2 GiB never end; beyond 2 GiB those of one byte and beyond 4 GiB those of
+ * two write elsewhere, and so does one command that writes 2**32 patterns of four bytes. It is also
+ * ten times slower with one byte than with four. So there a fill by short patterns is widened, no
+ * command of this file has more than 1 GiB, and a fill only writes where few enough patterns come
+ * before it. The rest is copied, out of what is filled by then: copies are right everywhere.
+ * Elsewhere patterns stay as they are: PoCL, for one, is three times as fast with a single byte as
+ * with sixteen.
+ *
+ * Each piece waits for the one before, also in an in-order queue: if what they wait for fails, all
+ * of them
+ * do. */
+#include "opencl/commands/pieces.h"
+
+#define NVIDIA_PIECE ((size_t)1 << 30)
+/* Fills may write as many bytes of a buffer, from its start: what was tried of patterns of four
+ * bytes and more. Those of one and two may write a quarter of it. */
+#define NVIDIA_REACH ((size_t)1 << 32)
+#define WIDE         16 /* bytes of a widened pattern */
+#define WIDE_ENOUGH  4  /* such patterns fill as fast as wider ones */
+#define WORTH_CUTTING \
+    4096             /* bytes; for fewer, another command costs more than narrow patterns do */
+#define SEED    4096 /* bytes that are filled elsewhere and copied, where a fill cannot start */
+#define LONGEST 128  /* bytes of a pattern */
+
+static size_t test_piece, test_reach; /* 0: the driver's */
+
+static size_t piece_of(const Queue *queue) {
+    return test_piece != 0                      ? test_piece
+           : queue->device->platform->is_nvidia ? NVIDIA_PIECE
+                                                : SIZE_MAX;
+}
+
+static size_t reach_of(const OclFill *fill) {
+    size_t reach = test_reach != 0 ? test_reach : NVIDIA_REACH;
+    return fill->length < WIDE_ENOUGH ? reach / 4 : reach;
+}
+
+static int is_trusted(const Queue *queue) {
+    return test_piece == 0 && !queue->device->platform->is_nvidia;
+}
+
+void ocl_piece_let_go(cl_event event) {
+    if (event != NULL) {
+        ocl_live[LIVE_EVENT]++; /* it never counted */
+        ocl_event_let_go(event);
+    }
+}
+
+/* The events that a piece waits for: the one before it, or at first the command's wait list. */
+typedef struct {
+    cl_uint n;
+    const cl_event *events;
+    cl_event last; /* NULL: no piece was enqueued yet */
+} Chain;
+
+static cl_int add_piece(Chain *chain, Queue *queue, OclPiece piece, const void *command,
+                        size_t start, size_t size) {
+    cl_event next = NULL;
+    cl_int status = piece(queue, command, start, size, chain->n, chain->events, &next);
+    if (status != CL_SUCCESS) {
+        return status;
+    }
+    ocl_piece_let_go(chain->last);
+    chain->last = next;
+    chain->n = 1;
+    chain->events = &chain->last;
+    return status;
+}
+
+static cl_int add_all(Chain *chain, Queue *queue, OclPiece piece, const void *command, size_t start,
+                      size_t size) {
+    size_t most = piece_of(queue), end = start + size;
+    cl_int status = CL_SUCCESS;
+    for (; status == CL_SUCCESS && start < end; start += size) {
+        size = end - start < most ? end - start : most;
+        status = add_piece(chain, queue, piece, command, start, size);
+    }
+    return status;
+}
+
+cl_int ocl_in_pieces(Queue *queue, OclPiece piece, const void *command, size_t size,
+                     const WaitList *list, cl_event *event) {
+    if (size <= piece_of(queue)) {
+        return piece(queue, command, 0, size, list->n, list->events, event);
+    }
+    Chain chain = {list->n, list->events, NULL};
+    cl_int status = add_all(&chain, queue, piece, command, 0, size);
+    *event = chain.last;
+    return status;
+}
+
+static cl_int fill_piece(Queue *queue, const void *command, size_t start, size_t size, cl_uint n,
+                         const cl_event *events, cl_event *event) {
+    const OclFill *fill = command;
+    cl_int status = CL_SUCCESS;
+    if (fill->mem != NULL) {
+        OCL_ENQUEUE(queue, status, clEnqueueFillBuffer, queue->queue, fill->mem, fill->pattern,
+                    fill->length, fill->offset + start, size, n, events, event);
+    } else {
+        OCL_ENQUEUE(queue, status, clEnqueueSVMMemFill, queue->queue, fill->svm + start,
+                    fill->pattern, fill->length, size, n, events, event);
+    }
+    return status;
+}
+
+/* The fill by the widest pattern that offset and size allow. If none is wide enough, all but *head
+ * bytes at the start and a rest. */
+static OclFill widened(const OclFill *fill, unsigned char wide[WIDE], size_t *head) {
+    OclFill middle = *fill;
+    size_t place = fill->mem != NULL ? fill->offset : (size_t)(uintptr_t)fill->svm;
+    *head = 0;
+    if (fill->length >= WIDE) {
+        return middle;
+    }
+    for (size_t i = 0; i < WIDE; i += fill->length) {
+        memcpy(wide + i, fill->pattern, fill->length);
+    }
+    middle.pattern = wide;
+    while (middle.length < WIDE && (place | fill->size) % (2 * middle.length) == 0) {
+        middle.length *= 2;
+    }
+    if (middle.length < WIDE_ENOUGH && fill->size >= WORTH_CUTTING) {
+        middle.length = WIDE;
+        *head = (WIDE - place % WIDE) % WIDE;
+        middle.size = (fill->size - *head) / WIDE * WIDE;
+    }
+    return middle;
+}
+
+/* A copy inside what a fill writes. */
+typedef struct {
+    const OclFill *fill;
+    cl_mem from_mem; /* NULL: the fill's */
+    size_t from;
+} FillCopy;
+
+static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t size, cl_uint n,
+                         const cl_event *events, cl_event *event) {
+    const FillCopy *copy = command;
+    const OclFill *fill = copy->fill;
+    cl_int status = CL_SUCCESS;
+    if (copy->from_mem != NULL) {
+        OCL_ENQUEUE(queue, status, clEnqueueCopyBuffer, queue->queue, copy->from_mem, fill->mem,
+                    copy->from, fill->offset + start, size, n, events, event);
+    } else if (fill->mem != NULL) {
+        OCL_ENQUEUE(queue, status, clEnqueueCopyBuffer, queue->queue, fill->mem, fill->mem,
+                    fill->offset + copy->from, fill->offset + start, size, n, events, event);
+    } else {
+        OCL_ENQUEUE(queue, status, clEnqueueSVMMemcpy, queue->queue, CL_FALSE, fill->svm + start,
+                    fill->svm + copy->from, size, n, events, event);
+    }
+    return status;
+}
+
+/* Goes on with what was filled from start to end, to the fill's end. */
+static cl_int spread(Chain *chain, Queue *queue, const OclFill *fill, size_t start, size_t end) {
+    size_t most = piece_of(queue);
+    FillCopy copy = {fill, NULL, start};
+    cl_int status = CL_SUCCESS;
+    while (status == CL_SUCCESS && end < fill->size) {
+        size_t size = end - start < most ? end - start : most;
+        size = size < fill->size - end ? size : fill->size - end;
+        status = add_piece(chain, queue, copy_piece, &copy, end, size);
+        end += size;
+    }
+    return status;
+}
+
+#define SEED_NAME "pygpu.seed"
+
+static void free_seed(PyObject *capsule) {
+    CL_RELEASE(LIVE_MEM, clReleaseMemObject, PyCapsule_GetPointer(capsule, SEED_NAME));
+}
+
+/* Releases it when the event is complete: NVIDIA's driver might wait for what uses it, with the
+ * GIL held. */
+static void seed_let_go(Queue *queue, cl_mem mem, cl_event event) {
+    PyObject *capsule = PyCapsule_New(mem, SEED_NAME, free_seed);
+    if (capsule == NULL) {
+        PyErr_Clear();
+        CL_RELEASE(LIVE_MEM, clReleaseMemObject, mem);
+        return;
+    }
+    if (event != NULL) {
+        ocl_hold_object(queue->state, event, capsule);
+    }
+    Py_DECREF(capsule);
+}
+
+/* Fills the first bytes, at most SEED, by way of another buffer. middle: the same fill, widened. */
+static cl_int seed(Chain *chain, Queue *queue, const OclFill *fill, const OclFill *middle,
+                   size_t *end) {
+    cl_int status = CL_SUCCESS;
+    cl_mem mem;
+    CL_MAKE(mem, status, clCreateBuffer, queue->context->context, CL_MEM_READ_WRITE, SEED, NULL);
+    if (status != CL_SUCCESS || mem == NULL) {
+        return status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES;
+    }
+    ocl_live[LIVE_MEM]++;
+    OclFill whole = {mem, NULL, 0, SEED, middle->pattern, middle->length};
+    FillCopy copy = {fill, mem, 0};
+    *end = fill->size < SEED ? fill->size : SEED;
+    status = add_piece(chain, queue, fill_piece, &whole, 0, SEED);
+    if (status == CL_SUCCESS) {
+        status = add_piece(chain, queue, copy_piece, &copy, 0, *end);
+    }
+    seed_let_go(queue, mem, chain->last);
+    return status;
+}
+
+/* How many bytes of its buffer come before what a fill writes. */
+static cl_int bytes_before(const OclFill *fill, size_t *out) {
+    size_t origin = 0; /* not 0 for a region of another buffer */
+    cl_int status = CL_SUCCESS;
+    if (fill->mem != NULL) {
+        CL_CALL(status, clGetMemObjectInfo, fill->mem, CL_MEM_OFFSET, sizeof origin, &origin, NULL);
+    }
+    *out = origin + fill->offset;
+    return status;
+}
+
+/* The fill as several commands. before: the bytes of its buffer that come before it; head: what
+ * comes before the middle. */
+static cl_int add_fill(Chain *chain, Queue *queue, const OclFill *fill, OclFill *middle,
+                       size_t head, size_t before) {
+    size_t reach = reach_of(middle), end;
+    cl_int status;
+    if (before > reach || reach - before < WORTH_CUTTING) {
+        status = seed(chain, queue, fill, middle, &end);
+        return status == CL_SUCCESS ? spread(chain, queue, fill, 0, end) : status;
+    }
+    size_t room = (reach - before - head) / LONGEST * LONGEST;
+    middle->size = middle->size < room ? middle->size : room;
+    end = head + middle->size;
+    status = add_all(chain, queue, fill_piece, middle, head, middle->size);
+    if (status == CL_SUCCESS) {
+        status = spread(chain, queue, fill, head, end);
+    }
+    if (status == CL_SUCCESS && head > 0) {
+        FillCopy copy = {fill, NULL, WIDE};
+        status = add_piece(chain, queue, copy_piece, &copy, 0, head);
+    }
+    return status;
+}
+
+cl_int ocl_enqueue_fill(Queue *queue, const OclFill *fill, const WaitList *list, cl_event *event) {
+    unsigned char wide[WIDE];
+    size_t head, before;
+    if (is_trusted(queue)) {
+        return fill_piece(queue, fill, 0, fill->size, list->n, list->events, event);
+    }
+    cl_int status = bytes_before(fill, &before);
+    if (status != CL_SUCCESS) {
+        return status;
+    }
+    OclFill middle = widened(fill, wide, &head);
+    if (middle.size == fill->size && middle.size <= piece_of(queue) &&
+        before + fill->size <= reach_of(&middle)) {
+        return fill_piece(queue, &middle, 0, middle.size, list->n, list->events, event);
+    }
+    Chain chain = {list->n, list->events, NULL};
+    status = add_fill(&chain, queue, fill, &middle, head, before);
+    *event = chain.last;
+    return status;
+}
+
+PG_DOC(set_piece__doc__, "_set_piece", "size, reach=0", "(size: int, reach: int = 0) -> None",
+       "The most bytes of one fill or copy between buffers, and the bytes of a buffer, from its "
+       "start, that fills may write; 0: what the driver can be trusted with. For tests only.");
+static ArgSpec set_piece_args = PG_ARGSPEC(set_piece__doc__);
+
+static PyObject *set_piece(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
+    const char *call = "_set_piece";
+    PyObject *a[2];
+    size_t size, reach = 0;
+    if (pg_args(&set_piece_args, args, nargs, kwnames, a) < 0 ||
+        pg_as_size(a[0], call, "size", &size) < 0 ||
+        (a[1] != NULL && pg_as_size(a[1], call, "reach", &reach) < 0)) {
+        return NULL;
+    }
+    if (size % LONGEST != 0) {
+        return PyErr_Format(PyExc_ValueError, "%s: size must be a multiple of %d, got %zu", call,
+                            LONGEST, size);
+    }
+    if (reach != 0 && reach < 4 * WORTH_CUTTING) {
+        return PyErr_Format(PyExc_ValueError, "%s: reach must be at least %d, got %zu", call,
+                            4 * WORTH_CUTTING, reach);
+    }
+    test_piece = size;
+    test_reach = reach;
+    Py_RETURN_NONE;
+}
+
+PyMethodDef ocl_piece_functions[] = {
+    {"_set_piece", FAST(set_piece), set_piece__doc__},
+    {NULL, NULL, 0, NULL},
+};

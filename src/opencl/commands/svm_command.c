@@ -1,0 +1,588 @@
+/* svm_command.c - commands on shared virtual memory: copy, map, unmap, fill, migrate. */
+#include "opencl/commands/box.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/commands/pieces.h"
+
+/* Memory that a command uses: shared, or (copies only) the host's own. */
+typedef struct {
+    PyObject *svm;  /* strong; NULL: read-only host memory */
+    Py_buffer view; /* of that */
+    void *pointer;
+    size_t size;
+} Operand;
+
+static void Operand_clear(Operand *self) {
+    if (self->svm == NULL && self->view.obj != NULL) {
+        PyBuffer_Release(&self->view);
+    }
+    Py_CLEAR(self->svm);
+}
+
+/* obj: an SVMPointer, or anything that SVM() takes; if write is 0, read-only host memory too. */
+static int Operand_set(Operand *self, State *state, PyObject *obj, const char *call,
+                       const char *name, Queue *queue, int write) {
+    *self = (Operand){0};
+    if (ocl_is_svm(state, obj)) {
+        self->svm = Py_NewRef(obj);
+    } else {
+        Py_buffer view;
+        if (pg_get_buffer(obj, call, name, write, &view) < 0) {
+            return -1;
+        }
+        if (view.readonly && !write) {
+            self->view = view;
+            self->pointer = view.buf;
+            self->size = (size_t)view.len;
+            return 0;
+        }
+        PyBuffer_Release(&view);
+        self->svm = PyObject_CallOneArg((PyObject *)state->SVMType, obj);
+        if (self->svm == NULL) {
+            return -1;
+        }
+    }
+    if (ocl_svm_pointer(state, self->svm, call, name, queue->context->context, &self->pointer,
+                        &self->size) < 0) {
+        Operand_clear(self);
+        return -1;
+    }
+    return 0;
+}
+
+/* Host memory that no allocation of ours keeps. */
+static int Operand_is_foreign(const Operand *self) {
+    Svm *svm = (Svm *)self->svm;
+    return svm == NULL || svm->context == NULL;
+}
+
+/* Records the use and pins; to be undone by Operand_unpin. The arguments may have changed while
+ * foreign code ran. */
+static int Operand_pin(Operand *self, State *state, const char *call, const char *name,
+                       Queue *queue) {
+    if (self->svm == NULL) {
+        return 0;
+    }
+    if (ocl_svm_pointer(state, self->svm, call, name, queue->context->context, &self->pointer,
+                        &self->size) < 0 ||
+        (!Operand_is_foreign(self) && ocl_svm_used(state, self->svm, queue) < 0)) {
+        return -1;
+    }
+    ocl_svm_pin(self->svm);
+    return 0;
+}
+
+static void Operand_unpin(Operand *self) {
+    if (self->svm != NULL) {
+        ocl_svm_unpin(self->svm);
+    }
+}
+
+/* The host's own memory stays until the command is done. */
+static void Operand_hold(Operand *self, State *state, cl_event event) {
+    if (self->svm == NULL) {
+        ocl_hold_buffer(state, event, &self->view);
+        self->view.obj = NULL;
+    } else if (Operand_is_foreign(self)) {
+        ocl_hold_object(state, event, self->svm);
+    }
+}
+
+/* The queue's device must have what the command needs: shared virtual memory, and for pointers to
+ * host memory of its own that too. */
+static int check_device(Queue *queue, const char *call, const Operand *operand) {
+    State *state = queue->state;
+    cl_bitfield has = ocl_device_limits(queue->device)->svm_capabilities;
+    if (ocl_need_version(state, call, queue->device->version, 200) < 0) {
+        return -1;
+    }
+    if (has == 0) {
+        ocl_reject(state, call, CL_INVALID_OPERATION, "%R has no shared virtual memory",
+                   (PyObject *)queue->device);
+        return -1;
+    }
+    if (operand != NULL && Operand_is_foreign(operand) &&
+        !(has & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM)) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "the memory is not shared: it is the host's own, and %R lacks FINE_GRAIN_SYSTEM",
+                   (PyObject *)queue->device);
+        return -1;
+    }
+    return 0;
+}
+
+/* byte_count, by default all of it, checked against total. */
+static int as_count(State *state, PyObject *obj, const char *call, const char *name, size_t total,
+                    size_t *count) {
+    *count = total;
+    if (obj == NULL || obj == Py_None) {
+        return 0;
+    }
+    if (pg_as_size(obj, call, name, count) < 0) {
+        return -1;
+    }
+    if (*count > total) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "%s = %zu is more than the %zu bytes of the memory", name, *count, total);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- copy ------------------------------------------------------------------------------------ */
+
+PG_DOC(enqueue_svm_memcpy__doc__, "_enqueue_svm_memcpy",
+       "queue, is_blocking, dst, src, wait_for=None, byte_count=None",
+       "(queue: CommandQueue, is_blocking: bool, dst: SVMPointer | HostBuffer, src: SVMPointer | "
+       "HostBuffer, wait_for: Sequence[Event] | None = None, "
+       "byte_count: int | None = None) -> Event",
+       "Copy between shared virtual memory and it or host memory. Without byte_count the sizes "
+       "must be equal.");
+static ArgSpec enqueue_svm_memcpy_args = PG_ARGSPEC(enqueue_svm_memcpy__doc__);
+
+static int check_copy(State *state, const char *call, const Operand *dst, const Operand *src,
+                      PyObject *byte_count, size_t *count) {
+    if (byte_count == NULL || byte_count == Py_None) {
+        if (dst->size != src->size) {
+            ocl_reject(state, call, CL_INVALID_VALUE,
+                       "the destination has %zu bytes, the source %zu; give byte_count", dst->size,
+                       src->size);
+            return -1;
+        }
+        *count = src->size;
+    } else if (as_count(state, byte_count, call, "byte_count",
+                        dst->size < src->size ? dst->size : src->size, count) < 0) {
+        return -1;
+    }
+    uintptr_t to = (uintptr_t)dst->pointer, from = (uintptr_t)src->pointer;
+    if (*count > 0 && to < from + *count && from < to + *count) {
+        ocl_reject(state, "clEnqueueSVMMemcpy", CL_MEM_COPY_OVERLAP,
+                   "source and destination overlap");
+        return -1;
+    }
+    return 0;
+}
+
+typedef struct {
+    char *to;
+    const char *from;
+} SvmCopy;
+
+static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t size, cl_uint n,
+                         const cl_event *events, cl_event *event) {
+    const SvmCopy *copy = command;
+    cl_int status = CL_SUCCESS;
+    OCL_ENQUEUE(queue, status, clEnqueueSVMMemcpy, queue->queue, CL_FALSE, copy->to + start,
+                copy->from + start, size, n, events, event);
+    return status;
+}
+
+OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
+    State *state = PyModule_GetState(module);
+    const char *call = "enqueue_copy", *routine = "clEnqueueSVMMemcpy";
+    PyObject *a[6], *result = NULL;
+    Operand dst, src;
+    WaitList list;
+    size_t count;
+    int blocking;
+    Queue *queue;
+    if (pg_args(&enqueue_svm_memcpy_args, args, nargs, kwnames, a) < 0 ||
+        (queue = ocl_as_queue(state, a[0], call)) == NULL ||
+        (blocking = PyObject_IsTrue(a[1])) < 0 || check_device(queue, call, NULL) < 0 ||
+        Operand_set(&dst, state, a[2], call, "dst", queue, 1) < 0) {
+        return NULL;
+    }
+    if (Operand_set(&src, state, a[3], call, "src", queue, 0) < 0) {
+        Operand_clear(&dst);
+        return NULL;
+    }
+    if (check_copy(state, call, &dst, &src, a[5], &count) < 0 ||
+        ocl_wait_list(state, a[4], call, queue, &list) < 0) {
+        goto done;
+    }
+    cl_event event = NULL;
+    cl_int status = CL_SUCCESS;
+    if (count == 0) {
+        result = ocl_enqueue_nothing(queue, &list);
+        goto done;
+    }
+    if (Operand_pin(&dst, state, call, "dst", queue) < 0) {
+        ocl_wait_list_clear(&list);
+        goto done;
+    }
+    if (Operand_pin(&src, state, call, "src", queue) < 0) {
+        Operand_unpin(&dst);
+        ocl_wait_list_clear(&list);
+        goto done;
+    }
+    SvmCopy copy = {dst.pointer, src.pointer};
+    status = ocl_in_pieces(queue, copy_piece, &copy, count, &list, &event);
+    Operand_unpin(&src);
+    Operand_unpin(&dst);
+    if (status != CL_SUCCESS) {
+        ocl_wait_list_clear(&list);
+        if (event != NULL) { /* pieces that go on */
+            Operand_hold(&dst, state, event);
+            Operand_hold(&src, state, event);
+            ocl_piece_let_go(event);
+        }
+        ocl_raise(state, routine, status);
+        goto done;
+    }
+    ocl_gates_enqueued(queue, list.gates);
+    int failed = blocking && (ocl_wait(state, event, routine, NULL) < 0 ||
+                              ocl_gates_check(state, list.gates, routine) < 0);
+    if (!blocking ||
+        (failed && !ocl_is_over(event))) { /* the command goes on, and needs its memory */
+        Operand_hold(&dst, state, event);
+        Operand_hold(&src, state, event);
+    }
+    if (failed) {
+        ocl_wait_list_clear(&list);
+        ocl_live[LIVE_EVENT]++;
+        ocl_event_let_go(event);
+    } else {
+        result = ocl_event_after(queue, event, &list);
+    }
+done:
+    Operand_clear(&src);
+    Operand_clear(&dst);
+    return result;
+}
+
+/* ---- map ------------------------------------------------------------------------------------- */
+
+/* What map, unmap and fill start with: a queue and shared memory. */
+static Queue *queue_and_operand(State *state, PyObject *queue_arg, PyObject *svm_arg,
+                                const char *call, const char *name, Operand *operand) {
+    Queue *queue = ocl_as_queue(state, queue_arg, call);
+    if (queue == NULL || Operand_set(operand, state, svm_arg, call, name, queue, 1) < 0) {
+        return NULL;
+    }
+    if (check_device(queue, call, operand) < 0) {
+        Operand_clear(operand);
+        return NULL;
+    }
+    return queue;
+}
+
+static cl_int unmap(Queue *queue, void *pointer, const WaitList *list, cl_event *event) {
+    cl_int status = CL_SUCCESS;
+    OCL_ENQUEUE(queue, status, clEnqueueSVMUnmap, queue->queue, pointer, list != NULL ? list->n : 0,
+                list != NULL ? list->events : NULL, event);
+    return status;
+}
+
+PG_DOC(enqueue_svm_map__doc__, "_enqueue_svm_map",
+       "queue, is_blocking, flags, svm, wait_for=None, size=None",
+       "(queue: CommandQueue, is_blocking: bool, flags: int, svm: SVMPointer, wait_for: "
+       "Sequence[Event] | None = None, size: int | None = None) -> Event",
+       "Let the host use the first *size* bytes, by default all, until _enqueue_svm_unmap. "
+       "SVMPointer.map is the safe way.");
+static ArgSpec enqueue_svm_map_args = PG_ARGSPEC(enqueue_svm_map__doc__);
+
+static PyObject *enqueue_svm_map(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                 PyObject *kwnames) {
+    State *state = PyModule_GetState(module);
+    const char *call = "SVMPointer.map";
+    PyObject *a[6], *result = NULL;
+    Operand operand;
+    WaitList list;
+    uint64_t flags;
+    size_t size;
+    int blocking;
+    Queue *queue;
+    if (pg_args(&enqueue_svm_map_args, args, nargs, kwnames, a) < 0 ||
+        (blocking = PyObject_IsTrue(a[1])) < 0 || pg_as_u64(a[2], call, "flags", &flags) < 0 ||
+        (queue = queue_and_operand(state, a[0], a[3], call, "svm", &operand)) == NULL) {
+        return NULL;
+    }
+    if (flags == 0 ||
+        (flags & ~(uint64_t)(CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0 ||
+        ((flags & CL_MAP_WRITE_INVALIDATE_REGION) && (flags & (CL_MAP_READ | CL_MAP_WRITE)))) {
+        ocl_reject(
+            state, call, CL_INVALID_VALUE,
+            "flags must be map_flags.READ, WRITE, both, or WRITE_INVALIDATE_REGION alone, not %s",
+            pg_hex(flags).text);
+        goto done;
+    }
+    if (as_count(state, a[5], call, "size", operand.size, &size) < 0 ||
+        ocl_wait_list(state, a[4], call, queue, &list) < 0) {
+        goto done;
+    }
+    if (size == 0) {
+        result = ocl_enqueue_nothing(queue, &list);
+        goto done;
+    }
+    if (Operand_pin(&operand, state, call, "svm", queue) < 0) {
+        ocl_wait_list_clear(&list);
+        goto done;
+    }
+    cl_event event = NULL;
+    cl_int status = CL_SUCCESS;
+    ocl_gates_must_run(list.gates); /* somebody will unmap */
+    OCL_ENQUEUE(queue, status, clEnqueueSVMMap, queue->queue, CL_FALSE, flags, operand.pointer,
+                size, list.n, list.events, &event);
+    result = ocl_finish_enqueue(queue, "clEnqueueSVMMap", status, event, &list);
+    if (result != NULL && blocking &&
+        (ocl_wait(state, event, "clEnqueueSVMMap", NULL) < 0 ||
+         ocl_event_check((Event *)result, "clEnqueueSVMMap") < 0)) {
+        Py_CLEAR(result);
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
+        unmap(queue, operand.pointer, NULL, NULL); /* nobody is left to do it */
+        PyErr_Restore(type, value, traceback);
+    }
+    Operand_unpin(&operand);
+done:
+    Operand_clear(&operand);
+    return result;
+}
+
+PG_DOC(enqueue_svm_unmap__doc__, "_enqueue_svm_unmap", "queue, svm, wait_for=None",
+       "(queue: CommandQueue, svm: SVMPointer, wait_for: Sequence[Event] | None = None) -> Event",
+       "End what _enqueue_svm_map began.");
+static ArgSpec enqueue_svm_unmap_args = PG_ARGSPEC(enqueue_svm_unmap__doc__);
+
+static PyObject *enqueue_svm_unmap(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
+    State *state = PyModule_GetState(module);
+    const char *call = "SVMMap.release";
+    PyObject *a[3], *result = NULL;
+    Operand operand;
+    WaitList list;
+    Queue *queue;
+    if (pg_args(&enqueue_svm_unmap_args, args, nargs, kwnames, a) < 0 ||
+        (queue = queue_and_operand(state, a[0], a[1], call, "svm", &operand)) == NULL) {
+        return NULL;
+    }
+    if (ocl_wait_list(state, a[2], call, queue, &list) < 0) {
+        goto done;
+    }
+    if (operand.size == 0) {
+        result = ocl_enqueue_nothing(queue, &list);
+        goto done;
+    }
+    if (Operand_pin(&operand, state, call, "svm", queue) < 0) {
+        ocl_wait_list_clear(&list);
+        goto done;
+    }
+    cl_event event = NULL;
+    cl_int status = unmap(queue, operand.pointer, &list, &event);
+    Operand_unpin(&operand);
+    result = ocl_finish_enqueue(queue, "clEnqueueSVMUnmap", status, event, &list);
+done:
+    Operand_clear(&operand);
+    return result;
+}
+
+/* ---- fill, migrate --------------------------------------------------------------------------- */
+
+PG_DOC(enqueue_svm_memfill__doc__, "enqueue_svm_memfill",
+       "queue, dest, pattern, byte_count=None, wait_for=None",
+       "(queue: CommandQueue, dest: SVMPointer | HostBuffer, pattern: HostBuffer, byte_count: int "
+       "| None = None, wait_for: Sequence[Event] | None = None) "
+       "-> Event",
+       "Repeat *pattern* (1, 2, 4, ..., 128 bytes: bytes or a NumPy scalar) over the first "
+       "*byte_count* bytes, by default all.\n\n"
+       "byte_count and the address must be multiples of the pattern's size.");
+static ArgSpec enqueue_svm_memfill_args = PG_ARGSPEC(enqueue_svm_memfill__doc__);
+
+static PyObject *enqueue_svm_memfill(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                     PyObject *kwnames) {
+    State *state = PyModule_GetState(module);
+    const char *call = "enqueue_svm_memfill";
+    PyObject *a[5], *result = NULL;
+    Operand operand;
+    WaitList list;
+    Py_buffer pattern;
+    size_t count;
+    Queue *queue;
+    if (pg_args(&enqueue_svm_memfill_args, args, nargs, kwnames, a) < 0 ||
+        (queue = queue_and_operand(state, a[0], a[1], call, "dest", &operand)) == NULL) {
+        return NULL;
+    }
+    if (pg_get_buffer(a[2], call, "pattern", 0, &pattern) < 0) {
+        Operand_clear(&operand);
+        return NULL;
+    }
+    size_t length = (size_t)pattern.len;
+    if (length == 0 || length > 128 || (length & (length - 1)) != 0) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "pattern must have 1, 2, 4, 8, 16, 32, 64 or 128 bytes, not %zu", length);
+        goto done;
+    }
+    if (as_count(state, a[3], call, "byte_count", operand.size, &count) < 0) {
+        goto done;
+    }
+    if (count % length != 0 || (uintptr_t)operand.pointer % length != 0) {
+        ocl_reject(state, call, CL_INVALID_VALUE,
+                   "byte_count %zu and the address %s must be multiples of the pattern's %zu bytes",
+                   count, pg_hex((uintptr_t)operand.pointer).text, length);
+        goto done;
+    }
+    if (ocl_wait_list(state, a[4], call, queue, &list) < 0) {
+        goto done;
+    }
+    if (count == 0) {
+        result = ocl_enqueue_nothing(queue, &list);
+        goto done;
+    }
+    if (Operand_pin(&operand, state, call, "dest", queue) < 0) {
+        ocl_wait_list_clear(&list);
+        goto done;
+    }
+    cl_event event = NULL;
+    cl_int status = CL_SUCCESS;
+    OclFill fill = {NULL, operand.pointer, 0, count, pattern.buf, length};
+    status = ocl_enqueue_fill(queue, &fill, &list, &event);
+    Operand_unpin(&operand);
+    if (event != NULL && Operand_is_foreign(&operand)) {
+        Operand_hold(&operand, state, event);
+    }
+    if (status != CL_SUCCESS) {
+        ocl_piece_let_go(event);
+    }
+    result = ocl_finish_enqueue(queue, "clEnqueueSVMMemFill", status, event, &list);
+done:
+    PyBuffer_Release(&pattern); /* the driver has copied it */
+    Operand_clear(&operand);
+    return result;
+}
+
+PG_DOC(enqueue_svm_migrate_mem__doc__, "enqueue_svm_migrate_mem",
+       "queue, svms, flags=0, wait_for=None",
+       "(queue: CommandQueue, svms: Sequence[SVMPointer | HostBuffer], flags: int = 0, wait_for: "
+       "Sequence[Event] | None = None) -> Event",
+       "Bring shared virtual memory to the queue's device, or to the host "
+       "(mem_migration_flags.HOST) (OpenCL 2.1).");
+static ArgSpec enqueue_svm_migrate_mem_args = PG_ARGSPEC(enqueue_svm_migrate_mem__doc__);
+
+static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                         PyObject *kwnames) {
+    State *state = PyModule_GetState(module);
+    const char *call = "enqueue_svm_migrate_mem", *routine = "clEnqueueSVMMigrateMem";
+    PyObject *a[4], *result = NULL;
+    WaitList list;
+    uint64_t flags = 0;
+    Queue *queue;
+    if (pg_args(&enqueue_svm_migrate_mem_args, args, nargs, kwnames, a) < 0 ||
+        (queue = ocl_as_queue(state, a[0], call)) == NULL ||
+        (a[2] != NULL && a[2] != Py_None && pg_as_u64(a[2], call, "flags", &flags) < 0) ||
+        check_device(queue, call, NULL) < 0 ||
+        ocl_need_version(state, routine, queue->device->version, 210) < 0) {
+        return NULL;
+    }
+    if (flags & ~(uint64_t)(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)) {
+        return ocl_reject(state, call, CL_INVALID_VALUE,
+                          "flags must be mem_migration_flags, not %s", pg_hex(flags).text);
+    }
+    if (ocl_is_svm(state, a[1])) {
+        return PyErr_Format(PyExc_TypeError, "%s: svms must be a sequence of SVMPointers, not %s",
+                            call, pg_type_name(a[1]));
+    }
+    PyObject *objects = pg_tuple(a[1], call, "svms", "SVMPointers", 1 << 20);
+    if (objects == NULL) {
+        return NULL;
+    }
+    Py_ssize_t n = PyTuple_GET_SIZE(objects), n_set = 0, n_pinned = 0;
+    Operand *operands = PyMem_Calloc((size_t)n + 1, sizeof *operands);
+    const void **pointers = PyMem_Calloc((size_t)n + 1, sizeof *pointers);
+    if (operands == NULL || pointers == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (; n_set < n; n_set++) {
+        if (Operand_set(&operands[n_set], state, PyTuple_GET_ITEM(objects, n_set), call,
+                        "each of svms", queue, 1) < 0) {
+            goto done;
+        }
+        if (check_device(queue, call, &operands[n_set]) < 0) {
+            n_set++;
+            goto done;
+        }
+    }
+    if (ocl_wait_list(state, a[3], call, queue, &list) < 0) {
+        goto done;
+    }
+    if (n == 0) {
+        result = ocl_enqueue_nothing(queue, &list);
+        goto done;
+    }
+    for (; n_pinned < n; n_pinned++) {
+        if (Operand_pin(&operands[n_pinned], state, call, "each of svms", queue) < 0) {
+            ocl_wait_list_clear(&list);
+            goto done;
+        }
+        pointers[n_pinned] = operands[n_pinned].pointer;
+    }
+    cl_event event = NULL;
+    cl_int status = CL_SUCCESS;
+    OCL_ENQUEUE(queue, status, clEnqueueSVMMigrateMem, queue->queue, (cl_uint)n, pointers, NULL,
+                flags, list.n, list.events, &event);
+    if (status == CL_SUCCESS && queue->device->platform->is_nvidia) {
+        ocl_hold_array(state, event, pointers);
+        pointers = NULL;
+    }
+    result = ocl_finish_enqueue(queue, routine, status, event, &list);
+done:
+    for (Py_ssize_t i = 0; i < n_pinned; i++) {
+        Operand_unpin(&operands[i]);
+    }
+    for (Py_ssize_t i = 0; operands != NULL && i < n_set; i++) {
+        Operand_clear(&operands[i]);
+    }
+    PyMem_Free(operands);
+    PyMem_Free(pointers);
+    Py_DECREF(objects);
+    return result;
+}
+
+/* ---- numpy-like allocation ------------------------------------------------------------------- */
+
+PG_DOC(svm_empty__doc__, "_svm_empty",
+       "ctx, flags, shape, dtype, order='C', alignment=None, queue=None",
+       "(ctx: Context, flags: int, shape: int | Sequence[int], dtype: DTypeLike, order: str = 'C', "
+       "alignment: int | None = None, "
+       "queue: CommandQueue | None = None) -> numpy.ndarray",
+       "An array in shared virtual memory; see pygpu.svm_empty.");
+static ArgSpec svm_empty_args = PG_ARGSPEC(svm_empty__doc__);
+
+static PyObject *svm_empty(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
+    State *state = PyModule_GetState(module);
+    const char *call = "svm_empty";
+    PyObject *a[7];
+    ArrayLayout layout;
+    Context *context;
+    uint64_t flags;
+    size_t alignment = 0;
+    Queue *queue = NULL;
+    if (pg_args(&svm_empty_args, args, nargs, kwnames, a) < 0 ||
+        (context = ocl_as_context(state, a[0], call)) == NULL ||
+        pg_as_u64(a[1], call, "flags", &flags) < 0 ||
+        (a[5] != NULL && a[5] != Py_None && pg_as_size(a[5], call, "alignment", &alignment) < 0) ||
+        (a[6] != NULL && a[6] != Py_None && (queue = ocl_as_queue(state, a[6], call)) == NULL) ||
+        ocl_array_layout(call, a[2], a[3], a[4], NULL, &layout) < 0) {
+        return NULL;
+    }
+    PyObject *owner = ocl_svm_allocation_new(state, state->SVMAllocationType, context, layout.size,
+                                             alignment, flags, queue, NULL);
+    if (owner == NULL) {
+        Py_CLEAR(layout.dtype);
+        return NULL;
+    }
+    ((Svm *)owner)->exposed = 1;
+    PyArrayObject *array = ocl_array_from_layout(owner, &layout, ((Svm *)owner)->pointer, 1);
+    Py_DECREF(owner);
+    return (PyObject *)array;
+}
+
+PyMethodDef ocl_svm_functions[] = {
+    {"_enqueue_svm_memcpy", FAST(ocl_enqueue_svm_memcpy), enqueue_svm_memcpy__doc__},
+    {"_enqueue_svm_map", FAST(enqueue_svm_map), enqueue_svm_map__doc__},
+    {"_enqueue_svm_unmap", FAST(enqueue_svm_unmap), enqueue_svm_unmap__doc__},
+    {"enqueue_svm_memfill", FAST(enqueue_svm_memfill), enqueue_svm_memfill__doc__},
+    {"enqueue_svm_migrate_mem", FAST(enqueue_svm_migrate_mem), enqueue_svm_migrate_mem__doc__},
+    {"_svm_empty", FAST(svm_empty), svm_empty__doc__},
+    {NULL, NULL, 0, NULL},
+};

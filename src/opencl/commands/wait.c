@@ -1,0 +1,301 @@
+/* wait.c - waiting for commands: with the GIL released, and in Python's main thread interruptible
+ * by signals. */
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/deferred_init.h"
+
+#include "common/pthread_compat.h"
+
+#define SPIN_SECONDS 20e-6 /* a short transfer is done in this time, and a callback costs more */
+#define SLICE_MS     40    /* how late Ctrl-C may be noticed */
+#define POLL_SPIN_SECONDS \
+    2e-3 /* where the driver is not asked to call back, and its own wait would spin for ever */
+#define POLL_OFTEN_SECONDS 100e-6 /* after that, there is time between two looks */
+#define POLL_YIELDS        8
+#define POLL_MOST_US       500
+
+/* Shared by the waiting thread and the driver's callback; freed by the later of the two. */
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int done;
+    int users;
+} Waiter;
+
+static void Waiter_leave(Waiter *waiter) { /* lock held */
+    int left = --waiter->users;
+    pthread_mutex_unlock(&waiter->lock);
+    if (left == 0) {
+        PyMem_RawFree(waiter);
+    }
+}
+
+static void CL_CALLBACK on_done(cl_event event, cl_int status, void *op) {
+    Waiter *waiter = op;
+    (void)event;
+    (void)status;
+    pthread_mutex_lock(&waiter->lock);
+    waiter->done = 1;
+    pthread_cond_signal(&waiter->changed);
+    Waiter_leave(waiter);
+}
+
+/* 1 if the command is complete or has failed, 0 if not yet; *exec is its status. No Python object
+ * is touched. */
+static int is_done(cl_event event, cl_int *exec, cl_int *status) {
+    *exec = CL_QUEUED;
+    *status = CL_SUCCESS;
+    CL_CALL(*status, clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *exec, exec,
+            NULL);
+    return *status != CL_SUCCESS || *exec <= CL_COMPLETE;
+}
+
+/* Waits in the main thread. 0 with *status and *exec set, -1 with an exception from a signal
+ * handler. */
+static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
+    int done = 0;
+    const double begin = pg_seconds(), spin = ocl_polls ? POLL_SPIN_SECONDS : SPIN_SECONDS;
+    Py_BEGIN_ALLOW_THREADS
+    for (double passed = 0; !(done = is_done(event, exec, status)) && passed < spin;
+         passed = pg_seconds() - begin) {
+        for (int k = passed < POLL_OFTEN_SECONDS ? 1 : POLL_YIELDS; k > 0; k--) {
+            pg_yield_cpu();
+        }
+    }
+    Py_END_ALLOW_THREADS
+    if (done) {
+        return 0;
+    }
+    Waiter *waiter = ocl_polls ? NULL : PyMem_RawCalloc(1, sizeof *waiter);
+    cl_int hooked = CL_OUT_OF_HOST_MEMORY;
+    if (waiter != NULL) {
+        *waiter = (Waiter){
+            .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .users = 2};
+        CL_CALL(hooked, clSetEventCallback, event, CL_COMPLETE, on_done, waiter);
+        if (hooked != CL_SUCCESS) {
+            PyMem_RawFree(waiter);
+            waiter = NULL; /* poll instead */
+        }
+    }
+    int result = 0, asked = 0;
+    while (result == 0) {
+        Py_BEGIN_ALLOW_THREADS
+        if (waiter != NULL) {
+            pthread_mutex_lock(&waiter->lock);
+            if (!waiter->done) {
+                pg_cond_wait_ms(&waiter->changed, &waiter->lock, SLICE_MS);
+            }
+            done = waiter->done;
+            pthread_mutex_unlock(&waiter->lock);
+            if (!done) {
+                done = asked =
+                    is_done(event, exec,
+                            status); /* some drivers do not call back for a command that fails */
+            }
+        } else {
+            double pause =
+                (pg_seconds() - begin) *
+                (1e6 / 16); /* so the end is noticed late by a sixteenth of the time at most */
+            pg_sleep_us(pause < POLL_MOST_US ? (long)pause + 10 : POLL_MOST_US);
+            done = asked = is_done(event, exec, status);
+        }
+        Py_END_ALLOW_THREADS
+        if (done) {
+            break;
+        }
+        result = PyErr_CheckSignals();
+    }
+    if (waiter != NULL) {
+        pthread_mutex_lock(&waiter->lock);
+        Waiter_leave(waiter);
+    }
+    if (result == 0 && !asked) { /* not twice: an error of the driver must not get lost */
+        is_done(event, exec, status);
+    }
+    return result;
+}
+
+int ocl_is_over(cl_event event) {
+    cl_int exec, status;
+    return is_done(event, &exec, &status) && status == CL_SUCCESS;
+}
+
+int ocl_wait_done(State *state, cl_event event, int *failed) {
+    cl_int exec, status;
+    (void)state;
+    int result = wait_interruptibly(event, &exec, &status);
+    *failed = status == CL_SUCCESS && exec < 0;
+    if (result == 0 && status != CL_SUCCESS) { /* the driver would not say how far the command is,
+                                                  but may know how to wait */
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clWaitForEvents, 1, &event);
+        Py_END_ALLOW_THREADS
+    }
+    return result;
+}
+
+/* The commands before an event may still be in the queue's buffer; a wait that the driver does not
+ * know of must submit them. */
+static void flush_queue_of(cl_event event) {
+    cl_command_queue queue = NULL;
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL);
+    if (status == CL_SUCCESS && queue != NULL) {
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clFlush, queue);
+        Py_END_ALLOW_THREADS
+    }
+}
+
+int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted) {
+    cl_int exec = CL_COMPLETE, status = CL_SUCCESS;
+    if (interrupted != NULL) {
+        *interrupted = 0;
+    }
+    if (pg_is_main_thread()) {
+        if (!is_done(event, &exec, &status)) {
+            flush_queue_of(event);
+            if (wait_interruptibly(event, &exec, &status) < 0) {
+                if (interrupted != NULL) {
+                    *interrupted = 1;
+                }
+                return -1;
+            }
+        }
+        if (ocl_polls && status == CL_SUCCESS &&
+            exec == CL_COMPLETE) { /* asking is no point of synchronization (OpenCL 1.2, 5.9), this
+                                      is */
+            Py_BEGIN_ALLOW_THREADS
+            CL_CALL(status, clWaitForEvents, 1, &event);
+            Py_END_ALLOW_THREADS
+            if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+                is_done(event, &exec, &status);
+                exec = exec < 0 ? exec : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+            }
+        }
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clWaitForEvents, 1, &event);
+        Py_END_ALLOW_THREADS
+        if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+            is_done(event, &exec, &status);
+        }
+        if (PG_UNLIKELY(ocl_is_exiting()) && (status != CL_SUCCESS || exec < 0)) {
+            /* Only daemon threads are left, and what failed is what exit gave up: such a thread
+             * just stops, as Python stops those that want the GIL now. */
+            Py_BEGIN_ALLOW_THREADS
+            for (;;) {
+                pg_sleep_us(1000000);
+            }
+            Py_END_ALLOW_THREADS
+        }
+    }
+    if (status != CL_SUCCESS) {
+        ocl_raise(state, routine, status);
+        return -1;
+    }
+    if (exec < 0) {
+        ocl_raise_ended(state, routine, exec);
+        return -1;
+    }
+    return 0;
+}
+
+cl_int ocl_event_failed(const Event *self) {
+    return ocl_gates_failed(self->gates);
+}
+
+int ocl_event_check(const Event *self, const char *routine) {
+    return ocl_gates_check(self->state, self->gates, routine);
+}
+
+/* ---- wait lists ------------------------------------------------------------------------------ */
+
+int ocl_wait_list(State *state, PyObject *wait_for, const char *call, Queue *queue,
+                  WaitList *list) {
+    cl_context context = queue != NULL ? queue->context->context : NULL;
+    list->n = 0;
+    list->events = NULL;
+    list->keep = NULL;
+    list->gates = NULL;
+    list->own = NULL;
+    int gated = queue != NULL && queue->gates != NULL;
+    if (wait_for == NULL || wait_for == Py_None) {
+        goto done;
+    }
+    if (PyObject_TypeCheck(wait_for, state->EventType)) {
+        list->keep =
+            PyTuple_Pack(1, wait_for); /* PyOpenCL refuses a bare Event; what is meant is clear */
+    } else {                           /* a copy: nobody can change it while the GIL is released */
+        list->keep = pg_tuple(wait_for, call, "wait_for", "Events (or None)", 1 << 20);
+    }
+    if (list->keep == NULL) {
+        return -1;
+    }
+    Py_ssize_t n = PyTuple_GET_SIZE(list->keep);
+    if (n == 0) {
+        Py_CLEAR(list->keep);
+        goto done;
+    }
+    list->events = n <= OCL_WAIT_LOCAL ? list->local : PyMem_Malloc((size_t)n * sizeof(cl_event));
+    if (list->events == NULL) {
+        PyErr_NoMemory();
+        goto fail;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PyTuple_GET_ITEM(list->keep, i);
+        if (!PyObject_TypeCheck(item, state->EventType)) {
+            PyErr_Format(PyExc_TypeError, "%s: wait_for[%zd] must be an Event, not %s", call, i,
+                         pg_type_name(item));
+            goto fail;
+        }
+        Event *event = (Event *)item;
+        if (ocl_event_is_made(event, call) < 0) {
+            goto fail;
+        }
+        if (context != NULL && event->context != context) {
+            ocl_reject(state, call, CL_INVALID_CONTEXT,
+                       "wait_for[%zd] is an event of another context", i);
+            goto fail;
+        }
+        gated |= event->gates != NULL;
+        cl_int failed = context != NULL ? ocl_event_failed(event) : 0;
+        if (failed != 0) {
+            ocl_raise_with(state, call, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+                           "wait_for[%zd] has failed with %s (%d)", i, ocl_status_name(failed),
+                           (int)failed);
+            goto fail;
+        }
+        cl_int exec, status;
+        if (context != NULL && is_done(event->event, &exec, &status) && status == CL_SUCCESS &&
+            exec < 0) { /* some drivers would wait for ever */
+            ocl_raise_with(state, call, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+                           "wait_for[%zd] has failed with %s (%d)", i, ocl_status_name(exec),
+                           (int)exec);
+            goto fail;
+        }
+        list->events[i] = event->event;
+    }
+    list->n = (cl_uint)n;
+done:
+    if (!gated || queue == NULL || ocl_gates_collect(list, queue) == 0) {
+        return 0;
+    }
+fail:
+    ocl_wait_list_clear(list);
+    return -1;
+}
+
+void ocl_wait_list_clear(WaitList *list) {
+    if (list->events != list->local) {
+        PyMem_Free(list->events);
+    }
+    list->events = NULL;
+    list->n = 0;
+    ocl_gates_let_go(list->gates);
+    list->gates = NULL;
+    if (list->own != NULL) {
+        ocl_event_let_go(list->own);
+        list->own = NULL;
+    }
+    Py_CLEAR(list->keep);
+}

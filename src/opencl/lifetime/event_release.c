@@ -1,0 +1,131 @@
+/* event_release.c - giving up the last reference of the program to an event.
+ *
+ * PoCL 3.1 aborts the process when a command fails because an event it waited for failed, a later
+ * command of the same queue depends on it, and nobody but the driver holds its event. Only user
+ * events can fail this way at any time, so while one has no status, events of commands that are not
+ * done are put aside instead of released.
+ *
+ * It also leaves the failed event in the lists of the commands before it, and looks at it when
+ * these are done. They may be waiting for another user event, or for their turn; so failed events
+ * are kept until there is no such event and all queues were known to be idle once. A program that
+ * never finishes its queues keeps the last FAILED_MOST / 2 and more. They are not released at once
+ * then: PoCL's threads may still be at them, and one process in five
+ * aborted. */
+#include "opencl/commands/blocking.h"
+
+#define FAILED_KEPT 1024 /* not worth looking for */
+#define FAILED_MOST 65536
+
+typedef struct {
+    cl_event *events;
+    size_t n, room;
+} EventList;
+
+static EventList aside, failed; /* failed: the oldest first */
+static size_t
+    failed_done; /* so many of them, the oldest, have no command before them that is not done */
+static unsigned failures;
+
+void ocl_event_failures_seen(void) {
+    failures++;
+}
+unsigned ocl_event_failures(void) {
+    return failures;
+}
+
+void ocl_event_queues_idle(void) {
+    failed_done = failed.n;
+}
+
+static cl_int execution_status(cl_event event) {
+    cl_int exec = CL_QUEUED, status = CL_SUCCESS;
+    CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec,
+            NULL);
+    return status == CL_SUCCESS ? exec : CL_QUEUED;
+}
+
+static int is_done(cl_event event) {
+    return execution_status(event) <= CL_COMPLETE;
+}
+
+static void release_now(cl_event event) {
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clReleaseEvent, event);
+    (void)status;
+}
+
+/* -1 without memory: the event is lost then, which is better than the driver's abort. */
+static int make_room(EventList *list) {
+    size_t more = list->room > 0 ? list->room * 2 : 64;
+    cl_event *events = PyMem_Realloc(list->events, more * sizeof *events);
+    if (events == NULL) {
+        return -1;
+    }
+    list->events = events;
+    list->room = more;
+    return 0;
+}
+
+static void release(cl_event event) {
+    if (!PG_UNLIKELY(failures > 0) || execution_status(event) >= CL_COMPLETE) {
+        release_now(event);
+        return;
+    }
+    if (failed.n == failed.room && make_room(&failed) < 0) {
+        return;
+    }
+    failed.events[failed.n++] = event;
+    if (failed.n >= 2 * FAILED_KEPT &&
+        ocl_user_events_pending() == 0) { /* many at once, so that moving the rest costs little */
+        size_t n = failed.n >= FAILED_MOST      ? FAILED_MOST / 2
+                   : failed_done >= FAILED_KEPT ? failed_done
+                                                : 0;
+        for (size_t i = 0; i < n; i++) {
+            release_now(failed.events[i]);
+        }
+        if (n > 0) {
+            failed.n -= n;
+            failed_done = failed_done > n ? failed_done - n : 0;
+            memmove(failed.events, failed.events + n, failed.n * sizeof *failed.events);
+        }
+    }
+}
+
+size_t ocl_events_kept(void) {
+    return aside.n + failed.n;
+}
+
+/* Releases what can be: everything, or what is done. */
+static void tidy(int everything) {
+    size_t kept = 0;
+    for (size_t i = 0; i < aside.n; i++) {
+        if (everything || is_done(aside.events[i])) {
+            release(aside.events[i]);
+        } else {
+            aside.events[kept++] = aside.events[i];
+        }
+    }
+    aside.n = kept;
+}
+
+void ocl_event_let_go(cl_event event) {
+    ocl_live[LIVE_EVENT]--;
+    if (aside.n == 0 && failures == 0 && ocl_user_events_pending() == 0) { /* as in most programs */
+        release_now(event);
+        return;
+    }
+    if (PG_UNLIKELY(aside.n > 0) && ocl_user_events_pending() == 0) {
+        tidy(1);
+    }
+    if (ocl_user_events_pending() == 0 || is_done(event)) {
+        release(event);
+        return;
+    }
+    if (aside.n == aside.room) {
+        tidy(0); /* seldom: twice the room each time */
+        if (aside.n * 2 >= aside.room && make_room(&aside) < 0) {
+            return;
+        }
+    }
+    aside.events[aside.n++] = event;
+}

@@ -1,0 +1,47 @@
+/* instance_registry.c - which object there is of a handle: queries that answer with a platform,
+ * device, context or queue need not make another one. */
+#include "opencl/lifetime/instance_registry.h"
+
+#define N_KNOWN 256
+static PyObject *known[N_KNOWN]; /* lists by next_known; references are borrowed */
+
+static PyObject **known_by(const void *handle) {
+    return &known[((uintptr_t)handle >> 4 ^ (uintptr_t)handle >> 12) % N_KNOWN];
+}
+
+PyObject *ocl_known(const State *state, PyTypeObject *type, const void *handle) {
+    if (PG_UNLIKELY(pg_trap)) {
+        return NULL;
+    }
+    for (PyObject *op = *known_by(handle); op != NULL; op = ((OclKnown *)op)->next_known) {
+        /* One whose last reference is gone may still be here, while callbacks of its weak
+         * references run. */
+        if (((OclKnown *)op)->handle == handle && ((OclKnown *)op)->state == state &&
+            Py_REFCNT(op) > 0 && PyObject_TypeCheck(op, type)) {
+            return Py_NewRef(op);
+        }
+    }
+    return NULL;
+}
+
+void ocl_remember(PyObject *op) {
+    PyObject **first = known_by(((OclKnown *)op)->handle);
+    ((OclKnown *)op)->next_known = *first;
+    *first = op;
+}
+
+int ocl_forget(PyObject *op) {
+    PyObject **at = known_by(((OclKnown *)op)->handle);
+    while (*at != NULL && *at != op) {
+        at = &((OclKnown *)*at)->next_known;
+    }
+    if (*at == NULL) {
+        return 0;
+    }
+    *at = ((OclKnown *)op)->next_known;
+    return 1;
+}
+
+void ocl_forget_all(void) {
+    memset(known, 0, sizeof known);
+}

@@ -1,0 +1,182 @@
+/* keepalive.c - keeping an object until the commands so far on a queue are done, without waiting
+ * for them.
+ *
+ * The driver's callback drops the object's ticket, and that ends it. But there may be no memory for
+ * a ticket, and a marker may fail. Such are looked at by the dispatcher, and whenever there is work
+ * here. Those that failed get another marker: that one command failed does not mean that those
+ * before it are
+ * done. */
+#include "opencl/opencl.h"
+
+#define TICKET_NAME  "pygpu.ticket"
+#define LOOK_SECONDS 0.01 /* not at every allocation: there may be many to look at */
+
+typedef struct Held {
+    struct Held *next, **link;
+    PyObject *object;
+    Queue *queue;
+    cl_event event;       /* of the marker; NULL: none */
+    struct Held **ticket; /* memory of the capsule that the event holds, which points back here or
+                             to nothing */
+    unsigned round;       /* of the last look at it */
+    int busy;             /* its marker is being enqueued, perhaps without the GIL */
+} Held;
+
+static Held *held; /* all; GIL held */
+static unsigned rounds;
+
+static void Held_link(Held *self) {
+    self->next = held;
+    self->link = &held;
+    if (held != NULL) {
+        held->link = &self->next;
+    }
+    held = self;
+}
+
+static void Held_unlink(Held *self) {
+    *self->link = self->next;
+    if (self->next != NULL) {
+        self->next->link = self->link;
+    }
+}
+
+static void Held_forget_event(Held *self) {
+    if (self->ticket != NULL) {
+        *self->ticket = NULL;
+        self->ticket = NULL;
+    }
+    if (self->event != NULL) {
+        ocl_event_let_go(self->event);
+        self->event = NULL;
+    }
+}
+
+static void Held_end(Held *self) {
+    PyObject *object = self->object, *queue = (PyObject *)self->queue;
+    Held_unlink(self);
+    Held_forget_event(self);
+    PyMem_Free(self);
+    Py_DECREF(object); /* what this sets off may come back here */
+    Py_DECREF(queue);
+}
+
+/* CL_COMPLETE, CL_QUEUED (on its way, or not known) or an error. */
+static cl_int outcome(cl_event event) {
+    cl_int exec = CL_QUEUED, status = CL_SUCCESS;
+    CL_CALL(status, clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof exec, &exec,
+            NULL);
+    return status != CL_SUCCESS || exec > CL_COMPLETE ? CL_QUEUED : exec;
+}
+
+static void drop_ticket(PyObject *capsule) {
+    Held **ticket = PyCapsule_GetPointer(capsule, TICKET_NAME), *self = *ticket;
+    PyMem_Free(ticket);
+    if (self != NULL) {
+        self->ticket = NULL;
+        if (outcome(self->event) == CL_COMPLETE) {
+            Held_end(self);
+        } else { /* it failed */
+            ocl_owe_look_at_holds();
+        }
+    }
+}
+
+/* Has the driver call back when the commands so far are done. May end self. A status if no marker
+ * could be enqueued. */
+static cl_int Held_watch(Held *self) {
+    cl_event event = NULL;
+    self->busy = 1;
+    cl_int status = ocl_enqueue_marker(self->queue, &event);
+    if (status == CL_SUCCESS) {
+        ocl_flush(self->queue); /* as the queue is kept until then, nothing else might do it */
+    }
+    self->busy = 0;
+    if (status != CL_SUCCESS) {
+        return status;
+    }
+    self->event = event;
+    if (outcome(event) == CL_COMPLETE) {
+        Held_end(self);
+        return CL_SUCCESS;
+    }
+    Held **ticket = PyMem_Malloc(sizeof *ticket);
+    PyObject *capsule = ticket != NULL ? PyCapsule_New(ticket, TICKET_NAME, drop_ticket) : NULL;
+    if (capsule == NULL) { /* no callback then */
+        PyErr_Clear();
+        PyMem_Free(ticket);
+        ocl_owe_look_at_holds();
+        return CL_SUCCESS;
+    }
+    *ticket = self;
+    self->ticket = ticket;
+    ocl_hold_object(self->queue->state, event, capsule);
+    Py_DECREF(capsule);
+    return CL_SUCCESS;
+}
+
+int ocl_hold_look_after(void) {
+    static double last = 0;
+    if (held == NULL) {
+        return 0;
+    }
+    double now = pg_seconds();
+    if (now - last < LOOK_SECONDS) {
+        return 1;
+    }
+    last = now;
+    unsigned round = ++rounds;
+    for (Held *self = held, *next; self != NULL; self = next) {
+        next = self->next;
+        if (self->round == round || self->busy) {
+            continue;
+        }
+        self->round = round;
+        cl_int found = self->event != NULL ? outcome(self->event) : CL_INVALID_EVENT;
+        if (found == CL_QUEUED || (found == CL_COMPLETE && self->ticket != NULL)) {
+            continue;
+        }
+        if (found == CL_COMPLETE) {
+            Held_end(self);
+        } else {
+            Held_forget_event(self);
+            Held_watch(self);
+        }
+        next = held; /* the list may have changed */
+    }
+    for (Held *self = held; self != NULL; self = self->next) {
+        if (self->ticket == NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void ocl_hold_for_queue(Queue *queue, PyObject *object) {
+    cl_int status = CL_OUT_OF_HOST_MEMORY;
+    Held *self = PyMem_Calloc(1, sizeof *self);
+    Py_INCREF(object);
+    if (self != NULL) {
+        self->object = object;
+        self->queue = (Queue *)Py_NewRef(queue);
+        self->round = rounds;
+        Held_link(self);
+        status = Held_watch(self);
+        if (status == CL_SUCCESS) {
+            return;
+        }
+        Held_unlink(self);
+        Py_DECREF(self->queue);
+        PyMem_Free(self);
+    }
+    if (status != PG_STATUS_FORKED) { /* the driver is in trouble: waiting is all that is left */
+        Py_INCREF(queue);
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clFinish, queue->queue);
+        Py_END_ALLOW_THREADS
+        Py_DECREF(queue);
+    }
+    if (status == CL_SUCCESS) {
+        Py_DECREF(object);
+    } /* else whether the device still uses it is not known: losing memory beats corrupting it */
+}

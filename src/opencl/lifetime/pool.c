@@ -1,0 +1,420 @@
+/* pool.c - MemoryPool and SVMPool: freed memory held by size class for the next request, so that
+ * most need no driver call.
+ *
+ * A request takes any held block of its bin. Whether commands of a former owner still use it is no
+ * question then: the block remembers their queues, and the first command of the new owner on
+ * another queue waits for them
+ * (usage.c). */
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/pool.h"
+
+static Pool *pools; /* all there are; GIL held */
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static Block **bin_of(Pool *self, uint32_t bin) {
+    Block **exponent = self->bins[bin >> self->leading_bits];
+    return exponent == NULL ? NULL : &exponent[bin & ((1u << self->leading_bits) - 1u)];
+}
+
+/* Not held, nobody's. */
+void ocl_block_free(Block *block) {
+    block->pool->managed_bytes -= (Py_ssize_t)block->size;
+    if (block->mem != NULL) {
+        CL_RELEASE(LIVE_MEM, clReleaseMemObject,
+                   block->mem); /* the driver waits for commands that use it */
+    }
+    if (block->memory != NULL) {
+        ocl_usage_hold(&block->usage, block->memory);
+        Py_DECREF(block->memory);
+    }
+    if (block->shell != NULL) {
+        PyTypeObject *type = Py_TYPE(block->shell);
+        Py_XDECREF(block->shell->context);
+        type->tp_free(block->shell);
+        Py_DECREF(type);
+    }
+    ocl_usage_clear(&block->usage);
+    PyMem_Free(block);
+}
+
+void ocl_block_return(Block *block) {
+    Pool *pool = block->pool;
+    if (pool->stopped) {
+        ocl_block_free(block);
+        return;
+    }
+    ocl_usage_pass_on(&block->usage);
+    Block **bin = bin_of(pool, block->bin);
+    block->next = *bin;
+    *bin = block;
+    pool->held_blocks++;
+}
+
+static int Block_visit_own(Block *block, visitproc visit, void *arg) {
+    int result = ocl_svm_memory_visit(block->memory, visit, arg);
+    return result != 0 ? result : ocl_usage_visit(&block->usage, visit, arg);
+}
+
+int ocl_block_visit(void *op, visitproc visit, void *arg) {
+    Block *block = op;
+    Py_VISIT((PyObject *)block->pool);
+    return Block_visit_own(block, visit, arg);
+}
+
+/* A block for size bytes, held before or new; NULL with an exception. */
+static Block *Pool_take(Pool *self, size_t size) {
+    uint32_t number = pg_bin_number(size, self->leading_bits);
+    Block **bin = bin_of(self, number), *block = bin != NULL ? *bin : NULL;
+    if (block != NULL) {
+        *bin = block->next;
+        self->held_blocks--;
+    }
+    if (PG_UNLIKELY(self->trace)) {
+        PySys_FormatStdout("[pool] %zu bytes (bin %u): %s, %zd bytes managed\n", size,
+                           (unsigned)number, block != NULL ? "held block" : "new block",
+                           self->managed_bytes);
+    }
+    if (block == NULL) {
+        Block ***exponent =
+            &self->bins[number >>
+                        self->leading_bits]; /* made now, so that returning the block cannot fail */
+        if (*exponent == NULL && (*exponent = PyMem_Calloc((size_t)1 << self->leading_bits,
+                                                           sizeof **exponent)) == NULL) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        block = PyMem_Calloc(1, sizeof *block);
+        if (block == NULL) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        block->bin = number;
+        block->size = pg_bin_size(number, self->leading_bits);
+        if (self->make(self, block) < 0) {
+            PyMem_Free(block);
+            return NULL;
+        }
+        block->pool = self;
+        self->managed_bytes += (Py_ssize_t)block->size;
+    }
+    block->asked = size;
+    return block;
+}
+
+static PyObject *Pool_allocate_size(Pool *self, PyObject *obj) {
+    size_t size;
+    if (pg_as_size(obj, "allocate", "size", &size) < 0) {
+        return NULL;
+    }
+    if (PG_UNLIKELY(self->allocator == NULL)) {
+        ocl_refuse_hollow(self->state, "allocate", "pool", CL_INVALID_VALUE);
+        return NULL;
+    }
+    Block *block = Pool_take(self, size);
+    if (block == NULL) {
+        return NULL;
+    }
+    PyObject *result = self->wrap(block);
+    if (result == NULL) {
+        ocl_block_return(block);
+        return NULL;
+    }
+    Py_INCREF(self); /* block->pool */
+    self->active_blocks++;
+    self->active_bytes += (Py_ssize_t)size;
+    return result;
+}
+
+/* Frees all held blocks, the largest first; returns how many there were. */
+static Py_ssize_t Pool_free_all(Pool *self) {
+    Py_ssize_t n = 0;
+    for (int e = PG_BIN_EXPONENTS - 1; e >= 0; e--) {
+        for (size_t m = self->bins[e] != NULL ? (size_t)1 << self->leading_bits : 0; m-- > 0;) {
+            Block *block;
+            while ((block = self->bins[e][m]) != NULL) {
+                self->bins[e][m] = block->next;
+                self->held_blocks--;
+                ocl_block_free(block);
+                n++;
+            }
+        }
+    }
+    return n;
+}
+
+/* The next one from *from* on, kept. */
+static Pool *walk(Pool *from) {
+    while (from != NULL && Py_REFCNT(from) == 0) { /* it is being deallocated */
+        from = from->next;
+    }
+    return (Pool *)Py_XNewRef((PyObject *)from);
+}
+
+int ocl_trim_pools(State *Py_UNUSED(state)) {
+    Py_ssize_t n = 0;
+    for (Pool *pool = walk(pools), *next; pool != NULL; pool = next) {
+        n += Pool_free_all(pool);
+        next = walk(pool->next);
+        Py_DECREF(pool);
+    }
+    return n > 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static PyObject *Pool_vectorcall(PyObject *op, PyObject *const *args, size_t nargs,
+                                 PyObject *kwnames);
+
+static PyObject *Pool_make(PyTypeObject *type, PyObject *args, PyObject *kwargs, ArgSpec *spec,
+                           int svm) {
+    PyObject *a[2];
+    State *state = ocl_state_of(type);
+    size_t leading_bits = 4;
+    if (state == NULL || pg_args_tuple(spec, args, kwargs, a) < 0 ||
+        (a[1] != NULL &&
+         pg_as_size(a[1], spec->function, "leading_bits_in_bin_id", &leading_bits) < 0)) {
+        return NULL;
+    }
+    PyTypeObject *wanted = svm ? state->SVMAllocatorType : state->AllocatorBaseType;
+    if (!PyObject_TypeCheck(a[0], wanted)) {
+        return PyErr_Format(PyExc_TypeError, "%s: allocator must be %s, not %s", spec->function,
+                            svm ? "an SVMAllocator"
+                                : "an ImmediateAllocator or a DeferredAllocator",
+                            pg_type_name(a[0]));
+    }
+    if (((Allocator *)a[0])->context == NULL) {
+        ocl_refuse_hollow(state, spec->function, "allocator", CL_INVALID_VALUE);
+        return NULL;
+    }
+    if (leading_bits > PG_MAX_LEADING_BITS) {
+        return PyErr_Format(PyExc_ValueError, "%s: leading_bits_in_bin_id must be 0 to %d, got %zu",
+                            spec->function, PG_MAX_LEADING_BITS, leading_bits);
+    }
+    Pool *self = (Pool *)PG_NEW(type);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->state = state;
+    self->call = Pool_vectorcall;
+    self->allocator = (Allocator *)Py_NewRef(a[0]);
+    self->leading_bits = (unsigned)leading_bits;
+    self->make = svm ? ocl_pool_make_svm : ocl_pool_make_buffer;
+    self->wrap = svm ? ocl_pool_wrap_svm : ocl_pool_wrap_buffer;
+    self->next = pools;
+    self->link = &pools;
+    if (pools != NULL) {
+        pools->link = &self->next;
+    }
+    pools = self;
+    return (PyObject *)self;
+}
+
+static int is_made(const Pool *self) {
+    return self->allocator != NULL;
+}
+
+static void moved(PyObject *op, PyObject *Py_UNUSED(made)) {
+    Pool *self = (Pool *)op;
+    *self->link = self;
+    if (self->next != NULL) {
+        self->next->link = &self->next;
+    }
+}
+
+static int Pool_traverse(PyObject *op, visitproc visit, void *arg) {
+    Pool *self = (Pool *)op;
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT((PyObject *)self->allocator);
+    for (int e = 0; self->held_blocks > 0 && e < PG_BIN_EXPONENTS; e++) {
+        for (size_t m = self->bins[e] != NULL ? (size_t)1 << self->leading_bits : 0; m-- > 0;) {
+            for (Block *block = self->bins[e][m]; block != NULL; block = block->next) {
+                int result = Block_visit_own(block, visit, arg);
+                if (result != 0) {
+                    return result;
+                }
+                if (block->shell != NULL) {
+                    Py_VISIT((PyObject *)block->shell->context);
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+/* No tp_clear: cycles run through attributes that users set on contexts and queues, and those are
+ * cleared. */
+static void Pool_dealloc(PyObject *op) {
+    Pool *self = (Pool *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    if (self->link != NULL) {
+        *self->link = self->next;
+        if (self->next != NULL) {
+            self->next->link = self->link;
+        }
+    }
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    Pool_free_all(self);
+    for (int e = 0; e < PG_BIN_EXPONENTS; e++) {
+        PyMem_Free(self->bins[e]);
+    }
+    Py_XDECREF((PyObject *)self->allocator);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+/* ---- methods --------------------------------------------------------------------------------- */
+
+PG_DOC(
+    Pool_allocate__doc__, "allocate", "$self, /, size", "(size: int) -> PooledBuffer",
+    "Memory of at least *size* bytes, held from before or new. Calling the pool does the same.\n\n"
+    "Raises MemoryError if there is no room even with all held blocks freed.");
+static ArgSpec Pool_allocate_args = PG_ARGSPEC(Pool_allocate__doc__);
+
+static PyObject *Pool_vectorcall(PyObject *op, PyObject *const *args, size_t nargs,
+                                 PyObject *kwnames) {
+    PyObject *a[1];
+    if (PyVectorcall_NARGS(nargs) == 1 && kwnames == NULL) {
+        return Pool_allocate_size((Pool *)op, args[0]);
+    }
+    return pg_args(&Pool_allocate_args, args, (Py_ssize_t)nargs, kwnames, a) < 0
+               ? NULL
+               : Pool_allocate_size((Pool *)op, a[0]);
+}
+
+static PyObject *Pool_tp_call(PyObject *op, PyObject *args, PyObject *kwargs) {
+    Pool *self = (Pool *)op;
+    if (self->call == NULL) {
+        ocl_refuse_hollow(self->state, "allocate", "pool", CL_INVALID_VALUE);
+        return NULL;
+    }
+    return PyVectorcall_Call(op, args, kwargs);
+}
+
+static PyObject *Pool_allocate(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
+    return Pool_vectorcall(op, args, (size_t)nargs, kwnames);
+}
+
+static PyObject *Pool_free_held(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    Pool_free_all((Pool *)op);
+    Py_RETURN_NONE;
+}
+
+static PyObject *Pool_stop_holding(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    ((Pool *)op)->stopped = 1;
+    Pool_free_all((Pool *)op);
+    Py_RETURN_NONE;
+}
+
+static PyObject *Pool_bin_number(PyObject *op, PyObject *obj) {
+    size_t size;
+    return pg_as_size(obj, "bin_number", "size", &size) < 0
+               ? NULL
+               : PyLong_FromUnsignedLong(pg_bin_number(size, ((Pool *)op)->leading_bits));
+}
+
+static PyObject *Pool_alloc_size(PyObject *op, PyObject *obj) {
+    Pool *self = (Pool *)op;
+    uint32_t bin;
+    if (pg_as_u32(obj, "alloc_size", "bin", &bin) < 0) {
+        return NULL;
+    }
+    if (bin >> self->leading_bits >= PG_BIN_EXPONENTS) {
+        return PyErr_Format(PyExc_ValueError, "alloc_size: there is no bin %u", (unsigned)bin);
+    }
+    return PyLong_FromSize_t(pg_bin_size(bin, self->leading_bits));
+}
+
+static PyObject *Pool_set_trace(PyObject *op, PyObject *flag) {
+    int trace = PyObject_IsTrue(flag);
+    if (trace < 0) {
+        return NULL;
+    }
+    ((Pool *)op)->trace = (char)trace;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef Pool_methods[] = {
+    OCL_NO_PICKLE,
+    {"allocate", FAST(Pool_allocate), Pool_allocate__doc__},
+    {"free_held", Pool_free_held, METH_NOARGS,
+     "free_held($self, /)\n--\n\n() -> None\n\nFree all held blocks."},
+    {"stop_holding", Pool_stop_holding, METH_NOARGS,
+     "stop_holding($self, /)\n--\n\n() -> None\n\nFree all held blocks, and from now on each block "
+     "as soon as its owner has gone."},
+    {"bin_number", Pool_bin_number, METH_O,
+     "bin_number($self, size, /)\n--\n\n(size: int, /) -> int\n\nThe bin that serves a request of "
+     "*size* bytes."},
+    {"alloc_size", Pool_alloc_size, METH_O,
+     "alloc_size($self, bin, /)\n--\n\n(bin: int, /) -> int\n\nThe size of the blocks of a bin "
+     "[bytes]."},
+    {"set_trace", Pool_set_trace, METH_O,
+     "set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nPrint a line for each request."},
+    {"_set_trace", Pool_set_trace, METH_O,
+     "_set_trace($self, flag, /)\n--\n\n(flag: bool, /) -> None\n\nset_trace(), by PyOpenCL's "
+     "name."},
+    {NULL, NULL, 0, NULL},
+};
+static PyMemberDef Pool_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Pool, weakrefs), READONLY, NULL},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Pool, call), READONLY, NULL},
+    {"held_blocks", T_PYSSIZET, offsetof(Pool, held_blocks), READONLY,
+     "int: blocks that wait for a request"},
+    {"active_blocks", T_PYSSIZET, offsetof(Pool, active_blocks), READONLY,
+     "int: blocks that are handed out"},
+    {"managed_bytes", T_PYSSIZET, offsetof(Pool, managed_bytes), READONLY,
+     "int: size of all blocks, held and handed out [bytes]"},
+    {"active_bytes", T_PYSSIZET, offsetof(Pool, active_bytes), READONLY,
+     "int: what was asked for of the blocks that are handed out [bytes]"},
+    {NULL, 0, 0, 0, NULL},
+};
+
+#define POOL_SLOTS(doc, Name)                                                           \
+    {                                                                                   \
+        {Py_tp_doc, (void *)doc}, {Py_tp_new, (void *)Name##_new},                      \
+            {Py_tp_init, (void *)Name##_init}, {Py_tp_traverse, (void *)Pool_traverse}, \
+            {Py_tp_dealloc, (void *)Pool_dealloc}, {Py_tp_call, (void *)Pool_tp_call},  \
+            {Py_tp_methods, Pool_methods}, {Py_tp_members, Pool_members}, {0, NULL},    \
+    }
+#define POOL_FLAGS \
+    (OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL)
+
+PG_DOC(MemoryPool__doc__, "MemoryPool", "allocator, leading_bits_in_bin_id=4",
+       "(allocator: AllocatorBase, leading_bits_in_bin_id: int = 4)",
+       "Buffers that are held for reuse when they are dropped.\n\n"
+       "leading_bits_in_bin_id: 0 to 12; requests share a block size if their sizes agree in the "
+       "highest bit and this many after\n"
+       "it, so at most 1 / 2**bits of a block is wasted.");
+static ArgSpec MemoryPool_args = PG_ARGSPEC(MemoryPool__doc__);
+
+static PyObject *MemoryPool_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    return Pool_make(type, args, kwargs, &MemoryPool_args, 0);
+}
+OCL_MADE_BY_INIT_IF(MemoryPool, Pool, MemoryPoolType, is_made, sizeof(Pool), moved)
+
+static PyType_Slot MemoryPool_slots[] = POOL_SLOTS(MemoryPool__doc__, MemoryPool);
+PyType_Spec ocl_MemoryPool_spec = {.name = "pygpu.tools.MemoryPool",
+                                   .basicsize = sizeof(Pool),
+                                   .slots = MemoryPool_slots,
+                                   .flags = POOL_FLAGS};
+
+PG_DOC(SVMPool__doc__, "SVMPool", "allocator, leading_bits_in_bin_id=4",
+       "(allocator: SVMAllocator, leading_bits_in_bin_id: int = 4)",
+       "Shared virtual memory that is held for reuse when it is dropped. As MemoryPool, but it "
+       "gives PooledSVM.");
+static ArgSpec SVMPool_args = PG_ARGSPEC(SVMPool__doc__);
+
+static PyObject *SVMPool_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    return Pool_make(type, args, kwargs, &SVMPool_args, 1);
+}
+OCL_MADE_BY_INIT_IF(SVMPool, Pool, SVMPoolType, is_made, sizeof(Pool), moved)
+
+static PyType_Slot SVMPool_slots[] = POOL_SLOTS(SVMPool__doc__, SVMPool);
+PyType_Spec ocl_SVMPool_spec = {.name = "pygpu.tools.SVMPool",
+                                .basicsize = sizeof(Pool),
+                                .slots = SVMPool_slots,
+                                .flags = POOL_FLAGS};

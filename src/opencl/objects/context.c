@@ -1,0 +1,640 @@
+/* context.c - Context: devices of one platform that share memory and programs. */
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/instance_registry.h"
+#include "opencl/lifetime/pocl_quiesce.h"
+
+enum {
+#define CONTEXT_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#include "opencl/api/info.def"
+    ROW_COUNT
+};
+static const Info Context_info[] = {
+#define CONTEXT_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#include "opencl/api/info.def"
+};
+
+static cl_int Context_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetContextInfo, ((Context *)self)->context, param, size, value, size_ret);
+    return status;
+}
+
+/* The devices that it was made of, if the driver will have listed the same: of sub-devices PoCL
+ * lists the root. */
+static int Context_fill_with(Context *self, PyObject *devices, cl_uint n) {
+    self->devices = PyMem_Calloc((size_t)n + 1, sizeof *self->devices);
+    if (self->devices == NULL) {
+        return PyErr_NoMemory(), -1;
+    }
+    self->version = 300;
+    for (cl_uint i = 0; i < n; i++) {
+        Device *device = self->devices[self->n_devices++] =
+            (Device *)Py_NewRef(PyTuple_GET_ITEM(devices, i));
+        ocl_polls |= device->platform->is_nvidia;
+        ocl_events_keep_context |= device->platform->is_intel_cpu;
+        self->version = device->version < self->version ? device->version : self->version;
+    }
+    ocl_standstill_note(self);
+    return 0;
+}
+
+static int lists_as_given(PyObject *devices, cl_uint n) {
+    int same = devices != NULL && n > 0 && n == (cl_uint)PyTuple_GET_SIZE(devices) &&
+               !pg_trap; /* who counts calls is to see them all */
+    for (cl_uint i = 0; same && i < n; i++) {
+        same = !((Device *)PyTuple_GET_ITEM(devices, i))->owned;
+    }
+    return same;
+}
+
+/* Fills the list of devices from a handle that self owns already. */
+static int Context_fill(Context *self) {
+    size_t size = 0;
+    cl_int status = Context_query(self, CL_CONTEXT_DEVICES, 0, NULL, &size);
+    size_t n = size / sizeof(cl_device_id);
+    cl_device_id *ids = PyMem_Calloc(n + 1, sizeof *ids);
+    self->devices = PyMem_Calloc(n + 1, sizeof *self->devices);
+    if (ids == NULL || self->devices == NULL) {
+        PyMem_Free(ids);
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (status == CL_SUCCESS) {
+        status = Context_query(self, CL_CONTEXT_DEVICES, size, ids, NULL);
+    }
+    self->version = 300;
+    for (size_t i = 0; i < n && status == CL_SUCCESS; i++) {
+        Device *device = (Device *)ocl_device_wrap(self->state, ids[i],
+                                                   i > 0 ? self->devices[0]->platform : NULL, 0);
+        if (device == NULL) {
+            PyMem_Free(ids);
+            return -1;
+        }
+        self->devices[self->n_devices++] = device;
+        ocl_polls |= device->platform->is_nvidia;
+        ocl_events_keep_context |= device->platform->is_intel_cpu;
+        self->version = device->version < self->version ? device->version : self->version;
+    }
+    PyMem_Free(ids);
+    if (status != CL_SUCCESS) {
+        ocl_raise(self->state, "clGetContextInfo", status);
+        return -1;
+    }
+    if (self->n_devices > 0) {
+        ocl_standstill_note(self);
+    }
+    return 0;
+}
+
+/* What another object of the same handle knows. */
+static int Context_fill_from(Context *self, const Context *twin) {
+    self->devices = PyMem_Calloc((size_t)twin->n_devices + 1, sizeof *self->devices);
+    if (self->devices == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (; self->n_devices < twin->n_devices; self->n_devices++) {
+        self->devices[self->n_devices] = (Device *)Py_NewRef(twin->devices[self->n_devices]);
+    }
+    self->version = twin->version;
+    self->shares_gl = twin->shares_gl;
+    self->given = Py_XNewRef(twin->given);
+    return 0;
+}
+
+/* An object with a reference of its own to the handle. */
+static PyObject *Context_twin(State *state, cl_context handle, int retain) {
+    cl_int status = CL_SUCCESS;
+    if (retain) {
+        CL_CALL(status, clRetainContext, handle);
+        if (status != CL_SUCCESS) {
+            return ocl_raise(state, "clRetainContext", status);
+        }
+    }
+    ocl_live[LIVE_CONTEXT]++;
+    Context *self = (Context *)PG_NEW(state->ContextType);
+    if (self == NULL) {
+        CL_RELEASE(LIVE_CONTEXT, clReleaseContext, handle);
+        return NULL;
+    }
+    self->state = state;
+    self->context = handle;
+    self->shares_gl = -1;
+    PyObject *twin = ocl_known(state, state->ContextType, handle);
+    if ((twin != NULL ? Context_fill_from(self, (Context *)twin) : Context_fill(self)) < 0) {
+        Py_CLEAR(self);
+    } else if (twin == NULL) {
+        ocl_remember((PyObject *)self);
+    }
+    Py_XDECREF(twin);
+    return (PyObject *)self;
+}
+
+PyObject *ocl_context_wrap(State *state, cl_context handle) {
+    PyObject *self = ocl_known(state, state->ContextType, handle);
+    return self != NULL ? self : Context_twin(state, handle, 1);
+}
+
+Context *ocl_as_context(State *state, PyObject *obj, const char *call) {
+    if (!PyObject_TypeCheck(obj, state->ContextType)) {
+        PyErr_Format(PyExc_TypeError, "%s: context must be a Context, not %s", call,
+                     pg_type_name(obj));
+        return NULL;
+    }
+    if (PG_UNLIKELY(((Context *)obj)->context == NULL)) {
+        ocl_refuse_hollow(state, call, "context", CL_INVALID_CONTEXT);
+        return NULL;
+    }
+    return (Context *)obj;
+}
+
+/* What a property's value is; 0 for one that is passed on as it comes. */
+typedef enum { VALUE_NUMBER, VALUE_PLATFORM, VALUE_ADDRESS, VALUE_GL } ValueKind;
+static const struct {
+    int64_t key;
+    ValueKind kind;
+    const char *name;
+} known_properties[] = {
+    {CL_CONTEXT_PLATFORM, VALUE_PLATFORM, "PLATFORM"},
+    {CL_GL_CONTEXT_KHR, VALUE_GL, "GL_CONTEXT_KHR"},
+    {CL_EGL_DISPLAY_KHR, VALUE_ADDRESS, "EGL_DISPLAY_KHR"},
+    {CL_GLX_DISPLAY_KHR, VALUE_ADDRESS, "GLX_DISPLAY_KHR"},
+    {CL_WGL_HDC_KHR, VALUE_ADDRESS, "WGL_HDC_KHR"},
+    {CL_CGL_SHAREGROUP_KHR, VALUE_GL, "CGL_SHAREGROUP_KHR"},
+    {CL_CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE, VALUE_GL,
+     "CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE"},
+};
+
+/* A handle of another library: an int, or a pointer of ctypes, as PyOpenGL gives. */
+static int as_address(PyObject *value, const char *call, const char *name, uint64_t *out) {
+    if (value == Py_None) { /* as null pointers come from ctypes */
+        *out = 0;
+        return 0;
+    }
+    if (PyIndex_Check(value)) {
+        return pg_as_u64(value, call, name, out);
+    }
+    PyObject *module = PyImport_ImportModule("pygpu.gl");
+    PyObject *number = module != NULL ? PyObject_CallMethod(module, "_address", "O", value) : NULL;
+    Py_XDECREF(module);
+    if (number == Py_None) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s: the property %s must be an int or a pointer of ctypes, not %s", call,
+                     name, pg_type_name(value));
+    }
+    int result = number == NULL || number == Py_None ? -1 : pg_as_u64(number, call, name, out);
+    Py_XDECREF(number);
+    return result;
+}
+
+static int add_property(State *state, PyObject *pair, const char *call, ContextProperties *out) {
+    int64_t key, number;
+    uint64_t address;
+    if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s: properties must be a list of (context_properties.NAME, value) tuples",
+                     call);
+        return -1;
+    }
+    PyObject *value = PyTuple_GET_ITEM(pair, 1);
+    if (pg_as_i64(PyTuple_GET_ITEM(pair, 0), call, "property", &key) < 0) {
+        return -1;
+    }
+    size_t i = 0, count = sizeof known_properties / sizeof known_properties[0];
+    while (i < count && known_properties[i].key != key) {
+        i++;
+    }
+    const char *name = i < count ? known_properties[i].name : "property value";
+    switch (i < count ? known_properties[i].kind : VALUE_NUMBER) {
+    case VALUE_PLATFORM:
+        if (!PyObject_TypeCheck(value, state->PlatformType)) {
+            PyErr_Format(PyExc_TypeError, "%s: the property PLATFORM must be a Platform, not %s",
+                         call, pg_type_name(value));
+            return -1;
+        }
+        out->platform = ((Platform *)value)->id;
+        number = (int64_t)(intptr_t)out->platform;
+        break;
+    case VALUE_ADDRESS:
+    case VALUE_GL:
+        if (as_address(value, call, name, &address) < 0) {
+            return -1;
+        }
+        if (address == 0) {
+            ocl_reject(state, call, CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR,
+                       "the property %s is 0: no OpenGL context is current in this thread", name);
+            return -1;
+        }
+        if (known_properties[i].kind == VALUE_GL) {
+            out->shares_gl = 1;
+            out->may_lack_devices |= key != CL_GL_CONTEXT_KHR;
+        }
+        number = (int64_t)address;
+        break;
+    default:
+        if (pg_as_i64(value, call, name, &number) < 0) {
+            return -1;
+        }
+    }
+    out->list[2 * out->n] = (cl_context_properties)key;
+    out->list[2 * out->n + 1] = (cl_context_properties)number;
+    out->list[2 * ++out->n] = 0;
+    return 0;
+}
+
+int ocl_context_properties(State *state, PyObject *obj, const char *call, ContextProperties *out) {
+    *out = (ContextProperties){.n = 0};
+    if (obj == NULL || obj == Py_None) {
+        return 0;
+    }
+    PyObject *items = pg_tuple(obj, call, "properties", "(context_properties.NAME, value) tuples",
+                               OCL_MAX_CONTEXT_PROPERTIES);
+    int result = items != NULL ? 0 : -1;
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++) {
+        result = add_property(state, PyTuple_GET_ITEM(items, i), call, out);
+    }
+    Py_XDECREF(items);
+    return result;
+}
+
+/* A loader with several platforms has to be told which is meant. */
+void ocl_context_properties_add(ContextProperties *self, cl_platform_id platform) {
+    if (self->platform == NULL && platform != NULL) {
+        self->platform = platform;
+        self->list[2 * self->n] = CL_CONTEXT_PLATFORM;
+        self->list[2 * self->n + 1] = (cl_context_properties)(intptr_t)platform;
+        self->list[2 * ++self->n] = 0;
+    }
+}
+
+static int add_first_platform(State *state, ContextProperties *properties) {
+    cl_platform_id first = NULL;
+    cl_int status = CL_SUCCESS;
+    if (properties->platform != NULL) {
+        return 0;
+    }
+    if (properties->shares_gl &&
+        ((first = ocl_first_gl_platform(state)) != NULL || PyErr_Occurred())) {
+        ocl_context_properties_add(properties, first);
+        return first != NULL ? 0 : -1;
+    }
+    CL_CALL(status, clGetPlatformIDs, 1, &first, NULL);
+    ocl_context_properties_add(properties, status == CL_SUCCESS ? first : NULL);
+    return 0;
+}
+
+/* The devices, a tuple or NULL for those of the platform, can share with OpenGL. */
+static int need_gl(State *state, const ContextProperties *properties, PyObject *devices) {
+    if (devices == NULL && properties->platform != NULL) {
+        return ocl_need_gl_platform(state, "Context", properties->platform);
+    }
+    for (Py_ssize_t i = 0; devices != NULL && i < PyTuple_GET_SIZE(devices); i++) {
+        if (ocl_need_gl_device(state, "Context", (Device *)PyTuple_GET_ITEM(devices, i)) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The driver reports errors of its own accord here, from any thread: nothing is done with them,
+ * they reach the caller as status. */
+PG_DOC(Context__doc__, "Context", "devices=None, properties=None, dev_type=None, cache_dir=None",
+       "(devices: Sequence[Device] | None = None, properties: Sequence[tuple[int, object]] | None "
+       "= None, dev_type: int | None = None, "
+       "cache_dir: str | None = None)",
+       "Devices of one platform that share memory objects and programs.\n\n"
+       "devices: the Devices; or dev_type (device_type.GPU, ...) takes all of that type; with "
+       "neither, all of the first platform\n"
+       "that has any. properties: [(context_properties.PLATFORM, platform), ...], and to share "
+       "with OpenGL those that\n"
+       "tools.get_gl_sharing_context_properties() gives.\n"
+       "cache_dir: where Program.build keeps its binaries for this context.\n\n"
+       "Raises LogicError or RuntimeError of the driver; ValueError for an empty list.");
+static ArgSpec Context_args = PG_ARGSPEC(Context__doc__);
+
+static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[4], *keep = NULL;
+    ContextProperties properties;
+    uint64_t dev_type = CL_DEVICE_TYPE_DEFAULT;
+    cl_device_id *ids = NULL;
+    cl_uint n = 0;
+    Context *self = NULL;
+    State *state = ocl_state_of(type);
+    if (state == NULL || pg_args_tuple(&Context_args, args, kwargs, a) < 0 ||
+        ocl_driver_ready(state) < 0 ||
+        ocl_context_properties(state, a[1], "Context", &properties) < 0 ||
+        ocl_as_devices(state, a[0], "Context", &ids, &n, &keep) < 0) {
+        return NULL;
+    }
+    int by_type = a[2] != NULL && a[2] != Py_None;
+    if (by_type && keep != NULL) {
+        ocl_reject(state, "Context", CL_INVALID_VALUE, "give devices or dev_type, not both");
+        goto fail;
+    }
+    if (keep != NULL && n == 0 && !properties.may_lack_devices) {
+        ocl_reject(state, "Context", CL_INVALID_VALUE,
+                   "devices is empty; leave it out to take all devices of a platform");
+        goto fail;
+    }
+    if (by_type && pg_as_u64(a[2], "Context", "dev_type", &dev_type) < 0) {
+        goto fail;
+    }
+    for (cl_uint i = 1; i < n; i++) { /* some drivers follow a foreign handle */
+        if (((Device *)PyTuple_GET_ITEM(keep, i))->platform->id !=
+            ((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id) {
+            ocl_reject(state, "Context", CL_INVALID_DEVICE,
+                       "the devices belong to different platforms, and a context is of one");
+            goto fail;
+        }
+    }
+    cl_uint different =
+        0; /* the specification ignores a device that is given twice, NVIDIA's driver refuses it */
+    for (cl_uint i = 0; i < n; i++) {
+        cl_uint k = 0;
+        while (k < different && ids[k] != ids[i]) {
+            k++;
+        }
+        if (k == different) {
+            ids[different++] = ids[i];
+        }
+    }
+    n = different;
+    if (n > 0) {
+        ocl_context_properties_add(&properties,
+                                   ((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id);
+    } else if (keep == NULL && add_first_platform(state, &properties) < 0) {
+        goto fail;
+    }
+    if (properties.shares_gl && need_gl(state, &properties, keep) < 0) {
+        goto fail;
+    }
+    self = (Context *)PG_NEW(type);
+    if (self == NULL) {
+        goto fail;
+    }
+    self->state = state;
+    self->shares_gl = properties.shares_gl;
+    const char *routine = keep != NULL ? "clCreateContext" : "clCreateContextFromType";
+    cl_int status = CL_SUCCESS;
+    int tries = 0, again;
+    const cl_context_properties *list = properties.n > 0 ? properties.list : NULL;
+    do {
+        status = CL_SUCCESS;
+        Py_BEGIN_ALLOW_THREADS
+        if (keep != NULL) {
+            CL_MAKE(self->context, status, clCreateContext, list, n, n > 0 ? ids : NULL, NULL,
+                    NULL);
+        } else {
+            CL_MAKE(self->context, status, clCreateContextFromType, list, dev_type, NULL, NULL);
+        }
+        Py_END_ALLOW_THREADS
+        again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
+    } while (again == 1);
+    if (again < 0 || status != CL_SUCCESS || self->context == NULL) {
+        self->context = NULL;
+        if (again >= 0) {
+            ocl_raise(state, routine, status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+        }
+        goto fail;
+    }
+    ocl_live[LIVE_CONTEXT]++;
+    if ((lists_as_given(keep, n) ? Context_fill_with(self, keep, n) : Context_fill(self)) < 0) {
+        goto fail;
+    }
+    if (a[3] != NULL && PyObject_SetAttrString((PyObject *)self, "cache_dir", a[3]) < 0) {
+        goto fail;
+    }
+    PyMem_Free(ids);
+    self->given = keep;
+    ocl_remember((PyObject *)self);
+    return (PyObject *)self;
+fail:
+    PyMem_Free(ids);
+    Py_XDECREF(keep);
+    Py_XDECREF(self);
+    return NULL;
+}
+
+OCL_MADE_BY_INIT(Context, Context, ContextType, OCL_HAS_CONTEXT)
+
+static int Context_traverse(PyObject *op, visitproc visit, void *arg) {
+    Context *self = (Context *)op;
+    Py_VISIT(Py_TYPE(op));
+    for (Py_ssize_t i = 0; i < self->n_devices; i++) {
+        Py_VISIT(self->devices[i]);
+    }
+    Py_VISIT(self->given);
+    Py_VISIT(self->dict);
+    return 0;
+}
+
+static int Context_clear(
+    PyObject *op) { /* devices cannot lead back here; attributes set by the user can */
+    Py_CLEAR(((Context *)op)->dict);
+    return 0;
+}
+
+static void Context_dealloc(PyObject *op) {
+    Context *self = (Context *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    ocl_forget(op);
+    if (self->context != NULL) {
+        CL_RELEASE(LIVE_CONTEXT, clReleaseContext, self->context);
+    }
+    for (Py_ssize_t i = 0; i < self->n_devices; i++) {
+        Py_DECREF(self->devices[i]);
+    }
+    PyMem_Free(self->devices);
+    Py_XDECREF(self->given);
+    Py_XDECREF(self->dict);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static PyObject *device_list(Context *self) {
+    PyObject *list = PyList_New(self->n_devices);
+    for (Py_ssize_t i = 0; list != NULL && i < self->n_devices; i++) {
+        PyList_SET_ITEM(list, i, Py_NewRef(self->devices[i]));
+    }
+    return list;
+}
+
+/* [(key, value)] with Platform objects, as the constructor takes them. */
+static PyObject *property_list(Context *self, const Info *row) {
+    PyObject *flat = ocl_info(self->state, self, Context_query, "clGetContextInfo", row),
+             *list = flat != NULL ? PyList_New(0) : NULL;
+    for (Py_ssize_t i = 0; list != NULL && i + 1 < PyList_GET_SIZE(flat); i += 2) {
+        PyObject *key = PyList_GET_ITEM(flat, i), *value = PyList_GET_ITEM(flat, i + 1);
+        long long number = PyLong_AsLongLong(key);
+        if (number == 0) {
+            break;
+        }
+        PyObject *object =
+            number == CL_CONTEXT_PLATFORM
+                ? ocl_platform_wrap(self->state, (cl_platform_id)PyLong_AsVoidPtr(value))
+                : Py_NewRef(value);
+        PyObject *pair = object != NULL ? PyTuple_Pack(2, key, object) : NULL;
+        if (pair == NULL || PyList_Append(list, pair) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(object);
+        Py_XDECREF(pair);
+    }
+    Py_XDECREF(flat);
+    return list;
+}
+
+static PyObject *Context_get(PyObject *op, void *closure) {
+    Context *self = (Context *)op;
+    const Info *row = &Context_info[(intptr_t)closure];
+    if (self->context == NULL &&
+        ocl_refuse_hollow(self->state, row->name, "context", CL_INVALID_CONTEXT) < 0) {
+        return NULL;
+    }
+    switch (row->param) {
+    case CL_CONTEXT_DEVICES:
+        return device_list(self);
+    case CL_CONTEXT_NUM_DEVICES: /* not in OpenCL 1.0, and known here */
+        return PyLong_FromSsize_t(self->n_devices);
+    case CL_CONTEXT_PROPERTIES:
+        return property_list(self, row);
+    default:
+        return ocl_info(self->state, op, Context_query, "clGetContextInfo", row);
+    }
+}
+
+static PyObject *Context_get_info(PyObject *op, PyObject *param) {
+    cl_uint number;
+    if (pg_as_u32(param, "clGetContextInfo", "param", &number) < 0) {
+        return NULL;
+    }
+    for (int i = 0; i < ROW_COUNT; i++) {
+        if (Context_info[i].param == number) {
+            return Context_get(op, (void *)(intptr_t)i);
+        }
+    }
+    if (ocl_as_context(((Context *)op)->state, op, "clGetContextInfo") == NULL) {
+        return NULL;
+    }
+    return ocl_info_by_param(((Context *)op)->state, op, Context_query, "clGetContextInfo",
+                             Context_info, ROW_COUNT, param);
+}
+
+PG_DOC(Context_set_default__doc__, "set_default_device_command_queue", "$self, device, queue",
+       "(device: Device, queue: CommandQueue) -> None",
+       "Make *queue*, an on-device queue, the default of *device* (OpenCL 2.1).");
+static ArgSpec Context_set_default_args = PG_ARGSPEC(Context_set_default__doc__);
+
+static PyObject *Context_set_default(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                     PyObject *kwnames) {
+    Context *self = (Context *)op;
+    PyObject *a[2];
+    Device *device;
+    Queue *queue;
+    const char *call = "clSetDefaultDeviceCommandQueue";
+    if (pg_args(&Context_set_default_args, args, nargs, kwnames, a) < 0 ||
+        (device = ocl_as_device(self->state, a[0], call, "device")) == NULL ||
+        (queue = ocl_as_queue(self->state, a[1], call)) == NULL ||
+        ocl_need_version(self->state, call, self->version, 210) < 0) {
+        return NULL;
+    }
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clSetDefaultDeviceCommandQueue, self->context, device->id, queue->queue);
+    return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, call, status);
+}
+
+static PyObject *Context_repr(PyObject *op) {
+    Context *self = (Context *)op;
+    PyObject *list = device_list(self), *separator = PyUnicode_FromString(", "),
+             *reprs = PyList_New(0), *joined = NULL, *repr = NULL;
+    if (list == NULL || separator == NULL || reprs == NULL) {
+        goto done;
+    }
+    for (Py_ssize_t i = 0; i < self->n_devices; i++) {
+        PyObject *one = PyObject_Repr(PyList_GET_ITEM(list, i));
+        if (one == NULL || PyList_Append(reprs, one) < 0) {
+            Py_XDECREF(one);
+            goto done;
+        }
+        Py_DECREF(one);
+    }
+    joined = PyUnicode_Join(separator, reprs);
+    if (joined != NULL) {
+        repr = PyUnicode_FromFormat("<pygpu.Context at %p on %U>", (void *)self->context, joined);
+    }
+done:
+    Py_XDECREF(list);
+    Py_XDECREF(separator);
+    Py_XDECREF(reprs);
+    Py_XDECREF(joined);
+    return repr;
+}
+
+PG_DOC(Context_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+       "(int_ptr_value: int, retain: bool = True) -> Context",
+       "Context of a cl_context that another library gave as an integer; retain=False takes over "
+       "its reference.\n\n"
+       "A wrong number cannot be detected.");
+static ArgSpec Context_from_int_ptr_args = PG_ARGSPEC(Context_from_int_ptr__doc__);
+
+static PyObject *Context_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                      PyObject *kwnames) {
+    PyObject *a[2];
+    State *state = ocl_state_of((PyTypeObject *)type);
+    size_t handle;
+    int retain;
+    if (state == NULL || pg_args(&Context_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
+        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+        ocl_as_handle(state, a[0], "Context.from_int_ptr", &handle) < 0) {
+        return NULL;
+    }
+    return Context_twin(state, (cl_context)handle, retain);
+}
+
+static PyObject *Context_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    int version = ((Context *)op)->version;
+    return Py_BuildValue("(ii)", version / 100, version % 100 / 10);
+}
+
+static PyMethodDef Context_methods[] = {
+    {"_get_cl_version", Context_get_cl_version, METH_NOARGS,
+     "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
+     "here."},
+    OCL_NO_PICKLE,
+    {"get_info", Context_get_info, METH_O,
+     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
+     "(context_info.NAME)."},
+    {"set_default_device_command_queue", FAST(Context_set_default), Context_set_default__doc__},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Context_from_int_ptr,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Context_from_int_ptr__doc__},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef Context_getset[] = {
+#define CONTEXT_INFO(attr, KIND, PARAM, unit, text) \
+    INFO_GETSET(ROW_##attr, #attr, Context_get, KIND, #PARAM, unit, text)
+#include "opencl/api/info.def"
+    OCL_HANDLE_GETSET("cl_context"),
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef Context_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Context, weakrefs), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Context, dict), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot Context_slots[] = {
+    {Py_tp_doc, (void *)Context__doc__},  {Py_tp_new, (void *)Context_new},
+    {Py_tp_init, (void *)Context_init},   {Py_tp_traverse, (void *)Context_traverse},
+    {Py_tp_clear, (void *)Context_clear}, {Py_tp_dealloc, (void *)Context_dealloc},
+    {Py_tp_repr, (void *)Context_repr},   OCL_HANDLE_SLOTS,
+    {Py_tp_methods, Context_methods},     {Py_tp_getset, Context_getset},
+    {Py_tp_members, Context_members},     {0, NULL},
+};
+PyType_Spec ocl_Context_spec = {.name = "pygpu.Context",
+                                .basicsize = sizeof(Context),
+                                .slots = Context_slots,
+                                .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};

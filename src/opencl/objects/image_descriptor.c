@@ -1,0 +1,208 @@
+/* image_descriptor.c - ImageDescriptor: the kind and extents of an image to be made, as
+ * clCreateImage takes them. */
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/objects/image.h"
+
+PG_DOC(ImageDescriptor__doc__, "ImageDescriptor", "", "()",
+       "Kind, extents and origin of an image, for Image(context, flags, format, desc=...).\n\n"
+       "create_image() with a shape is shorter; what it cannot say can be said here.");
+static ArgSpec ImageDescriptor_args = PG_ARGSPEC(ImageDescriptor__doc__);
+
+static PyObject *ImageDescriptor_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[1];
+    State *state = ocl_state_of(type);
+    if (state == NULL || pg_args_tuple(&ImageDescriptor_args, args, kwargs, a) < 0) {
+        return NULL;
+    }
+    ImageDescriptor *self = (ImageDescriptor *)PG_NEW(type);
+    if (self != NULL) {
+        self->state = state;
+    }
+    return (PyObject *)self;
+}
+
+static int always_made(const ImageDescriptor *Py_UNUSED(self)) {
+    return 1;
+} /* it has nothing but what is assigned */
+OCL_MADE_BY_INIT_IF(ImageDescriptor, ImageDescriptor, ImageDescriptorType, always_made,
+                    sizeof(ImageDescriptor), NULL)
+
+static int ImageDescriptor_traverse(PyObject *op, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(((ImageDescriptor *)op)->buffer);
+    return 0;
+}
+
+static int ImageDescriptor_clear(PyObject *op) {
+    Py_CLEAR(((ImageDescriptor *)op)->buffer);
+    return 0;
+}
+
+static void ImageDescriptor_dealloc(PyObject *op) {
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    ImageDescriptor_clear(op);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static int deleted(PyObject *value, const char *name) {
+    if (value == NULL) {
+        PyErr_Format(PyExc_AttributeError, "ImageDescriptor: %s cannot be deleted", name);
+    }
+    return value == NULL;
+}
+
+/* image_type, num_mip_levels and num_samples: closure is the member's offset */
+static const char *uint_name(void *closure) {
+    switch ((intptr_t)closure) {
+    case offsetof(ImageDescriptor, type):
+        return "image_type";
+    case offsetof(ImageDescriptor, num_mip_levels):
+        return "num_mip_levels";
+    default:
+        return "num_samples";
+    }
+}
+
+static PyObject *ImageDescriptor_get_uint(PyObject *op, void *closure) {
+    return PyLong_FromUnsignedLong(*(cl_uint *)(void *)((char *)op + (intptr_t)closure));
+}
+
+static int ImageDescriptor_set_uint(PyObject *op, PyObject *value, void *closure) {
+    cl_uint number;
+    if (deleted(value, uint_name(closure)) ||
+        pg_as_u32(value, "ImageDescriptor", uint_name(closure), &number) < 0) {
+        return -1;
+    }
+    *(cl_uint *)(void *)((char *)op + (intptr_t)closure) = number;
+    return 0;
+}
+
+static PyObject *ImageDescriptor_get_shape(PyObject *op, void *Py_UNUSED(closure)) {
+    ImageDescriptor *self = (ImageDescriptor *)op;
+    if (self->n_shape == 0) {
+        Py_RETURN_NONE;
+    }
+    PyObject *shape = PyTuple_New(self->n_shape);
+    for (int i = 0; shape != NULL && i < self->n_shape; i++) {
+        PyObject *item = PyLong_FromSize_t(self->shape[i]);
+        if (item == NULL) {
+            Py_CLEAR(shape);
+            break;
+        }
+        PyTuple_SET_ITEM(shape, i, item);
+    }
+    return shape;
+}
+
+static int ImageDescriptor_set_shape(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    ImageDescriptor *self = (ImageDescriptor *)op;
+    size_t shape[3] = {1, 1, 1};
+    int n;
+    if (deleted(value, "shape") ||
+        (n = pg_as_sizes(value, "ImageDescriptor", "shape", shape, 3)) < 0) {
+        return -1;
+    }
+    if (n == 0) {
+        ocl_reject(self->state, "ImageDescriptor", CL_INVALID_VALUE,
+                   "shape is empty; it is (width,), (width, height) or (width, height, depth)");
+        return -1;
+    }
+    self->n_shape = n;
+    memcpy(self->shape, shape, sizeof shape);
+    self->has_array_size = 0;
+    return 0;
+}
+
+static PyObject *ImageDescriptor_get_array_size(PyObject *op, void *Py_UNUSED(closure)) {
+    ImageDescriptor *self = (ImageDescriptor *)op;
+    if (self->has_array_size || self->n_shape == 0) {
+        return PyLong_FromSize_t(self->array_size);
+    }
+    return PyLong_FromSize_t(self->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && self->n_shape == 2
+                                 ? self->shape[1]
+                                 : self->shape[2]);
+}
+
+static int ImageDescriptor_set_array_size(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    ImageDescriptor *self = (ImageDescriptor *)op;
+    size_t size;
+    if (deleted(value, "array_size") ||
+        pg_as_size(value, "ImageDescriptor", "array_size", &size) < 0) {
+        return -1;
+    }
+    self->array_size = size;
+    self->has_array_size = 1;
+    return 0;
+}
+
+static PyObject *ImageDescriptor_get_pitches(PyObject *op, void *Py_UNUSED(closure)) {
+    const size_t *pitches = ((ImageDescriptor *)op)->pitches;
+    return Py_BuildValue("(nn)", (Py_ssize_t)pitches[0], (Py_ssize_t)pitches[1]);
+}
+
+static int ImageDescriptor_set_pitches(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    size_t pitches[2] = {0, 0};
+    if (deleted(value, "pitches") ||
+        (value != Py_None && pg_as_sizes(value, "ImageDescriptor", "pitches", pitches, 2) < 0)) {
+        return -1;
+    }
+    memcpy(((ImageDescriptor *)op)->pitches, pitches, sizeof pitches);
+    return 0;
+}
+
+static PyObject *ImageDescriptor_get_buffer(PyObject *op, void *Py_UNUSED(closure)) {
+    Memory *buffer = ((ImageDescriptor *)op)->buffer;
+    return Py_NewRef(buffer != NULL ? (PyObject *)buffer : Py_None);
+}
+
+static int ImageDescriptor_set_buffer(PyObject *op, PyObject *value, void *Py_UNUSED(closure)) {
+    ImageDescriptor *self = (ImageDescriptor *)op;
+    Memory *buffer = NULL;
+    if (deleted(value, "buffer") ||
+        (value != Py_None &&
+         (buffer = ocl_as_memory(self->state, value, "ImageDescriptor", "buffer", NULL)) == NULL)) {
+        return -1;
+    }
+    Py_XSETREF(self->buffer, (Memory *)Py_XNewRef(buffer));
+    return 0;
+}
+
+static PyGetSetDef ImageDescriptor_getset[] = {
+    {"image_type", ImageDescriptor_get_uint, ImageDescriptor_set_uint,
+     "int: kind of image, of mem_object_type", (void *)offsetof(ImageDescriptor, type)},
+    {"shape", ImageDescriptor_get_shape, ImageDescriptor_set_shape,
+     "tuple[int, ...]: width, height, depth [pixels] as far as the kind has them; for an array of "
+     "images their number comes last. None until set",
+     NULL},
+    {"array_size", ImageDescriptor_get_array_size, ImageDescriptor_set_array_size,
+     "int: number of images in an array, if the shape does not say; setting the shape forgets it",
+     NULL},
+    {"pitches", ImageDescriptor_get_pitches, ImageDescriptor_set_pitches,
+     "tuple[int, int]: distance between rows and between slices in host memory [bytes]; 0 for none "
+     "but the pixels",
+     NULL},
+    {"num_mip_levels", ImageDescriptor_get_uint, ImageDescriptor_set_uint,
+     "int: mip levels; 0 without", (void *)offsetof(ImageDescriptor, num_mip_levels)},
+    {"num_samples", ImageDescriptor_get_uint, ImageDescriptor_set_uint,
+     "int: samples of a pixel; 0 without", (void *)offsetof(ImageDescriptor, num_samples)},
+    {"buffer", ImageDescriptor_get_buffer, ImageDescriptor_set_buffer,
+     "Buffer | None: memory that the image shall share", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyType_Slot ImageDescriptor_slots[] = {
+    {Py_tp_doc, (void *)ImageDescriptor__doc__},
+    {Py_tp_new, (void *)ImageDescriptor_new},
+    {Py_tp_init, (void *)ImageDescriptor_init},
+    {Py_tp_traverse, (void *)ImageDescriptor_traverse},
+    {Py_tp_clear, (void *)ImageDescriptor_clear},
+    {Py_tp_dealloc, (void *)ImageDescriptor_dealloc},
+    {Py_tp_getset, ImageDescriptor_getset},
+    {0, NULL},
+};
+PyType_Spec ocl_ImageDescriptor_spec = {.name = "pygpu.ImageDescriptor",
+                                        .basicsize = sizeof(ImageDescriptor),
+                                        .slots = ImageDescriptor_slots,
+                                        .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC |
+                                                 Py_TPFLAGS_BASETYPE};

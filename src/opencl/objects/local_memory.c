@@ -1,0 +1,67 @@
+/* local_memory.c - LocalMemory: how much memory of the work-group a __local pointer gets. */
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/objects/kernel.h"
+
+PG_DOC(LocalMemory__doc__, "LocalMemory", "size", "(size: int)",
+       "*size* bytes of local memory as an argument for a __local pointer. Raises ValueError "
+       "unless size is positive.");
+static ArgSpec LocalMemory_args = PG_ARGSPEC(LocalMemory__doc__);
+
+static PyObject *LocalMemory_make(PyTypeObject *type, PyObject *const *a) {
+    size_t size;
+    State *state = ocl_state_of(type);
+    if (state == NULL || pg_as_size(a[0], "LocalMemory", "size", &size) < 0) {
+        return NULL;
+    }
+    if (size == 0) {
+        return ocl_reject(state, "LocalMemory", CL_INVALID_ARG_SIZE, "size must be positive");
+    }
+    LocalMemory *self = (LocalMemory *)PG_NEW(type);
+    if (self != NULL) {
+        self->state = state;
+        self->size = size;
+    }
+    return (PyObject *)self;
+}
+PG_NEW_BY(LocalMemory, ocl_local_memory, 1)
+
+static int is_made(const LocalMemory *self) {
+    return self->size != 0;
+}
+OCL_MADE_BY_INIT_IF(LocalMemory, LocalMemory, LocalMemoryType, is_made, sizeof(LocalMemory), NULL)
+
+static void LocalMemory_dealloc(PyObject *op) {
+    PyTypeObject *type = Py_TYPE(op);
+    if (((LocalMemory *)op)->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static PyObject *LocalMemory_repr(PyObject *op) {
+    return PyUnicode_FromFormat("<pygpu.LocalMemory of %zu bytes>", ((LocalMemory *)op)->size);
+}
+
+static PyObject *LocalMemory_get_size(PyObject *op, void *Py_UNUSED(closure)) {
+    return PyLong_FromSize_t(((LocalMemory *)op)->size);
+}
+
+static PyGetSetDef LocalMemory_getset[] = {
+    {"size", LocalMemory_get_size, NULL, "int: bytes", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef LocalMemory_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(LocalMemory, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot LocalMemory_slots[] = {
+    {Py_tp_doc, (void *)LocalMemory__doc__}, {Py_tp_new, (void *)LocalMemory_new},
+    {Py_tp_init, (void *)LocalMemory_init},  {Py_tp_dealloc, (void *)LocalMemory_dealloc},
+    {Py_tp_repr, (void *)LocalMemory_repr},  {Py_tp_getset, LocalMemory_getset},
+    {Py_tp_members, LocalMemory_members},    {0, NULL},
+};
+PyType_Spec ocl_LocalMemory_spec = {.name = "pygpu.LocalMemory",
+                                    .basicsize = sizeof(LocalMemory),
+                                    .slots = LocalMemory_slots,
+                                    .flags = OCL_FLAGS | Py_TPFLAGS_BASETYPE};

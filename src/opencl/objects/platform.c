@@ -1,0 +1,324 @@
+/* platform.c - Platform: one OpenCL implementation, and the list of them. */
+#include "opencl/commands/blocking.h"
+#include "opencl/lifetime/instance_registry.h"
+
+enum {
+#define PLATFORM_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#include "opencl/api/info.def"
+    ROW_COUNT
+};
+static const Info Platform_info[] = {
+#define PLATFORM_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#include "opencl/api/info.def"
+};
+
+static cl_int Platform_query(void *self, cl_uint param, size_t size, void *value,
+                             size_t *size_ret) {
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetPlatformInfo, ((Platform *)self)->id, param, size, value, size_ret);
+    return status;
+}
+
+int ocl_version_number(const char *text) {
+    int major = 0, minor = 0;
+    const char *p = text;
+    while (*p != '\0' && (*p < '0' || *p > '9')) {
+        p++;
+    }
+    while (*p >= '0' && *p <= '9' && major < 100) {
+        major = major * 10 + (*p++ - '0');
+    }
+    if (*p == '.') {
+        p++;
+        while (*p >= '0' && *p <= '9' && minor < 10) {
+            minor = minor * 10 + (*p++ - '0');
+        }
+    }
+    return major * 100 + minor * 10;
+}
+
+static int all_as_nvidia; /* for tests */
+
+PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
+    Platform *self = (Platform *)ocl_known(state, state->PlatformType, id);
+    if (self != NULL) {
+        return (PyObject *)self;
+    }
+    self = (Platform *)PG_NEW(state->PlatformType);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->state = state;
+    self->id = id;
+    char version[256] = "", name[256] = "";
+    if (Platform_query(self, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL) ==
+        CL_SUCCESS) {
+        self->version = ocl_version_number(version);
+        self->is_pocl = strstr(version, "PoCL") != NULL || strstr(version, "pocl") != NULL;
+    }
+    if (Platform_query(self, CL_PLATFORM_NAME, sizeof name - 1, name, NULL) == CL_SUCCESS) {
+        self->is_nvidia = all_as_nvidia || strstr(name, "NVIDIA") != NULL;
+        self->is_intel_cpu = strstr(name, "Intel") != NULL && strstr(name, "Graphics") == NULL;
+    }
+    ocl_remember((PyObject *)self);
+    return (PyObject *)self;
+}
+
+static int Platform_traverse(PyObject *op, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(((Platform *)op)->dict);
+    return 0;
+}
+
+static int Platform_clear(PyObject *op) {
+    Py_CLEAR(((Platform *)op)->dict);
+    return 0;
+}
+
+static void Platform_dealloc(PyObject *op) {
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    Platform_clear(op);
+    if (((Platform *)op)->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    ocl_forget(op);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static PyObject *Platform_get(PyObject *op, void *closure) {
+    return ocl_info(((Platform *)op)->state, op, Platform_query, "clGetPlatformInfo",
+                    &Platform_info[(intptr_t)closure]);
+}
+
+static PyObject *Platform_get_info(PyObject *op, PyObject *param) {
+    return ocl_info_by_param(((Platform *)op)->state, op, Platform_query, "clGetPlatformInfo",
+                             Platform_info, ROW_COUNT, param);
+}
+
+#define KINDS                                                           \
+    (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | \
+     CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM)
+
+PG_DOC(Platform_get_devices__doc__, "get_devices", "$self, /, device_type=0xFFFFFFFF",
+       "(device_type: int = ...) -> list[Device]",
+       "Devices of the given type (device_type.CPU, GPU, ...; all by default). An empty list if "
+       "there is none.");
+static ArgSpec Platform_get_devices_args = PG_ARGSPEC(Platform_get_devices__doc__);
+
+static PyObject *Platform_get_devices(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+                                      PyObject *kwnames) {
+    Platform *self = (Platform *)op;
+    PyObject *a[1], *list = NULL;
+    uint64_t type = CL_DEVICE_TYPE_ALL;
+    if (pg_args(&Platform_get_devices_args, args, nargs, kwnames, a) < 0 ||
+        (a[0] != NULL && pg_as_u64(a[0], "Platform.get_devices", "device_type", &type) < 0)) {
+        return NULL;
+    }
+    cl_uint n = 0;
+    cl_int status = CL_SUCCESS;
+    Py_BEGIN_ALLOW_THREADS
+    CL_CALL(status, clGetDeviceIDs, self->id, type, 0, NULL, &n);
+    Py_END_ALLOW_THREADS
+    /* NVIDIA's driver does not know the types that are not made by NVIDIA. */
+    int unknown_kind = status == CL_INVALID_DEVICE_TYPE && type != 0 &&
+                       (type == CL_DEVICE_TYPE_ALL || (type & ~(uint64_t)KINDS) == 0);
+    if (status == CL_DEVICE_NOT_FOUND || unknown_kind || (status == CL_SUCCESS && n == 0)) {
+        return PyList_New(0);
+    }
+    if (status != CL_SUCCESS) {
+        return ocl_raise(self->state, "clGetDeviceIDs", status);
+    }
+    cl_device_id *ids = PyMem_Calloc(n, sizeof *ids);
+    if (ids == NULL) {
+        return PyErr_NoMemory();
+    }
+    cl_uint found = n;
+    CL_CALL(status, clGetDeviceIDs, self->id, type, n, ids, &found);
+    if (status != CL_SUCCESS) {
+        ocl_raise(self->state, "clGetDeviceIDs", status);
+        goto done;
+    }
+    list = PyList_New(0);
+    for (cl_uint i = 0; list != NULL && i < n && i < found; i++) {
+        PyObject *device = ocl_device_wrap(self->state, ids[i], self, 0);
+        if (device == NULL || PyList_Append(list, device) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(device);
+    }
+done:
+    PyMem_Free(ids);
+    return list;
+}
+
+static PyObject *Platform_repr(PyObject *op) {
+    PyObject *name = PyObject_GetAttrString(op, "name");
+    if (name == NULL) {
+        PyErr_Clear();
+        return PyUnicode_FromFormat("<pygpu.Platform at %p>", (void *)((Platform *)op)->id);
+    }
+    PyObject *repr =
+        PyUnicode_FromFormat("<pygpu.Platform '%U' at %p>", name, (void *)((Platform *)op)->id);
+    Py_DECREF(name);
+    return repr;
+}
+
+PG_DOC(Platform_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+       "(int_ptr_value: int, retain: bool = True) -> Platform",
+       "Platform of a cl_platform_id that another library gave as an integer. A wrong number "
+       "cannot be detected.");
+static ArgSpec Platform_from_int_ptr_args = PG_ARGSPEC(Platform_from_int_ptr__doc__);
+
+static PyObject *Platform_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                       PyObject *kwnames) {
+    PyObject *a[2];
+    State *state = ocl_state_of((PyTypeObject *)type);
+    size_t handle;
+    if (state == NULL || pg_args(&Platform_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
+        ocl_driver_ready(state) < 0 ||
+        ocl_as_handle(state, a[0], "Platform.from_int_ptr", &handle) < 0) {
+        return NULL;
+    }
+    return ocl_platform_wrap(state, (cl_platform_id)handle);
+}
+
+static PyObject *Platform_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    int version = ((Platform *)op)->version;
+    return Py_BuildValue("(ii)", version / 100, version % 100 / 10);
+}
+
+static PyMethodDef Platform_methods[] = {
+    {"_get_cl_version", Platform_get_cl_version, METH_NOARGS,
+     "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
+     "here."},
+    OCL_NO_PICKLE,
+    {"get_devices", FAST(Platform_get_devices), Platform_get_devices__doc__},
+    {"get_info", Platform_get_info, METH_O,
+     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
+     "(platform_info.NAME)."},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Platform_from_int_ptr,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Platform_from_int_ptr__doc__},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef Platform_getset[] = {
+#define PLATFORM_INFO(attr, KIND, PARAM, unit, text) \
+    INFO_GETSET(ROW_##attr, #attr, Platform_get, KIND, #PARAM, unit, text)
+#include "opencl/api/info.def"
+    OCL_HANDLE_GETSET("cl_platform_id"),
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef Platform_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Platform, weakrefs), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Platform, dict), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot Platform_slots[] = {
+    {Py_tp_doc, (void *)"An OpenCL implementation: a driver with its devices. Not made directly; "
+                        "see get_platforms()."},
+    {Py_tp_traverse, (void *)Platform_traverse},
+    {Py_tp_clear, (void *)Platform_clear},
+    {Py_tp_dealloc, (void *)Platform_dealloc},
+    {Py_tp_repr, (void *)Platform_repr},
+    OCL_HANDLE_SLOTS,
+    {Py_tp_methods, Platform_methods},
+    {Py_tp_getset, Platform_getset},
+    {Py_tp_members, Platform_members},
+    {0, NULL},
+};
+PyType_Spec ocl_Platform_spec = {.name = "pygpu.Platform",
+                                 .basicsize = sizeof(Platform),
+                                 .slots = Platform_slots,
+                                 .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
+                                          Py_TPFLAGS_DISALLOW_INSTANTIATION};
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static PyObject *get_platforms(PyObject *module, PyObject *Py_UNUSED(ignored)) {
+    State *state = PyModule_GetState(module);
+    if (ocl_driver_ready(state) < 0) {
+        return NULL;
+    }
+    cl_uint n = 0, found;
+    cl_int status = CL_SUCCESS;
+    Py_BEGIN_ALLOW_THREADS
+    CL_CALL(status, clGetPlatformIDs, 0, NULL, &n);
+    Py_END_ALLOW_THREADS
+    if (status == -1001 /* PLATFORM_NOT_FOUND_KHR */ || (status == CL_SUCCESS && n == 0)) {
+        PyObject *loader = PyImport_ImportModule("pygpu.loader");
+        PyObject *advice = loader != NULL ? PyObject_CallMethod(loader, "no_platform_advice", NULL)
+                                          : NULL;
+        Py_XDECREF(loader);
+        if (advice != NULL) {
+            ocl_raise_with(state, "clGetPlatformIDs", -1001, "%U", advice);
+            Py_DECREF(advice);
+        }
+        return NULL;
+    }
+    if (status != CL_SUCCESS) {
+        return ocl_raise(state, "clGetPlatformIDs", status);
+    }
+    cl_platform_id *ids = PyMem_Calloc(n, sizeof *ids);
+    if (ids == NULL) {
+        return PyErr_NoMemory();
+    }
+    found = n;
+    CL_CALL(status, clGetPlatformIDs, n, ids, &found);
+    PyObject *list = status == CL_SUCCESS ? PyList_New(0)
+                                          : ocl_raise(state, "clGetPlatformIDs", status);
+    for (cl_uint i = 0; list != NULL && i < n && i < found; i++) {
+        PyObject *platform = ocl_platform_wrap(state, ids[i]);
+        if (platform == NULL || PyList_Append(list, platform) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(platform);
+    }
+    PyMem_Free(ids);
+    return list;
+}
+
+static PyObject *unload_platform_compiler(PyObject *module, PyObject *platform) {
+    State *state = PyModule_GetState(module);
+    if (!PyObject_TypeCheck(platform, state->PlatformType)) {
+        return PyErr_Format(PyExc_TypeError,
+                            "unload_platform_compiler: platform must be a Platform, not %s",
+                            pg_type_name(platform));
+    }
+    cl_int status = CL_SUCCESS;
+    if (ocl_need_version(state, "clUnloadPlatformCompiler", ((Platform *)platform)->version, 120) <
+        0) {
+        return NULL;
+    }
+    CL_CALL(status, clUnloadPlatformCompiler, ((Platform *)platform)->id);
+    return status == CL_SUCCESS ? Py_NewRef(Py_None)
+                                : ocl_raise(state, "clUnloadPlatformCompiler", status);
+}
+
+static PyObject *as_nvidia(PyObject *Py_UNUSED(module), PyObject *flag) {
+    int wanted = PyObject_IsTrue(flag);
+    if (wanted < 0) {
+        return NULL;
+    }
+    all_as_nvidia = wanted;
+    ocl_forget_all();
+    ocl_queues_shared = 0;
+    if (!wanted) {
+        ocl_polls = 0; /* until the next context of NVIDIA's */
+    }
+    Py_RETURN_NONE;
+}
+
+PyMethodDef ocl_platform_functions[] = {
+    {"get_platforms", get_platforms, METH_NOARGS,
+     "get_platforms()\n--\n\n() -> list[Platform]\n\nAll OpenCL platforms. Raises LogicError, with "
+     "what was tried and what to install, if there is none."},
+    {"_as_nvidia", as_nvidia, METH_O,
+     "_as_nvidia(flag, /)\n--\n\n(flag: bool, /) -> None\n\nTreat the platforms asked for from now "
+     "on like NVIDIA's. For tests only."},
+    {"unload_platform_compiler", unload_platform_compiler, METH_O,
+     "unload_platform_compiler(platform, /)\n--\n\n(platform: Platform, /) -> None\n\nLet a "
+     "platform free its compiler's memory."},
+    {NULL, NULL, 0, NULL},
+};

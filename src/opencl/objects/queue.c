@@ -1,0 +1,571 @@
+/* queue.c - CommandQueue: an in-order or out-of-order stream of commands on one device. */
+#include "opencl/commands/blocking.h"
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/instance_registry.h"
+
+enum {
+#define QUEUE_INFO(attr, KIND, PARAM, unit, text) ROW_##attr,
+#include "opencl/api/info.def"
+    ROW_COUNT
+};
+static const Info Queue_info[] = {
+#define QUEUE_INFO(attr, KIND, PARAM, unit, text) {#attr, INFO_##KIND, PARAM},
+#include "opencl/api/info.def"
+};
+
+static cl_int Queue_query(void *self, cl_uint param, size_t size, void *value, size_t *size_ret) {
+    cl_int status = CL_SUCCESS;
+    CL_CALL(status, clGetCommandQueueInfo, ((Queue *)self)->queue, param, size, value, size_ret);
+    return status;
+}
+
+/* An object with a reference of its own to the handle. */
+static PyObject *Queue_twin(State *state, cl_command_queue handle, int retain) {
+    cl_int status = CL_SUCCESS;
+    if (retain) {
+        CL_CALL(status, clRetainCommandQueue, handle);
+        if (status != CL_SUCCESS) {
+            return ocl_raise(state, "clRetainCommandQueue", status);
+        }
+    }
+    ocl_live[LIVE_QUEUE]++;
+    ocl_queues_shared = 1;
+    Queue *self = (Queue *)PG_NEW(state->CommandQueueType);
+    if (self == NULL) {
+        CL_RELEASE(LIVE_QUEUE, clReleaseCommandQueue, handle);
+        return NULL;
+    }
+    self->state = state;
+    self->queue = handle;
+    self->shared = 1;
+    Queue *twin = (Queue *)ocl_known(state, state->CommandQueueType, handle);
+    if (twin != NULL) {
+        twin->shared = 1;
+        self->context = (Context *)Py_NewRef(twin->context);
+        self->device = (Device *)Py_NewRef(twin->device);
+        self->properties = twin->properties;
+        Py_DECREF(twin);
+        return (PyObject *)self;
+    }
+    cl_context context = NULL;
+    cl_device_id device = NULL;
+    status = Queue_query(self, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    if (status == CL_SUCCESS) {
+        status = Queue_query(self, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+    }
+    if (status != CL_SUCCESS) {
+        ocl_raise(state, "clGetCommandQueueInfo", status);
+        goto fail;
+    }
+    self->context = (Context *)ocl_context_wrap(state, context);
+    self->device = self->context != NULL ? (Device *)ocl_device_wrap(state, device, NULL, 0) : NULL;
+    if (self->device == NULL) {
+        goto fail;
+    }
+    self->properties = ocl_info_number(self, Queue_query, CL_QUEUE_PROPERTIES);
+    ocl_remember((PyObject *)self);
+    return (PyObject *)self;
+fail:
+    Py_DECREF(self);
+    return NULL;
+}
+
+PyObject *ocl_queue_wrap(State *state, cl_command_queue handle) {
+    Queue *self = (Queue *)ocl_known(state, state->CommandQueueType, handle);
+    if (self != NULL && !self->finalized) {
+        return (PyObject *)self;
+    }
+    Py_XDECREF(self); /* using that one would warn */
+    return Queue_twin(state, handle, 1);
+}
+
+Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
+    if (!PyObject_TypeCheck(obj, state->CommandQueueType)) {
+        PyErr_Format(PyExc_TypeError, "%s: queue must be a CommandQueue, not %s", call,
+                     pg_type_name(obj));
+        return NULL;
+    }
+    Queue *self = (Queue *)obj;
+    if (PG_UNLIKELY(self->queue == NULL)) {
+        ocl_refuse_hollow(state, call, "queue", CL_INVALID_COMMAND_QUEUE);
+        return NULL;
+    }
+    if (PG_UNLIKELY(ocl_user_events_dropped > 0) && self->device->platform->is_pocl) {
+        ocl_fail_dropped_user_events(); /* else this command would be behind those that are about to
+                                           fail, and fail with them */
+    }
+    return PG_UNLIKELY(self->finalized) && ocl_queue_check(self, call) < 0 ? NULL : self;
+}
+
+int ocl_queue_check(Queue *self, const char *call) {
+    if (self->queue == NULL) {
+        return ocl_refuse_hollow(self->state, call, "queue", CL_INVALID_COMMAND_QUEUE);
+    }
+    if (!self->finalized) {
+        return 0;
+    }
+    PyObject *errors = PyImport_ImportModule("pygpu.errors");
+    PyObject *category =
+        errors != NULL ? PyObject_GetAttrString(errors, "CommandQueueUsedAfterExit") : NULL;
+    int result = category == NULL
+                     ? -1
+                     : PyErr_WarnFormat(
+                           category, 1,
+                           "%s: the command queue is used after its 'with' block has finished it",
+                           call);
+    Py_XDECREF(errors);
+    Py_XDECREF(category);
+    return result;
+}
+
+int ocl_queues_busy, ocl_queues_shared;
+static int queues_lost; /* one was dropped of which it was not known whether it is idle */
+
+void ocl_queue_done(Queue *self, unsigned number) {
+    if (self->enqueued != self->finished && (int)(number - self->finished) > 0) {
+        self->finished = number;
+        if (number == self->enqueued && --ocl_queues_busy == 0 && !queues_lost) {
+            ocl_event_queues_idle();
+        }
+    }
+}
+
+int ocl_queue_may_block(Queue *self) {
+    /* With the GIL kept, a full queue that waits for a user event could wait for the thread that
+     * wants to set it. */
+    ocl_queues_busy += self->enqueued == self->finished;
+    int many = ++self->enqueued - self->finished > OCL_MANY_COMMANDS,
+        pending = ocl_user_events_pending() > 0;
+    if (PG_UNLIKELY(pending || self->n_marks > 0) && self->device->platform->is_pocl) {
+        ocl_queue_keep_order(self);
+    }
+    return (many || pending) && !self->device->platform->is_pocl;
+}
+
+PG_DOC(Queue__doc__, "CommandQueue", "context, device=None, properties=None",
+       "(context: Context, device: Device | None = None, properties: int | Sequence[int] | None = "
+       "None)",
+       "A stream of commands on one device.\n\n"
+       "device: by default the context's first. properties: "
+       "command_queue_properties.PROFILING_ENABLE, OUT_OF_ORDER_EXEC_MODE_ENABLE\n"
+       "added with |, or a list of queue_properties and values (OpenCL 2.0). As a context manager "
+       "it finishes at the end of its block.\n\n"
+       "Raises LogicError for a device that is not of the context, or properties that the device "
+       "lacks.");
+static ArgSpec Queue_args = PG_ARGSPEC(Queue__doc__);
+
+#define MAX_PROPERTIES 32
+
+/* NVIDIA's driver takes any number for the name of a property and ignores it. */
+static int is_property(cl_queue_properties name) {
+    switch (name) {
+    case CL_QUEUE_PROPERTIES:
+    case CL_QUEUE_SIZE:
+    case CL_QUEUE_DEVICE_DEFAULT:
+    case CL_QUEUE_PRIORITY_KHR:
+    case CL_QUEUE_THROTTLE_KHR:
+        return 1;
+    default:
+        return name >= 0x4000 &&
+               name < 0x5000; /* what the registry gives to vendors: the driver will know its own */
+    }
+}
+
+static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *a[3];
+    State *state = ocl_state_of(type);
+    cl_queue_properties list[MAX_PROPERTIES + 2] = {0};
+    uint64_t flags = 0;
+    int n_list = -1; /* -1: flags were given */
+    Context *context;
+    Device *device = NULL;
+    if (state == NULL || pg_args_tuple(&Queue_args, args, kwargs, a) < 0 ||
+        (context = ocl_as_context(state, a[0], "CommandQueue")) == NULL) {
+        return NULL;
+    }
+    if (a[1] != NULL && a[1] != Py_None &&
+        (device = ocl_as_device(state, a[1], "CommandQueue", "device")) == NULL) {
+        return NULL;
+    }
+    if (a[2] != NULL && a[2] != Py_None) {
+        if (PyIndex_Check(a[2])) {
+            if (pg_as_u64(a[2], "CommandQueue", "properties", &flags) < 0) {
+                return NULL;
+            }
+        } else {
+            PyObject *items = pg_tuple(a[2], "CommandQueue", "properties", "ints or one int", 1000);
+            if (items == NULL) {
+                return NULL;
+            }
+            for (n_list = 0; n_list < PyTuple_GET_SIZE(items) && n_list < MAX_PROPERTIES;
+                 n_list++) {
+                uint64_t value;
+                if (pg_as_u64(PyTuple_GET_ITEM(items, n_list), "CommandQueue", "each of properties",
+                              &value) < 0) {
+                    Py_DECREF(items);
+                    return NULL;
+                }
+                list[n_list] = value;
+            }
+            Py_ssize_t size = PyTuple_GET_SIZE(items);
+            Py_DECREF(items);
+            if (size > MAX_PROPERTIES) {
+                return ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
+                                  "properties has %zd entries, at most %d are allowed", size,
+                                  MAX_PROPERTIES);
+            }
+            if (n_list > 0 && n_list % 2 == 1 && list[n_list - 1] == 0) {
+                n_list--; /* the end mark, given explicitly */
+            }
+            if (n_list % 2 == 1) {
+                return ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
+                                  "properties must be pairs of a name and a value");
+            }
+        }
+    }
+    if (device == NULL) {
+        device = context->devices[0];
+    } else {
+        int found = 0;
+        for (Py_ssize_t i = 0; i < context->n_devices; i++) {
+            found |= context->devices[i]->id == device->id;
+        }
+        if (!found && !device->owned) { /* sub-devices of the context's devices are allowed from
+                                           OpenCL 2.x on */
+            return ocl_reject(state, "CommandQueue", CL_INVALID_DEVICE, "%R is not a device of %R",
+                              (PyObject *)device, (PyObject *)context);
+        }
+    }
+    Queue *self = (Queue *)PG_NEW(type);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->state = state;
+    self->context = (Context *)Py_NewRef(context);
+    self->device = (Device *)Py_NewRef(device);
+    self->properties = flags;
+    for (int i = 0; i < n_list && list[i] != 0; i += 2) {
+        if (list[i] == CL_QUEUE_PROPERTIES) {
+            self->properties = list[i + 1];
+        } else if (!is_property(list[i])) {
+            ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
+                       "properties[%d] = %llu is not a member of queue_properties", i,
+                       (unsigned long long)list[i]);
+            goto fail;
+        }
+    }
+    /* PoCL ends the process when it is asked for such a queue. */
+    if ((self->properties & CL_QUEUE_ON_DEVICE) &&
+        ocl_info_number(device, ocl_device_query, CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES) == 0) {
+        ocl_reject(state, "CommandQueue", CL_INVALID_QUEUE_PROPERTIES,
+                   "the device has no queues of its own (ON_DEVICE)");
+        goto fail;
+    }
+    int modern = device->version >= 200 && context->version >= 200 &&
+                 cl.clCreateCommandQueueWithProperties != NULL;
+    if (n_list > 0 && !modern) {
+        ocl_need_version(state, "clCreateCommandQueueWithProperties",
+                         device->version < context->version ? device->version : context->version,
+                         200);
+        if (!PyErr_Occurred()) {
+            ocl_raise(state, "clCreateCommandQueueWithProperties", PG_STATUS_MISSING);
+        }
+        goto fail;
+    }
+    if (n_list < 0 && flags != 0) {
+        list[0] = CL_QUEUE_PROPERTIES;
+        list[1] = flags;
+        n_list = 2;
+    }
+    ocl_queue_release_retired();
+    cl_int status;
+    int tries = 0, again;
+    do {
+        status = CL_SUCCESS;
+        Py_BEGIN_ALLOW_THREADS
+        if (modern) {
+            CL_MAKE(self->queue, status, clCreateCommandQueueWithProperties, context->context,
+                    device->id, n_list > 0 ? list : NULL);
+        } else {
+            CL_MAKE(self->queue, status, clCreateCommandQueue, context->context, device->id, flags);
+        }
+        Py_END_ALLOW_THREADS
+        again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
+    } while (again == 1);
+    if (status != CL_SUCCESS || self->queue == NULL) {
+        self->queue = NULL;
+        if (again >= 0) {
+            ocl_raise(state, modern ? "clCreateCommandQueueWithProperties" : "clCreateCommandQueue",
+                      status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+        }
+        goto fail;
+    }
+    ocl_live[LIVE_QUEUE]++;
+    ocl_remember((PyObject *)self);
+    return (PyObject *)self;
+fail:
+    Py_DECREF(self);
+    return NULL;
+}
+
+OCL_MADE_BY_INIT(Queue, Queue, CommandQueueType, OCL_HAS_CONTEXT)
+
+static int Queue_traverse(PyObject *op, visitproc visit, void *arg) {
+    Queue *self = (Queue *)op;
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(self->context);
+    Py_VISIT(self->device);
+    Py_VISIT(self->dict);
+    return 0;
+}
+
+static int Queue_clear(PyObject *op) { /* cycles run through attributes set by the user; context and
+                                          device are needed to the end */
+    Py_CLEAR(((Queue *)op)->dict);
+    return 0;
+}
+
+static void Queue_dealloc(PyObject *op) {
+    Queue *self = (Queue *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(op);
+    }
+    ocl_forget(op);
+    ocl_queue_forget_order(self);
+    ocl_gates_let_go(self->gates);
+    if (self->enqueued != self->finished) {
+        ocl_queues_busy--;
+        queues_lost = 1;
+    }
+    if (self->queue != NULL) {
+        ocl_queue_let_go(self);
+    }
+    Py_XDECREF(self->device);
+    Py_XDECREF(self->context);
+    Py_XDECREF(self->dict);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+static PyObject *Queue_get(PyObject *op, void *closure) {
+    Queue *self = (Queue *)op;
+    const Info *row = &Queue_info[(intptr_t)closure];
+    if (self->queue == NULL &&
+        ocl_refuse_hollow(self->state, row->name, "queue", CL_INVALID_COMMAND_QUEUE) < 0) {
+        return NULL;
+    }
+    switch (row->param) {
+    case CL_QUEUE_CONTEXT:
+        return Py_NewRef(self->context);
+    case CL_QUEUE_DEVICE:
+        return Py_NewRef(self->device);
+    default:
+        return ocl_info(self->state, op, Queue_query, "clGetCommandQueueInfo", row);
+    }
+}
+
+static PyObject *Queue_get_info(PyObject *op, PyObject *param) {
+    cl_uint number;
+    if (pg_as_u32(param, "clGetCommandQueueInfo", "param", &number) < 0) {
+        return NULL;
+    }
+    for (int i = 0; i < ROW_COUNT; i++) {
+        if (Queue_info[i].param == number) {
+            return Queue_get(op, (void *)(intptr_t)i);
+        }
+    }
+    if (((Queue *)op)->queue == NULL) {
+        ocl_refuse_hollow(((Queue *)op)->state, "clGetCommandQueueInfo", "queue",
+                          CL_INVALID_COMMAND_QUEUE);
+        return NULL;
+    }
+    return ocl_info_by_param(((Queue *)op)->state, op, Queue_query, "clGetCommandQueueInfo",
+                             Queue_info, ROW_COUNT, param);
+}
+
+/* All of its commands are known to be done. */
+static int Queue_is_idle(const Queue *self) {
+    return self->enqueued == self->finished && self->n_marks == 0 && !self->shared;
+}
+
+static PyObject *Queue_flush(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    Queue *self = (Queue *)op;
+    cl_int status = CL_SUCCESS;
+    if (ocl_queue_check(self, "CommandQueue.flush") < 0) {
+        return NULL;
+    }
+    if (Queue_is_idle(self)) { /* so it does not block */
+        CL_CALL(status, clFlush, self->queue);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clFlush, self->queue);
+        Py_END_ALLOW_THREADS
+    }
+    return status == CL_SUCCESS ? Py_NewRef(Py_None) : ocl_raise(self->state, "clFlush", status);
+}
+
+int ocl_queue_wait(Queue *self, cl_int *status, int *failed) {
+    cl_event event = NULL;
+    int result = 0;
+    *status = CL_SUCCESS;
+    (void)ocl_queue_may_block(self);
+    unsigned number = self->enqueued;
+    if (self->context->version >= 120 && cl.clEnqueueMarkerWithWaitList != NULL) {
+        CL_CALL(*status, clEnqueueMarkerWithWaitList, self->queue, 0, NULL, &event);
+    } else {
+        CL_CALL(*status, clEnqueueMarker, self->queue, &event);
+    }
+    if (*status != CL_SUCCESS) {
+        return 0;
+    }
+    ocl_live[LIVE_EVENT]++;
+    Py_BEGIN_ALLOW_THREADS
+    CL_CALL(*status, clFlush, self->queue);
+    Py_END_ALLOW_THREADS
+    if (*status == CL_SUCCESS) {
+        result = ocl_wait_done(self->state, event, failed);
+    }
+    if (result == 0 && *status == CL_SUCCESS && !*failed) {
+        ocl_queue_done(self, number);
+    }
+    ocl_event_let_go(event);
+    return result;
+}
+
+static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    Queue *self = (Queue *)op;
+    cl_int status = CL_SUCCESS;
+    if (ocl_queue_check(self, "CommandQueue.finish") < 0) {
+        return NULL;
+    }
+    unsigned number = self->enqueued;
+    if (Queue_is_idle(self) || !pg_is_main_thread()) { /* nothing to wait for, or no signal arrives
+                                                          here: the driver's own wait serves */
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clFinish, self->queue);
+        Py_END_ALLOW_THREADS
+    } else {
+        int failed;
+        do { /* A command that failed is not an error of finish(), as with clFinish. But on PoCL
+                others before it may still run. */
+            failed = 0;
+            if (ocl_queue_wait(self, &status, &failed) < 0) {
+                return NULL;
+            }
+        } while (failed && status == CL_SUCCESS && self->device->platform->is_pocl);
+        number++; /* the marker */
+    }
+    if (status != CL_SUCCESS) {
+        return ocl_raise(self->state, "clFinish", status);
+    }
+    ocl_queue_done(self, number);
+    return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *Queue_enter(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    return Py_NewRef(op);
+}
+
+static PyObject *Queue_exit(PyObject *op, PyObject *Py_UNUSED(args)) {
+    PyObject *result = Queue_finish(op, NULL);
+    ((Queue *)op)->finalized = 1;
+    return result;
+}
+
+static PyObject *Queue_finalize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    ((Queue *)op)->finalized = 1;
+    Py_RETURN_NONE;
+}
+
+static PyObject *Queue_get_int_ptr(PyObject *op, void *closure) {
+    ((Queue *)op)->shared = ocl_queues_shared = 1;
+    return ocl_handle_int_ptr(op, closure);
+}
+
+PG_DOC(Queue_from_int_ptr__doc__, "from_int_ptr", "int_ptr_value, retain=True",
+       "(int_ptr_value: int, retain: bool = True) -> CommandQueue",
+       "Queue of a cl_command_queue that another library gave as an integer; retain=False takes "
+       "over its reference.\n\n"
+       "A wrong number cannot be detected.");
+static ArgSpec Queue_from_int_ptr_args = PG_ARGSPEC(Queue_from_int_ptr__doc__);
+
+static PyObject *Queue_from_int_ptr(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                                    PyObject *kwnames) {
+    PyObject *a[2];
+    State *state = ocl_state_of((PyTypeObject *)type);
+    size_t handle;
+    int retain;
+    if (state == NULL || pg_args(&Queue_from_int_ptr_args, args, nargs, kwnames, a) < 0 ||
+        (retain = pg_as_bool(a[1], 1)) < 0 || ocl_driver_ready(state) < 0 ||
+        ocl_as_handle(state, a[0], "CommandQueue.from_int_ptr", &handle) < 0) {
+        return NULL;
+    }
+    return Queue_twin(state, (cl_command_queue)handle, retain);
+}
+
+static PyObject *Queue_get_cl_version(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    if (ocl_queue_check((Queue *)op, "CommandQueue") < 0) {
+        return NULL;
+    }
+    int version = ((Queue *)op)->device->version;
+    return Py_BuildValue("(ii)", version / 100, version % 100 / 10);
+}
+
+static PyMethodDef Queue_methods[] = {
+    {"_get_cl_version", Queue_get_cl_version, METH_NOARGS,
+     "_get_cl_version($self, /)\n--\n\n() -> tuple[int, int]\n\nThe OpenCL version that holds "
+     "here."},
+    OCL_NO_PICKLE,
+    {"finish", Queue_finish, METH_NOARGS,
+     "finish($self, /)\n--\n\n() -> None\n\nWait until all commands so far are done. Other threads "
+     "run meanwhile; Ctrl-C interrupts."},
+    {"flush", Queue_flush, METH_NOARGS,
+     "flush($self, /)\n--\n\n() -> None\n\nSubmit all commands so far to the device without "
+     "waiting."},
+    {"get_info", Queue_get_info, METH_O,
+     "get_info($self, param, /)\n--\n\n(param: int, /) -> object\n\nAnswer to a query by number "
+     "(command_queue_info.NAME)."},
+    {"_finalize", Queue_finalize, METH_NOARGS,
+     "_finalize($self, /)\n--\n\n() -> None\n\nMark the queue as finished with: later use warns."},
+    {"__enter__", Queue_enter, METH_NOARGS,
+     "__enter__($self, /)\n--\n\n() -> CommandQueue\n\nThe queue itself."},
+    {"__exit__", Queue_exit, METH_VARARGS,
+     "__exit__($self, /, *exc_info)\n--\n\n(*exc_info: object) -> None\n\nfinish(), and warn of "
+     "later use."},
+    {"from_int_ptr", (PyCFunction)(void (*)(void))Queue_from_int_ptr,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, Queue_from_int_ptr__doc__},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef Queue_getset[] = {
+#define QUEUE_INFO(attr, KIND, PARAM, unit, text) \
+    INFO_GETSET(ROW_##attr, #attr, Queue_get, KIND, #PARAM, unit, text)
+#include "opencl/api/info.def"
+    {"int_ptr", Queue_get_int_ptr, NULL, "int: the cl_command_queue of the driver", NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef Queue_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Queue, weakrefs), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Queue, dict), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot Queue_slots[] = {
+    {Py_tp_doc, (void *)Queue__doc__},
+    {Py_tp_new, (void *)Queue_new},
+    {Py_tp_init, (void *)Queue_init},
+    {Py_tp_traverse, (void *)Queue_traverse},
+    {Py_tp_clear, (void *)Queue_clear},
+    {Py_tp_dealloc, (void *)Queue_dealloc},
+    OCL_HANDLE_SLOTS,
+    {Py_tp_methods, Queue_methods},
+    {Py_tp_getset, Queue_getset},
+    {Py_tp_members, Queue_members},
+    {0, NULL},
+};
+PyType_Spec ocl_CommandQueue_spec = {.name = "pygpu.CommandQueue",
+                                     .basicsize = sizeof(Queue),
+                                     .slots = Queue_slots,
+                                     .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};

@@ -1,0 +1,344 @@
+/* user_event.c - UserEvent: an event that the program itself sets, and what becomes of those it
+ * forgets.
+ *
+ * That a user event fails needs care with PoCL: its threads have to stand still meanwhile
+ * (pocl_quiesce.c), which may have to wait for kernels that run. set_status() does that wait; for
+ * an event that is dropped the dispatcher of completion.c does.
+ *
+ * Intel's CPU runtime may hear of a failure only in some cases; see
+ * gates.c. */
+#include "opencl/lifetime/gates.h"
+#include "opencl/lifetime/deferred_init.h"
+#include "opencl/lifetime/pocl_quiesce.h"
+
+#define PATIENCE_SECONDS                                                                          \
+    10.0 /* for the standstill. Beyond it a long kernel runs, and is not likely to end in the one \
+            moment that matters */
+#define EXIT_PATIENCE_SECONDS 1.0
+
+/* User events without an outcome, so that exit can give them one. GIL held. */
+struct UserEventRecord {
+    struct UserEventRecord *next, **link;
+    cl_event event;
+    cl_device_id device; /* whose threads must stand still while the event fails; NULL: none */
+    Gate *gate;          /* NULL: the driver deals with failures */
+    int settled;         /* exit has given it an outcome */
+    int dropped; /* the object is gone, and the status is yet to be set: the event is the record's
+                    own */
+};
+static struct UserEventRecord *unset;
+int ocl_user_events_unset;
+int ocl_user_events_dropped;
+
+static void link_record(struct UserEventRecord *record) {
+    record->next = unset;
+    record->link = &unset;
+    if (unset != NULL) {
+        unset->link = &record->next;
+    }
+    unset = record;
+    ocl_user_events_unset++;
+}
+
+static void unlink_record(struct UserEventRecord *record) {
+    *record->link = record->next;
+    if (record->next != NULL) {
+        record->next->link = record->link;
+    }
+    ocl_user_events_unset--;
+}
+
+/* What the driver is told in place of a status. */
+static cl_int to_tell(const struct UserEventRecord *record, cl_int status) {
+    return status < 0 && record->gate != NULL && record->gate->must_hear_complete ? CL_COMPLETE
+                                                                                  : status;
+}
+
+static void set_outcome(struct UserEventRecord *record, cl_int outcome) {
+    if (record->gate != NULL) {
+        record->gate->outcome = outcome;
+    }
+}
+
+static void free_record(struct UserEventRecord *record) {
+    ocl_gate_let_go(record->gate);
+    PyMem_Free(record);
+}
+
+/* Lets the commands that wait for the event fail. The driver may run callbacks here; ours need no
+ * GIL. 0 if it is worth another attempt, after some of these: it was out of memory, say. */
+static int abandon(struct UserEventRecord *record) {
+    ocl_override_callbacks(record->event, -1);
+    set_outcome(record, -1);
+    for (int tries = 0; tries < 3; tries++) {
+        cl_int status = CL_SUCCESS;
+        CL_CALL(status, clSetUserEventStatus, record->event, to_tell(record, -1));
+        if (status == CL_SUCCESS || status == CL_INVALID_OPERATION /* set already */ ||
+            status == PG_STATUS_FORKED) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static cl_device_id any_device(int dropped) {
+    for (struct UserEventRecord *record = unset; record != NULL; record = record->next) {
+        if (record->device != NULL && record->dropped >= dropped) {
+            return record->device;
+        }
+    }
+    return NULL;
+}
+
+void ocl_abandon_user_events(void) {
+    int still = ocl_standstill_begin(any_device(0), EXIT_PATIENCE_SECONDS, 0);
+    for (struct UserEventRecord *record = unset; record != NULL; record = record->next) {
+        record->settled = abandon(record);
+    }
+    if (still) {
+        ocl_standstill_end();
+    }
+}
+
+/* Sets the status of events that were dropped, or tries again where the driver would not. */
+static void abandon_dropped(int still) {
+    for (struct UserEventRecord *record = unset, *next;
+         ocl_user_events_dropped > 0 && record != NULL; record = next) {
+        next = record->next;
+        if (record->dropped && (still || record->device == NULL) && abandon(record)) {
+            unlink_record(record);
+            ocl_user_events_dropped--;
+            ocl_suspect_failures();
+            ocl_live[LIVE_EVENT]++; /* it counted as gone, and is about to go once more */
+            ocl_event_let_go(record->event);
+            free_record(record);
+        }
+    }
+}
+
+void ocl_fail_dropped_user_events(void) {
+    int still = ocl_standstill_begin(any_device(1), PATIENCE_SECONDS, 0);
+    abandon_dropped(1);
+    if (still) {
+        ocl_standstill_end();
+    }
+}
+
+static void look_after_dropped(void) {
+    if (ocl_user_events_dropped > 0) {
+        abandon_dropped(0);
+        if (any_device(1) != NULL) {
+            ocl_owe_failures();
+        }
+    }
+}
+
+PG_DOC(UserEvent__doc__, "UserEvent", "context", "(context: Context)",
+       "An event that the program sets itself, to hold commands back until then.\n\n"
+       "Dropped without set_status(), it fails, and so do the commands that wait for it.");
+static ArgSpec UserEvent_args = PG_ARGSPEC(UserEvent__doc__);
+
+static PyObject *UserEvent_make(PyTypeObject *type, PyObject *const *a) {
+    Context *context;
+    State *state = ocl_state_of(type);
+    if (state == NULL || (context = ocl_as_context(state, a[0], "UserEvent")) == NULL ||
+        ocl_need_version(state, "clCreateUserEvent", context->version, 110) < 0) {
+        return NULL;
+    }
+    look_after_dropped();
+    struct UserEventRecord *record = PyMem_Calloc(1, sizeof *record);
+    if (record == NULL) {
+        return PyErr_NoMemory();
+    }
+    cl_int status = CL_SUCCESS;
+    cl_event event;
+    CL_MAKE(event, status, clCreateUserEvent, context->context);
+    if (status != CL_SUCCESS || event == NULL) {
+        PyMem_Free(record);
+        return ocl_raise(state, "clCreateUserEvent",
+                         status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+    }
+    Event *self = ocl_event_make(state, type, event, context->context);
+    if (self == NULL) {
+        PyMem_Free(record);
+        return NULL;
+    }
+    record->event = event;
+    record->device = ocl_standstill_device(context);
+    link_record(record);
+    self->user = record;
+    if (ocl_gates_wanted(context)) {
+        if ((self->gates = ocl_gates_new(event)) == NULL) {
+            Py_DECREF(self);
+            return NULL;
+        }
+        record->gate = self->gates->gate[0];
+        record->gate->refs++;
+    }
+    return (PyObject *)self;
+}
+PG_NEW_BY(UserEvent, ocl_user_event, 1)
+
+static int is_made(const Event *self) {
+    return self->event != NULL;
+}
+static void moved(PyObject *op, PyObject *made) { /* all but the attributes */
+    Event *self = (Event *)op, *from = (Event *)made;
+    self->event = from->event;
+    self->context = from->context;
+    self->user = from->user;
+    self->keeps_context = from->keeps_context;
+    self->gates = from->gates;
+    from->gates = NULL;
+    from->event = NULL;
+    from->user = NULL;
+    from->keeps_context = 0;
+}
+OCL_MADE_BY_INIT_IF(UserEvent, Event, UserEventType, is_made, sizeof(OclObject), moved)
+
+/* No command may wait for ever for somebody who is gone. Whose class is another by now is no
+ * matter. */
+void ocl_user_event_dropped(Event *self) {
+    struct UserEventRecord *record = self->user;
+    int later = record->device != NULL && !record->settled && !(pg_trap & PG_TRAP_FORKED),
+        still = 0;
+    if (later && ocl_owe_failures() < 0) { /* nobody there to do it: it is done here, then */
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
+        still = ocl_standstill_begin(record->device, PATIENCE_SECONDS, 0);
+        PyErr_Restore(type, value, traceback);
+        later = 0;
+    }
+    if (!later && (record->settled || abandon(record))) {
+        unlink_record(record);
+        free_record(record);
+        ocl_suspect_failures();
+    } else {
+        record->dropped = 1;
+        ocl_user_events_dropped++;
+        self->event = NULL;
+        ocl_live[LIVE_EVENT]--;
+        if (!later) {
+            (void)
+                ocl_owe_failures(); /* if nobody is there to try again, the next user event does */
+        }
+    }
+    self->user = NULL;
+    if (still) {
+        ocl_standstill_end();
+    }
+}
+
+static int UserEvent_traverse(PyObject *op, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(((Event *)op)->ward_or_dict);
+    return 0;
+}
+
+static int UserEvent_clear(PyObject *op) {
+    Py_CLEAR(((Event *)op)->ward_or_dict);
+    return 0;
+}
+
+static void UserEvent_dealloc(PyObject *op) {
+    PyObject_GC_UnTrack(op);
+    UserEvent_clear(op);
+    if (ocl_user_events_dropped > 0) {
+        abandon_dropped(0);
+    }
+    ocl_event_dealloc(op);
+}
+
+static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
+    Event *self = (Event *)op;
+    int64_t number;
+    if (pg_as_i64(value, "UserEvent.set_status", "status", &number) < 0) {
+        return NULL;
+    }
+    if (number > CL_COMPLETE || number < INT32_MIN) {
+        return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_VALUE,
+                          "status must be command_execution_status.COMPLETE (0) or a negative "
+                          "error code, got %lld",
+                          (long long)number);
+    }
+    if (ocl_event_is_made(self, "UserEvent.set_status") < 0) {
+        return NULL;
+    }
+    if (self->user == NULL) {
+        return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_OPERATION,
+                          "the status was set before, and can be set only once");
+    }
+    cl_int status = CL_SUCCESS;
+    struct UserEventRecord *record = self->user;
+    Py_INCREF(op); /* the GIL is released below, so nobody else may set the status meanwhile */
+    self->user = NULL;
+    unlink_record(record);
+    ocl_user_events_unset++; /* until the call has returned: it may fail commands, whose events must
+                                not be released meanwhile */
+    cl_int told = to_tell(record, (cl_int)number);
+    if (number < 0) {
+        set_outcome(record,
+                    (cl_int)number); /* before it is known: those behind it are woken by the call */
+        ocl_override_callbacks(self->event,
+                               (cl_int)number); /* PoCL calls back with COMPLETE all the same */
+    }
+    int still = number < 0 ? ocl_standstill_begin(record->device, PATIENCE_SECONDS, 1) : 0;
+    if (record->device != NULL && still >= 0) {
+        CL_CALL(status, clSetUserEventStatus, self->event, told);
+    } else if (still >= 0) {
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(status, clSetUserEventStatus, self->event, told);
+        Py_END_ALLOW_THREADS
+    }
+    if (still > 0) {
+        ocl_standstill_end();
+    }
+    ocl_user_events_unset--;
+    PyObject *result = NULL;
+    if (still < 0 || status != CL_SUCCESS) { /* commands still wait: another attempt, or dropping
+                                                the event, must reach them */
+        link_record(record);
+        self->user = record;
+        set_outcome(record, CL_SUBMITTED);
+        ocl_override_callbacks(self->event, 0);
+        if (still >= 0) {
+            ocl_raise(self->state, "clSetUserEventStatus", status);
+        }
+    } else {
+        set_outcome(record, (cl_int)number);
+        free_record(record);
+        if (number < 0) {
+            ocl_suspect_failures();
+        }
+        result = Py_NewRef(Py_None);
+    }
+    Py_DECREF(op);
+    return result;
+}
+
+static PyMethodDef UserEvent_methods[] = {
+    {"set_status", UserEvent_set_status, METH_O,
+     "set_status($self, status, /)\n--\n\n(status: int, /) -> None\n\nLet waiting commands go "
+     "(command_execution_status.COMPLETE) or fail (a negative "
+     "number). Once only."},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef UserEvent_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef UserEvent_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(Event, ward_or_dict), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot UserEvent_slots[] = {
+    {Py_tp_doc, (void *)UserEvent__doc__},  {Py_tp_new, (void *)UserEvent_new},
+    {Py_tp_init, (void *)UserEvent_init},   {Py_tp_traverse, (void *)UserEvent_traverse},
+    {Py_tp_clear, (void *)UserEvent_clear}, {Py_tp_dealloc, (void *)UserEvent_dealloc},
+    {Py_tp_methods, UserEvent_methods},     {Py_tp_getset, UserEvent_getset},
+    {Py_tp_members, UserEvent_members},     {0, NULL},
+};
+PyType_Spec ocl_UserEvent_spec = {.name = "pygpu.UserEvent",
+                                  .basicsize = sizeof(Event),
+                                  .slots = UserEvent_slots,
+                                  .flags = OCL_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE};

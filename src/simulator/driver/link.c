@@ -1,0 +1,212 @@
+/* link.c - the linker's calls: one image is given back as it is, several are put together by
+ * relocatable.c. */
+#include "simulator/compiler/compiler.h"
+#include "simulator/driver/driver.h"
+#include "simulator/exec/elf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    SimObject object;
+    pthread_mutex_t lock;
+    LinkInput *inputs; /* names and images are the linker's */
+    size_t n_inputs;
+    void *linked; /* once it is complete */
+    size_t linked_size;
+    unsigned n_options;
+    CUjit_option *options;
+    void **given;  /* as they were at first: the sizes of the logs are replaced by how much was
+                      written */
+    void **values; /* the caller's, who keeps them as long as the linker lives: logs are filled
+                      through them */
+} Link;
+
+enum { INPUT_CUBIN = 0, INPUT_PTX = 1, INPUT_LIBRARY = 4, INPUT_LAST = 5 };
+
+static void link_free(void *op) {
+    Link *self = op;
+    for (size_t i = 0; i < self->n_inputs; i++) {
+        free((void *)(uintptr_t)self->inputs[i].name);
+        free((void *)(uintptr_t)self->inputs[i].image);
+    }
+    free(self->inputs);
+    free(self->linked);
+    free(self->options);
+    free(self->given);
+    pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+static CUresult take_link(CUlinkState handle, Link **out) {
+    *out = sim_object_take((uintptr_t)handle, SIM_LINK);
+    return *out != NULL ? CUDA_SUCCESS
+                        : sim_fail(CUDA_ERROR_INVALID_HANDLE, "%p is no linker, or no longer one",
+                                   (void *)handle);
+}
+
+CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues,
+                      CUlinkState *stateOut) {
+    SIM_CALL(cuLinkCreate);
+    HELD SimContext *context = NULL;
+    SIM_NOT_NULL(stateOut);
+    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_jit_check(numOptions, options, optionValues));
+    Link *self = calloc(1, sizeof(*self));
+    if (self == NULL || (self->options = malloc((numOptions + 1) * sizeof(*options))) == NULL ||
+        (self->given = malloc((numOptions + 1) * sizeof(*optionValues))) == NULL) {
+        if (self != NULL) {
+            free(self->options);
+        }
+        free(self);
+        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
+    }
+    if (numOptions > 0) {
+        memcpy(self->options, options, numOptions * sizeof(*options));
+        memcpy(self->given, optionValues, numOptions * sizeof(*optionValues));
+    }
+    self->n_options = numOptions;
+    self->values = optionValues;
+    pthread_mutex_init(&self->lock, NULL);
+    CUresult status = sim_object_open(self, SIM_LINK, context, link_free);
+    if (status != CUDA_SUCCESS) {
+        link_free(self);
+        return status;
+    }
+    *stateOut = (CUlinkState)self->object.handle;
+    sim_object_drop(self);
+    return CUDA_SUCCESS;
+}
+
+/* bytes as an image, which takes their place. */
+static CUresult decode(void **bytes, size_t *size, const char *name) {
+    Elf elf;
+    uint64_t address, length;
+    if (elf_size(*bytes, *size) == 0) {
+        void *decoded;
+        SIM_TRY(compiler_decode_text(*bytes, 0, &decoded, size)); /* a 0 is behind them */
+        free(*bytes);
+        *bytes = decoded;
+    }
+    if (!elf_open(&elf, *bytes, *size) || !elf_section(&elf, "sim_abi", &address, &length)) {
+        return sim_fail(CUDA_ERROR_INVALID_IMAGE,
+                        "%.200s is an object, but not one that the simulator's compiler made",
+                        name);
+    }
+    if (!seal_holds(&elf)) {
+        return sim_fail(CUDA_ERROR_INVALID_IMAGE,
+                        "%.200s is damaged: it is no longer what the compiler made", name);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult append(Link *self, void **bytes, size_t size, const char *name) {
+    LinkInput *more = realloc(self->inputs, (self->n_inputs + 1) * sizeof(*more));
+    char *copy = strdup(name);
+    if (more != NULL) {
+        self->inputs = more;
+    }
+    if (more == NULL || copy == NULL) {
+        free(copy);
+        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
+    }
+    self->inputs[self->n_inputs++] = (LinkInput){copy, *bytes, size};
+    *bytes = NULL;
+    return CUDA_SUCCESS;
+}
+
+/* Takes bytes, behind which is a 0, over, also on failure. Archives of the toolkit (cudadevrt) hold
+ * nothing that is needed here. */
+static CUresult add(Link *self, CUjitInputType type, void *bytes, size_t size, const char *name) {
+    CUresult status = CUDA_SUCCESS;
+    if (type < INPUT_CUBIN || type > INPUT_LAST) {
+        status = sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no jit_input_type", type);
+    } else if (size == 0) {
+        status = sim_fail(CUDA_ERROR_INVALID_IMAGE, "%.200s is empty", name);
+    } else if (type != INPUT_LIBRARY || size < 8 || memcmp(bytes, "!<arch>\n", 8) != 0) {
+        status = decode(&bytes, &size, name);
+        pthread_mutex_lock(&self->lock);
+        if (status == CUDA_SUCCESS && self->linked != NULL) {
+            status = sim_fail(CUDA_ERROR_INVALID_VALUE,
+                              "%.200s comes too late: the linker is complete", name);
+        }
+        if (status == CUDA_SUCCESS) {
+            status = append(self, &bytes, size, name);
+        }
+        pthread_mutex_unlock(&self->lock);
+    }
+    free(bytes);
+    sim_jit_report(self->n_options, self->options, self->given, self->values, status);
+    return status;
+}
+
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size,
+                       const char *name, unsigned int numOptions, CUjit_option *options,
+                       void **optionValues) {
+    SIM_CALL(cuLinkAddData);
+    HELD Link *linker = NULL;
+    SIM_TRY(take_link(state, &linker));
+    SIM_NOT_NULL(data);
+    SIM_TRY(sim_jit_check(numOptions, options, optionValues));
+    char *bytes = malloc(size + 1);
+    if (bytes == NULL) {
+        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
+    }
+    memcpy(bytes, data, size);
+    bytes[size] = '\0';
+    return add(linker, type, bytes, size, name != NULL ? name : "the input");
+}
+
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
+                       unsigned int numOptions, CUjit_option *options, void **optionValues) {
+    SIM_CALL(cuLinkAddFile);
+    HELD Link *linker = NULL;
+    void *bytes;
+    size_t size;
+    SIM_TRY(take_link(state, &linker));
+    SIM_NOT_NULL(path);
+    SIM_TRY(sim_jit_check(numOptions, options, optionValues));
+    SIM_TRY(sim_read_file(path, &bytes, &size));
+    return add(linker, type, bytes, size, path);
+}
+
+/* The image belongs to the linker. */
+CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut) {
+    SIM_CALL(cuLinkComplete);
+    HELD Link *linker = NULL;
+    CUresult status = CUDA_SUCCESS;
+    SIM_NOT_NULL(cubinOut);
+    SIM_TRY(take_link(state, &linker));
+    pthread_mutex_lock(&linker->lock);
+    if (linker->n_inputs == 0) {
+        status = sim_fail(CUDA_ERROR_INVALID_IMAGE, "nothing was added to the linker");
+    } else if (linker->linked == NULL) {
+        const LinkInput *first = &linker->inputs[0];
+        if (linker->n_inputs > 1 || relocatable_has_object(first->image, first->size)) {
+            status = relocatable_link_images(linker->inputs, linker->n_inputs, &linker->linked,
+                                             &linker->linked_size);
+        } else if ((linker->linked = malloc(first->size)) != NULL) {
+            memcpy(linker->linked, first->image, first->size);
+            linker->linked_size = first->size;
+        } else {
+            status = sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
+        }
+    }
+    if (status == CUDA_SUCCESS) {
+        *cubinOut = linker->linked;
+        if (sizeOut != NULL) {
+            *sizeOut = linker->linked_size;
+        }
+    }
+    pthread_mutex_unlock(&linker->lock);
+    sim_jit_report(linker->n_options, linker->options, linker->given, linker->values, status);
+    return status;
+}
+
+CUresult cuLinkDestroy(CUlinkState state) {
+    SIM_CALL(cuLinkDestroy);
+    HELD Link *linker = NULL;
+    SIM_TRY(take_link(state, &linker));
+    sim_object_close(linker);
+    return CUDA_SUCCESS;
+}

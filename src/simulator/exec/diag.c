@@ -1,0 +1,361 @@
+/* diag.c - faults in kernels: signals become errors of the launch.
+ *
+ * The handler acts only if the thread was on a stack in a worker's region. It notes what happened
+ * and lets the kernel return to the worker's own stack instead (by changing the registers that the
+ * signal returns to, so that the system restores mask and stack of signals). Everything else goes
+ * to the handler that was there before: Python's faulthandler, pytest's, the debugger's. Others may
+ * install theirs later, so ours is put back in front at each launch. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "simulator/exec/exec.h"
+
+static const int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+enum { N_HANDLED = sizeof handled / sizeof handled[0] };
+static struct sigaction before[N_HANDLED];
+static pthread_mutex_t hook_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool has_stack;
+
+/* Regions of workers: the handler knows its worker by the stack that the thread was on.
+ * Thread-local storage would be no good there: it may have to be allocated when it is first
+ * used. */
+enum { MOST_REGIONS = 4096 };
+static Worker *regions[MOST_REGIONS];
+static unsigned n_regions;
+
+bool diag_region(Worker *worker) {
+    const unsigned i = __atomic_fetch_add(&n_regions, 1, __ATOMIC_RELAXED);
+    if (i >= MOST_REGIONS)
+        return false;
+    __atomic_store_n(&regions[i], worker, __ATOMIC_RELEASE);
+    return true;
+}
+
+static Worker *worker_of_stack(uintptr_t stack) {
+    const uintptr_t region = stack & ~((uintptr_t)SIM_REGION - 1);
+    const unsigned n = __atomic_load_n(&n_regions, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < n && i < MOST_REGIONS; i++) {
+        Worker *worker = __atomic_load_n(&regions[i], __ATOMIC_ACQUIRE);
+        if ((uintptr_t)worker == region)
+            return worker;
+    }
+    return NULL;
+}
+
+/* Where copies that meet no memory go on, of each thread that makes one; not thread-local, for the
+ * same reason. */
+enum { MOST_GUARDS = 64 }; /* at once; what is beyond goes without */
+typedef enum { GUARD_FREE, GUARD_TAKEN, GUARD_READY } GuardState;
+static struct {
+    _Atomic int state;
+    pthread_t thread;
+    sigjmp_buf back;
+    uintptr_t address;
+} guards[MOST_GUARDS];
+
+static unsigned guard_of_thread(void) {
+    unsigned i = 0;
+    while (i < MOST_GUARDS && (atomic_load(&guards[i].state) != GUARD_READY ||
+                               !pthread_equal(guards[i].thread, pthread_self())))
+        i++;
+    return i;
+}
+
+/* ---- the handler ----------------------------------------------------------------------------- */
+
+static uintptr_t stack_pointer(const ucontext_t *u) {
+#if defined(__x86_64__)
+    return (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
+#else
+    return (uintptr_t)u->uc_mcontext.sp;
+#endif
+}
+
+static uintptr_t program_counter(const ucontext_t *u) {
+#if defined(__x86_64__)
+    return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+#else
+    return (uintptr_t)u->uc_mcontext.pc;
+#endif
+}
+
+/* What switch_stacks of fiber.c would do to go home. */
+static void return_home(ucontext_t *u, const Worker *worker) {
+    uintptr_t *home = worker->home;
+#if defined(__x86_64__)
+    u->uc_mcontext.gregs[REG_RIP] = (greg_t)home[0];
+    u->uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)(home + 1);
+    u->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x40400; /* direction, alignment check */
+#else
+    u->uc_mcontext.sp = (uintptr_t)home;
+    u->uc_mcontext.pc = home[2];
+#endif
+}
+
+static void pass_on(int number, siginfo_t *info, void *context) {
+    for (int i = 0; i < N_HANDLED; i++) {
+        if (handled[i] != number)
+            continue;
+        const struct sigaction old = before[i];
+        if (old.sa_flags & SA_SIGINFO) {
+            old.sa_sigaction(number, info, context);
+        } else if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
+            old.sa_handler(number);
+        } else { /* as if we had never been here: the instruction runs again, or the signal is sent
+                    again */
+            signal(number, SIG_DFL);
+            if (info->si_code <= 0)
+                raise(number);
+        }
+    }
+}
+
+static void handler(int number, siginfo_t *info, void *context) {
+    ucontext_t *u = context;
+    const int saved = errno;
+    const uintptr_t stack = stack_pointer(u);
+    Worker *worker = worker_of_stack(stack);
+    if (worker == NULL || worker->where == WHERE_OUTSIDE ||
+        (number != SIM_WATCH_SIGNAL && info->si_code <= 0 && number != SIGTRAP)) {
+        const unsigned guard = (number == SIGSEGV || number == SIGBUS) && info->si_code > 0
+                                   ? guard_of_thread()
+                                   : MOST_GUARDS;
+        if (guard < MOST_GUARDS) {
+            sigset_t again;
+            sigemptyset(&again);
+            sigaddset(&again, number);
+            pthread_sigmask(SIG_UNBLOCK, &again, NULL);
+            guards[guard].address = (uintptr_t)info->si_addr;
+            siglongjmp(guards[guard].back, 1);
+        }
+        if (number != SIM_WATCH_SIGNAL)
+            pass_on(number, info, context);
+        errno = saved;
+        return;
+    }
+    const uintptr_t pc = program_counter(u);
+    if (number ==
+        SIM_WATCH_SIGNAL) { /* only in the kernel's own code: elsewhere locks may be held */
+        if (!worker->stop || worker->where == WHERE_RUNTIME ||
+            !sim_module_contains(worker->job->kernel->module, pc))
+            return;
+        worker->fault.signal = SIM_FAULT_TIMEOUT;
+    } else {
+        worker->fault.signal = number;
+    }
+    worker->fault.address = (uintptr_t)info->si_addr;
+    worker->fault.pc = pc;
+    worker->fault.stack = stack;
+    worker->fault.known = number != SIGSEGV ||
+                          info->si_code != SI_KERNEL; /* no address for one that is not canonical */
+#if defined(__x86_64__)
+    worker->fault.write = (u->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+#endif
+    worker->failed = 1;
+    return_home(u, worker);
+    errno = saved;
+}
+
+static void hook(int index) {
+    struct sigaction ours, old;
+    memset(&ours, 0, sizeof ours);
+    ours.sa_sigaction = handler;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&ours.sa_mask);
+    if (sigaction(handled[index], &ours, &old) == 0 && old.sa_sigaction != handler)
+        before[index] = old;
+}
+
+#define SIGNAL_STACK 65536u
+
+static pthread_key_t stack_key;
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+static bool stack_freed; /* when its thread ends */
+
+static void free_stack(void *stack) {
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    if (sigaltstack(&none, NULL) == 0)
+        munmap(stack, SIGNAL_STACK);
+}
+
+static void make_stack_key(void) {
+    stack_freed = pthread_key_create(&stack_key, free_stack) == 0;
+}
+
+/* A stack for this thread's signals, unless it has a good one. */
+static CUresult signal_stack(void) {
+    stack_t old;
+    if (!sim_thread_ready())
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (has_stack)
+        return CUDA_SUCCESS;
+    if (sigaltstack(NULL, &old) != 0 || (old.ss_flags & SS_DISABLE) || old.ss_size < 32768) {
+        stack_t mine = {.ss_size = SIGNAL_STACK};
+        mine.ss_sp =
+            mmap(NULL, mine.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (mine.ss_sp == MAP_FAILED || sigaltstack(&mine, NULL) != 0) {
+            return sim_fail(CUDA_ERROR_OPERATING_SYSTEM, "no stack for the signals of a thread");
+        }
+        pthread_once(&stack_once, make_stack_key);
+        if (stack_freed)
+            pthread_setspecific(stack_key, mine.ss_sp);
+    }
+    has_stack = true;
+    return CUDA_SUCCESS;
+}
+
+/* Before a launch: one query tells whether others have put their handlers before ours. */
+CUresult diag_enter(void) {
+    struct sigaction now;
+    const CUresult status = signal_stack();
+    if (status != CUDA_SUCCESS)
+        return status;
+    sigaction(SIGSEGV, NULL, &now);
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handler)
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&hook_lock);
+    for (int i = 0; i < N_HANDLED; i++)
+        hook(i);
+    struct sigaction watch;
+    memset(&watch, 0, sizeof watch);
+    watch.sa_sigaction = handler;
+    watch.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigaction(SIM_WATCH_SIGNAL, &watch, NULL);
+    pthread_mutex_unlock(&hook_lock);
+    return CUDA_SUCCESS;
+}
+
+bool sim_guarded(void (*act)(const void *what), const void *what, uintptr_t *address) {
+    unsigned slot = diag_enter() == CUDA_SUCCESS ? 0 : MOST_GUARDS;
+    for (int none = GUARD_FREE; slot < MOST_GUARDS && !atomic_compare_exchange_strong(
+                                                          &guards[slot].state, &none, GUARD_TAKEN);
+         none = GUARD_FREE)
+        slot++;
+    if (slot == MOST_GUARDS) {
+        act(what);
+        return true;
+    }
+    guards[slot].thread = pthread_self();
+    const bool good = sigsetjmp(guards[slot].back, 0) == 0;
+    if (good) {
+        atomic_store(&guards[slot].state, GUARD_READY);
+        act(what);
+    } else {
+        *address = guards[slot].address;
+    }
+    atomic_store(&guards[slot].state, GUARD_FREE);
+    return good;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+void diag_thread(const Worker *worker, char *text, size_t size) {
+    const SimContext *c = &worker->c;
+    int n = snprintf(text, size, "kernel %s, block (%u,%u,%u)",
+                     sim_kernel_name(worker->job->kernel), c->block.x, c->block.y, c->block.z);
+    if (n > 0 && (size_t)n < size && c->linear < SIM_MAX_THREADS) {
+        snprintf(text + n, size - (size_t)n, ", thread (%u,%u,%u)", c->thread.x, c->thread.y,
+                 c->thread.z);
+    }
+}
+
+void diag_address(const Worker *worker, uintptr_t address, char *text, size_t size) {
+    SimBlock block;
+    static const char *const kinds[] = {"allocation",      "managed allocation",
+                                        "host allocation", "registered host memory",
+                                        "array",           "variable"};
+    const uintptr_t dynamic = (uintptr_t)worker->c.dynamic;
+    if (address < 4096) {
+        snprintf(text, size, "a null pointer%s", address != 0 ? ", with an offset" : "");
+    } else if (address - dynamic < 65536 + worker->c.dynamic_size && worker->c.dynamic_size > 0) {
+        snprintf(text, size, "offset %zu of dynamic shared memory; the launch asked for %llu bytes",
+                 (size_t)(address - dynamic), worker->c.dynamic_size);
+    } else if (sim_memory_near(address, &block)) {
+        const char *kind = kinds[block.kind];
+        if (address < block.base) {
+            snprintf(text, size, "%zu bytes before the %zu-byte %s at 0x%zx",
+                     (size_t)(block.base - address), block.size, kind, (size_t)block.base);
+        } else if (address - block.base >= block.used) {
+            snprintf(text, size, "%zu bytes past the end of the %zu-byte %s%s at 0x%zx",
+                     (size_t)(address - block.base - block.used), block.used,
+                     block.freed ? "freed " : "", kind, (size_t)block.base);
+        } else {
+            snprintf(text, size, "%zu bytes into the %s%zu-byte %s at 0x%zx",
+                     (size_t)(address - block.base), block.freed ? "freed " : "", block.size, kind,
+                     (size_t)block.base);
+        }
+    } else {
+        snprintf(text, size, "no device memory is near (a host pointer?)");
+    }
+}
+
+/* The message of a fault that the handler has noted. Runs on the worker's own stack. */
+void diag_explain(Worker *worker) {
+    char who[200], what[500], where[250];
+    SimError *error = worker->error;
+    if (worker->fault.signal == 0)
+        return; /* the message is there */
+    const uintptr_t address = worker->fault.address;
+    unsigned number;
+    bool guard;
+    diag_thread(worker, who, sizeof who);
+    uintptr_t pc = worker->fault.pc;
+    const bool called = worker->fault.known && pc == address &&
+                        worker->fault.signal == SIGSEGV; /* a pointer to a function that is none */
+#if defined(__x86_64__)
+    if (called)
+        pc = *(const uintptr_t *)worker->fault.stack - 1; /* its caller */
+#endif
+    if (!place_describe(worker->job->kernel->module, pc, where, sizeof where) && sim_checked() &&
+        worker->fault.signal == SIM_FAULT_TIMEOUT &&
+        check_place(worker) != 0) { /* stopped in what looks at an access, not in the loop itself */
+        place_describe(worker->job->kernel->module, check_place(worker), where, sizeof where);
+    }
+    error->code = CUDA_ERROR_LAUNCH_FAILED;
+    switch (worker->fault.signal) {
+    case SIGFPE:
+        snprintf(what, sizeof what, "integer division by zero, or of the least integer by -1");
+        break;
+    case SIM_FAULT_TIMEOUT:
+        error->code = CUDA_ERROR_LAUNCH_TIMEOUT;
+        snprintf(what, sizeof what, "ran for more than %g s (PYGPU_SIM_TIMEOUT) and was stopped",
+                 sim_timeout());
+        break;
+    case SIGILL:
+    case SIGTRAP:
+        snprintf(what, sizeof what,
+                 sim_checked() ? "an index outside of an array whose size is known, or a trap"
+                               : "trap: code was reached that cannot be");
+        break;
+    default:
+        error->code = CUDA_ERROR_ILLEGAL_ADDRESS;
+        if (worker->fault.known && address - (uintptr_t)worker < SIM_REGION &&
+            fiber_of(worker, address, &number, &guard) && guard) {
+            snprintf(what, sizeof what,
+                     "stack overflow: more than the limit of %zu bytes a thread (deep recursion, "
+                     "or large local arrays; cuCtxSetLimit raises it)",
+                     worker->stack_size);
+            error->code = CUDA_ERROR_LAUNCH_FAILED;
+        } else if (!worker->fault.known) {
+            error->code = CUDA_ERROR_ILLEGAL_ADDRESS;
+            snprintf(what, sizeof what,
+                     "access through a pointer that is no address at all (an uninitialized one?)");
+        } else {
+            char near[400];
+            diag_address(worker, address, near, sizeof near);
+            snprintf(what, sizeof what, "invalid %s address 0x%zx: %s",
+                     called                ? "call of"
+                     : worker->fault.write ? "write to"
+                                           : "read of",
+                     (size_t)address, near);
+        }
+    }
+    snprintf(error->text, sizeof error->text, "%s: %s%s", who, what, where);
+    worker->fault.signal = 0;
+}

@@ -1,0 +1,230 @@
+/* exec.h - what the files that run kernels share: workers, fibers, jobs.
+ *
+ * A job is one launch. Workers (workers.c) take its blocks, one at a time each. A block (block.c)
+ * starts as a plain loop over its threads on one stack. A thread that must wait keeps its stack,
+ * and the loop goes on on another one: a fiber (fiber.c). So kernels that never wait pay nothing.
+ * Faults (diag.c) leave the block by jumping to the worker's own stack; nothing is unwound. */
+#ifndef PYGPU_SIM_EXEC_H
+#define PYGPU_SIM_EXEC_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "../pygpu/cuda/simulator/include/pygpu_sim_abi.h"
+#include "simulator/sim.h"
+
+#define SIM_MAX_THREADS 1024u /* of a block, as on every GPU */
+#define SIM_MOST_PARAMS 512   /* 32 KiB of values, more than CUDA allows */
+/* AddressSanitizer takes a call that does not return for the end of the system thread's stack, of
+ * which a fiber's is no part. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SIM_NORETURN
+void __asan_unpoison_memory_region(void const volatile *address, size_t size);
+#else
+#define SIM_NORETURN _Noreturn
+#endif
+#define SIM_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SIM_HIDDEN      __attribute__((visibility("hidden")))
+
+struct SimKernel {
+    const SimEntry *entry;
+    SimModule *module;
+    const char *name;
+    size_t shared;   /* static shared memory, of functions that it may call too */
+    int max_dynamic; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    int carveout, cache_config;
+};
+
+typedef struct {
+    SimTriple thread;
+    unsigned linear;
+} Identity; /* how a context begins */
+
+/* A lane at a warp operation: what, with whom, given, asked for, got. */
+typedef struct {
+    int operation;
+    unsigned mask;
+    SimWord value, argument, result;
+    const void *place;
+} Lane;
+
+typedef struct {
+    unsigned lanes;           /* that the block has in this warp */
+    unsigned parked;          /* lanes at a warp operation */
+    uint16_t fiber[SIM_WARP]; /* of those */
+} Warp;
+
+#define SIM_FAULT_TIMEOUT (-1) /* in place of a signal's number */
+
+#define SIM_WATCH_SIGNAL SIGURG /* ignored by default, so that a late one harms nobody */
+
+typedef enum { WHERE_OUTSIDE, WHERE_THREADS, WHERE_BLOCKS, WHERE_RUNTIME } Where;
+
+typedef struct Job Job;
+
+typedef struct Worker {
+    SimContext c; /* first: device code finds it at the start of the region */
+    Job *job;
+    void *home;       /* the system thread's stack pointer while fibers run */
+    unsigned running; /* fiber */
+    size_t stack_size;
+    unsigned stacks; /* fibers that have a stack */
+    unsigned in_use; /* fibers taken from 0 .. in_use - 1 in this block, but for those in unused */
+    unsigned n_unused;
+    unsigned head, tail; /* of ready, as ever growing numbers */
+    unsigned yields;     /* since all that were ready had their turn */
+    unsigned steps;      /* how often lanes went on in step while others may have waited for them */
+    unsigned at_barrier; /* fibers in barrier */
+    const void *barrier_place; /* where the last one to wait there is */
+    unsigned barrier_thread;
+    int reduction, reduction_kind, reduced;
+    unsigned long long first, count; /* blocks of the loop that runs */
+    volatile int where;              /* a Where, for the handler of signals */
+    volatile int failed;
+    volatile int stop; /* asked to end, by the watchdog */
+    char
+        *dynamic; /* shared memory of the launch: ends where the region has a page without access */
+    SimError *error;
+    SimError own_error;
+    struct {
+        int signal;
+        uintptr_t address, pc, stack;
+        bool write, known;
+    } fault;
+    struct Check *check; /* of check.c; NULL: nothing is checked */
+    struct Worker *next; /* in the list of idle regions */
+    struct {
+        char *text;
+        size_t used, room;
+        SimTriple block;
+    } held;         /* printed by the block that runs in loops; runtime.c */
+    double started; /* when this launch was, for watch.c */
+    struct Worker *watched_next;
+    pthread_t thread, ready_thread;
+    uint64_t ready_for; /* the module whose storage ready_thread has; 0: none */
+    uint16_t unused[SIM_MAX_THREADS + 1];
+    uint16_t ready[2 * SIM_MAX_THREADS]; /* a power of two */
+    uint16_t barrier[SIM_MAX_THREADS + 1];
+    Warp warps[SIM_MAX_THREADS / SIM_WARP];
+    void *param_addresses[SIM_MOST_PARAMS];
+    char param_values[SIM_MOST_PARAMS * 64] __attribute__((aligned(64)));
+    void *stack[SIM_MAX_THREADS + 1]; /* saved stack pointers of fibers */
+    Lane lanes[SIM_MAX_THREADS];      /* by thread */
+} Worker;
+
+struct Job {
+    const SimKernel *kernel;
+    const SimLaunch *launch;
+    unsigned long long blocks;
+    atomic_ullong next; /* block that is taken next */
+    unsigned chunk;     /* blocks taken at a time */
+    atomic_int stop;    /* a block has failed */
+    int helpers;        /* workers of the pool inside, under the pool's lock */
+    Job *later;
+    pthread_mutex_t lock; /* of error and of the grid's barrier */
+    pthread_cond_t grid;
+    unsigned grid_arrived, grid_phase, grid_alive;
+    SimError error;
+};
+
+/* fiber.c */
+SIM_HIDDEN Worker *worker_acquire(void);
+SIM_HIDDEN void worker_release(Worker *worker);
+SIM_HIDDEN CUresult worker_ready(Worker *worker, size_t dynamic);
+SIM_HIDDEN CUresult worker_stacks(Worker *worker, unsigned count);
+SIM_HIDDEN void fiber_run(Worker *worker);  /* runs a block's fibers from the worker's own stack */
+SIM_HIDDEN void fiber_next(Worker *worker); /* the running fiber waits; another one goes on */
+SIM_HIDDEN void fiber_yield(Worker *worker);
+SIM_HIDDEN SIM_NORETURN void fiber_leave(
+    Worker *worker); /* the block is over: back to the worker's own stack */
+SIM_HIDDEN bool fiber_of(const Worker *worker, uintptr_t stack, unsigned *number, bool *guard);
+
+/* block.c */
+SIM_HIDDEN bool block_run(
+    Worker *worker, unsigned long long number); /* false: it failed, and worker->error says how */
+SIM_HIDDEN bool blocks_run(Worker *worker, unsigned long long first, unsigned long long count);
+SIM_HIDDEN void block_main(Worker *worker); /* what a fresh fiber runs */
+SIM_HIDDEN SIM_NORETURN void block_deadlock(Worker *worker);
+SIM_HIDDEN SIM_NORETURN void block_fail(Worker *worker, CUresult code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static inline void fiber_ready(Worker *worker, unsigned fiber) {
+    worker->ready[worker->tail++ % (2 * SIM_MAX_THREADS)] = (uint16_t)fiber;
+}
+SIM_HIDDEN extern const SimRuntime sim_runtime;
+
+/* warp.c */
+SIM_HIDDEN void warp_begin(Worker *worker);
+SIM_HIDDEN void warp_thread_end(Worker *worker,
+                                unsigned linear); /* linear: the thread that has returned */
+SIM_HIDDEN bool warp_resolve(Worker *worker);
+SIM_HIDDEN SimWord warp_operation(SimContext *c, int operation, unsigned mask, SimWord value,
+                                  SimWord argument);
+
+/* module.c */
+/* Whether the calling thread has the module's static shared memory; false without memory for it. */
+SIM_HIDDEN bool sim_module_ready(const SimModule *module);
+SIM_HIDDEN uint64_t
+sim_module_number(const SimModule *module); /* that no other one ever has; not 0 */
+SIM_HIDDEN void sim_module_enter(
+    const SimModule *module, char *dynamic); /* before blocks of its kernels run on this thread */
+/* Where the calling thread's variables are that hold the address of dynamic shared memory; they lie
+ * among the static shared ones. */
+SIM_HIDDEN unsigned sim_module_pointers(const SimModule *module, char *dynamic, uintptr_t *out,
+                                        unsigned most);
+SIM_HIDDEN bool sim_module_contains(const SimModule *module, uintptr_t pc);
+SIM_HIDDEN bool sim_module_image(const SimModule *module,
+                                 uintptr_t address); /* it is in the module's file */
+SIM_HIDDEN const void *sim_module_image_copy(const SimModule *module, size_t *size);
+SIM_HIDDEN uintptr_t sim_module_shared(
+    const SimModule *module, size_t *size); /* static shared memory of the calling thread */
+/* The variable at an offset of it, and the offset inside. */
+SIM_HIDDEN void sim_module_shared_name(const SimModule *module, size_t *offset, char *text,
+                                       size_t size);
+SIM_HIDDEN const struct LineTable *sim_module_lines(const SimModule *module, uintptr_t *base);
+
+/* workers.c */
+SIM_HIDDEN void pool_run(Job *job);
+
+/* diag.c */
+SIM_HIDDEN CUresult diag_enter(void); /* hooks the signals, and this thread's stack for them */
+SIM_HIDDEN bool diag_region(Worker *worker);  /* a new region; false: there are too many */
+SIM_HIDDEN void diag_explain(Worker *worker); /* writes worker->error from worker->fault */
+SIM_HIDDEN void diag_address(const Worker *worker, uintptr_t address, char *text,
+                             size_t size); /* what is there */
+SIM_HIDDEN void diag_thread(const Worker *worker, char *text,
+                            size_t size); /* "kernel k, block (0,0,0), thread (1,0,0)" */
+
+/* watch.c */
+SIM_HIDDEN void watch_begin(Worker *worker); /* this thread runs a launch from now on */
+SIM_HIDDEN void watch_end(Worker *worker);
+
+/* check.c: all of them only where worker->check is set */
+SIM_HIDDEN CUresult check_begin(Worker *worker);        /* of a launch; makes worker->check */
+SIM_HIDDEN uintptr_t check_place(const Worker *worker); /* of the latest access, 0 for none */
+SIM_HIDDEN void check_block(Worker *worker);
+SIM_HIDDEN void check_barrier(Worker *worker);
+SIM_HIDDEN void check_warp(Worker *worker, unsigned warp, unsigned lanes);
+SIM_HIDDEN void check_event(Worker *worker);
+SIM_HIDDEN void runtime_access(SimContext *c, const void *pointer, unsigned long long size,
+                               int kind, const void *place);
+
+/* place.c */
+/* " at kernel.cu:4", "". False: the line is a guess. */
+SIM_HIDDEN bool place_describe(const SimModule *module, uintptr_t pc, char *text, size_t size);
+
+/* runtime.c: what device code calls */
+SIM_HIDDEN void runtime_held(
+    Worker *worker, bool print); /* what a block in loops has printed goes out, or is forgotten */
+SIM_HIDDEN int runtime_vprint(SimContext *c, const char *format, __builtin_va_list *values);
+SIM_HIDDEN void runtime_assertion(SimContext *c, const char *text, const char *file, unsigned line,
+                                  const char *function);
+SIM_HIDDEN unsigned long long runtime_nanoseconds(void);
+SIM_HIDDEN int runtime_space(SimContext *c, const void *pointer);
+/* heap.c: likewise */
+SIM_HIDDEN void *runtime_allocate(SimContext *c, unsigned long long size,
+                                  unsigned long long alignment);
+SIM_HIDDEN void runtime_release(SimContext *c, void *address);
+
+#endif

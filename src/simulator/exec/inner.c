@@ -1,0 +1,17 @@
+/* inner.c - the inner interface as a table, for tests of the library without its driver layer. */
+#include "simulator/sim.h"
+
+SIM_EXPORT const void *const *pygpuSimInner(void);
+
+const void *const *pygpuSimInner(void) {
+    static const void *const table[] = {
+        (const void *)sim_module_load,       (const void *)sim_module_unload,
+        (const void *)sim_module_kernel,     (const void *)sim_module_variable,
+        (const void *)sim_kernel_n_params,   (const void *)sim_kernel_param,
+        (const void *)sim_kernel_attribute,  (const void *)sim_kernel_set_attribute,
+        (const void *)sim_exec_check,        (const void *)sim_exec,
+        (const void *)sim_memory_adopt,      (const void *)sim_memory_free,
+        (const void *)sim_kernel_in_regions,
+    };
+    return table;
+}

@@ -1,0 +1,51 @@
+/* probe.c - whether memory of the program can be read or written, found out without touching it:
+ * the system tries, and says so. */
+#include "simulator/driver/driver.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+
+enum { WAIT = 0, WAKE_OP = 5, PRIVATE = 128, ADD_NOTHING = 1 << 28 };
+
+/* Calls for locks look at the word they are given: to wait for it to change, which ends at once, or
+ * adding to it, here 0. */
+static bool word_answers(uintptr_t address, bool write) {
+    static unsigned word;
+    const struct timespec at_once = {0, 0};
+    address &= ~(uintptr_t)3;
+    long status = write ? syscall(SYS_futex, &word, WAKE_OP | PRIVATE, 0, 0, address, ADD_NOTHING)
+                        : syscall(SYS_futex, address, WAIT | PRIVATE, 0, &at_once, NULL, 0);
+    return status >= 0 || errno != EFAULT;
+}
+#else
+static bool word_answers(uintptr_t address, bool write) {
+    (void)address;
+    (void)write;
+    return true;
+}
+#endif
+
+#define STEP      \
+    ((uintptr_t)2 \
+     << 20) /* between words that are tried, beside the first and the last one [bytes] */
+
+bool sim_memory_reachable(const void *start, size_t size, bool write) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)start, end = first + size;
+    if (start == NULL || end < first || size == 0) {
+        return start != NULL && size == 0;
+    }
+    /* All of it must be mapped; this does nothing to memory without a file. */
+    if (msync((void *)(first / page * page), end - first / page * page, MS_ASYNC) != 0) {
+        return false;
+    }
+    for (uintptr_t address = first; address < end && end - address > STEP; address += STEP) {
+        if (!word_answers(address, write)) {
+            return false;
+        }
+    }
+    return word_answers(first, write) && word_answers(end - 1, write);
+}

@@ -1,0 +1,245 @@
+/* queue.c - what a stream has to do, and the threads that do it.
+ *
+ * A queue has one writer (who holds the context's lock) and one reader: a list in which commands
+ * that are done stay in front and are used again, so that neither side allocates or waits for the
+ * other. A stream that has something to do has one thread; the thread looks for more for a moment
+ * (a launch then costs its caller no system call) and goes back to the pool. */
+#include "simulator/driver/driver.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPIN_RUNNER 50000u  /* [ns] an idle thread looks for work before it goes to the pool */
+#define SPIN_WAITER 20000u  /* [ns] a caller looks before it sleeps */
+#define SPIN_ALONE  2000u   /* [ns] both do so without letting others run */
+#define MOST_AHEAD  100000u /* commands of a stream before it slows its caller down: some 50 MB */
+
+typedef struct Runner {
+    pthread_cond_t wake;
+    SimStream *stream; /* given by who wakes it, counted */
+    struct Runner *next;
+} Runner;
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static Runner *parked;
+static int n_parked;
+#define MAX_PARKED 16 /* more threads than these end when they have nothing to do */
+
+static inline void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+CUresult sim_queue_init(SimStream *stream) {
+    SimCommand *done = calloc(1, sizeof(*done)); /* the list always has one that is done */
+    if (done == NULL) {
+        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
+    }
+    stream->tail = stream->spare = done;
+    atomic_store(&stream->head, done);
+    atomic_store(&stream->allowed, sim_deferred() ? 0 : UINT64_MAX);
+    pthread_mutex_init(&stream->wait_lock, NULL);
+    pthread_cond_init(&stream->wait_changed, NULL);
+    return CUDA_SUCCESS;
+}
+
+void sim_queue_free(SimStream *stream) {
+    for (SimCommand *command = stream->spare, *next; command != NULL; command = next) {
+        next = atomic_load(&command->next);
+        free(command);
+    }
+    pthread_cond_destroy(&stream->wait_changed);
+    pthread_mutex_destroy(&stream->wait_lock);
+}
+
+CUresult sim_queue_push(SimStream *stream, SimWork *work, SimAfter *after, int n_after,
+                        uint64_t *sequence) {
+    SimCommand *command = stream->spare;
+    if (command != atomic_load_explicit(&stream->head, memory_order_acquire)) {
+        stream->spare = atomic_load_explicit(&command->next, memory_order_relaxed);
+    } else if ((command = malloc(sizeof(*command))) == NULL) {
+        return sim_fail(CUDA_ERROR_OUT_OF_MEMORY, "the machine has no memory left");
+    }
+    uint64_t number = atomic_load_explicit(&stream->submitted, memory_order_relaxed) + 1;
+    atomic_store_explicit(&command->next, NULL, memory_order_relaxed);
+    command->sequence = number;
+    command->after = after;
+    command->n_after = n_after;
+    sim_work_move(&command->work, work);
+    atomic_store_explicit(&stream->tail->next, command, memory_order_release);
+    stream->tail = command;
+    atomic_store(&stream->submitted, number);
+    if (sequence != NULL) {
+        *sequence = number;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static SimCommand *next_command(SimStream *stream) {
+    SimCommand *head = atomic_load_explicit(&stream->head, memory_order_relaxed);
+    SimCommand *next = atomic_load_explicit(&head->next, memory_order_seq_cst);
+    return next != NULL && next->sequence <= atomic_load(&stream->allowed) ? next : NULL;
+}
+
+static SimCommand *look_for_command(SimStream *stream) {
+    SimCommand *command = next_command(stream);
+    if (command != NULL || sim_deferred()) {
+        return command;
+    }
+    for (uint64_t start = sim_now(), now = start; command == NULL && now - start < SPIN_RUNNER;
+         now = sim_now()) {
+        if (now - start > SPIN_ALONE) {
+            sched_yield(); /* whoever has the work may be waiting for this core */
+        }
+        for (int i = 0; i < 16 && command == NULL; i++) {
+            relax();
+            command = next_command(stream);
+        }
+    }
+    return command;
+}
+
+static void run_command(SimStream *stream, SimCommand *command) {
+    SimContext *context = stream->object.context;
+    for (int i = 0; i < command->n_after; i++) {
+        sim_stream_wait(command->after[i].stream, command->after[i].sequence);
+        sim_object_drop(command->after[i].stream);
+    }
+    free(command->after);
+    SimWork *work = &command->work;
+    /* After a failure nothing runs any more, but memory is given back and callbacks are told. */
+    if (!atomic_load(&context->failed) || work->kind == WORK_FREE || work->kind == WORK_CALLBACK) {
+        SimError error = {.code = CUDA_SUCCESS};
+        CUresult status = sim_work_run(work, context, &error);
+        if (status != CUDA_SUCCESS) {
+            error.code = status;
+            sim_context_fail(context, &error);
+        }
+    }
+    sim_work_clear(work);
+    atomic_store_explicit(&stream->head, command, memory_order_release);
+    atomic_store(&stream->completed, command->sequence);
+    if (atomic_load(&stream->waiters) > 0) {
+        pthread_mutex_lock(&stream->wait_lock);
+        pthread_cond_broadcast(&stream->wait_changed);
+        pthread_mutex_unlock(&stream->wait_lock);
+    }
+}
+
+/* Until there is nothing left; the caller's reference goes. */
+static void run_stream(SimStream *stream) {
+    for (;;) {
+        SimCommand *command = look_for_command(stream);
+        if (command != NULL) {
+            run_command(stream, command);
+            continue;
+        }
+        atomic_store(&stream->running, 0);
+        int idle = 0;
+        /* Who pushes looks at running afterwards, who stops looks at the queue afterwards: one of
+         * the two sees the other. */
+        if (next_command(stream) == NULL ||
+            !atomic_compare_exchange_strong(&stream->running, &idle, 1)) {
+            break;
+        }
+    }
+    sim_object_drop(stream);
+}
+
+static void *runner_main(void *argument) {
+    Runner self = {.stream = argument};
+    pthread_cond_init(&self.wake, NULL);
+    bool more = true;
+    while (more) {
+        run_stream(self.stream);
+        self.stream = NULL;
+        pthread_mutex_lock(&pool_lock);
+        more = n_parked < MAX_PARKED;
+        if (more) {
+            self.next = parked;
+            parked = &self;
+            n_parked++;
+            while (self.stream == NULL) {
+                pthread_cond_wait(&self.wake, &pool_lock);
+            }
+        }
+        pthread_mutex_unlock(&pool_lock);
+    }
+    pthread_cond_destroy(&self.wake);
+    return NULL;
+}
+
+void sim_queue_start(SimStream *stream) {
+    int idle = 0;
+    if (atomic_load(&stream->running) != 0 ||
+        !atomic_compare_exchange_strong(&stream->running, &idle, 1)) {
+        return;
+    }
+    sim_object_keep(stream);
+    pthread_mutex_lock(&pool_lock);
+    Runner *runner = parked;
+    if (runner != NULL) {
+        parked = runner->next;
+        n_parked--;
+        runner->stream = stream;
+        pthread_cond_signal(&runner->wake);
+    }
+    pthread_mutex_unlock(&pool_lock);
+    if (runner != NULL) {
+        return;
+    }
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (pthread_create(&thread, &attributes, runner_main, stream) != 0) {
+        run_stream(stream); /* the system has no thread left: this one does it */
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+/* Without this, who submits faster than kernels run fills the memory. Each call waits for a bounded
+ * time only: what the queue waits for may be what the caller does next, or a lock that it holds. */
+void sim_queue_brake(SimStream *stream) {
+    uint64_t ahead = atomic_load_explicit(&stream->submitted, memory_order_relaxed) - MOST_AHEAD;
+    for (int i = 0; i < 20 && (int64_t)ahead > 0 && !sim_stream_done(stream, ahead); i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+void sim_stream_wait(SimStream *stream, uint64_t sequence) {
+    if (sim_stream_done(stream, sequence)) {
+        return;
+    }
+    if (sim_deferred()) {
+        sim_contexts_kick();
+    }
+    bool sleep_at_once = (stream->object.context->flags & 4) != 0; /* SCHED_BLOCKING_SYNC */
+    for (uint64_t start = sim_now(), now = start; !sleep_at_once && now - start < SPIN_WAITER;
+         now = sim_now()) {
+        if (now - start > SPIN_ALONE) {
+            sched_yield();
+        }
+        for (int i = 0; i < 16; i++) {
+            relax();
+            if (sim_stream_done(stream, sequence)) {
+                return;
+            }
+        }
+    }
+    pthread_mutex_lock(&stream->wait_lock);
+    atomic_fetch_add(&stream->waiters, 1);
+    while (atomic_load(&stream->completed) < sequence) {
+        pthread_cond_wait(&stream->wait_changed, &stream->wait_lock);
+    }
+    atomic_fetch_sub(&stream->waiters, 1);
+    pthread_mutex_unlock(&stream->wait_lock);
+}
