@@ -3,7 +3,7 @@
 * ``ctx_factory``: called, makes a context. A test that takes it runs once for each device.
 * ``pygpu_queue``: a command queue on such a context; finished when the test ends.
 
-PYGPU_TEST or PYOPENCL_TEST choose the devices (see :mod:`pygpu.testing`); without a device these
+PYGPU_TEST or PYOPENCL_TEST choose the devices (see docs/pytest_plugin.md); without a device these
 tests are skipped. A test file that has ``pytest_generate_tests_for_pyopencl``, pygpu's or
 PyOpenCL's own, or a ``ctx_factory`` of its own, keeps that: the plugin stands back.
 
@@ -28,7 +28,7 @@ def ctx_factory(request: pytest.FixtureRequest) -> Any:
     """Called, returns a new context on the device that this run of the test is for."""
     if hasattr(request, "param"):
         return request.param
-    from pygpu.testing import device_parameters
+    from pygpu._src.runtime.opencl.test_devices import device_parameters
 
     # A fixture of the same name has replaced this one and uses it: then there is one run only.
     first = device_parameters(["ctx_factory"])[0][0]
@@ -61,7 +61,7 @@ def _is_ours(metafunc: pytest.Metafunc) -> bool:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run each test that takes this plugin's ``ctx_factory`` once for each device."""
     if _is_ours(metafunc):
-        from pygpu.testing import device_parameters
+        from pygpu._src.runtime.opencl.test_devices import device_parameters
 
         values, ids = device_parameters(["ctx_factory"])
         metafunc.parametrize(["ctx_factory"], values, ids=ids, indirect=True)

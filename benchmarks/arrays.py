@@ -90,8 +90,8 @@ def views(a: Any) -> Operations:
 def pygpu_operations(
     to_device: Callable[..., Any], module: Any, functions: Any, host: np.ndarray
 ) -> Operations:
-    from pygpu.core.reduce import reduce
-    from pygpu.core.sort import argsort, sort
+    from pygpu._src.array.reduction import reduce
+    from pygpu._src.array.sort import argsort, sort
 
     a, b = to_device(host), to_device(host[::-1].copy())
     m = a.reshape(square(host.size))

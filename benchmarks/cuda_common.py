@@ -76,7 +76,7 @@ facts = {}
 try:
     import pygpu.cuda.driver as cuda
     from pygpu import _cuda
-    from pygpu.cuda import nvrtc
+    from pygpu._src.runtime.cuda import nvrtc
     cuda.init()
     facts = {"library": _cuda._library(), "simulated": _cuda._is_simulator()}
     version = cuda.get_driver_version()

@@ -23,7 +23,6 @@ installed.
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from . import constants as _constants
 from ._opencl import (  # noqa: F401 - and PyOpenCL's private functions
     SVM,
     Buffer,
@@ -89,7 +88,9 @@ from ._opencl import (  # noqa: F401 - and PyOpenCL's private functions
     unload_platform_compiler,
     wait_for_events,
 )
-from .constants import *  # noqa: F403 - the constant classes, listed in constants.__all__
+from ._src.runtime.opencl import constants as _constants
+from ._src.runtime.opencl.constants import *  # noqa: F403 - the classes in constants.__all__
+from ._src.util.array_namespaces import ARRAY_NAMESPACES as _ARRAY_NAMESPACES
 from .errors import (
     CommandQueueUsedAfterExit,
     CompilerWarning,
@@ -118,37 +119,38 @@ enqueue_svm_migratemem = enqueue_svm_migrate_mem
 # Names that are loaded when first used, and the modules that have them.
 _LAZY = {
     "CtxFactory": "typing",
-    "DTYPE_TO_CHANNEL_TYPE": "image",
-    "DTYPE_TO_CHANNEL_TYPE_NORM": "image",
-    "DeviceTopologyAmd": "extras",
+    "DTYPE_TO_CHANNEL_TYPE": "_src.runtime.opencl.images",
+    "DTYPE_TO_CHANNEL_TYPE_NORM": "_src.runtime.opencl.images",
+    "DeviceTopologyAmd": "_src.runtime.opencl.extras",
     "GPUArray": "_array",
-    "SVMMap": "svm",
+    "SVMMap": "_src.runtime.opencl.svm",
     "WaitList": "typing",
-    "_csc": "choose",
-    "choose_devices": "choose",
-    "create_some_context": "choose",
-    "csvm_empty": "svm",
-    "csvm_empty_like": "svm",
-    "enable_debugging": "extras",
-    "enqueue_fill": "copy",
-    "fsvm_empty": "svm",
-    "fsvm_empty_like": "svm",
+    "_csc": "_src.runtime.opencl.device_selection",
+    "allow_host_copies": "_src.array.methods",
+    "choose_devices": "_src.runtime.opencl.device_selection",
+    "create_some_context": "_src.runtime.opencl.device_selection",
+    "csvm_empty": "_src.runtime.opencl.svm",
+    "csvm_empty_like": "_src.runtime.opencl.svm",
+    "enable_debugging": "_src.runtime.opencl.extras",
+    "enqueue_fill": "_src.runtime.opencl.transfer",
+    "fsvm_empty": "_src.runtime.opencl.svm",
+    "fsvm_empty_like": "_src.runtime.opencl.svm",
     "from_dlpack": "xp",
     "fuse": "fusion",
-    "get_apple_cgl_share_group": "gl",
-    "get_cl_header_version": "extras",
-    "guvectorize": "pykernel.guvectorize",
-    "have_gl": "gl",
-    "image_from_array": "image",
-    "jit": "pykernel.jit",
-    "kernel": "pykernel.kernel",
-    "KernelError": "pykernel.source",
-    "memory_info": "core.memory",
-    "program_kind": "program",
-    "reduce": "pykernel.reduce",
-    "svm_empty": "svm",
-    "svm_empty_like": "svm",
-    "vectorize": "pykernel.vectorize",
+    "get_apple_cgl_share_group": "_src.runtime.opencl.gl",
+    "get_cl_header_version": "_src.runtime.opencl.extras",
+    "guvectorize": "_src.jit.guvectorize",
+    "have_gl": "_src.runtime.opencl.gl",
+    "image_from_array": "_src.runtime.opencl.images",
+    "jit": "_src.jit.decorator",
+    "kernel": "_src.jit.kernel",
+    "KernelError": "_src.jit.source",
+    "memory_info": "_src.runtime.memory",
+    "program_kind": "_src.runtime.opencl.build",
+    "reduce": "_src.jit.reduce",
+    "svm_empty": "_src.runtime.opencl.svm",
+    "svm_empty_like": "_src.runtime.opencl.svm",
+    "vectorize": "_src.jit.vectorize",
 }
 # What kernels written in Python use, on every backend; `from pygpu import *` leaves these out, as
 # they are short words that PyOpenCL does not have.
@@ -162,8 +164,8 @@ _IN_KERNELS = dict.fromkeys(
         *("syncthreads_or", "syncwarp", "threadIdx", "threadfence", "threadfence_block"),
         *("threadfence_system", "warpsize"),
     ),
-    "pykernel.intrinsics",
-) | {"atomic": "pykernel.atomics"}
+    "_src.jit.intrinsics",
+) | {"atomic": "_src.jit.atomics"}
 _SUBMODULES = {
     "array",
     "cache",
@@ -260,6 +262,11 @@ def __getattr__(name: str) -> _Any:
     if name in _SUBMODULES:
         return _import_module(f".{name}", __name__)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+_OLDER = ("2021.12", "2022.12", "2023.12", "2024.12")
+_ARRAY_NAMESPACES |= dict.fromkeys(_OLDER, f"{__name__}.xp.v2024_12")
+_ARRAY_NAMESPACES |= dict.fromkeys(("2025.12", None), f"{__name__}.xp")
 
 
 def __dir__() -> list[str]:

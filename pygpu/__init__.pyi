@@ -85,12 +85,78 @@ from ._opencl import (
     unload_platform_compiler as unload_platform_compiler,
     wait_for_events as wait_for_events,
 )
-from .choose import (
-    _csc as _csc,
-    choose_devices as choose_devices,
-    create_some_context as create_some_context,
+from ._src.array.methods import (
+    allow_host_copies as allow_host_copies,
 )
-from .constants import (
+from ._src.jit.atomics import (
+    atomic as atomic,
+)
+from ._src.jit.decorator import (
+    jit as jit,
+)
+from ._src.jit.guvectorize import (
+    guvectorize as guvectorize,
+)
+from ._src.jit.intrinsics import (
+    activemask as activemask,
+    all_sync as all_sync,
+    any_sync as any_sync,
+    ballot_sync as ballot_sync,
+    blockDim as blockDim,
+    blockIdx as blockIdx,
+    brev as brev,
+    cbrt as cbrt,
+    clz as clz,
+    const as const,
+    eq_sync as eq_sync,
+    ffs as ffs,
+    fma as fma,
+    grid as grid,
+    gridDim as gridDim,
+    gridsize as gridsize,
+    laneid as laneid,
+    lanemask_lt as lanemask_lt,
+    local as local,
+    match_all_sync as match_all_sync,
+    match_any_sync as match_any_sync,
+    nanosleep as nanosleep,
+    popc as popc,
+    selp as selp,
+    shared as shared,
+    shfl_down_sync as shfl_down_sync,
+    shfl_sync as shfl_sync,
+    shfl_up_sync as shfl_up_sync,
+    shfl_xor_sync as shfl_xor_sync,
+    syncthreads as syncthreads,
+    syncthreads_and as syncthreads_and,
+    syncthreads_count as syncthreads_count,
+    syncthreads_or as syncthreads_or,
+    syncwarp as syncwarp,
+    threadIdx as threadIdx,
+    threadfence as threadfence,
+    threadfence_block as threadfence_block,
+    threadfence_system as threadfence_system,
+    warpsize as warpsize,
+)
+from ._src.jit.kernel import (
+    kernel as kernel,
+)
+from ._src.jit.reduce import (
+    reduce as reduce,
+)
+from ._src.jit.source import (
+    KernelError as KernelError,
+)
+from ._src.jit.vectorize import (
+    vectorize as vectorize,
+)
+from ._src.runtime.memory import (
+    memory_info as memory_info,
+)
+from ._src.runtime.opencl.build import (
+    program_kind as program_kind,
+)
+from ._src.runtime.opencl.constants import (
     addressing_mode as addressing_mode,
     build_status as build_status,
     channel_order as channel_order,
@@ -146,11 +212,36 @@ from .constants import (
     svm_mem_flags as svm_mem_flags,
     version_bits as version_bits,
 )
-from .copy import (
-    enqueue_fill as enqueue_fill,
+from ._src.runtime.opencl.device_selection import (
+    _csc as _csc,
+    choose_devices as choose_devices,
+    create_some_context as create_some_context,
 )
-from .core.memory import (
-    memory_info as memory_info,
+from ._src.runtime.opencl.extras import (
+    DeviceTopologyAmd as DeviceTopologyAmd,
+    enable_debugging as enable_debugging,
+    get_cl_header_version as get_cl_header_version,
+)
+from ._src.runtime.opencl.gl import (
+    get_apple_cgl_share_group as get_apple_cgl_share_group,
+    have_gl as have_gl,
+)
+from ._src.runtime.opencl.images import (
+    DTYPE_TO_CHANNEL_TYPE as DTYPE_TO_CHANNEL_TYPE,
+    DTYPE_TO_CHANNEL_TYPE_NORM as DTYPE_TO_CHANNEL_TYPE_NORM,
+    image_from_array as image_from_array,
+)
+from ._src.runtime.opencl.svm import (
+    SVMMap as SVMMap,
+    csvm_empty as csvm_empty,
+    csvm_empty_like as csvm_empty_like,
+    fsvm_empty as fsvm_empty,
+    fsvm_empty_like as fsvm_empty_like,
+    svm_empty as svm_empty,
+    svm_empty_like as svm_empty_like,
+)
+from ._src.runtime.opencl.transfer import (
+    enqueue_fill as enqueue_fill,
 )
 from .errors import (
     CommandQueueUsedAfterExit as CommandQueueUsedAfterExit,
@@ -165,96 +256,8 @@ from .errors import (
     RuntimeError as RuntimeError,
     UnsupportedArgumentError as UnsupportedArgumentError,
 )
-from .extras import (
-    DeviceTopologyAmd as DeviceTopologyAmd,
-    enable_debugging as enable_debugging,
-    get_cl_header_version as get_cl_header_version,
-)
 from .fusion import (
     fuse as fuse,
-)
-from .gl import (
-    get_apple_cgl_share_group as get_apple_cgl_share_group,
-    have_gl as have_gl,
-)
-from .image import (
-    DTYPE_TO_CHANNEL_TYPE as DTYPE_TO_CHANNEL_TYPE,
-    DTYPE_TO_CHANNEL_TYPE_NORM as DTYPE_TO_CHANNEL_TYPE_NORM,
-    image_from_array as image_from_array,
-)
-from .program import (
-    program_kind as program_kind,
-)
-from .pykernel.atomics import (
-    atomic as atomic,
-)
-from .pykernel.guvectorize import (
-    guvectorize as guvectorize,
-)
-from .pykernel.intrinsics import (
-    activemask as activemask,
-    all_sync as all_sync,
-    any_sync as any_sync,
-    ballot_sync as ballot_sync,
-    blockDim as blockDim,
-    blockIdx as blockIdx,
-    brev as brev,
-    cbrt as cbrt,
-    clz as clz,
-    const as const,
-    eq_sync as eq_sync,
-    ffs as ffs,
-    fma as fma,
-    grid as grid,
-    gridDim as gridDim,
-    gridsize as gridsize,
-    laneid as laneid,
-    lanemask_lt as lanemask_lt,
-    local as local,
-    match_all_sync as match_all_sync,
-    match_any_sync as match_any_sync,
-    nanosleep as nanosleep,
-    popc as popc,
-    selp as selp,
-    shared as shared,
-    shfl_down_sync as shfl_down_sync,
-    shfl_sync as shfl_sync,
-    shfl_up_sync as shfl_up_sync,
-    shfl_xor_sync as shfl_xor_sync,
-    syncthreads as syncthreads,
-    syncthreads_and as syncthreads_and,
-    syncthreads_count as syncthreads_count,
-    syncthreads_or as syncthreads_or,
-    syncwarp as syncwarp,
-    threadIdx as threadIdx,
-    threadfence as threadfence,
-    threadfence_block as threadfence_block,
-    threadfence_system as threadfence_system,
-    warpsize as warpsize,
-)
-from .pykernel.jit import (
-    jit as jit,
-)
-from .pykernel.kernel import (
-    kernel as kernel,
-)
-from .pykernel.reduce import (
-    reduce as reduce,
-)
-from .pykernel.source import (
-    KernelError as KernelError,
-)
-from .pykernel.vectorize import (
-    vectorize as vectorize,
-)
-from .svm import (
-    SVMMap as SVMMap,
-    csvm_empty as csvm_empty,
-    csvm_empty_like as csvm_empty_like,
-    fsvm_empty as fsvm_empty,
-    fsvm_empty_like as fsvm_empty_like,
-    svm_empty as svm_empty,
-    svm_empty_like as svm_empty_like,
 )
 from .typing import (
     CtxFactory as CtxFactory,
@@ -401,6 +404,7 @@ __all__ = [
     "GPUArray",
     "SVMMap",
     "WaitList",
+    "allow_host_copies",
     "choose_devices",
     "create_some_context",
     "csvm_empty",

@@ -20,7 +20,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from pygpu import loader, selftest
+from pygpu._src.diagnosis import selftest
+from pygpu._src.runtime.opencl import loader
 
 WIDTH = 96
 PASSED, FAILED, NO_DEVICE, USAGE = 0, 1, 2, 64
@@ -108,7 +109,7 @@ def lines_of(report: dict[str, Any]) -> Iterator[str]:
         yield f"Platform {i}: {found['name']}"
         yield from _wrap(f"{found['version']}, by {found['vendor']}", "    ", "    ")
         if not found["devices"]:
-            from pygpu.choose import why_no_devices
+            from pygpu._src.runtime.opencl.device_selection import why_no_devices
 
             why = why_no_devices(found["name"])
             yield from _wrap(f"has no device{why}", "    ", "    ")

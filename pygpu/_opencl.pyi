@@ -10,8 +10,8 @@ from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer as _HasBuffer
 from typing_extensions import disjoint_base
 
-from .program import program_kind
-from .svm import SVMMap
+from ._src.runtime.opencl.build import program_kind
+from ._src.runtime.opencl.svm import SVMMap
 
 # Until Python 3.12 NumPy's types do not say that they are buffers.
 _HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic

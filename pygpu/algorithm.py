@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from pygpu import _opencl
-from pygpu.arguments import ScalarArg, VectorArg
-from pygpu.core import sort as core_sort
-from pygpu.core.backend import Backend, backend_of
-from pygpu.core.index import take_along_axis
-from pygpu.generators.elementwise import Elementwise
-from pygpu.generators.language import CUDA, OPENCL, Language, language_of
-from pygpu.generators.listbuilder import BuiltList, ListOfListsBuilder
-from pygpu.generators.scan import Scan
+from pygpu._src.array import sort as core_sort
+from pygpu._src.array.advanced_indexing import take_along_axis
+from pygpu._src.runtime.backend import Backend, backend_of
+from pygpu._src.user_kernels.arguments import ScalarArg, VectorArg
+from pygpu._src.user_kernels.elementwise import Elementwise
+from pygpu._src.user_kernels.language import CUDA, OPENCL, Language, language_of
+from pygpu._src.user_kernels.list_builder import BuiltList, ListOfListsBuilder
+from pygpu._src.user_kernels.scan import Scan
 
 __all__ = [
     "BuiltList",

@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._opencl import Device
-from pygpu.arguments import ScalarArg, VectorArg
-from pygpu.constants import device_type, kernel_work_group_info
+from pygpu._src.array.opencl_splay import splay
+from pygpu._src.runtime.opencl.constants import kernel_work_group_info
+from pygpu._src.user_kernels.arguments import ScalarArg, VectorArg
+from pygpu._src.user_kernels.structs import dtype_to_c_struct
+from pygpu._src.util.memoize import context_dependent_memoize
 from pygpu.dtypes import dtype_to_ctype
 from pygpu.elementwise import get_elwise_kernel
-from pygpu.memoize import context_dependent_memoize
-from pygpu.structs import dtype_to_c_struct
 
 __all__ = [
     "ArgumentKind",
@@ -148,25 +148,6 @@ def _make(
     context: Any, arguments: Sequence[Any], operation: str, name: str, preamble: str = ""
 ) -> Any:
     return get_elwise_kernel(context, list(arguments), operation, name=name, preamble=preamble)
-
-
-def splay(
-    device: Any, n: int, kernel_specific_max_wg_size: int | None = None
-) -> tuple[tuple[int], tuple[int]]:
-    """(global size, local size) for a kernel of this module on n items: work-items take several
-    where there are many. kernel_specific_max_wg_size: the largest local size [work-items] that the
-    kernel allows."""
-    if not isinstance(device, Device):
-        raise TypeError(f"splay: device must be a Device, not {type(device).__name__}")
-    largest = min(device.max_work_group_size, kernel_specific_max_wg_size or 1 << 30)
-    units = device.max_compute_units
-    if device.type & device_type.CPU:
-        local = 1
-        groups = min(4 * units, max(n >> 10, 1))
-    else:
-        local = min(largest, 256 if n >= 256 else 32)
-        groups = max(min(-(-n // local), 32 * units), 1)
-    return (groups * local,), (local,)
 
 
 def elwise_kernel_runner(kernel_getter: Callable[..., Any]) -> Callable[..., Any]:

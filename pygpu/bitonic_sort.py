@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pygpu.core import sort as core_sort
-from pygpu.core.index import take_along_axis
+from pygpu._src.array import sort as core_sort
+from pygpu._src.array.advanced_indexing import take_along_axis
 
 __all__ = ["BitonicSort"]
 

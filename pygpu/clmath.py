@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from pygpu.core import elementwise
-from pygpu.generators import functions
+from pygpu._src.array import elementwise
+from pygpu._src.user_kernels import functions
 
 __all__ = [
     "acos",
@@ -138,8 +138,8 @@ def modf(arg: Any, queue: Any = None) -> tuple[Any, Any]:
 
 
 def _bessel(which: str, n: int, x: Any, queue: Any) -> Any:
-    from pygpu.generators.elementwise import Elementwise
-    from pygpu.generators.language import OPENCL
+    from pygpu._src.user_kernels.elementwise import Elementwise
+    from pygpu._src.user_kernels.language import OPENCL
 
     call = f"bessel_{which}n"
     functions._check(call, x)
@@ -190,8 +190,8 @@ def bessel_yn(n: int, x: Any, queue: Any = None) -> Any:
 
 def hankel_01(x: Any, queue: Any = None) -> tuple[Any, Any]:
     """The Hankel functions of the first kind of orders 0 and 1; x complex128."""
-    from pygpu.generators.elementwise import Elementwise
-    from pygpu.generators.language import OPENCL
+    from pygpu._src.user_kernels.elementwise import Elementwise
+    from pygpu._src.user_kernels.language import OPENCL
 
     functions._check("hankel_01", x)
     if x.backend.name != "opencl" or x.dtype != np.complex128:

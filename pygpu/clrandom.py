@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from pygpu import _opencl
-from pygpu.generators.random import Generator, item_dtype, numbers_of_block
-from pygpu.memoize import first_arg_dependent_memoize
+from pygpu._src.user_kernels.random import Generator, item_dtype, numbers_of_block
+from pygpu._src.util.memoize import first_arg_dependent_memoize
 
 __all__ = ["PhiloxGenerator", "ThreefryGenerator", "fill_rand", "rand"]
 

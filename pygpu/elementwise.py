@@ -17,18 +17,21 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from pygpu import _opencl
-from pygpu.arguments import ScalarArg, VectorArg  # noqa: F401 - as in PyOpenCL's module
-from pygpu.core.backend import backend_of
-from pygpu.generators.elementwise import Elementwise
-from pygpu.generators.language import CUDA, OPENCL
-from pygpu.generators.snippet import FLAT, RANGE
-from pygpu.memoize import context_dependent_memoize
-from pygpu.templates import KernelTemplateBase
+from pygpu._src.runtime.backend import backend_of
+from pygpu._src.user_kernels.arguments import (  # noqa: F401 - as in PyOpenCL's module
+    ScalarArg,
+    VectorArg,
+)
+from pygpu._src.user_kernels.elementwise import Elementwise
+from pygpu._src.user_kernels.language import CUDA, OPENCL
+from pygpu._src.user_kernels.snippet import FLAT, RANGE
+from pygpu._src.user_kernels.templates import KernelTemplateBase
+from pygpu._src.util.memoize import context_dependent_memoize
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from pygpu.arguments import Argument
+    from pygpu._src.user_kernels.arguments import Argument
 
 __all__ = [
     "ElementwiseKernel",

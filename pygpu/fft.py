@@ -5,5 +5,5 @@ cuFFT computes them on CUDA where it is installed, else NumPy on the host: docs/
 
 from __future__ import annotations
 
-from .core.fft import *  # noqa: F403
-from .core.fft import __all__ as __all__
+from pygpu._src.array.routines.fft import *  # noqa: F403
+from pygpu._src.array.routines.fft import __all__ as __all__

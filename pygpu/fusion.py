@@ -23,8 +23,21 @@ import numpy as np
 
 from pygpu import _array
 from pygpu._array import GPUArray
-from pygpu.core import dtypes, elementwise, layout, reduce, remember, ufuncs
-from pygpu.core.trace import Graph, Node, Number, Reduced, Tracer, Untraceable
+from pygpu._src.array import (
+    elementwise,
+    layout,
+)
+from pygpu._src.array import (
+    launch_cache as remember,
+)
+from pygpu._src.array import (
+    reduction as reduce,
+)
+from pygpu._src.array import (
+    ufunc as ufuncs,
+)
+from pygpu._src.array.trace import Graph, Node, Number, Reduced, Tracer, Untraceable
+from pygpu._src.codegen import dtypes
 
 __all__ = ["Fused", "Untraceable", "fuse"]
 

@@ -6,5 +6,5 @@ the host: docs/linalg_fft.md.
 
 from __future__ import annotations
 
-from .core.linalg import *  # noqa: F403
-from .core.linalg import __all__ as __all__
+from pygpu._src.array.routines.linalg import *  # noqa: F403
+from pygpu._src.array.routines.linalg import __all__ as __all__

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu import _opencl
-from pygpu.core.backend import backend_of
-from pygpu.generators.language import CUDA, OPENCL
-from pygpu.generators.reductions import converted
-from pygpu.generators.scan import Scan
-from pygpu.generators.stages import Stage
-from pygpu.memoize import context_dependent_memoize
-from pygpu.templates import KernelTemplateBase
+from pygpu._src.runtime.backend import backend_of
+from pygpu._src.user_kernels.language import CUDA, OPENCL
+from pygpu._src.user_kernels.reductions import converted
+from pygpu._src.user_kernels.scan import Scan
+from pygpu._src.user_kernels.stages import Stage
+from pygpu._src.user_kernels.templates import KernelTemplateBase
+from pygpu._src.util.memoize import context_dependent_memoize
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

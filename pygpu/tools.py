@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pygpu.arguments import (
+from pygpu._src.runtime.opencl.test_devices import (  # noqa: F401 - arraycontext's
+    ContextFactory as _ContextFactory,
+)
+from pygpu._src.runtime.opencl.test_devices import (
+    get_pyopencl_fixture_arg_names,
+    get_pyopencl_fixture_arg_values,
+    get_test_platforms_and_devices,
+    pytest_generate_tests_for_pyopencl,
+)
+from pygpu._src.user_kernels.arguments import (
     Argument,
     DtypedArgument,
     OtherArg,
@@ -24,6 +33,17 @@ from pygpu.arguments import (
     get_arg_offset_adjuster_code,
     parse_arg_list,
     parse_c_arg,
+)
+from pygpu._src.user_kernels.structs import dtype_to_c_struct, match_dtype_to_c_struct
+from pygpu._src.user_kernels.templates import (  # noqa: F401 - gputools'
+    KernelTemplateBase,
+    _process_code_for_macro,
+)
+from pygpu._src.util.memoize import (
+    clear_first_arg_caches,
+    context_dependent_memoize,
+    first_arg_dependent_memoize,
+    first_arg_dependent_memoize_nested,
 )
 from pygpu.dtypes import (
     DTYPE_TO_NAME,
@@ -41,21 +61,6 @@ from pygpu.dtypes import (
     register_dtype,
 )
 from pygpu.gl import get_gl_sharing_context_properties
-from pygpu.memoize import (
-    clear_first_arg_caches,
-    context_dependent_memoize,
-    first_arg_dependent_memoize,
-    first_arg_dependent_memoize_nested,
-)
-from pygpu.structs import dtype_to_c_struct, match_dtype_to_c_struct
-from pygpu.templates import KernelTemplateBase, _process_code_for_macro  # noqa: F401 - gputools'
-from pygpu.testing import ContextFactory as _ContextFactory  # noqa: F401 - arraycontext's
-from pygpu.testing import (
-    get_pyopencl_fixture_arg_names,
-    get_pyopencl_fixture_arg_values,
-    get_test_platforms_and_devices,
-    pytest_generate_tests_for_pyopencl,
-)
 
 if TYPE_CHECKING:
     from pygpu._opencl import (

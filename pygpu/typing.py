@@ -5,32 +5,14 @@
     def scaled(queue: cl.CommandQueue, x: Array, wait_for: WaitList = None) -> cl.Event: ...
 """
 
-from __future__ import annotations
+from typing import Any as _Any
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from ._src.runtime.opencl import types as _implementation
+from ._src.runtime.opencl.types import *  # noqa: F403
+from ._src.runtime.opencl.types import __all__  # noqa: F401
 
-import numpy as np
 
-from pygpu._opencl import Context, Event
-
-__all__ = [
-    "Allocator",
-    "CtxFactory",
-    "DTypeT",
-    "HasBufferInterface",
-    "KernelArg",
-    "SVMInnerT",
-    "WaitList",
-]
-
-CtxFactory = Callable[[], Context]
-"""What makes a context: the tests' ``ctx_factory``, ``create_some_context``."""
-Allocator = Callable[[int], Any]
-"""What gives memory of so many bytes: a MemoryPool, an ImmediateAllocator, a function."""
-WaitList = Sequence[Event] | None
-"""Events that a command waits for."""
-HasBufferInterface = Any
-KernelArg = Any
-DTypeT = TypeVar("DTypeT", bound=np.dtype[Any])
-SVMInnerT = TypeVar("SVMInnerT")
+def __getattr__(name: str) -> _Any:
+    if hasattr(_implementation, name):  # what programs of the peers use beside the public names
+        return getattr(_implementation, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

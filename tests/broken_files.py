@@ -1,4 +1,4 @@
-"""Ways in which a file or folder breaks the caches' rule, see pygpu/private_files.py."""
+"""Ways in which a file or folder breaks the caches' rule, see pygpu/_src/util/private_files.py."""
 
 import os
 

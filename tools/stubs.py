@@ -3,8 +3,8 @@
 pygpu/_opencl.pyi     classes, methods, properties, functions of the C extension
 pygpu/_cuda.pyi       likewise
 pygpu/_array.pyi      likewise
-pygpu/constants.pyi   the constant classes with their members
-pygpu/cuda/enums.pyi  CUDA's enumerations with their members
+pygpu/_src/runtime/opencl/constants.pyi  the constant classes with their members
+pygpu/_src/runtime/cuda/enums.pyi  CUDA's enumerations with their members
 pygpu/__init__.pyi    every public name, with those loaded when first used and the submodules
 
 The docstring of a function begins with its types, "(size: int, flags: int = 0) -> Buffer", that of
@@ -25,8 +25,9 @@ from typing import Any
 sys.path.append(str(Path(__file__).parent.parent))  # after an installed or instrumented build
 
 import pygpu
-from pygpu import _array, _cuda, _opencl, constants
-from pygpu.cuda import enums
+from pygpu import _array, _cuda, _opencl
+from pygpu._src.runtime.cuda import enums
+from pygpu._src.runtime.opencl import constants
 
 PACKAGE = Path(__file__).parent.parent / "pygpu"
 WIDTH = 100
@@ -161,8 +162,8 @@ from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer as _HasBuffer
 from typing_extensions import disjoint_base
 
-from .program import program_kind
-from .svm import SVMMap
+from ._src.runtime.opencl.build import program_kind
+from ._src.runtime.opencl.svm import SVMMap
 
 # Until Python 3.12 NumPy's types do not say that they are buffers.
 _HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic
@@ -227,8 +228,8 @@ def main() -> int:
         "_opencl.pyi": extension_stub(_opencl, OPENCL_HEAD),
         "_cuda.pyi": extension_stub(_cuda, CUDA_HEAD),
         "_array.pyi": extension_stub(_array, ARRAY_HEAD),
-        "constants.pyi": constants_stub(constants),
-        "cuda/enums.pyi": enums_stub(enums),
+        "_src/runtime/opencl/constants.pyi": constants_stub(constants),
+        "_src/runtime/cuda/enums.pyi": enums_stub(enums),
         "__init__.pyi": package_stub(pygpu),
     }
     stale = 0
@@ -394,7 +395,7 @@ def in_stub(types: str) -> str:
     return types
 
 
-# ---- pygpu.constants
+# ---- pygpu._src.runtime.opencl.constants
 
 
 def constants_stub(module: Any) -> str:
@@ -408,7 +409,7 @@ def constants_stub(module: Any) -> str:
     return "\n".join(parts)
 
 
-# ---- pygpu.cuda.enums
+# ---- pygpu._src.runtime.cuda.enums
 
 
 def enums_stub(module: Any) -> str:
@@ -439,7 +440,7 @@ def package_stub(package: Any) -> str:
             else:
                 aliases.append(f"{name} = {item.__name__}")
         elif item is getattr(constants, name, None):
-            homes.setdefault("constants", []).append(name)
+            homes.setdefault("_src.runtime.opencl.constants", []).append(name)
         else:
             for home in ("errors", "version"):
                 if item is getattr(getattr(package, home), name, None):

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from pygpu.memoize import FirstArgCache
+from pygpu._src.util.memoize import FirstArgCache
 
 if TYPE_CHECKING:
     import pygpu as cl

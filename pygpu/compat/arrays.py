@@ -129,7 +129,7 @@ def _carried(array: Any) -> dict[str, Any]:
 
 def _use_python_operators(cls: Any) -> None:
     """Operators that always ask _new() for their results."""
-    from pygpu.core.operators import operate
+    from pygpu._src.array.operators import operate
 
     def binary(name: str) -> Any:
         return lambda self, other: operate(name, None, self, other)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from pygpu.core.layout import c_strides, f_strides, flags
-from pygpu.core.shaping import Flags
+from pygpu._src.array.layout import c_strides, f_strides, flags
+from pygpu._src.array.shaping import Flags
 
 __all__ = [
     "ArrayFlags",

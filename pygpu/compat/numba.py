@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from pygpu._src.jit.decorator import jit
+from pygpu._src.jit.guvectorize import guvectorize as _guvectorize
+from pygpu._src.jit.signature import TYPES, Tuple, UniTuple
+from pygpu._src.jit.signature import ArrayType as Array
+from pygpu._src.jit.signature import PointerType as CPointer
+from pygpu._src.jit.source import keep_texts
+from pygpu._src.jit.vectorize import vectorize as _vectorize
 from pygpu.compat import numba_config as config
 from pygpu.compat.numba_errors import *  # noqa: F403
 from pygpu.compat.numba_errors import __all__ as _errors
 from pygpu.compat.numba_integers import widening
-from pygpu.pykernel.guvectorize import guvectorize as _guvectorize
-from pygpu.pykernel.jit import jit
-from pygpu.pykernel.signature import TYPES, Tuple, UniTuple
-from pygpu.pykernel.signature import ArrayType as Array
-from pygpu.pykernel.signature import PointerType as CPointer
-from pygpu.pykernel.source import keep_texts
-from pygpu.pykernel.vectorize import vectorize as _vectorize
 
 __all__ = [
     "Array",
@@ -51,7 +51,7 @@ def from_dtype(dtype: Any) -> Any:
     """The type of a NumPy dtype, of numbers or of records, as signatures write it."""
     import numpy as np
 
-    from pygpu.pykernel.signature import as_type
+    from pygpu._src.jit.signature import as_type
 
     return as_type(np.dtype(dtype))
 
@@ -79,7 +79,7 @@ def typeof(value: Any) -> Any:
     """The type of a number or an array, as signatures write it."""
     import numpy as np
 
-    from pygpu.pykernel.signature import ArrayType, as_type
+    from pygpu._src.jit.signature import ArrayType, as_type
 
     found = value if hasattr(value, "dtype") else np.asarray(value)
     if getattr(found, "ndim", 0):

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from pygpu.cuda import driver as _driver
-from pygpu.cuda.devices import (
+from pygpu._src.jit.cuda_arrays import (
     DeviceNDArray,
     current_context,
     gpus,
     require_context,
     to_device,
 )
-from pygpu.cuda.streams import Event as Event
-from pygpu.cuda.streams import Stream as Stream
+from pygpu._src.runtime.cuda.streams import Event as Event
+from pygpu._src.runtime.cuda.streams import Stream as Stream
+from pygpu.cuda import driver as _driver
 from pygpu.errors import Error, RuntimeError
 
 __all__ = [

@@ -4,7 +4,7 @@ is ever given."""
 
 from __future__ import annotations
 
-from pygpu.pykernel.source import KernelError
+from pygpu._src.jit.source import KernelError
 
 __all__ = [
     "CompilerError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from pygpu.pykernel.source import python_function
+from pygpu._src.jit.source import python_function
 
 __all__ = ["widening"]
 

@@ -57,12 +57,16 @@ def _pyopencl() -> Peer:
             "_mymako": ("pygpu.compat.mymako",),
             "algorithm": ("pygpu.algorithm", "pygpu.scan", "pygpu.tools"),
             "bitonic_sort": ("pygpu.bitonic_sort", "pygpu.dtypes"),
-            "reduction": ("pygpu.reduction", "pygpu.arguments", "pygpu.tools"),
+            "reduction": ("pygpu.reduction", "pygpu._src.user_kernels.arguments", "pygpu.tools"),
             "scan": ("pygpu.scan", "pygpu.tools"),
             "clrandom": ("pygpu.compat.opencl_clrandom", "pygpu.clrandom"),
             # VectorArg and others
-            "elementwise": ("pygpu.elementwise", "pygpu.arguments", "pygpu.tools"),
-            "invoker": ("pygpu.arguments",),
+            "elementwise": (
+                "pygpu.elementwise",
+                "pygpu._src.user_kernels.arguments",
+                "pygpu.tools",
+            ),
+            "invoker": ("pygpu._src.user_kernels.arguments",),
             "compyte": (),
             "compyte.array": ("pygpu.compat.compyte_array",),
             "compyte.dtypes": ("pygpu.dtypes", "pygpu.tools"),
@@ -70,10 +74,10 @@ def _pyopencl() -> Peer:
         },
         renamed={
             ("_cl", "_Program"): ("pygpu", "Program"),
-            ("_cluda", "CLUDA_PREAMBLE"): ("pygpu.generators.cluda", "OPENCL_PREAMBLE"),
-            ("scan", "CLUDA_PREAMBLE"): ("pygpu.generators.cluda", "OPENCL_PREAMBLE"),
+            ("_cluda", "CLUDA_PREAMBLE"): ("pygpu._src.user_kernels.cluda", "OPENCL_PREAMBLE"),
+            ("scan", "CLUDA_PREAMBLE"): ("pygpu._src.user_kernels.cluda", "OPENCL_PREAMBLE"),
             # What their functions take for "not given".
-            ("array", "_NoValue"): ("pygpu.core.opencl_functions", "_NoValue"),
+            ("array", "_NoValue"): ("pygpu._src.array.routines.pyopencl_names", "_NoValue"),
             ("array", "_copy_queue"): ("pygpu.array", "_SAME"),
             ("array", "_same_as_transfer"): ("pygpu.array", "_SAME"),
             ("clrandom", "_get_generator"): ("pygpu.clrandom", "_generator_of"),
@@ -121,8 +125,8 @@ def _pycuda() -> Peer:
             "compyte.dtypes": ("pygpu.cuda.dtypes", "pygpu.dtypes"),
         },
         renamed={
-            ("_cluda", "CLUDA_PREAMBLE"): ("pygpu.generators.cluda", "CUDA_PREAMBLE"),
-            ("scan", "CLUDA_PREAMBLE"): ("pygpu.generators.cluda", "CUDA_PREAMBLE"),
+            ("_cluda", "CLUDA_PREAMBLE"): ("pygpu._src.user_kernels.cluda", "CUDA_PREAMBLE"),
+            ("scan", "CLUDA_PREAMBLE"): ("pygpu._src.user_kernels.cluda", "CUDA_PREAMBLE"),
         },
         values=values,
     )
@@ -162,7 +166,7 @@ def _numba() -> Peer:
             "core.config": ("pygpu.compat.numba_config",),
             "cuda": ("pygpu.compat.numba_cuda", "pygpu.cuda"),
             "cuda.api": ("pygpu.cuda",),
-            "cuda.args": ("pygpu.cuda.devices",),
+            "cuda.args": ("pygpu._src.jit.cuda_arrays",),
             "cuda.cg": ("pygpu.cuda.cg",),
             "cuda.config": ("pygpu.compat.numba_config",),
             "cuda.core": (),

@@ -18,26 +18,25 @@ from typing import Any as _Any
 from ..version import VERSION, VERSION_STATUS, VERSION_TEXT  # noqa: F401
 
 if _TYPE_CHECKING:
-    from ..pykernel.cuda_reduce import *  # noqa: F403
-    from ..pykernel.intrinsics import *  # noqa: F403
-    from .devices import *  # noqa: F403
-    from .kernel import *  # noqa: F403
+    from pygpu._src.jit.cuda_arrays import *  # noqa: F403
+    from pygpu._src.jit.cuda_kernel import *  # noqa: F403
+    from pygpu._src.jit.cuda_reduce import *  # noqa: F403
+    from pygpu._src.jit.intrinsics import *  # noqa: F403
 
 _SUBMODULES = {
-    "advice", "autoinit", "autoprimaryctx", "cg", "characterize", "compiler", "cumath", "curandom",
-    "debug", "devices", "driver", "driver_arrays", "dtypes", "elementwise", "enums", "errors",
-    "fp16", "gpuarray", "kernel", "libdevice", "loader", "nvrtc", "nvrtc_headers", "pools",
-    "random", "reduction", "scan", "selftest", "signature", "splay", "tools", "vectors",
+    "autoinit", "autoprimaryctx", "cg", "characterize", "compiler", "cumath", "curandom", "debug",
+    "driver", "dtypes", "elementwise", "errors", "fp16", "gpuarray", "libdevice", "random",
+    "reduction", "scan", "tools",
 }  # fmt: skip
 
-_NUMBA = (".kernel", ".devices", "..pykernel.cuda_reduce")
-"""The modules that have Numba's names."""
+_NUMBA = ("cuda_kernel", "cuda_arrays", "cuda_reduce")
+"""The modules of pygpu._src.jit that have Numba's names."""
 
 
 def _numba_names() -> dict[str, _Any]:
     found: dict[str, _Any] = {}
-    for path in _NUMBA:
-        module = _import_module(path, __name__)
+    for home in _NUMBA:
+        module = _import_module(f"pygpu._src.jit.{home}")
         found |= {name: getattr(module, name) for name in module.__all__}
     return found
 
@@ -48,8 +47,8 @@ def __getattr__(name: str) -> _Any:
     if name == "__all__":  # of `import *`
         return ["VERSION", "VERSION_STATUS", "VERSION_TEXT", *_numba_names()]
     if not name.startswith("_"):
-        for path in _NUMBA:  # those behind the one that has the name are not imported
-            module = _import_module(path, __name__)
+        for home in _NUMBA:  # those behind the one that has the name are not imported
+            module = _import_module(f"pygpu._src.jit.{home}")
             if name in module.__all__:
                 found = globals()[name] = getattr(module, name)
                 return found

@@ -21,11 +21,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from pygpu._src.jit.builtins import count
+from pygpu._src.jit.intrinsics import Intrinsic
+from pygpu._src.jit.ir import Value
+from pygpu._src.jit.types import WEAK_INT, ObjectType
+
 from .. import _cuda
-from ..pykernel.builtins import count
-from ..pykernel.intrinsics import Intrinsic
-from ..pykernel.ir import Value
-from ..pykernel.types import WEAK_INT, ObjectType
 
 __all__ = ["this_grid"]
 

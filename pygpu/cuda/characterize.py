@@ -1,43 +1,13 @@
-"""What the current device can do."""
+"""What the current device can do. See docs/characterize.md."""
 
-from __future__ import annotations
+from typing import Any as _Any
 
-import sys
-
-import numpy as np
-
-from .tools import context_dependent_memoize
-
-__all__ = ["has_double_support", "has_stack", "platform_bits", "sizeof"]
+from .._src.user_kernels import cuda_characterize as _implementation
+from .._src.user_kernels.cuda_characterize import *  # noqa: F403
+from .._src.user_kernels.cuda_characterize import __all__  # noqa: F401
 
 
-def platform_bits() -> int:
-    """Bits of an address on the host: 64 or 32."""
-    return 64 if sys.maxsize > 2**32 else 32
-
-
-def has_stack() -> bool:
-    """Whether kernels can call functions: True on every device that pygpu serves."""
-    return True
-
-
-def has_double_support() -> bool:
-    """Whether kernels can use double: True on every device that pygpu serves."""
-    return True
-
-
-@context_dependent_memoize
-def sizeof(type_name: str, preamble: str = "") -> int:
-    """Bytes of a type of CUDA C++, which *preamble* may define."""
-    from . import driver as cuda
-    from .compiler import SourceModule
-
-    source = f"""{preamble}
-extern "C" __global__ void pygpu_write_size(unsigned long long *size) {{
-    *size = sizeof({type_name});
-}}
-"""
-    kernel = SourceModule(source, no_extern_c=True).get_function("pygpu_write_size")
-    size = np.zeros(1, np.uint64)
-    kernel(cuda.Out(size), block=(1, 1, 1), grid=(1, 1))
-    return int(size[0])
+def __getattr__(name: str) -> _Any:
+    if hasattr(_implementation, name):  # what programs of the peers use beside the public names
+        return getattr(_implementation, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,10 +11,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from pygpu.generators import functions
+from pygpu._src.array.cuda_functions import stream_of
+from pygpu._src.user_kernels import functions
 
 from . import driver
-from .array_functions import stream_of
 
 __all__ = [
     "acos",

@@ -1,8 +1,8 @@
 """The CUDA driver's interface, under PyCUDA's names.
 
-Types and functions are those of the C module pygpu._cuda; enumerations come from pygpu.cuda.enums.
-These and what is written in Python are loaded when a name of theirs is first asked for: importing
-this module takes a millisecond or two.
+Types and functions are those of the C module pygpu._cuda. Enumerations, and what is written in
+Python, are loaded when a name of theirs is first asked for: importing this module takes a
+millisecond or two.
 """
 
 from importlib import import_module as _import_module
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from .._cuda import *  # noqa: F403
+from .._src.runtime.cuda import debugging as _debugging
 from ..errors import (  # noqa: F401
     CompileError,
     Error,
@@ -20,9 +21,9 @@ from ..errors import (  # noqa: F401
 )
 
 if _TYPE_CHECKING:
-    from .driver_arrays import *  # noqa: F403
-    from .enums import *  # noqa: F403
-    from .pools import DebugMemoryPool  # noqa: F401
+    from pygpu._src.runtime.cuda.driver_arrays import *  # noqa: F403
+    from pygpu._src.runtime.cuda.enums import *  # noqa: F403
+    from pygpu._src.runtime.cuda.pools import DebugMemoryPool  # noqa: F401
 
 _LATER = ("enums", "driver_arrays", "pools")
 
@@ -31,7 +32,7 @@ def _later() -> dict[str, _Any]:
     """The names of the modules that are loaded later."""
     found: dict[str, _Any] = {}
     for name in _LATER:
-        module = _import_module(f"..{name}", __name__)
+        module = _import_module(f"pygpu._src.runtime.cuda.{name}")
         found |= {public: getattr(module, public) for public in module.__all__}
     del found["Enumeration"]
     return found
@@ -70,6 +71,7 @@ def set_debugging(flag: bool = True) -> None:
     """Compile sources with debug information (-G) and without the cache from now on."""
     global CUDA_DEBUGGING
     CUDA_DEBUGGING = flag
+    _debugging.set_debugging(flag)
 
 
 def get_version() -> tuple[int, int, int]:

@@ -1,13 +1,5 @@
-"""CompileError, as PyCUDA has it."""
+"""CompileError, as PyCUDA has it. See docs/cuda_compiling.md."""
 
-from pygpu.errors import CompileError, Error
+from pygpu.errors import CompileError
 
 __all__ = ["CompileError"]
-
-_INVALID_VALUE, _NOT_FOUND = 1, 500
-
-
-def is_unknown_address(error: Exception) -> bool:
-    """Whether a driver said that it knows of no memory at an address; otherwise it is the context
-    that cannot be used, and the error has to be told."""
-    return isinstance(error, Error) and error.code in (_INVALID_VALUE, _NOT_FOUND)

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from ..pykernel import emit
-from ..pykernel.builtins import cast, count
-from ..pykernel.calls import WrongCall
-from ..pykernel.intrinsics import Intrinsic
-from ..pykernel.ir import Value
-from ..pykernel.types import Scalar
+from pygpu._src.jit import emit
+from pygpu._src.jit.builtins import cast, count
+from pygpu._src.jit.calls import WrongCall
+from pygpu._src.jit.intrinsics import Intrinsic
+from pygpu._src.jit.ir import Value
+from pygpu._src.jit.types import Scalar
 
 _F16, _F32 = Scalar(np.dtype("f2")), Scalar(np.dtype("f4"))
 # By NumPy's ufunc of the same meaning.

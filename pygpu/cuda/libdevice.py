@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from ..pykernel import emit
-from ..pykernel.builtins import count
-from ..pykernel.calls import WrongCall
-from ..pykernel.intrinsics import Intrinsic
-from ..pykernel.ir import Value
-from ..pykernel.types import Scalar, TupleType
+from pygpu._src.jit import emit
+from pygpu._src.jit.builtins import count
+from pygpu._src.jit.calls import WrongCall
+from pygpu._src.jit.intrinsics import Intrinsic
+from pygpu._src.jit.ir import Value
+from pygpu._src.jit.types import Scalar, TupleType
 
 # By results and parameters: d float64, f float32, i int32, l int64, h the bits of a float16.
 _FUNCTIONS = {

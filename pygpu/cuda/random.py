@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from . import devices
+from pygpu._src.jit import cuda_arrays as devices
 
 __all__ = [
     "create_xoroshiro128p_states",

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from pygpu.generators import reductions
-from pygpu.generators.language import CUDA
-from pygpu.generators.reduction import Reduction
+from pygpu._src.array.cuda_functions import stream_of
+from pygpu._src.user_kernels import reductions
+from pygpu._src.user_kernels.language import CUDA
+from pygpu._src.user_kernels.reduction import Reduction
 
-from .array_functions import stream_of
 from .dtypes import get_arg_type
 from .tools import context_dependent_memoize
 

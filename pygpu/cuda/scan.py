@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from pygpu.generators.language import CUDA
-from pygpu.generators.scan import Scan
-
-from .array_functions import stream_of
+from pygpu._src.array.cuda_functions import stream_of
+from pygpu._src.user_kernels.language import CUDA
+from pygpu._src.user_kernels.scan import Scan
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 

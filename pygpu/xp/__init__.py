@@ -13,7 +13,8 @@ simulator. The standard's version before is :mod:`pygpu.xp.v2024_12`.
 
 import math as _math
 
-from ..core.device import Device, as_device, default_device, set_default_device
+from pygpu._src.array.device import Device, as_device, default_device, set_default_device
+
 from . import _creation, _dtypes, _elementwise, _linear, _manipulation, _statistics, fft, linalg
 from ._creation import *  # noqa: F403
 from ._dtypes import *  # noqa: F403

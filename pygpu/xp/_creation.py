@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.array import interchange, layout
+from pygpu._src.array.device import Device, as_device
+from pygpu._src.array.routines import joining as functions
+from pygpu._src.array.routines import manipulation as manipulate
+from pygpu._src.codegen import dtypes as core_dtypes
+
 from .._array import GPUArray
-from ..core import dtypes as core_dtypes
-from ..core import functions, interchange, layout, manipulate
-from ..core.device import Device, as_device
 from ._arguments import need_arrays
 from ._dtypes import default_dtype
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.array.device import Device, as_device
+
 from .._array import GPUArray
-from ..core.device import Device, as_device
 from ._arguments import need_arrays
 
 __all__ = [

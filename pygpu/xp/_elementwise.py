@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array.routines import joining as functions
+
 from .._array import GPUArray
-from ..core import functions, ufuncs
 
 __all__ = [
     "abs",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.device import Device, as_device, default_device
-from ..core.device import devices as all_devices
-from ..core.layout import MAX_DIMS
+from pygpu._src.array.device import Device, as_device, default_device
+from pygpu._src.array.device import devices as all_devices
+from pygpu._src.array.layout import MAX_DIMS
+
 from ._dtypes import default_dtype, dtypes_of
 
 __all__ = ["__array_namespace_info__"]

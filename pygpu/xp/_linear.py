@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core import gufuncs
-from ..core import matmul as _matmul
+from pygpu._src.array import gufunc as gufuncs
+from pygpu._src.array import matmul as _matmul
+
 from ._arguments import need_arrays
 from ._manipulation import matrix_transpose
 

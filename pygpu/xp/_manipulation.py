@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core import functions, index, manipulate, ufuncs
+from pygpu._src.array import advanced_indexing as index
+from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array.routines import joining as functions
+from pygpu._src.array.routines import manipulation as manipulate
+
 from ._arguments import need_arrays
 
 __all__ = [
@@ -48,7 +52,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that arrays of these shapes have together. Raises ValueError."""
-    from ..core import layout
+    from pygpu._src.array import layout
 
     return layout.broadcast_shapes(*(layout.as_shape(s, "broadcast_shapes") for s in shapes))
 

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from pygpu._src.array import advanced_indexing as index
+from pygpu._src.array import layout
+from pygpu._src.array import results as _named
+from pygpu._src.array import sort as _sort
+from pygpu._src.array.reduction import reduce as _reduce
+from pygpu._src.array.routines import (
+    joining as functions,
+)
+from pygpu._src.array.routines import (
+    manipulation as manipulate,
+)
+from pygpu._src.array.routines import (
+    sets,
+)
+from pygpu._src.array.routines import (
+    table as array_table,
+)
+
 from .._array import GPUArray
-from ..core import array_table, functions, index, layout, manipulate, sets
-from ..core import named as _named
-from ..core import sort as _sort
-from ..core.reduce import reduce as _reduce
 from ._arguments import need_arrays
 
 __all__ = [

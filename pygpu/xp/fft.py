@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, manipulate
-from ..core.device import Device, as_device
+from pygpu._src.array.device import Device, as_device
+from pygpu._src.array.routines import manipulation as manipulate
+from pygpu._src.codegen import dtypes
+
 from ._arguments import need_arrays
 from ._creation import arange, empty
 from ._dtypes import default_dtype

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import matmul as _matmul
-from ..core import ufuncs
-from ..core.reduce import reduce as _reduce
+from pygpu._src.array import matmul as _matmul
+from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array.reduction import reduce as _reduce
+
 from ._arguments import need_arrays
 from ._linear import matmul, matrix_transpose, tensordot, vecdot
 

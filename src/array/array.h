@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *backend; /* a pygpu.core.backend.Backend */
+    PyObject *backend; /* a pygpu._src.runtime.backend.Backend */
     Table *table;      /* the backend's, or NULL */
     PyObject *queue; /* CommandQueue; Stream, or None for the default stream; None: no queue yet */
     PyObject *base_data; /* what holds the memory, or None of an array without any */

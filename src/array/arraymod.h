@@ -29,7 +29,7 @@ typedef struct {
     PyObject *comparison_dtype; /* "_comparison_dtype", interned: what a class answers that keeps
                                    another system's comparisons */
     PyObject *operate; /* operate(name, out or None, *operands): what the fast path leaves; see
-                          pygpu/core/operators.py */
+                          pygpu/_src/array/operators.py */
     PyObject *names[OP_COUNT]; /* interned */
 } State;
 

@@ -1,6 +1,6 @@
 /* dlpack.c - DLPack's capsules: made over an array's memory, and taken over from other libraries.
  *
- * Which memory, which device and which stream is decided in pygpu/core/interchange.py. */
+ * Which memory, which device and which stream is decided in pygpu/_src/array/interchange.py. */
 #include "common/dlpack.h"
 #include "array/arraymod.h"
 

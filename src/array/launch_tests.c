@@ -1,12 +1,12 @@
 /* launch_tests.c - what a launch of a kernel written in Python compares before: see
- * pygpu/pykernel/ranges.py. And the memory where kernels on CPU devices write what they found
+ * pygpu/_src/jit/ranges.py. And the memory where kernels on CPU devices write what they found
  * wrong. */
 #include "array/arraymod.h"
 
 #define MAX_STACK    64
-#define RECORD_WORDS 16384 /* as many bytes as pygpu/pykernel/report.py says */
+#define RECORD_WORDS 16384 /* as many bytes as pygpu/_src/jit/check_report.py says */
 
-/* What a launch is asked, see pygpu/pykernel/ranges.py. */
+/* What a launch is asked, see pygpu/_src/jit/ranges.py. */
 enum {
     TEST_CONSTANT,
     TEST_VALUE,
@@ -164,7 +164,7 @@ _Alignas(4096) volatile int32_t
 
 const char arr_record_doc[] = "_record()\n--\n\n() -> memoryview\n\n"
                               "The memory where kernels on CPU devices write what they found "
-                              "wrong: see pygpu.pykernel.report.";
+                              "wrong: see pygpu._src.jit.check_report.";
 
 PyObject *arr_record(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
     return PyMemoryView_FromMemory((char *)(uintptr_t)arr_record_words, sizeof arr_record_words,

@@ -1,5 +1,5 @@
 /* operators.c - the operators of arrays: what is not done here goes to operate() in Python
- * (pygpu/core/operators.py). */
+ * (pygpu/_src/array/operators.py). */
 #include "array/operators.h"
 #include "array/dispatch.h"
 

@@ -28,7 +28,7 @@ class Maker:
 
     @property
     def backend(self) -> Any:
-        from pygpu.core.backend import backend_of
+        from pygpu._src.runtime.backend import backend_of
 
         return backend_of(self.queue)
 

@@ -37,8 +37,8 @@ def test_on_the_device(make):
 
 
 def test_on_the_host_with_one_warning(make, monkeypatch):
-    from pygpu.core import host as on_host
-    from pygpu.libraries import loading
+    from pygpu._src.array.routines import host_fallback as on_host
+    from pygpu._src.runtime.libraries import loading
 
     for name in ("CUFFT", "CUSOLVER"):
         monkeypatch.setenv(f"PYGPU_{name}_LIBRARY", "none")

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 import pygpu as cl
-from pygpu.core import binaries
-from pygpu.core.backend import backend_of
-from pygpu.program import is_pocl
+from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.opencl import kernel_binaries as binaries
+from pygpu._src.runtime.opencl.build import is_pocl
 
 CODE = """
 import numpy as np

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from pygpu import _array
-from pygpu.core import functions, sort
+from pygpu._src.array import sort
+from pygpu._src.array.routines import joining as functions
 
 A = np.arange(24, dtype=np.float32).reshape(4, 6) - 7
 
@@ -75,7 +76,7 @@ def test_a_mask_copies_its_count_only(make):
 
 
 def test_the_second_call_needs_no_python(make, monkeypatch):
-    from pygpu.core import ufuncs
+    from pygpu._src.array import ufunc as ufuncs
 
     make(np.zeros((4, 6), np.int16)).fill(2)  # the same number, of another type
     runs = operations(make)
@@ -87,8 +88,8 @@ def test_the_second_call_needs_no_python(make, monkeypatch):
         raise AssertionError("not remembered")
 
     monkeypatch.setattr(ufuncs, "resolve", fail)
-    monkeypatch.setattr("pygpu.core.reduce._result_dtypes", fail)
-    monkeypatch.setattr("pygpu.core.elementwise.prepare", fail)
+    monkeypatch.setattr("pygpu._src.array.reduction._result_dtypes", fail)
+    monkeypatch.setattr("pygpu._src.array.elementwise.prepare", fail)
     for name, (call, _) in runs.items():
         if name not in ("masked ufunc", "cumsum"):
             call()

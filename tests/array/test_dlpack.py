@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from pygpu import _array, xp
-from pygpu.core.methods import allow_host_copies
+from pygpu import _array, allow_host_copies, xp
 
 DTYPES = "? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split()
 A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)

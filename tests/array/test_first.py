@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pygpu.core import kernels
+from pygpu._src.runtime import kernel_cache as kernels
 
 
 def test_there_and_back(make):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pygpu.core.frozen import Frozen
+from pygpu._src.util.frozen import Frozen
 
 
 class Point(Frozen):

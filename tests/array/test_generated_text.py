@@ -14,7 +14,7 @@ import cuda_by_ctypes  # noqa: E402
 
 import pygpu as cl
 from pygpu import cuda
-from pygpu.core.cuda import CUDABackend
+from pygpu._src.runtime.cuda.backend import CUDABackend
 from pygpu.cuda import curandom, elementwise, gpuarray, reduction, scan
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pygpu.core import images
-from pygpu.cuda import compiler
+from pygpu._src.runtime.cuda import kernel_images as images
+from pygpu._src.runtime.cuda import source_module as compiler
 
 pytestmark = pytest.mark.parametrize("make", ["cuda"], indirect=True)
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pygpu.core import functions, index
+from pygpu._src.array import advanced_indexing as index
+from pygpu._src.array.routines import joining as functions
 from tests.array.test_reduce import host
 
 MANY = np.array([[0, -1, 3], [2, 2, -7]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu.core import interchange
+from pygpu._src.array import interchange
 
 A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 SOURCE = """
@@ -362,7 +362,7 @@ ASK_OF_ADDRESSES = {
 
 
 def _pointer_view(address):
-    from pygpu.pykernel.arguments import pointer_view
+    from pygpu._src.jit.arguments import pointer_view
 
     return pointer_view("x", address, np.dtype(np.float32))
 

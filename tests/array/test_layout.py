@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pygpu.array as cla
-from pygpu.core import layout
+from pygpu._src.array import layout
 
 
 @st.composite

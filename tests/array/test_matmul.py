@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pygpu.core import einsum
-from pygpu.core import matmul as products
+from pygpu._src.array import matmul as products
+from pygpu._src.array.routines import einsum
 from tests.array.test_reduce import host
 
 

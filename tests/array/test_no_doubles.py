@@ -7,8 +7,8 @@ import pytest
 
 import pygpu as cl
 import pygpu.array
-from pygpu.core.backend import Limits, backend_of
-from pygpu.core.dialect import OpenCLDialect
+from pygpu._src.codegen.dialect import OpenCLDialect
+from pygpu._src.runtime.backend import Limits, backend_of
 
 
 @pytest.fixture

@@ -135,7 +135,7 @@ def test_promotion(make):
 
 def test_each_operator_is_its_ufunc(make, monkeypatch):
     """What the ufuncs compute is tested in test_ufuncs.py, in few programs."""
-    from pygpu.core import operators
+    from pygpu._src.array import operators
 
     d, calls = make(np.arange(3)), []
     d._foreign = True  # not the fast path, if the process knows the kernels already
@@ -456,7 +456,7 @@ def test_contains(make):
 
 def test_like_and_ranges(make):
     """Each three times: the later ones are launched by C."""
-    from pygpu.core import functions
+    from pygpu._src.array.routines import joining as functions
 
     a = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     b = make(a)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pygpu.core.reduce import dot, reduce
+from pygpu._src.array.reduction import dot, reduce
 
 SHAPES = [(1,), (7,), (70001,), (3, 5000), (5000, 3), (40, 1000), (2, 3, 4, 5), (300, 1, 64)]
 

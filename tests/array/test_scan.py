@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pygpu.core.scan import scan
+from pygpu._src.array.scan import scan
 from tests.array.test_reduce import host
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pygpu.core import sort
+from pygpu._src.array import sort
 from tests.array.test_reduce import host
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pygpu.core import elementwise
-from pygpu.core.shells import tiles_text
+from pygpu._src.array import elementwise
+from pygpu._src.codegen.kernels import row_tiles as tiles_text
 
 SHAPES = ((7, 40), (3, 4, 129), (2, 3, 5, 64), (600, 33))
 

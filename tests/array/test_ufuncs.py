@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pygpu.core import dtypes, elementwise, kernels, ufunc_table, ufuncs
+from pygpu._src.array import elementwise
+from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen import ufunc_loops as ufunc_table
+from pygpu._src.runtime import kernel_cache as kernels
 
 KINDS = "?bBhHiIlLefdFD"
 # Of complex infinities and NaN only: NumPy's answer is that of the C library, or (expm1) neither

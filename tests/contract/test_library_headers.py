@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from pygpu.libraries import cublas, cufft, cusolver
+from pygpu._src.array.routines import cusolver
+from pygpu._src.runtime.libraries import cublas, cufft
 from tests.contract.test_cuda_headers import _toolkit
 
 HEADERS = {cublas: ("cublas_api.h",), cufft: ("cufft.h",), cusolver: ("cusolverDn.h",)}

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from pygpu import _cuda
-from pygpu import cache as disk
-from pygpu.cuda import compiler, images, nvrtc
+from pygpu._src.runtime import disk_cache as disk
+from pygpu._src.runtime.cuda import kernel_sources as images
+from pygpu._src.runtime.cuda import nvrtc
+from pygpu._src.runtime.cuda.advice import advised
+from pygpu.cuda import compiler
 from pygpu.cuda import driver as cuda
-from pygpu.cuda.advice import advised
 from pygpu.cuda.compiler import DynamicModule, DynamicSourceModule, SourceModule, compile
 
 SOURCE = "__global__ void set(int *out) { out[0] = 7; }"

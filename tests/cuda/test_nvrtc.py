@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pygpu.cuda import nvrtc
+from pygpu._src.runtime.cuda import nvrtc
 
 needs_no_device = True
 
@@ -58,7 +58,7 @@ def test_options_where_there_is_no_nvcc():
 
 def test_generated_kernels_are_compiled_without_what_they_seldom_need(monkeypatch):
     """With -minimal if NVRTC has it; a text that fails so is compiled as the whole language."""
-    from pygpu.cuda import compiler
+    from pygpu._src.runtime.cuda import source_module as compiler
 
     calls = []
 
@@ -95,7 +95,7 @@ def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_library_that_is_not_there_is_named():
     program = """
-from pygpu.cuda import nvrtc
+from pygpu._src.runtime.cuda import nvrtc
 try:
     nvrtc.load()
 except nvrtc.NvrtcMissing as error:
@@ -108,7 +108,7 @@ except nvrtc.NvrtcMissing as error:
 def test_a_library_that_is_not_nvrtc():
     program = """
 import ctypes.util
-from pygpu.cuda import nvrtc
+from pygpu._src.runtime.cuda import nvrtc
 try:
     nvrtc.load()
 except nvrtc.NvrtcMissing as error:
@@ -124,7 +124,7 @@ def test_nvcc_does_not_stand_in_for_a_library_that_is_not_nvrtc(tmp_path):
     nvcc.write_text("#!/bin/sh\necho called >&2; exit 1\n")
     nvcc.chmod(0o755)
     program = """
-from pygpu.cuda import nvrtc
+from pygpu._src.runtime.cuda import nvrtc
 from pygpu.cuda.compiler import compile
 try:
     compile("__global__ void k() {}", arch="sm_90", cache_dir=False)
@@ -138,7 +138,7 @@ except nvrtc.NvrtcMissing as error:
 
 REAL = """
 import sys
-from pygpu.cuda import nvrtc
+from pygpu._src.runtime.cuda import nvrtc
 try:
     nvrtc.load()
 except nvrtc.NvrtcMissing:

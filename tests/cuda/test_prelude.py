@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pygpu._src.runtime.cuda.nvrtc_headers import prelude
 from pygpu.cuda import driver
 from pygpu.cuda.compiler import SourceModule
-from pygpu.cuda.nvrtc_headers import prelude
 
 LIMITS = {
     "INT_MAX": 2**31 - 1,

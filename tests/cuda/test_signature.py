@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pygpu.cuda.signature import kernel_parameters, parameters_from_ptx, parameters_from_source
+from pygpu._src.runtime.cuda.signature import (
+    kernel_parameters,
+    parameters_from_ptx,
+    parameters_from_source,
+)
 
 PTX = """
 .version 8.4

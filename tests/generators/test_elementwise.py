@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pygpu.generators.usertext import moves_index, replace_accesses, uses_of
+from pygpu._src.user_kernels.scanner import moves_index, replace_accesses, uses_of
 
 SIZES = (0, 1, 2, 255, 257, 5000)
 

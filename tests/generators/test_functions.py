@@ -38,8 +38,8 @@ ROUNDING = ("ceil", "floor", "rint", "round", "trunc", "fabs")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_text_of_every_function(side, dtype):
     """All in one kernel, which is compiled once."""
-    from pygpu.core import elementwise
-    from pygpu.generators.functions import NAMES, _unary
+    from pygpu._src.array import elementwise
+    from pygpu._src.user_kernels.functions import NAMES, _unary
 
     dtype = np.dtype(dtype)
     bodies = [_unary(side.name, name, dtype).body for name in NAMES]
@@ -165,7 +165,7 @@ def test_bessel_and_hankel(opencl):
 
 
 def test_a_result_that_overlaps_its_argument(side):
-    from pygpu.generators import functions
+    from pygpu._src.user_kernels import functions
 
     x = np.linspace(1, 2, 3000, dtype=np.float32)
     for name in ("sqrt", "exp"):

@@ -7,8 +7,8 @@ import pytest
 
 import pygpu.array
 from pygpu import cltypes
+from pygpu._src.user_kernels.random import Generator
 from pygpu.clrandom import PhiloxGenerator, ThreefryGenerator
-from pygpu.generators.random import Generator
 
 MAX = 0xFFFFFFFF
 PI = [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344]
@@ -253,8 +253,8 @@ def test_what_no_poisson_numbers_have_for_a_mean(cuda, mean):
 
 
 def test_sobol(cuda):
+    from pygpu._src.user_kernels.sobol import direction_numbers
     from pygpu.cuda import curandom
-    from pygpu.generators.sobol import direction_numbers
 
     for name, bits in (
         ("Sobol32", 32),

@@ -255,7 +255,7 @@ def test_template(opencl):
 def test_words_of_both_systems_and_the_text_of_the_stages(opencl):
     """Texts that programs generate for PyOpenCL's and PyCUDA's scan use the words of _cluda; they
     look at the generated source, and may define the words themselves."""
-    from pygpu.generators.cluda import OPENCL_PREAMBLE
+    from pygpu._src.user_kernels.cluda import OPENCL_PREAMBLE
 
     function = "WITHIN_KERNEL int twice(GLOBAL_MEM int *x, long i) { return 2 * x[i]; }"
     for more in ("", OPENCL_PREAMBLE):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu import cache
+from pygpu._src.runtime import disk_cache as cache
 
 SOURCE = "kernel void fill(global int *out, int x) { out[get_global_id(0)] = x + EXTRA; }"
 OPTIONS = "-DEXTRA=0"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pygpu import cache
+from pygpu._src.runtime import disk_cache as cache
 
 
 @pytest.mark.parametrize(

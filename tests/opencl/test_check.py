@@ -10,7 +10,8 @@ import pytest
 
 import pygpu as cl
 import pygpu.array
-from pygpu import checked_source, tools
+from pygpu import tools
+from pygpu._src.runtime.opencl import checked_source
 
 mf = cl.mem_flags
 ONE = "__kernel void k(__global int *p) "

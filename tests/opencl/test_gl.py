@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 import pygpu as cl
-from pygpu import _opencl, gl, tools
+from pygpu import _opencl, tools
+from pygpu._src.runtime.opencl import gl
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "src/opencl/api"

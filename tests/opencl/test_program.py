@@ -12,7 +12,8 @@ import pytest
 from opencl.program_helpers import FILL, run
 
 import pygpu as cl
-from pygpu import _opencl, program
+from pygpu import _opencl
+from pygpu._src.runtime.opencl import build as program
 
 pytestmark = pytest.mark.usefixtures("no_options_from_outside")
 

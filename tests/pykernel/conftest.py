@@ -29,7 +29,7 @@ opencl_maker = _module.opencl_maker
 @pytest.fixture(scope="session")
 def nvrtc() -> Any:
     """Compiles a text of the common language by NVIDIA's compiler for sm_90."""
-    from pygpu.cuda import nvrtc as ours
+    from pygpu._src.runtime.cuda import nvrtc as ours
 
     library: Any = None
     names = [ctypes.util.find_library("nvrtc"), "libnvrtc.so.13", "libnvrtc.so.12"]

@@ -10,7 +10,7 @@ import pytest
 
 import pygpu as cl
 from pygpu import cuda
-from pygpu.pykernel import report
+from pygpu._src.jit import check_report as report
 
 
 @pytest.fixture
@@ -512,7 +512,7 @@ def test_specializations_are_kept_by_whether_they_check(
 
 
 def test_a_gpu_checks_only_when_asked(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pygpu.pykernel import report
+    from pygpu._src.jit import check_report as report
 
     backend = make(np.zeros(1)).backend
     monkeypatch.setattr(report, "on_cpu", lambda backend: False)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu.pykernel.signature import float32, float64, int64, layout_of, void
+from pygpu._src.jit.signature import float32, float64, int64, layout_of, void
 
 
 def matmulcore(A, B, C):

@@ -11,7 +11,7 @@ import pytest
 
 import pygpu
 from pygpu import cuda
-from pygpu.pykernel import signature
+from pygpu._src.jit import signature
 
 RECORD = np.dtype([("a", "i4"), ("b", "f4"), ("c", "i2", (3,))])
 COMPLEX = (np.arange(5) - 2.5j * np.arange(5)).astype(np.complex64)

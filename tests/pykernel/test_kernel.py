@@ -10,8 +10,9 @@ import pytest
 
 import pygpu
 from pygpu import cuda, grid, syncthreads
-from pygpu.core.backend import backend_of
-from pygpu.pykernel import ArrayType, intrinsics
+from pygpu._src.jit import intrinsics
+from pygpu._src.runtime.backend import backend_of
+from pygpu.pykernel import ArrayType
 
 SIZE = 16
 WEIGHTS = np.array([0.25, 0.5, 0.25], np.float32)

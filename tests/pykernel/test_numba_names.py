@@ -12,7 +12,7 @@ import pytest
 
 import pygpu
 from pygpu import cuda
-from pygpu.pykernel import signature
+from pygpu._src.jit import signature
 
 pytestmark = pytest.mark.usefixtures("cuda_context")
 

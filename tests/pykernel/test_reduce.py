@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu.core import ordered
-from pygpu.pykernel import binary
+from pygpu._src.array import associative as ordered
+from pygpu._src.jit import binary
 
 SIZES = (1, 2, 7, 8, 33, 255, 257, 4097, 70001)
 
@@ -90,7 +90,7 @@ def test_rows(make, code):
 
 def test_one_kernel_for_all_lengths(cuda_context):
     """What long rows leave is joined by the kernel that made it: another one would be compiled."""
-    from pygpu.core.cuda import backend_of
+    from pygpu._src.runtime.cuda.backend import backend_of
 
     total = cl.reduce(lambda a, b: b + a + 0, target="cuda")
     assert total(np.ones(9, np.int32)) == 9
@@ -106,9 +106,9 @@ def test_one_kernel_for_all_lengths(cuda_context):
 @pytest.mark.parametrize("axis", [0, 1])
 def test_nvrtc(cuda_context, nvrtc, code, axis):
     """NVIDIA's compiler takes both texts."""
-    from pygpu.core import ordered as module
-    from pygpu.core.cuda import backend_of
-    from pygpu.core.shells import ordered_text
+    from pygpu._src.array import associative as module
+    from pygpu._src.codegen.kernels import associative as ordered_text
+    from pygpu._src.runtime.cuda.backend import backend_of
 
     cuda_context.push()
     try:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu.pykernel import loops
-from pygpu.pykernel.signature import TYPES, float32, float64, int32, parse
+from pygpu._src.jit import loops
+from pygpu._src.jit.signature import TYPES, float32, float64, int32, parse
 
 DTYPES = [np.dtype(c) for c in "?bBhHiIqQefdFD"]
 SCALE = 2

@@ -9,7 +9,7 @@ import pytest
 
 import pygpu
 from pygpu import cuda
-from pygpu.pykernel.vectors import VECTORS
+from pygpu._src.jit.vectors import VECTORS
 
 
 def total(v):

@@ -17,10 +17,11 @@ import pytest
 
 import pygpu
 from pygpu import cuda
+from pygpu._src.jit import signature
 from pygpu.array import to_device
 from pygpu.cuda import driver
 from pygpu.cuda import random as device_random
-from pygpu.pykernel import ArrayType, compile_function, signature
+from pygpu.pykernel import ArrayType, compile_function
 
 WRONG = (TypeError, ValueError, LookupError, OverflowError, AttributeError, MemoryError)
 WRONG += (driver.Error, RuntimeError, AssertionError, NotImplementedError, pygpu.KernelError)

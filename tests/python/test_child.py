@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pygpu import child
+from pygpu._src.util import child_process as child
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and process groups of POSIX")
 WAITS = "sleep 100 & echo $! > {0}.new; mv {0}.new {0}"

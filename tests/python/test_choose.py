@@ -10,7 +10,7 @@ import types
 import pytest
 
 import pygpu.errors
-from pygpu import choose
+from pygpu._src.runtime.opencl import device_selection as choose
 
 
 class Thing:
@@ -64,7 +64,7 @@ def world(monkeypatch):
         fake = types.SimpleNamespace(
             get_platforms=lambda: list(platforms), Context=lambda devices: ("context", devices)
         )
-        monkeypatch.setattr(choose, "_pygpu", lambda: fake)
+        monkeypatch.setattr(choose, "_opencl", fake)
         terminal = Terminal(typed is not None, typed or ())
         monkeypatch.setattr(sys, "stdin", terminal)
         monkeypatch.setattr(builtins, "input", terminal.input)
@@ -172,7 +172,7 @@ def test_left_over_in_the_environment(world, monkeypatch):
 
 @pytest.mark.parametrize("name", choose.TEST_VARIABLES)
 def test_test_variables_go_before_the_others(world, monkeypatch, name):
-    testing = pytest.importorskip("pygpu.testing")
+    testing = pytest.importorskip("pygpu._src.runtime.opencl.test_devices")
     world()
     monkeypatch.setattr(
         testing, "get_test_platforms_and_devices", lambda: [(CLOVER, []), (INTEL, [GPU, CPU])]
@@ -299,7 +299,7 @@ def no_platform():
 
 def test_no_platform(world, monkeypatch):
     world()
-    monkeypatch.setattr(choose._pygpu(), "get_platforms", no_platform)
+    monkeypatch.setattr(choose._opencl, "get_platforms", no_platform)
     for kind in (pygpu.errors.LogicError, builtins.RuntimeError):  # get_platforms', PyOpenCL's
         with pytest.raises(kind, match="apt-get") as info:
             choose.choose_devices()
@@ -312,7 +312,7 @@ def test_other_errors_pass(world, monkeypatch):
     def broken():
         raise pygpu.errors._make_error("LogicError", "", "f", -30, "INVALID_VALUE", None, "")
 
-    monkeypatch.setattr(choose._pygpu(), "get_platforms", broken)
+    monkeypatch.setattr(choose._opencl, "get_platforms", broken)
     with pytest.raises(pygpu.errors.LogicError, match="INVALID_VALUE"):
         choose.choose_devices()
 

@@ -17,10 +17,12 @@ import pytest
 from backtracking import Steps, hard_texts
 
 import pygpu
-from pygpu import arguments, cache, signature
-from pygpu.cuda import advice, nvrtc_headers
-from pygpu.cuda import signature as cuda_signature
-from pygpu.generators import usertext
+from pygpu._src.runtime import declarations as signature
+from pygpu._src.runtime import disk_cache as cache
+from pygpu._src.runtime.cuda import advice, nvrtc_headers
+from pygpu._src.runtime.cuda import signature as cuda_signature
+from pygpu._src.user_kernels import arguments
+from pygpu._src.user_kernels import scanner as usertext
 
 PACKAGE = Path(pygpu.__file__).parent
 FUNCTIONS = ("search", "match", "fullmatch", "findall", "finditer", "sub", "subn", "split")
@@ -120,7 +122,7 @@ def test_the_count_tells_quadratic_expressions_from_linear_ones(pattern, quadrat
 
 def test_expressions_are_found():
     assert len(EXPRESSIONS) > 80
-    assert any(where.startswith("cuda/nvrtc_headers") for where, *_ in EXPRESSIONS)
+    assert any(where.startswith("_src/runtime/cuda/nvrtc_headers") for where, *_ in EXPRESSIONS)
 
 
 @pytest.mark.parametrize(

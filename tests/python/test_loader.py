@@ -1,4 +1,4 @@
-"""pygpu.loader: which files are tried, in which order, and what is said if none will do.
+"""Finding the OpenCL library: which files are tried, in which order, what is said if none will do.
 
 A stand-in for the extension says which files exist and what they list; the tests at the end use
 the real one, each in a process of its own, as a library is loaded once.
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import pygpu.errors
-from pygpu import loader
+from pygpu._src.runtime.opencl import loader
 
 if sys.platform != "linux":
     pytest.skip("the file names below are Linux's", allow_module_level=True)
@@ -400,7 +400,7 @@ def run(code, **environment):
 
 REFUSED = """
 import pygpu as cl
-from pygpu import loader
+from pygpu._src.runtime.opencl import loader
 for i in range(2):
     try:
         cl.get_platforms()
@@ -474,7 +474,7 @@ def test_intels_own_loader_is_told_of_the_driver():
     driver = intel_driver()
     code = """
 import os, pygpu as cl
-from pygpu import loader
+from pygpu._src.runtime.opencl import loader
 print([platform.name for platform in cl.get_platforms()])
 print(loader.offered())
 print("OCL_ICD_FILENAMES" in os.environ)

@@ -12,7 +12,8 @@ import sys
 import pytest
 
 from pygpu import __main__ as report
-from pygpu import loader, selftest
+from pygpu._src.diagnosis import selftest
+from pygpu._src.runtime.opencl import loader
 
 if sys.platform == "win32":
     pytest.skip("compiles shared libraries the Unix way", allow_module_level=True)

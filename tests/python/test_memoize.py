@@ -8,7 +8,7 @@ import pytest
 
 import pygpu as cl
 from pygpu import tools
-from pygpu.memoize import FirstArgCache
+from pygpu._src.util.memoize import FirstArgCache
 
 
 class Holder:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pygpu as cl
-from pygpu.pocl_binary import is_whole
+from pygpu._src.runtime.opencl.pocl_binary import is_whole
 
 SOURCE = """
 kernel void fill(global int *a) { a[0] = 1; }

@@ -7,7 +7,8 @@ import pytest
 from broken_files import FILES, OTHER, breaks_file, breaks_folder, needs_root
 
 import pygpu as cl
-from pygpu import cache, private_files
+from pygpu import cache
+from pygpu._src.util import private_files
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")
 

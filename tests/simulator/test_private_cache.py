@@ -1,4 +1,4 @@
-"""The rule of pygpu/private_files.py in the simulator's cache and in that of CUDA programs."""
+"""The rule of private_files.py in the simulator's cache and in that of CUDA programs."""
 
 import os
 import stat
@@ -8,7 +8,7 @@ import sys
 import pytest
 from broken_files import breaks_file, breaks_folder
 
-from pygpu.cuda import compiler as cuda_compiler
+from pygpu._src.runtime.cuda import source_module as cuda_compiler
 
 SIMULATOR = """
 from simulator.conftest import LIBRARY, Simulator

@@ -1,7 +1,7 @@
 /* driver.c - the CUDA driver: loaded at first use into a table of functions; nothing is linked.
  *
- * Which file to load (libcuda, or the simulator) is decided in pygpu/cuda/loader.py; here it is
- * opened, its symbols are looked up, and test hooks are offered. */
+ * Which file to load (libcuda, or the simulator) is decided in pygpu/_src/runtime/cuda/loader.py;
+ * here it is opened, its symbols are looked up, and test hooks are offered. */
 #include "cuda/cuda.h"
 
 CuTable cu;
@@ -48,7 +48,7 @@ int cud_driver_ready(State *state) {
         return 0;
     }
     if (library == NULL) {
-        PyObject *loader = PyImport_ImportModule("pygpu.cuda.loader");
+        PyObject *loader = PyImport_ImportModule("pygpu._src.runtime.cuda.loader");
         PyObject *done = loader != NULL ? PyObject_CallMethod(loader, "load_driver", NULL) : NULL;
         Py_XDECREF(loader);
         if (done == NULL) {
@@ -56,8 +56,9 @@ int cud_driver_ready(State *state) {
         }
         Py_DECREF(done);
         if (library == NULL) {
-            PyErr_SetString(PyExc_SystemError,
-                            "pygpu.cuda.loader.load_driver returned without a library");
+            PyErr_SetString(
+                PyExc_SystemError,
+                "pygpu._src.runtime.cuda.loader.load_driver returned without a library");
             return -1;
         }
     }

@@ -1,4 +1,5 @@
-/* enums.c - the enumerations of the driver as data; pygpu/cuda/enums.py makes the classes. */
+/* enums.c - the enumerations of the driver as data; pygpu/_src/runtime/cuda/enums.py makes the
+ * classes. */
 #include "cuda/cuda.h"
 
 typedef struct {
@@ -41,7 +42,7 @@ static PyObject *enumerations(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(i
 }
 
 PyObject *cud_enumeration(const char *name) {
-    PyObject *enums = PyImport_ImportModule("pygpu.cuda.enums");
+    PyObject *enums = PyImport_ImportModule("pygpu._src.runtime.cuda.enums");
     PyObject *found = enums != NULL ? PyObject_GetAttrString(enums, name) : NULL;
     Py_XDECREF(enums);
     return found;

@@ -1,7 +1,7 @@
 /* nvrtc.c - NVRTC, the run-time compiler for CUDA C++: loaded at first use, nothing is linked.
  *
- * Which library to load, options and headers are decided in pygpu/cuda/nvrtc.py; the simulator
- * brings functions of the same names. */
+ * Which library to load, options and headers are decided in pygpu/_src/runtime/cuda/nvrtc.py; the
+ * simulator brings functions of the same names. */
 #include "cuda/cuda.h"
 
 typedef struct {

@@ -11,7 +11,7 @@ PyObject *cud_device_wrap(State *state, CUdevice device) {
 }
 
 int cud_device_default(State *state, CUdevice *device) {
-    PyObject *loader = PyImport_ImportModule("pygpu.cuda.loader");
+    PyObject *loader = PyImport_ImportModule("pygpu._src.runtime.cuda.loader");
     PyObject *number = loader != NULL ? PyObject_CallMethod(loader, "default_device", NULL) : NULL;
     Py_XDECREF(loader);
     int64_t ordinal;

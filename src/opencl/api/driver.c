@@ -1,8 +1,7 @@
 /* driver.c - the OpenCL library: loaded at first use into a table of functions; nothing is linked.
  *
- * Which file to load is decided in pygpu/loader.py; here it is opened, its symbols looked up, and
- * test hooks
- * offered. */
+ * Which file to load is decided in pygpu/_src/runtime/opencl/loader.py; here it is opened, its
+ * symbols looked up, and test hooks offered. */
 #include "opencl/opencl.h"
 
 ClTable cl;
@@ -33,7 +32,7 @@ int ocl_driver_ready(State *state) {
     if (ready) {
         return 0;
     }
-    PyObject *loader = PyImport_ImportModule("pygpu.loader");
+    PyObject *loader = PyImport_ImportModule("pygpu._src.runtime.opencl.loader");
     PyObject *done = loader != NULL ? PyObject_CallMethod(loader, "load_opencl", NULL) : NULL;
     Py_XDECREF(loader);
     if (done == NULL) {
@@ -41,7 +40,8 @@ int ocl_driver_ready(State *state) {
     }
     Py_DECREF(done);
     if (library == NULL) {
-        PyErr_SetString(PyExc_SystemError, "pygpu.loader.load_opencl returned without a library");
+        PyErr_SetString(PyExc_SystemError,
+                        "pygpu._src.runtime.opencl.loader.load_opencl returned without a library");
         return -1;
     }
     pg_trap_watch_fork();

@@ -1,5 +1,5 @@
 /* kernel_checked.c - launches under PYGPU_CHECK=1, which look for indices out of bounds; see
- * pygpu/checked.py. */
+ * pygpu/_src/runtime/opencl/checked_kernel.py. */
 #include "opencl/objects/kernel.h"
 
 PyObject *kernel_launch_checked(Kernel *self, PyObject *const a[8]) {

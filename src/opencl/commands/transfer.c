@@ -520,7 +520,7 @@ static PyObject *enqueue_copy(PyObject *module, PyObject *const *args, Py_ssize_
             return event;
         }
     }
-    PyObject *copy = PyImport_ImportModule("pygpu.copy"),
+    PyObject *copy = PyImport_ImportModule("pygpu._src.runtime.opencl.transfer"),
              *function = copy != NULL ? PyObject_GetAttrString(copy, "enqueue_copy") : NULL;
     PyObject *result =
         function != NULL ? PyObject_Vectorcall(function, args, (size_t)nargs, kwnames) : NULL;

@@ -174,7 +174,7 @@ static int as_address(PyObject *value, const char *call, const char *name, uint6
     if (PyIndex_Check(value)) {
         return pg_as_u64(value, call, name, out);
     }
-    PyObject *module = PyImport_ImportModule("pygpu.gl");
+    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.gl");
     PyObject *number = module != NULL ? PyObject_CallMethod(module, "_address", "O", value) : NULL;
     Py_XDECREF(module);
     if (number == Py_None) {

@@ -547,7 +547,7 @@ static PyObject *Kernel_clone(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 }
 
 static PyObject *Kernel_capture_call(PyObject *op, PyObject *args, PyObject *kwargs) {
-    PyObject *module = PyImport_ImportModule("pygpu.capture_call"),
+    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.capture_call"),
              *function = module != NULL ? PyObject_GetAttrString(module, "_kernel_capture_call")
                                         : NULL;
     PyObject *all = kernel_is_made((Kernel *)op, "Kernel.capture_call") < 0 ? NULL

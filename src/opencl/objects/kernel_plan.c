@@ -232,7 +232,8 @@ static PyObject *rows_from_source(Kernel *self) {
     if (source == Py_None) {
         return source;
     }
-    PyObject *module = source != NULL ? PyImport_ImportModule("pygpu.signature") : NULL;
+    PyObject *module = source != NULL ? PyImport_ImportModule("pygpu._src.runtime.declarations")
+                                      : NULL;
     PyObject *rows = module != NULL
                          ? PyObject_CallMethod(module, "kernel_arguments", "OO", source, self->name)
                          : NULL;
@@ -304,8 +305,9 @@ static void look_up_types(Kernel *self) {
         }
         if (source == NULL) {
             source = program_source(self);
-            module = source != NULL && source != Py_None ? PyImport_ImportModule("pygpu.signature")
-                                                         : NULL;
+            module = source != NULL && source != Py_None
+                         ? PyImport_ImportModule("pygpu._src.runtime.declarations")
+                         : NULL;
             types = module != NULL ? PyObject_CallMethod(module, "type_definitions", "O", source)
                                    : NULL;
             if (types == NULL || !PyDict_Check(types)) {

@@ -562,7 +562,7 @@ PyObject *program_dir(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 }
 
 PyObject *program_kind(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    PyObject *module = PyImport_ImportModule("pygpu.program"), *kind = NULL;
+    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.build"), *kind = NULL;
     if (module != NULL) {
         kind = PyObject_CallMethod(module, "program_kind", "i", (int)((Program *)op)->kind);
         Py_DECREF(module);

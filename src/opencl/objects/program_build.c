@@ -1,7 +1,8 @@
 /* program_build.c - building, compiling and linking programs.
  *
- * What a build consists of (options, cache, messages) is decided in pygpu/program.py; here are the
- * driver calls it is made of, and the lock that keeps two threads from building one program at
+ * What a build consists of (options, cache, messages) is decided in
+ * pygpu/_src/runtime/opencl/build.py; here are the driver calls it is made of, and the lock that
+ * keeps two threads from building one program at
  *
  * once. */
 #include "opencl/objects/program.h"
@@ -103,7 +104,8 @@ cl_program ocl_program_built(Program *self, const char *call) {
     return ocl_program_handle(self);
 }
 
-/* ---- what pygpu.program builds with ---------------------------------------------------------- */
+/* ---- what pygpu._src.runtime.opencl.build builds with
+ * ---------------------------------------------------------- */
 
 /* The text of an argument that must be bytes without NUL. */
 const char *program_text(PyObject *obj) {
@@ -129,7 +131,7 @@ static PyObject *finish_build(Program *self, const char *routine, cl_int status,
 
 PG_DOC(Program_primitive_build__doc__, "_build", "$self, options, devices=None",
        "(options: bytes, devices: Sequence[Device] | None = None) -> None",
-       "clBuildProgram as it is. For pygpu.program.");
+       "clBuildProgram as it is. For pygpu._src.runtime.opencl.build.");
 static ArgSpec Program_primitive_build_args = PG_ARGSPEC(Program_primitive_build__doc__);
 
 static PyObject *Program_primitive_build(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -206,7 +208,7 @@ static Py_ssize_t parse_headers(Program *self, PyObject *obj, cl_program **progr
 PG_DOC(Program_primitive_compile__doc__, "_compile", "$self, options, devices, headers",
        "(options: bytes, devices: Sequence[Device] | None, headers: Sequence[tuple[str, Program]]) "
        "-> None",
-       "clCompileProgram as it is. For pygpu.program.");
+       "clCompileProgram as it is. For pygpu._src.runtime.opencl.build.");
 static ArgSpec Program_primitive_compile_args = PG_ARGSPEC(Program_primitive_compile__doc__);
 
 static PyObject *Program_primitive_compile(PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -318,7 +320,7 @@ done:
 
 PyObject *program_from_binaries(State *state, PyTypeObject *type, Context *context,
                                 PyObject *devices, PyObject *binaries) {
-    PyObject *module = PyImport_ImportModule("pygpu.program"), *checked = NULL;
+    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.build"), *checked = NULL;
     if (module != NULL) {
         checked = PyObject_CallMethod(module, "check_binaries", "OOO", (PyObject *)context, devices,
                                       binaries);
@@ -334,7 +336,7 @@ PyObject *program_from_binaries(State *state, PyTypeObject *type, Context *conte
 PG_DOC(Program_load__doc__, "_load", "$self, devices, binaries, options",
        "(devices: Sequence[Device], binaries: Sequence[bytes], options: bytes) -> bool",
        "Build from *binaries* instead of the source; False if the handle of the source is in use "
-       "already. For pygpu.program.\n\n"
+       "already. For pygpu._src.runtime.opencl.build.\n\n"
        "If the driver refuses them, this raises and the program is what it was.");
 static ArgSpec Program_load_args = PG_ARGSPEC(Program_load__doc__);
 
@@ -389,10 +391,10 @@ static PyObject *Program_reset(PyObject *op, PyObject *Py_UNUSED(ignored)) {
 
 /* ---- build, compile -------------------------------------------------------------------------- */
 
-/* Calls a function of pygpu.program as the only builder of self. */
+/* Calls a function of pygpu._src.runtime.opencl.build as the only builder of self. */
 static PyObject *orchestrate(Program *self, const char *call, const char *function, PyObject *a,
                              PyObject *b, PyObject *c) {
-    PyObject *module = PyImport_ImportModule("pygpu.program"), *done = NULL;
+    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.build"), *done = NULL;
     if (module == NULL || lock_program(self, call) < 0) {
         Py_XDECREF(module);
         return NULL;

@@ -13,7 +13,7 @@ PyObject *program_link(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssiz
                        PyObject *kwnames) {
     PyObject *a[4], *module;
     if (pg_args(&link_program_args, args, nargs, kwnames, a) < 0 ||
-        (module = PyImport_ImportModule("pygpu.program")) == NULL) {
+        (module = PyImport_ImportModule("pygpu._src.runtime.opencl.build")) == NULL) {
         return NULL;
     }
     PyObject *linked = PyObject_CallMethod(module, "link_programs", "OOOO", a[0], a[1],
@@ -27,7 +27,7 @@ PG_DOC(primitive_link__doc__, "_link", "context, programs, options, devices, fai
        "(context: Context, programs: Sequence[Program], options: bytes, devices: Sequence[Device] "
        "| None, failed: list[Program]) -> Program",
        "clLinkProgram as it is. If it fails and leaves a program with the log, that is added to "
-       "*failed*. For pygpu.program.");
+       "*failed*. For pygpu._src.runtime.opencl.build.");
 static ArgSpec primitive_link_args = PG_ARGSPEC(primitive_link__doc__);
 
 static PyObject *primitive_link(PyObject *module, PyObject *const *args, Py_ssize_t nargs,

@@ -184,11 +184,12 @@ void ocl_svm_dealloc(PyObject *op) {
     Py_DECREF(type);
 }
 
-/* ---- methods: mapping is Python, see pygpu/svm.py -------------------------------------------- */
+/* ---- methods: mapping is Python, see pygpu/_src/runtime/opencl/svm.py
+ * -------------------------------------------- */
 
 static PyObject *call_python(const char *function, PyObject *const *args, Py_ssize_t nargs,
                              PyObject *kwnames) {
-    PyObject *module = PyImport_ImportModule("pygpu.svm"),
+    PyObject *module = PyImport_ImportModule("pygpu._src.runtime.opencl.svm"),
              *callable = module != NULL ? PyObject_GetAttrString(module, function) : NULL;
     PyObject *result =
         callable != NULL ? PyObject_Vectorcall(callable, args, (size_t)nargs, kwnames) : NULL;

@@ -2,7 +2,7 @@
  * frees it. */
 #include "opencl/lifetime/deferred_init.h"
 
-#define MEMORY_NAME "pygpu.svm"
+#define MEMORY_NAME "pygpu._src.runtime.opencl.svm"
 
 /* What the capsule points to. It may outlive its SVMAllocation: commands that are pending hold
  * it. */

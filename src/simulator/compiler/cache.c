@@ -192,8 +192,8 @@ static void make_folders(char *path) {
     mkdir(path, 0700);
 }
 
-/* The rule of pygpu/private_files.py: what is run can only have been written by this user, or by
- * the administrator. What breaks it is as if it were not there. */
+/* The rule of pygpu/_src/util/private_files.py: what is run can only have been written by this
+ * user, or by the administrator. What breaks it is as if it were not there. */
 static bool is_private(const struct stat *status) {
     const bool ours = status->st_uid == geteuid() || status->st_uid == 0;
     return ours && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;

@@ -1,0 +1,1 @@
+"""Arrays on a device, on either backend: layout, ufuncs, reductions, scans, sorting, indexing."""

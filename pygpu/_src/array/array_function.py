@@ -1,0 +1,136 @@
+"""NumPy's functions called with device arrays: ``np.sort(a)``, ``np.linalg.solve(a, b)``.
+
+Functions in the tables are computed on the device, but for some of numpy.linalg and numpy.fft (see
+docs/linalg_fft.md); all others are a TypeError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+
+from . import internal as work
+
+__all__ = ["array_function", "results_of_class"]
+
+# which change their first argument
+_CHANGED = frozenset((np.place, np.put, np.put_along_axis, np.putmask, np.fill_diagonal))
+
+
+def _reduction(kind: str) -> Callable[..., Any]:
+    def call(a: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
+        options = {k: v for k, v in options.items() if v is not np._NoValue}
+        if args:
+            names = ("dtype", "out") if kind in ("sum", "prod", "mean", "var", "std") else ("out",)
+            options.update(zip(names, args, strict=False))
+        if kind in ("var", "std") and "correction" in options:
+            if options.get("ddof", 0) != 0:
+                raise ValueError("ddof and correction can't be provided simultaneously.")
+            options["ddof"] = options.pop("correction")
+        return a._reduce(kind, axis, **options)
+
+    return call
+
+
+@cache
+def _table() -> dict[Any, Callable[..., Any]]:
+    from . import advanced_indexing as index
+    from . import matmul, scan, sort
+    from .routines import fft, linalg
+    from .routines import joining as functions
+    from .routines import table as array_table
+
+    table: dict[Any, Callable[..., Any]] = {
+        getattr(np, kind): _reduction(kind)
+        for kind in (
+            "sum prod min max ptp argmin argmax any all mean var std count_nonzero".split()
+        )
+    }
+    table |= {getattr(np, "a" + kind): table[getattr(np, kind)] for kind in ("max", "min")}
+    table |= {
+        np.cumsum: lambda a, axis=None, dtype=None, out=None: scan.scan(
+            "cumsum", a, axis, dtype=dtype, out=out
+        ),
+        np.cumprod: lambda a, axis=None, dtype=None, out=None: scan.scan(
+            "cumprod", a, axis, dtype=dtype, out=out
+        ),
+        np.searchsorted: sort.searchsorted,
+        np.nonzero: index.nonzero,
+        np.take: index.take,
+        np.put: index.put,
+        np.take_along_axis: index.take_along_axis,
+        np.put_along_axis: index.put_along_axis,
+        np.dot: lambda a, b, out=None: functions.dot(a, b, out=out),
+        np.inner: lambda a, b: (
+            matmul.tensordot(a, b, ([a.ndim - 1], [b.ndim - 1])) if a.ndim and b.ndim else a * b
+        ),
+        np.vdot: lambda a, b: functions.dot(a, b, conjugate=True),
+        np.tensordot: matmul.tensordot,
+        np.outer: matmul.outer,
+        np.trace: matmul.trace,
+        np.diagonal: matmul.diagonal,
+        np.clip: lambda a, a_min=None, a_max=None, out=None: functions.clip(a, a_min, a_max, out),
+        np.round: lambda a, decimals=0, out=None: functions.round(a, decimals, out),
+        np.diff: lambda a, n=1, axis=-1: functions.diff(a, n, axis),
+        np.copy: lambda a, order="K", subok=False: a._copy(order=order),
+        np.reshape: lambda a, /, shape, order="C", **options: a.reshape(shape, order=order),
+        np.ravel: lambda a, order="C": a.ravel(order),
+        np.transpose: lambda a, axes=None: a.transpose() if axes is None else a.transpose(axes),
+        np.squeeze: lambda a, axis=None: a.squeeze(axis),
+        np.swapaxes: lambda a, axis1, axis2: a.swapaxes(axis1, axis2),
+        np.shape: lambda a: a.shape,
+        np.ndim: lambda a: a.ndim,
+        np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
+    }
+    return table | array_table.table() | linalg.table() | fft.table()
+
+
+def array_function(like: Any, function: Any, args: Any, kwargs: Any) -> Any:
+    """``__array_function__`` of an array."""
+    known = _table().get(function)
+    if known is None:
+        from .routines import table as array_table
+
+        known = array_table.makers(like).get(function)
+        return NotImplemented if known is None else known(*args, **kwargs)
+    first = args[0] if args else None
+    if isinstance(first, GPUArray):
+        return known(*args, **kwargs)
+    name = f"numpy.{function.__name__}"
+    if isinstance(first, (np.ndarray, list)) and function in _CHANGED:
+        raise TypeError(f"{name}: what is changed must be an array on the device, as the rest is")
+    if isinstance(first, np.ndarray) and first.ndim and function is not np.copyto:
+        args = (like._from_host(first), *args[1:])  # copied, as operands are
+    try:
+        return known(*args, **kwargs)
+    except (AttributeError, StopIteration) as error:  # it was taken for an array on the device
+        kinds = ", ".join(type(x).__name__ for x in (*args, *kwargs.values()))
+        raise TypeError(
+            f"{name}: arguments ({kinds}) do not fit: arrays on the device are needed, "
+            f"the first one among them ({error})"
+        ) from error
+
+
+def results_of_class(like: Any, made: Any, arguments: Any) -> Any:
+    """What a function made, with new arrays made by the class of *like*, whatever views they were
+    computed from; views of the arguments stay plain."""
+    if isinstance(made, GPUArray):
+        shared = any(made.base_data is one.base_data for one in _arrays_in(arguments))
+        return made if shared else work.result(like, made)
+    if isinstance(made, (tuple, list)):
+        items = [results_of_class(like, item, arguments) for item in made]
+        return made._make(items) if hasattr(made, "_make") else type(made)(items)
+    return made
+
+
+def _arrays_in(arguments: Any) -> Iterator[Any]:
+    if isinstance(arguments, GPUArray):
+        yield arguments
+    elif isinstance(arguments, (tuple, list, dict)):
+        for item in arguments.values() if isinstance(arguments, dict) else arguments:
+            yield from _arrays_in(item)

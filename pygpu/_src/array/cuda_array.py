@@ -1,0 +1,541 @@
+"""Arrays on a CUDA device: NumPy's results, PyCUDA's names.
+
+>>> import numpy as np, pygpu.cuda.autoinit
+>>> from pygpu.cuda import gpuarray
+>>> a = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
+>>> (2 * a + 1).get().tolist()
+[1.0, 3.0, 5.0, 7.0]
+
+Arrays lie in the context that is current when they are made, and their operations run on the
+default stream, unless a function is given another one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pygpu import _array, _cuda
+from pygpu._src.array.parts import part
+from pygpu._src.codegen.dtypes import native
+from pygpu._src.codegen.fastpath import shortcut
+from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.cuda.vectors import vec
+from pygpu._src.util.public import publish
+
+from . import layout
+from .base import contiguous_host
+from .cuda_functions import (
+    all,
+    any,
+    concatenate,
+    dot,
+    if_positive,
+    logical_and,
+    logical_not,
+    logical_or,
+    max,
+    maximum,
+    min,
+    minimum,
+    multi_put,
+    multi_take,
+    multi_take_put,
+    placed,
+    reshape,
+    stack,
+    stream_of,
+    subset_dot,
+    subset_max,
+    subset_min,
+    subset_sum,
+    sum,
+    take,
+    transpose,
+    where,
+)
+from .cuda_operations import Operations
+from .cuda_operations import broadcast_result as _get_broadcasted_binary_op_result  # noqa: F401
+from .cuda_operations import common_dtype as _get_common_dtype  # noqa: F401
+from .cuda_splay import splay
+from .methods import ArrayBase
+from .routines import joining as functions
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+__all__ = [
+    "GPUArray",
+    "all",
+    "any",
+    "arange",
+    "concatenate",
+    "dot",
+    "empty",
+    "empty_like",
+    "full",
+    "if_positive",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "multi_put",
+    "multi_take",
+    "multi_take_put",
+    "ones",
+    "ones_like",
+    "reshape",
+    "splay",
+    "stack",
+    "subset_dot",
+    "subset_max",
+    "subset_min",
+    "subset_sum",
+    "sum",
+    "take",
+    "to_gpu",
+    "to_gpu_async",
+    "transpose",
+    "vec",
+    "where",
+    "zeros",
+    "zeros_like",
+]
+
+
+class GPUArray(Operations, ArrayBase):
+    """An array in the memory of a CUDA device.
+
+    allocator: called with a number of bytes, for memory; by default the context's own pool.
+    gpudata: memory or an address to use instead, which *base* keeps alive. strides in bytes; order:
+    "C" or "F". stream: of the array's operations, None for the default stream.
+    """
+
+    base: Any = None
+
+    @shortcut("cuda_init")
+    def __init__(
+        self,
+        shape: Any,
+        dtype: DTypeLike,
+        allocator: Callable[[int], Any] | None = None,
+        base: Any = None,
+        gpudata: Any = None,
+        strides: Sequence[int] | None = None,
+        order: str = "C",
+        *,
+        stream: Any = None,
+    ) -> None:
+        stream = stream_of(stream, "GPUArray")
+        backend = backend_of(stream)
+        dtype = native(dtype, "GPUArray")
+        if isinstance(shape, np.ndarray) and shape.ndim == 0:
+            shape = shape.item()
+        shape = layout.as_shape(shape, "GPUArray")
+        if strides is not None:
+            strides = tuple(int(s) for s in strides)
+        elif order == "F":
+            strides = layout.f_strides(shape, dtype.itemsize)
+        elif order != "C":
+            raise ValueError(f"invalid order: {order}")
+        offset = 0
+        if gpudata is None:
+            nbytes = prod(shape) * dtype.itemsize
+            if strides is not None:
+                low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
+                nbytes, offset = high - low, -low
+            gpudata = backend.allocate(nbytes, _allocator(allocator), stream)
+        elif 0 not in shape:
+            own = layout.c_strides(shape, dtype.itemsize) if strides is None else strides
+            low, high = layout.byte_bounds(shape, own, dtype.itemsize)
+            backend.check_room("GPUArray: gpudata", gpudata, low, high)
+        self._init(backend, stream, gpudata, offset, shape, strides, dtype, _allocator(allocator))
+        if base is not None:
+            self.base = base
+
+    _views_by_class = False
+    _init_forms = ((2, "allocator strides"),)
+
+    def _call_class(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        strides: tuple[int, ...] | None,
+        queue: Any,
+        of: Any,
+    ) -> Any:
+        cls: Any = type(self)
+        made = cls(shape, dtype, allocator=self.allocator, strides=strides)
+        if of is not None:
+            made._init(
+                of.backend, queue, of.base_data, of.offset, shape, strides, dtype, self.allocator
+            )
+        elif made.queue is not queue:
+            made.queue = queue
+        return made
+
+    # ---- as PyCUDA's programs see it
+
+    gpudata = ArrayBase._gpudata  # what kernels take
+
+    def _address_inside(self) -> Any:
+        return _Part(self)
+
+    @property
+    def ptr(self) -> int:
+        """The address of the first item."""
+        return int(self.base_data) + self.offset
+
+    mem_size = ArrayBase.size
+
+    @property
+    def _grid(self) -> tuple[int, int]:
+        return splay(self.size)[0]
+
+    @property
+    def _block(self) -> tuple[int, int, int]:
+        return splay(self.size)[1]
+
+    @property
+    def stream(self) -> Any:
+        """The stream of the array's operations; None is the default stream."""
+        return self.queue
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        queue, dtype = self.queue, self.dtype
+        if self.base_data is None:
+            self.backend.name  # noqa: B018 - says that there is no memory
+        return {
+            "shape": self.shape,
+            "strides": self.strides,
+            "data": (int(self.base_data) + self.offset if self.size else 0, False),
+            "typestr": dtype.str,
+            "descr": dtype.descr,
+            "stream": 1 if queue is None else queue.handle or 1,
+            "version": 3,
+        }
+
+    def with_stream(self, stream: Any) -> Any:
+        """A view whose operations run on another stream; None for the default stream."""
+        stream = stream_of(stream, "with_stream")
+        view = self._view(self.shape, self.strides, self.offset)
+        self.backend.order(stream, self.queue)
+        view.queue = stream
+        return view
+
+    # ---- transfers
+
+    @shortcut("cuda_get")
+    def get(
+        self,
+        ary: np.ndarray | None = None,
+        pagelocked: bool = False,
+        async_: bool = False,
+        stream: Any = None,
+    ) -> np.ndarray:
+        """The contents as a host array: *ary* (same dtype and size) or a new one, in page-locked
+        memory if *pagelocked*. async_: without waiting; *ary* should be page-locked then."""
+        if ary is None and pagelocked:
+            from pygpu._cuda import pagelocked_empty
+
+            order = "F" if self._f_contiguous and not self._c_contiguous else "C"
+            ary = pagelocked_empty(self.shape, self.dtype, order)
+        elif ary is not None and not isinstance(ary, np.ndarray):
+            raise TypeError(f"get: ary must be a NumPy array, not {type(ary).__name__}")
+        elif ary is not None and ary.size == self.size and ary.shape != self.shape:
+            warnings.warn(
+                "get() between arrays of different shape is deprecated; reshape one of them",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+        return self._get(ary, stream_of(stream, "get"), not async_)[0]
+
+    def get_async(self, stream: Any = None, ary: np.ndarray | None = None) -> np.ndarray:
+        """get() without waiting."""
+        return self.get(ary, async_=True, stream=stream)
+
+    @shortcut("cuda_set")
+    def set(self, ary: Any, async_: bool = False, stream: Any = None) -> None:
+        """Copy from an array of the same dtype and size, on the host or on the device; async_:
+        without waiting."""
+        on_device = isinstance(ary, GPUArray)
+        ary = ary if on_device else np.asarray(ary)
+        if ary.size == self.size and ary.shape != self.shape:
+            warnings.warn("Setting array from one with different shape.", stacklevel=2)
+        if on_device:
+            self._check_like(ary, "set")
+            ary = ary if ary.shape == self.shape else ary.reshape(self.shape)
+            self.setitem(..., ary, stream_of(stream, "set"))
+            return
+        self._set(ary, stream_of(stream, "set"), not async_)
+
+    def set_async(self, ary: Any, stream: Any = None) -> None:
+        """set() without waiting."""
+        self.set(ary, True, stream)
+
+    @shortcut("copy")
+    def copy(self, stream: Any = None, *, order: str = "K") -> Any:
+        """A copy. order: as NumPy's, which may also be given in the stream's place."""
+        if isinstance(stream, str) and stream.upper() in ("C", "F", "A", "K"):
+            stream, order = None, stream
+        return self._copy(stream_of(stream, "copy"), order)
+
+    @shortcut("astype")
+    def astype(
+        self, dtype: Any, stream: Any = None, *, copy: bool = True, order: str = "K",
+        casting: Any = "unsafe", subok: bool = True,
+    ) -> Any:  # fmt: skip
+        """A copy converted to another dtype. Raises TypeError for a conversion that the rule
+        *casting* does not allow."""
+        queue = stream_of(stream, "astype")
+        return super().astype(dtype, queue, copy=copy, order=order, casting=casting)
+
+    @shortcut("fill")
+    def fill(self, value: Any, stream: Any = None, wait_for: Any = None) -> Any:
+        """Set all items to a number. Returns the array."""
+        return super().fill(value, stream_of(stream, "fill"))
+
+    def reverse(self, stream: Any = None) -> Any:
+        """A copy of an array with one axis, last item first."""
+        return super().reverse(stream_of(stream, "reverse"))
+
+    def mul_add(
+        self,
+        selffac: Any,
+        other: Any,
+        otherfac: Any,
+        add_timer: Any = None,
+        stream: Any = None,
+        out: Any = None,
+    ) -> Any:
+        """``selffac * self + otherfac * other``, in one launch."""
+        return self._mul_add(selffac, other, otherfac, stream_of(stream, "mul_add"), out)
+
+    def any(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = None,
+        stream: Any = None,
+        allocator: Any = None,
+    ) -> Any:
+        """Whether any item is not zero, over axes."""
+        array = self._on_queue(stream_of(stream, "any"))
+        result = array._reduce("any", axis, out=out, keepdims=keepdims, where=where)
+        return placed(result, allocator)
+
+    def all(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = None,
+        stream: Any = None,
+        allocator: Any = None,
+    ) -> Any:
+        """Whether all items are not zero, over axes."""
+        array = self._on_queue(stream_of(stream, "all"))
+        result = array._reduce("all", axis, out=out, keepdims=keepdims, where=where)
+        return placed(result, allocator)
+
+    def bind_to_texref(self, texref: Any, allow_offset: bool = False) -> Any:
+        """Raises LogicError: CUDA 12 removed texture references."""
+        if not hasattr(texref, "set_address"):
+            raise TypeError(
+                f"bind_to_texref: texref must be a TextureReference, not {type(texref).__name__}"
+            )
+        return texref.set_address(self.gpudata, self.nbytes, allow_offset) / self.itemsize
+
+    def bind_to_texref_ext(self, texref: Any, *args: Any, **kwargs: Any) -> Any:
+        """Raises LogicError: CUDA 12 removed texture references."""
+        return self.bind_to_texref(texref)
+
+    def _new_like_me(self, dtype: Any = None, order: str = "C") -> Any:
+        """A new array without contents, of the same shape."""
+        if self._own_init:
+            like = np.dtype(self.dtype if dtype is None else dtype)
+            strides = layout.f_strides(self.shape, like.itemsize) if order == "F" else None
+            if like == self.dtype:
+                strides = layout.keep_order_strides(self.shape, self.strides, like.itemsize)
+            return self._new(self.shape, like, strides)
+        if dtype is None or np.dtype(dtype) == self.dtype:
+            return empty_like(self)
+        return empty_like(self, dtype, order)
+
+    # ---- text
+
+    def __str__(self) -> str:
+        return str(self.get())
+
+    def __repr__(self) -> str:
+        return repr(self.get())
+
+    def __reduce__(self) -> Any:
+        return _unpickle, (type(self), self.get())
+
+
+_array._give("cuda_class", GPUArray)
+_array._give("cuda_default", _cuda.mem_alloc)
+
+
+class _Part(_cuda.PointerHolderBase):
+    """The address of an array that begins inside an allocation, which it keeps."""
+
+    def __init__(self, array: GPUArray) -> None:
+        super().__init__()
+        self.owner = array.base_data
+        self.address = array.ptr
+
+    def get_pointer(self) -> int:
+        return self.address
+
+
+def _unpickle(cls: Any, host: np.ndarray) -> Any:
+    array = to_gpu(host)
+    return array if type(array) is cls else array._view(array.shape, array.strides, 0, None, cls)
+
+
+def _allocator(allocator: Any) -> Any:
+    """PyCUDA's default allocator means the pool here."""
+    return None if allocator is _cuda.mem_alloc else allocator
+
+
+# ---- making arrays
+
+
+@shortcut("to_gpu")
+def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
+    """A copy of an array of the host or the device, on the device. Arrays of other libraries are
+    taken by ``__cuda_array_interface__`` or ``__dlpack__``."""
+    return _to_gpu(ary, allocator, None, True, "to_gpu")
+
+
+def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
+    """to_gpu() on a stream, without waiting."""
+    return _to_gpu(ary, allocator, stream, False, "to_gpu_async")
+
+
+def _to_gpu(ary: Any, allocator: Any, stream: Any, blocking: bool, call: str) -> GPUArray:
+    if isinstance(ary, GPUArray):
+        order = "F" if ary._f_contiguous and not ary._c_contiguous else "C"
+        result = GPUArray(ary.shape, ary.dtype, allocator, order=order)
+        result.setitem(..., ary, stream_of(stream, call))
+        return result
+    host = np.asarray(ary)
+    if host is not ary and host.dtype.hasobject:
+        shown = part("interchange").shown_by(ary)
+        if shown is not None:
+            return _to_gpu(shown, allocator, stream, blocking, call)
+    host = contiguous_host(host, call)
+    order = "C" if host.flags.c_contiguous else "F"
+    result = GPUArray(host.shape, host.dtype, allocator, order=order)
+    result._set(host, stream_of(stream, call), blocking, call)
+    return result
+
+
+empty = GPUArray
+
+
+@shortcut("cuda_full")
+def full(
+    shape: Any,
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    allocator: Any = None,
+    order: str = "C",
+) -> GPUArray:
+    """A new array of one value."""
+    dtype = np.asarray(fill_value).dtype if dtype is None else dtype
+    return GPUArray(shape, dtype, allocator, order=order).fill(fill_value)
+
+
+@shortcut("cuda_zeros")
+def zeros(
+    shape: Any, dtype: DTypeLike = np.float64, allocator: Any = None, order: str = "C"
+) -> GPUArray:
+    """A new array of zeros."""
+    return GPUArray(shape, dtype, allocator, order=order).fill(0)
+
+
+@shortcut("cuda_ones")
+def ones(
+    shape: Any, dtype: DTypeLike = np.float64, allocator: Any = None, order: str = "C"
+) -> GPUArray:
+    """A new array of ones."""
+    return GPUArray(shape, dtype, allocator, order=order).fill(1)
+
+
+@shortcut("cuda_empty_like")
+def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
+    """A new array without contents, of the same shape; order "K": of its order of axes."""
+    if not isinstance(other_ary, (ArrayBase, np.ndarray)) and not hasattr(other_ary, "flags"):
+        raise TypeError(f"empty_like: an array is needed, not {type(other_ary).__name__}")
+    dtype = native(other_ary.dtype if dtype is None else dtype, "empty_like")
+    shape = other_ary.shape
+    if isinstance(other_ary, ArrayBase):
+        c, f = other_ary._c_contiguous, other_ary._f_contiguous
+    else:
+        c, f = other_ary.flags.c_contiguous, other_ary.flags.f_contiguous
+    strides = None
+    if order == "A":
+        order = "F" if f and not c else "C"
+    elif order == "K":
+        order = "C" if c or len(shape) <= 1 else "F" if f else "K"
+        if order == "K":
+            strides = layout.keep_order_strides(shape, other_ary.strides, dtype.itemsize)
+            order = "C"
+    elif order not in ("C", "F"):
+        raise ValueError(f"Unsupported order: {order!r}")
+    allocator = getattr(other_ary, "allocator", None)
+    return GPUArray(shape, dtype, allocator, order=order, strides=strides)
+
+
+@shortcut("cuda_zeros_like")
+def zeros_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
+    """A new array of zeros, like another one."""
+    return empty_like(other_ary, dtype, order).fill(0)
+
+
+@shortcut("cuda_ones_like")
+def ones_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
+    """A new array of ones, like another one."""
+    return empty_like(other_ary, dtype, order).fill(1)
+
+
+def arange(*args: Any, **kwargs: Any) -> GPUArray:
+    """``arange([start,] stop[, step], dtype=None, stream=None)``: evenly spaced numbers, as
+    numpy.arange."""
+    stream = kwargs.pop("stream", None)
+    start, step, n, dtype, explicit = functions.arange_plan("arange", args, kwargs)
+    if not explicit and dtype != np.float32:
+        warnings.warn(
+            "behavior change: arange guessed dtype other than float32. "
+            "suggest specifying explicit dtype.",
+            stacklevel=2,
+        )
+    return functions.arange_into(GPUArray((n,), dtype), start, step, stream_of(stream, "arange"))
+
+
+def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = None) -> None:
+    """What programs take from PyCUDA: copy between host or device arrays, also with gaps."""
+    if dst.shape != src.shape or dst.dtype != src.dtype:
+        raise ValueError("_memcpy_discontig: dst and src differ in shape or dtype")
+    stream = stream_of(stream, "_memcpy_discontig")
+    if isinstance(dst, np.ndarray):
+        dst[...] = src.get(stream=stream)
+    else:
+        dst._copy_from(src if isinstance(src, GPUArray) else to_gpu(src), stream)
+
+
+publish(globals(), ["_unpickle", *__all__], "pygpu.cuda.gpuarray")

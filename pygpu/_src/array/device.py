@@ -1,0 +1,294 @@
+"""Which device: what an array's ``.device`` is and what ``device=`` takes.
+
+A :class:`Device` is a backend (one device in one context) and the queue or stream on which arrays
+made for it run their operations. :func:`as_device` makes one of whatever names a device, and
+:func:`default_device` is the one that is used where none is named.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.runtime.backend import Backend, backend_of
+from pygpu.errors import Error
+
+from . import layout
+
+__all__ = ["Device", "as_device", "default_device", "devices", "set_default_device"]
+
+VARIABLE = "PYGPU_DEVICE"
+
+_default: Device | None = None
+_contexts: dict[Any, Any] = {}  # of OpenCL devices, for those who name a device and no context
+
+
+class Device:
+    """One device of one context, and a queue of it.
+
+    Devices are equal if arrays made on them can be operands of one operation: the queue does not
+    count. What it does not know itself (``global_mem_size``, ``name``, ...) it asks the driver's
+    device, :attr:`driver_device`.
+    """
+
+    __slots__ = ("backend", "queue")
+
+    backend: Backend
+    queue: Any
+
+    def __init__(self, backend: Backend, queue: Any = None) -> None:
+        if queue is None and backend.name == "opencl":
+            queue = backend.default_queue  # type: ignore[attr-defined]
+        self.backend = backend
+        self.queue = queue
+
+    @property
+    def kind(self) -> str:
+        """ "opencl" or "cuda"."""
+        return self.backend.name
+
+    @property
+    def context(self) -> Any:
+        """The Context."""
+        return self.backend.context
+
+    @property
+    def driver_device(self) -> Any:
+        """The pygpu.Device or pygpu.cuda.driver.Device."""
+        return self.backend.device
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.backend.device, name)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Device):
+            return self.backend is other.backend
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(id(self.backend))
+
+    def __repr__(self) -> str:
+        device: Any = self.backend.device
+        name = device.name() if self.kind == "cuda" else device.name
+        return f"<Device {self.kind} {name!r} at {id(self.backend):#x}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Device belongs to this process and is not pickled")
+
+    def empty(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None = None
+    ) -> Any:
+        """A new array without contents."""
+        cls: Any = _array_class(self.kind)
+        array = cls.__new__(cls)
+        size = int(np.prod(shape, dtype=object)) if shape else 1
+        with self.current():
+            memory = self.backend.allocate(size * dtype.itemsize, None, self.queue)
+        array._init(self.backend, self.queue, memory, 0, shape, strides, dtype, None)
+        return array
+
+    def put(self, host: np.ndarray) -> Any:
+        """A copy of a host array."""
+        from .base import contiguous_host
+
+        host = contiguous_host(host, "asarray")
+        layout.as_shape(host.shape)
+        strides = None if host.flags.c_contiguous else host.strides
+        array = self.empty(host.shape, host.dtype, strides)
+        with self.current():
+            array._set_event(self.backend.to_device(self.queue, array.base_data, 0, host))
+        return array
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Inside ``with device.current():`` a CUDA device's context is the current one."""
+        if self.kind == "opencl":
+            return nullcontext()
+        return importlib.import_module("pygpu._src.runtime.cuda.backend")._current(
+            self.backend.context
+        )
+
+
+def _array_class(kind: str) -> Any:
+    if kind == "opencl":
+        return importlib.import_module("pygpu._src.array.opencl_array").Array
+    return importlib.import_module("pygpu._src.array.cuda_array").GPUArray
+
+
+def as_device(obj: Any = None) -> Device:
+    """The Device that *obj* names.
+
+    obj: None for the default; a Device; a CommandQueue, Context or Device of OpenCL; a Stream,
+    Context or Device of CUDA; or text: "cuda", "cuda:1", "opencl", "opencl:PLATFORM",
+    "opencl:PLATFORM:DEVICE" (indices, or parts of names in any case), "simulator". Raises
+    ValueError if there is no such device, TypeError for anything else.
+    """
+    if obj is None:
+        return default_device()
+    if isinstance(obj, Device):
+        return obj
+    if isinstance(obj, Backend):
+        return Device(obj)
+    if isinstance(obj, str):
+        return _named(obj)
+    from pygpu import _opencl
+
+    if isinstance(obj, _opencl.CommandQueue):
+        return Device(backend_of(obj), obj)
+    if isinstance(obj, _opencl.Context):
+        return Device(backend_of(obj))
+    if isinstance(obj, _opencl.Device):
+        return _opencl_device(obj)
+    from pygpu import _cuda
+
+    if isinstance(obj, _cuda.Stream):
+        return Device(backend_of(obj), obj)
+    if isinstance(obj, _cuda.Context):
+        return Device(backend_of(obj))
+    if isinstance(obj, _cuda.Device):
+        return _cuda_device(obj)
+    raise TypeError(
+        "device: a pygpu.xp.Device, a queue, stream, context or device of a driver, or a name such "
+        f"as 'cuda:0' or 'opencl:0:0' is needed, not {type(obj).__name__}"
+    )
+
+
+def _opencl_device(device: Any) -> Device:
+    from pygpu import _opencl as cl
+
+    context = _contexts.get(device)
+    if context is None:
+        context = _contexts.setdefault(device, cl.Context([device]))
+    return Device(backend_of(context))
+
+
+def _cuda_device(device: Any) -> Device:
+    """By the primary context, which CuPy, PyTorch and the CUDA runtime have too."""
+    return Device(backend_of(device.retain_primary_context()))
+
+
+def _named(text: str) -> Device:
+    kind, *parts = text.strip().lower().split(":")
+    if kind == "opencl" and len(parts) <= 2:
+        return _opencl_device(_choose_opencl(text, parts))
+    if kind in ("cuda", "gpu", "simulator") and len(parts) <= 1:
+        from pygpu import _cuda as driver
+
+        driver.init()
+        if kind == "simulator" and not _is_simulator():
+            raise ValueError(
+                f"device {text!r}: this process has loaded NVIDIA's driver; set "
+                "PYGPU_CUDA=simulator before the first use of CUDA"
+            )
+        if not parts:
+            return _first_cuda()
+        count = driver.Device.count()
+        if not parts[0].isdecimal() or int(parts[0]) >= count:
+            raise ValueError(f"device {text!r}: there are {count} CUDA devices, from 'cuda:0' on")
+        return _cuda_device(driver.Device(int(parts[0])))
+    raise ValueError(
+        f"device {text!r}: it must be 'cuda', 'cuda:N', 'simulator', 'opencl', 'opencl:PLATFORM' "
+        "or 'opencl:PLATFORM:DEVICE'"
+    )
+
+
+def _choose_opencl(text: str, parts: list[str]) -> Any:
+    from pygpu import _opencl as cl
+
+    found: list[Any] = cl.get_platforms()
+    for level, wanted in enumerate((*parts, "", "")[:2]):
+        if wanted.isdecimal():
+            fitting = found[int(wanted) : int(wanted) + 1]
+        else:
+            fitting = [x for x in found if wanted in x.name.lower()]
+        if level == 0:
+            found = [d for platform in fitting for d in platform.get_devices()]
+        else:
+            found = fitting
+        if not found:
+            what = "platform with a device" if level == 0 else "device"
+            raise ValueError(f"device {text!r}: there is no such OpenCL {what}")
+    return found[0]
+
+
+def _is_simulator() -> bool:
+    from pygpu import _cuda
+    from pygpu._src.runtime.cuda import loader
+
+    return _cuda._library() == str(loader.simulator_path())
+
+
+def _first_cuda() -> Device:
+    """The current context, else the primary context of the device that is used by default."""
+    from pygpu import _cuda
+    from pygpu import _cuda as driver
+    from pygpu._src.runtime.cuda import loader
+
+    driver.init()
+    current = _cuda.Context.get_current()
+    if current is not None:
+        return Device(backend_of(current))
+    return _cuda_device(driver.Device(loader.default_device()))
+
+
+def default_device() -> Device:
+    """The device where none is named: what set_default_device() or the environment variable
+    PYGPU_DEVICE says, else the first of these that works: a GPU by NVIDIA's driver, a device of
+    OpenCL, the CUDA simulator. Once chosen, it stays."""
+    global _default
+    if _default is None:
+        named = os.environ.get(VARIABLE, "").strip()
+        _default = _named(named) if named else _first()
+    return _default
+
+
+def set_default_device(device: Any) -> Device | None:
+    """Make this the device where none is named; None: choose anew when it is needed. Takes what
+    as_device() takes; returns the one before, None if none was chosen yet."""
+    global _default
+    before = _default
+    _default = None if device is None else as_device(device)
+    return before
+
+
+def _first() -> Device:
+    from pygpu import _opencl as cl
+    from pygpu._src.runtime.cuda import loader
+
+    if loader.has_gpu():
+        return _first_cuda()
+    try:
+        platforms = [p for p in cl.get_platforms() if p.get_devices()]
+    except Error:
+        platforms = []
+    if platforms:
+        return _opencl_device(platforms[0].get_devices()[0])
+    return _named("cuda")
+
+
+def devices() -> list[Device]:
+    """The devices there are: those of NVIDIA's driver (or of the simulator, if it is in use), then
+    those of OpenCL. Each has the context that its name alone (``"cuda:0"``) gives."""
+    from pygpu import _cuda
+    from pygpu import _cuda as driver
+    from pygpu import _opencl as cl
+    from pygpu._src.runtime.cuda import loader
+
+    found = []
+    if loader.has_gpu() or _cuda._library() is not None:
+        driver.init()
+        found = [_cuda_device(driver.Device(i)) for i in range(driver.Device.count())]
+    try:
+        found += [_opencl_device(d) for p in cl.get_platforms() for d in p.get_devices()]
+    except Error:
+        pass
+    for chosen in [] if _default is None else [_default]:
+        if chosen not in found:
+            found.insert(0, chosen)
+    return found

@@ -1,0 +1,123 @@
+"""Indexing: ints, slices, Ellipsis and newaxis make views; arrays and lists of ints or bools go to
+`index.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array.parts import part
+from pygpu._src.codegen.fastpath import shortcut
+
+from . import layout
+from .base import ArrayCore
+from .ufunc import disjoint, same_device
+
+__all__ = ["Indexing"]
+
+
+class Indexing(ArrayCore):
+    """``a[...]``, ``a[...] = b``, ``len(a)``, iteration."""
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def _basic(self, key: Any) -> tuple[Any, list[tuple[int, Any]]]:
+        """The view of the basic part of an index, and the rest of it."""
+        if isinstance(key, str):
+            return self._field(key), []
+        index = layout.parse_index(self.shape, self.strides, key)
+        return (
+            self._view(index.shape, index.strides, self.offset + index.offset),
+            index.advanced,
+        )
+
+    def _field(self, name: str) -> Any:
+        fields = self.dtype.fields
+        if fields is None or name not in fields:
+            if fields is None:
+                raise IndexError(f"the dtype {self.dtype} has no field {name!r}: it has none")
+            raise ValueError(f"the dtype {self.dtype} has no field of name {name!r}")
+        dtype, offset = fields[name][:2]
+        shape, strides = self.shape, self.strides
+        if dtype.subdtype is not None:
+            dtype, inner = dtype.subdtype
+            shape, strides = shape + inner, strides + layout.c_strides(inner, dtype.itemsize)
+        return self._view(shape, strides, self.offset + offset, dtype)
+
+    @shortcut("getitem")
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) in (list, np.ndarray) or (
+            type(key) is type(self)
+            and key.ndim
+            and (key.dtype.kind in "iu" or key.shape == self.shape)
+        ):
+            return part("index").getitem(self, key)
+        view, advanced = self._basic(key)
+        if advanced:
+            index = part("index")
+
+            return index.getitem(self, key)
+        return view
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.setitem(key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        raise ValueError("cannot delete array elements; numpy.delete() makes an array without them")
+
+    def setitem(self, subscript: Any, value: Any, queue: Any = None, wait_for: Any = None) -> Any:
+        """``a[subscript] = value`` on a queue, after the events *wait_for*.
+
+        value: an array on the device or the host, or a number; it broadcasts to the items, and is
+        converted to the array's dtype as astype() does. Raises IndexError, ValueError, TypeError.
+        """
+        if type(subscript) is type(self) and subscript.ndim and queue is None and wait_for is None:
+            return part("index").setitem(self, subscript, value)
+        view, advanced = self._basic(subscript)
+        if advanced:
+            return part("index").setitem(self._on_queue(queue, wait_for), subscript, value)
+        if isinstance(value, GPUArray):
+            same_device("setitem", [self, value])
+            value = disjoint(_fitted(value, view.shape), [view])
+        elif not isinstance(value, (int, float, complex, np.generic)):
+            if isinstance(value, tuple) and view.dtype.names is not None:
+                value = np.array(value, view.dtype)  # a record
+            host = np.asarray(value)
+            if host.dtype.kind == "O":
+                raise TypeError(f"setitem: a {type(value).__name__} is no array and no number")
+            if host.shape == view.shape and host.dtype == view.dtype and wait_for is None:
+                return view._set(host, queue, True, "setitem")
+            value = host[()] if host.ndim == 0 else _fitted(self._from_host(host), view.shape)
+        elif isinstance(value, complex) and view.dtype.kind not in "bc":
+            raise TypeError(f"setitem: a complex number is not converted to {view.dtype}")
+        return view._copy_from(value, queue, wait_for)
+
+    def _place_items(self, value: Any) -> None:
+        """``self[...] = value`` for a device array or a number of any dtype."""
+        if self.size:
+            self._copy_from(value)
+
+
+def _fitted(value: Any, shape: tuple[int, ...]) -> Any:
+    """A value whose further leading axes of length 1 are dropped, as NumPy's assignment does."""
+    have = value.shape
+    while len(have) > len(shape) and have[0] == 1:
+        have = have[1:]
+    if have != value.shape:
+        value = value._view(have, value.strides[len(value.shape) - len(have) :], value.offset)
+    try:
+        layout.broadcast_strides(value.shape, value.strides, shape)
+    except ValueError:
+        raise ValueError(
+            f"could not broadcast input array from shape {value.shape} into shape {shape}"
+        ) from None
+    return value

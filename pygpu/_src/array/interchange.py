@@ -1,0 +1,447 @@
+"""Memory shared with other libraries: DLPack and ``__cuda_array_interface__``, both ways.
+
+Exported memory is kept until the other library drops it; of imported memory this side keeps the
+exporter's object as long as an array (or a view of one) lies in it. Order of commands: who takes
+memory names the stream on which it will use it, and who gives it makes that stream wait. Memory of
+OpenCL has no such rule, so there the host waits before it is given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import operator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from pygpu import _array
+from pygpu._array import GPUArray
+
+from . import foreign_memory as foreign
+from . import layout
+from .device import Device, as_device, default_device
+
+__all__ = ["dlpack", "dlpack_device", "from_cuda_array", "from_dlpack", "shown_by", "token"]
+
+CPU, CUDA, CUDA_HOST, OPENCL, ROCM_HOST, CUDA_MANAGED = 1, 2, 3, 4, 11, 13
+_HOSTS = (CPU, CUDA_HOST, ROCM_HOST)
+_NAMES = {
+    CPU: "the CPU",
+    CUDA: "CUDA",
+    CUDA_HOST: "page-locked memory",
+    OPENCL: "OpenCL",
+    ROCM_HOST: "ROCm's page-locked memory",
+    CUDA_MANAGED: "CUDA's managed memory",
+    7: "Vulkan",
+    8: "Metal",
+    10: "ROCm",
+    14: "oneAPI",
+    15: "WebGPU",
+}
+_COPIED = 2
+_VERSION = (1, 0)
+_LEGACY = 1  # the handle of CUDA's default stream in both protocols
+
+
+def _cuda() -> Any:
+    return importlib.import_module("pygpu._cuda")
+
+
+# ---- which device
+
+
+@cache
+def _opencl_number(device: Any) -> int:
+    """The device's number among all of OpenCL: those of the first platform come first."""
+    from pygpu import _opencl as cl
+
+    every = [d for p in cl.get_platforms() for d in p.get_devices()]
+    return every.index(device) if device in every else 0
+
+
+@cache
+def _cuda_number(device: Any) -> int:
+    kind = _cuda().Device
+    return next(i for i in range(kind.count()) if kind(i) == device)
+
+
+def dlpack_device(array: Any) -> tuple[int, int]:
+    """DLPack's kind of device and number of an array."""
+    if array.backend.name == "opencl":
+        return OPENCL, _opencl_number(array.backend.device)
+    of_memory = getattr(array.base_data, "__dlpack_device__", None)
+    if of_memory is not None:
+        kind, number = of_memory()
+        return kind, number
+    return CUDA, _cuda_number(array.backend.device)
+
+
+# ---- export
+
+
+def dlpack(
+    array: Any,
+    stream: Any = None,
+    max_version: Any = None,
+    dl_device: Any = None,
+    copy: bool | None = None,
+) -> Any:
+    """``__dlpack__`` of an array: a capsule over its memory, or a copy, there or on the host."""
+    own = dlpack_device(array)
+    versioned = max_version is not None and int(tuple(max_version)[0]) >= 1
+    wanted = own if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
+    if wanted == (CPU, 0):
+        if copy is False:
+            raise BufferError("__dlpack__: to the host the array has to be copied, and copy=False")
+        host = array._get(None, None, True)[0]
+        return _host_capsule(host, versioned)
+    if wanted != own:
+        raise BufferError(
+            f"__dlpack__: the array is on device {own} of {_NAMES[own[0]]}, and can be given there "
+            f"or, as a copy, on the host, (1, 0), but not on {wanted}; use .to_device() or .get()"
+        )
+    flags = 0
+    if copy:
+        array, flags = array._copy(), _COPIED
+    give = _give_cuda if array.backend.name == "cuda" else _give_opencl
+    address, offset, owner = give(array, stream)
+    return _array._dlpack_export(
+        owner, address, own, array.shape, array.strides, array.dtype, offset, versioned, flags
+    )
+
+
+def _host_capsule(host: np.ndarray, versioned: bool) -> Any:
+    address = host.__array_interface__["data"][0]
+    return _array._dlpack_export(
+        host, address, (CPU, 0), host.shape, host.strides, host.dtype, 0, versioned, _COPIED
+    )
+
+
+def _give_cuda(array: Any, stream: Any) -> tuple[int, int, Any]:
+    """(address, offset, what keeps the memory), with the consumer's stream behind the array's."""
+    if stream is not None and not isinstance(stream, (int, np.integer)):
+        raise TypeError(
+            f"__dlpack__: stream must be a stream's handle as an int, not {type(stream).__name__}"
+        )
+    if stream == 0 or (stream is not None and stream < -1):
+        raise ValueError(
+            f"__dlpack__: stream = {stream} is no stream: 1 is the default stream, 2 the thread's "
+            "own, -1 asks for no waiting"
+        )
+    if stream != -1:
+        _let_wait(array, _LEGACY if stream is None else int(stream))
+    memory = array.base_data
+    owner: Any = array
+    if array.size and hasattr(memory, "__dlpack__"):  # which also keeps it from being freed
+        owner = (array, memory.__dlpack__(stream=-1))
+    return (array.ptr if array.size else 0), 0, owner
+
+
+def _let_wait(array: Any, handle: int) -> None:
+    """Let a stream of another library wait for the work on an array."""
+    queue = array.queue
+    if handle == (_LEGACY if queue is None else queue.handle):
+        return
+    with Device(array.backend, queue).current():
+        event = array.backend.event(queue)
+        if handle == _LEGACY:
+            event.synchronize()
+        else:
+            _cuda().Stream.from_handle(handle).wait_for_event(event)
+
+
+def _give_opencl(array: Any, stream: Any) -> tuple[int, int, Any]:
+    if stream not in (None, -1):
+        raise BufferError(
+            "__dlpack__: OpenCL has no streams; leave stream out, and the host waits instead"
+        )
+    memory = array.base_data
+    if isinstance(memory, int):
+        raise BufferError(
+            "__dlpack__: the array was made with data=0 and has no memory yet: assign a Buffer to "
+            "its base_data first"
+        )
+    if not hasattr(memory, "int_ptr"):
+        raise BufferError(
+            "__dlpack__: DLPack has no place for shared virtual memory; copy the array to a buffer"
+        )
+    if stream is None:
+        array.finish()
+    return memory.int_ptr, array.offset, array
+
+
+# ---- import
+
+
+class _Imported:
+    """What keeps another library's memory: that library's object, or what DLPack gave."""
+
+    owner: Any
+    dlpack_kind: tuple[int, int]
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.dlpack_kind
+
+
+@cache
+def _pointer_class() -> Any:
+    holder: Any = _cuda().PointerHolderBase
+
+    class ImportedPointer(_Imported, holder):
+        """An address of another library's."""
+
+        def __init__(self, owner: Any, address: int, size: int, kind: tuple[int, int]) -> None:
+            super().__init__()
+            self.owner = owner
+            self.address = address
+            self.size = size
+            self.dlpack_kind = kind
+
+        def get_pointer(self) -> int:
+            return self.address
+
+        def __int__(self) -> int:
+            return self.address
+
+    return ImportedPointer
+
+
+@cache
+def _buffer_class() -> Any:
+    from pygpu import _opencl as cl
+
+    class ImportedBuffer(cl.Buffer):
+        """A cl_mem of another library's."""
+
+        owner: Any = None
+
+    return ImportedBuffer
+
+
+def from_dlpack(x: Any, *, device: Device | None = None, copy: bool | None = None) -> Any:
+    """An array over what *x* exports by ``__dlpack__``: over the same memory if it lies on a device
+    of CUDA or OpenCL, a copy on a device if it lies on the host.
+
+    device: where the result is to be, by default where x is (of the host: the default device).
+    copy: True for a copy in any case, False to raise ValueError if one is needed. Raises TypeError
+    if x does not export, BufferError if it cannot be imported.
+    """
+    if isinstance(x, GPUArray):
+        return _moved(_view(x), device, copy)
+    if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
+        raise TypeError(f"from_dlpack: {type(x).__name__} has no __dlpack__ and __dlpack_device__")
+    kind, number = _device_of(x)
+    if kind in _HOSTS:
+        if copy is False:
+            raise ValueError("from_dlpack: what is on the host is copied to the device; copy=False")
+        host = np.asarray(_import(x, (kind, number)))
+        return (default_device() if device is None else device).put(host)
+    if kind in (CUDA, CUDA_MANAGED):
+        return _take_cuda(x, (kind, number), device, copy)
+    if kind == OPENCL:
+        return _take_opencl(x, (kind, number), device, copy)
+    raise BufferError(
+        f"from_dlpack: memory of {_NAMES.get(kind, f'a device of kind {kind}')} cannot be shared "
+        "with OpenCL or CUDA; copy it to the host first, and use pygpu.xp.asarray()"
+    )
+
+
+def _device_of(x: Any) -> tuple[int, int]:
+    found = x.__dlpack_device__()
+    try:
+        kind, number = (operator.index(part) for part in found)
+    except (TypeError, ValueError):
+        raise BufferError(
+            f"from_dlpack: {type(x).__name__}.__dlpack_device__() is {found!r}, not two ints"
+        ) from None
+    return kind, number
+
+
+def _import(x: Any, device: tuple[int, int], **options: Any) -> Any:
+    """The tensor of what x exports. A pointer that is taken for a handle of OpenCL, or for one of
+    another device, would end the process, so x must say the same of its device twice."""
+    tensor = _array._dlpack_import(_capsule(x, **options))
+    if tensor.device != device:
+        raise BufferError(
+            f"from_dlpack: the capsule of {type(x).__name__} is for device {tensor.device}, and "
+            f"its __dlpack_device__() is {device}"
+        )
+    return tensor
+
+
+def _capsule(x: Any, **options: Any) -> Any:
+    """What x exports, in the newest form that it knows."""
+    try:
+        return x.__dlpack__(max_version=_VERSION, **options)
+    except TypeError:
+        return x.__dlpack__(**options)
+
+
+def _view(array: Any) -> Any:
+    return array._view(array.shape, array.strides, array.offset)
+
+
+def _moved(array: Any, device: Device | None, copy: bool | None) -> Any:
+    if device is not None and device != array.device:
+        if copy is False:
+            raise ValueError("from_dlpack: moving to another device needs a copy, and copy=False")
+        return array.to_device(device)
+    return array._copy() if copy else array
+
+
+def _read_only(copy: bool | None) -> bool | None:
+    """Arrays here can be written to, so what must not be is copied."""
+    if copy is False:
+        raise ValueError("the memory is read-only and has to be copied, and copy=False")
+    return True
+
+
+def _cuda_device(number: int | None) -> Device:
+    """By the current context if it is of that device, else by the device's primary context."""
+    cuda = _cuda()
+    as_device("cuda")
+    count = cuda.Device.count()
+    if number is not None and not 0 <= number < count:
+        raise BufferError(f"from_dlpack: there is no CUDA device {number}, of {count}")
+    current = cuda.Context.get_current()
+    if current is not None and (number is None or cuda.Context.get_device() == cuda.Device(number)):
+        return as_device(current)
+    return as_device("cuda" if number is None else cuda.Device(number))
+
+
+def _place(call: str, where: Device, address: int, tensor: Any, own: bool) -> int:
+    """The number of the CUDA device whose memory the items lie in. own: it must be that of
+    *where*."""
+    with where.current():
+        found = foreign.check_range(call, address, tensor.shape, tensor.strides, tensor.dtype)
+    here = _cuda_number(where.backend.device)
+    if own and found not in (None, here):
+        raise BufferError(f"{call}: the memory at {address:#x} is of device {found}, not of {here}")
+    return here if found is None else found
+
+
+def _over_pointer(
+    where: Device,
+    owner: Any,
+    kind: tuple[int, int],
+    address: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    dtype: np.dtype[Any],
+) -> Any:
+    """An array over CUDA's memory."""
+    low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
+    memory = _pointer_class()(owner, address + low, high - low, kind)
+    cls: Any = importlib.import_module("pygpu._src.array.cuda_array").GPUArray
+    array = cls.__new__(cls)
+    array._init(where.backend, where.queue, memory, -low, shape, strides, dtype, None)
+    return array
+
+
+def _take_cuda(x: Any, kind: tuple[int, int], device: Device | None, copy: bool | None) -> Any:
+    where = _cuda_device(kind[1])
+    if device is not None and device == where:
+        where = device
+    handle = _LEGACY if where.queue is None else where.queue.handle
+    tensor = _import(x, kind, stream=handle)
+    address = tensor.address + tensor.offset
+    _place("from_dlpack", where, address, tensor, own=kind[0] == CUDA)
+    array = _over_pointer(where, tensor, kind, address, tensor.shape, tensor.strides, tensor.dtype)
+    if tensor.read_only:
+        copy = _read_only(copy)
+    return _moved(array, device, copy)
+
+
+def _take_opencl(x: Any, kind: tuple[int, int], device: Device | None, copy: bool | None) -> Any:
+    arrays: Any = importlib.import_module("pygpu._src.array.opencl_array")
+
+    tensor = _import(x, kind)
+    if tensor.address == 0:  # there are no items
+        empty = np.empty(tensor.shape, tensor.dtype)
+        return (as_device("opencl") if device is None else device).put(empty)
+    memory = _buffer_class().from_int_ptr(tensor.address, True)
+    memory.owner = tensor
+    where = None
+    for candidate in (device, default_device()):
+        if candidate is not None and candidate.kind == "opencl":
+            if candidate.context == memory.context:
+                where = candidate
+                break
+    if where is None:
+        where = as_device(memory.context)
+    try:
+        layout.check_memory(
+            "from_dlpack",
+            memory,
+            tensor.offset,
+            tensor.shape,
+            tensor.strides,
+            tensor.dtype.itemsize,
+        )
+    except ValueError as error:
+        raise BufferError(str(error)) from None
+    foreign.check_alignment(
+        "from_dlpack", tensor.offset, tensor.shape, tensor.strides, tensor.dtype
+    )
+    cls: Any = arrays.Array
+    array = cls.__new__(cls)
+    array._init(
+        where.backend,
+        where.queue,
+        memory,
+        tensor.offset,
+        tensor.shape,
+        tensor.strides,
+        tensor.dtype,
+        None,
+    )
+    if tensor.read_only:
+        copy = _read_only(copy)
+    return _moved(array, device, copy)
+
+
+# ---- __cuda_array_interface__
+
+
+def shown_by(x: Any) -> Any:
+    """An array over what an object of another library shows by ``__cuda_array_interface__`` or
+    ``__dlpack__``; None if it has neither."""
+    if hasattr(x, "__cuda_array_interface__"):
+        return from_cuda_array(x)
+    return from_dlpack(x) if hasattr(x, "__dlpack__") else None
+
+
+def from_cuda_array(x: Any, *, device: Device | None = None, copy: bool | None = None) -> Any:
+    """An array over the memory that *x* shows by ``__cuda_array_interface__`` (version 2 or 3).
+
+    The array's stream waits for the one that x names. Raises BufferError for what cannot be shared,
+    ValueError if copy is False and a copy is needed.
+    """
+    call = f"__cuda_array_interface__ of {type(x).__name__}"
+    shown = foreign.read(x.__cuda_array_interface__, call)
+    where = _cuda_device(None)
+    number = _place(call, where, shown.address, shown, own=False)
+    if number != _cuda_number(where.backend.device):
+        where = _cuda_device(number)
+    if device is not None and device == where:
+        where = device
+    kind = CUDA, number
+    array = _over_pointer(where, x, kind, shown.address, shown.shape, shown.strides, shown.dtype)
+    with where.current():
+        foreign.wait_for(where.backend, where.queue, shown.stream)
+    if shown.read_only:
+        copy = _read_only(copy)
+    return _moved(array, device, copy)
+
+
+# ---- Dask
+
+
+def token(array: Any) -> tuple[Any, ...]:
+    """What stands for the contents of an array; equal for equal ones in all processes."""
+    host = np.ascontiguousarray(array._get(None, None, True)[0])
+    digest = hashlib.blake2b(host.tobytes(), digest_size=16)
+    kind = type(array).__module__, type(array).__qualname__
+    return (*kind, array.dtype.str, array.shape, digest.hexdigest())

@@ -1,0 +1,216 @@
+"""What algorithms need around their kernels: new arrays, scratch memory, order of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+
+from . import layout
+
+__all__ = [
+    "Memory",
+    "as_array",
+    "astype",
+    "c_order",
+    "changed",
+    "collapse_in_order",
+    "empty",
+    "fill",
+    "flat",
+    "is_array",
+    "launch",
+    "power_of_two",
+    "reshape",
+    "scratch",
+]
+
+
+def is_array(obj: Any) -> bool:
+    """Whether it is an array on a device."""
+    return hasattr(obj, "base_data") and hasattr(obj, "backend")
+
+
+def empty(
+    like: Any, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None
+) -> Any:
+    """A new array without contents, of the type of *like*, on its queue, by its allocator."""
+    dtype = np.dtype(dtype)
+    if type(like)._own_init:
+        return like._new(shape, dtype, strides)
+    size = 1
+    for n in shape:
+        size *= n
+    backend = like.backend
+    memory = backend.allocate(size * dtype.itemsize, like.allocator, like.queue)
+    cls: Any = type(like)
+    array = cls.__new__(cls)
+    array._init(backend, like.queue, memory, 0, shape, strides, dtype, like.allocator)
+    return array
+
+
+def result(like: Any, made: Any) -> Any:
+    """*made*, new and perhaps a plain view of more, as a result: a program's own class makes those
+    also on CUDA, where it makes no views."""
+    if type(like)._own_init and type(made) is not type(like):
+        return like._by_class(made.shape, made.dtype, made.strides, made.queue, made)
+    return made
+
+
+def as_array(like: Any, obj: Any, dtype: Any = None, call: str = "array") -> Any:
+    """*obj* as an array beside *like*: itself if it is one there, a copy if it is on the host."""
+    if is_array(obj):
+        if obj.backend is not like.backend:
+            raise ValueError(
+                f"{call}: arrays of different devices or contexts; copy one by .get() and "
+                "to_device()"
+            )
+        return obj
+    host = np.asarray(obj, dtype=dtype)
+    if not (host.flags.c_contiguous or host.flags.f_contiguous):
+        host = np.ascontiguousarray(host)
+    array = empty(like, host.shape, host.dtype, host.strides if host.size else None)
+    if host.size:
+        array.backend.to_device(array.queue, array.base_data, 0, host)
+    return array
+
+
+class Memory:
+    """Scratch memory; an operand of launch()."""
+
+    __slots__ = ("_foreign", "base_data", "events", "offset", "queue")
+
+    def __init__(self, backend: Any, like: Any, nbytes: int) -> None:
+        self.base_data = backend.allocate(nbytes, like.allocator, like.queue)
+        self.offset = 0
+        self.queue = like.queue
+        self.events: list[Any] = []
+        self._foreign = False
+
+    def after(self, offset: int) -> Memory:
+        """The rest of it from a place on [bytes]."""
+        rest = Memory.__new__(Memory)
+        rest.base_data, rest.offset = self.base_data, self.offset + offset
+        rest.queue, rest.events, rest._foreign = self.queue, self.events, self._foreign
+        return rest
+
+    def _set_event(self, event: Any) -> None:
+        self.events = [] if event is None else [event]
+
+    def _add_event(self, event: Any) -> None:
+        self.events.append(event)
+
+
+def scratch(like: Any, nbytes: int) -> Memory:
+    """Memory for what is needed between two launches."""
+    return Memory(like.backend, like, max(nbytes, 1))
+
+
+def launch(
+    like: Any,
+    kernel: Any,
+    groups: int | tuple[int, ...],
+    group_size: int | tuple[int, ...],
+    reads: Sequence[Any],
+    writes: Sequence[Any],
+    numbers: Iterable[Any] = (),
+) -> Any:
+    """Launch a kernel on the queue of *like* after what its operands wait for.
+
+    Its parameters are the arrays that are read, those that are written, then numbers. Returns the
+    event, which the written arrays now depend on.
+    """
+    args: list[Any] = []
+    for operand in (*reads, *writes):
+        if not getattr(operand, "_is_aligned", True):
+            raise ValueError(
+                f"items of {operand.dtype} begin at addresses that are no multiple of "
+                f"{dtypes.alignment(operand.dtype)} bytes: make a copy of the array first"
+            )
+        args.append(operand.base_data)
+        args.append(operand.offset)
+    args.extend(numbers)
+    queue = like._queue()
+    waits = like._wait_list(queue, [*reads, *writes])
+    event = like.backend.launch(kernel, queue, groups, group_size, args, wait_for=waits)
+    like._after(queue, event, writes, reads)
+    return event
+
+
+def changed(array: Any, view: Any) -> None:
+    """What was done to a view of an array was done to the array."""
+    array.events = view.events
+
+
+def fill(array: Any, value: Any) -> None:
+    """Set all items of an array, of any strides, to a number."""
+    from . import elementwise
+
+    if array.size:
+        dtype = array.dtype
+        operation = elementwise.Operation("fill", (dtype,), (dtype,), "y0 = x0;")
+        array._run(operation, [array], [value], array.shape)
+
+
+def c_order(array: Any) -> Any:
+    """The array, or a copy of it in C order."""
+    if layout.flags(array.shape, array.strides, array.itemsize)[0]:
+        return array._aligned()
+    copy = empty(array, array.shape, array.dtype)
+    copy._copy_from(array)
+    return copy
+
+
+def reshape(array: Any, shape: tuple[int, ...]) -> Any:
+    """The same items in another shape: a view, or a copy where none is possible."""
+    strides = layout.reshape_strides(array.shape, array.strides, array.itemsize, shape)
+    if strides is None:
+        array = c_order(array)
+        strides = layout.c_strides(shape, array.itemsize)
+    return array._view(shape, strides, array.offset)
+
+
+def flat(array: Any) -> Any:
+    """The items in C order along one axis: a view, or a copy where none is possible."""
+    return array if array.ndim == 1 else reshape(array, (array.size,))
+
+
+def astype(array: Any, dtype: Any) -> Any:
+    """The array itself if it has that dtype, else a converted copy in C order."""
+    if array.dtype == dtype:
+        return array
+    copy = empty(array, array.shape, dtype)
+    copy._copy_from(array)
+    return copy
+
+
+def power_of_two(n: int) -> int:
+    """The least power of two that is not below n."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def collapse_in_order(
+    shape: tuple[int, ...], *strides: tuple[int, ...]
+) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """Like layout.collapse(), but items keep their order."""
+    if 0 in shape:
+        return layout.collapse(shape, *strides)
+    new_shape: list[int] = []
+    new_strides: list[list[int]] = [[] for _ in strides]
+    for axis, n in enumerate(shape):
+        if n == 1:
+            continue
+        if new_shape and all(new[-1] == s[axis] * n for new, s in zip(new_strides, strides)):
+            new_shape[-1] *= n
+            for new, s in zip(new_strides, strides):
+                new[-1] = s[axis]
+        else:
+            new_shape.append(n)
+            for new, s in zip(new_strides, strides):
+                new.append(s[axis])
+    if not new_shape:
+        return (1,), [(0,) for _ in strides]
+    return tuple(new_shape), [tuple(new) for new in new_strides]

@@ -1,0 +1,132 @@
+"""What was launched for a call, told to C, so that the next such call needs no Python.
+
+A call is remembered in the backend's KernelTable: by the kinds of its operands if they are
+contiguous and of one shape, whatever that is, else by their shapes and strides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pygpu import _array
+
+from . import elementwise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pygpu._src.runtime.backend import Backend
+
+__all__ = ["Call", "elementwise_call", "known", "step"]
+
+_MOST = 8  # operands of a call
+
+
+class Call(NamedTuple):
+    """An operation by name on operands, as ``_array._call()`` takes it. out: the array that was
+    given for the result; ufunc: NumPy's, if it is one."""
+
+    name: str
+    operands: tuple[Any, ...]
+    out: Any = None
+    ufunc: Any = None
+
+
+def step(
+    backend: Backend,
+    kernel: Any,
+    groups: int | tuple[int, ...],
+    size: int | tuple[int, ...],
+    operands: Sequence[int],
+    numbers: Sequence[Any],
+    whole: bool = False,
+) -> tuple[Any, ...]:
+    """A launch as Plans.add() takes it."""
+    groups = (groups,) if isinstance(groups, int) else tuple(groups)
+    local = (size,) if isinstance(size, int) else tuple(size)
+    if backend.name == "opencl":
+        sizes = tuple(n * s for n, s in zip(groups, local, strict=True))
+    else:
+        sizes, local = groups, (*local, 1, 1)[:3]
+    return kernel, sizes, local, tuple(operands), tuple(numbers), whole
+
+
+def _kind(operand: Any) -> int | None:
+    """An operand in the key of the table, None for what the fast path does not take."""
+    if isinstance(operand, _array.GPUArray):
+        return (
+            operand.dtype.num if operand.dtype.num < 32 and operand.dtype.kind in "biufc" else None
+        )
+    if type(operand) in (int, float):
+        return 32 if type(operand) is int else 33
+    if isinstance(operand, np.generic) and operand.dtype.kind in "iuf":
+        return 34 + operand.dtype.num if operand.dtype.num < 13 else None
+    return None
+
+
+def _numbers_pass(call: Call, operation: elementwise.Operation) -> bool:
+    """Whether a launch converts the numbers among the operands just as as_scalar() would."""
+    for operand, computed in zip(call.operands, operation.inputs, strict=True):
+        if isinstance(operand, _array.GPUArray):
+            continue
+        if call.name == "power" or computed.kind in "bc" or computed.num == 23:
+            return False  # float16: numbers are rounded first
+        if isinstance(operand, np.generic) and operand.dtype != computed:
+            return False
+        if isinstance(operand, float) and computed.kind in "iu":
+            return False  # which an assignment cuts off, and a launch refuses
+    return True
+
+
+def elementwise_call(
+    backend: Backend,
+    call: Call,
+    launch: elementwise.Launch,
+    operation: elementwise.Operation,
+    outs: Sequence[Any],
+    operands: Sequence[Any],
+) -> None:
+    """Remember an elementwise call that was launched for these outputs and operands."""
+    out = outs[0]
+    arrays = [x for x in call.operands if isinstance(x, _array.GPUArray)]
+    kinds = [_kind(x) for x in call.operands]
+    if (
+        len(outs) != 1
+        or not (arrays or call.out is not None)
+        or None in kinds
+        or len(kinds) > _MOST
+    ):
+        return
+    if not _numbers_pass(call, operation) or out.dtype.kind not in "biufc":
+        return
+    table = backend.table
+    dense = launch.dense and all(x._c_contiguous and x.shape == out.shape for x in (*arrays, out))
+    if dense and out.dtype == operation.outputs[0]:
+        key = ("call", call.name, *kinds)
+        dtype = backend.kernels.get(key)
+        if dtype is None:
+            backend.kernels[key] = out.dtype
+            rule = elementwise.rule(backend, launch.memory)
+            for name in _names(call):
+                table.add(name, tuple(kinds), launch.kernel, out.dtype, *rule)
+        if dtype is None or dtype == out.dtype:  # float64 equals None
+            return  # otherwise, filling arrays of another dtype with such a number came first
+    n = len(call.operands)
+    places = [n if call.out is not None else -1, *range(n)]
+    steps = (
+        step(backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers),
+    )
+    result = None if call.out is not None else out
+    for name in _names(call):
+        table.plans.add(name, 0, call.operands, call.out, result, steps)
+
+
+def _names(call: Call) -> tuple[Any, ...]:
+    return (call.name,) if call.ufunc is None else (call.name, call.ufunc)
+
+
+def known(name: str, *operands: Any, out: Any = None) -> Any:
+    """The result of a call that is remembered, else None."""
+    return _array._call(name, *operands, out=out)

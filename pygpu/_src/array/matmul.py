@@ -1,0 +1,242 @@
+"""Products of matrices and tensors: matmul, tensordot, outer, trace, diagonal.
+
+All by one kernel of our own, tiled through local memory, for all dtypes that a device computes
+with; integers wrap as in NumPy, and products of bools are or's of and's.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.kernels import matmul as matmul_text
+from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime.libraries.layouts import layout_of
+
+from . import internal as work
+from . import launch_cache as remember
+from . import layout
+from . import ufunc as ufuncs
+from .reduction import reduce
+
+__all__ = ["diagonal", "matmul", "outer", "tensordot", "trace"]
+
+Shape = tuple[int, ...]
+
+
+def matmul(a: Any, b: Any, out: Any = None) -> Any:
+    """``a @ b`` as numpy.matmul: of vectors, matrices, and stacks of them that broadcast.
+
+    Raises ValueError for numbers and for shapes that do not fit.
+    """
+    if out is None:
+        known = remember.known("matmul", a, b)
+        if known is not None:
+            return known
+    if not (work.is_array(a) and work.is_array(b)):
+        raise ValueError("matmul: both operands must be arrays on the device")
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError(
+            "matmul: Input operand does not have enough dimensions (has 0, and 1 is needed)"
+        )
+    ufuncs.same_device("matmul", [a, b])
+    given = (a, b)
+    a, b = a._aligned(), b._aligned()
+    number = np.result_type(a.dtype, b.dtype)
+    left = a if a.ndim > 1 else work.reshape(a, (1, a.size))
+    right = b if b.ndim > 1 else work.reshape(b, (b.size, 1))
+    if left.shape[-1] != right.shape[-2]:
+        raise ValueError(
+            f"matmul: shapes {a.shape} and {b.shape}: the axes that are summed over have different "
+            f"lengths, {left.shape[-1]} and {right.shape[-2]}"
+        )
+    stack = layout.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    full = (*stack, left.shape[-2], right.shape[-1])
+    shape = full
+    if b.ndim == 1:
+        shape = shape[:-1]
+    if a.ndim == 1:
+        shape = (*shape[: len(stack)], *shape[len(stack) + 1 :])
+    if out is not None and (not work.is_array(out) or out.shape != shape):
+        raise ValueError(f"matmul: out must be an array of shape {shape} on the device")
+    if out is not None and not np.can_cast(number, out.dtype, "same_kind"):
+        raise TypeError(f"matmul: cannot cast from {number} to {out.dtype} with rule 'same_kind'")
+    target = work.empty(a, shape, number) if out is None else out
+    shared = out is not None and (
+        any(out.base_data is x.base_data for x in (a, b)) or not out._is_aligned
+    )
+    if shared:
+        target = work.empty(a, shape, out.dtype)
+    view = target
+    if shape != full:
+        strides = list(target.strides)
+        if a.ndim == 1:
+            strides.insert(len(stack), 0)
+        if b.ndim == 1:
+            strides.append(0)
+        view = target._view(full, tuple(strides), target.offset)
+    again = _product(left, right, number, view)
+    if again is not None and view is target and out is None and a is given[0] and b is given[1]:
+        a.backend.table.plans.add("matmul", 0, given, None, target, (again,))
+    if view is not target:
+        target.events = view.events
+    if shared:
+        out._copy_from(target)
+        return out
+    return target
+
+
+def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> tuple[Any, ...] | None:
+    """Returns the step of Plans.add() that does it again, if no library is ever asked for it."""
+    backend = a.backend
+    dtypes.require(backend, "matmul", a.dtype, b.dtype, number)
+    m, n = out.shape[-2:]
+    k = a.shape[-1]
+    if out.size == 0:
+        return None
+    if k == 0:
+        work.fill(out, 0)
+        return None
+    if _by_library(a, b, number, out):
+        return None
+    stack = out.shape[:-2]
+    batch, (a_batch, b_batch, out_batch) = layout.collapse(
+        stack,
+        layout.broadcast_strides(a.shape[:-2], a.strides[:-2], stack),
+        layout.broadcast_strides(b.shape[:-2], b.strides[:-2], stack),
+        out.strides[:-2],
+    )
+    cpu = backend.limits.is_cpu
+    dense = (n == 1 or b.strides[-1] == b.itemsize) and (n == 1 or out.strides[-1] == out.itemsize)
+    each = 8 if min(m, n) >= 512 and number.itemsize <= 4 and number.kind != "c" else 4
+    if min(m, n) <= 16 and not cpu:
+        each = 1
+    high, wide = (matmul_text.CPU_ROWS, matmul_text.CPU_COLUMNS) if cpu else (16 * each, 16 * each)
+    across = -(-n // wide)
+    tiles = -(-m // high) * across
+    total = tiles * prod(batch)
+    key = ("matmul", a.dtype, b.dtype, number, out.dtype, len(batch), each, dense)
+    kernel = kernels.get(
+        backend,
+        key,
+        lambda: (
+            matmul_text.source(a.dtype, b.dtype, number, out.dtype, len(batch), each, dense, cpu),
+            "product",
+        ),
+        dtypes.features(a.dtype, b.dtype, number, out.dtype),
+        exact=False,
+    )
+    numbers = [m, n, k, across, tiles, total, *batch[1:]]
+    for array, strides in ((a, a_batch), (b, b_batch), (out, out_batch)):
+        numbers += [*strides, *array.strides[-2:]]
+    if cpu:
+        work_items = m * n * k * prod(batch)
+        groups = min(total, backend.limits.units * 8 if work_items > 1 << 16 else 1)
+        size = 1
+    else:
+        groups, size = min(total, 1 << 20), matmul_text.GROUP
+    work.launch(a, kernel, groups, size, [a, b], [out], numbers)
+    if out.size * k >= _FEW:
+        return None
+    return remember.step(backend, kernel, groups, size, (0, 1, -1), numbers)
+
+
+_FEW = 1 << 15  # multiplications, for which calling a library costs more than it saves
+
+
+def _by_library(a: Any, b: Any, number: np.dtype[Any], out: Any) -> bool:
+    """The product by cuBLAS or CLBlast, if they are there and can do it."""
+    backend = out.backend
+    if out.dtype != number or number.kind not in "fc" or out.size * a.shape[-1] < _FEW:
+        return False
+    lib: Any
+    if backend.name == "cuda":
+        from pygpu._src.runtime.libraries import cublas as lib
+    else:
+        from pygpu._src.runtime.libraries import clblast as lib
+
+        if number.char not in "fd" or not lib.usable(backend):
+            return False
+    if not lib.LIBRARY.available():
+        return False
+    operands = []
+    for x in (a, b):
+        x = work.astype(x, number)
+        if layout_of(x.shape[-2:], x.strides[-2:], x.itemsize) is None:
+            x = work.c_order(x)
+        operands.append(x)
+    a, b = operands
+    stack = out.shape[:-2]
+    batch, steps = layout.collapse(
+        stack,
+        layout.broadcast_strides(a.shape[:-2], a.strides[:-2], stack),
+        layout.broadcast_strides(b.shape[:-2], b.strides[:-2], stack),
+        out.strides[:-2],
+    )
+    return bool(lib.product(a, b, out, batch, steps))
+
+
+def outer(a: Any, b: Any, out: Any = None) -> Any:
+    """numpy.outer: a[i] * b[j] of the flat arrays."""
+    left, right = work.flat(a), work.flat(b)
+    column = work.reshape(left, (left.size, 1))
+    return ufuncs.call("multiply", (column, right), None if out is None else (out,))
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """numpy.diagonal, as a view that can be written."""
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    axis1, axis2 = layout.normalize_axis(axis1, a.ndim), layout.normalize_axis(axis2, a.ndim)
+    if axis1 == axis2:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    rows, columns = a.shape[axis1], a.shape[axis2]
+    by_row, by_column = a.strides[axis1], a.strides[axis2]
+    start = offset * by_column if offset >= 0 else -offset * by_row
+    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
+    rest = [k for k in range(a.ndim) if k not in (axis1, axis2)]
+    shape = (*(a.shape[k] for k in rest), length)
+    strides = (*(a.strides[k] for k in rest), by_row + by_column)
+    return a._view(shape, strides, a.offset + (start if length else 0))
+
+
+def trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Any:
+    """numpy.trace: the sum of a diagonal."""
+    return reduce("sum", diagonal(a, offset, axis1, axis2), -1, dtype=dtype, out=out)
+
+
+def _transposed(a: Any, order: list[int]) -> Any:
+    return a._view(tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """numpy.tensordot: products summed over pairs of axes.
+
+    axes: a number (the last of a with the first of b), or two sequences of axes.
+    """
+    try:
+        count = int(axes)
+        left, right = list(range(a.ndim - count, a.ndim)), list(range(count))
+    except TypeError:
+        first, second = axes
+        left = [int(first)] if isinstance(first, (int, np.integer)) else list(first)
+        right = [int(second)] if isinstance(second, (int, np.integer)) else list(second)
+    left = [layout.normalize_axis(k, a.ndim) for k in left]
+    right = [layout.normalize_axis(k, b.ndim) for k in right]
+    if len(left) != len(right) or any(
+        a.shape[i] != b.shape[j] for i, j in zip(left, right, strict=True)
+    ):
+        raise ValueError("shape-mismatch for sum")
+    a_rest = [k for k in range(a.ndim) if k not in left]
+    b_rest = [k for k in range(b.ndim) if k not in right]
+    shape = (*(a.shape[k] for k in a_rest), *(b.shape[k] for k in b_rest))
+    n = prod(a.shape[k] for k in left)
+    rows, columns = prod(a.shape[k] for k in a_rest), prod(b.shape[k] for k in b_rest)
+    matrix_a = work.reshape(_transposed(a, a_rest + left), (rows, n))
+    matrix_b = work.reshape(_transposed(b, right + b_rest), (n, columns))
+    return work.reshape(matmul(matrix_a, matrix_b), shape)

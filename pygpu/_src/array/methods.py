@@ -1,0 +1,410 @@
+"""What arrays do as Python objects, and their methods that reduce, scan, sort and multiply."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pygpu import _array
+from pygpu._src.array.parts import part
+from pygpu._src.util.array_namespaces import ARRAY_NAMESPACES
+
+from . import operators  # noqa: F401 - gives the C slots their work
+from .shaping import Shaping
+
+__all__ = ["ArrayBase", "allow_host_copies"]
+
+_allow_host = os.environ.get("PYGPU_ALLOW_HOST_COPIES", "") not in ("", "0")
+
+
+def allow_host_copies(allow: bool = True) -> None:
+    """Let NumPy convert device arrays by itself (``numpy.asarray(a)``), which copies them to the
+    host. Refused by default, as such copies go unnoticed; the environment variable
+    PYGPU_ALLOW_HOST_COPIES=1 allows them too."""
+    global _allow_host
+    _allow_host = bool(allow)
+
+
+class _NoBackend:
+    """The backend of an array whose __init__() was not called."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            "this array has no memory: __init__() of its class was not called (a subclass's "
+            "__init__() has to call super().__init__())"
+        )
+
+    def __repr__(self) -> str:
+        return "none: __init__() was not called"
+
+
+_array._give("unmade", _NoBackend())
+
+
+class ArrayBase(Shaping):
+    """The base of pygpu.array.Array and pygpu.cuda.gpuarray.GPUArray."""
+
+    # dtype of comparisons in programs that rely on the other system's answer: None is bool, "same"
+    # the array's own.
+    _comparison_dtype: ClassVar[Any] = None
+
+    # ---- as a Python object
+
+    def item(self, *args: Any) -> Any:
+        """An item as a Python number: the only one, or that of a flat or full index."""
+        if not args:
+            if self.size != 1:
+                raise ValueError("can only convert an array of size 1 to a Python scalar")
+            return self._get(None, None, True)[0].item()
+        index = args[0] if len(args) == 1 else args
+        if isinstance(index, tuple):
+            if len(index) != self.ndim:
+                raise ValueError("incorrect number of indices for array")
+            return self[index]._get(None, None, True)[0].item()
+        return self.ravel()[index]._get(None, None, True)[0].item()
+
+    def tolist(self) -> Any:
+        """The items as nested lists of Python numbers."""
+        return self._get(None, None, True)[0].tolist()
+
+    def tobytes(self, order: str | None = "C") -> bytes:
+        """The items as bytes, in C's or Fortran's order."""
+        return self._get(None, None, True)[0].tobytes(order)  # type: ignore[arg-type]
+
+    def _only(self, what: str) -> Any:
+        if self.size != 1:
+            raise TypeError(f"only arrays with one item can be converted to {what}")
+        return self.item()
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                "The truth value of an array with more than one element is ambiguous. "
+                "Use a.any() or a.all()"
+                if self.size
+                else "The truth value of an empty array is ambiguous."
+            )
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self._only("int"))
+
+    def __float__(self) -> float:
+        return float(self._only("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._only("complex"))
+
+    def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self.item())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if not _allow_host:
+            raise TypeError(
+                "an array on a device is not converted to a NumPy array by itself, as that copies "
+                "it to the host: use .get(), or allow it by pygpu.allow_host_copies()"
+            )
+        if copy is False:
+            raise ValueError("an array on a device cannot be seen by NumPy without a copy")
+        host = self._get(None, None, True)[0]
+        return host if dtype is None else host.astype(dtype, copy=False)
+
+    def __copy__(self) -> Any:
+        return self._copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self._copy()
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item() if spec and self.ndim == 0 else str(self), spec)
+
+    def _array_ufunc(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """What the fast path of __array_ufunc__ leaves."""
+        from . import protocols
+
+        return protocols.array_ufunc(self, ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from . import array_function
+
+        made = array_function.array_function(self, function, args, kwargs)
+        if self._own_init and not self._views_by_class:
+            return array_function.results_of_class(self, made, (args, kwargs))
+        return made
+
+    # ---- the array API standard
+
+    @property
+    def device(self) -> Any:
+        """The pygpu.xp.Device that the array lies on: its context, driver's device and queue."""
+        from .device import Device
+
+        return Device(self.backend, self.queue)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The module pygpu.xp, or pygpu.xp.v2024_12 for a version up to 2024.12 of the standard.
+        Raises ValueError for versions that there is none for."""
+        name = ARRAY_NAMESPACES.get(api_version)
+        if name is not None:
+            return importlib.import_module(name)
+        versions = [repr(version) for version in ARRAY_NAMESPACES if version is not None]
+        raise ValueError(
+            f"__array_namespace__: api_version={api_version!r} is not supported; pass "
+            f"{', '.join(versions[:-1])} or {versions[-1]}"
+        )
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        """The array itself if it is on that device, else a copy there, by way of the host.
+
+        device: what pygpu.xp.as_device() takes. stream: a queue or stream of that device, for the
+        operations of the result; the copy is complete when this returns."""
+        from .device import Device, as_device
+
+        where = as_device(device)
+        if stream is not None:
+            where = Device(where.backend, stream)
+        if where == self.device:
+            return self
+        return where.put(self._get(None, None, True)[0])
+
+    # ---- memory for other libraries: interchange.py
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The memory as a DLPack capsule, as the array API standard says.
+
+        stream: handle of the CUDA stream that will use it, which is made to wait for the array's;
+        None is the default stream, -1 asks for no waiting. dl_device: (1, 0) for a copy on the
+        host. Raises BufferError for what cannot be given."""
+        interchange = part("interchange")
+
+        return interchange.dlpack(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """DLPack's kind of device (2 CUDA, 4 OpenCL, 13 CUDA's managed memory) and its number."""
+        interchange = part("interchange")
+
+        return interchange.dlpack_device(self)
+
+    def __dask_tokenize__(self) -> Any:
+        """What Dask knows equal contents by; copies them to the host."""
+        interchange = part("interchange")
+
+        return interchange.token(self)
+
+    # ---- reductions: reduce.py
+
+    def _reduce(self, kind: str, axis: Any, **options: Any) -> Any:
+        return part("reduce").reduce(kind, self, axis, **options)
+
+    def sum(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        """Sum over axes (None: all), as numpy.sum; small integers are summed in int64."""
+        return self._reduce(
+            "sum", axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        )
+
+    def prod(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        """Product over axes, as numpy.prod."""
+        return self._reduce(
+            "prod", axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        )
+
+    def min(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        """Least item over axes, as numpy.min: a NaN wins."""
+        return self._reduce("min", axis, out=out, keepdims=keepdims, initial=initial, where=where)
+
+    def max(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        """Greatest item over axes, as numpy.max: a NaN wins."""
+        return self._reduce("max", axis, out=out, keepdims=keepdims, initial=initial, where=where)
+
+    def argmin(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Index of the first least item along an axis, of the flat array for None."""
+        return self._reduce("argmin", axis, out=out, keepdims=keepdims)
+
+    def argmax(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Index of the first greatest item along an axis, of the flat array for None."""
+        return self._reduce("argmax", axis, out=out, keepdims=keepdims)
+
+    def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Greatest less least item over axes."""
+        return self._reduce("ptp", axis, out=out, keepdims=keepdims)
+
+    def mean(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        where: Any = None,
+    ) -> Any:
+        """Arithmetic mean over axes, as numpy.mean."""
+        return self._reduce("mean", axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+
+    def var(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = None,
+    ) -> Any:
+        """Variance over axes, as numpy.var."""
+        return self._reduce(
+            "var", axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=where
+        )
+
+    def std(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = None,
+    ) -> Any:
+        """Standard deviation over axes, as numpy.std."""
+        return self._reduce(
+            "std", axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims, where=where
+        )
+
+    # ---- scans, sorting, products: written elsewhere
+
+    def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """Running sums along an axis, of the flat array for None."""
+        scan = part("scan")
+
+        return scan.scan("cumsum", self, axis, dtype=dtype, out=out)
+
+    def cumprod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """Running products along an axis, of the flat array for None."""
+        scan = part("scan")
+
+        return scan.scan("cumprod", self, axis, dtype=dtype, out=out)
+
+    def argsort(self, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+        """Indices that sort along an axis; equal items stay in order."""
+        sort = part("sort")
+
+        return sort.argsort(self, axis)
+
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, **options: Any) -> None:
+        """Sort along an axis, in place."""
+        sort = part("sort")
+
+        self._copy_from(sort.sort(self, axis))
+
+    def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+        """Put the kth item along an axis where sorting would, smaller ones before it, in place."""
+        self._copy_from(np.partition(self, kth, axis))
+
+    def argpartition(self, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+        """Indices that do so, of the flat array for None."""
+        return np.argpartition(self, kth, axis)
+
+    def choose(self, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+        """Items of the choices that this array's items number."""
+        return np.choose(self, choices, out, mode)
+
+    def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+        """Items by index along an axis, of the flat array for None."""
+        index = part("index")
+
+        return index.take(self, indices, axis, out, mode)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Set items of the flat array by index."""
+        index = part("index")
+
+        index.put(self, indices, values, mode)
+
+    def repeat(self, repeats: Any, axis: Any = None) -> Any:
+        """Each item, or row along an axis, so many times."""
+        return np.repeat(self, repeats, axis)
+
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        """Items of the flat array, or rows along an axis, for which the condition is true."""
+        return np.compress(condition, self, axis, out)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """A view of the diagonal of two axes."""
+        return np.diagonal(self, offset, axis1, axis2)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None,
+              out: Any = None) -> Any:  # fmt: skip
+        """The sum of a diagonal."""
+        return np.trace(self, offset, axis1, axis2, dtype, out)
+
+    def searchsorted(self, v: Any, side: Any = "left", sorter: Any = None) -> Any:
+        """Where items would have to be inserted for the array to stay sorted."""
+        return np.searchsorted(self, v, side, sorter)
+
+    def nonzero(self) -> Any:
+        """Indices of items that are not zero, an array for each axis."""
+        index = part("index")
+
+        return index.nonzero(self)
+
+    def dot(self, other: Any, out: Any = None) -> Any:
+        """numpy.dot: inner product of vectors, matrix product."""
+        from .routines import joining as functions
+
+        return functions.dot(self, other, out=out)
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
+        """Items limited to an interval."""
+        from .routines import joining as functions
+
+        return functions.clip(self, min, max, out)
+
+    def round(self, decimals: int = 0, out: Any = None) -> Any:
+        """Rounded to a number of decimals, halves to even."""
+        from .routines import joining as functions
+
+        return functions.round(self, decimals, out)

@@ -1,0 +1,595 @@
+"""Arrays on an OpenCL device: NumPy's results, PyOpenCL's names.
+
+>>> import numpy as np, pygpu as cl, pygpu.array as cla
+>>> queue = cl.CommandQueue(cl.create_some_context(interactive=False))
+>>> a = cla.to_device(queue, np.arange(4, dtype=np.float32))
+>>> (2 * a + 1).get().tolist()
+[1.0, 3.0, 5.0, 7.0]
+
+The first argument of functions that make arrays is a CommandQueue. Arrays of CUDA are in
+:mod:`pygpu.cuda.gpuarray`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pygpu import _array, _opencl
+from pygpu._array import GPUArray
+from pygpu._src.codegen.dtypes import native
+from pygpu._src.codegen.fastpath import shortcut
+from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.opencl.types import Allocator
+from pygpu._src.util.public import publish
+
+from . import layout
+from .base import contiguous_host
+from .methods import ArrayBase
+from .routines import joining as functions
+from .routines.pyopencl_names import (
+    all,
+    any,
+    concatenate,
+    cumsum,
+    diff,
+    dot,
+    hstack,
+    if_positive,
+    logical_and,
+    logical_not,
+    logical_or,
+    max,
+    maximum,
+    min,
+    minimum,
+    multi_put,
+    multi_take,
+    multi_take_put,
+    reshape,
+    stack,
+    subset_dot,
+    subset_max,
+    subset_min,
+    sum,
+    take,
+    transpose,
+    vdot,
+    where,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+__all__ = [
+    "Allocator",
+    "Array",
+    "ArrayHasOffsetError",
+    "DoubleDowncastWarning",
+    "InconsistentOpenCLQueueWarning",
+    "all",
+    "any",
+    "arange",
+    "as_strided",
+    "concatenate",
+    "cumsum",
+    "diff",
+    "dot",
+    "empty",
+    "empty_like",
+    "full",
+    "hstack",
+    "if_positive",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "multi_put",
+    "multi_take",
+    "multi_take_put",
+    "ones",
+    "reshape",
+    "stack",
+    "subset_dot",
+    "subset_max",
+    "subset_min",
+    "sum",
+    "take",
+    "to_device",
+    "transpose",
+    "vdot",
+    "where",
+    "zeros",
+    "zeros_like",
+]
+
+ARRAY_KERNEL_EXEC_HOOK = None  # a name that PyOpenCL's programs may set; not called here
+_SAME: Any = object()
+
+
+class ArrayHasOffsetError(ValueError):
+    """The array does not begin where its memory begins; use base_data and offset."""
+
+    def __init__(
+        self,
+        val: str = "the array starts at an offset in its buffer, which `data` cannot tell: use "
+        "base_data and offset, or copy()",
+    ) -> None:
+        super().__init__(val)
+
+
+class InconsistentOpenCLQueueWarning(UserWarning):
+    """An array's queue is not the one its memory is bound to."""
+
+
+class DoubleDowncastWarning(UserWarning):
+    """A name of PyOpenCL's; never given: what needs double on a device without it is an error."""
+
+
+class Array(ArrayBase):
+    """An array in the memory of an OpenCL device.
+
+    cq: a CommandQueue, on which the array's operations run, or a Context: operations then need a
+    queue (with_queue()). order: "C" or "F". allocator: called with a number of bytes, for memory;
+    by default the context's own pool. data: a Buffer, SVM allocation or the like to use instead,
+    with the first item *offset* bytes from its start, and *strides* in bytes; 0 for memory that is
+    given later, by assigning to base_data. events: what commands on the array must wait for.
+    """
+
+    @shortcut("opencl_init")
+    def __init__(
+        self,
+        cq: Any,
+        shape: Any,
+        dtype: DTypeLike,
+        order: str = "C",
+        allocator: Callable[[int], Any] | None = None,
+        data: Any = None,
+        offset: int = 0,
+        strides: Sequence[int] | None = None,
+        events: list[Any] | None = None,
+        _context: Any = None,
+        _queue: Any = None,
+        **_ignored: Any,
+    ) -> None:
+        place = cq if cq is not None else _queue if _queue is not None else _context
+        if not isinstance(place, (_opencl.CommandQueue, _opencl.Context)):
+            raise TypeError(f"Array: cq may be a queue or a context, not '{type(cq).__name__}'")
+        queue = place if isinstance(place, _opencl.CommandQueue) else None
+        backend = backend_of(place)
+        dtype = native(dtype, "Array")
+        shape = layout.as_shape(shape, "Array")
+        if strides is not None:
+            strides = tuple(int(s) for s in strides)
+        elif order in ("F", "f"):
+            strides = layout.f_strides(shape, dtype.itemsize)
+        elif order not in ("C", "c"):
+            raise ValueError(f"invalid order: {order}")
+        nbytes = prod(shape) * dtype.itemsize
+        if data is None:
+            if strides is not None:
+                low, high = layout.byte_bounds(shape, strides, dtype.itemsize)
+                nbytes, offset = high - low, offset - low
+            if offset < 0:
+                raise ValueError("Array: offset must not be negative")
+            data = backend.allocate(nbytes + offset, allocator, queue)
+        elif not (isinstance(data, int) and data == 0):
+            backend.check_room("Array: data", data, 0, 0)
+            layout.check_memory(
+                "Array",
+                data,
+                offset,
+                shape,
+                layout.c_strides(shape, dtype.itemsize) if strides is None else strides,
+                dtype.itemsize,
+            )
+        self._init(backend, queue, data, offset, shape, strides, dtype, allocator)
+        if events:
+            self.events = events
+
+    _init_forms = (
+        (3, "allocator strides data offset events _context _queue"),
+        (3, "allocator strides data offset events"),
+    )
+
+    def _call_class(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        strides: tuple[int, ...] | None,
+        queue: Any,
+        of: Any,
+    ) -> Any:
+        cls: Any = type(self)
+        has_memory = of is not None and of.base_data is not None
+        new_form = "_queue" in cls._init_form
+        place = queue if queue is not None else self.context
+        made = cls(
+            None if new_form else place,
+            shape,
+            dtype,
+            allocator=self.allocator,
+            strides=strides,
+            data=of.base_data if has_memory else None,
+            offset=of.offset if has_memory else 0,
+            events=of.events if has_memory else None,
+            **({"_context": self.context, "_queue": queue} if new_form else {}),
+        )
+        if has_memory:
+            made.events = of.events  # shared, even if there are none
+        return made
+
+    context = GPUArray._context
+
+    @property
+    def data(self) -> Any:
+        """The memory, of an array that begins where it begins. Raises ArrayHasOffsetError."""
+        if self.offset:
+            raise ArrayHasOffsetError()
+        return self.base_data
+
+    # ---- queues and events
+
+    def with_queue(self, queue: Any) -> Any:
+        """A view whose operations run on another queue of the context; None for no queue."""
+        if queue is not None and not isinstance(queue, _opencl.CommandQueue):
+            raise TypeError(f"with_queue: a CommandQueue is needed, not {type(queue).__name__}")
+        if queue is not None and queue.context != self.context:
+            raise ValueError("with_queue: the queue belongs to another context than the array")
+        if type(self)._own_init:
+            if queue is None or queue.device == self.backend.device:
+                return self._by_class(self.shape, self.dtype, self.strides, queue, self)
+        view = self._view(self.shape, self.strides, self.offset)
+        if queue is not None and queue.device != self.backend.device:
+            events = self.events
+            view._init(
+                backend_of(queue),
+                queue,
+                self.base_data,
+                self.offset,
+                self.shape,
+                self.strides,
+                self.dtype,
+                self.allocator,
+            )
+            view.events = events
+        view.queue = queue
+        return view
+
+    def add_event(self, evt: Any) -> None:
+        """Let later commands on the array wait for one more event. Raises TypeError if it is
+        none."""
+        if not isinstance(evt, _opencl.Event):
+            raise TypeError(f"add_event: evt must be an Event, not {type(evt).__name__}")
+        self._add_event(evt)
+
+    def finish(self) -> None:
+        """Wait for the array's events, and forget them."""
+        events = self.events
+        if events:
+            _opencl.wait_for_events(events)
+            del events[:]
+
+    # ---- transfers
+
+    @shortcut("opencl_get")
+    def get(
+        self, queue: Any = None, ary: np.ndarray | None = None, async_: bool | None = None
+    ) -> np.ndarray:
+        """The contents as a host array: *ary* (same dtype and size) or a new one; waits. async_: an
+        old name for get_async(), whose event is then one of the array's."""
+        return self._get(ary, queue, not async_)[0]
+
+    def get_async(self, queue: Any = None, ary: np.ndarray | None = None) -> tuple[np.ndarray, Any]:
+        """(host array, event): the array is complete when the event is."""
+        array, event = self._get(ary, queue, False)
+        if event is None:
+            event = self.backend.event(self._queue(queue))
+        return array, event
+
+    @shortcut("opencl_set")
+    def set(self, ary: np.ndarray, queue: Any = None, async_: bool = False) -> None:
+        """Copy from a host array of the same dtype and size; async_: without waiting, *ary* must
+        not change until the array's events are complete."""
+        self._set(ary, queue, not async_)
+
+    def map_to_host(
+        self, queue: Any = None, flags: Any = None, is_blocking: bool = True, wait_for: Any = None
+    ) -> Any:
+        """The array's memory as a host array, or (array, event) if not blocking; see
+        :func:`pygpu.enqueue_map_buffer`."""
+        if flags is None:
+            flags = 3  # READ | WRITE
+        if isinstance(self.base_data, int):
+            raise TypeError(
+                "map_to_host: the array was made with data=0 and has no memory yet: assign a "
+                "Buffer to its base_data first"
+            )
+        array, event = _opencl.enqueue_map_buffer(
+            self._queue(queue),
+            self.base_data,
+            flags,
+            self.offset,
+            self.shape,
+            self.dtype,
+            strides=self.strides,
+            wait_for=[*(wait_for or ()), *self.events],
+            is_blocking=is_blocking,
+        )
+        return array if is_blocking else (array, event)
+
+    @shortcut("copy")
+    def copy(self, queue: Any = _SAME, *, order: str = "K") -> Any:
+        """A copy, on the array's queue or another one (None: without a queue). order: as NumPy's,
+        which may also be given in the queue's place."""
+        if isinstance(queue, str):
+            queue, order = _SAME, queue
+        if queue is _SAME or queue is None:
+            new = self._copy(None, order)
+            return new if queue is _SAME else new.with_queue(None)
+        return self._copy(queue, order)
+
+    def mul_add(self, selffac: Any, other: Any, otherfac: Any, queue: Any = None) -> Any:
+        """``selffac * self + otherfac * other``, in one launch."""
+        return self._mul_add(selffac, other, otherfac, queue)
+
+    def _new_like_me(self, dtype: Any = None, queue: Any = None) -> Any:
+        """A new array without contents, of the same shape and order."""
+        return empty_like(self, queue or _SAME, dtype=dtype)
+
+    def _new_with_changes(
+        self,
+        data: Any,
+        offset: int | None,
+        shape: Any = None,
+        dtype: Any = None,
+        strides: Any = None,
+        queue: Any = _SAME,
+        allocator: Any = None,
+    ) -> Any:
+        """An array like this one but for what is given; data None: new memory."""
+        queue = self.queue if queue is _SAME else queue
+        return type(self)(
+            queue if queue is not None else self.context,
+            self.shape if shape is None else shape,
+            self.dtype if dtype is None else dtype,
+            allocator=self.allocator if allocator is None else allocator,
+            data=data,
+            offset=(self.offset if offset is None else offset) if data is not None else 0,
+            strides=self.strides if strides is None and shape is None else strides,
+            events=None if data is None else self.events,
+        )
+
+    def _get_sizes(
+        self, queue: Any, kernel_specific_max_wg_size: int | None = None
+    ) -> tuple[tuple[int], tuple[int]]:
+        """(global size, local size) for a kernel of one's own that steps through the items."""
+        from pygpu._src.array.opencl_splay import splay
+
+        return splay(queue.device, self.size, kernel_specific_max_wg_size)
+
+    get_sizes = _get_sizes
+
+    def _zero_fill(self, queue: Any = None, wait_for: Any = None) -> None:
+        self.fill(0, queue, wait_for)
+
+    # ---- reductions whose signatures are PyOpenCL's
+
+    def any(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = None,
+        queue: Any = None,
+        wait_for: Any = None,
+    ) -> Any:
+        """Whether any item is not zero, over axes."""
+        return self._test("any", axis, out, keepdims, where, queue, wait_for)
+
+    def all(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = None,
+        queue: Any = None,
+        wait_for: Any = None,
+    ) -> Any:
+        """Whether all items are not zero, over axes."""
+        return self._test("all", axis, out, keepdims, where, queue, wait_for)
+
+    def _test(
+        self, name: str, axis: Any, out: Any, keepdims: bool, where: Any, queue: Any, wait_for: Any
+    ) -> Any:
+        if isinstance(axis, _opencl.CommandQueue):  # PyOpenCL's any(queue, wait_for)
+            axis, queue, wait_for = None, axis, out or wait_for
+            out = None
+        here = self._on_queue(queue, wait_for)
+        return here._reduce(name, axis, out=out, keepdims=keepdims, where=where)
+
+    # ---- text
+
+    def __str__(self) -> str:
+        if self.queue is None:
+            return (
+                f"<cl.{type(self).__name__} {self.shape} of {self.dtype} "
+                "without queue, call with_queue()>"
+            )
+        return str(self.get())
+
+    def __repr__(self) -> str:
+        if self.queue is None:
+            return (
+                f"<cl.{type(self).__name__} {self.shape} of {self.dtype} at {id(self):x} "
+                "without queue, call with_queue()>"
+            )
+        return f"cl.{type(self).__name__}" + repr(self.get()).removeprefix("array")
+
+    def safely_stringify_for_pudb(self) -> str:
+        """Type, dtype and shape, without asking the device."""
+        return f"cl.{type(self).__name__} {self.dtype} {self.shape}"
+
+    def __reduce__(self) -> Any:
+        return _unpickle, (type(self), self.get(), self.queue is not None)
+
+
+_array._give("opencl_class", Array)
+
+
+def _unpickle(cls: Any, host: np.ndarray, with_queue: bool) -> Any:
+    """In :func:`queue_for_pickle`'s queue, or a default one."""
+    queue = _pickle_queue
+    if queue is None:
+        from .device import as_device, default_device
+
+        device = default_device()
+        queue = (device if device.kind == "opencl" else as_device("opencl")).queue
+    array: Any = to_device(queue, host)
+    if type(array) is not cls:
+        array = array._view(array.shape, array.strides, 0, None, cls)
+    return array if with_queue else array.with_queue(None)
+
+
+_pickle_queue: Any = None
+
+
+class queue_for_pickle:
+    """Context manager: arrays that are unpickled inside go to this queue's device; elsewhere, to
+    pygpu.xp's default device, or OpenCL's first if that is none of OpenCL's."""
+
+    def __init__(self, queue: Any) -> None:
+        self.queue = queue
+
+    def __enter__(self) -> None:
+        global _pickle_queue
+        self.before, _pickle_queue = _pickle_queue, self.queue
+
+    def __exit__(self, *args: Any) -> None:
+        global _pickle_queue
+        _pickle_queue = self.before
+
+
+# ---- making arrays
+
+
+@shortcut("to_device")
+def to_device(
+    queue: Any,
+    ary: np.ndarray,
+    allocator: Any = None,
+    async_: bool = False,
+    array_queue: Any = _SAME,
+) -> Array:
+    """A copy of a host array on the device; async_: without waiting. array_queue: the queue of the
+    result, None for none."""
+    given, ary = ary, np.asarray(ary)
+    if ary.dtype.hasobject:
+        _refuse_objects(given)
+    host = contiguous_host(ary, "to_device")
+    order = "C" if host.flags.c_contiguous else "F"
+    result = Array(queue, host.shape, host.dtype, order, allocator)
+    result._set(host, queue, not async_, "to_device")
+    return result if array_queue is _SAME else result.with_queue(array_queue)
+
+
+def _refuse_objects(given: Any) -> None:
+    foreign = hasattr(given, "__cuda_array_interface__") or hasattr(given, "__dlpack__")
+    if foreign and not isinstance(given, np.ndarray):
+        raise TypeError(
+            f"to_device: a host array is needed, and {type(given).__name__} is an array of another "
+            "library: pygpu.xp.asarray() takes it where it is, and .get() then copies to the host"
+        )
+    raise RuntimeError("to_device does not work on object arrays.")
+
+
+empty = Array
+
+
+@shortcut("opencl_zeros")
+def zeros(
+    queue: Any, shape: Any, dtype: DTypeLike, order: str = "C", allocator: Any = None
+) -> Array:
+    """A new array of zeros."""
+    return Array(queue, shape, dtype, order, allocator).fill(0)
+
+
+@shortcut("opencl_ones")
+def ones(
+    queue: Any, shape: Any, dtype: DTypeLike, order: str = "C", allocator: Any = None
+) -> Array:
+    """A new array of ones."""
+    return Array(queue, shape, dtype, order, allocator).fill(1)
+
+
+@shortcut("opencl_full")
+def full(
+    queue: Any,
+    shape: Any,
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    order: str = "C",
+    allocator: Any = None,
+) -> Array:
+    """A new array of one value."""
+    dtype = np.asarray(fill_value).dtype if dtype is None else dtype
+    return Array(queue, shape, dtype, order, allocator).fill(fill_value)
+
+
+@shortcut("opencl_empty_like")
+def empty_like(
+    ary: Any, queue: Any = _SAME, allocator: Any = None, dtype: DTypeLike | None = None
+) -> Any:
+    """A new array without contents, of the same shape, dtype and order."""
+    known = isinstance(ary, ArrayBase)  # of any backend
+    if not known:
+        raise TypeError(f"empty_like: ary must be an array on the device, not {type(ary).__name__}")
+    dtype = ary.dtype if dtype is None else native(dtype, "empty_like")
+    strides = None
+    if not ary._c_contiguous:
+        strides = layout.keep_order_strides(ary.shape, ary.strides, dtype.itemsize)
+    if queue is _SAME and allocator is None and ary.queue is not None:
+        return ary._new(ary.shape, dtype, strides)
+    where = ary.queue if queue is _SAME else queue
+    return type(ary)(
+        ary.context if where is None else where,
+        ary.shape,
+        dtype,
+        allocator=ary.allocator if allocator is None else allocator,
+        strides=strides,
+    )
+
+
+@shortcut("opencl_zeros_like")
+def zeros_like(ary: Any) -> Any:
+    """A new array of zeros, of the same shape, dtype and order."""
+    return empty_like(ary).fill(0)
+
+
+def arange(queue: Any, *args: Any, **kwargs: Any) -> Array:
+    """``arange(queue, [start,] stop[, step], dtype=..., allocator=None)``: evenly spaced numbers,
+    as numpy.arange."""
+    allocator = kwargs.pop("allocator", None)
+    start, step, n, dtype, explicit = functions.arange_plan("arange", args, kwargs)
+    if not explicit:
+        raise TypeError("arange requires a dtype argument")
+    return functions.arange_into(Array(queue, (n,), dtype, allocator=allocator), start, step)
+
+
+def as_strided(ary: Any, shape: Any = None, strides: Any = None) -> Any:
+    """A view with any shape and strides (bytes). Raises ValueError if it leaves the memory."""
+    shape = ary.shape if shape is None else layout.as_shape(shape, "as_strided")
+    strides = ary.strides if strides is None else tuple(strides)
+    layout.check_memory("as_strided", ary.base_data, ary.offset, shape, strides, ary.dtype.itemsize)
+    return ary._view(shape, strides, ary.offset)
+
+
+publish(globals(), ["_unpickle", *__all__], "pygpu.array")

@@ -1,0 +1,46 @@
+"""The operators of arrays, as the C slots ask for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pygpu import _array
+
+from . import internal as work
+from . import ufunc as ufuncs
+
+__all__ = ["operate"]
+
+
+def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
+    """``a OP b``, ``OP a`` (b is None) or, with out, ``a OP= b``. NotImplemented leaves it to the
+    other operand's class."""
+    if b is None and name in _UNARY:
+        return ufuncs.call(name, (a,))
+    first: Any = a if isinstance(a, _array.GPUArray) else b
+    operands = (ufuncs.to_operand(a, first), ufuncs.to_operand(b, first))
+    if operands[0] is NotImplemented or operands[1] is NotImplemented:
+        if b is None and name in ("equal", "not_equal"):
+            if type(first)._comparison_dtype is not None:  # a class that answers as another system
+                return name == "not_equal"
+            return work.empty(first, first.shape, np.bool_).fill(name == "not_equal")
+        return NotImplemented
+    if name == "matmul":
+        return ufuncs.matmul(*operands, out=out)
+    if name == "power" and type(b) in (int, float) and first is a and a.dtype.kind in "fc":
+        special = _POWERS.get(b)  # as NumPy does
+        if special is not None:
+            return ufuncs.call(special, (a,), None if out is None else (out,))
+    result = ufuncs.call(name, operands, None if out is None else (out,))
+    old = type(first)._comparison_dtype
+    if old is not None and name in _COMPARISONS:
+        return result.astype(first.dtype if old == "same" else old)
+    return result
+
+
+_POWERS = {2: "square", 1: "positive", 0.5: "sqrt", -1: "reciprocal"}
+_UNARY = frozenset(("negative", "positive", "absolute", "invert"))
+_COMPARISONS = frozenset(("less", "less_equal", "equal", "not_equal", "greater", "greater_equal"))
+_array._set_operate(operate)

@@ -1,0 +1,166 @@
+"""How other libraries see arrays: NumPy's ufuncs called with device arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array.parts import part
+from pygpu._src.codegen.ufunc_loops import NAMES
+
+from . import ufunc as ufuncs
+
+__all__ = ["array_ufunc"]
+
+_REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "minimum": "min",
+    "maximum": "max",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+
+_ASSOCIATIVE = frozenset(
+    "maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and bitwise_or "
+    "bitwise_xor gcd lcm".split()
+)
+
+
+def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -> Any:
+    """reduce() or accumulate() of a ufunc whose items may be joined from left to right in parts."""
+    layout, ordered, work = part("layout"), part("ordered"), part("work")
+    if options.get("where", True) is not True:
+        raise TypeError(f"{name}.{method}: where= is not there for an array on a device")
+    dtype = options.get("dtype")
+    *_, number = ufuncs.resolve(name, (a.dtype, a.dtype, None), dtype=dtype)
+    operation = ufuncs.operation_for(name, (number, number), (number,))
+    kind = part("dtypes").compute_type(number)
+    join = f"{{ PG_UNUSED const {kind} x0 = a, x1 = b; {kind} y0; {{ {operation.body} }} r = y0; }}"
+    key = ("ufunc", name)
+    function = ordered.Function(name, number, operation.helpers, join, key, operation.features)
+    axis = options.get("axis", 0)
+    if method == "accumulate":
+        if a.ndim == 0:
+            raise TypeError("cannot accumulate on a scalar")
+        axis = layout.normalize_axis(axis, a.ndim, f"{name}.accumulate")
+        out = work.empty(a, a.shape, number) if out is None else _fits(name, out, a.shape)
+        source = a.copy() if out.base_data is a.base_data else a
+        ordered.scan(function, source, axis, out)
+        return out
+    if axis is None or (a.ndim == 0 and type(axis) is int and axis in (0, -1)):  # as NumPy
+        axes = tuple(range(a.ndim))
+    else:
+        axes = layout.normalize_axes(axis, a.ndim, name)
+    shape = tuple(n for k, n in enumerate(a.shape) if k not in axes)
+    initial = options.get("initial")
+    initial = None if initial is np._NoValue else initial
+    if initial is None and (0 in a.shape or name == "gcd"):  # which changes a single item, too
+        initial = getattr(np, name).identity
+    given = out
+    if out is None:
+        out = work.empty(a, shape, number)
+    elif options.get("keepdims"):
+        _fits(name, out, tuple(1 if k in axes else n for k, n in enumerate(a.shape)))
+        kept = tuple(s for k, s in enumerate(out.strides) if k not in axes)
+        out = out._view(shape, kept, out.offset)
+    source = a.copy() if _fits(name, out, shape).base_data is a.base_data else a
+    if a.ndim != 0 and axes:
+        ordered.reduce(function, source, axes, out, initial)
+    elif initial is None:
+        out[...] = source.astype(number)
+    else:
+        ufuncs.call(name, (source, np.asarray(initial, number)[()]), (out,))
+    if given is not None or not options.get("keepdims"):
+        return out if given is None else given
+    return out.reshape(tuple(1 if k in axes else n for k, n in enumerate(a.shape)))
+
+
+def _fits(name: str, out: Any, shape: tuple[int, ...]) -> Any:
+    if out.shape != shape:
+        raise ValueError(f"{name}: out has shape {out.shape}, and {shape} is needed")
+    return out
+
+
+def array_ufunc(
+    like: Any, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """``__array_ufunc__``: the ufunc on the device, NotImplemented for what devices do not have."""
+    name = ufunc.__name__
+    out = options.pop("out", None)
+    if any(isinstance(o, np.ndarray) for o in out or ()):
+        raise TypeError(f"{name}: out must be an array on the device, not a NumPy array")
+    if method == "reduce" and name in _REDUCTIONS:
+        (a,) = inputs
+        axis = options.pop("axis", 0)
+        if options.get("initial") is np._NoValue:
+            del options["initial"]
+        return like._reduce(_REDUCTIONS[name], axis, out=None if out is None else out[0], **options)
+    if method == "accumulate" and name in ("add", "multiply"):
+        scan = part("scan")
+
+        kind = "cumsum" if name == "add" else "cumprod"
+        (a,) = inputs
+        given = None if out is None else out[0]
+        return scan.scan(kind, a, options.get("axis", 0), dtype=options.get("dtype"), out=given)
+    if method in ("reduce", "accumulate") and name in _ASSOCIATIVE:
+        (a,) = inputs
+        return _joined(name, a, method, None if out is None else out[0], options)
+    if method == "outer" and name in NAMES and ufunc.nin == 2:
+        a, b = (part("work").as_array(like, x, call=f"{name}.outer") for x in inputs)
+        a = a.reshape((*a.shape, *(1,) * b.ndim))
+        return array_ufunc(like, ufunc, "__call__", (a, b), {**options, "out": out})
+    if method != "__call__":
+        return _folded(like, ufunc, method, inputs, out, options)
+    gufuncs = part("gufuncs")
+    if name in gufuncs.NAMES:
+        return gufuncs.call(name, inputs, None if out is None else out[0], options)
+    if name not in NAMES:
+        return NotImplemented
+    operands = tuple(ufuncs.to_operand(x, like) for x in inputs)
+    if any(x is NotImplemented for x in operands):
+        return NotImplemented
+    order = options.pop("order", "K")
+    options.pop("subok", None)
+    result = ufuncs.call(name, operands, out, **options)
+    if order in ("C", "F") and out is None and isinstance(result, GPUArray):
+        array: Any = result
+        wanted = array._c_contiguous if order == "C" else array._f_contiguous
+        return array if wanted else array._copy(order=order)
+    return result
+
+
+def _folded(
+    like: Any,
+    ufunc: np.ufunc,
+    method: str,
+    inputs: tuple[Any, ...],
+    out: Any,
+    options: dict[str, Any],
+) -> Any:
+    """The methods of ufuncs that take items one after the other."""
+    name, folds = ufunc.__name__, part("folds")
+    given = None if out is None else out[0]
+    if name not in NAMES or ufunc.nout != 1 or ufunc.nin > 2:
+        return NotImplemented
+    if method == "at":
+        if not isinstance(inputs[0], GPUArray):
+            raise TypeError(f"{name}.at: the first operand must be an array on the device")
+        return folds.at(name, *inputs)
+    if ufunc.nin != 2 or not isinstance(inputs[0], GPUArray):
+        return NotImplemented
+    if options.get("where", True) is not True:
+        raise TypeError(f"{name}.{method}: where= is not there for an array on a device")
+    axis, dtype = options.get("axis", 0), options.get("dtype")
+    if method == "reduceat":
+        return folds.reduceat(name, *inputs, axis, dtype, given)
+    if method == "accumulate":
+        return folds.accumulate(name, *inputs, axis, dtype, given)
+    if method == "reduce":
+        initial = options.get("initial")
+        initial = None if initial is np._NoValue else initial
+        keep = bool(options.get("keepdims", False))
+        return folds.reduce(name, *inputs, axis, dtype, given, keep, initial)
+    return NotImplemented

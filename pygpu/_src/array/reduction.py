@@ -1,0 +1,604 @@
+"""Reductions of arrays: sums, extrema, means, variances, truth, positions, inner products.
+
+:func:`reduce` takes an array of any strides and gives NumPy's result, in one launch or two. Sums
+are made of many short ones, so their error grows like that of NumPy's pairwise sums; the same array
+gives the same bits in every run on the same device.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pygpu import _array
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.accumulators import Operation, operation
+from pygpu._src.codegen.accumulators import fused as fuse_operation
+from pygpu._src.codegen.kernels import reduction as reduce_text
+from pygpu._src.codegen.kernels import reduction_cpu as reduce_cpu_text
+from pygpu._src.codegen.kernels.reduction import GROUP
+from pygpu._src.codegen.kernels.reduction_parts import Form
+from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.util.frozen import Frozen
+
+from . import elementwise, layout
+from . import internal as work
+from . import launch_cache as remember
+
+if TYPE_CHECKING:
+    from pygpu._src.runtime.backend import Backend
+
+__all__ = ["dot", "fused", "reduce"]
+
+# Groups that a unit runs at once, as shares of an H200's copy rate say:
+RESIDENT = 6  # max 0.95, sum over the first axis 0.93; 0.93 and 0.89 by 8
+RESIDENT_SEVERAL = 8  # of several operands: dot 1.03, 0.95 by 6
+RESIDENT_PAIRS = 4  # of accumulators that are no numbers, and long vectors: argmax 0.89, 0.86 by 3
+RESIDENT_LARGE = 3  # of larger ones: var 0.82, 0.64 by 4
+_ORDERED = ("argmin", "argmax")  # the index of an item counts
+_NAMES = {"min": "minimum", "max": "maximum"}
+
+
+class _Plan(Frozen):
+    """What is launched for arrays of a given layout: first, then perhaps final."""
+
+    kernel: Any
+    groups: int
+    group_size: int
+    numbers: tuple[Any, ...]
+    parts_bytes: int
+    final: Any = None
+    final_groups: int = 0
+    final_numbers: tuple[Any, ...] = ()
+    flips: tuple[int, ...] = ()
+
+
+def _result_dtypes(kind: str, a: Any, dtype: Any, out: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """(dtype of the calculation, dtype of the result)."""
+    given = None if dtype is None else np.dtype(dtype)
+    x: np.dtype[Any] = a.dtype
+    if kind in ("sum", "prod"):
+        if given is None and out is not None:  # whose dtype counts as an operand's
+            return np.result_type(x, out.dtype), out.dtype
+        if given is None:
+            given = x
+            if x.kind in "bi" and x.itemsize < 8:
+                given = np.dtype(np.int64)
+            elif x.kind == "u" and x.itemsize < 8:
+                given = np.dtype(np.uint64)
+        return given, given
+    if kind in ("mean", "var", "std"):
+        if given is None:
+            given = np.dtype(np.float64) if x.kind in "biu" else x
+            if kind == "mean" and out is not None and out.dtype.kind in "fc":
+                given = np.result_type(given, out.dtype)
+                return given, out.dtype if given.kind == out.dtype.kind else given
+        if kind != "mean" and given.kind == "c":
+            return given, np.dtype(f"f{given.itemsize // 2}")
+        if given.kind in "biu":  # what NumPy divides in
+            return np.dtype(np.float64), given if kind == "mean" else np.dtype(np.float64)
+        return given, given
+    if given is not None and kind in ("min", "max"):
+        return given, given
+    if kind in ("any", "all"):
+        return x, np.dtype(np.bool_)
+    if kind in ("argmin", "argmax", "count_nonzero"):
+        return x, np.dtype(np.int64)
+    return x, x
+
+
+def _empty_result(kind: str, dtype: np.dtype[Any], initial: Any) -> Any:
+    """The result of no items, to be stored as *dtype*."""
+    if kind in ("argmin", "argmax"):
+        raise ValueError(f"attempt to get {kind} of an empty sequence")
+    if kind in ("min", "max"):
+        if initial is None:
+            raise ValueError(
+                f"zero-size array to reduction operation {_NAMES[kind]} which has no identity"
+            )
+        return initial
+    if kind == "ptp":
+        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+    if kind in ("mean", "var", "std"):
+        text = "Mean of empty slice." if kind == "mean" else "Degrees of freedom <= 0 for slice"
+        warnings.warn(text, RuntimeWarning, stacklevel=5)
+        return np.nan if dtype.kind in "fc" else 0
+    if kind in ("prod", "all"):
+        return 1 if initial is None else initial
+    return 0 if initial is None else initial
+
+
+def reduce(
+    kind: str,
+    a: Any,
+    axis: Any = None,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+    ddof: float = 0,
+) -> Any:
+    """Reduce an array over some axes (None: all), as NumPy's function of that name.
+
+    kind: sum prod min max ptp argmin argmax any all mean var std count_nonzero. where: a mask, an
+    array or a bool, that is broadcast to the array's shape. Raises ValueError for what needs at
+    least one item, np.exceptions.AxisError, TypeError for dtypes that cannot be reduced so.
+    """
+    if dtype is None and out is None and initial is None and where is None and ddof == 0:
+        known = _array._reduce(kind, axis, keepdims, a)
+        if known is not None:
+            return known
+    given, axis_given, out_given = dtype, axis, out
+    a = a._aligned()
+    shape: tuple[int, ...] = a.shape
+    ndim = len(shape)
+    if where is True or (isinstance(where, np.bool_) and bool(where)):
+        where = None
+    free = where is not None or kind not in ("mean", "var", "std")
+    if ndim == 0 and free and type(axis) is int and axis in (0, -1):
+        axis = axis_given = None  # as NumPy lets pass
+    if kind in _ORDERED and axis is not None:
+        axis = (layout.normalize_axis(axis, ndim),)
+    axes = layout.normalize_axes(axis, ndim)
+    kept = tuple(n for k, n in enumerate(shape) if k not in axes)
+    full = tuple(1 if k in axes else n for k, n in enumerate(shape))
+    number, result_dtype = _result_dtypes(kind, a, dtype, out)
+    _check(kind, a, number, where, initial)
+    dtypes.require(a.backend, kind, a.dtype, number)
+    wanted = full if keepdims else kept
+    if out is None:
+        out = work.empty(a, wanted, result_dtype)
+    else:
+        _check_out(kind, out, wanted, result_dtype, a)
+    if kind in ("any", "all") and initial is not None:
+        if bool(initial) == (kind == "any"):  # it decides
+            work.fill(out, bool(initial))
+            return out
+        initial = None
+    if prod(shape[k] for k in axes) == 0:
+        work.fill(out, _empty_result(kind, out.dtype, initial))
+        return out
+    if out.size == 0:
+        return out
+    if kind in ("min", "max") and dtype is not None and number != a.dtype:
+        a = work.astype(a, number)
+    operands = [a]
+    call = None
+    if given is None and out_given is None and initial is None and where is None and ddof == 0:
+        call = kind, _array._axes(axis_given, keepdims)
+    if where is not None:
+        mask = work.as_array(a, where, np.bool_, kind)
+        if mask.dtype != np.bool_:
+            raise TypeError(f"{kind}: where must be an array of bools, not of {mask.dtype}")
+        operands.append(mask)
+        if layout.broadcast_shapes(shape, mask.shape) != shape:
+            raise ValueError(f"{kind}: where of shape {mask.shape} does not fit shape {shape}")
+    out_strides = list(out.strides)
+    if keepdims:
+        out_strides = [s for k, s in enumerate(out_strides) if k not in axes]
+    strides, masked = tuple(out_strides), where is not None
+    return _run(kind, operands, shape, axes, number, out, strides, masked, initial, ddof, call)
+
+
+def _check(kind: str, a: Any, number: np.dtype[Any], where: Any, initial: Any) -> None:
+    if kind == "ptp" and a.dtype.kind == "b":
+        raise TypeError("ptp: numpy boolean subtract is not defined; use .astype(numpy.int8)")
+    if where is not None and initial is None and kind in ("min", "max"):
+        raise ValueError(
+            f"reduction operation '{_NAMES[kind]}' does not have an identity, so to use a where "
+            "mask one has to specify 'initial'"
+        )
+    if number.kind != "c" and a.dtype.kind == "c" and kind in ("sum", "prod", "mean", "var", "std"):
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part",
+            np.exceptions.ComplexWarning,
+            stacklevel=4,
+        )
+
+
+def _check_out(kind: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], a: Any) -> None:
+    if not work.is_array(out) or out.backend is not a.backend:
+        raise TypeError(f"{kind}: out must be an array on the same device")
+    if out.shape != shape:
+        raise ValueError(f"{kind}: out has shape {out.shape}, and the result {shape}")
+    if not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise TypeError(
+            f"{kind}: cannot cast the result from {dtype} to {out.dtype} with casting rule "
+            "'same_kind'"
+        )
+
+
+def _run(
+    kind: str,
+    operands: list[Any],
+    shape: tuple[int, ...],
+    axes: tuple[int, ...],
+    number: np.dtype[Any],
+    out: Any,
+    out_strides: tuple[int, ...],
+    masked: bool,
+    initial: Any,
+    ddof: float,
+    call: tuple[str, int] | None = None,
+    op: Operation | None = None,
+    scalars: Sequence[Any] = (),
+) -> Any:
+    """Launch for operands that are broadcast to *shape*. call: (name, extra) by which C may
+    remember what is launched. op, scalars: what is computed, if not *kind* alone; its numbers."""
+    a = operands[0]
+    backend: Backend = a.backend
+    strides = tuple(layout.broadcast_strides(x.shape, x.strides, shape) for x in operands)
+    key = (
+        "reduce",
+        kind if op is None else op.key,
+        tuple(x.dtype for x in operands),
+        number,
+        out.dtype,
+        shape,
+        strides,
+        tuple(x.offset % 32 for x in operands),
+        axes,
+        out_strides,
+        masked,
+        initial is not None,
+    )
+    plan: _Plan | None = backend.kernels.get(key)
+    if plan is None:
+        plan = _make_plan(
+            backend,
+            kind,
+            operands,
+            shape,
+            strides,
+            axes,
+            number,
+            out,
+            out_strides,
+            masked,
+            initial,
+            op,
+        )
+        _remember(backend, key, plan)
+    finish = [-1 if masked else prod(shape[k] for k in axes), float(ddof)]
+    if initial is not None:
+        finish += _initial(initial, number)
+    finish += scalars
+    if any(plan.flips):
+        operands = [
+            x._view(x.shape, x.strides, x.offset + flip) if flip else x
+            for x, flip in zip(operands, plan.flips, strict=True)
+        ]
+    target = out if not plan.parts_bytes else work.scratch(a, plan.parts_bytes)
+    work.launch(
+        a, plan.kernel, plan.groups, plan.group_size, operands, [target], [*plan.numbers, *finish]
+    )
+    size = 1 if backend.limits.is_cpu else GROUP
+    if plan.final is not None:
+        numbers = [*plan.final_numbers, *finish]
+        work.launch(a, plan.final, plan.final_groups, size, [target], [out], numbers)
+    if call is not None and call[1] >= 0 and not any(plan.flips):
+        _tell(backend, call, plan, operands, out, finish, size)
+    return out
+
+
+def _tell(
+    backend: Backend,
+    call: tuple[str, int],
+    plan: _Plan,
+    operands: list[Any],
+    out: Any,
+    finish: list[Any],
+    size: int,
+) -> None:
+    """Let C launch the same without asking."""
+    name, extra = call
+    n = len(operands)
+    target = -2 if plan.parts_bytes else -1
+    numbers = [*plan.numbers, *finish]
+    places = [*range(n), target]
+    steps = [remember.step(backend, plan.kernel, plan.groups, plan.group_size, places, numbers)]
+    if plan.final is not None:
+        numbers = [*plan.final_numbers, *finish]
+        steps.append(
+            remember.step(backend, plan.final, plan.final_groups, size, [target, -1], numbers)
+        )
+    scratch = ((np.dtype(np.uint8), plan.parts_bytes),) if plan.parts_bytes else ()
+    backend.table.plans.add(name, extra, tuple(operands), None, out, tuple(steps), scratch)
+
+
+def _remember(backend: Backend, key: Any, plan: _Plan) -> None:
+    """Plans depend on shapes, of which there may be very many: a thousand are kept."""
+    known = backend.kernels.setdefault("reduce plans", [])
+    if len(known) >= 1024:
+        for old in known[:512]:
+            backend.kernels.pop(old, None)
+        del known[:512]
+    known.append(key)
+    backend.kernels[key] = plan
+
+
+def _initial(value: Any, number: np.dtype[Any]) -> list[Any]:
+    if work.is_array(value):
+        value = value.get()[()]
+    if number.kind == "c":
+        part = np.float32 if number.itemsize == 8 else np.float64
+        z = complex(value)
+        return [part(z.real), part(z.imag)]
+    return [elementwise.as_scalar(value, number)]
+
+
+def _make_plan(
+    backend: Backend,
+    kind: str,
+    operands: Sequence[Any],
+    shape: tuple[int, ...],
+    strides: tuple[tuple[int, ...], ...],
+    axes: tuple[int, ...],
+    number: np.dtype[Any],
+    out: Any,
+    out_strides: tuple[int, ...],
+    masked: bool,
+    initial: Any,
+    op: Operation | None = None,
+) -> _Plan:
+    keep = [k for k in range(len(shape)) if k not in axes]
+    kept_shape, kept = layout.collapse(
+        tuple(shape[k] for k in keep), *(tuple(s[k] for k in keep) for s in strides), out_strides
+    )
+    if kind in _ORDERED:
+        reduced_shape, reduced = work.collapse_in_order(
+            tuple(shape[k] for k in axes), *(tuple(s[k] for k in axes) for s in strides)
+        )
+        flips = (0,) * len(operands)
+    else:
+        reduced_shape, reduced, flips = _unordered(shape, strides, axes)
+    n_out, n_red = prod(kept_shape), prod(reduced_shape)
+    if op is None:
+        inputs = tuple(x.dtype for x in operands[: len(operands) - masked])
+        op = operation(kind, inputs, number, out.dtype, masked)
+    sizes = [x.dtype.itemsize for x in operands]
+    cpu = backend.limits.is_cpu
+    form, lanes, groups, segments = _geometry(
+        backend,
+        op,
+        kept_shape,
+        kept,
+        reduced_shape,
+        reduced,
+        sizes,
+        [x.offset + f for x, f in zip(operands, flips)],
+        masked,
+        initial is not None,
+    )
+    axes_numbers = [*kept_shape[1:], *reduced_shape[1:]]
+    for k, r in zip(kept, reduced):
+        axes_numbers += [*k, *r]
+    axes_numbers += kept[-1]
+    kernel = kernels.get(
+        backend,
+        ("reduce", op.key, form),
+        lambda: (
+            reduce_text.source(op, form, cpu),
+            "red_columns" if form.columns else "red_rows",
+        ),
+        op.features,
+    )
+    numbers = (n_out, n_red, segments, lanes, *axes_numbers)
+    size = 1 if cpu else GROUP
+    if not form.parts:
+        return _Plan(kernel, groups, size, numbers, 0, flips=flips)
+    n_kept = len(kept_shape)
+    final = kernels.get(
+        backend,
+        ("reduce final", op.key, n_kept, form.initial),
+        lambda: (reduce_text.final_source(op, n_kept, form.initial, cpu), "red_final"),
+        op.features,
+    )
+    by_out, by_part = (1, n_out) if form.columns else (segments, 1)
+    if cpu:
+        final_lanes, final_groups = 1, kernels.grid(backend, n_out)[0]
+    else:
+        few = n_out < 4096 or not form.columns
+        final_lanes = min(work.power_of_two(segments), GROUP) if few else 1
+        final_groups = min(-(-n_out * final_lanes // GROUP), 1 << 20)
+    final_numbers = (n_out, segments, by_out, by_part, final_lanes, *kept_shape[1:], *kept[-1])
+    return _Plan(
+        kernel,
+        groups,
+        size,
+        numbers,
+        op.acc_bytes * n_out * segments,
+        final,
+        final_groups,
+        final_numbers,
+        flips,
+    )
+
+
+def _unordered(
+    shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...], axes: tuple[int, ...]
+) -> tuple[tuple[int, ...], list[tuple[int, ...]], tuple[int, ...]]:
+    """Reduced axes where the order does not count, walked upwards; and by how much each operand's
+    first item moves for that [bytes]."""
+    flips = [0] * len(strides)
+    walked = [list(s[k] for k in axes) for s in strides]
+    for place, k in enumerate(axes):
+        if all(s[k] <= 0 for s in strides) and any(s[k] < 0 for s in strides):
+            for i, s in enumerate(strides):
+                flips[i] += (shape[k] - 1) * s[k]
+                walked[i][place] = -s[k]
+    joined, reduced = layout.collapse(tuple(shape[k] for k in axes), *map(tuple, walked))
+    return joined, reduced, tuple(flips)
+
+
+def _geometry(
+    backend: Backend,
+    op: Operation,
+    kept_shape: tuple[int, ...],
+    kept: list[tuple[int, ...]],
+    reduced_shape: tuple[int, ...],
+    reduced: list[tuple[int, ...]],
+    sizes: list[int],
+    offsets: list[int],
+    masked: bool,
+    initial: bool,
+) -> tuple[Form, int, int, int]:
+    """(form, lanes, groups, segments)."""
+    limits = backend.limits
+    n_out, n_red = prod(kept_shape), prod(reduced_shape)
+    dense_rows = len(reduced_shape) == 1 and all(r == (s,) for r, s in zip(reduced, sizes))
+    dense_columns = all(k[-1] == s for k, s in zip(kept, sizes))
+    columns = (
+        not dense_rows
+        and kept_shape[-1] > 1
+        and (dense_columns or (not limits.is_cpu and 0 < abs(kept[0][-1]) < abs(reduced[0][-1])))
+    )
+    dense = dense_columns if columns else dense_rows
+    vector = max(16 // max(sizes), 1) if dense and not limits.is_cpu else 1
+    if columns:
+        vector = min(vector, 4)
+        steps = [
+            s % (vector * size) == 0
+            for k, r, size in zip(kept, reduced, sizes)
+            for s in (*k[:-1], *r)
+        ]
+        if not (
+            all(steps)
+            and all(o % (vector * size) == 0 for o, size in zip(offsets, sizes))
+            and kept_shape[-1] % vector == 0
+        ):
+            vector = 1
+    if limits.is_cpu:
+        groups, segments = _cpu_geometry(limits.units, columns, op, kept_shape, n_red)
+        lanes = 1
+    else:
+        lanes, groups, segments = _gpu_geometry(limits.units, columns, op, n_out, n_red, vector)
+    form = Form(
+        columns=columns,
+        kept=len(kept_shape),
+        reduced=len(reduced_shape),
+        vector=vector,
+        dense=dense,
+        masked=masked,
+        parts=segments > 1,
+        initial=initial,
+        small=n_red < 1 << 31,
+    )
+    return form, lanes, groups, segments
+
+
+def _gpu_geometry(
+    units: int, columns: bool, op: Operation, n_out: int, n_red: int, vector: int
+) -> tuple[int, int, int]:
+    if columns:
+        lanes = min(32, work.power_of_two(-(-n_out // vector)))
+        across = -(-n_out // (lanes * vector))
+        tiles = n_red // (GROUP // lanes * 8)
+    else:
+        lanes = min(GROUP, work.power_of_two(-(-n_red // (2 * vector))))
+        across = -(-n_out // (GROUP // lanes))
+        tiles = n_red // (lanes * vector * 4)
+    # as many groups as are on the device at once, by what registers they take
+    if op.acc_bytes > 32:
+        resident = RESIDENT_LARGE
+    elif not op.plain or vector > 4:
+        resident = RESIDENT_PAIRS
+    else:
+        resident = RESIDENT if len(op.inputs) == 1 else RESIDENT_SEVERAL
+    resident *= units
+    segments = 1
+    if across < resident:
+        segments = max(min(resident // across, tiles // 2), 1)
+    return lanes, min(across * segments, 1 << 20), segments
+
+
+def _cpu_geometry(
+    units: int, columns: bool, op: Operation, kept_shape: tuple[int, ...], n_red: int
+) -> tuple[int, int]:
+    n_out = prod(kept_shape)
+    workers = max(min(units * 4, n_out * n_red >> 15), 1)
+    if columns:
+        tiles = n_out // kept_shape[-1] * -(-kept_shape[-1] // reduce_cpu_text.cpu_columns(op))
+        segments = max(min(-(-workers // tiles), n_red // 64), 1)
+        return min(tiles * segments, workers), segments
+    segments = 1 if n_out >= workers else -(-workers // n_out)
+    return (min(workers, n_out) if segments == 1 else n_out * segments), segments
+
+
+def dot(kind: str, a: Any, b: Any, axis: int, dtype: np.dtype[Any], out: Any = None) -> Any:
+    """Sums over *axis* of a * b in one pass, of shapes that broadcast; "vdot": conj(a) * b."""
+    given = out
+    shape = layout.broadcast_shapes(a.shape, b.shape)
+    axis = layout.normalize_axis(axis, len(shape))
+    kept = shape[:axis] + shape[axis + 1 :]
+    dtypes.require(a.backend, kind, a.dtype, b.dtype, dtype)
+    if out is None:
+        out = work.empty(a, kept, dtype)
+    else:
+        _check_out(kind, out, kept, dtype, a)
+    if out.size == 0:
+        return out
+    if shape[axis] == 0:
+        work.fill(out, 0)
+        return out
+    operands = [a._aligned(), b._aligned()]
+    call = None
+    plain = given is None and dtype == np.result_type(a.dtype, b.dtype)
+    if plain and len(shape) == 1 and a.ndim == b.ndim == 1:
+        call = kind, _array._axes(None, False)
+    return _run(kind, operands, shape, (axis,), dtype, out, out.strides, False, None, 0, call)
+
+
+def fused(
+    step: elementwise.Operation,
+    name: str,
+    kind: str,
+    operands: Sequence[Any],
+    axis: Any,
+    dtype: Any,
+    keepdims: bool,
+    ddof: float,
+) -> Any:
+    """reduce() of what an elementwise Operation computes from its operands, arrays and numbers, in
+    one pass. name: of the call, to be remembered. There must be items."""
+    arrays = [x._aligned() for x in operands if work.is_array(x)]
+    backend = arrays[0].backend
+    shape = layout.broadcast_shapes(*(x.shape for x in arrays))
+    ndim = len(shape)
+    item = _Item(step.outputs[0])
+    extra = _array._axes(axis, keepdims)
+    if kind in _ORDERED and axis is not None:
+        axis = (layout.normalize_axis(axis, ndim),)
+    axes = layout.normalize_axes(axis, ndim)
+    number, result_dtype = _result_dtypes(kind, item, dtype, None)
+    _check(kind, item, number, None, None)
+    dtypes.require(backend, kind, *step.inputs, *step.outputs, number)
+    if kind in ("min", "max") and number != item.dtype:
+        raise TypeError(f"fuse: {kind} with another dtype; convert by .astype() before")
+    kept = tuple(n for k, n in enumerate(shape) if k not in axes)
+    full = tuple(1 if k in axes else n for k, n in enumerate(shape))
+    out = work.empty(arrays[0], full if keepdims else kept, result_dtype)
+    strides = tuple(s for k, s in enumerate(out.strides) if not keepdims or k not in axes)
+    are_arrays = tuple(work.is_array(x) for x in operands)
+    scalars = [
+        elementwise.as_scalar(x, d)
+        for x, d, array in zip(operands, step.inputs, are_arrays, strict=True)
+        if not array
+    ]
+    op = fuse_operation(operation(kind, (item.dtype,), number, result_dtype), step, are_arrays)
+    call = (name, extra) if not scalars and all(x is y for x, y in zip(arrays, operands)) else None
+    return _run(
+        kind, arrays, shape, axes, number, out, strides, False, None, ddof, call, op, scalars
+    )
+
+
+class _Item(Frozen):
+    """What is reduced, if it is no array."""
+
+    dtype: np.dtype[Any]

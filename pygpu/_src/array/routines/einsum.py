@@ -1,0 +1,251 @@
+"""Einstein's sums: numpy.einsum by views, sums and products of matrices.
+
+What is done depends on the subscripts and on the operands' layouts only, and is kept by them.
+"""
+
+from __future__ import annotations
+
+import operator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array import internal as work
+from pygpu._src.array import layout
+from pygpu._src.array.matmul import diagonal, matmul
+from pygpu._src.array.reduction import reduce
+
+__all__ = ["einsum"]
+
+Shape = tuple[int, ...]
+
+
+def _parse(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
+    """Labels of each operand and of the result; an ellipsis becomes labels of its own (digits)."""
+    text = subscripts.replace(" ", "")
+    inputs, arrow, output = text.partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(operands):
+        raise ValueError(
+            "more operands provided to einstein sum function than specified in the subscripts "
+            "string"
+            if len(terms) < len(operands)
+            else "fewer operands provided to einstein sum function than specified in the "
+            "subscripts string"
+        )
+    extra = [x.ndim - len(t.replace("...", "")) for t, x in zip(terms, operands, strict=True)]
+    most = max((e for t, e in zip(terms, extra, strict=True) if "..." in t), default=0)
+    names = "".join(chr(0xE000 + k) for k in range(max(most, 0)))  # of no alphabet
+    parsed = []
+    for term, more in zip(terms, extra, strict=True):
+        if "..." not in term and more != 0:
+            raise ValueError(
+                f"einstein sum subscripts string {term!r} does not have as many labels as its "
+                "operand has axes"
+            )
+        if more < 0:
+            raise ValueError("einstein sum subscripts string contains too many subscripts")
+        parsed.append(term.replace("...", names[len(names) - more :]))
+    if arrow:
+        result = output.replace("...", names)
+    else:
+        letters = "".join(terms).replace("...", "")
+        result = names + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    for label in result:
+        if result.count(label) > 1 or all(label not in term for term in parsed):
+            raise ValueError(f"einstein sum subscripts string: output label {label!r} is wrong")
+    return parsed, result
+
+
+class _Work:
+    """The steps from operands to a result, done once and written down. Arrays go by their numbers:
+    the operands first, then one more a step."""
+
+    def __init__(self, arrays: list[Any]) -> None:
+        self.arrays = arrays
+        self.steps: list[tuple[Any, ...]] = []
+
+    def _add(self, *step: Any) -> int:
+        self.steps.append(step)
+        self.arrays.append(_done(self.arrays, *step))
+        return len(self.arrays) - 1
+
+    def view(self, k: int, shape: Shape, strides: Shape, offset: int = 0) -> int:
+        a = self.arrays[k]
+        if (shape, strides) == (a.shape, a.strides):
+            return k
+        return self._add("view", k, shape, strides, offset)
+
+    def reshape(self, k: int, shape: Shape) -> int:
+        a = self.arrays[k]
+        strides = layout.reshape_strides(a.shape, a.strides, a.itemsize, shape)
+        if strides is None:
+            k, strides = self._add("copy", k), layout.c_strides(shape, a.itemsize)
+        return self.view(k, shape, strides)
+
+    def transpose(self, k: int, order: list[int]) -> int:
+        a = self.arrays[k]
+        return self.view(k, tuple(a.shape[i] for i in order), tuple(a.strides[i] for i in order))
+
+    def sum(self, k: int, axes: Shape) -> int:
+        return self._add("sum", k, axes)
+
+    def product(self, k: int, other: int) -> int:
+        return self._add("product", k, other)
+
+
+def _done(arrays: list[Any], what: str, k: int, *how: Any) -> Any:
+    """The result of a step."""
+    a = arrays[k]
+    if what == "view":
+        shape, strides, offset = how
+        return a._view(shape, strides, a.offset + offset)
+    if what == "product":
+        return matmul(a, arrays[how[0]])
+    if what == "copy":
+        return work.c_order(a)
+    wide = a.dtype.kind in "fc" or a.itemsize == 8  # which sums have anyway
+    return reduce("sum", a, how[0], dtype=None if wide else a.dtype)
+
+
+def _no_repeats(does: _Work, k: int, labels: str) -> tuple[int, str]:
+    """Diagonals for labels that occur twice."""
+    for label in labels:
+        while labels.count(label) > 1:
+            a = does.arrays[k]
+            i = labels.index(label)
+            j = labels.index(label, i + 1)
+            if a.shape[i] != a.shape[j]:
+                raise ValueError(f"einsum: axes named {label!r} have different lengths")
+            found = diagonal(a, 0, i, j)
+            k = does.view(k, found.shape, found.strides)
+            labels = labels[:i] + labels[i + 1 : j] + labels[j + 1 :] + label
+    return k, labels
+
+
+def _summed(does: _Work, k: int, labels: str, keep: set[str]) -> tuple[int, str]:
+    """Sums over labels that nobody else has."""
+    axes = tuple(i for i, label in enumerate(labels) if label not in keep)
+    if axes:
+        k = does.sum(k, axes)
+        labels = "".join(label for label in labels if label in keep)
+    return k, labels
+
+
+def _pair(does: _Work, a: int, x: str, b: int, y: str, keep: set[str]) -> tuple[int, str]:
+    """The product of two operands, summed over what is in both and not kept."""
+    a, x = _summed(does, a, x, keep | set(y))
+    b, y = _summed(does, b, y, keep | set(x))
+    sizes = dict(zip(x, does.arrays[a].shape, strict=True))
+    for label, n in zip(y, does.arrays[b].shape, strict=True):
+        if sizes.get(label, 1) not in (n, 1) and n != 1:
+            raise ValueError(f"einsum: axes named {label!r} have lengths {sizes[label]} and {n}")
+        sizes[label] = max(sizes.get(label, 1), n) if n else 0
+    over = [c for c in x if c in y and c not in keep]
+    stack = [c for c in x if c in y and c in keep]
+    rows, columns = [c for c in x if c not in y], [c for c in y if c not in x]
+
+    def arranged(k: int, labels: str, order: list[str], shape: Shape) -> int:
+        k = does.transpose(k, [labels.index(c) for c in order])
+        whole, view = tuple(sizes[c] for c in order), does.arrays[k]
+        strides = layout.broadcast_strides(view.shape, view.strides, whole)
+        return does.reshape(does.view(k, whole, strides), shape)
+
+    def count(labels: list[str]) -> int:
+        return prod(sizes[c] for c in labels)
+
+    shape = tuple(sizes[c] for c in stack)
+    left = arranged(a, x, stack + rows + over, (*shape, count(rows), count(over)))
+    right = arranged(b, y, stack + over + columns, (*shape, count(over), count(columns)))
+    order = stack + rows + columns
+    result = does.reshape(does.product(left, right), tuple(sizes[c] for c in order))
+    return result, "".join(order)
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _of_lists(items: list[Any]) -> tuple[str, list[Any]]:
+    """einsum's other form (an operand, its labels, ..., perhaps the result's) as a string."""
+
+    def text(labels: Any) -> str:
+        found = ["..." if k is Ellipsis else operator.index(k) for k in labels]
+        if any(k is not Ellipsis and not 0 <= int(k) < len(_LETTERS) for k in labels):
+            raise ValueError("einsum: subscript is not within the valid range [0, 52)")
+        return "".join(k if isinstance(k, str) else _LETTERS[k] for k in found)
+
+    result = "->" + text(items.pop()) if len(items) % 2 else ""
+    return ",".join(text(labels) for labels in items[1::2]) + result, items[::2]
+
+
+def einsum(subscripts: Any, *operands: Any, out: Any = None, optimize: Any = True) -> Any:
+    """numpy.einsum; more than two operands are joined in the order that numpy.einsum_path finds, or
+    (optimize False) from left to right. Raises ValueError for subscripts that do not fit."""
+    if isinstance(subscripts, str):
+        arrays = list(operands)
+    else:
+        subscripts, arrays = _of_lists([subscripts, *operands])
+    if not all(isinstance(x, GPUArray) for x in arrays):
+        like = next((x for x in arrays if isinstance(x, GPUArray)), None)
+        if like is None:
+            raise TypeError("einsum: an operand must be an array on the device")
+        arrays = [work.as_array(like, x, call="einsum") for x in arrays]
+    number = np.result_type(*(x.dtype for x in arrays))
+    arrays = [work.astype(x, number) for x in arrays]
+    key: Any = (subscripts, bool(optimize), *((x.shape, x.strides, number) for x in arrays))
+    known, many = _KNOWN.get(key), len(arrays)
+    if known is None:
+        does = _Work(list(arrays))
+        place = _joined(does, subscripts, optimize)
+        found = does.arrays[place]
+        if len(_KNOWN) >= _MOST:
+            _KNOWN.clear()
+        _KNOWN[key] = does.steps, place
+    else:
+        steps, place = known
+        for one in steps:
+            arrays.append(_done(arrays, *one))
+        found = arrays[place]
+    if out is not None:
+        out[...] = found
+        return out
+    return found if place >= many else found._view(found.shape, found.strides, found.offset)
+
+
+_KNOWN: dict[Any, tuple[list[tuple[Any, ...]], int]] = {}  # steps by subscripts and layouts
+_MOST = 512  # programs with ever new shapes shall not fill the memory
+
+
+def _joined(does: _Work, subscripts: str, optimize: Any) -> int:
+    """Do it: the number of the result."""
+    operands = list(does.arrays)
+    terms, result = _parse(subscripts, operands)
+    arrays = list(range(len(operands)))
+    for i, term in enumerate(terms):
+        arrays[i], terms[i] = _no_repeats(does, i, term)
+    path: list[tuple[int, ...]] = [(0, 1)] * (len(arrays) - 1)
+    if len(arrays) > 2 and optimize:
+        shapes = [does.arrays[k].shape for k in arrays]
+        stand_ins = [np.broadcast_to(np.zeros((), np.int8), shape) for shape in shapes]
+        letters = dict(zip(sorted(set("".join(terms))), map(chr, range(97, 123)), strict=False))
+        named = ["".join(letters[c] for c in term) for term in [*terms, result]]
+        path = np.einsum_path(
+            ",".join(named[:-1]) + "->" + named[-1], *stand_ins, optimize="greedy"
+        )[0][1:]
+
+    def join(i: int, j: int) -> None:
+        b, y = arrays.pop(j), terms.pop(j)
+        a, x = arrays.pop(i), terms.pop(i)
+        joined, labels = _pair(does, a, x, b, y, set(result).union(*terms))
+        arrays.append(joined)
+        terms.append(labels)
+
+    for step in path:
+        i, j = sorted(step[:2])
+        join(i, j)
+    while len(arrays) > 1:
+        join(len(arrays) - 2, len(arrays) - 1)
+    k, labels = _summed(does, arrays[0], terms[0], set(result))
+    return does.transpose(k, [labels.index(c) for c in result])

@@ -1,0 +1,62 @@
+"""What no library computes on a device: NumPy's own function on copies, with one warning."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+
+__all__ = ["compute"]
+
+_warned = False
+
+
+def _to_host(value: Any) -> Any:
+    if isinstance(value, GPUArray):
+        return value.get()  # type: ignore[attr-defined]
+    if isinstance(value, (list, tuple)):
+        return type(value)(_to_host(v) for v in value)
+    return value
+
+
+def _to_device(like: Any, value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return like._from_host(np.asarray(value))
+    if isinstance(value, tuple):
+        parts = [_to_device(like, v) for v in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+def compute(like: Any, function: Any, *args: Any, **options: Any) -> Any:
+    """A function of NumPy, of the arrays' contents; its results are arrays beside *like*. Warns,
+    once in a process."""
+    global _warned
+    if not _warned:
+        _warned = True
+        name = f"{function.__module__}.{function.__name__}"
+        warnings.warn(
+            f"{name} is computed by NumPy on the host: its arrays are copied there and back. "
+            "docs/linalg_fft.md tells which functions are, and what to install. This is said once.",
+            UserWarning,
+            stacklevel=_user_level(),
+        )
+    out = options.pop("out", None)
+    host = function(*_to_host(args), **{k: _to_host(v) for k, v in options.items()})
+    if out is None:
+        return _to_device(like, host)
+    out[...] = _to_device(like, host)
+    return out
+
+
+def _user_level() -> int:
+    level, frame = 1, sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").split(".")[0] not in ("pygpu", "numpy"):
+            break
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level

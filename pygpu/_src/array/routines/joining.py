@@ -1,0 +1,453 @@
+"""Functions of arrays that both modules have: joining, choosing, extrema, products, ranges."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from pygpu import _array
+from pygpu._array import GPUArray
+from pygpu._src.array import (
+    elementwise,
+    layout,
+)
+from pygpu._src.array import (
+    internal as work,
+)
+from pygpu._src.array import (
+    launch_cache as remember,
+)
+from pygpu._src.array import (
+    ufunc as ufuncs,
+)
+from pygpu._src.array.parts import part
+from pygpu._src.codegen import dtypes
+
+__all__ = [
+    "arange_into",
+    "arange_plan",
+    "binary",
+    "choose",
+    "clip",
+    "concatenate",
+    "diff",
+    "dot",
+    "multi_put",
+    "multi_take",
+    "multi_take_put",
+    "round",
+    "stack",
+    "subset",
+]
+
+
+def _first_array(*candidates: Any) -> Any:
+    return next((a for a in candidates if isinstance(a, GPUArray)), None)
+
+
+def binary(name: str, a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
+    """A ufunc of two operands, of which one may be a number; of two numbers NumPy's result."""
+    if queue is None:
+        result = remember.known(name, a, b, out=out)
+        if result is not None:
+            return result
+    like = _first_array(a, b, out)
+    if like is None:
+        return getattr(np, name)(a, b)
+    a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
+    if a is NotImplemented or b is NotImplemented:
+        raise TypeError(f"{name}: operands must be arrays or numbers")
+    return ufuncs.call(name, (a, b), None if out is None else (out,), queue=queue)
+
+
+@lru_cache(maxsize=256)
+def _choose_operation(
+    criterion: np.dtype[Any], dtype: np.dtype[Any], positive: bool
+) -> elementwise.Operation:
+    code = dtypes.code(criterion)
+    if code[0] == "c":
+        test = "x0.re > 0" if positive else "x0.re != 0 || x0.im != 0"
+    else:
+        test = "x0 > 0" if positive else "x0 != 0"
+    return elementwise.Operation(
+        "if_positive" if positive else "where",
+        (criterion, dtype, dtype),
+        (dtype,),
+        # both values are read before, or a CPU branches on each item and cannot use vectors
+        f"y0 = {test} ? x1 : x2;"
+        if dtypes.is_numeric(dtype)
+        else f"if ({test}) y0 = x1; else y0 = x2;",
+    )
+
+
+def choose(
+    call: str,
+    criterion: Any,
+    then: Any,
+    otherwise: Any,
+    out: Any = None,
+    queue: Any = None,
+    positive: bool = False,
+) -> Any:
+    """Items of *then* where the criterion is true (or positive), else of *otherwise*."""
+    name = "if_positive" if positive else "where"
+    if queue is None:
+        result = remember.known(name, criterion, then, otherwise, out=out)
+        if result is not None:
+            return result
+    like = _first_array(criterion, then, otherwise, out)
+    if like is None:
+        return np.where(np.asarray(criterion) > 0 if positive else criterion, then, otherwise)
+    operands = [ufuncs.to_operand(x, like) for x in (criterion, then, otherwise)]
+    if any(x is NotImplemented for x in operands):
+        raise TypeError(f"{call}: operands must be arrays or numbers")
+    arrays = [x for x in operands if isinstance(x, GPUArray)]
+    ufuncs.same_device(call, arrays if out is None else [*arrays, out])
+    structs = [x.dtype for x in arrays[1:] if not dtypes.is_numeric(x.dtype)]
+    dtype = structs[0] if structs else dtypes.result_type(*operands[1:])
+    kind = operands[0].dtype if hasattr(operands[0], "dtype") else np.asarray(operands[0]).dtype
+    shape = layout.broadcast_shapes(*(a.shape for a in arrays))
+    given = out
+    if out is None:
+        out = ufuncs.empty_like_operands(arrays[0], arrays, shape, dtype, queue)
+    elif layout.broadcast_shapes(shape, out.shape) != out.shape:
+        raise ValueError(f"{call}: out has shape {out.shape}, and {shape} is needed")
+    apart = [ufuncs.disjoint(x, [out]) for x in operands]
+    call_made = None
+    if given is None or all(x is y for x, y in zip(apart, operands, strict=True)):
+        call_made = remember.Call(name, tuple(operands), given)
+    if out.size:
+        operation = _choose_operation(kind, dtype, positive)
+        out._run(operation, [out], apart, out.shape, queue, call=call_made)
+    return out
+
+
+# ---- joining
+
+
+def concatenate(
+    arrays: Sequence[Any],
+    axis: int = 0,
+    make: Callable[[tuple[int, ...], np.dtype[Any]], Any] | None = None,
+) -> Any:
+    """One array after the other along an axis. make(shape, dtype): the result's memory."""
+    if not isinstance(arrays, Iterable):
+        raise TypeError(f"concatenate: needs a sequence of arrays, not {type(arrays).__name__}")
+    arrays = list(arrays)
+    if not arrays:
+        raise ValueError("need at least one array to concatenate")
+    for array in arrays:
+        if not hasattr(array, "backend"):
+            kind = type(array).__name__
+            raise TypeError(f"concatenate: arrays of the device are needed, not {kind}")
+    first = arrays[0]
+    ufuncs.same_device("concatenate", arrays)
+    if first.ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = layout.normalize_axis(axis, first.ndim)
+
+    def rest(array: Any) -> tuple[int, ...]:
+        return array.shape[:axis] + array.shape[axis + 1 :]
+
+    for i, array in enumerate(arrays):
+        if array.ndim != first.ndim:
+            raise ValueError(
+                f"{i}'th array has different number of axes: should have {first.ndim}, "
+                f"has {array.ndim}"
+            )
+        if rest(array) != rest(first):
+            raise ValueError(
+                f"{i}'th array has residual not matching other arrays: the shapes {array.shape} "
+                f"and {first.shape} differ beside axis {axis}"
+            )
+    if all(a.dtype == first.dtype for a in arrays):
+        dtype = first.dtype
+    else:
+        dtype = np.result_type(*(a.dtype for a in arrays))
+    total = builtins.sum(a.shape[axis] for a in arrays)
+    shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
+    result = first._new(shape, dtype) if make is None else make(shape, dtype)
+    at, strides = 0, result.strides
+    for array in arrays:
+        n = array.shape[axis]
+        if make is None:
+            to = (*shape[:axis], n, *shape[axis + 1 :])
+            result._view(to, strides, result.offset + at * strides[axis])._copy_from(array)
+        else:
+            result[(slice(None),) * axis + (slice(at, at + n),)] = array
+        at += n
+    return result
+
+
+def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+    """Arrays of one shape along a new axis."""
+    arrays = list(arrays)
+    if not arrays:
+        raise ValueError("need at least one array to stack")
+    if any(a.shape != arrays[0].shape for a in arrays):
+        raise ValueError("arrays must have the same shape")
+    axis = layout.normalize_axis(axis, arrays[0].ndim + 1)
+    key = (slice(None),) * axis + (None,)
+    return concatenate([a[key] for a in arrays], axis)
+
+
+# ---- by index, several arrays at once
+
+
+def _outputs(call: str, arrays: Sequence[Any], out: Any) -> list[Any]:
+    if not isinstance(out, (list, tuple)):
+        raise TypeError(f"{call}: out must be a list of arrays, not {type(out).__name__}")
+    for k, one in enumerate(out):
+        if not isinstance(one, GPUArray):
+            kind = type(one).__name__
+            raise TypeError(f"{call}: out[{k}] must be an array on the device, not {kind}")
+    if len(out) != len(arrays):
+        raise ValueError(f"{call}: out and arrays must have the same length")
+    return list(out)
+
+
+def multi_take(arrays: Sequence[Any], indices: Any, out: Any = None) -> list[Any]:
+    """The same items of several arrays."""
+    if out is not None:
+        out = _outputs("multi_take", arrays, out)
+        return [a.take(indices, out=one) for a, one in zip(arrays, out)]
+    several = part("index").Several(indices)
+    results = [_taken(several, a) for a in arrays]
+    several.settle()
+    return results
+
+
+def _taken(several: Any, a: Any) -> Any:
+    """a.take(), of which an array on the device learns later whether it was right."""
+    return several.take(a) if isinstance(a, GPUArray) else a.take(several.indices)
+
+
+def _targets(call: str, arrays: Sequence[Any], shape: Any, out: Any) -> list[Any]:
+    if out is not None:
+        out = _outputs(call, arrays, out)
+        if any(o.dtype != a.dtype for o, a in zip(out, arrays)):
+            raise TypeError("arrays and out must have the same dtype")
+        return out
+    if shape is None:
+        raise ValueError("dest_shape is needed where out is not given")
+    return [a._new(layout.as_shape(shape, "dest_shape"), a.dtype) for a in arrays]
+
+
+def multi_put(
+    arrays: Sequence[Any], dest_indices: Any, dest_shape: Any = None, out: Any = None
+) -> list[Any]:
+    """Set the same items of several new (or given) arrays; an array of one item sets them all."""
+    targets = _targets("multi_put", arrays, dest_shape, out)
+    several = part("index").Several(dest_indices)
+    for array, target in zip(arrays, targets):
+        several.put(target, array)
+    several.settle()
+    return targets
+
+
+def multi_take_put(
+    arrays: Sequence[Any],
+    dest_indices: Any,
+    src_indices: Any,
+    dest_shape: Any = None,
+    out: Any = None,
+    src_offsets: Any = None,
+) -> list[Any]:
+    """``target[dest_indices] = array[src_indices + offset]`` for each array."""
+    for name, indices in (("src_indices", src_indices), ("dest_indices", dest_indices)):
+        if not hasattr(indices, "backend"):
+            kind = type(indices).__name__
+            raise TypeError(f"multi_take_put: {name} must be an array of the device, not {kind}")
+    if src_indices.shape != dest_indices.shape or src_indices.ndim != 1:
+        raise ValueError("src_indices and dest_indices must be 1-d and of the same shape")
+    if src_indices.dtype != dest_indices.dtype:
+        raise TypeError("src_indices and dest_indices must have the same dtype")
+    if src_offsets is not None and len(src_offsets) != len(arrays):
+        raise ValueError("src_indices and src_offsets must have the same length")
+    targets = _targets("multi_take_put", arrays, dest_shape, out)
+    index = part("index")
+    puts, takes = index.Several(dest_indices), index.Several(src_indices)
+    for i, (array, target) in enumerate(zip(arrays, targets)):
+        if src_offsets is None:
+            items = _taken(takes, array)
+        else:
+            items = array.take(src_indices + src_offsets[i])
+        puts.put(target, items)
+    takes.settle()
+    puts.settle()
+    return targets
+
+
+def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
+    """A reduction over the items of arrays that *indices* name: sum, min, max, dot."""
+    for a in arrays:
+        if not isinstance(a, GPUArray):
+            raise TypeError(
+                f"subset_{name}: an array of the device is needed, not {type(a).__name__}"
+            )
+    several = part("index").Several(indices)
+    parts = [several.take(a) for a in arrays]
+    if name == "dot":
+        result = dot(parts[0], parts[1], dtype=dtype)
+    elif dtype is not None:
+        result = parts[0]._reduce(name, None, dtype=dtype)
+    else:
+        result = parts[0]._reduce(name, None)
+    several.settle()  # while the device adds
+    return result
+
+
+# ---- products
+
+
+def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = False) -> Any:
+    """numpy.dot (numpy.vdot with conjugate): sums over the last axis of *a* and the last but one of
+    *b*; numbers multiply."""
+    if dtype is None and out is None:
+        known = _array._reduce("vdot" if conjugate else "dot", None, False, a, b)
+        if known is not None:
+            return known
+    reduce = part("reduce")
+    like = _first_array(a, b, out)
+    a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
+    if a is NotImplemented or b is NotImplemented:
+        raise TypeError("dot: operands must be arrays or numbers")
+    if conjugate:
+        a, b = work.flat(a), work.flat(b)
+        if a.size != b.size:
+            raise ValueError("cannot reshape: vdot needs as many items in both arrays")
+    if getattr(a, "ndim", 0) == 0 or getattr(b, "ndim", 0) == 0:
+        a, b = (x if hasattr(x, "dtype") else np.asarray(x)[()] for x in (a, b))  # not weak
+        return ufuncs.call("multiply", (a, b), None if out is None else (out,))
+    kind = np.dtype(dtype) if dtype is not None else np.result_type(a.dtype, b.dtype)
+    if a.ndim == 1 and b.ndim == 1:
+        if a.size != b.size:
+            raise ValueError(f"shapes {a.shape} and {b.shape} not aligned: {a.size} != {b.size}")
+        return reduce.dot("vdot" if conjugate else "dot", a, b, 0, kind, out)
+    if a.ndim <= 2 and b.ndim <= 2:
+        return ufuncs.matmul(a, b, out)
+    matmul = part("matmul")
+
+    product = matmul.tensordot(a, b, ([a.ndim - 1], [max(b.ndim - 2, 0)]))
+    if out is None:
+        return product
+    if out.shape != product.shape or out.dtype != product.dtype:
+        raise ValueError(f"dot: out must have shape {product.shape} and dtype {product.dtype}")
+    out._copy_from(product)
+    return out
+
+
+# ---- elementwise
+
+
+def clip(a: Any, low: Any = None, high: Any = None, out: Any = None) -> Any:
+    """Items limited to [low, high]; None for no limit."""
+    if low is None and high is None:
+        raise ValueError("One of max or min must be given")
+    target = None if out is None else (out,)
+    if high is None:
+        return ufuncs.call("maximum", (a, ufuncs.to_operand(low, a)), target)
+    if low is None:
+        return ufuncs.call("minimum", (a, ufuncs.to_operand(high, a)), target)
+    part = ufuncs.call("maximum", (a, ufuncs.to_operand(low, a)))
+    return ufuncs.call("minimum", (part, ufuncs.to_operand(high, a)), target)
+
+
+def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Rounded to *decimals* digits, halves to even; integers are as they are."""
+    target = None if out is None else (out,)
+    if a.dtype.kind in "iub":
+        if decimals >= 0:
+            return ufuncs.call("positive", (a,), target) if a.dtype.kind != "b" else a.astype("f2")
+        scale = 10**-decimals
+        return ufuncs.call(
+            "multiply", (ufuncs.call("rint", (a / scale,)).astype(a.dtype), scale), target
+        )
+    if decimals == 0:
+        return ufuncs.call("rint", (a,), target)
+    scale = 10.0 ** abs(decimals)
+    if decimals > 0:
+        return ufuncs.call("true_divide", (ufuncs.call("rint", (a * scale,)), scale), target)
+    return ufuncs.call("multiply", (ufuncs.call("rint", (a / scale,)), scale), target)
+
+
+def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+    """Differences of neighbours along an axis, n times."""
+    axis = layout.normalize_axis(axis, a.ndim)
+    before = (slice(None),) * axis
+    name = "not_equal" if a.dtype.kind == "b" else "subtract"
+    for _ in range(min(n, a.shape[axis])):  # then nothing is left
+        a = ufuncs.call(name, (a[(*before, slice(1, None))], a[(*before, slice(None, -1))]))
+    return a
+
+
+# ---- ranges
+
+
+def arange_plan(call: str, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    """(start, step, n, dtype, whether the dtype was given) of ``arange([start,] stop[, step])``."""
+    dtype = options.pop("dtype", None)
+    if args and isinstance(args[-1], np.dtype):
+        if dtype is not None:
+            raise ValueError(f"{call}: may not specify 'dtype' by position and keyword")
+        dtype, args = args[-1], args[:-1]
+    if len(args) > 3:
+        raise ValueError(f"{call}: too many arguments")
+    given = dict(zip(("stop",) if len(args) == 1 else ("start", "stop", "step"), args))
+    for name in ("start", "stop", "step"):
+        if name in options:
+            if name in given:
+                raise ValueError(f"{call}: may not specify '{name}' by position and keyword")
+            given[name] = options.pop(name)
+    if options:
+        raise ValueError(f"{call}: unexpected keyword argument '{next(iter(options))}'")
+    if given.get("stop") is None:
+        raise ValueError(f"{call}: stop argument required")
+    start, stop, step = given.get("start") or 0, given["stop"], given.get("step", 1)
+    step = 1 if step is None else step
+    explicit = dtype is not None
+    dtype = np.dtype(dtype) if explicit else np.array([start, stop, step]).dtype
+    if step == 0:
+        raise ValueError(f"{call}: step must not be 0")
+    try:
+        n = builtins.max(ceil((stop - start) / step), 0)
+    except TypeError:
+        types = ", ".join(type(x).__name__ for x in (start, stop, step))
+        raise TypeError(f"{call}: start, stop and step must be numbers, not {types}") from None
+    return start, step, n, dtype, explicit
+
+
+@lru_cache(maxsize=64)
+def _arange_operation(dtype: np.dtype[Any]) -> elementwise.Operation:
+    kind = dtypes.compute_type(dtype)
+    return elementwise.Operation(
+        "arange", (dtype, dtype), (dtype,), f"y0 = ({kind})(x0 + ({kind})i * x1);", index=True
+    )
+
+
+def arange_into(array: Any, start: Any, step: Any, queue: Any = None) -> Any:
+    """Fill a 1-d array with start, start + step, ... as numpy.arange rounds them."""
+    dtype = array.dtype
+    if array.size == 0:
+        return array
+    if dtype.kind in "cb":
+        real = np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else np.dtype("i1")
+        array._copy_from(arange_into(array._new(array.shape, real), start, step, queue), queue)
+        return array
+    # the step is the difference of the first two, both converted: 1 for 0.5, 1.25, ... as integers
+    first: Any = np.arange(start, start + 2 * step, step, dtype=dtype)[:2] if array.size > 1 else []
+    if len(first) == 2 and dtype.kind in "fiu":
+        with np.errstate(over="ignore"):  # of small integers, which wrap
+            start, step = first[0], first[1] - first[0]
+    elif dtype.kind in "iu":
+        start, step = (np.asarray(x).astype(dtype)[()] for x in (start, step))
+    if queue is not None or remember.known("arange", start, step, out=array) is None:
+        call = remember.Call("arange", (start, step), array) if queue is None else None
+        operation = _arange_operation(dtype)
+        array._run(operation, [array], [start, step], array.shape, queue, call=call)
+    return array

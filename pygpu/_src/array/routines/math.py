@@ -1,0 +1,372 @@
+"""NumPy's functions of sampled values: convolution, interpolation, derivatives and integrals,
+polynomials, covariances, products of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array import (
+    advanced_indexing as index,
+)
+from pygpu._src.array import (
+    internal as work,
+)
+from pygpu._src.array import (
+    layout,
+    matmul,
+    sort,
+)
+from pygpu._src.array import (
+    ufunc as ufuncs,
+)
+from pygpu._src.array.scan import scan
+
+from . import joining as functions
+from . import manipulation as manipulate
+
+__all__ = ["table"]
+
+# NumPy 2.5 has no products of two-dimensional vectors any more.
+_NO_FLAT_CROSS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
+
+
+def _arrays(call: str, *operands: Any) -> list[Any]:
+    """Operands as arrays on the device of the first that is there."""
+    like = next(x for x in operands if isinstance(x, GPUArray))
+    found = [work.as_array(like, x, call=call) for x in operands]
+    ufuncs.same_device(call, found)
+    return found
+
+
+# ---- convolution
+
+
+def _convolved(call: str, a: Any, v: Any, mode: str, backwards: bool) -> Any:
+    """Sums of a[k - j] * v[j] over j; mode as numpy.convolve, where *v* is not the longer one, or
+    (backwards) was made so by exchanging them."""
+    if a.ndim != 1 or v.ndim != 1:
+        raise ValueError(f"{call}: arrays of one axis are needed")
+    n, m = a.size, v.size
+    if n == 0 or m == 0:
+        raise ValueError(f"{call}: arrays must not be empty")
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"{call}: mode must be 'full', 'same' or 'valid', not {mode!r}")
+    dtype = np.result_type(a.dtype, v.dtype)
+    if mode == "full":
+        first, many = 0, n + m - 1
+    elif mode == "same":
+        first, many = (m // 2 if backwards else (m - 1) // 2), n
+    else:
+        first, many = m - 1, n - m + 1
+    wide = work.empty(a, (n + 2 * (m - 1),), dtype).fill(0)
+    wide[m - 1 : m - 1 + n] = a
+    windows = wide._view((many, m), (dtype.itemsize,) * 2, wide.offset + first * dtype.itemsize)
+    return matmul.matmul(windows, work.astype(v, dtype)[::-1])
+
+
+def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    a, v = manipulate.atleast(1, _arrays("convolve", a, v))
+    if v.size > a.size:
+        a, v = v, a
+    return _convolved("convolve", a, v, mode, False)
+
+
+def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    a, v = _arrays("correlate", a, v)
+    if a.ndim == v.ndim == 1 and v.size > a.size:
+        return _convolved("correlate", v.conj()[::-1], a, mode, True)
+    return _convolved("correlate", a, v.conj()[::-1], mode, False)
+
+
+# ---- between samples
+
+
+def _interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    x, xp, fp = _arrays("interp", x, xp, fp)
+    if xp.ndim != 1 or fp.ndim != 1 or xp.size != fp.size:
+        raise ValueError("interp: fp and xp must have one axis of the same length")
+    if xp.size == 0:
+        raise ValueError("array of sample points is empty")
+    if x.dtype.kind == "c" or xp.dtype.kind == "c":
+        raise TypeError("interp: places are real numbers")
+    kind = np.dtype(np.complex128 if fp.dtype.kind == "c" else np.float64)
+    x, xp, fp = work.astype(x, np.float64), work.astype(xp, np.float64), work.astype(fp, kind)
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        period, left, right = abs(period), None, None
+        x, xp = x % period, xp % period
+        order = sort.argsort(xp)
+        xp, fp = index.take(xp, order), index.take(fp, order)
+        xp = functions.concatenate([xp[-1:] - period, xp, xp[:1] + period])
+        fp = functions.concatenate([fp[-1:], fp, fp[:1]])
+    n = xp.size
+    at = ufuncs.call("subtract", (sort.searchsorted(xp, x, "right"), 1))
+    at = functions.clip(at, 0, max(n - 2, 0))
+    next_ = ufuncs.call("minimum", (at + 1, n - 1))
+    x0, y0 = index.take(xp, at), index.take(fp, at)
+    x1, y1 = index.take(xp, next_), index.take(fp, next_)
+    width = x1 - x0
+    slope = (y1 - y0) / functions.choose("interp", width == 0, 1.0, width)
+    result = slope * (x - x0) + y0
+    result = functions.choose("interp", x == x1, y1, result)  # exactly, and beside infinities
+    last, first = fp[n - 1], fp[0]
+    after = last if right is None else kind.type(right)
+    before = first if left is None else kind.type(left)
+    result = functions.choose("interp", x > xp[n - 1], after, result)
+    result = functions.choose("interp", x < xp[0], before, result)
+    return functions.choose("interp", ufuncs.call("isnan", (x,)), kind.type(np.nan), result)
+
+
+def _gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    f = next(iter(_arrays("gradient", f)))
+    if f.dtype.kind not in "fc":
+        f = work.astype(f, np.float64)
+    axes = tuple(range(f.ndim)) if axis is None else layout.normalize_axes(axis, f.ndim, "gradient")
+    given = [np.asarray(x.get() if isinstance(x, GPUArray) else x) for x in spacing]  # type: ignore[attr-defined]
+    if not given:
+        given = [np.asarray(1.0)] * len(axes)
+    elif len(given) == 1 and given[0].ndim == 0:
+        given *= len(axes)
+    if len(given) != len(axes):
+        raise TypeError("invalid number of arguments")
+    if edge_order not in (1, 2):
+        raise ValueError("'edge_order' greater than 2 not supported")
+    results = [_slope(f, k, x, edge_order) for k, x in zip(axes, given)]
+    return results[0] if len(axes) == 1 else tuple(results)
+
+
+def _slope(f: Any, axis: int, x: np.ndarray, edge_order: int) -> Any:
+    """The derivative along an axis; x: the distance of two items, or the place of each."""
+    n = f.shape[axis]
+    if n < edge_order + 1:
+        raise ValueError(
+            "Shape of array too small to calculate a numerical gradient, "
+            "at least (edge_order + 1) elements are required."
+        )
+    if x.ndim > 1 or (x.ndim == 1 and x.size != n):
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    steps = np.diff(x.astype(np.float64)) if x.ndim else np.full(n - 1, float(x))
+    f = manipulate.moveaxis(f, axis, 0)
+    real = np.empty(0, f.dtype).real.dtype
+    out = work.empty(f, f.shape, f.dtype)
+
+    def factor(values: Any) -> Any:
+        if np.ndim(values) == 0:
+            return real.type(values)
+        return f._from_host(np.asarray(values, real).reshape((-1,) + (1,) * (f.ndim - 1)))
+
+    if (steps == steps[0]).all():
+        h = steps[0]
+        out[1:-1] = (f[2:] - f[:-2]) / real.type(2 * h)
+    else:
+        a, b = steps[:-1], steps[1:]
+        out[1:-1] = (
+            factor(-b / (a * (a + b))) * f[:-2]
+            + factor((b - a) / (a * b)) * f[1:-1]
+            + factor(a / (b * (a + b))) * f[2:]
+        )
+    if edge_order == 1:
+        out[0] = (f[1] - f[0]) / real.type(steps[0])
+        out[n - 1] = (f[n - 1] - f[n - 2]) / real.type(steps[-1])
+    else:
+        a, b = steps[0], steps[1]
+        out[0] = (
+            factor(-(2 * a + b) / (a * (a + b))) * f[0]
+            + factor((a + b) / (a * b)) * f[1]
+            - factor(a / (b * (a + b))) * f[2]
+        )
+        a, b = steps[-2], steps[-1]
+        out[n - 1] = (
+            factor(b / (a * (a + b))) * f[n - 3]
+            - factor((b + a) / (a * b)) * f[n - 2]
+            + factor((2 * b + a) / (b * (a + b))) * f[n - 1]
+        )
+    return manipulate.moveaxis(out, 0, axis)
+
+
+def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    if x is None:
+        y, step = next(iter(_arrays("trapezoid", y))), dx
+    else:
+        y, x = _arrays("trapezoid", y, x)
+        step = functions.diff(x) if x.ndim == 1 else functions.diff(x, 1, axis)
+        if x.ndim == 1:
+            one = [1] * y.ndim
+            one[axis] = step.size
+            step = step.reshape(tuple(one))
+    axis = layout.normalize_axis(axis, y.ndim)
+    lead = (slice(None),) * axis
+    pair = y[(*lead, slice(1, None))] + y[(*lead, slice(None, -1))]
+    return (step * pair / 2.0)._reduce("sum", axis)
+
+
+def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    steps = functions.diff(work.flat(ary))
+    parts = [to_begin, steps, to_end]
+    for part in (to_begin, to_end):
+        if part is not None and not np.can_cast(
+            np.asanyarray(part).dtype if not isinstance(part, GPUArray) else part.dtype,
+            ary.dtype,
+            "same_kind",
+        ):
+            raise TypeError("ediff1d: dtypes of to_end and to_begin must fit the array's")
+    there = [work.as_array(ary, x, ary.dtype) for x in parts if x is not None]
+    return manipulate.concat(there, None)
+
+
+def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * np.pi) -> Any:
+    axis = layout.normalize_axis(axis, p.ndim)
+    steps = functions.diff(p, 1, axis)
+    discont = period / 2 if discont is None else discont
+    whole = p.dtype.kind in "iu" and isinstance(period, (int, np.integer))
+    high: Any = period // 2 if whole else period / 2
+    edge = (period % 2 == 0) if whole else True
+    turned = ufuncs.call("remainder", (steps + high, period)) - high
+    if edge:
+        back = (turned == -high) & (steps > 0)
+        turned = functions.choose("unwrap", back, high, turned)
+    more = turned - steps
+    more = functions.choose("unwrap", abs(steps) < discont, 0, more)
+    result = work.empty(p, p.shape, np.result_type(p.dtype, more.dtype))
+    result[...] = p
+    later = (slice(None),) * axis + (slice(1, None),)
+    result[later] = p[later] + scan("cumsum", more, axis)
+    return result
+
+
+# ---- polynomials
+
+
+def _polyval(p: Any, x: Any) -> Any:
+    like = p if isinstance(p, GPUArray) else x
+    x = work.as_array(like, x)
+    factors: Any = p if isinstance(p, GPUArray) else np.asarray(p)
+    dtype = np.result_type(factors.dtype, x.dtype)
+    y = work.empty(x, x.shape, dtype).fill(0)
+    for k in range(factors.shape[0]):
+        y = y * x + factors[k]
+    return y
+
+
+def _vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    many = x.size if N is None else int(N)
+    dtype = np.promote_types(x.dtype, int)
+    powers = work.empty(x, (x.size, many), dtype)
+    if powers.size:
+        powers[:, :1] = 1
+        powers[:, 1:] = x[:, None]
+        powers = scan("cumprod", powers, 1, dtype=dtype)
+    return powers if increasing else manipulate.flip(powers, 1)._copy(order="C")
+
+
+def _sinc(x: Any) -> Any:
+    y = np.pi * functions.choose("sinc", x == 0, 1e-20, x)
+    return ufuncs.call("sin", (y,)) / y
+
+
+# ---- samples of several variables, vectors
+
+
+def _cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None,
+    fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
+) -> Any:  # fmt: skip
+    if fweights is not None or aweights is not None:
+        raise TypeError("cov: weights are not supported for an array on a device")
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    given = _arrays("cov", m) if y is None else _arrays("cov", m, y)
+    if any(a.ndim > 2 for a in given):
+        raise ValueError("cov: arrays have at most two axes")
+    kind = np.result_type(*(a.dtype for a in given), np.float64) if dtype is None else dtype
+    rows = []
+    for k, a in enumerate(given):
+        turn = not rowvar and a.ndim == 2 and (k > 0 or a.shape[0] != 1)
+        rows.append(work.astype(manipulate.atleast(2, [a.T if turn else a]), kind))
+    x = rows[0] if len(rows) == 1 else functions.concatenate(rows, 0)
+    n = x.shape[1] - ((0 if bias else 1) if ddof is None else int(ddof))
+    x = x - x._reduce("mean", 1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.true_divide(1, max(n, 0))
+    found = matmul.matmul(x, x.T.conj()) * share
+    return found.squeeze()
+
+
+def _corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    c = _cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    scale = ufuncs.call("sqrt", (matmul.diagonal(c).real,))
+    c = c / scale[:, None] / scale[None, :]
+    if c.dtype.kind != "c":
+        return functions.clip(c, -1, 1)
+    for part in (c.real, c.imag):
+        part[...] = functions.clip(part, -1, 1)
+    return c
+
+
+def _cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = _arrays("cross", a, b)
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("At least one array has zero dimension")
+    a, b = manipulate.moveaxis(a, axisa, -1), manipulate.moveaxis(b, axisb, -1)
+    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
+        raise ValueError("incompatible dimensions for cross product (dimension must be 2 or 3)")
+    if _NO_FLAT_CROSS and (a.shape[-1] != 3 or b.shape[-1] != 3):
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{a.shape[-1]} and {b.shape[-1]} dimensional instead."
+        )
+    (a0, a1, *a2), (b0, b1, *b2) = ([x[..., k] for k in range(x.shape[-1])] for x in (a, b))
+    last = a0 * b1 - a1 * b0
+    if not a2 and not b2:
+        return last
+    if a2 and b2:
+        parts = [a1 * b2[0] - a2[0] * b1, a2[0] * b0 - a0 * b2[0], last]
+    elif b2:
+        parts = [a1 * b2[0], -(a0 * b2[0]), last]
+    else:
+        parts = [-(a2[0] * b1), a2[0] * b0, last]
+    return manipulate.moveaxis(functions.stack(parts, -1), -1, axisc)
+
+
+def _kron(a: Any, b: Any) -> Any:
+    a, b = _arrays("kron", a, b)
+    ndim = max(a.ndim, b.ndim)
+    one, two = ((1,) * (ndim - x.ndim) + x.shape for x in (a, b))
+    a = a.reshape([n for k in one for n in (k, 1)])
+    b = b.reshape([n for k in two for n in (1, k)])
+    return (a * b).reshape([n * k for n, k in zip(one, two)])
+
+
+def table() -> dict[str, Callable[..., Any]]:
+    """Names of NumPy, and what does their work."""
+    return {
+        "convolve": _convolve,
+        "corrcoef": _corrcoef,
+        "correlate": _correlate,
+        "cov": _cov,
+        "cross": _cross,
+        "ediff1d": _ediff1d,
+        "gradient": _gradient,
+        "interp": _interp,
+        "kron": _kron,
+        "polyval": _polyval,
+        "sinc": _sinc,
+        "trapezoid": _trapezoid,
+        "unwrap": _unwrap,
+        "vander": _vander,
+    }

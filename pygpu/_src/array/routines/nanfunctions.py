@@ -1,0 +1,217 @@
+"""NumPy's functions that leave NaNs out: sums, means, extremes, medians and quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array import advanced_indexing as index
+from pygpu._src.array import internal as work
+from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array.scan import scan
+
+from . import joining as functions
+from . import statistics as quantiles
+
+__all__ = ["table"]
+
+_NoValue: Any = getattr(np, "_NoValue", None)
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in options.items() if v is not _NoValue}
+
+
+def _filled(a: Any, value: Any) -> Any:
+    """The array with *value* where it has a NaN."""
+    if a.dtype.kind not in "fc":
+        return a
+    where = ufuncs.call("isnan", (a,))
+    return functions.choose("nan_to_num", where, a.dtype.type(value), a)
+
+
+def _reduction(kind: str, instead: Any) -> Callable[..., Any]:
+    def call(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **options: Any) -> Any:
+        options = _given(options | {"dtype": dtype, "out": out})
+        options = {k: v for k, v in options.items() if v is not None or k == "where"}
+        if a.dtype.kind == "f" and kind in ("max", "min"):
+            where = ufuncs.call("isnan", (a,))
+            empty = where._reduce("all", axis, keepdims=bool(options.get("keepdims", False)))
+            result = _filled(a, instead)._reduce(kind, axis, **options)
+            result = functions.choose("nan" + kind, empty, a.dtype.type(np.nan), result)
+            return _into(result, out)
+        return _filled(a, instead)._reduce(kind, axis, **options)
+
+    def extreme(a: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+        return call(a, axis, None, out, **options)
+
+    return extreme if kind in ("max", "min") else call
+
+
+def _into(result: Any, out: Any) -> Any:
+    return quantiles.given_to(out, result)
+
+
+def _position(kind: str, instead: float) -> Callable[..., Any]:
+    def call(a: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+        if a.dtype.kind == "f":
+            empty = ufuncs.call("isnan", (a,))._reduce("all", axis)
+            if bool(empty._reduce("any", None).item()):
+                raise ValueError("All-NaN slice encountered")
+        options = _given(options | {"out": out}) if out is not None else _given(options)
+        return _filled(a, instead)._reduce(kind, axis, **options)
+
+    return call
+
+
+def _running(kind: str, instead: int) -> Callable[..., Any]:
+    def call(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return scan(kind, _filled(a, instead), axis, dtype=dtype, out=out)
+
+    return call
+
+
+def _count(a: Any, axis: Any, keepdims: bool = False) -> Any:
+    """How many items are none, as numbers that divide without a change of dtype."""
+    present = ufuncs.call("logical_not", (ufuncs.call("isnan", (a,)),))
+    many = present._reduce("sum", axis, keepdims=keepdims)
+    real = np.empty(0, a.dtype).real.dtype
+    return work.astype(many, real)
+
+
+def _mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
+    **options: Any,
+) -> Any:  # fmt: skip
+    keepdims, options = _kept(keepdims), _given(options)
+    if a.dtype.kind in "fc":
+        if dtype is not None and np.dtype(dtype).kind not in "fc":
+            raise TypeError("If a is inexact, then dtype must be inexact")
+        if out is not None and out.dtype.kind not in "fc":
+            raise TypeError("If a is inexact, then out must be inexact")
+    a, options = _chosen("nanmean", a, options)
+    if a.dtype.kind not in "fc":
+        return _into(a._reduce("mean", axis, dtype=dtype, keepdims=keepdims, **options), out)
+    total = _filled(a, 0)._reduce("sum", axis, dtype=dtype, keepdims=keepdims)
+    mean = ufuncs.call("divide", (total, _count(a, axis, keepdims)))
+    return _into(work.astype(mean, total.dtype), out)
+
+
+def _kept(keepdims: Any) -> bool:
+    return keepdims is not _NoValue and bool(keepdims)
+
+
+def _chosen(call: str, a: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The array and the option ``where`` of a mean; for floats those not chosen are NaN instead."""
+    others = [name for name in options if name != "where"]
+    if others:
+        raise TypeError(f"{call}: {', '.join(others)} is not there for an array on a device")
+    if a.dtype.kind in "fc" and options:
+        a = functions.choose(call, options.pop("where"), a, a.dtype.type(np.nan))
+    return a, options
+
+
+def _spread(root: bool) -> Callable[..., Any]:
+    """nanvar, nanstd."""
+    name = "nanstd" if root else "nanvar"
+
+    def call(
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0,
+        keepdims: Any = False, **options: Any,
+    ) -> Any:  # fmt: skip
+        keep = _kept(keepdims)
+        options = _given(options)
+        if "correction" in options:
+            if ddof != 0:
+                raise ValueError("ddof and correction can't be provided simultaneously.")
+            ddof = options.pop("correction")
+        a, options = _chosen(name, a, options)
+        if a.dtype.kind not in "fc":
+            kind = "std" if root else "var"
+            options.update(dtype=dtype, ddof=ddof, keepdims=keep)
+            return _into(a._reduce(kind, axis, **options), out)
+        away = a - _mean(a, axis, dtype, keepdims=True)
+        # only what was a NaN before: that of inf - inf counts
+        away = functions.choose(name, ufuncs.call("isnan", (a,)), away.dtype.type(0), away)
+        square = (away.conj() * away).real if a.dtype.kind == "c" else away * away
+        many = _count(a, axis, keep) - square.dtype.type(ddof)
+        many = functions.choose(name, many > 0, many, square.dtype.type(np.nan))
+        result = square._reduce("sum", axis, keepdims=keep) / many
+        return _into(ufuncs.call("sqrt", (result,)) if root else result, out)
+
+    return call
+
+
+def _quantile(call: str, a: Any, q: Any, axis: Any, out: Any, keepdims: bool) -> Any:
+    """Linear quantiles of the items of each row that are numbers; q: a host array."""
+    if a.dtype.kind != "f":
+        return quantiles.quantile(a, q, axis, out, keepdims=keepdims)
+    if q.size and not (q.min() >= 0 and q.max() <= 1):
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    rows, axes = quantiles.sorted_rows(call, a, axis)  # NaNs come last
+    n, rest = rows.shape[0], rows.shape[1:]
+    found = work.empty(rows, (q.size, *rest), rows.dtype).fill(np.nan)
+    if n and found.size:
+        last = ufuncs.call("logical_not", (ufuncs.call("isnan", (rows,)),))._reduce("sum", 0) - 1
+        last = ufuncs.call("maximum", (last, 0))  # of a row of NaNs only, which gives NaN
+        kind = np.float64 if rows.backend.limits.fp64 else np.float32
+        for k, share in enumerate(q.ravel()):
+            place = last * kind(share)
+            first = work.astype(ufuncs.call("floor", (place,)), np.int64)
+            part = work.astype(place - first, rows.dtype)
+            after = ufuncs.call("minimum", (first + 1, last))
+            low = index.take_along_axis(rows, first.reshape((1, *rest)), 0)[0]
+            high = index.take_along_axis(rows, after.reshape((1, *rest)), 0)[0]
+            step = high - low
+            near = functions.choose(call, part < 0.5, low + step * part, high - step * (1 - part))
+            found[k] = near
+    found = found.reshape((*q.shape, *rest))
+    return _into(quantiles.kept(found, a, axes, keepdims, q.ndim), out)
+
+
+def _quantiles(call: str, scale: int) -> Callable[..., Any]:
+    def run(
+        a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+        method: str = "linear", keepdims: Any = False, **options: Any,
+    ) -> Any:  # fmt: skip
+        if method != "linear" or options.get("weights") is not None:
+            raise TypeError(f"{call}: of an array on a device it is linear, and without weights")
+        shares = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
+        if a.size == 0:  # as NumPy, whose shape does not know of the shares then
+            return _mean(a, axis, None, out, keepdims)
+        whole = scale == 1 and shares.dtype.kind in "iub"
+        if not isinstance(q, (int, float)) and a.dtype.kind == "f" and not whole:
+            a = work.astype(a, np.result_type(a.dtype, shares.dtype))  # which count in it
+        shares = shares if whole else shares / np.float64(scale)
+        return _quantile(call, a, shares, axis, out, _kept(keepdims))
+
+    return run
+
+
+def _median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
+) -> Any:
+    return _quantile("nanmedian", a, np.asarray(0.5), axis, out, _kept(keepdims))
+
+
+def table() -> dict[str, Callable[..., Any]]:
+    """Names of NumPy, and what does their work."""
+    return {
+        "nanargmax": _position("argmax", -np.inf),
+        "nanargmin": _position("argmin", np.inf),
+        "nancumprod": _running("cumprod", 1),
+        "nancumsum": _running("cumsum", 0),
+        "nanmax": _reduction("max", -np.inf),
+        "nanmean": _mean,
+        "nanmedian": _median,
+        "nanmin": _reduction("min", np.inf),
+        "nanpercentile": _quantiles("nanpercentile", 100),
+        "nanprod": _reduction("prod", 1),
+        "nanquantile": _quantiles("nanquantile", 1),
+        "nanstd": _spread(True),
+        "nansum": _reduction("sum", 0),
+        "nanvar": _spread(False),
+    }

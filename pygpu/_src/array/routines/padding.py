@@ -1,0 +1,241 @@
+"""numpy.pad: borders around an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.array import (
+    advanced_indexing as index,
+)
+from pygpu._src.array import (
+    internal as work,
+)
+from pygpu._src.array import (
+    launch_cache as remember,
+)
+from pygpu._src.array import (
+    layout,
+)
+from pygpu._src.array import (
+    ufunc as ufuncs,
+)
+from pygpu._src.codegen.kernels import pad as pad_text
+from pygpu._src.runtime import kernel_cache as kernels
+
+from . import joining as functions
+from . import statistics as quantiles
+
+__all__ = ["pad"]
+
+_REPEATED = ("edge", "reflect", "symmetric", "wrap")
+_REDUCED = ("maximum", "mean", "median", "minimum")
+_OPTIONS = {
+    "constant": "constant_values",
+    "linear_ramp": "end_values",
+    "reflect": "reflect_type",
+    "symmetric": "reflect_type",
+} | dict.fromkeys(_REDUCED, "stat_length")
+
+
+def _pairs(given: Any, ndim: int) -> Any:
+    """(before, after) of each axis."""
+    return np.broadcast_to(np.asarray(given), (ndim, 2)).tolist()
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    """numpy.pad of all modes that are words."""
+    known = mode in _OPTIONS or mode in (*_REPEATED, "empty") if isinstance(mode, str) else False
+    if not known:
+        if isinstance(mode, str):
+            raise ValueError(f"pad: mode {mode!r} is not supported")
+        raise TypeError(f"pad: mode {mode!r} is not there for an array on a device")
+    wrong = set(options) - {_OPTIONS.get(mode)}
+    if wrong:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {wrong}")
+    widths = _widths(pad_width, array.ndim)
+    if array.ndim == 0:
+        return array._copy()
+    if mode in _REPEATED:
+        kind = options.get("reflect_type", "even")
+        if kind == "even" or not any(map(any, widths)):
+            return _repeated(array, widths, mode)
+        if kind != "odd" or array.dtype.kind == "b":
+            raise ValueError(f"pad: reflect_type {kind!r} of {array.dtype} is not supported")
+        for axis, width in enumerate(widths):
+            array = _odd(array, axis, width, mode)
+        return array
+    given = _pairs(options.get(_OPTIONS.get(mode, ""), 0), array.ndim) if options else None
+    value = given[0][0] if given else 0
+    if mode == "constant" and (not given or all(x == value for pair in given for x in pair)):
+        return _surrounded(array, widths, value)
+    for axis, width in enumerate(widths):
+        if width == [0, 0]:
+            continue
+        if mode == "empty":
+            borders: list[Any] = [None, None]
+        elif mode == "constant":
+            borders = (
+                [array.dtype.type(x) for x in given[axis]] if given else [array.dtype.type(0)] * 2
+            )
+        elif array.shape[axis] == 0:
+            raise ValueError(
+                f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+            )
+        elif mode == "linear_ramp":
+            ends = given[axis] if given else [0, 0]
+            borders = [_ramp(array, axis, n, end, k) for k, (n, end) in enumerate(zip(width, ends))]
+        else:
+            lengths = given[axis] if given else [None, None]
+            borders = [_statistic(mode, array, axis, n, k) for k, n in enumerate(lengths)]
+        array = _framed(array, axis, width, borders)
+    return array
+
+
+def _widths(given: Any, ndim: int) -> list[list[int]]:
+    if isinstance(given, dict):
+        pairs: list[Any] = [(0, 0)] * ndim
+        for axis, width in given.items():
+            pairs[layout.normalize_axis(axis, ndim)] = np.broadcast_to(width, 2)
+        given = pairs
+    widths = np.asarray(given)
+    if widths.dtype.kind not in "iu" and widths.size:
+        raise TypeError("`pad_width` must be of integral type.")
+    if (widths < 0).any():
+        raise ValueError("index can't contain negative values")
+    return _pairs(widths, ndim) if ndim else []
+
+
+def _surrounded(array: Any, widths: list[list[int]], value: Any) -> Any:
+    """A copy between items of one value."""
+    shape = tuple(n + sum(width) for n, width in zip(array.shape, widths))
+    wide = work.empty(array, shape, array.dtype)
+    if wide.size > array.size:
+        wide.fill(array.dtype.type(value) if value else 0)
+    start = sum(width[0] * stride for width, stride in zip(widths, wide.strides))
+    inner = wide._view(array.shape, wide.strides, wide.offset + start)
+    inner._copy_from(array)
+    work.changed(wide, inner)
+    return wide
+
+
+_NAMES: set[str] = set()  # of what is remembered
+_MOST = 256  # a name is never forgotten
+
+
+def _repeated(array: Any, widths: list[list[int]], mode: str) -> Any:
+    """Items again in the order that the mode says, in one launch."""
+    for axis, (n, width) in enumerate(zip(array.shape, widths)):
+        if n == 0 and any(width):
+            raise ValueError(
+                f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+            )
+    name, given = f"pad {mode} {widths}", array
+    if name in _NAMES:
+        known = array.backend.table.plans.run(name, array)
+        if known is not None:
+            return known
+    array = array._aligned()
+    shape = tuple(n + sum(width) for n, width in zip(array.shape, widths))
+    out = work.empty(array, shape, array.dtype)
+    if out.size == 0:
+        return out
+    backend, dtype, ndim = array.backend, array.dtype, array.ndim
+    moved = np.dtype(f"u{dtype.itemsize}") if dtype.itemsize in (1, 2, 4, 8) else dtype
+    if dtype.kind not in "biuf" or dtype.itemsize not in (1, 2, 4, 8):
+        moved = np.dtype(f"V{dtype.itemsize}")
+    key = ("pad", mode, moved, ndim)
+    kernel = kernels.get(backend, key, lambda: (pad_text.source(moved, ndim, mode), "pad"))
+    numbers = [out.size]
+    for m, n, width, stride in zip(shape, array.shape, widths, array.strides):
+        numbers += [m, n, width[0], stride]
+    groups, size = kernels.grid(backend, out.size)
+    work.launch(array, kernel, groups, size, [array], [out], numbers)
+    if array is given and (name in _NAMES or len(_NAMES) < _MOST):
+        _NAMES.add(name)
+        again = remember.step(backend, kernel, groups, size, (0, -1), numbers)
+        backend.table.plans.add(name, 0, (array,), None, out, (again,))
+    return out
+
+
+def _odd(array: Any, axis: int, width: list[int], mode: str) -> Any:
+    """Items turned about the outermost ones along an axis, in value too: 2 * edge - item."""
+    n = array.shape[axis]
+    if n == 0 and any(width):
+        raise ValueError(
+            f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+        )
+    x = np.arange(-width[0], n + width[1])
+    period = max(2 * (n - 1), 1) if mode == "reflect" else 2 * n
+    rounds, place = np.divmod(x, period)
+    turned = place >= n
+    place = np.where(turned, (period if mode == "reflect" else period - 1) - place, place)
+    place = np.clip(place, 0, n - 1)
+    items = index.take(array, place, axis)
+    first, last = (index.take(array, [k], axis) for k in (0, n - 1))
+    if array.dtype.kind in "iu":
+        kind = array.dtype
+    else:
+        kind = np.empty(0, array.dtype).real.dtype
+    spread = [1] * array.ndim
+    spread[axis] = x.size
+
+    def factor(values: Any) -> Any:
+        return array._from_host(values.astype(kind).reshape(spread))
+
+    more = factor(2 * rounds) * (last - first) + factor(2 * turned) * last
+    return work.astype(items * factor(1 - 2 * turned) + more, array.dtype)
+
+
+def _framed(array: Any, axis: int, width: list[int], borders: list[Any]) -> Any:
+    """A copy between two borders along an axis; None: which are left as memory is."""
+    before, n = width[0], array.shape[axis]
+    shape = list(array.shape)
+    shape[axis] += sum(width)
+    wide = work.empty(array, tuple(shape), array.dtype)
+    lead = (slice(None),) * axis
+    wide[(*lead, slice(before, before + n))] = array
+    for part, border, many in (
+        (slice(None, before), borders[0], before),
+        (slice(before + n, None), borders[1], width[1]),
+    ):
+        if many and border is not None:
+            wide[(*lead, part)] = border
+    return wide
+
+
+def _ramp(array: Any, axis: int, n: int, end: Any, after: int) -> Any:
+    """n items from an end value on towards the outermost item, in float64 as numpy.linspace."""
+    edge = array[(slice(None),) * axis + (slice(-1, None) if after else slice(0, 1),)]
+    kind = np.result_type(array.dtype, np.float64)
+    if not array.backend.limits.fp64 and array.dtype.itemsize <= 4:
+        kind = np.dtype(np.float32)
+    shape = [1] * array.ndim
+    shape[axis] = n
+    steps = np.arange(n)[::-1] if after else np.arange(n)
+    step = array._from_host(steps.astype(kind).reshape(shape))
+    values = (work.astype(edge, kind) - kind.type(end)) / kind.type(max(n, 1)) * step
+    values = values + kind.type(end)
+    return ufuncs.call("floor", (values,)) if array.dtype.kind in "iu" else values
+
+
+def _statistic(mode: str, array: Any, axis: int, length: Any, after: int) -> Any:
+    """What the outermost items have in common, their number being the length, None: all."""
+    n = array.shape[axis]
+    many = n if length is None else min(int(length), n)
+    if many < 0:
+        raise ValueError("index can't contain negative values")
+    if many == 0 and mode in ("maximum", "minimum"):
+        raise ValueError("stat_length of 0 yields no value for padding")
+    lead = (slice(None),) * axis
+    part = array[(*lead, slice(n - many, None) if after else slice(0, many))]
+    if mode == "median":
+        found = quantiles.median(part, axis, keepdims=True)
+    else:
+        found = part._reduce(
+            {"maximum": "max", "minimum": "min"}.get(mode, mode), axis, keepdims=True
+        )
+    if array.dtype.kind in "iu" and mode in ("mean", "median"):
+        found = functions.round(found)
+    return found

@@ -1,0 +1,267 @@
+"""Functions of arrays as PyOpenCL names them; users find them in :mod:`pygpu.array`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array.methods import ArrayBase
+
+from . import joining as functions
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+_NoValue: Any = object()
+
+
+def on_queue(a: Any, queue: Any, wait_for: Any = None) -> Any:
+    """*a* with its commands on *queue*, if one is given, after the events *wait_for*."""
+    return a._on_queue(queue, wait_for) if isinstance(a, ArrayBase) else a
+
+
+def _array(call: str, a: Any, queue: Any = None, wait_for: Any = None, part: Any = None) -> Any:
+    """The same for what must be an array; part: a slice of its flat items."""
+    if not isinstance(a, ArrayBase):
+        raise TypeError(
+            f"{call}: needs an array on the device, not {type(a).__name__}; copy it there with "
+            "to_device()"
+        )
+    return (a if part is None else a.ravel()[part])._on_queue(queue, wait_for)
+
+
+def _arrays(call: str, arrays: Any, queue: Any, wait_for: Any = None) -> list[Any]:
+    """The same for a sequence of arrays."""
+    if not isinstance(arrays, Iterable):
+        raise TypeError(f"{call}: needs a sequence of arrays, not {type(arrays).__name__}")
+    return [_array(call, a, queue, wait_for) for a in arrays]
+
+
+# ---- choosing and joining
+
+
+def concatenate(arrays: Any, axis: int = 0, queue: Any = None, allocator: Any = None) -> Any:
+    """One array after the other along an axis."""
+    arrays = _arrays("concatenate", arrays, queue)
+    if allocator is None or not arrays:
+        return functions.concatenate(arrays, axis)
+    first = arrays[0]
+
+    def make(shape: tuple[int, ...], dtype: Any) -> Any:
+        return type(first)(first.queue, shape, dtype, allocator=allocator)
+
+    return functions.concatenate(arrays, axis, make)
+
+
+def stack(arrays: Any, axis: int = 0, queue: Any = None) -> Any:
+    """Arrays of one shape along a new axis."""
+    return functions.stack(_arrays("stack", arrays, queue), axis)
+
+
+def hstack(arrays: Any, queue: Any = None) -> Any:
+    """One array after the other along the last axis."""
+    arrays = _arrays("hstack", arrays, queue)
+    if not arrays:
+        raise ValueError("need at least one array to hstack")
+    return functions.concatenate(arrays, arrays[0].ndim - 1)
+
+
+def take(a: Any, indices: Any, out: Any = None, queue: Any = None, wait_for: Any = None) -> Any:
+    """The items of the flat array *a* that *indices* name."""
+    return _array("take", a, queue, wait_for).take(on_queue(indices, queue), out=out)
+
+
+def multi_take(arrays: Any, indices: Any, out: Any = None, queue: Any = None) -> Any:
+    """The same items of several arrays."""
+    return functions.multi_take(_arrays("multi_take", arrays, queue), on_queue(indices, queue), out)
+
+
+def multi_put(
+    arrays: Any,
+    dest_indices: Any,
+    dest_shape: Any = None,
+    out: Any = None,
+    queue: Any = None,
+    wait_for: Any = None,
+) -> Any:
+    """Set the items *dest_indices* of several arrays."""
+    arrays = _arrays("multi_put", arrays, queue, wait_for)
+    return functions.multi_put(arrays, on_queue(dest_indices, queue), dest_shape, out)
+
+
+def multi_take_put(
+    arrays: Any,
+    dest_indices: Any,
+    src_indices: Any,
+    dest_shape: Any = None,
+    out: Any = None,
+    queue: Any = None,
+    src_offsets: Any = None,
+) -> Any:
+    """Take items of several arrays and set items of others."""
+    arrays = _arrays("multi_take_put", arrays, queue)
+    where_to, where_from = on_queue(dest_indices, queue), on_queue(src_indices, queue)
+    return functions.multi_take_put(arrays, where_to, where_from, dest_shape, out, src_offsets)
+
+
+def if_positive(criterion: Any, then_: Any, else_: Any, out: Any = None, queue: Any = None) -> Any:
+    """Items of *then_* where the criterion is positive, else of *else_*."""
+    return functions.choose("if_positive", criterion, then_, else_, out, queue, positive=True)
+
+
+def where(condition: Any, x: Any, y: Any, out: Any = None, queue: Any = None) -> Any:
+    """Items of *x* where the condition is true, else of *y*."""
+    return functions.choose("where", condition, x, y, out, queue)
+
+
+def maximum(a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
+    """The greater of two items, NaN if one is."""
+    return functions.binary("maximum", a, b, out, queue)
+
+
+def minimum(a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
+    """The smaller of two items, NaN if one is."""
+    return functions.binary("minimum", a, b, out, queue)
+
+
+def logical_and(x1: Any, x2: Any, /, out: Any = None, queue: Any = None) -> Any:
+    """Whether both items are not zero."""
+    return functions.binary("logical_and", x1, x2, out, queue)
+
+
+def logical_or(x1: Any, x2: Any, /, out: Any = None, queue: Any = None) -> Any:
+    """Whether one of the items is not zero."""
+    return functions.binary("logical_or", x1, x2, out, queue)
+
+
+def logical_not(x: Any, /, out: Any = None, queue: Any = None) -> Any:
+    """Whether the item is zero."""
+    if not isinstance(x, ArrayBase):
+        return np.logical_not(x)
+    return ufuncs.call("logical_not", (x,), None if out is None else (out,), queue=queue)
+
+
+def diff(array: Any, queue: Any = None, allocator: Any = None, n: int = 1, axis: int = -1) -> Any:
+    """Differences of neighbours."""
+    result = functions.diff(on_queue(array, queue), n, axis)
+    if allocator is None:
+        return result
+    moved = type(result)(result.queue, result.shape, result.dtype, allocator=allocator)
+    moved._copy_from(result)
+    return moved
+
+
+def reshape(a: Any, shape: Any) -> Any:
+    """See Array.reshape()."""
+    return a.reshape(shape)
+
+
+def transpose(a: Any, axes: Any = None) -> Any:
+    """See Array.transpose()."""
+    return a.transpose() if axes is None else a.transpose(axes)
+
+
+# ---- reductions
+
+
+def sum(
+    a: Any,
+    dtype: DTypeLike | None = None,
+    queue: Any = None,
+    slice: Any = None,
+    initial: Any = _NoValue,
+    *,
+    axis: Any = None,
+) -> Any:
+    """The sum, as numpy.sum; slice: of that part of the flat array."""
+    start = None if initial is _NoValue else initial
+    summed = _array("sum", a, queue, part=slice)
+    return summed._reduce("sum", axis, dtype=dtype, initial=start)
+
+
+def any(a: Any, queue: Any = None, wait_for: Any = None) -> Any:
+    """Whether any item is not zero."""
+    return _array("any", a, queue, wait_for)._reduce("any", None)
+
+
+def all(a: Any, queue: Any = None, wait_for: Any = None) -> Any:
+    """Whether all items are not zero."""
+    return _array("all", a, queue, wait_for)._reduce("all", None)
+
+
+def min(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
+    """The least item."""
+    if not isinstance(a, ArrayBase):
+        return np.asarray(a)[()]
+    start = None if initial is _NoValue else initial
+    return on_queue(a, queue)._reduce("min", None, initial=start)
+
+
+def max(a: Any, queue: Any = None, initial: Any = _NoValue) -> Any:
+    """The greatest item."""
+    if not isinstance(a, ArrayBase):
+        return np.asarray(a)[()]
+    start = None if initial is _NoValue else initial
+    return on_queue(a, queue)._reduce("max", None, initial=start)
+
+
+def dot(
+    a: Any, b: Any, dtype: DTypeLike | None = None, queue: Any = None, slice: Any = None
+) -> Any:
+    """numpy.dot; slice: of that part of the flat arrays."""
+    a, b = (_array("dot", x, queue, part=slice) for x in (a, b))
+    return functions.dot(a, b, dtype)
+
+
+def vdot(
+    a: Any, b: Any, dtype: DTypeLike | None = None, queue: Any = None, slice: Any = None
+) -> Any:
+    """numpy.vdot: the sum of conj(a) * b over the flat arrays."""
+    a, b = (_array("vdot", x, queue, part=slice) for x in (a, b))
+    return functions.dot(a, b, dtype, conjugate=True)
+
+
+def subset_dot(
+    subset: Any,
+    a: Any,
+    b: Any,
+    dtype: DTypeLike | None = None,
+    queue: Any = None,
+    slice: Any = None,
+) -> Any:
+    """dot() of the items that *subset*, an array of indices, names."""
+    where = _array("subset_dot", subset, queue, part=slice)
+    return functions.subset("dot", where, on_queue(a, queue), on_queue(b, queue), dtype=dtype)
+
+
+def subset_min(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
+    """The least of the items that *subset* names."""
+    return functions.subset(
+        "min", _array("subset_min", subset, queue, part=slice), on_queue(a, queue)
+    )
+
+
+def subset_max(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
+    """The greatest of the items that *subset* names."""
+    return functions.subset(
+        "max", _array("subset_max", subset, queue, part=slice), on_queue(a, queue)
+    )
+
+
+def cumsum(
+    a: Any,
+    output_dtype: DTypeLike | None = None,
+    queue: Any = None,
+    wait_for: Any = None,
+    *,
+    return_event: bool = False,
+) -> Any:
+    """Running sums of the flat array; return_event: (event, array)."""
+    a = _array("cumsum", a, queue, wait_for)
+    result = a.cumsum(dtype=a.dtype if output_dtype is None else output_dtype)
+    if return_event:
+        return (result.events or [result.backend.event(result.queue)])[-1], result
+    return result

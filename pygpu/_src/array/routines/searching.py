@@ -1,0 +1,478 @@
+"""NumPy's functions that choose items by conditions, remove them, or tell where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array import (
+    advanced_indexing as index,
+)
+from pygpu._src.array import (
+    internal as work,
+)
+from pygpu._src.array import (
+    layout,
+    masks,
+    matmul,
+    sort,
+)
+from pygpu._src.array import (
+    ufunc as ufuncs,
+)
+
+from . import joining as functions
+from . import manipulation as manipulate
+from . import sets
+
+__all__ = ["table"]
+
+
+def _there(like: Any, x: Any, dtype: Any = None) -> Any:
+    return work.as_array(like, x, dtype)
+
+
+# ---- by conditions
+
+
+def _argwhere(a: Any) -> Any:
+    if a.ndim == 0:
+        return _argwhere(manipulate.atleast(1, [a]))[:, :0]
+    return masks.argwhere(a)
+
+
+def _where(condition: Any, *choices: Any) -> Any:
+    if not choices:
+        return index.nonzero(condition)
+    return functions.choose("where", condition, *choices)
+
+
+def _flatnonzero(a: Any) -> Any:
+    return index.nonzero(work.flat(a))[0]
+
+
+def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    (where,) = index.nonzero(work.as_array(a, condition, np.bool_, "compress"))
+    return index.take(a, where, axis, out)
+
+
+def _extract(condition: Any, arr: Any) -> Any:
+    like = arr if isinstance(arr, GPUArray) else condition
+    condition, arr = _there(like, condition), _there(like, arr)
+    (where,) = index.nonzero(work.flat(condition))
+    return index.take(work.flat(arr), where)
+
+
+def _place(arr: Any, mask: Any, vals: Any) -> None:
+    mask, vals = work.astype(_there(arr, mask), np.dtype(np.bool_)), _there(arr, vals, arr.dtype)
+    if mask.size != arr.size:
+        raise ValueError("place: mask and data must be the same size")
+    if not np.can_cast(vals.dtype, arr.dtype, "safe"):
+        raise TypeError(f"place: items of {vals.dtype} do not fit into {arr.dtype} by rule 'safe'")
+    (where,) = index.nonzero(work.flat(mask))
+    if where.size and vals.size == 0:
+        raise ValueError("Cannot insert from an empty array!")
+    if where.size:
+        index.put(arr, where, vals)
+
+
+def _putmask(a: Any, mask: Any, values: Any) -> None:
+    kind = None if hasattr(values, "dtype") else a.dtype  # of numbers and lists, as NumPy does it
+    mask, values = _there(a, mask), _there(a, values, kind)
+    if mask.size != a.size:
+        raise ValueError("putmask: mask and data must be the same size")
+    if not np.can_cast(values.dtype, a.dtype, "same_kind"):
+        raise TypeError(f"putmask: items of {values.dtype} do not fit into {a.dtype}")
+    if a.size and values.size:
+        values = _resize(values, a.shape)
+        a[...] = functions.choose("putmask", mask.reshape(a.shape), values, a)
+
+
+def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    if not isinstance(dst, GPUArray):
+        host = src.get()
+        where = where.get() if isinstance(where, GPUArray) else where  # type: ignore[attr-defined]
+        np.copyto(dst, host, casting, where)
+        return
+    to: Any = dst
+    plain = isinstance(src, (bool, int, float, complex))  # a float of any size, and so on
+    given = np.result_type(to.dtype, src) if plain else _there(to, src).dtype
+    if not np.can_cast(given, to.dtype, casting):
+        raise TypeError(
+            f"Cannot cast array data from {given!r} to {to.dtype!r} according to the rule "
+            f"{casting!r}"
+        )
+    if where is True:
+        to[...] = src
+        return
+    src = manipulate.broadcast_to(work.astype(_there(to, src), to.dtype), to.shape)
+    where = manipulate.broadcast_to(_there(to, where, np.bool_), to.shape)
+    to[...] = functions.choose("copyto", where, src, to)
+
+
+def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    arrays = [a, *choices]
+    like = next(x for x in arrays if isinstance(x, GPUArray))
+    dtype = np.result_type(*(x.dtype if hasattr(x, "dtype") else x for x in choices))
+    a, *picked = manipulate.broadcast_arrays(*(_there(like, x) for x in arrays))
+    n = len(picked)
+    if mode == "wrap":
+        a = a % n
+    elif mode == "clip":
+        a = functions.clip(a, 0, n - 1)
+    elif mode != "raise":
+        raise ValueError(f"choose: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
+    elif a.size and a.dtype.kind == "i" and a._reduce("min", None).item() < 0:
+        raise ValueError("invalid entry in choice array")
+    table = functions.stack([work.astype(x, dtype) for x in picked])
+    try:
+        found = index.take_along_axis(table, a.reshape((1, *a.shape)), 0)[0]
+    except IndexError:
+        raise ValueError("invalid entry in choice array") from None
+    if out is None:
+        return found
+    out[...] = found
+    return out
+
+
+def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if len(condlist) == 0:
+        raise ValueError("select with an empty condition list is not possible")
+    if any(c.dtype.kind != "b" for c in condlist):
+        raise TypeError("select: conditions must be boolean arrays")
+    items = [*choicelist, default]
+    dtype = np.result_type(*(x.dtype if hasattr(x, "dtype") else x for x in items))
+    like = next(x for x in (*condlist, *items) if isinstance(x, GPUArray))
+    result = _there(like, np.asarray(default, dtype)) if np.ndim(default) == 0 else default
+    for condition, choice in reversed(list(zip(condlist, choicelist))):
+        choice = work.astype(_there(like, choice), dtype)
+        result = functions.choose("select", _there(like, condition), choice, result)
+    return work.astype(result, dtype)
+
+
+def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any) -> Any:
+    if isinstance(condlist, GPUArray):
+        whole: Any = condlist
+        condlist = list(manipulate.unstack(whole)) if whole.ndim > x.ndim else [whole]
+    elif not isinstance(condlist, (list, tuple)) or isinstance(condlist[0], (bool, np.bool_)):
+        condlist = [condlist]
+    conditions = [work.astype(_there(x, c), np.dtype(np.bool_)) for c in condlist]
+    if len(funclist) == len(conditions) + 1:
+        other = conditions[0]
+        for c in conditions[1:]:
+            other = other | c
+        conditions.append(~other)
+    elif len(funclist) != len(conditions):
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or "
+            f"{len(conditions) + 1} functions are expected"
+        )
+    y = work.empty(x, x.shape, x.dtype).fill(0)
+    for condition, function in zip(conditions, funclist):
+        y[condition] = function(x[condition], *args, **options) if callable(function) else function
+    return y
+
+
+def _part_is(part: str) -> Callable[..., Any]:
+    """numpy.iscomplex, isreal."""
+
+    def call(x: Any) -> Any:
+        if x.dtype.kind != "c":
+            return work.empty(x, x.shape, np.bool_).fill(part == "isreal")
+        return x.imag == 0 if part == "isreal" else x.imag != 0
+
+    return call
+
+
+def _infinite(sign: float) -> Callable[..., Any]:
+    def call(x: Any, out: Any = None) -> Any:
+        if x.dtype.kind == "c":
+            raise TypeError("isposinf, isneginf: complex numbers have no sign")
+        outs = None if out is None else (out,)
+        if x.dtype.kind != "f":
+            return ufuncs.call("not_equal", (x, x), outs)
+        return ufuncs.call("equal", (x, x.dtype.type(sign)), outs)
+
+    return call
+
+
+# ---- sorting, and what is distinct
+
+
+def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+    return sort.sort(a, axis)
+
+
+def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+    return sort.argsort(a, axis)
+
+
+def _unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    **options: Any,
+) -> Any:
+    if axis is not None:
+        return sets.unique_rows(ar, axis, return_index, return_inverse, return_counts)
+    return sort.unique(ar, return_index, return_inverse, return_counts, equal_nan=equal_nan)
+
+
+# ---- diagonals
+
+
+def _diag(v: Any, k: int = 0) -> Any:
+    if v.ndim == 2:
+        return matmul.diagonal(v, k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    n = v.size + abs(k)
+    result = work.empty(v, (n, n), v.dtype).fill(0)
+    if v.size:
+        matmul.diagonal(result, k)[...] = v
+    return result
+
+
+def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    n, stride = min(a.shape), sum(a.strides)
+    if a.ndim == 2 and wrap and layout.flags(a.shape, a.strides, a.itemsize)[0]:
+        step = a.shape[1] + 1
+        n, stride = -(-a.size // step), step * a.itemsize
+    if n:
+        places = a._view((n,), (stride,), a.offset)
+        places[...] = val if np.ndim(val) == 0 else _resize(_there(a, val), (n,))
+        work.changed(a, places)
+
+
+# ---- other items, other numbers of them
+
+
+def _resize(a: Any, new_shape: Any) -> Any:
+    shape = layout.as_shape(new_shape, "resize")
+    n = int(np.prod(shape, dtype=object))
+    if a.size == 0 or n == 0:
+        return work.empty(a, shape, a.dtype).fill(0)
+    flat = work.flat(a)
+    if n > a.size:
+        flat = manipulate.tile(flat, -(-n // a.size))
+    return flat[:n].reshape(shape)
+
+
+def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+    if axis is None:
+        arr, axis = work.flat(arr), 0
+    axis = layout.normalize_axis(axis, arr.ndim)
+    wanted = obj.get() if isinstance(obj, GPUArray) else obj  # type: ignore[attr-defined]
+    kept = np.delete(np.arange(arr.shape[axis]), wanted)
+    return index.take(arr, kept, axis)
+
+
+def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    """The order of items is NumPy's own of their places; then they are taken."""
+    if axis is None:
+        arr, axis = work.flat(arr), 0
+    axis, n = layout.normalize_axis(axis, arr.ndim), arr.shape[axis]
+    wanted: Any = obj.get() if isinstance(obj, GPUArray) else obj  # type: ignore[attr-defined]
+    if isinstance(wanted, slice):
+        wanted = np.arange(*wanted.indices(n))
+    wanted = np.asarray(wanted)
+    if wanted.dtype.kind == "b":
+        (wanted,) = np.nonzero(wanted)
+    if wanted.size == 0 and wanted.dtype.kind == "f":
+        wanted = wanted.astype(np.int64)
+    values = _there(arr, values)
+    if values.dtype != arr.dtype:
+        values = values.astype(arr.dtype)
+    values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
+    if wanted.ndim == 0:
+        values = manipulate.moveaxis(values, 0, axis)
+    many = values.shape[axis] if wanted.size == 1 else wanted.size
+    fresh = n + np.arange(many)
+    order = np.insert(np.arange(n), wanted if wanted.size != 1 else wanted.item(), fresh)
+    shape = (*arr.shape[:axis], many, *arr.shape[axis + 1 :])
+    both = functions.concatenate([arr, manipulate.broadcast_to(values, shape)], axis)
+    return index.take(both, order, axis)
+
+
+def _sort_complex(a: Any) -> Any:
+    found = sort.sort(a)
+    if found.dtype.kind == "c":
+        return found
+    return found.astype(np.complex64 if found.dtype.char in "bhBH" else np.complex128)
+
+
+def _trim_zeros(filt: Any, trim: str = "fb") -> Any:
+    if filt.ndim != 1:
+        raise TypeError("trim_zeros: an array of one axis is needed")
+    places = index.nonzero(filt)[0]
+    if places.size == 0:
+        return filt[:0]
+    first, last = (int(places[k].item()) for k in (0, places.size - 1))
+    trim = trim.lower()
+    return filt[first if "f" in trim else 0 : last + 1 if "b" in trim else filt.size]
+
+
+def _setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
+    like = a if isinstance(a, GPUArray) else b
+    a, b = _there(like, a), _there(like, b)
+    if not assume_unique:
+        a, b = sort.unique(a), sort.unique(b)
+    parts = [sets.setdiff1d(a, b), sets.setdiff1d(b, a)]
+    return sort.sort(manipulate.concat(parts, None))
+
+
+# ---- positions
+
+
+def _unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
+    shape = layout.as_shape(shape, "unravel_index")
+    n = int(np.prod(shape, dtype=object))
+    if indices.dtype.kind not in "iu":
+        raise TypeError("only int indices permitted")
+    if indices.size:
+        low, high = (indices._reduce(k, None).item() for k in ("min", "max"))
+        if low < 0 or high >= n:
+            wrong = low if low < 0 else high
+            raise ValueError(f"index {wrong} is out of bounds for array with size {n}")
+    rest, found = work.astype(indices, np.int64), []
+    for length in shape if order == "F" else reversed(shape):
+        found.append(rest % length)
+        rest = rest // length
+    return tuple(found if order == "F" else reversed(found))
+
+
+def _diag_indices_from(arr: Any) -> tuple[Any, ...]:
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(arr.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return (_there(arr, np.arange(arr.shape[0])),) * arr.ndim
+
+
+def _triangle_indices(find: Callable[..., Any]) -> Callable[..., Any]:
+    def call(arr: Any, k: int = 0) -> tuple[Any, ...]:
+        if arr.ndim != 2:
+            raise ValueError("input array must be 2-d")
+        rows, columns = find(arr.shape[0], k, arr.shape[1])
+        return _there(arr, rows), _there(arr, columns)
+
+    return call
+
+
+def _real_if_close(a: Any, tol: float = 100) -> Any:
+    if a.dtype.kind != "c":
+        return a
+    if tol > 1:
+        tol = tol * np.finfo(a.dtype).eps
+    return a.real if bool((abs(a.imag) < tol)._reduce("all", None).item()) else a
+
+
+def _lexsort(keys: Any, axis: int = -1) -> Any:
+    rows = manipulate.unstack(keys) if isinstance(keys, GPUArray) else list(keys)
+    like = next(k for k in rows if isinstance(k, GPUArray))
+    if like.ndim == 0 and axis in (0, -1):  # of one item, as NumPy
+        return work.empty(like, (), np.dtype(np.int64)).fill(0)
+    order = None
+    for key in (_there(like, k) for k in rows):
+        ranked = key if order is None else index.take_along_axis(key, order, axis)
+        found = sort.argsort(ranked, axis)
+        order = found if order is None else index.take_along_axis(order, found, axis)
+    return order
+
+
+def _apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **options: Any) -> Any:
+    axis = layout.normalize_axis(axis, arr.ndim)
+    rows = manipulate.moveaxis(arr, axis, -1)
+    shape = rows.shape[:-1]
+    results = [_there(arr, func1d(rows[k], *args, **options)) for k in np.ndindex(*shape)]
+    if not results:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    part = results[0].shape
+    whole = functions.stack(results).reshape((*shape, *part))
+    places = tuple(range(len(shape), whole.ndim))
+    return manipulate.moveaxis(whole, places, tuple(axis + k for k in range(len(part))))
+
+
+# ---- questions
+
+
+def _array_equiv(a1: Any, a2: Any) -> bool:
+    like: Any = a1 if isinstance(a1, GPUArray) else a2
+    a, b = _there(like, a1), _there(like, a2)
+    try:
+        layout.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        return False
+    return bool(ufuncs.call("equal", (a, b))._reduce("all", None).item())
+
+
+def _shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """Whether the two reach into the same bytes, from the first to the last of each."""
+    if not (isinstance(a, GPUArray) and isinstance(b, GPUArray)):
+        return False
+    x: Any = a
+    y: Any = b
+    if x.base_data is not y.base_data or x.size == 0 or y.size == 0:
+        return False
+    return layout.may_overlap(
+        (x.offset, x.shape, x.strides, x.itemsize), (y.offset, y.shape, y.strides, y.itemsize)
+    )
+
+
+def table() -> dict[str, Callable[..., Any]]:
+    """Names of NumPy, and what does their work."""
+    return {
+        "apply_along_axis": _apply_along_axis,
+        "argsort": _argsort,
+        "argwhere": _argwhere,
+        "array2string": lambda a, *args, **options: np.array2string(a.get(), *args, **options),
+        "array_equiv": _array_equiv,
+        "array_repr": lambda arr, *args, **options: np.array_repr(arr.get(), *args, **options),
+        "array_str": lambda a, *args, **options: np.array_str(a.get(), *args, **options),
+        "choose": _choose,
+        "compress": _compress,
+        "copyto": _copyto,
+        "delete": _delete,
+        "diag_indices_from": _diag_indices_from,
+        "diag": _diag,
+        "diagflat": lambda v, k=0: _diag(work.flat(v), k),
+        "extract": _extract,
+        "fill_diagonal": _fill_diagonal,
+        "flatnonzero": _flatnonzero,
+        "insert": _insert,
+        "iscomplex": _part_is("iscomplex"),
+        "isneginf": _infinite(-np.inf),
+        "isposinf": _infinite(np.inf),
+        "isreal": _part_is("isreal"),
+        "lexsort": _lexsort,
+        "may_share_memory": _shares_memory,
+        "piecewise": _piecewise,
+        "place": _place,
+        "putmask": _putmask,
+        "real_if_close": _real_if_close,
+        "resize": _resize,
+        "select": _select,
+        "setxor1d": _setxor1d,
+        "shares_memory": _shares_memory,
+        "sort": _sort,
+        "sort_complex": _sort_complex,
+        "tril_indices_from": _triangle_indices(np.tril_indices),
+        "trim_zeros": _trim_zeros,
+        "triu_indices_from": _triangle_indices(np.triu_indices),
+        "unique": _unique,
+        "unravel_index": _unravel_index,
+        "where": _where,
+    }

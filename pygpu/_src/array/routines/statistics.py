@@ -1,0 +1,319 @@
+"""What sorting gives: medians, quantiles, partitions, histograms, counts, digitize."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array import (
+    internal as work,
+)
+from pygpu._src.array import (
+    layout,
+    sort,
+)
+from pygpu._src.array import (
+    single_group as few,
+)
+from pygpu._src.array import (
+    ufunc as ufuncs,
+)
+from pygpu._src.array import (
+    ufunc_methods as folds,
+)
+from pygpu._src.array.advanced_indexing import take
+from pygpu._src.codegen import dtypes
+
+from . import joining as functions
+from . import manipulation as manipulate
+
+__all__ = [
+    "bin_edges",
+    "bincount",
+    "digitize",
+    "given_to",
+    "histogram",
+    "kept",
+    "median",
+    "partition",
+    "quantile",
+    "sorted_rows",
+]
+
+
+def sorted_rows(
+    call: str, a: Any, axis: Any, whole: bool = False, kinds: str = "fiub"
+) -> tuple[Any, tuple[int, ...]]:
+    """Sorted items, the axes that are reduced as the first one; and those axes. whole: integers
+    stay such."""
+    if a.dtype.kind not in kinds:
+        raise TypeError(f"{call}: dtype {a.dtype} has no order of this kind")
+    axes = layout.normalize_axes(axis, a.ndim, call)
+    if a.dtype.kind in "iub" and not whole:
+        a = a.astype(np.float64 if a.backend.limits.fp64 else np.float32)
+    rest = [k for k in range(a.ndim) if k not in axes]
+    shape = tuple(a.shape[k] for k in rest)
+    moved = a.transpose([*axes, *rest]) if a.ndim else a
+    n = a.size // max(int(np.prod(shape, dtype=object)), 1) if a.size else 0
+    rows = moved.reshape((n, *shape))
+    return sort.sort(rows, 0), axes
+
+
+def kept(result: Any, a: Any, axes: tuple[int, ...], keepdims: bool, front: int = 0) -> Any:
+    """The result with axes of length 1 for those that were reduced, after *front* others."""
+    if not keepdims:
+        return result
+    lead = result.shape[:front]
+    rest = tuple(1 if k in axes else n for k, n in enumerate(a.shape))
+    return result.reshape((*lead, *rest))
+
+
+def _nan_where_nan(result: Any, last: Any) -> Any:
+    return functions.choose(
+        "quantile", ufuncs.call("isnan", (last,)), result.dtype.type(np.nan), result
+    )
+
+
+def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    """numpy.median: NaN where there is one."""
+    rows, axes = sorted_rows("median", a, axis, kinds="fiubc")
+    n = rows.shape[0]
+    if n == 0:
+        result = work.empty(rows, rows.shape[1:], rows.dtype).fill(np.nan)
+    else:
+        low, high = rows[(n - 1) // 2], rows[n // 2]
+        result = low if n % 2 else (low + high) * rows.dtype.type(0.5)
+        result = _nan_where_nan(result, rows[-1])
+    return given_to(out, kept(result, a, axes, keepdims))
+
+
+# How much of one item before and after quantiles of n items are taken to be over, of the methods
+# that go along straight lines.
+_LINES = {
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+_ROUNDED: dict[str, Any] = {"lower": np.floor, "higher": np.ceil, "nearest": np.around}
+_STEPS = ("inverted_cdf", "closest_observation")
+_METHODS = ("linear", "midpoint", "averaged_inverted_cdf", *_LINES, *_ROUNDED, *_STEPS)
+
+
+def _places(method: str, n: int, q: Any) -> tuple[Any, Any]:
+    """Where quantiles lie among n sorted items: the item before, and how much the one after it
+    counts, None: not at all."""
+    if method in _ROUNDED:
+        return _ROUNDED[method]((n - 1) * q).astype(np.int64), None
+    if method == "linear" and q.dtype.kind in "iub":
+        return (n - 1) * q.astype(np.int64), None
+    if method in ("linear", "midpoint"):
+        place = (n - 1) * q
+    elif method in _LINES:
+        low, high = _LINES[method]
+        place = n * q + (low + q * (1 - low - high)) - 1
+    else:
+        place = n * q - (1.5 if method == "closest_observation" else 1)
+    first = np.floor(place)
+    exact = place == first
+    if method in _STEPS:
+        stays = exact & (first % 2 == 1) if method == "closest_observation" else exact
+        return np.clip(first + ~stays, 0, n - 1).astype(np.int64), None
+    share = place - first
+    if method == "midpoint":
+        share = np.where(exact, 0.0, 0.5)
+    elif method == "averaged_inverted_cdf":
+        share = np.where(exact, 0.5, 1.0)
+    outside = (place < 0) | (place >= n - 1)
+    return np.clip(first, 0, n - 1).astype(np.int64), np.where(outside, 0.0, share)
+
+
+def quantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, *, method: str = "linear",
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
+    """numpy.quantile of any method: NaN where there is one."""
+    if method not in _METHODS:
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {sorted(_METHODS)}")
+    number = isinstance(q, (int, float))
+    wanted: Any = np.asarray(q.get() if isinstance(q, GPUArray) else q)  # type: ignore[attr-defined]
+    given = wanted.dtype
+    if number and a.dtype.kind == "f":
+        wanted = wanted.astype(np.float64 if method == "linear" else a.dtype)
+    elif method == "linear" and given.kind == "f":
+        wanted = wanted.astype(np.float64)
+    if wanted.size and not (wanted.min() >= 0 and wanted.max() <= 1):
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    whole = method in _ROUNDED or method in _STEPS
+    whole = whole or (method == "linear" and wanted.dtype.kind in "iub")
+    rows, axes = sorted_rows("quantile", a, axis, whole)
+    if not number and not whole:  # arrays and lists count in the result's dtype
+        rows = work.astype(rows, np.result_type(rows.dtype, given))
+    n, rest = rows.shape[0], rows.shape[1:]
+    if n == 0 and rows.dtype.kind != "f":
+        raise IndexError("quantile: there is no item to take")
+    if n == 0:
+        result = work.empty(rows, (*wanted.shape, *rest), rows.dtype).fill(np.nan)
+    else:
+        result = _between(rows, *_places(method, n, wanted.ravel()))
+        if rows.dtype.kind == "f":
+            result = _nan_where_nan(result, rows[-1])
+        result = result.reshape((*wanted.shape, *rest))
+    return given_to(out, kept(result, a, axes, keepdims, wanted.ndim))
+
+
+def _between(rows: Any, first: Any, share: Any) -> Any:
+    """Items of sorted rows, and shares of those that follow them (None: none), stacked."""
+    n, rest = rows.shape[0], rows.shape[1:]
+    after = np.minimum(first + 1, n - 1)
+    if first.size == 1:  # the most common call: nothing has to be copied to the device
+        low, high = rows[int(first[0])], rows[int(after[0])]
+        if share is None:
+            return low._copy()
+        part = share.astype(rows.dtype)[0]
+        step = high - low
+        return low + step * part if part < 0.5 else high - step * (1 - part)
+    low = take(rows, first, 0)
+    if share is None:
+        return low
+    high = take(rows, after, 0)
+    share = share.astype(rows.dtype).reshape((-1,) + (1,) * len(rest))
+    step = high - low
+    near, far = rows._from_host(share), rows._from_host(1 - share)
+    return functions.choose("quantile", near < 0.5, low + step * near, high - step * far)
+
+
+def given_to(out: Any, result: Any) -> Any:
+    """The result, or *out* that was set to it."""
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ValueError(f"output array has wrong shape {out.shape}: {result.shape} is needed")
+    out[...] = result
+    return out
+
+
+def partition(a: Any, kth: Any, axis: int | None = -1, positions: bool = False) -> Any:
+    """numpy.partition or argpartition: everything is sorted, which is a partition for any kth."""
+    n = a.size if axis is None else a.shape[layout.normalize_axis(axis, a.ndim)]
+    for k in np.atleast_1d(kth):
+        if not -n <= k < n:
+            raise ValueError(f"kth(={k}) out of bounds ({n})")
+    return sort.argsort(a, axis) if positions else sort.sort(a, axis)
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """numpy.digitize: the bin of each item; bins go up or down."""
+    like = x if isinstance(x, GPUArray) else bins
+    x, edges = work.as_array(like, x), work.as_array(like, bins)
+    host = edges.get()
+    side = "left" if right else "right"
+    if (host[1:] >= host[:-1]).all():  # compared: differences of unsigned items are never negative
+        return sort.searchsorted(edges, x, side)
+    if not (host[1:] <= host[:-1]).all():
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    turned = manipulate.flip(edges)._copy(order="C")
+    return host.size - sort.searchsorted(turned, x, side)
+
+
+def bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> np.ndarray:
+    """numpy.histogram_bin_edges, on the host."""
+    if isinstance(bins, str):
+        raise TypeError("histogram: bins must be a number or edges for an array on a device")
+    if np.ndim(bins) == 0 and not isinstance(bins, GPUArray):
+        if range is None and a.size:
+            range = a._reduce("min", None).item(), a._reduce("max", None).item()
+            if a.dtype.kind == "f":  # in which NumPy computes the edges
+                range = tuple(map(a.dtype.type, range))
+        kind = a.dtype if a.dtype.kind == "f" else np.dtype(float)
+        return np.histogram_bin_edges(np.empty(0, kind), int(bins), range)
+    edges: Any = np.asarray(bins.get() if isinstance(bins, GPUArray) else bins)  # type: ignore[attr-defined]
+    if edges.ndim != 1 or (edges[1:] < edges[:-1]).any():
+        raise ValueError("`bins` must increase monotonically, when an array")
+    return edges
+
+
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, Any]:
+    """numpy.histogram: counts (or sums of weights, or densities), and edges; both on the device."""
+    if weights is not None:
+        weights = work.as_array(a, weights)
+        if weights.shape != a.shape:
+            raise ValueError("weights should have the same shape as a.")
+        weights = work.flat(weights)
+    a = work.flat(a)
+    edges = bin_edges(a, bins, range)
+    kind = np.result_type(a.dtype, edges.dtype)
+    there = work.as_array(a, edges)
+    exact = work.as_array(a, edges.astype(kind)) if kind != edges.dtype else there
+    small = 0 < a.size <= few.FEW and 2 <= edges.size <= few.FEW and kind.kind != "c"
+    if weights is None and small:
+        counts = few.histogram(work.astype(work.c_order(a), kind), exact)
+    elif weights is None:
+        ordered = sort.sort(a)
+        places = sort.searchsorted(ordered, exact)
+        places[-1:] = sort.searchsorted(ordered, exact[-1:], "right")
+        counts = functions.diff(places)
+    else:
+        counts = _weighed(a, exact, weights)
+    if density:
+        counted = counts._reduce("sum", None)
+        return counts / work.astype(functions.diff(there), np.dtype(float)) / counted, there
+    return counts, there
+
+
+def _weighed(a: Any, edges: Any, weights: Any) -> Any:
+    """Sums of weights by bin. The slots of what lies before and after all bins are left out."""
+    many = edges.size
+    slot = sort.searchsorted(edges, a, "right")
+    last = ufuncs.call("equal", (a, edges[-1:]))
+    slot = functions.choose("histogram", last, many - 1, slot)
+    sums = work.empty(a, (many + 1,), weights.dtype).fill(0)
+    folds.at("add", sums, slot, weights)
+    return sums[1:many]._copy(order="C")
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """numpy.bincount; the host waits for the greatest item."""
+    if x.dtype.kind not in "iub":
+        raise TypeError(f"bincount: {x.dtype} is not cast to integers: use .astype(np.int64)")
+    if x.ndim != 1:
+        raise ValueError("bincount: an array of integers with one axis is needed")
+    if int(minlength) < 0:
+        raise ValueError("'minlength' must not be negative")
+    if weights is not None:
+        weights = work.as_array(x, weights)
+        if not np.can_cast(weights.dtype, np.float64, "safe"):
+            raise TypeError(
+                f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to "
+                "the rule 'safe'"
+            )
+        if weights.shape != x.shape:
+            raise ValueError("The weights and list don't have the same length.")
+        dtypes.require(x.backend, "bincount", np.dtype(np.float64))
+        weights = work.astype(weights, np.dtype(np.float64))
+    top = -1
+    if 0 < x.size <= few.FEW and x.dtype.char not in "LQ":  # whose greatest ones are no int64
+        counts = few.bincount(x, weights, int(minlength))
+        if counts is not None:
+            return counts
+    if x.dtype.kind == "b":  # which would be a mask
+        x = work.astype(x, np.dtype(np.uint8))
+    if x.size:
+        if x._reduce("min", None).item() < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        top = int(x._reduce("max", None).item())
+    n = max(top + 1, int(minlength))
+    if weights is not None:
+        sums = work.empty(x, (n,), np.float64).fill(0)
+        if x.size:
+            folds.at("add", sums, x, weights)
+        return sums
+    edges = functions.arange_into(work.empty(x, (n + 1,), np.int64), 0, 1)
+    if x.size == 0:
+        return edges[1:] * 0
+    return functions.diff(sort.searchsorted(sort.sort(work.astype(x, np.int64)), edges))

@@ -1,0 +1,487 @@
+"""More of NumPy's functions for device arrays: those that rearrange, compare sets, make arrays like
+another one, or are short in terms of others. What each does is written where its name leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array import (
+    gufunc as gufuncs,
+)
+from pygpu._src.array import (
+    internal as work,
+)
+from pygpu._src.array import (
+    layout,
+    sort,
+)
+from pygpu._src.array import (
+    results as named,
+)
+from pygpu._src.array import (
+    ufunc as ufuncs,
+)
+from pygpu._src.array.scan import scan
+
+from . import (
+    einsum,
+    sets,
+)
+from . import (
+    joining as functions,
+)
+from . import (
+    manipulation as manipulate,
+)
+from . import (
+    math as series,
+)
+from . import (
+    nanfunctions as nans,
+)
+from . import (
+    padding as pads,
+)
+from . import (
+    searching as selecting,
+)
+from . import (
+    statistics as quantiles,
+)
+
+__all__ = [
+    "cumulative_prod",
+    "cumulative_sum",
+    "diff",
+    "makers",
+    "table",
+    "unique_parts",
+]
+
+_NoValue: Any = getattr(np, "_NoValue", None)
+
+
+def _like(value: Any) -> Callable[..., Any]:
+    """numpy.empty_like (value None), zeros_like, ones_like."""
+
+    def make(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
+             **options: Any) -> Any:  # fmt: skip
+        return _full_like(a, value, dtype, order, subok, shape)
+
+    return make
+
+
+def _full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    **options: Any,
+) -> Any:
+    kind = a.dtype if dtype is None else np.dtype(dtype)
+    size = a.shape if shape is None else layout.as_shape(shape)
+    strides = None
+    if order == "F" or (order in ("K", "A") and a._f_contiguous and not a._c_contiguous):
+        strides = layout.f_strides(size, kind.itemsize)
+    array = work.empty(a, size, kind, strides)
+    if fill_value is not None:
+        array[...] = fill_value
+    return array
+
+
+def diff(
+    a: Any, n: int = 1, axis: int = -1, prepend: Any = _NoValue, append: Any = _NoValue
+) -> Any:
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    if n == 0:  # as NumPy, which adds nothing then
+        return a
+    axis = layout.normalize_axis(axis, a.ndim)
+    parts = [a]
+    for at, extra in ((0, prepend), (len(parts), append)):
+        if extra is not _NoValue and extra is not None:
+            extra = work.as_array(a, extra)
+            if extra.ndim == 0:
+                one = (*a.shape[:axis], 1, *a.shape[axis + 1 :])
+                extra = manipulate.broadcast_to(extra, one)
+            parts.insert(at if at == 0 else len(parts), extra)
+    if len(parts) > 1:
+        a = functions.concatenate(parts, axis)
+    return functions.diff(a, n, axis)
+
+
+def _clip(
+    a: Any, a_min: Any = _NoValue, a_max: Any = _NoValue, out: Any = None, **options: Any
+) -> Any:
+    low = options.get("min") if a_min is _NoValue else a_min
+    high = options.get("max") if a_max is _NoValue else a_max
+    for option in options.keys() - {"min", "max", "dtype", "casting", "order", "subok"}:
+        raise TypeError(f"clip: {option}= is not there for an array on a device")
+    dtype = options.get("dtype")
+    if dtype is not None:
+        casting = options.get("casting", "same_kind")
+        a = work.astype(a, ufuncs.resolve("positive", (a.dtype, None), casting, np.dtype(dtype))[0])
+        low, high = (x if x is None else _cast(x, a, casting) for x in (low, high))
+    if low is None and high is None:
+        return ufuncs.call("positive", (a,), None if out is None else (out,))
+    return functions.clip(a, low, high, out)
+
+
+def _cast(x: Any, like: Any, casting: Any) -> Any:
+    """A limit as an array of the dtype of another one."""
+    kind = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
+    plain = isinstance(x, (bool, int, float, complex))
+    if not plain and not np.can_cast(kind, like.dtype, casting):
+        raise TypeError(f"clip: cannot cast from {kind} to {like.dtype} with rule {casting!r}")
+    return x if plain else work.astype(work.as_array(like, x), like.dtype)
+
+
+def _cumulative(kind: str) -> Callable[..., Any]:
+    def call(
+        x: Any,
+        /,
+        *,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: bool = False,
+    ) -> Any:
+        x = manipulate.atleast(1, [x])
+        if axis is None:
+            if x.ndim > 1:
+                raise ValueError("For arrays which have more than one dimension axis is required.")
+            axis = 0
+        if not include_initial:
+            return scan(kind, x, axis, dtype=dtype, out=out)
+        axis = layout.normalize_axis(axis, x.ndim)
+        dtype = _running_dtype(x.dtype) if dtype is None else np.dtype(dtype)
+        shape = (*x.shape[:axis], x.shape[axis] + 1, *x.shape[axis + 1 :])
+        result = work.empty(x, shape, dtype) if out is None else out
+        before = (slice(None),) * axis
+        result[(*before, slice(None, 1))] = 0 if kind == "cumsum" else 1
+        if x.shape[axis]:
+            result[(*before, slice(1, None))] = scan(kind, x, axis, dtype=dtype)
+        return result
+
+    return call
+
+
+cumulative_sum = _cumulative("cumsum")
+cumulative_prod = _cumulative("cumprod")
+
+
+def _running_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Of sums of items of a dtype."""
+    return np.sum(np.empty(0, dtype)).dtype
+
+
+def _isclose(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    like = a if isinstance(a, GPUArray) else b
+    plain = (int, float, complex)
+    a = ufuncs.to_operand(a if isinstance(a, plain) else work.as_array(like, a), like)
+    if isinstance(b, int):  # the difference is one of floats, as that of unsigned items wraps
+        b = float(b)
+    elif hasattr(b, "dtype") or not isinstance(b, plain):
+        b = work.as_array(like, b)
+        b = work.astype(b, np.result_type(b.dtype, 1.0))
+    finite = np.isfinite(b)
+    close = (abs(a - b) <= atol + rtol * abs(b)) & finite
+    close |= a == b
+    if equal_nan:
+        close |= (a != a) & (b != b)
+    return close
+
+
+def _array_equal(a: Any, b: Any, equal_nan: bool = False) -> bool:
+    like: Any = a if isinstance(a, GPUArray) else b
+    a, b = work.as_array(like, a), work.as_array(like, b)
+    if a.shape != b.shape:
+        return False
+    same = a == b
+    if equal_nan:
+        same |= (a != a) & (b != b)
+    return bool(same._reduce("all", None).item())
+
+
+def _nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    result = x._copy() if copy else x
+    if x.dtype.kind == "c":
+        for part in (result.real, result.imag):
+            _nan_to_num(part, False, nan, posinf, neginf)
+        return result
+    if x.dtype.kind == "f":
+        limits = np.finfo(x.dtype)
+        for test, value in (
+            (np.isnan(x), nan),
+            (x == np.inf, limits.max if posinf is None else posinf),
+            (x == -np.inf, limits.min if neginf is None else neginf),
+        ):
+            result[test] = value
+    return result
+
+
+def _angle(z: Any, deg: bool = False) -> Any:
+    angle = np.arctan2(z.imag, z.real) if z.dtype.kind == "c" else np.arctan2(0, z)
+    return np.degrees(angle) if deg else angle
+
+
+def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *,
+             keepdims: Any = _NoValue) -> Any:  # fmt: skip
+    keep = keepdims is not _NoValue and bool(keepdims)
+    if weights is None:
+        mean = a._reduce("mean", axis, keepdims=keep)
+        if not returned:
+            return mean
+        return mean, work.empty(mean, mean.shape, mean.dtype).fill(a.size / mean.size)
+    weights = work.as_array(a, weights)
+    if weights.shape != a.shape:
+        weights = _spread_weights(weights, a, axis)
+    kinds = (a.dtype, weights.dtype) + ((np.dtype(float),) if a.dtype.kind in "biu" else ())
+    dtype = np.result_type(*kinds)
+    many = weights._reduce("sum", axis, dtype=dtype, keepdims=keep)
+    if bool((many == 0)._reduce("any", None).item()):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    mean = ufuncs.call("multiply", (a, weights), dtype=dtype)._reduce("sum", axis, keepdims=keep)
+    return (mean / many, many) if returned else mean / many
+
+
+def _spread_weights(weights: Any, a: Any, axis: Any) -> Any:
+    """Weights with the axes named, in the order of their names, over all axes of the array."""
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = layout.normalize_axes(axis, a.ndim)
+    if weights.shape != tuple(a.shape[k] for k in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis")
+    turned = weights.transpose(tuple(sorted(range(len(axes)), key=axes.__getitem__)))
+    shape = tuple(n if k in axes else 1 for k, n in enumerate(a.shape))
+    return manipulate.broadcast_to(turned.reshape(shape), a.shape)
+
+
+def _einsum(
+    subscripts: Any, *operands: Any, out: Any = None, dtype: Any = None, order: str = "K",
+    casting: str = "safe", optimize: Any = False,
+) -> Any:  # fmt: skip
+    if dtype is not None:
+        operands = tuple(x.astype(dtype, copy=False) for x in operands)
+    return einsum.einsum(subscripts, *operands, out=out, optimize=optimize)
+
+
+def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    """The axis goes to before *start*, which counts from the end if it is negative."""
+    n = a.ndim
+    axis = layout.normalize_axis(axis, n)
+    before = layout.normalize_axis(start, n) if start < 0 else layout.normalize_axis(start, n + 1)
+    return manipulate.moveaxis(a, axis, before - (before > axis))
+
+
+def _plain(value: Any) -> Any:
+    return value.dtype if isinstance(value, GPUArray) else value
+
+
+def _quantile(scale: int) -> Callable[..., Any]:
+    """numpy.quantile (1) or percentile (100)."""
+
+    def call(
+        a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+        method: str = "linear", keepdims: Any = False, **options: Any,
+    ) -> Any:  # fmt: skip
+        if options.get("weights") is not None:
+            raise TypeError("quantile: weights are not supported for an array on a device")
+        shares: Any = q.get() if isinstance(q, GPUArray) else q  # type: ignore[attr-defined]
+        if scale == 100:  # of a dtype that counts in the result's, as NumPy's
+            shares = np.asarray(
+                np.true_divide(shares, a.dtype.type(100) if a.dtype.kind == "f" else 100)
+            )
+        return quantiles.quantile(a, shares, axis, out, method=method, keepdims=bool(keepdims))
+
+    return call
+
+
+def _unique(*wanted: str) -> Callable[..., Any]:
+    """numpy.unique_all and its like: NaNs are all different."""
+
+    def call(x: Any, /) -> Any:
+        return unique_parts(x, wanted)
+
+    return call
+
+
+def unique_parts(x: Any, wanted: tuple[str, ...]) -> Any:
+    options = {f"return_{name}": name in wanted for name in ("index", "inverse", "counts")}
+    found = sort.unique(x, **options, equal_nan=False)
+    if len(wanted) == 0:
+        return found
+    if len(wanted) == 3:
+        return named.UniqueAllResult(*found)
+    if wanted == ("counts",):
+        return named.UniqueCountsResult(*found)
+    return named.UniqueInverseResult(*found)
+
+
+def table() -> dict[Any, Callable[..., Any]]:
+    """NumPy's functions and what does their work. Those that NumPy 1 does not have are left out."""
+    m = manipulate
+    by_name: dict[str, Callable[..., Any]] = {
+        "angle": _angle,
+        "allclose": lambda a, b, *args, **options: bool(
+            _isclose(a, b, *args, **options)._reduce("all", None).item()
+        ),
+        "append": lambda arr, values, axis=None: m.concat([arr, work.as_array(arr, values)], axis),
+        "array_equal": _array_equal,
+        "argpartition": lambda a, kth, axis=-1, **options: quantiles.partition(a, kth, axis, True),
+        "around": lambda a, decimals=0, out=None: functions.round(a, decimals, out),
+        "array_split": lambda a, parts, axis=0: m.split(a, parts, axis),
+        "astype": lambda x, dtype, /, *, copy=True, device=None: x.astype(dtype, copy=copy),
+        "atleast_1d": lambda *arrays: m.atleast(1, arrays),
+        "atleast_2d": lambda *arrays: m.atleast(2, arrays),
+        "atleast_3d": lambda *arrays: m.atleast(3, arrays),
+        "average": _average,
+        "bincount": lambda x, /, weights=None, minlength=0: quantiles.bincount(
+            x, weights, minlength
+        ),
+        "broadcast_arrays": lambda *arrays, subok=False: m.broadcast_arrays(*arrays),
+        "broadcast_to": lambda a, shape, subok=False: m.broadcast_to(a, shape),
+        "can_cast": lambda a, to, casting="safe": np.can_cast(_plain(a), _plain(to), casting),
+        "clip": _clip,
+        "column_stack": lambda arrays: m.join(arrays, "column_stack"),
+        "concatenate": m.concat,
+        "cumulative_prod": cumulative_prod,
+        "cumulative_sum": cumulative_sum,
+        "diff": diff,
+        "digitize": quantiles.digitize,
+        "dsplit": lambda a, parts: m.split_by_name("dsplit", a, parts),
+        "dstack": lambda arrays: m.join(arrays, "dstack"),
+        "einsum": _einsum,
+        "empty_like": _like(None),
+        "expand_dims": m.expand_dims,
+        "fix": lambda x, out=None: ufuncs.call("trunc", (x,), None if out is None else (out,)),
+        "flip": m.flip,
+        "fliplr": lambda a: m.flip(a, 1),
+        "flipud": lambda a: m.flip(a, 0),
+        "full_like": _full_like,
+        "histogram": quantiles.histogram,
+        "hsplit": lambda a, parts: m.split_by_name("hsplit", a, parts),
+        "hstack": lambda arrays, **options: m.join(arrays, "hstack", **options),
+        "imag": lambda a: a.imag,
+        "intersect1d": sets.intersect1d,
+        "isclose": _isclose,
+        "iscomplexobj": lambda a: a.dtype.kind == "c",
+        "isin": lambda a, b, assume_unique=False, invert=False, *, kind=None: sets.isin(
+            a, b, invert
+        ),
+        "isrealobj": lambda a: a.dtype.kind != "c",
+        "matrix_transpose": lambda a, /: a.mT,
+        "median": lambda a, axis=None, out=None, overwrite_input=False, keepdims=False: (
+            quantiles.median(a, axis, out, keepdims=bool(keepdims))
+        ),
+        "meshgrid": lambda *arrays, copy=True, sparse=False, indexing="xy": m.meshgrid(
+            arrays, indexing, copy, sparse
+        ),
+        "moveaxis": m.moveaxis,
+        "nan_to_num": _nan_to_num,
+        "ones_like": _like(1),
+        "block": m.block,
+        "histogram_bin_edges": lambda a, *args, **options: work.as_array(
+            a, quantiles.bin_edges(work.flat(a), *args, **options)
+        ),
+        "pad": pads.pad,
+        "partition": lambda a, kth, axis=-1, **options: quantiles.partition(a, kth, axis),
+        "percentile": _quantile(100),
+        "quantile": _quantile(1),
+        "real": lambda a: a.real,
+        "repeat": m.repeat,
+        "result_type": lambda *args: np.result_type(*map(_plain, args)),
+        "roll": m.roll,
+        "rollaxis": _rollaxis,
+        "rot90": m.rot90,
+        "setdiff1d": sets.setdiff1d,
+        "stack": m.stack,
+        "split": lambda a, parts, axis=0: m.split(a, parts, axis, False),
+        "tile": m.tile,
+        "tril": lambda a, k=0: m.triangle(a, k),
+        "triu": lambda a, k=0: m.triangle(a, k, True),
+        "union1d": sets.union1d,
+        "unique_all": _unique("index", "inverse", "counts"),
+        "unique_counts": _unique("counts"),
+        "unique_inverse": _unique("inverse"),
+        "unique_values": _unique(),
+        "unstack": lambda x, /, *, axis=0: m.unstack(x, axis),
+        "vecdot": gufuncs.vecdot,
+        "vsplit": lambda a, parts: m.split_by_name("vsplit", a, parts),
+        "vstack": lambda arrays, **options: m.join(arrays, "vstack", **options),
+        "zeros_like": _like(0),
+    }
+    by_name |= nans.table() | selecting.table() | series.table()
+    by_name["concat"] = by_name["concatenate"]
+    by_name["permute_dims"] = lambda a, axes=None: (
+        a.transpose() if axes is None else a.transpose(axes)
+    )
+    found = {getattr(np, name, None): call for name, call in by_name.items()}
+    found.pop(None, None)
+    return found
+
+
+# ---- with like=
+
+
+def _as_array(like: Any, a: Any, dtype: Any = None, copy: bool = False) -> Any:
+    if isinstance(a, GPUArray):
+        array: Any = a
+        return array.astype(array.dtype if dtype is None else dtype, copy=copy)
+    return like._from_host(np.asarray(a, dtype))
+
+
+def makers(like: Any) -> dict[Any, Callable[..., Any]]:
+    """NumPy's functions that make arrays, called with ``like=`` a device array."""
+
+    def asarray(a: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
+        return _as_array(like, a, dtype, options.get("copy", False) is True)
+
+    def array(a: Any, dtype: Any = None, *, copy: Any = True, **options: Any) -> Any:
+        return _as_array(like, a, dtype, bool(copy))
+
+    def filled(value: Any) -> Callable[..., Any]:
+        def make(shape: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+            kind = np.dtype(float if dtype is None else dtype)
+            new = work.empty(like, layout.as_shape(shape), kind)
+            return new if value is None else new.fill(value)
+
+        return make
+
+    def full(
+        shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any
+    ) -> Any:
+        kind = np.asarray(fill_value).dtype if dtype is None else np.dtype(dtype)
+        return work.empty(like, layout.as_shape(shape), kind).fill(fill_value)
+
+    def arange(*args: Any, **options: Any) -> Any:
+        options.pop("device", None)
+        start, step, n, dtype, _ = functions.arange_plan("arange", args, options)
+        return functions.arange_into(work.empty(like, (n,), dtype), start, step)
+
+    def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float, **options: Any) -> Any:
+        shape = N, N if M is None else M
+        return manipulate.eye_into(work.empty(like, shape, dtype), k)
+
+    return {
+        np.asarray: asarray,
+        np.asanyarray: asarray,
+        np.ascontiguousarray: asarray,
+        np.array: array,
+        np.empty: filled(None),
+        np.zeros: filled(0),
+        np.ones: filled(1),
+        np.full: full,
+        np.arange: arange,
+        np.eye: eye,
+    }

@@ -1,0 +1,178 @@
+"""Cumulative sums and products along an axis, for arrays of any strides.
+
+NVIDIA's GPUs scan long rows in a single pass over memory, which adds floating-point numbers in an
+order that depends on which groups are ahead: the last bits of such results may differ from run to
+run. Elsewhere a running group need not go on while another waits for it, so rows are cut into parts
+whose sums come first; those results, and those of integers, are always the same.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pygpu import _array
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.accumulators import _number_of_acc, _size, _sum_like
+from pygpu._src.codegen.kernels import decoupled_lookback as lookback_text
+from pygpu._src.codegen.kernels import scan as scan_text
+from pygpu._src.runtime import kernel_cache as kernels
+
+from . import internal as work
+from . import layout
+from .launch_cache import step
+from .reduction import _check_out, _result_dtypes
+
+if TYPE_CHECKING:
+    from pygpu._src.runtime.backend import Backend
+
+__all__ = ["scan"]
+
+DType = np.dtype[Any]
+
+
+def _operation(kind: str, x: DType, number: DType, out: DType) -> tuple[str, int]:
+    """(text before the kernels, bytes of a scan_t)."""
+    acc, none, item, join = _sum_like(kind, x, number)
+    if number.kind == "c" and kind == "prod":
+        code = dtypes.code(number)
+        none, join = f"pg_{code}_make(1, 0)", f"pg_{code}_mul(a, b)"
+    value = dtypes.load(x, "p", "0")
+    store = dtypes.store(out, "p", "0", _number_of_acc(number, "v"), number)
+    text = f"""\
+typedef {dtypes.storage_type(x)} X;
+typedef {dtypes.storage_type(out)} Y;
+typedef {acc} scan_t;
+PG_INLINE scan_t scan_none(void) {{ return {none}; }}
+PG_INLINE scan_t scan_join(scan_t a, scan_t b) {{ return {join}; }}
+#define SCAN_VALUE {dtypes.compute_type(x)} x = {value}; return {item};
+#define SCAN_PUT {store}
+PG_INLINE scan_t scan_load(PG_GLOBAL const X *p) {{ SCAN_VALUE }}
+PG_INLINE void scan_store(PG_GLOBAL Y *p, scan_t v) {{ SCAN_PUT }}
+"""
+    return text, number.itemsize if number.kind == "c" else _size(acc)
+
+
+def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: Any = None) -> Any:
+    """ "cumsum" or "cumprod" along an axis; None: of all items in C order, in one axis.
+
+    dtype as for reductions: small integers become int64 or uint64. Raises np.exceptions.AxisError,
+    ValueError for an out of another shape, TypeError for one that cannot take the result.
+    """
+    if dtype is None and out is None:
+        known = _array._reduce(kind, axis, False, a)
+        if known is not None:
+            return known
+    plain = dtype is None and out is None and a._is_aligned and (axis is not None or a.ndim == 1)
+    extra = _array._axes(axis, False) if plain else -1
+    a = a._aligned()
+    call, kind = kind, kind.removeprefix("cum")
+    number, result_dtype = _result_dtypes(kind, a, dtype, out)
+    dtypes.require(a.backend, call, a.dtype, number)
+    if axis is None:
+        if a.ndim != 1:
+            a = work.flat(a)
+        axis = 0
+    elif a.ndim == 0:
+        layout.normalize_axis(axis, 1, call)
+        a = work.reshape(a, (1,))
+        axis = 0
+    axis = layout.normalize_axis(axis, a.ndim)
+    if out is None:
+        out = work.empty(a, a.shape, result_dtype)
+    else:
+        _check_out(call, out, a.shape, result_dtype, a)
+    if a.size == 0:
+        return out
+    if out.base_data is a.base_data and not layout.same_elements(
+        (a.offset, a.shape, a.strides), (out.offset, out.shape, out.strides)
+    ):
+        a = a.copy()
+    steps, scratch = _run(kind, a, axis, number, out)
+    if extra >= 0 and steps:
+        a.backend.table.plans.add(call, extra, (a,), None, out, steps, scratch)
+    return out
+
+
+def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, Any]:
+    """Launch. Returns what Plans.add() takes to do it again, empty if it cannot."""
+    backend: Backend = a.backend
+    n = a.shape[axis]
+    kept_shape, (x_kept, y_kept) = layout.collapse(
+        *(t[:axis] + t[axis + 1 :] for t in (a.shape, a.strides, out.strides))
+    )
+    rows = prod(kept_shape)
+    x_step, y_step = a.strides[axis], out.strides[axis]
+    text, size = _operation(kind, a.dtype, number, out.dtype)
+    features = dtypes.features(a.dtype, number, out.dtype)
+    dense = n == 1 or (x_step == a.itemsize and y_step == out.itemsize)
+    place = [*kept_shape[1:], *x_kept, *y_kept, x_step, y_step]
+    key = (kind, a.dtype, number, out.dtype, len(kept_shape))
+    units, cpu = backend.limits.units, backend.limits.is_cpu
+    kept = len(kept_shape)
+    vector = max(16 // max(out.itemsize, a.itemsize, size), 1)
+    shape = lookback_text.CHOSEN[backend.name, size <= 4]
+    tile = shape.group * shape.vectors * vector
+    warps = backend.limits.warps
+    if backend.name == "opencl" and "half" in features:
+        warps = False  # halves of registers cannot be converted
+    if warps and dense and n > tile and rows < units * 8:
+        tiles = -(-n // tile)
+        kernel = kernels.get(
+            backend,
+            ("scan_lookback", shape, *key),
+            lambda: (
+                text + scan_text.lookback_source(kept, size, vector, shape),
+                "scan_lookback",
+            ),
+            features | {"atomics", "warps"},
+        )
+        total = rows * tiles
+        nbytes = 16 + 2 * size * total if size <= 8 else 32 + 4 * (total + 4) + 2 * size * total
+        state = work.scratch(a, nbytes)
+        cleared = 16 + (2 * size * total if size <= 8 else 4 * total)
+        state._set_event(backend.fill(a.queue, state.base_data, 0, cleared))
+        numbers = [rows, n, tiles, *place]
+        groups = min(total, units * shape.groups)
+        work.launch(a, kernel, groups, shape.group, [a], [out, state], numbers)
+        return (), ()
+    lanes = cpu or n <= 64 or (not dense and rows > 1)
+    if cpu:
+        workers = max(min(units * 4, rows * n >> 15), 1)
+        segments = 1 if rows >= workers else -(-workers // rows)
+        groups, group_size = min(rows * segments, workers), 1
+    elif lanes:
+        segments = max(min(-(-units * 1024 // rows), n // 64, 256), 1)
+        groups, group_size = min(-(-rows * segments // scan_text.GROUP), 1 << 20), scan_text.GROUP
+    else:
+        segments = 1
+        if rows < units * 4:
+            segments = max(min(-(-units * 8 // rows), n // 8192), 1)
+        groups, group_size = min(rows * segments, 1 << 20), scan_text.GROUP
+    sums = segments > 1
+    name = "scan_lanes" if lanes else "scan_groups"
+
+    def make(wanted: str) -> Any:
+        source = (
+            scan_text.lanes_source(kept, sums)
+            if lanes
+            else scan_text.groups_source(kept, sums, size)
+        )
+        return kernels.get(
+            backend, (wanted, name, *key, sums), lambda: (text + source, wanted), features
+        )
+
+    numbers = [rows, n, segments, *place]
+    if not sums:
+        work.launch(a, make(name), groups, group_size, [a], [out], numbers)
+        return (step(backend, make(name), groups, group_size, [0, -1], numbers),), ()
+    parts = work.scratch(a, size * rows * segments)
+    work.launch(a, make("scan_sums"), groups, group_size, [a, out], [parts], numbers)
+    work.launch(a, make(name), groups, group_size, [a], [out, parts], numbers)
+    steps = (
+        step(backend, make("scan_sums"), groups, group_size, [0, -1, -2], numbers),
+        step(backend, make(name), groups, group_size, [0, -1, -2], numbers),
+    )
+    return steps, ((np.dtype(np.uint8), size * rows * segments),)

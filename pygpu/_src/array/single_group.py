@@ -1,0 +1,206 @@
+"""Few items: what takes several launches for many is one here, and one number is read after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.kernels import single_group as few_text
+from pygpu._src.codegen.kernels.single_group import FEW, ROOM
+from pygpu._src.runtime import kernel_cache as kernels
+
+from . import internal as work
+from .launch_cache import step
+
+__all__ = ["FEW", "bincount", "distinct", "gather", "histogram", "places"]
+
+_INT64 = np.dtype(np.int64)
+_KEPT = 8  # for threads that count at once
+
+
+def _counter(like: Any) -> Any:
+    """Two int64 on the device, for what a kernel counts. The memory is kept by _counted()."""
+    backend = like.backend
+    try:
+        memory = backend.kernels.setdefault("counters", []).pop()
+    except IndexError:
+        memory = backend.allocate(16, None, like.queue)
+    cls: Any = type(like)
+    array = cls.__new__(cls)
+    array._init(backend, like.queue, memory, 0, (2,), None, _INT64, like.allocator)
+    return array
+
+
+def _counted(counter: Any) -> Any:
+    """The two numbers, for which the host waits."""
+    found = counter.get()
+    kept = counter.backend.kernels["counters"]
+    if len(kept) < _KEPT:
+        kept.append(counter.base_data)
+    return found
+
+
+def _launch(
+    name: str, key: Any, make: Any, given: Any, reads: Any, writes: Any, out: Any, numbers: Any
+) -> None:
+    """Launch one group, and remember it for arrays such as were *given*, if those are what is read,
+    and such as are written beside the new result *out*. make: the source for so many work-items."""
+    like = reads[0]
+    backend = like.backend
+    size = 1 if backend.limits.is_cpu else few_text.GROUP
+    features = dtypes.features(*(x.dtype for x in reads))
+    kernel = kernels.get(backend, key, lambda: (make(size), key[0]), features)
+    work.launch(like, kernel, 1, size, reads, (out, *writes), numbers)
+    if any(x is not y for x, y in zip(given, reads)):
+        return
+    n, operands = len(reads), (*reads, *writes)
+    places = (*range(n), -1, *range(n, len(operands)))
+    again = step(backend, kernel, 1, size, places, numbers)
+    written = tuple(range(n, len(operands)))
+    backend.table.plans.add(name, 0, operands, None, out, (again,), (), written)
+
+
+def _part(array: Any, n: int) -> Any:
+    """The first n items."""
+    return array if array.size == n else array._view((n,), None, array.offset)
+
+
+def _result(whole: Any, shape: tuple[int, ...]) -> Any:
+    """The first items of what was made for more, as a result."""
+    if whole.shape == shape:
+        return whole
+    return work.result(whole, whole._view(shape, None, whole.offset))
+
+
+def gather(mask: Any, x: Any) -> Any:
+    """The items of x for which the mask, of its shape, is true."""
+    count = _counter(mask)
+    out = mask.backend.table.plans.run("few", mask, x, count)
+    if out is None:
+        reads = work.c_order(mask), work.c_order(x)
+        out = work.empty(x, (x.size,), x.dtype)
+        m, size = mask.dtype, x.itemsize
+        items = np.dtype(f"u{size}") if size in (1, 2, 4, 8) else np.dtype(f"V{size}")
+        _launch(
+            "few",
+            ("few", m, items),
+            lambda lanes: few_text.gather_source(m, items, lanes),
+            (mask, x),
+            reads,
+            (count,),
+            out,
+            [x.size],
+        )
+    return _result(out, (int(_counted(count)[0]),))
+
+
+def places(mask: Any, rows: bool) -> tuple[Any, int]:
+    """Indices of the true places, and how many: a row of mask.size for each axis, of which the
+    first are meant, or (not rows) an array with a row for each place."""
+    count, name = _counter(mask), "places" if rows else "rows of places"
+    out = mask.backend.table.plans.run(name, mask, count)
+    shape, ndim = mask.shape, mask.ndim
+    if out is None:
+        out = work.empty(mask, (ndim * mask.size,), _INT64)
+        m = mask.dtype
+        _launch(
+            name,
+            ("places", m, ndim, rows),
+            lambda lanes: few_text.places_source(m, ndim, rows, lanes),
+            (mask,),
+            (work.c_order(mask),),
+            (count,),
+            out,
+            [mask.size, *shape[1:]],
+        )
+    found = int(_counted(count)[0])
+    return (out if rows else _result(out, (found, ndim))), found
+
+
+def distinct(
+    x: Any, order: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool
+) -> list[Any]:
+    """numpy.unique's results of items in C order along one axis. order: what sorts them; None: they
+    are sorted."""
+    n, wanted = x.size, (index, inverse, counts)
+    count = _counter(x)
+    writes = [work.empty(x, (n,), _INT64) for on in wanted if on] + [count]
+    reads = (x,) if order is None else (x, order)
+    name = _DISTINCT[wanted, bool(equal_nan)]
+    out = x.backend.table.plans.run(name, *reads, *writes)
+    if out is None:
+        out, dtype = work.empty(x, (n,), x.dtype), x.dtype
+        _launch(
+            name,
+            ("distinct", dtype, wanted, equal_nan),
+            lambda lanes: few_text.distinct_source(dtype, *wanted, equal_nan, lanes),
+            reads,
+            reads,
+            writes,
+            out,
+            [n],
+        )
+    found = int(_counted(count)[0])
+    whole = 1 + index if inverse else -1
+    outs = (out, *writes[:-1])
+    return [part if k == whole else _result(part, (found,)) for k, part in enumerate(outs)]
+
+
+_WAYS = [(i, j, k) for i in (False, True) for j in (False, True) for k in (False, True)]
+_DISTINCT = {(way, nan): f"distinct {way} {nan}" for way in _WAYS for nan in (False, True)}
+
+
+def bincount(x: Any, weights: Any, minlength: int) -> Any:
+    """numpy.bincount of integers along one axis, at least one; None if there are too many bins."""
+    ends, w = _counter(x), weights is not None
+    given, name = ((x, weights), "weighed bins") if w else ((x,), "bins")
+    out = x.backend.table.plans.run(name, *given, ends)
+    if out is None:
+        out, dtype = work.empty(x, (ROOM,), np.float64 if w else _INT64), x.dtype
+        _launch(
+            name,
+            ("bins", dtype, w),
+            lambda lanes: few_text.bincount_source(dtype, w, lanes),
+            given,
+            [work.c_order(a) for a in given],
+            (ends,),
+            out,
+            [x.size],
+        )
+    low, high = _counted(ends).tolist()
+    if low < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    if high >= ROOM:
+        return None
+    part = _part(out, high + 1)
+    if high + 1 >= minlength:
+        return part._copy(order="C")  # which does not keep the room
+    whole = work.empty(x, (minlength,), out.dtype).fill(0)
+    head = _part(whole, high + 1)
+    head._copy_from(part)
+    work.changed(whole, head)
+    return whole
+
+
+def histogram(x: Any, edges: Any) -> Any:
+    """How many items of x are in each bin; edges: of its dtype, at least two."""
+    bins = edges.size - 1
+    backend = x.backend
+    known = backend.table.plans.run("histogram", x, edges)
+    if known is not None:
+        return known
+    kernel = kernels.get(
+        backend,
+        ("histogram", x.dtype),
+        lambda: (few_text.histogram_source(x.dtype), "histogram"),
+        dtypes.features(x.dtype),
+    )
+    out = work.empty(x, (bins,), _INT64)
+    groups, size = kernels.grid(backend, bins)
+    numbers = [x.size, bins]
+    work.launch(x, kernel, groups, size, [x, edges], [out], numbers)
+    again = step(backend, kernel, groups, size, (0, 1, -1), numbers)
+    backend.table.plans.add("histogram", 0, (x, edges), None, out, (again,))
+    return out

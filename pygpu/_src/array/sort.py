@@ -1,0 +1,356 @@
+"""Sorting along an axis: sort, argsort, searchsorted, unique. All sorts are stable.
+
+The order is NumPy's: NaN comes last, complex numbers by real part, then imaginary part. sort() puts
+-0.0 before 0.0, which NumPy takes for equal, and gives NaN without their sign.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.kernels import onesweep as sweep_text
+from pygpu._src.codegen.kernels import radix_sort as sort_text
+from pygpu._src.runtime import kernel_cache as kernels
+
+from . import elementwise, layout
+from . import internal as work
+from . import single_group as few
+from .advanced_indexing import nonzero, take, take_along_axis
+from .launch_cache import step
+from .scan import scan
+
+if TYPE_CHECKING:
+    from pygpu._src.runtime.backend import Backend
+
+__all__ = ["argsort", "searchsorted", "sort", "unique"]
+
+_SMALL_KEYS = 30  # bits of a count in onesweep's states
+_WIDE = 1 << 32  # from this many items in a row on, counts and positions have 64 bits
+
+
+def _rows_last(a: Any, axis: int) -> Any:
+    """A copy or view in C order with *axis* last."""
+    order = [k for k in range(a.ndim) if k != axis] + [axis]
+    shape = tuple(a.shape[k] for k in order)
+    strides = tuple(a.strides[k] for k in order)
+    view = a._view(shape, strides, a.offset)
+    if layout.flags(shape, strides, a.itemsize)[0]:
+        return view
+    copy = work.empty(a, shape, a.dtype)
+    copy._copy_from(view)
+    return copy
+
+
+def _back(rows: Any, axis: int) -> Any:
+    """The opposite, in C order."""
+    if axis == rows.ndim - 1:
+        return rows
+    order = list(range(rows.ndim - 1))
+    order.insert(axis, rows.ndim - 1)
+    view = rows._view(
+        tuple(rows.shape[k] for k in order), tuple(rows.strides[k] for k in order), rows.offset
+    )
+    out = work.empty(rows, view.shape, rows.dtype)
+    out._copy_from(view)
+    return out
+
+
+def sort(a: Any, axis: int | None = -1) -> Any:
+    """A sorted copy along an axis (None: of the flat array). Raises np.exceptions.AxisError."""
+    return _sorted(a, axis, False)
+
+
+def argsort(a: Any, axis: int | None = -1) -> Any:
+    """The int64 indices that sort along an axis; equal items keep their order."""
+    return _sorted(a, axis, True)
+
+
+def _sorted(a: Any, axis: int | None, positions: bool) -> Any:
+    call = "argsort" if positions else "sort"
+    name = f"{call} {axis}" if axis is None or type(axis) is int else ""
+    known = a.backend.table.plans.run(name, a)
+    if known is not None:
+        return known
+    given = a
+    a = a._aligned()
+    if not dtypes.is_numeric(a.dtype):
+        raise TypeError(f"{call}: a device does not sort dtype {a.dtype}")
+    if axis is None:
+        a, axis = work.flat(a), -1
+    if a.ndim == 0:
+        layout.normalize_axis(axis, 1 if positions else 0)  # as NumPy
+        return work.as_array(a, np.zeros(1, np.int64))
+    axis = layout.normalize_axis(axis, a.ndim)
+    if a.size == 0:
+        return work.empty(a, a.shape, np.int64 if positions else a.dtype)
+    if a.dtype.kind == "c":
+        order = _complex_order(a, axis)
+        return order if positions else take_along_axis(a, order, axis)
+    rows = _rows_last(a, axis)
+    out = work.empty(a, rows.shape, np.int64 if positions else a.dtype)
+    n = rows.shape[-1]
+    again = _sort_rows(rows, out, prod(rows.shape[:-1]), n, positions)
+    if again is not None and name and axis == given.ndim - 1:
+        if rows.base_data is given.base_data and rows.offset == given.offset:
+            a.backend.table.plans.add(name, 0, (given,), None, out, (again,))
+    return _back(out, axis)
+
+
+def _sort_rows(x: Any, out: Any, rows: int, n: int, positions: bool) -> tuple[Any, ...] | None:
+    """Returns the step of Plans.add() that does it again, None if it takes several."""
+    backend: Backend = x.backend
+    cpu = backend.limits.is_cpu  # where radix sort is quicker, but its launches are not
+    if n <= sort_text.SMALL and (not cpu or n <= 64 or (n <= 512 and rows <= 8)):
+        dtype = x.dtype
+        kernel = _kernel(
+            backend, dtype, positions, "small", (), lambda: sort_text.small_source(positions)
+        )
+        size = work.power_of_two(n)
+        group = 1 if cpu else max(min(size // 2, sort_text.GROUP), 32)
+        groups = min(rows, backend.limits.units * 4 if cpu else 1 << 20)
+        work.launch(x, kernel, groups, group, [x], [out], [rows, n, size])
+        return step(backend, kernel, groups, group, (0, -1), [rows, n, size])
+    elif backend.limits.warps and n < 1 << _SMALL_KEYS and rows <= 8 and n >= 1 << 14:
+        for row in range(rows):
+            x_row = x._view((n,), None, x.offset + row * n * x.itemsize)
+            out_row = out._view((n,), None, out.offset + row * n * out.itemsize)
+            _onesweep(backend, x_row, out_row, n, positions)
+        work.changed(out, out_row)
+    else:
+        _radix(backend, x, out, rows, n, positions)
+    return None
+
+
+def _kernel(
+    backend: Backend,
+    dtype: Any,
+    positions: bool,
+    name: str,
+    key: tuple[Any, ...],
+    text: Any,
+    features: tuple[str, ...] = (),
+) -> Any:
+    """The kernel *name* for keys of a dtype, in a text that *key* tells apart."""
+    kind = "u" if dtype.kind == "b" else dtype.kind
+    return kernels.get(
+        backend,
+        ("sort", name, kind, dtype.itemsize, positions, key),
+        lambda: (sort_text.keys_text(dtype, positions) + text(), name),
+        features,
+    )
+
+
+def _passes(
+    x: Any, out: Any, n_all: int, passes: int, positions: bool, place_bytes: int = 4
+) -> Any:
+    """(reads, writes, first, last) of each pass, from x to out by scratch memory."""
+    size = x.itemsize
+    keys = [work.scratch(x, n_all * size) for _ in range(min(passes - 1, 2))]
+    places = [work.scratch(x, n_all * place_bytes) for _ in range(len(keys) if positions else 0)]
+    reads: list[Any] = [x]
+    for p in range(passes):
+        last = p == passes - 1
+        if last:
+            writes = [out]
+        else:
+            writes = [keys[p % 2], *places[p % 2 : p % 2 + 1]]
+        yield reads, writes, p == 0, last
+        reads = writes
+
+
+def _radix(backend: Backend, x: Any, out: Any, rows: int, n: int, positions: bool) -> None:
+    cpu = backend.limits.is_cpu
+    bits = 8 if cpu else 4
+    passes = x.itemsize * 8 // bits
+    tiles = -(-n // sort_text.tile_items(cpu))
+    if cpu:
+        groups, size = min(rows * tiles, backend.limits.units * 4), 1
+    else:
+        groups, size = min(rows * tiles, 1 << 20), sort_text.GROUP
+    wide = n >= _WIDE
+    number = np.dtype(np.uint64 if wide else np.uint32)
+    counts = work.empty(x, (rows, (1 << bits) * tiles), number)
+    ends = work.empty(x, counts.shape, number)
+    steps = _passes(x, out, rows * n, passes, positions, number.itemsize)
+    for p, (reads, writes, first, last) in enumerate(steps):
+
+        def text(first: bool = first, last: bool = last) -> str:
+            return sort_text.radix_source(positions, first, last, cpu, wide)
+
+        numbers = [rows, n, tiles, p * bits]
+        count = _kernel(backend, x.dtype, positions, "count", (first, last, wide), text)
+        work.launch(x, count, groups, size, reads[:1], [counts], numbers)
+        scan("cumsum", counts, 1, dtype=number, out=ends)
+        scatter = _kernel(backend, x.dtype, positions, "scatter", (first, last, wide), text)
+        work.launch(x, scatter, groups, size, [*reads, ends], writes, numbers)
+
+
+def _onesweep(backend: Backend, x: Any, out: Any, n: int, positions: bool) -> None:
+    size, group = x.itemsize, sweep_text.COUNT_GROUP
+    shape = sweep_text.shape_of(backend.name, size, positions)
+    tiles = -(-n // (shape.each * shape.group))
+
+    def make(name: str, first: bool, last: bool) -> Any:
+        return _kernel(
+            backend,
+            x.dtype,
+            positions,
+            name,
+            (shape, first, last),
+            lambda: sweep_text.source(positions, first, last, size, shape),
+            ("atomics", "warps"),
+        )
+
+    sums = work.scratch(x, size * 256 * 4)
+    sums._set_event(backend.fill(x.queue, sums.base_data, 0, size * 256 * 4))
+    blocks = min(-(-n // (group * 16)), backend.limits.units * 16)
+    only = size == 1
+    work.launch(x, make("histogram", True, only), blocks, group, [x], [sums], [n])
+    work.launch(x, make("starts", True, only), size, group, [], [sums])
+    for p, (reads, writes, first, last) in enumerate(_passes(x, out, n, size, positions)):
+        state = work.scratch(x, 16 + tiles * 1024)
+        state._set_event(backend.fill(x.queue, state.base_data, 0, 16 + tiles * 1024))
+        sweep = make("sweep", first, last)
+        numbers = [n, 8 * p]
+        work.launch(x, sweep, tiles, shape.group, [*reads, sums], [*writes, state], numbers)
+
+
+def _part(a: Any, name: str) -> Any:
+    """The real or imaginary part of a complex array, a view."""
+    real = np.dtype(f"f{a.itemsize // 2}")
+    return a._view(a.shape, a.strides, a.offset + (a.itemsize // 2 if name == "imag" else 0), real)
+
+
+def _complex_order(a: Any, axis: int) -> Any:
+    """Sorted by imaginary part, then (stable) by real part, then by which parts are NaN."""
+    real, imag = _part(a, "real"), _part(a, "imag")
+    order = argsort(imag, axis)
+    order = take_along_axis(order, argsort(take_along_axis(real, order, axis), axis), axis)
+    kind = work.empty(a, a.shape, np.uint8)
+    operation = elementwise.Operation(
+        "nan kind",
+        (real.dtype, real.dtype),
+        (np.dtype(np.uint8),),
+        "y0 = (pg_u8)((x0 != x0 ? 2 : 0) + (x1 != x1 ? 1 : 0));",
+    )
+    kind._run(operation, [kind], [real, imag], a.shape)
+    return take_along_axis(order, argsort(take_along_axis(kind, order, axis), axis), axis)
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """numpy.searchsorted: where items of v belong in the sorted array a, int64.
+
+    side: "left" or "right" of equal items. v may be a number or a host array. Raises ValueError.
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', not {side!r}")
+    if a.ndim != 1:
+        raise ValueError(f"searchsorted: the sorted array must have one axis, not {a.ndim}")
+    a = a._aligned()
+    if sorter is not None:
+        a = take(a, sorter)
+    if not work.is_array(v) and not isinstance(v, (int, float, complex, np.generic)):
+        v = np.asarray(v)
+        if v.dtype.kind not in "biufc":
+            raise TypeError(f"searchsorted: v must hold numbers, not items of dtype {v.dtype}")
+    dtype = dtypes.result_type(a, v)
+    if dtype.kind == "c":
+        raise TypeError("searchsorted: complex numbers are not supported")
+    v = work.as_array(a, v, dtype, "searchsorted")
+    values = [work.astype(b._aligned(), dtype) for b in (a, v)]
+    x, wanted = (
+        b if layout.flags(b.shape, b.strides, b.itemsize)[0] else _rows_last(b, b.ndim - 1)
+        for b in values
+    )
+    out = work.empty(a, v.shape, np.int64)
+    kernel = _kernel(a.backend, dtype, True, "search", (), sort_text.search_source)
+    groups, size = kernels.grid(a.backend, max(out.size, 1))
+    if out.size:
+        numbers = [x.size, out.size, int(side == "right")]
+        work.launch(a, kernel, groups, size, [x, wanted], [out], numbers)
+    return out
+
+
+def unique(
+    a: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    *,
+    equal_nan: bool = True,
+) -> Any:
+    """The sorted distinct items of an array, as numpy.unique without an axis."""
+    shape, n = a.shape, a.size
+    if 0 < n <= few.FEW:
+        positions = return_index or return_inverse
+        flat = a if a.ndim == 1 else work.flat(a)
+        order = argsort(flat) if positions else None
+        items = work.c_order(flat) if positions else sort(flat)
+        found = few.distinct(items, order, return_index, return_inverse, return_counts, equal_nan)
+        if return_inverse:
+            found[1 + return_index] = work.reshape(found[1 + return_index], shape)
+        return found[0] if len(found) == 1 else tuple(found)
+    a = work.flat(a)
+    order = None
+    if return_index or return_inverse:
+        order = argsort(a)
+        s = take(a, order, mode="clip")
+    else:
+        s = sort(a)
+    first = work.empty(a, (n,), np.bool_)
+    if n:
+        head = first._view((1,), None, first.offset)
+        work.fill(head, True)
+        work.changed(first, head)
+    if n > 1:
+        code = dtypes.code(a.dtype)
+        differ = f"!pg_{code}_eq(x0, x1)" if code[0] == "c" else "x0 != x1"
+        if equal_nan and code[0] in "fc":
+            nan = "({0}.re != {0}.re || {0}.im != {0}.im)" if code[0] == "c" else "({0} != {0})"
+            differ += f" && !({nan.format('x0')} && {nan.format('x1')})"
+        operation = elementwise.Operation(
+            f"differ {equal_nan}", (a.dtype, a.dtype), (np.dtype(np.bool_),), f"y0 = {differ};"
+        )
+        size = a.itemsize
+        left = s._view((n - 1,), (size,), s.offset)
+        right = s._view((n - 1,), (size,), s.offset + size)
+        rest = first._view((n - 1,), (1,), first.offset + 1)
+        rest._run(operation, [rest], [left, right], (n - 1,))
+        work.changed(first, rest)
+    (starts,) = nonzero(first)
+    results = [take(s, starts, mode="clip")]
+    if return_index:
+        results.append(take(order, starts, mode="clip"))
+    if return_inverse:
+        inverse = work.empty(a, (n,), np.int64)
+        if n:
+            from .advanced_indexing import put_along_axis
+
+            number = scan("cumsum", first, 0, dtype=np.int64)
+            operation = elementwise.Operation(
+                "less one", (number.dtype,), (number.dtype,), "y0 = x0 - 1;"
+            )
+            number._run(operation, [number], [number], (n,))
+            put_along_axis(inverse, order, number, 0)
+        results.append(work.reshape(inverse, shape))
+    if return_counts:
+        many = starts.size
+        counts = work.empty(a, (many,), np.int64)
+        if many:
+            ends = work.empty(a, (many + 1,), np.int64)
+            head = ends._view((many,), (8,), ends.offset)
+            head._copy_from(starts)
+            work.changed(ends, head)
+            last = ends._view((1,), (8,), ends.offset + 8 * many)
+            work.fill(last, n)
+            work.changed(ends, last)
+            i64 = np.dtype(np.int64)
+            operation = elementwise.Operation("less", (i64, i64), (i64,), "y0 = x0 - x1;")
+            left, right = (ends._view((many,), (8,), ends.offset + k) for k in (0, 8))
+            counts._run(operation, [counts], [right, left], (many,))
+        results.append(counts)
+    return results[0] if len(results) == 1 else tuple(results)

@@ -1,0 +1,235 @@
+"""NumPy dtypes in kernels of the common language: names, loads and stores, promotion.
+
+A dtype has a *storage type*, what lies in memory, and a *compute type*, what kernels calculate
+with:
+
+=================  =========  =========
+dtype              storage    compute
+=================  =========  =========
+bool               pg_b8      pg_b8
+int8 ... uint64    pg_i8 ...  the same
+float16            pg_f16     pg_f32
+float32, float64   pg_f32     the same
+complex64, 128     pg_c64     the same
+others (structs)   pg_bytesN  the same; only moved, never computed with
+=================  =========  =========
+
+Results are rounded to the storage type when they are stored, so float16 arithmetic is what NumPy
+does.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .fastpath import shortcut
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from pygpu._src.runtime.backend import Backend
+
+__all__ = [
+    "cast",
+    "code",
+    "compute_type",
+    "declare",
+    "features",
+    "is_numeric",
+    "load",
+    "native",
+    "needs_fp64",
+    "require",
+    "result_type",
+    "storage_type",
+    "store",
+]
+
+_CODES = {
+    "?": "b8",
+    "i1": "i8",
+    "i2": "i16",
+    "i4": "i32",
+    "i8": "i64",
+    "u1": "u8",
+    "u2": "u16",
+    "u4": "u32",
+    "u8": "u64",
+    "f2": "f16",
+    "f4": "f32",
+    "f8": "f64",
+    "c8": "c64",
+    "c16": "c128",
+}
+_BY_CODE = {value: np.dtype(key) for key, value in _CODES.items()}
+
+
+@cache
+def code(dtype: np.dtype[Any]) -> str:
+    """The short name of a dtype in kernels: "f32", "b8", ...; "v12" for 12 bytes of any other."""
+    if dtype.kind == "b":
+        return "b8"
+    if dtype.kind in "iufc":
+        found = _CODES.get(f"{dtype.kind}{dtype.itemsize}")
+        if found is not None:
+            return found
+    if dtype.hasobject:
+        raise TypeError(f"dtype {dtype} holds Python objects, which no device can")
+    return f"v{dtype.itemsize}"
+
+
+def from_code(name: str) -> np.dtype[Any]:
+    """The dtype of a code that is not "v...": np.dtype("float32") for "f32"."""
+    return _BY_CODE[name]
+
+
+def is_numeric(dtype: np.dtype[Any]) -> bool:
+    """Whether kernels can compute with it: not for structs, dates, strings, long double."""
+    return code(dtype)[0] != "v"
+
+
+@shortcut("native")
+def native(dtype: DTypeLike, call: str = "array") -> np.dtype[Any]:
+    """np.dtype(dtype), refused if a device cannot hold it: objects, the other byte order."""
+    try:
+        dtype = np.dtype(dtype)
+    except TypeError as error:
+        raise TypeError(f"{call}: dtype: {error}") from None
+    if dtype.hasobject:
+        raise TypeError(f"{call}: dtype {dtype} holds Python objects, which no device can")
+    if not dtype.isnative:
+        raise TypeError(
+            f"{call}: dtype {dtype} is of the other byte order; convert with "
+            f".astype({dtype.newbyteorder('=').str!r})"
+        )
+    return dtype
+
+
+def storage_type(dtype: np.dtype[Any]) -> str:
+    """The type of items in memory."""
+    name = code(dtype)
+    return f"pg_bytes{name[1:]}" if name[0] == "v" else f"pg_{name}"
+
+
+def compute_type(dtype: np.dtype[Any]) -> str:
+    """The type of a local variable for an item."""
+    name = storage_type(dtype)
+    return "pg_f32" if name == "pg_f16" else name
+
+
+@cache
+def alignment(dtype: np.dtype[Any]) -> int:
+    """What the addresses of items must be a multiple of in kernels [bytes]."""
+    size = dtype.itemsize
+    return size if is_numeric(dtype) else _unit(size)
+
+
+def _unit(size: int) -> int:
+    """The largest integer that *size* bytes are made of."""
+    return next(u for u in (8, 4, 2, 1) if size % u == 0) if size else 1
+
+
+def declare(*dtypes: np.dtype[Any]) -> str:
+    """Declarations of storage types that the prefix does not have."""
+    lines = []
+    for size in sorted({int(code(d)[1:]) for d in dtypes if code(d)[0] == "v"}):
+        unit = _unit(size)
+        lines.append(
+            f"typedef struct {{ pg_u{8 * unit} item[{max(size // unit, 1)}]; }} pg_bytes{size};\n"
+        )
+    return "".join(lines)
+
+
+def features(*dtypes: np.dtype[Any]) -> set[str]:
+    """The features of :meth:`Dialect.prefix` that these dtypes need."""
+    found = set()
+    for dtype in dtypes:
+        name = code(dtype)
+        if name == "f16":
+            found.add("half")
+        elif name[0] == "c":
+            found.add("complex")
+    return found
+
+
+def load(dtype: np.dtype[Any], pointer: str, index: str) -> str:
+    """An expression of the compute type for pointer[index]."""
+    if code(dtype) == "f16":
+        return f"pg_from_f16({pointer}[{index}])"
+    return f"{pointer}[{index}]"
+
+
+def store(
+    dtype: np.dtype[Any], pointer: str, index: str, value: str, of: np.dtype[Any] | None = None
+) -> str:
+    """A statement that stores an expression *value* of the compute type of dtype *of* (by default
+    *dtype* itself), converted as NumPy's astype does."""
+    if code(dtype) == "f16":
+        if of is not None and code(of) in ("f64", "i32", "u32", "i64", "u64", "c128"):
+            real = f"({value}).re" if code(of) == "c128" else value
+            return f"{pointer}[{index}] = pg_to_f16d({real});"
+        return f"{pointer}[{index}] = pg_to_f16({cast(value, of or dtype, dtype)});"
+    return f"{pointer}[{index}] = {cast(value, of or dtype, dtype)};"
+
+
+def cast(value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
+    """*value* of *source*'s compute type converted to *target*'s, as NumPy's astype does."""
+    a, b = code(source), code(target)
+    if a == b:
+        return f"(pg_{a})({value})" if a[0] in "iu" else value
+    if a[0] == "v" or b[0] == "v":
+        raise TypeError(f"cannot convert {source} to {target} on a device")
+    real = compute_type(target)
+    if b[0] == "c":
+        part = "pg_f32" if b == "c64" else "pg_f64"
+        if a[0] == "c":
+            return f"pg_{b}_make(({part})({value}).re, ({part})({value}).im)"
+        return f"pg_{b}_make(({part})({value}), ({part})0)"
+    if a[0] == "c":
+        if b == "b8":
+            return f"(pg_b8)(({value}).re != 0 || ({value}).im != 0)"
+        return cast(f"({value}).re", from_code("f32" if a == "c64" else "f64"), target)
+    if b == "b8":
+        return f"(pg_b8)(({value}) != 0)"
+    if a[0] == "f" and b[0] == "u" and b != "u64":  # negative numbers wrap, as on the host
+        return f"({real})(pg_i64)({value})"
+    if a[0] == "f" and b == "u64":
+        return f"(({value}) < 0 ? (pg_u64)(pg_i64)({value}) : (pg_u64)({value}))"
+    if a[0] == "f" and b in ("i8", "i16"):
+        return f"({real})(pg_i32)({value})"
+    return f"({real})({value})"
+
+
+def needs_fp64(*dtypes: np.dtype[Any]) -> bool:
+    """Whether kernels with these dtypes compute in double."""
+    return any(code(d) in ("f64", "c128") for d in dtypes)
+
+
+def require(backend: Backend, call: str, *dtypes: np.dtype[Any]) -> None:
+    """Raise TypeError if the device cannot compute with one of the dtypes."""
+    for dtype in dtypes:
+        if not is_numeric(dtype):
+            raise TypeError(f"{call}: a device does not compute with dtype {dtype}")
+    if needs_fp64(*dtypes) and not backend.limits.fp64:
+        raise TypeError(
+            f"{call}: {backend!r} has no double precision, and the result would be float64 or "
+            "complex128; convert operands with .astype(numpy.float32) first"
+        )
+
+
+def result_type(*operands: Any) -> np.dtype[Any]:
+    """NumPy's promotion (NEP 50) of arrays and dtypes, and Python numbers, which are weak.
+
+    Raises OverflowError nowhere: whether a Python int fits is looked at when it is converted.
+    """
+    return np.result_type(
+        *(
+            item
+            if isinstance(item, (int, float, complex, np.dtype, np.generic, type))
+            else item.dtype
+            for item in operands
+        )
+    )

@@ -1,0 +1,1 @@
+"""Templates of kernels: the skeletons of device algorithms in the common language."""

@@ -1,0 +1,353 @@
+"""Kernels that move items by index arrays, and that gather the items for which a mask holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+
+__all__ = [
+    "CPU_TILE",
+    "GROUP",
+    "TILE",
+    "compact_source",
+    "count_source",
+    "move_source",
+    "true_text",
+]
+
+DType = np.dtype[Any]
+GROUP = 256
+TILE = 4096  # items of a mask for one group
+CPU_TILE = 65536
+
+
+def move_source(
+    to: DType,
+    source: DType,
+    indices: tuple[tuple[str, str], ...],
+    ndim: int,
+    small: bool,
+    into: bool,
+    checked: bool,
+) -> str:
+    """The kernel ``move``: for all items of a shape, to[...] = source[...].
+
+    Each operand has strides along the shape's axes [bytes]; index arrays, (code of the dtype, mode)
+    each, add item * step to the offset of one side: of *to* if *into*, else of *source*. Modes are
+    "raise" (negative ones count from the end), "wrap" and "clip". checked: an index out of bounds is
+    not followed, but written to ``bad``: [its number + 1, its value] as pg_i64.
+    """
+    arrays = ["to", "source", *(f"i{j}" for j in range(len(indices)))]
+    t, s = dtypes.storage_type(to), dtypes.storage_type(source)
+    types = [t, s, *(f"pg_{code}" for code, _ in indices)]
+    parameters = [f"PG_ARRAY_IN({s}, source)"]
+    parameters += [f"PG_ARRAY_IN(pg_{code}, i{j})" for j, (code, _) in enumerate(indices)]
+    parameters.append(f"PG_ARRAY({t}, to)")
+    start = [f"PG_START({t}, to); PG_START_IN({s}, source);"]
+    start += [f"PG_START_IN(pg_{code}, i{j});" for j, (code, _) in enumerate(indices)]
+    if checked:
+        parameters.append("PG_ARRAY(pg_i64, bad)")
+        start.append("PG_START(pg_i64, bad);")
+    parameters.append("pg_i64 n")
+    parameters += [f"pg_i64 n{k}" for k in range(1, ndim)]
+    for name in arrays:
+        parameters += [f"pg_i64 {name}_s{k}" for k in range(ndim)]
+    for j in range(len(indices)):
+        parameters += [f"pg_i64 step{j}, pg_i64 length{j}"]
+    index = "pg_u32" if small else "pg_i64"
+    walk = [f"{index} rest = ({index})i;"]
+    for k in range(ndim - 1, 0, -1):
+        walk.append(f"{index} left{k} = rest / ({index})n{k};")
+        walk.append(f"pg_i64 k{k} = (pg_i64)(rest - left{k} * ({index})n{k}); rest = left{k};")
+    walk.append("pg_i64 k0 = (pg_i64)rest;")
+    for name, type_ in zip(arrays, types):
+        offset = " + ".join(f"k{k} * {name}_s{k}" for k in range(ndim))
+        const = "" if name == "to" else "const "
+        if name in ("to", "source"):
+            walk.append(f"pg_i64 {name}_at = {offset};")
+        else:
+            walk.append(
+                f"pg_i64 {name}_v = (pg_i64)*(PG_GLOBAL {const}{type_} *)"
+                f"((PG_GLOBAL {const}char *){name} + ({offset}));"
+            )
+    side = "to" if into else "source"
+    for j, (_, mode) in enumerate(indices):
+        if mode == "raise":
+            bad = f"bad[0] = {j + 1}; bad[1] = i{j}_v; continue;" if checked else "continue;"
+            walk.append(f"if (i{j}_v < -length{j} || i{j}_v >= length{j}) {{ {bad} }}")
+            walk.append(f"if (i{j}_v < 0) i{j}_v += length{j};")
+        elif mode == "wrap":
+            walk.append(f"i{j}_v %= length{j}; if (i{j}_v < 0) i{j}_v += length{j};")
+        else:
+            walk.append(f"i{j}_v = i{j}_v < 0 ? 0 : i{j}_v >= length{j} ? length{j} - 1 : i{j}_v;")
+        walk.append(f"{side}_at += i{j}_v * step{j};")
+    if to == source:
+        item = f"*(PG_GLOBAL {t} *)((PG_GLOBAL char *)to + to_at) = *(PG_GLOBAL const {s} *)((PG_GLOBAL const char *)source + source_at);"
+    else:
+        load = dtypes.load(
+            source, f"((PG_GLOBAL const {s} *)((PG_GLOBAL const char *)source + source_at))", "0"
+        )
+        item = dtypes.store(
+            to, f"((PG_GLOBAL {t} *)((PG_GLOBAL char *)to + to_at))", "0", load, source
+        )
+    body = "\n        ".join(walk)
+    return f"""\
+{dtypes.declare(to, source)}PG_KERNEL void move({", ".join(parameters)})
+{{
+    {" ".join(start)}
+    PG_FOR(i, n) {{
+        {body}
+        {item}
+    }}
+}}
+"""
+
+
+def true_text(dtype: DType, pointer: str, index: str) -> str:
+    """Whether an item of a mask is true."""
+    value = dtypes.load(dtype, pointer, index)
+    if dtype.kind == "c":
+        return f"({pointer}[{index}].re != 0 || {pointer}[{index}].im != 0)"
+    return f"({value} != 0)"
+
+
+def count_source(mask: DType, cpu: bool) -> str:
+    """The kernel ``count``: how many items of each tile are true, to counts[tile]."""
+    m = dtypes.storage_type(mask)
+    vector = f"PG_DECLARE_VECTOR({m}, 16)\n" if mask.itemsize == 1 else ""
+    head = f"""\
+{vector}PG_KERNEL void count(PG_ARRAY_IN({m}, mask), PG_ARRAY(pg_i64, counts), pg_i64 n, pg_i64 tiles)
+{{
+    PG_START_IN({m}, mask); PG_START(pg_i64, counts);
+"""
+    if cpu:
+        return f"""\
+{head}    for (pg_i64 tile = PG_ID(0); tile < tiles; tile += PG_IDS(0)) {{
+        pg_i64 i = tile * {CPU_TILE}, end = i + {CPU_TILE} < n ? i + {CPU_TILE} : n;
+        pg_i64 sum = 0;
+        while (i < end) {{
+            pg_u32 part = 0;
+            pg_i64 stop = i + 4096 < end ? i + 4096 : end;
+            for (; i < stop; i++)
+                part += {true_text(mask, "mask", "i")};
+            sum += part;
+        }}
+        counts[tile] = sum;
+    }}
+}}
+"""
+    fetch, true = "", true_text(mask, "mask", "i + k")
+    if mask.itemsize == 1:
+        fetch = f"PG_VECTOR({m}, 16) items = *(PG_GLOBAL const PG_VECTOR({m}, 16) *)(mask + i);"
+        true = true_text(mask, "items.item", "k")
+    return f"""\
+{head}    PG_LOCAL pg_u32 sums[{GROUP}];
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
+    for (pg_i64 tile = PG_GROUP_ID(0); tile < tiles; tile += PG_GROUPS(0)) {{
+        pg_i64 i = tile * {TILE} + id * 16, end = i + 16 < n ? i + 16 : n;
+        pg_u32 sum = 0;
+        if (i + 16 <= n && PG_ALIGNED(mask, 16)) {{
+            {fetch}
+            PG_UNROLL for (int k = 0; k < 16; k++)
+                sum += {true};
+        }} else {{
+            for (; i < end; i++)
+                sum += {true_text(mask, "mask", "i")};
+        }}
+        sums[id] = sum;
+        for (pg_i32 d = {GROUP // 2}; d > 0; d >>= 1) {{
+            PG_BARRIER;
+            if (id < d)
+                sums[id] += sums[id + d];
+        }}
+        if (id == 0)
+            counts[tile] = sums[0];
+        PG_BARRIER;
+    }}
+}}
+"""
+
+
+def written(vectors: int) -> str:
+    """Puts the chosen items of a tile in order, and writes them. The counts of the vectors before
+    this work-item's, and of all, are 16 bits each of *before* and *whole*."""
+    return f"""\
+        PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
+            pg_i32 at = at_k + (pg_i32)((before >> (16 * k)) & 0xffff);
+            PG_UNROLL for (int j = 0; j < 4; j++)
+                if ((flags >> (k * 4 + j)) & 1)
+                    stage[at++] = v[k][j];
+            at_k += (pg_i32)((whole >> (16 * k)) & 0xffff);
+        }}
+        PG_BARRIER;
+        for (pg_i32 i = id; i < many; i += {GROUP})
+            out[base + i] = stage[i];
+        PG_BARRIER;
+"""
+
+
+def _staged(mask: DType, items: DType) -> str:
+    """The rest of ``compact`` for a GPU: four vectors of four items a work-item, moved together in
+    local memory, so that reads and writes of a group are of neighbours."""
+    t = dtypes.storage_type(items)
+    vectors = TILE // GROUP // 4
+    if mask.itemsize == 1:
+        fetch = "PG_VECTOR(pg_u8, 4) marks = *(PG_GLOBAL const PG_VECTOR(pg_u8, 4) *)(mask + i);"
+        true = true_text(mask, "marks.item", "j")
+    else:
+        fetch, true = "", true_text(mask, "mask", "i + j")
+    return f"""\
+    PG_LOCAL pg_u64 scanned[{GROUP}];
+    PG_LOCAL {t} stage[{TILE}];
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
+    int aligned = PG_ALIGNED(mask, 4) && PG_ALIGNED(x, 4 * sizeof({t}));
+    for (pg_i64 tile = PG_GROUP_ID(0); tile < tiles; tile += PG_GROUPS(0)) {{
+        pg_i64 base = tile == 0 ? 0 : ends[tile - 1], first = tile * {TILE};
+        pg_i32 many = (pg_i32)(ends[tile] - base);
+        if (many == 0)
+            continue;
+        {t} v[{vectors}][4];
+        pg_u32 flags = 0; /* of items first + k * {GROUP * 4} + id * 4 + j, in bit k * 4 + j */
+        if (aligned && first + {TILE} <= n) {{
+            PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
+                pg_i64 i = first + k * {GROUP * 4} + id * 4;
+                {fetch}
+                PG_VECTOR({t}, 4) four = *(PG_GLOBAL const PG_VECTOR({t}, 4) *)(x + i);
+                PG_UNROLL for (int j = 0; j < 4; j++) {{
+                    v[k][j] = four.item[j];
+                    flags |= (pg_u32){true} << (k * 4 + j);
+                }}
+            }}
+        }} else {{
+            PG_UNROLL for (int k = 0; k < {vectors}; k++)
+                PG_UNROLL for (int j = 0; j < 4; j++) {{
+                    pg_i64 i = first + k * {GROUP * 4} + id * 4 + j;
+                    if (i < n) {{
+                        v[k][j] = x[i];
+                        flags |= (pg_u32){true_text(mask, "mask", "i")} << (k * 4 + j);
+                    }}
+                }}
+        }}
+        /* four counts of at most 4 * {GROUP} each in 16 bits of a sum, scanned together */
+        pg_u64 mine = 0;
+        PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
+            pg_u32 f = (flags >> (k * 4)) & 15;
+            mine |= (pg_u64)((f & 1) + ((f >> 1) & 1) + ((f >> 2) & 1) + (f >> 3)) << (16 * k);
+        }}
+        scanned[id] = mine;
+        pg_u64 sum = mine;
+        for (pg_i32 d = 1; d < {GROUP}; d <<= 1) {{
+            PG_BARRIER;
+            pg_u64 left = id >= d ? scanned[id - d] : 0;
+            PG_BARRIER;
+            sum += left;
+            scanned[id] = sum;
+        }}
+        PG_BARRIER;
+        pg_u64 whole = scanned[{GROUP - 1}], before = sum - mine;
+        pg_i32 at_k = 0;
+{written(vectors)}    }}
+}}
+"""
+
+
+def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool, staged: bool) -> str:
+    """The kernel ``compact``: items of true places side by side, or (items None) the places' indices
+    along each of ndim axes, one row of out for each axis. ends[tile]: how many are true up to a
+    tile's end. staged: a GPU moves items together in local memory (TILE of them and 2 KiB fit)."""
+    m = dtypes.storage_type(mask)
+    out = "pg_i64" if items is None else dtypes.storage_type(items)
+    parameters = [f"PG_ARRAY_IN({m}, mask)", "PG_ARRAY_IN(pg_i64, ends)"]
+    if items is not None:
+        parameters.append(f"PG_ARRAY_IN({out}, x)")
+    parameters += [f"PG_ARRAY({out}, out)", "pg_i64 n, pg_i64 tiles, pg_i64 found"]
+    parameters += [f"pg_i64 n{k}" for k in range(1, ndim)]
+    start = f"PG_START_IN({m}, mask); PG_START_IN(pg_i64, ends); PG_START({out}, out);"
+    if items is not None:
+        start += f" PG_START_IN({out}, x);"
+        put = "out[at] = x[i];"
+    else:
+        lines = ["pg_i64 rest = i;"]
+        for k in range(ndim - 1, 0, -1):
+            lines.append(
+                f"{{ pg_i64 left = rest / n{k}; out[at + {k} * found] = rest - left * n{k}; rest = left; }}"
+            )
+        put = " ".join([*lines, "out[at] = rest;"])
+    declared = dtypes.declare(*([] if items is None else [items]))
+    if items is not None and staged:
+        declared += f"PG_DECLARE_VECTOR({out}, 4)\n"
+        if mask.itemsize == 1 and out != "pg_u8":  # bools are bytes, in OpenCL the same type
+            declared += "PG_DECLARE_VECTOR(pg_u8, 4)\n"
+    head = f"""\
+{declared}PG_KERNEL void compact({", ".join(parameters)})
+{{
+    {start}
+"""
+    if cpu:
+        return f"""\
+{head}    for (pg_i64 tile = PG_ID(0); tile < tiles; tile += PG_IDS(0)) {{
+        pg_i64 first = tile * {CPU_TILE}, end = first + {CPU_TILE} < n ? first + {CPU_TILE} : n;
+        pg_i64 at = tile == 0 ? 0 : ends[tile - 1], stop = ends[tile];
+        if (stop == at)
+            continue;
+        for (pg_i64 i = first; i < end && at < stop; i++) {{
+            {put}
+            at += {true_text(mask, "mask", "i")};
+        }}
+    }}
+}}
+"""
+    if items is not None and staged:
+        return head + _staged(mask, items)
+    # four items a work-item at a time, neighbours in neighbouring work-items: reads are coalesced
+    return f"""\
+{head}    PG_LOCAL pg_u64 scanned[{GROUP}];
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
+    for (pg_i64 tile = PG_GROUP_ID(0); tile < tiles; tile += PG_GROUPS(0)) {{
+        pg_i64 base = tile == 0 ? 0 : ends[tile - 1];
+        pg_i64 first = tile * {TILE};
+        if (ends[tile] == base)
+            continue;
+        pg_u32 flags = 0; /* of items first + k * {GROUP * 4} + id * 4 + j, in bit k * 4 + j */
+        PG_UNROLL for (int k = 0; k < {TILE // GROUP // 4}; k++)
+            PG_UNROLL for (int j = 0; j < 4; j++) {{
+                pg_i64 i = first + k * {GROUP * 4} + id * 4 + j;
+                if (i < n && {true_text(mask, "mask", "i")})
+                    flags |= 1u << (k * 4 + j);
+            }}
+        /* four counts of at most 4 * 256 each in 16 bits of two sums, scanned together */
+        pg_u64 mine = 0;
+        PG_UNROLL for (int k = 0; k < {TILE // GROUP // 4}; k++) {{
+            pg_u32 f = (flags >> (k * 4)) & 15;
+            mine |= (pg_u64)((f & 1) + ((f >> 1) & 1) + ((f >> 2) & 1) + (f >> 3)) << (16 * k);
+        }}
+        scanned[id] = mine;
+        pg_u64 sum = mine;
+        for (pg_i32 d = 1; d < {GROUP}; d <<= 1) {{
+            PG_BARRIER;
+            pg_u64 left = id >= d ? scanned[id - d] : 0;
+            PG_BARRIER;
+            sum += left;
+            scanned[id] = sum;
+        }}
+        PG_BARRIER;
+        pg_u64 whole = scanned[{GROUP - 1}];
+        pg_u64 before = sum - mine;
+        pg_i64 at_k = base;
+        PG_UNROLL for (int k = 0; k < {TILE // GROUP // 4}; k++) {{
+            pg_i64 at = at_k + (pg_i64)((before >> (16 * k)) & 0xffff);
+            PG_UNROLL for (int j = 0; j < 4; j++)
+                if ((flags >> (k * 4 + j)) & 1) {{
+                    pg_i64 i = first + k * {GROUP * 4} + id * 4 + j;
+                    {put}
+                    at++;
+                }}
+            at_k += (pg_i64)((whole >> (16 * k)) & 0xffff);
+        }}
+        PG_BARRIER;
+    }}
+}}
+"""

@@ -1,0 +1,1 @@
+"""Functions of the common language that generated kernels call."""

@@ -1,0 +1,152 @@
+"""What kernels found wrong, as exceptions.
+
+A kernel writes into a record: the number of a site or an assertion, whether somebody has it, the
+kernel's number, two words of the index, of the length, of the block and of the thread. A launch
+that waits has a record of its own. On CPU devices there is one of the process in its own memory,
+which they all write to, and C looks at its first word: src/array/launcher.c before a launch, the
+modules of the drivers after they have waited.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from typing import Any
+
+import numpy as np
+
+from pygpu import _array
+from pygpu._src.runtime.backend import Backend
+from pygpu._src.util.check_switch import check_asked
+
+from .index_checks import SCRATCH, Site
+
+__all__ = ["WORDS", "check", "mode", "number_of", "raise_pending", "shared"]
+
+WORDS = SCRATCH // 4
+RECORD_BYTES = 65536
+
+_numbers = itertools.count(1)
+_texts: dict[int, tuple[str, dict[int, Any]]] = {}  # names and sites of them
+_lock = threading.Lock()
+_words = np.frombuffer(_array._record(), np.int32)
+
+
+def mode(check: bool | None, backend: Backend) -> tuple[bool, bool]:
+    """Whether indices are checked, and whether each launch waits to say so. check: what the
+    decorator says, None for PYGPU_CHECK or what the device is."""
+    if check is None:
+        check = check_asked()
+    if check is None:
+        return on_cpu(backend), False
+    return bool(check), bool(check)
+
+
+def on_cpu(backend: Backend) -> bool:
+    """Whether the device is the host: an OpenCL CPU, or the simulator."""
+    known = backend.kernels.get("is the host")
+    if known is None:
+        known = backend.limits.is_cpu
+        if backend.name == "cuda":
+            from pygpu import _cuda
+
+            known = _cuda._is_simulator()
+        backend.kernels.setdefault("is the host", known)
+    return bool(known)
+
+
+def number_of(name: str, sites: dict[int, Any]) -> int:
+    """A number for a compiled kernel, which it writes into a record."""
+    number = next(_numbers)
+    _texts[number] = name, sites
+    return number
+
+
+def forget(number: int) -> None:
+    """The kernel is gone; what it wrote is still told for a while."""
+    _texts.pop(number, None)
+
+
+def shared(backend: Backend) -> Any:
+    """The record of the process as an argument for kernels of the backend; None if the device does
+    not write to the host's own memory."""
+    found = backend.kernels.get("record")
+    if found is None:
+        found = _shared(backend) or False
+        found = backend.kernels.setdefault("record", found)
+    return found or None
+
+
+def _shared(backend: Backend) -> Any:
+    memory = _words
+    if backend.name == "cuda":
+        from pygpu import _cuda
+
+        if os.environ.get("PYGPU_SIM_CHECK", "0") not in ("", "0"):
+            return None  # it takes nothing but what was allocated
+        _cuda._watch(memory, raise_pending)
+        return int(memory.ctypes.data)
+    from pygpu import _opencl as cl
+    from pygpu._src.runtime.opencl.constants import mem_flags as flags
+
+    cl._watch(memory, raise_pending)
+
+    made = cl.Buffer(backend.context, flags.READ_WRITE | flags.USE_HOST_PTR, hostbuf=memory)
+    queue = cl.CommandQueue(backend.context, backend.device)
+    test = memory[WORDS - 1 :]  # a word that no kernel writes
+    for number in (0x12345678, 0):
+        cl.enqueue_fill_buffer(queue, made, np.int32(number), 4 * (WORDS - 1), 4)
+        queue.finish()
+        if test[0] != number:
+            return None
+    return made
+
+
+def before_launch(backend: Backend, queue: Any) -> None:
+    """Raise what earlier launches found, after the work of the queue: its threads all tell."""
+    if _words[0]:
+        backend.synchronize(queue)
+        raise_pending()
+
+
+def raise_pending() -> None:
+    """Raise what the process's record tells, if there is something."""
+    with _lock:
+        if not _words[0]:
+            return
+        found = _words[:WORDS].copy()
+        _words[:3] = 0
+    error = exception(found)
+    if error is not None:
+        raise error
+
+
+def exception(words: np.ndarray) -> Exception | None:
+    """What a record tells."""
+    name, sites = _texts.get(int(words[2]), ("a kernel", {}))
+    return _exception(name, sites.get(int(words[0])), words)
+
+
+def check(name: str, sites: dict[int, Any], words: np.ndarray) -> None:
+    """Raise what the record of a launch tells, if there is something."""
+    if words[0]:
+        raise _exception(name, sites[int(words[0])], words)
+
+
+def _exception(name: str, what: Any, words: np.ndarray) -> Exception:
+    if isinstance(what, str):
+        return AssertionError(what)
+    index, n = words[4:8].view(np.int64).tolist()
+    b, t = words[8:12].view(np.int64).tolist()
+    block = b & 0xFFFFFFFF, b >> 32 & 0xFFFF, b >> 48 & 0xFFFF
+    thread = t & 0xFFFFF, t >> 20 & 0xFFFFF, t >> 40
+    where = f"block {block}, thread {thread}"
+    if not isinstance(what, Site):
+        return IndexError(f"{name}: index {index} is out of bounds for {n} items ({where})")
+    axis = f"axis {what.axis} of {what.text}" if what.ndim > 1 else what.text
+    inner = f"in {what.function}, " if what.function != name else ""
+    return IndexError(
+        f"{name}: index {index} is out of bounds for {axis} with {n} items "
+        f"({inner}{what.place}; {where})"
+    )

@@ -1,0 +1,184 @@
+"""From a Python function and types to the text of a device function, kept in memory.
+
+:func:`compile_function` is what :mod:`vectorize`, :mod:`guvectorize` and :mod:`reduce` call.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.util.frozen import Frozen
+
+from . import emit
+from . import source as sources
+from .infer import Function, FunctionCompiler, c_name
+from .source import KernelError, python_function
+from .types import VOID, Scalar, Type, as_type, flat_types
+
+__all__ = ["CompiledFunction", "compile_function"]
+
+_lock = threading.RLock()
+_sources: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+_compiled: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
+
+
+class CompiledFunction(Frozen):
+    """A device function in the common language of :mod:`pygpu._src.codegen.dialect`.
+
+    name: of the C function. text: it and all that it calls, without the dialect's prefix.
+    arg_types, result: types of :mod:`types`. return_types: the dtypes of what it returns, () for
+    nothing; one is the C function's value, several are written through pointers to private
+    variables of their compute types, which follow the arguments. features: for Dialect.prefix.
+    implicit: the names of the last parameters, see compile_function. asserts: the message of each
+    number that a failed assertion leaves in *pg_error.
+    """
+
+    name: str
+    text: str
+    arg_types: tuple[Type, ...]
+    result: Type
+    return_types: tuple[np.dtype[Any], ...]
+    features: frozenset[str]
+    implicit: tuple[str, ...]
+    asserts: dict[int, Any]
+    guards: tuple[tuple[Any, str, Any], ...]
+
+    @property
+    def preamble(self) -> str:
+        """The same as text: to be put before a kernel that calls the function."""
+        return self.text
+
+    def call(self, *args: str) -> str:
+        """The text of a call; args: of all C parameters."""
+        return f"{self.name}({', '.join(args)})"
+
+
+def source_of(function: Any, text: str | None = None) -> Any:
+    """The function's Source, read once."""
+    found = _sources.get(function)
+    if found is None:
+        found = _sources.setdefault(function, sources.get(function, text))
+    return found
+
+
+def device_function(
+    unit: emit.Unit,
+    function: Any,
+    arg_types: Sequence[Type],
+    src: str | None = None,
+    literals: Sequence[tuple[Any, ...]] = (),
+    given: Sequence[Any] = (),
+) -> Function:
+    """Add a function to a unit, under its types. literals: for each parameter the integers that it
+    is known to be, () if it is not; without them the function is for all numbers. given: the ranges
+    of the arguments, see Checks.ranges_of, if indices are checked."""
+    key = (function, tuple(arg_types), *literals, *given)
+    source = source_of(function, src)
+    unit.stack.append(function)
+    try:
+        walker = FunctionCompiler(unit, source, arg_types)
+        walker.set_literals(literals)
+        walker.given_ranges = given
+        lines, result = walker.compile()
+    finally:
+        unit.stack.pop()
+    codes = "_".join(t.code for t in arg_types)
+    name = unit.unique(
+        f"{unit.prefix}_{c_name(source.name).replace('<lambda>', 'lambda')}__{codes}"
+    )
+    declared: list[str] = []
+    for t, c in zip(arg_types, walker.parameter_names()):
+        declared += emit.parameters(t, c)
+    declared += [unit.implicit[n][0] for n in walker.implicit]
+    kind = "void"
+    if isinstance(result, Scalar):
+        kind = emit.c_type(result)
+    elif result != VOID:
+        for i, t in enumerate(flat_types(result)):
+            declared += emit.results(t, f"r_{i}")
+    body = "\n".join(lines)
+    unit.texts[name] = f"PG_INLINE {kind} {name}({', '.join(declared) or 'void'})\n{{\n{body}\n}}\n"
+    made = Function(name, result, tuple(walker.implicit))
+    unit.functions[key] = made
+    return made
+
+
+def guards_hold(guards: Sequence[tuple[Any, str, Any]]) -> bool:
+    """Whether the names from outside still mean what they meant."""
+    for place, name, value in guards:
+        if type(place) is dict:
+            if place.get(name) is not value:
+                return False
+        elif isinstance(place, type):
+            if getattr(place, name, None) is not value:
+                return False
+        else:
+            try:
+                if place.cell_contents is not value:
+                    return False
+            except ValueError:
+                return False
+    return True
+
+
+def compile_function(
+    func: Any,
+    arg_types: Sequence[Any],
+    dialect: Any = "cuda",
+    *,
+    prefix: str = "pgf",
+    src: str | None = None,
+    check: bool = False,
+) -> CompiledFunction:
+    """The device function of a Python function for these argument types.
+
+    func: a function, or what pygpu.jit made of one. arg_types: for each parameter what
+    :func:`types.as_type` takes: a NumPy dtype for a strong number, bool, int, float or complex for
+    a Python number, an ArrayType, a tuple of types. dialect: a Backend, a Dialect, or "opencl" or
+    "cuda". prefix: what the C name begins with, so that two functions fit into one source. check:
+    whether indices are checked, see checks.py. Raises KernelError, with file, line and the marked
+    expression, for what is not supported.
+
+    The result is kept: the same function, values of the names it uses from outside, types and
+    dialect give the same object.
+    """
+    function = python_function(func)
+    if function is None:
+        raise KernelError(f"{func!r} is no Python function")
+    types = tuple(map(as_type, arg_types))
+    found = getattr(dialect, "dialect", dialect)
+    limits = getattr(found, "limits", None)
+    name = getattr(found, "name", found)
+    fp64 = True if limits is None else bool(limits.fp64)
+    key = (types, name, fp64, prefix, check)
+    known = _compiled.get(function)
+    if known is not None:
+        made = known.get(key)
+        if made is not None and guards_hold(made.guards):
+            return made
+    with _lock:
+        unit = emit.Unit(str(name), fp64, prefix)
+        unit.checks, unit.tests = check, None
+        inner = device_function(unit, function, types, src or getattr(func, "src", None))
+        if not all(isinstance(t, Scalar) for t in flat_types(inner.result) if t != VOID):
+            raise source_of(function).error(f"{inner.result} cannot be returned to the host")
+        returned = () if inner.result == VOID else tuple(t.dtype for t in flat_types(inner.result))
+        root = unit.texts.pop(inner.name)
+        result = CompiledFunction(
+            inner.name,
+            unit.text(root),
+            types,
+            inner.result,
+            returned,
+            frozenset(unit.features),
+            inner.implicit,
+            {number: text for text, number in unit.asserts.items()},
+            tuple(unit.guards.values()),
+        )
+        _compiled.setdefault(function, {})[key] = result
+    return result

@@ -1,0 +1,533 @@
+"""Devices and device arrays under the names of ``numba.cuda``."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pygpu import _cuda
+from pygpu import _cuda as driver
+from pygpu._src.array import foreign_memory as foreign
+from pygpu._src.array import layout
+from pygpu._src.array.cuda_array import GPUArray
+from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.cuda import enums
+from pygpu._src.runtime.cuda.streams import (
+    Handle,
+    default_stream,
+    event,
+    event_elapsed_time,
+    external_stream,
+    legacy_default_stream,
+    per_thread_default_stream,
+    stream,
+    stream_of,
+)
+
+from .arguments import In, InOut, Out
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+__all__ = [
+    "DeviceNDArray",
+    "In",
+    "InOut",
+    "Out",
+    "as_cuda_array",
+    "close",
+    "current_context",
+    "default_stream",
+    "defer_cleanup",
+    "detect",
+    "device_array",
+    "device_array_like",
+    "event",
+    "event_elapsed_time",
+    "external_stream",
+    "from_cuda_array_interface",
+    "get_current_device",
+    "gpus",
+    "is_available",
+    "is_cuda_array",
+    "is_float16_supported",
+    "legacy_default_stream",
+    "list_devices",
+    "managed_array",
+    "mapped",
+    "mapped_array",
+    "mapped_array_like",
+    "per_thread_default_stream",
+    "pinned",
+    "pinned_array",
+    "pinned_array_like",
+    "profile_start",
+    "profile_stop",
+    "profiling",
+    "require_context",
+    "select_device",
+    "stream",
+    "synchronize",
+    "to_device",
+]
+
+
+def _dtype(given: Any) -> np.dtype[Any]:
+    """A dtype, NumPy's scalar type, its name, or a type of a signature such as float32."""
+    return np.dtype(given if isinstance(given, type) else getattr(given, "dtype", given))
+
+
+class MemoryPointer(NamedTuple):
+    """Where an array begins on the device, and its size [bytes]."""
+
+    device_pointer_value: Handle
+    size: int
+
+    @property
+    def device_ctypes_pointer(self) -> ctypes.c_void_p:
+        """The address for functions of other libraries that ctypes calls."""
+        return ctypes.c_void_p(self.device_pointer_value)
+
+
+class DeviceNDArray(GPUArray):
+    """A device array as ``numba.cuda`` has them: a GPUArray with copy_to_host() and
+    copy_to_device(), whose single items are host numbers."""
+
+    def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
+        """The contents as a host array, *ary* or a new one. With a stream it does not wait."""
+        stream = stream_of(stream)
+        if ary is not None and ary.shape != self.shape:
+            raise ValueError(f"copy_to_host: incompatible shape: {ary.shape} for {self.shape}")
+        if ary is not None and not ary.flags.writeable:
+            raise ValueError("copy_to_host: the array is not writable")
+        return self._get(ary, stream, stream is None, "copy_to_host")[0]
+
+    def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
+        """Set the contents from a host or device array of the same shape."""
+        stream = stream_of(stream)
+        if isinstance(ary, GPUArray):
+            if ary.shape != self.shape:
+                raise ValueError(f"copy_to_device: incompatible shape: {ary.shape}")
+            self._copy_from(ary, stream)
+            return
+        host = np.asarray(ary)
+        if host.shape != self.shape:
+            raise ValueError(f"copy_to_device: incompatible shape: {host.shape} for {self.shape}")
+        host = np.asarray(host, self.dtype)
+        self._set(host, stream, stream is None, "copy_to_device")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """A copy on the host, as Numba's arrays give it to NumPy."""
+        if copy is False:
+            raise ValueError("an array on a device cannot be seen by NumPy without a copy")
+        host = self._get(None, None, True)[0]
+        return host if dtype is None else host.astype(dtype, copy=False)
+
+    @property
+    def gpu_data(self) -> MemoryPointer:
+        """Address and size of the contents."""
+        return MemoryPointer(Handle(self.ptr if self.size else 0), self.nbytes)
+
+    @property
+    def device_ctypes_pointer(self) -> ctypes.c_void_p:
+        """The address of the first item, for functions of other libraries that ctypes calls."""
+        return self.gpu_data.device_ctypes_pointer
+
+    def is_c_contiguous(self) -> bool:
+        """Whether the items lie in C order without gaps."""
+        return bool(self._c_contiguous)
+
+    def is_f_contiguous(self) -> bool:
+        """Whether the items lie in Fortran order without gaps."""
+        return bool(self._f_contiguous)
+
+    @property
+    def alloc_size(self) -> int:
+        """The bytes of the array."""
+        return int(self.nbytes)
+
+    def getitem(self, item: Any, stream: Any = 0) -> Any:
+        """``array[item]``"""
+        return self[item]
+
+    def __getitem__(self, item: Any) -> Any:
+        found = super().__getitem__(item)
+        if getattr(found, "shape", None) == ():
+            return found.get()[()]
+        return found
+
+    def split(self, section: int, stream: Any = 0) -> Iterator[Any]:
+        """Views of *section* items each along the only axis."""
+        if self.ndim != 1:
+            raise ValueError("split: arrays of one dimension only")
+        for begin in range(0, self.size, section):
+            yield self[begin : begin + section]
+
+
+def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
+    """A copy of a host array on the device; what is there already (by ``__cuda_array_interface__``)
+    is not copied, as in Numba. stream: does not wait then. copy=False: memory without
+    contents. to: a device array to copy to."""
+    if isinstance(obj, GPUArray) and to is None:
+        return obj
+    if to is None and hasattr(obj, "__cuda_array_interface__"):
+        return as_cuda_array(obj)
+    host = np.asarray(obj)
+    if to is None:
+        order = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"
+        to = DeviceNDArray(host.shape, host.dtype, order=order)
+        if not copy:
+            return to
+    if host.size:
+        to._set(host, stream_of(stream), stream_of(stream) is None, "to_device")
+    return to
+
+
+def device_array(
+    shape: Any,
+    dtype: DTypeLike = np.float64,
+    strides: Sequence[int] | None = None,
+    order: str = "C",
+    stream: Any = 0,
+) -> DeviceNDArray:
+    """A new device array without contents."""
+    return DeviceNDArray(shape, _dtype(dtype), strides=strides, order=order)
+
+
+def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
+    """A new device array of the shape, dtype and order of *ary*."""
+    strides = ary.strides
+    dense = prod(ary.shape) == 0 or 0 in strides
+    flags = layout.flags(ary.shape, strides, ary.dtype.itemsize)
+    order = "F" if not dense and flags[1] and not flags[0] else "C"
+    return DeviceNDArray(ary.shape, ary.dtype, order=order)
+
+
+def pinned_array(
+    shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C"
+) -> np.ndarray:
+    """A host array in page-locked memory."""
+    backend_of(None)
+    found: np.ndarray = driver.pagelocked_empty(shape, _dtype(dtype), order)
+    return found
+
+
+def mapped_array(
+    shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", **unused: Any
+) -> np.ndarray:
+    """A host array that kernels can use; here page-locked, and copied to the device and back."""
+    return pinned_array(shape, dtype, strides, order)
+
+
+managed_array = mapped_array
+
+
+def pinned_array_like(ary: Any) -> np.ndarray:
+    """A host array in page-locked memory, of the shape, dtype and order of *ary*."""
+    f_only = ary.flags.f_contiguous and not ary.flags.c_contiguous
+    return pinned_array(ary.shape, ary.dtype, order="F" if f_only else "C")
+
+
+mapped_array_like = pinned_array_like
+
+
+@contextmanager
+def pinned(*arys: np.ndarray) -> Iterator[None]:
+    """The arrays' memory is page-locked inside of the with block."""
+    backend_of(None)
+    held = [driver.register_host_memory(a) for a in arys]
+    try:
+        yield
+    finally:
+        for one in held:
+            one.base.unregister()  # type: ignore[union-attr]
+
+
+@contextmanager
+def mapped(*arys: np.ndarray, stream: Any = 0) -> Iterator[Any]:
+    """Device arrays of the host arrays' contents, for the with block, which copies them back at its
+    end: one, or a list of them if several are given."""
+    made = [to_device(a, stream=stream) for a in arys]
+    yield made[0] if len(made) == 1 else made
+    for host, array in zip(arys, made):
+        array.copy_to_host(host, stream=stream)
+
+
+def is_cuda_array(obj: Any) -> bool:
+    """Whether it has __cuda_array_interface__."""
+    return hasattr(obj, "__cuda_array_interface__")
+
+
+def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
+    """An array of another library as one of ours, on the same memory. See
+    :func:`from_cuda_array_interface`."""
+    if not is_cuda_array(obj):
+        raise TypeError("as_cuda_array: the object has no __cuda_array_interface__")
+    return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
+
+
+def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -> DeviceNDArray:
+    """The array that a dictionary describes, on the same memory.
+
+    desc: what __cuda_array_interface__ gives. owner: is kept alive as long as the array. sync:
+    wait for the device if *desc* names a stream. Raises TypeError for what is no such
+    dictionary, BufferError where the items do not lie in one allocation of the current context's
+    device, and NotImplementedError for arrays with a mask.
+    """
+    call = "from_cuda_array_interface"
+    if isinstance(desc, dict) and desc.get("mask") is not None:
+        raise NotImplementedError(f"{call}: arrays with a mask")
+    shown = foreign.read(desc, f"{call}: desc")
+    backend_of(None)
+    foreign.check_current(call, shown)
+    if sync and shown.stream is not None:
+        synchronize()
+    return DeviceNDArray(
+        shown.shape, shown.dtype, gpudata=shown.address, strides=shown.strides, base=owner
+    )
+
+
+# ---- profiling and the rest of Numba's names
+
+
+@contextmanager
+def defer_cleanup() -> Iterator[None]:
+    """Has no effect: memory goes back to a pool, which waits for nothing."""
+    yield
+
+
+def profile_start() -> None:
+    """Let a profiler begin to collect."""
+    backend_of(None)
+    driver.start_profiler()
+
+
+def profile_stop() -> None:
+    """Let a profiler stop."""
+    backend_of(None)
+    driver.stop_profiler()
+
+
+@contextmanager
+def profiling() -> Iterator[None]:
+    """A profiler collects inside of the with block."""
+    profile_start()
+    try:
+        yield
+    finally:
+        profile_stop()
+
+
+def require_context(function: Any) -> Any:
+    """The function itself: contexts are made where they are needed."""
+    return function
+
+
+def is_float16_supported() -> bool:
+    """True: float16 is computed in float32 where the device has no arithmetic of its own."""
+    return True
+
+
+def synchronize() -> None:
+    """Wait for all work of the context."""
+    backend_of(None)
+    _cuda.Context.synchronize()
+
+
+# ---- devices
+
+
+class DeviceInfo:
+    """A device with Numba's names: id, name, compute_capability, uuid and the attributes of the
+    driver in capitals. As a context manager it is the current device."""
+
+    def __init__(self, number: int) -> None:
+        self.id = number
+        self._device = driver.Device(number)
+
+    @property
+    def name(self) -> str:
+        return str(self._device.name())
+
+    @property
+    def compute_capability(self) -> tuple[int, int]:
+        return tuple(self._device.compute_capability())  # type: ignore[return-value]
+
+    @property
+    def uuid(self) -> str:
+        h = self._device.uuid().hex()
+        return f"GPU-{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.isupper():
+            attribute = getattr(enums.device_attribute, name, None)
+            if attribute is not None:
+                return self._device.get_attribute(attribute)
+        raise AttributeError(f"a device has no attribute {name!r}")
+
+    def reset(self) -> None:
+        """Wait for the device; its context belongs to all libraries of the process, and stays."""
+        synchronize()
+
+    @property
+    def primary_context(self) -> Any:
+        return self._device.retain_primary_context()
+
+    def get_primary_context(self) -> ContextInfo:
+        """The context that all libraries of the process share, made current."""
+        return current_context(self.id)
+
+    def __enter__(self) -> DeviceInfo:
+        self._device.retain_primary_context().push()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _cuda.Context.pop()
+
+    def __repr__(self) -> str:
+        return f"<CUDA device {self.id} {self.name!r}>"
+
+
+class _Devices(Sequence[DeviceInfo]):
+    """All devices."""
+
+    @property
+    def lst(self) -> list[DeviceInfo]:
+        driver.init()
+        return [DeviceInfo(i) for i in range(driver.Device.count())]
+
+    def __len__(self) -> int:
+        driver.init()
+        return int(driver.Device.count())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.lst[index]
+
+    @property
+    def current(self) -> DeviceInfo | None:
+        """The device of the current context."""
+        return None if _cuda.Context.get_current() is None else get_current_device()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} CUDA devices>"
+
+
+gpus = _Devices()
+
+
+def list_devices() -> list[DeviceInfo]:
+    """All devices."""
+    return gpus.lst
+
+
+def select_device(device_id: int) -> DeviceInfo:
+    """Make a device's primary context the current one of this thread."""
+    driver.init()
+    made = DeviceInfo(device_id)
+    context = made.primary_context
+    current = _cuda.Context.get_current()
+    if current != context:
+        if current is not None:
+            _cuda.Context.pop()
+        context.push()
+    return made
+
+
+def get_current_device() -> DeviceInfo:
+    """The device of the current context."""
+    backend_of(None)
+    return DeviceInfo(int(_cuda.Context.get_device()))
+
+
+def close() -> None:
+    """Take the current context off this thread."""
+    if _cuda.Context.get_current() is not None:
+        _cuda.Context.pop()
+
+
+class _MemoryInfo(NamedTuple):
+    free: int
+    total: int
+
+
+class _Deallocations:
+    """Memory that waits to be freed: none does, it goes back to a pool."""
+
+    def clear(self) -> None:
+        """Has no effect."""
+
+    def __len__(self) -> int:
+        return 0
+
+
+class ContextInfo:
+    """The current context with Numba's names."""
+
+    deallocations = _Deallocations()
+
+    @property
+    def device(self) -> DeviceInfo:
+        return get_current_device()
+
+    def get_memory_info(self) -> Any:
+        """The free and all memory of the device [bytes], .free and .total."""
+        return _MemoryInfo(*driver.mem_get_info())
+
+    def synchronize(self) -> None:
+        synchronize()
+
+    def reset(self) -> None:
+        synchronize()
+
+    def get_active_blocks_per_multiprocessor(
+        self, func: Any, blocksize: int, memsize: int = 0, flags: Any = None
+    ) -> int:
+        """How many blocks of a compiled kernel (``k.overloads[types]``) a multiprocessor holds."""
+        kernel = getattr(func, "kernel", func)
+        found: int = kernel.max_active_blocks(blocksize, memsize)
+        return found
+
+
+def current_context(devnum: int | None = None) -> ContextInfo:
+    """The current context; made current, that of device *devnum*."""
+    if devnum is None:
+        backend_of(None)
+    else:
+        select_device(devnum)
+    return ContextInfo()
+
+
+def is_available() -> bool:
+    """Whether there is a CUDA device (or the simulator)."""
+    try:
+        driver.init()
+        return int(driver.Device.count()) > 0
+    except Exception:
+        return False
+
+
+def detect() -> bool:
+    """Print all devices. Returns whether there is one."""
+    found = list_devices()
+    print(f"Found {len(found)} CUDA devices")
+    for device in found:
+        print(f"id {device.id:<4d} {device.name!r:>20s} {'[SUPPORTED]':>40s}")
+        major, minor = device.compute_capability
+        rows = [
+            ("Compute Capability", f"{major}.{minor}"),
+            ("PCI Device ID", device.PCI_DEVICE_ID),
+            ("PCI Bus ID", device.PCI_BUS_ID),
+            ("UUID", device.uuid),
+            ("Watchdog", "Enabled" if device.KERNEL_EXEC_TIMEOUT else "Disabled"),
+            ("FP32/FP64 Performance Ratio", device.SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO),
+        ]
+        for name, value in rows:
+            print(f"{name:>40s}: {value}")
+    print("Summary:")
+    print(f"\t{len(found)}/{len(found)} devices are supported")
+    return len(found) > 0

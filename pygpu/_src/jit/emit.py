@@ -1,0 +1,317 @@
+"""C text in the common language of the dialects: literals, conversions, operations.
+
+What an operation computes comes from :mod:`pygpu._src.codegen.ufunc_loops`, as for arrays. A
+:class:`Unit` collects what a kernel needs before itself.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.ufunc_loops import expression
+
+from .ir import Value
+from .types import ArrayType, RecordType, Scalar, Type
+
+__all__ = ["Unit", "c_type", "convert", "literal", "operate", "parameters", "pointer_type"]
+
+_SIMPLE = re.compile(r"\w+|\w*\([\w.]*\)|-?[\d.]+f?")
+WORD = re.compile(r"\w+")
+_DEFINED = re.compile(
+    r"^(?:PG_INLINE [^(\n]*?|PG_TABLE [^\[\n]*?|typedef [^{}\n]*\{[^{}\n]*\} |#include <)"
+    r"\b(\w++)[(\[;.]",
+    re.M,
+)
+_OPERAND = re.compile(r"\bx([01])\b")
+_SPACE = {
+    "global": "PG_GLOBAL ",
+    "local": "PG_LOCAL_PTR ",
+    "private": "",
+    "constant": "PG_CONSTANT ",
+}
+
+_HELPERS = {
+    "pg_wrap": "PG_INLINE pg_i64 pg_wrap(pg_i64 i, pg_i64 n) { return i < 0 ? i + n : i; }\n",
+    "pg_clip": """\
+PG_INLINE pg_i64 pg_clip(pg_i64 i, pg_i64 n, pg_i64 low, pg_i64 high)
+{ /* an end of a slice, as slice.indices gives it */
+    if (i < 0) i += n;
+    return i < low ? low : i > high ? high : i;
+}
+""",
+    "pg_steps": """\
+PG_INLINE pg_i64 pg_steps(pg_i64 start, pg_i64 stop, pg_i64 step)
+{ /* how many items a range has */
+    if (step > 0) return start < stop ? (stop - start - 1) / step + 1 : 0;
+    return start > stop ? (start - stop - 1) / -step + 1 : 0;
+}
+""",
+}
+
+
+class Unit:
+    """What one source consists of, besides the dialect's prefix.
+
+    options: what the walkers ask for: fp64, whether the device has it; dialect, its name.
+    """
+
+    def __init__(
+        self,
+        dialect: str = "cuda",
+        fp64: bool = True,
+        prefix: str = "pgf",
+        int64_atomics: bool = True,
+    ) -> None:
+        self.dialect = dialect
+        self.fp64 = fp64
+        self.int64_atomics = int64_atomics
+        self.prefix = prefix
+        self.texts: dict[Any, str] = {}  # in the order in which they are needed
+        self.types: dict[str, str] = {}  # what stands before the texts
+        self.features: set[str] = set()
+        self.shared_bytes = 1 << 18  # of a block's shared memory at most; the driver may have less
+        self.wants_constant = False  # whether an error is for want of a number that is known
+        self.widens = False  # whether arithmetic of small integers has 64 bits, as Numba's
+        self.cooperative = False  # whether all blocks must run at once
+        self.functions: dict[Any, Any] = {}
+        self.names: dict[str, int] = {}
+        self.stack: list[Any] = []  # functions that are being compiled
+        self.guards: dict[tuple[int, str], tuple[Any, str, Any]] = {}
+        # Messages of failed assertions, and indices that are checked: their numbers, from 1.
+        self.asserts: dict[Any, int] = {}
+        self.checks = False  # whether indices are checked, see checks.py
+        self.forced: frozenset[Any] = frozenset()  # sites that the kernel itself checks
+        self.tests: dict[tuple[Any, Any], set[Any]] | None = {}  # of launches: the sites they are
+        # for; None: launches make none
+        # What device functions need of the kernel around them, by name: a parameter's declaration,
+        # and for local memory the declaration of the array.
+        self.implicit: dict[str, tuple[str, str]] = {}
+
+    def helper(self, name: str) -> str:
+        """Make sure that a helper function is there. Returns its name."""
+        if name not in self.texts:
+            self.texts[name] = _HELPERS[name]
+        return name
+
+    def number_of(self, what: Any) -> int:
+        """The number that is left in *pg_error for a message or a site."""
+        return self.asserts.setdefault(what, len(self.asserts) + 1)
+
+    def unique(self, name: str) -> str:
+        """A name of a C function that is not taken yet."""
+        count = self.names.get(name, 0)
+        self.names[name] = count + 1
+        return f"{name}_{count}" if count else name
+
+    def need(self, *found: np.dtype[Any]) -> None:
+        """Note what these dtypes need of the prefix."""
+        self.features |= dtypes.features(*found)
+        for dtype in found:
+            if not dtypes.is_numeric(dtype):
+                self.types.setdefault(dtypes.storage_type(dtype), dtypes.declare(dtype))
+
+    def text(self, root: str) -> str:
+        """*root* behind what it uses: not what was made on the way to the final types."""
+        used = set(WORD.findall(root))
+        kept = [root]
+        for text in reversed([*self.types.values(), *self.texts.values()]):
+            if not used.isdisjoint(_DEFINED.findall(text)):
+                kept.append(text)
+                used.update(WORD.findall(text))
+        return "".join(reversed(kept))
+
+
+def c_type(t: Scalar) -> str:
+    """The C type of a variable of this type."""
+    return dtypes.compute_type(t.dtype)
+
+
+def pointer_type(t: ArrayType | RecordType) -> str:
+    """The C type of a pointer to items of the array: "PG_GLOBAL pg_f32 *"; of records, bytes."""
+    if isinstance(t, RecordType):
+        return f"{_SPACE[t.space]}char *"
+    return f"{_SPACE[t.space]}{dtypes.storage_type(t.dtype)} *"
+
+
+def parameters(t: Type, name: str) -> list[str]:
+    """How a value of this type is declared as parameters of a device function."""
+    if isinstance(t, Scalar):
+        return [f"{c_type(t)} {name}"]
+    if isinstance(t, ArrayType):
+        found = [f"{pointer_type(t)}{name}", *(f"pg_i64 {name}_n{i}" for i in range(t.ndim))]
+        if not t.contiguous:
+            found += [f"pg_i64 {name}_s{i}" for i in range(t.ndim)]
+        return found
+    if isinstance(t, RecordType):
+        return [f"{pointer_type(t)}{name}"]
+    found = []
+    for i, item in enumerate(getattr(t, "items", ())):
+        found += parameters(item, f"{name}_{i}")
+    return found
+
+
+def results(t: Type, name: str) -> list[str]:
+    """The parameters by which a device function gives back a part of its result."""
+    found = []
+    for text in parameters(t, name):
+        kind = text.removesuffix(name) if text.endswith(name) else "pg_i64 "
+        found.append(f"{kind}*{text[len(kind) :]}")
+    return found
+
+
+def strides_of(value: Value) -> list[str]:
+    """The strides of an array in bytes, also of a contiguous one."""
+    if value.strides is not None:
+        return list(value.strides)
+    assert isinstance(value.type, ArrayType)
+    found, step = [], str(value.type.dtype.itemsize)
+    for n in reversed(value.shape):
+        found.append(step)
+        step = f"{step} * {n}"
+    return [s if s.isalnum() else f"({s})" for s in reversed(found)]
+
+
+def arguments(value: Value, t: Type) -> list[str]:
+    """A value as arguments for the parameters of type *t*."""
+    if isinstance(t, Scalar):
+        return [convert(value, t)]
+    if isinstance(t, ArrayType):
+        found = [value.text, *value.shape]
+        return found if t.contiguous else [*found, *strides_of(value)]
+    if isinstance(t, RecordType):
+        return [value.text]
+    found = []
+    for item, kind in zip(value.items, getattr(t, "items", ())):
+        found += arguments(item, kind)
+    return found
+
+
+def literal(value: Any, dtype: np.dtype[Any]) -> str:
+    """A number as C text of the compute type of *dtype*. Raises OverflowError as NumPy does."""
+    name = dtypes.code(dtype)
+    if dtype.kind == "b":
+        return "1" if value else "0"
+    if dtype.kind in "iu":
+        if isinstance(value, (float, np.floating)):
+            value = int(value)
+        limits = np.iinfo(dtype)
+        value = int(value)
+        if not limits.min <= value <= limits.max:
+            raise OverflowError(f"Python integer {value} out of bounds for {dtype.name}")
+        if value == -(1 << 63):
+            return "(-9223372036854775807 - 1)"
+        if value < 0:
+            return f"({value})"
+        return f"{value}u" if name in ("u32", "u64") else str(value)
+    if dtype.kind == "f":
+        single = name != "f64"
+        number = np.float32(np.float16(value)) if name == "f16" else dtype.type(value)
+        kind = "F32" if single else "F64"
+        if math.isnan(number):
+            return f"PG_NAN_{kind}"
+        if math.isinf(number):
+            return f"PG_INF_{kind}" if number > 0 else f"(-PG_INF_{kind})"
+        text = str(number) if single else repr(float(number))
+        if not any(c in text for c in ".en"):
+            text += ".0"
+        text += "f" if single else ""
+        return f"({text})" if text[0] == "-" else text
+    part = np.dtype("f4" if name == "c64" else "f8")
+    number = complex(value)
+    return f"pg_{name}_make({literal(number.real, part)}, {literal(number.imag, part)})"
+
+
+def convert(value: Value, to: Scalar) -> str:
+    """The text of a number converted to another type, as NumPy's astype does."""
+    assert isinstance(value.type, Scalar)
+    if value.is_const:
+        try:
+            found = literal(value.const, to.dtype)
+            if not (isinstance(value.const, complex) and to.dtype.kind in "iufb"):
+                return found
+        except TypeError:
+            pass
+    if value.type.dtype == to.dtype:
+        return value.text
+    if to.dtype == np.dtype("i8") and value.type.dtype.kind in "biu" and value.type.dtype != "u8":
+        return f"(pg_i64){value.text}"
+    return f"({dtypes.cast(value.text, value.type.dtype, to.dtype)})"
+
+
+def truth(value: Value) -> str:
+    """The text of whether a number is true."""
+    assert isinstance(value.type, Scalar)
+    if value.type.dtype.kind == "b":
+        return value.text
+    if value.type.dtype.kind == "c":
+        return f"({value.text}.re != 0 || {value.text}.im != 0)"
+    return f"({value.text} != 0)"
+
+
+def resolve(name: str, values: Sequence[Value]) -> tuple[tuple[np.dtype[Any], ...], bool]:
+    """The dtypes of a ufunc's loop for these operands, and whether all of them are weak."""
+    kinds = [v.type.kind for v in values if isinstance(v.type, Scalar)]
+    all_weak = all(v.is_weak for v in values)
+    if all_weak:
+        kinds = [v.type.dtype for v in values if isinstance(v.type, Scalar)]
+    nout = getattr(np, name).nout
+    return ufuncs.resolve(name, (*kinds, *(None,) * nout)), all_weak
+
+
+def operate(unit: Unit, name: str, values: Sequence[Value], loop: Sequence[Any]) -> list[str]:
+    """The texts of the results of NumPy's ufunc *name* in a loop of these dtypes.
+
+    Raises TypeError if devices have no such loop."""
+    nin = len(values)
+    codes = tuple(dtypes.code(d) for d in loop[:nin])
+    found = expression(name, codes)
+    if found is None:
+        raise TypeError(f"{name} of {' and '.join(str(d) for d in loop[:nin])} is not supported")
+    body, helpers = found
+    if helpers:
+        unit.texts.setdefault(helpers, helpers)
+    unit.need(*loop)
+    operands = [convert(v, Scalar(d)) for v, d in zip(values, loop)]
+    outs = loop[nin:]
+    if body.startswith("y0 = ") and body.find(";") == len(body) - 1 and len(outs) == 1:
+        text = body[5:-1]
+        uses = _OPERAND.findall(text)
+        if all(
+            uses.count(str(i)) <= 1 or _SIMPLE.fullmatch(operand)
+            for i, operand in enumerate(operands)
+        ):
+            text = _OPERAND.sub(lambda m: operands[int(m.group(1))], text)
+            function, _, rest = text.partition("(")
+            whole = rest[-1:] == ")" and not {*"()"} & {*rest[:-1]}
+            return [text if whole and function.isidentifier() else f"({text})"]
+    results = []
+    for k, out in enumerate(outs):
+        full = f"pgu_{name}_{'_'.join(codes)}{f'_{k}' if k else ''}"
+        if full not in unit.texts:
+            declared = ", ".join(f"{dtypes.compute_type(d)} x{i}" for i, d in enumerate(loop[:nin]))
+            ys = " ".join(f"PG_UNUSED {dtypes.compute_type(d)} y{i};" for i, d in enumerate(outs))
+            kind = dtypes.compute_type(out)
+            unit.texts[full] = (
+                f"PG_INLINE {kind} {full}({declared}) {{ {ys} {body} return y{k}; }}\n"
+            )
+        results.append(f"{full}({', '.join(operands)})")
+    return results
+
+
+def bare(text: str) -> str:
+    """The text without parentheses around the whole."""
+    if text[:1] == "(" and text[-1:] == ")":
+        depth = 0
+        for i, c in enumerate(text):
+            depth += (c == "(") - (c == ")")
+            if depth == 0 and i < len(text) - 1:
+                return text
+        return text[1:-1]
+    return text

@@ -1,0 +1,132 @@
+"""The loops of a ufunc: for which dtypes it exists, and which of them a call takes.
+
+With signatures the loops are these, and a call takes the first whose parameters all arguments can
+be cast to safely, as NumPy's ufuncs do. Without, a loop is made by inference for the dtypes of a
+call's arguments. Python's numbers are weak: they take the kind of number, not the size, into
+account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+from pygpu._src.util.frozen import Frozen
+
+__all__ = [
+    "Loop",
+    "check_casting",
+    "find",
+    "infer_inputs",
+    "kind_of",
+    "promoted",
+    "types_text",
+]
+
+DType = np.dtype[Any]
+_WEAK = (int, float, complex)
+_CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
+_RANK = {int: "iufc", float: "fc", complex: "c"}
+
+
+class Loop(Frozen):
+    """Dtypes of a loop's inputs and outputs. weak: which inputs are Python numbers: the type bool,
+    int, float or complex for them, None for others."""
+
+    inputs: tuple[DType, ...]
+    outputs: tuple[DType, ...]
+    weak: tuple[Any, ...] = ()
+
+
+def check_casting(name: str, casting: Any) -> None:
+    """Raise ValueError for a rule that there is not."""
+    if casting not in _CASTING:
+        raise ValueError(f"{name}: casting must be one of {', '.join(_CASTING)}, not {casting!r}")
+
+
+def types_text(inputs: Sequence[DType], outputs: Sequence[DType]) -> str:
+    """As in numpy.ufunc.types: "ff->f"."""
+    return "".join(d.char for d in inputs) + "->" + "".join(d.char for d in outputs)
+
+
+def kind_of(operand: Any) -> Any:
+    """What a loop is chosen by: a dtype, or int, float or complex for a Python number."""
+    if hasattr(operand, "dtype"):
+        return operand.dtype
+    if isinstance(operand, bool):
+        return np.dtype(bool)
+    for kind in _WEAK:
+        if isinstance(operand, kind):
+            return kind
+    raise TypeError(f"{type(operand).__name__} is neither an array nor a number")
+
+
+def promoted(kinds: Sequence[Any]) -> list[Any]:
+    """The kinds; if all are Python numbers, the dtypes that NumPy gives these."""
+    if any(isinstance(kind, np.dtype) for kind in kinds):
+        return list(kinds)
+    return [np.dtype({int: np.int64, float: np.float64, complex: np.complex128}[k]) for k in kinds]
+
+
+def _fits(kind: Any, dtype: DType, casting: Any) -> bool:
+    if isinstance(kind, np.dtype):
+        return bool(np.can_cast(kind, dtype, casting))
+    return dtype.kind in _RANK[kind]
+
+
+def find(
+    name: str,
+    loops: Sequence[Loop],
+    kinds: Sequence[Any],
+    casting: Any = "same_kind",
+    wanted: Sequence[Any] | None = None,
+) -> Loop:
+    """The loop of a call. wanted: a dtype or None for each input and output, which the loop must
+    have there. Raises TypeError if there is none."""
+    weak = list(kinds)
+    kinds = promoted(kinds)
+    rule: Any = "safe" if wanted is None else casting
+    for given in (kinds, weak):  # numbers alone: as NumPy takes them, else as they fit
+        for loop in loops:
+            if wanted is not None and any(
+                w is not None and w != d for w, d in zip(wanted, loop.inputs + loop.outputs)
+            ):
+                continue
+            if all(_fits(k, d, rule) for k, d in zip(given, loop.inputs)):
+                return loop
+    told = ", ".join(str(k) if isinstance(k, np.dtype) else k.__name__ for k in kinds)
+    has = ", ".join(types_text(loop.inputs, loop.outputs) for loop in loops)
+    raise TypeError(
+        f"{name}: no loop for arguments ({told}) with casting rule {rule!r}: its signatures are "
+        f"{has}"
+    )
+
+
+def infer_inputs(kinds: Sequence[Any], dtype: DType | None = None) -> tuple[Any, tuple[Any, ...]]:
+    """The dtypes of a call's inputs for inference, and which are weak (int for a Python int).
+
+    A Python float or complex takes the size of the floating arguments beside it. dtype: of the
+    calculation, if the call gives one: inputs that it can hold are converted to it.
+    """
+    kinds = promoted(kinds)
+    strong = [k for k in kinds if isinstance(k, np.dtype)]
+    found: list[DType] = []
+    weak: list[Any] = []
+    for kind in kinds:
+        if isinstance(kind, np.dtype):
+            one = kind
+        elif kind is int:
+            one = np.dtype(np.int64)
+        else:
+            one = np.result_type(kind(0), *strong)
+        if dtype is not None and np.can_cast(one, dtype, "same_kind"):
+            one = dtype
+        weak.append(int if kind is int and one == np.int64 and dtype is None else None)
+        found.append(one)
+    for one in found:
+        if not dtypes.is_numeric(one):
+            raise TypeError(f"a device does not compute with dtype {one}")
+    return tuple(found), tuple(weak)

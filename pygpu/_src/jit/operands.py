@@ -1,0 +1,98 @@
+"""Operands of vectorize, guvectorize and reduce: arrays and numbers of hosts and devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array import elementwise, layout
+from pygpu._src.array import internal as work
+from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array.ufunc import is_array
+
+from .place import Place, place
+
+DType = np.dtype[Any]
+IGNORED = ("nopython", "cache", "fastmath", "forceobj", "looplift", "writable_args")
+
+
+def stream_of(queue: Any, stream: Any) -> Any:
+    """What a call runs on: Numba's stream 0 is the default one."""
+    if queue is not None and stream is not None:
+        raise TypeError("either queue or stream, not both")
+    chosen = stream if queue is None else queue
+    return None if isinstance(chosen, int) and chosen == 0 else chosen
+
+
+def operand(obj: Any, name: str) -> Any:
+    """An argument as a device array, a host array or a number."""
+    if isinstance(obj, (GPUArray, np.ndarray, np.generic, bool, int, float, complex)):
+        return obj
+    if hasattr(obj, "__cuda_array_interface__"):
+        from .place import from_interface
+
+        return from_interface(obj)
+    found = np.asarray(obj)
+    if found.dtype.hasobject:
+        raise TypeError(f"{name}: {type(obj).__name__} is neither an array nor a number")
+    return found
+
+
+def array_or_none(obj: Any, name: str) -> Any:
+    found = None if obj is None else operand(obj, name)
+    if found is not None and not isinstance(found, (GPUArray, np.ndarray)):
+        raise TypeError(f"{name}: an output must be an array, not {type(obj).__name__}")
+    return found
+
+
+def as_mask(mask: Any, name: str) -> Any:
+    dtype = mask.dtype if hasattr(mask, "dtype") else np.asarray(mask).dtype
+    if dtype != np.bool_:
+        raise TypeError(f"{name}: where must be an array of bools, not of {dtype}")
+    return mask
+
+
+def where_of(owner: Any, operands: Sequence[Any]) -> tuple[Any, Place | None]:
+    """The backend of a call, and the place if all is on the host."""
+    for a in operands:
+        if is_array(a):
+            return a.backend, None
+    here = place(owner.target)
+    return here.backend, here
+
+
+def numbers(operands: list[Any], operation: Any) -> list[Any]:
+    """Numbers in the dtypes of the loop. Raises OverflowError for an int that does not fit."""
+    return [
+        a if is_array(a) else elementwise.as_scalar(a, d)
+        for a, d in zip(operands, operation.inputs)
+    ]
+
+
+def keep_order(shape: tuple[int, ...], inputs: list[Any], dtype: DType) -> Any:
+    """Strides of a result whose operands are all in Fortran order, else None."""
+    full = [a for a in inputs if isinstance(a, np.ndarray) and a.shape == shape]
+    if len(shape) > 1 and full and all(a.flags.f_contiguous for a in full):
+        if not all(a.flags.c_contiguous for a in full):
+            return layout.f_strides(shape, dtype.itemsize)
+    return None
+
+
+def select(where: Any, array: Any, neutral: Any, target: Any, name: str) -> Any:
+    """The array with *neutral* where a mask is false."""
+    array, where = operand(array, name), as_mask(operand(where, name), name)
+    if is_array(array):
+        mask = work.as_array(array, where, np.bool_, name)
+        made = work.empty(array, array.shape, array.dtype)
+        work.fill(made, neutral)
+        ufuncs.call("positive", [array], [made], where=mask)
+        return made
+    return np.where(where, array, np.asarray(array).dtype.type(neutral))
+
+
+def plain(function: Any) -> Any:
+    """The Python function of one that a decorator made a device function of."""
+    return getattr(function, "py_func", function)

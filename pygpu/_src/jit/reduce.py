@@ -1,0 +1,152 @@
+"""`reduce`: a function of two numbers becomes a reduction of arrays.
+
+>>> import numpy as np, pygpu
+>>> @pygpu.reduce
+... def total(a, b):
+...     return a + b
+>>> total(np.arange(5)), total(np.ones((2, 3)), axis=0).tolist()
+(np.int64(10), [2.0, 2.0, 2.0])
+
+Items are joined in their order, so that the function must be associative but need not commute, and
+needs no neutral element.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pygpu._array import GPUArray
+from pygpu._src.array import internal as work
+from pygpu._src.array.ufunc import is_array
+
+from . import binary, device
+from .operands import operand, plain, stream_of
+from .place import check_target
+
+__all__ = ["Reduce", "reduce"]
+
+DType = np.dtype[Any]
+_NONE: Any = object()
+
+
+class Reduce:
+    """A reduction by a Python function; made by :func:`reduce`.
+
+    py_func: the function. identity: what the reduction begins with if a call gives no `init`; None
+    for nothing.
+    """
+
+    _keeps_dtype = False  # the result has the dtype of the items
+
+    def __init__(
+        self, functor: Callable[[Any, Any], Any], identity: Any = None, target: str | None = None
+    ) -> None:
+        self.py_func = functor
+        self.identity = identity
+        self.target = target
+        self._name = getattr(functor, "__name__", "reduce")
+        if device.parameter_count(functor, "reduce") != 2:
+            raise TypeError(f"reduce: {self._name} must have two parameters")
+        self._functions: dict[Any, Any] = {}
+        functools.update_wrapper(self, functor, updated=())
+
+    def __repr__(self) -> str:
+        return f"<reduction by {self._name!r}>"
+
+    def _function(self, given: DType, dtype: Any, backend: Any) -> Any:
+        key = given, dtype, backend
+        found = self._functions.get(key)
+        if found is None or not device.holds(found[1]):
+            number = given if dtype is None else np.dtype(dtype)
+            if dtype is None and not self._keeps_dtype:
+                number = binary.closure(self.py_func, number, backend)
+            text = device.compile(self.py_func, (number, number), backend)
+            found = binary.function(self.py_func, number, backend), text
+            self._functions[key] = found
+        return found[0]
+
+    def __call__(
+        self,
+        arr: Any,
+        size: int | None = None,
+        res: Any = None,
+        init: Any = _NONE,
+        stream: Any = None,
+        *,
+        axis: Any = None,
+        keepdims: bool = False,
+        dtype: Any = None,
+        out: Any = None,
+        queue: Any = None,
+    ) -> Any:
+        """Reduce *arr*, a host or device array of any shape and strides, over *axis*: an int, a
+        tuple of ints, or None for all.
+
+        size: only the first items of an array with one axis. init: comes first. res: an array whose
+        first item the result is put into; nothing is returned then, and nothing waits. dtype: of
+        calculation and result; by default that of the items, or what the function makes of them.
+        out: an array of the result's shape.
+
+        The result is on the host if the array is, on the device if the array is. Raises ValueError
+        for no items without `init`, TypeError for a dtype that the function's result does not fit.
+        """
+        given = operand(arr, self._name)
+        if not is_array(given):
+            given = np.asarray(given)
+        if size is not None:
+            if given.ndim != 1:
+                raise ValueError(f"{self._name}: size is for arrays with one axis")
+            if not 0 <= size <= given.shape[0]:
+                raise ValueError(f"{self._name}: size {size} of an array of {given.shape[0]} items")
+            given = given[:size]
+        found = binary.reduce(
+            self._name,
+            lambda d, backend: self._function(d, dtype, backend),
+            given,
+            axis,
+            out=out,
+            keepdims=keepdims,
+            initial=self._begin(init),
+            target=self.target,
+            queue=stream_of(queue, stream),
+        )
+        if res is None:
+            return found
+        return self._leave(res, found)
+
+    def _begin(self, init: Any) -> Any:
+        return self.identity if init is _NONE else init
+
+    def _leave(self, res: Any, found: Any) -> None:
+        """Put a result of one item into the first item of an array."""
+        place: Any = operand(res, self._name)
+        if not isinstance(place, (np.ndarray, GPUArray)) or place.size < 1:
+            raise ValueError(f"{self._name}: res must be an array with at least one item")
+        if getattr(found, "size", 1) != 1:
+            raise ValueError(f"{self._name}: res is for a result of one item; use out")
+        index = (0,) * place.ndim
+        if isinstance(place, np.ndarray):
+            place[index] = found.get().reshape(())[()] if is_array(found) else found
+            return
+        view: Any = place._view((1,) * place.ndim, place.strides, place.offset)
+        if not is_array(found):
+            found = work.as_array(place, np.asarray(found))
+        view._copy_from(found._view((1,) * place.ndim, (0,) * place.ndim, found.offset))
+        work.changed(place, view)
+
+
+def reduce(functor: Any = None, *, identity: Any = None, target: str | None = None) -> Any:
+    """Make a reduction of an associative function of two numbers; for use as a decorator, with or
+    without options, or as a function: ``reduce(lambda a, b: a + b)``.
+
+    identity: what reductions begin with, and the result of no items. target: where host arrays are
+    reduced, as for vectorize. Returns a :class:`Reduce`.
+    """
+    check_target(target, "reduce")
+    if functor is None:
+        return lambda function: Reduce(plain(function), identity, target)
+    return Reduce(plain(functor), identity, target)

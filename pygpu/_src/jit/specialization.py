@@ -1,0 +1,260 @@
+"""A kernel compiled for one set of argument types on one device."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+from pygpu._src.runtime.backend import Backend
+from pygpu.errors import LogicError
+
+from . import (  # noqa: F401 - loaded now, not in a call
+    builtins,
+    emit,
+    intrinsics,
+    ranges,
+)
+from . import (
+    check_report as report,
+)
+from .infer import FunctionCompiler, c_name
+from .source import KernelError
+from .types import ArrayType, Scalar, TupleType, Type
+
+__all__ = ["Specialization"]
+
+_MOST_PARAMETERS = 512  # of 8 bytes: the 4 KiB that every CUDA device takes
+
+
+class Specialization:
+    """A kernel compiled for one set of argument types on one device.
+
+    arg_types: types of the parameters. text: the C source without the dialect's prefix. plan: for
+    each C parameter (index of the argument, what of it, axis).
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        source: Any,
+        arg_types: Sequence[Type],
+        at_start: bool,
+        options: Sequence[str],
+        exact: bool,
+        check: bool = False,
+        forced: frozenset[Any] = frozenset(),
+    ) -> None:
+        limits = backend.limits
+        unit = emit.Unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
+        unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
+        unit.checks, unit.forced = check, forced
+        for t in arg_types:
+            _check_fp64(t, backend, source.name)
+        unit.stack.append(source.function)
+        walker = FunctionCompiler(unit, source, arg_types, kernel=True)
+        lines, _ = walker.compile()
+        self.arg_types = tuple(arg_types)
+        self.guards = tuple(unit.guards.values())
+        self.asserts = {number: text for text, number in unit.asserts.items()}
+        self.waits = any(isinstance(text, str) for text in unit.asserts)
+        self.tests = unit.tests or {}
+        self.forced = forced
+        self.number = report.number_of(source.name, self.asserts) if self.asserts else 0
+        if self.number:
+            weakref.finalize(self, report.forget, self.number)
+        self.dynamic = "pg_dynamic" in walker.implicit
+        self.cooperative = unit.cooperative
+        self.at_start = at_start
+        self.name = f"pgk_{c_name(source.name)}"
+        starts: list[str] = []
+        declared: list[str] = []
+        self.plan: list[tuple[int, str, int]] = []
+        body = "\n".join(lines)
+        used = set(emit.WORD.findall(body))
+        for i, (t, name) in enumerate(zip(arg_types, walker.parameter_names())):
+            self._declare(t, name, (i,), used, declared, starts)
+        locals_: list[str] = []
+        for name in walker.implicit:
+            parameter, local = unit.implicit[name]
+            if local == "dynamic":
+                if name == "pg_dynamic" and backend.name == "cuda":
+                    locals_.append("extern __shared__ __align__(16) char pg_dynamic[];")
+                    continue
+                declared.append(parameter)
+                self.plan.append((-1, name, 0))
+            elif local:
+                locals_.append(local)
+            else:
+                declared.append(parameter)
+                self.plan.append((-1, name, 0))
+        if backend.name == "cuda" and len(declared) > _MOST_PARAMETERS:
+            raise source.error(
+                f"{source.name} has {len(declared)} numbers and pointers as parameters, counting "
+                f"items of tuples and lengths of arrays, and may have {_MOST_PARAMETERS}; pass "
+                "tuples as arrays"
+            )
+        self.program = ranges.program([*self.tests])
+        # As kernel.c has them; the last two are given as they are.
+        codes = ("number", "memory", "offset", "shape", "strides", "pg_error", "pg_kernel")
+        self.steps: tuple[int, ...] | None = None
+        if not self.cooperative and all(
+            what in codes and isinstance(where, int) for where, what, _ in self.plan
+        ):
+            self.steps = tuple(
+                n
+                for where, what, axis in self.plan
+                for n in (codes.index(what), max(where, 0), axis)
+            )
+        head = "".join(f"    {line}\n" for line in (*starts, *locals_))
+        for t in arg_types:
+            unit.need(*_dtypes_of(t))
+        root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
+        self.text = unit.text(root)
+        self.features = frozenset(unit.features)
+        full = backend.dialect.prefix(self.features) + self.text
+        if exact:
+            options = [*options, *backend.dialect.exact]
+        kernel = backend.compile(full, options).kernel(self.name)
+        self._kernel = weakref.ref(kernel)
+        backend.kept[self] = kernel
+        self.record_bytes = report.RECORD_BYTES if "pgc_record_" in self.text else 4 * report.WORDS
+
+    @property
+    def kernel(self) -> Any:
+        """The compiled kernel, which the backend keeps. Raises LogicError if its context is
+        gone."""
+        kernel = self._kernel()
+        if kernel is None:
+            raise LogicError(f"{self.name}: the context that it was compiled for is gone")
+        return kernel
+
+    def failing(self, args: Sequence[Any], grid: Sequence[int], block: Sequence[int]) -> set[Any]:
+        """The sites whose ranges a launch does not keep within bounds."""
+
+        def leaf(end: tuple[Any, ...]) -> int:
+            what, where = end[:2]
+            if what in ("groups", "size"):
+                sizes = grid if what == "groups" else block
+                return sizes[where] if where < len(sizes) else 1
+            arg: Any = args
+            for i in where if isinstance(where, tuple) else (where,):
+                arg = arg[i]
+            return int(arg if what == "value" else arg.shape[end[2]])
+
+        found: set[Any] = set()
+        for test, sites in self.tests.items():
+            if not ranges.holds(test, leaf):
+                found |= sites
+        return found
+
+    def _declare(
+        self,
+        t: Type,
+        name: str,
+        path: tuple[int, ...],
+        used: set[str],
+        declared: list[str],
+        starts: list[str],
+    ) -> None:
+        """The C parameters of one argument, without those that nothing reads."""
+        where: Any = path[0] if len(path) == 1 else path
+        if isinstance(t, Scalar):
+            code = dtypes.code(t.dtype)
+            if code[0] == "c":  # as two numbers: PoCL misplaces structs among the arguments
+                part = "pg_f32" if code == "c64" else "pg_f64"
+                declared += [f"{part} {name}_re", f"{part} {name}_im"]
+                starts.append(f"pg_{code} {name} = pg_{code}_make({name}_re, {name}_im);")
+                self.plan += [(where, "real", 0), (where, "imag", 0)]
+                return
+            declared.append(f"{emit.c_type(t)} {name}")
+            what = {"f16": "half", "b8": "bool"}.get(code, "number")
+            self.plan.append((where, what, 0))
+        elif isinstance(t, ArrayType):
+            storage = dtypes.storage_type(t.dtype)
+            if self.at_start:
+                declared.append(f"PG_GLOBAL {storage} *{name}")
+                self.plan.append((where, "memory", 0))
+            else:
+                declared.append(f"PG_ARRAY({storage}, {name})")
+                starts.append(f"PG_START({storage}, {name});")
+                self.plan += [(where, "memory", 0), (where, "offset", 0)]
+            for what, letter in (("shape", "n"), ("strides", "s")):
+                for axis in range(t.ndim):
+                    if f"{name}_{letter}{axis}" in used:
+                        declared.append(f"pg_i64 {name}_{letter}{axis}")
+                        self.plan.append((where, what, axis))
+        elif isinstance(t, TupleType):
+            for i, item in enumerate(t.items):
+                self._declare(item, f"{name}_{i}", (*path, i), used, declared, starts)
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """The most blocks of a launch whose blocks wait for each other (CUDA)."""
+        from pygpu import _cuda as driver
+        from pygpu._src.runtime.cuda.enums import device_attribute
+
+        threads = math.prod(blockdim) if isinstance(blockdim, tuple) else int(blockdim)
+        blocks: int = self.kernel.max_active_blocks(threads, int(dynsmemsize))
+        device = driver.Context.get_device()
+        units: int = device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
+        return blocks * units
+
+    def flat(self, args: Sequence[Any], shared: int, error: Any) -> list[Any]:
+        """The arguments of the C kernel."""
+        found: list[Any] = []
+        for where, what, axis in self.plan:
+            if where.__class__ is tuple:
+                arg: Any = args
+                for i in where:
+                    arg = arg[i]
+            elif where >= 0:
+                arg = args[where]
+            if what == "memory":
+                found.append(arg.base_data)
+            elif what == "number":
+                found.append(arg)
+            elif what == "shape":
+                found.append(arg.shape[axis])
+            elif what == "strides":
+                found.append(arg.strides[axis])
+            elif what == "offset":
+                found.append(arg.offset)
+            elif what == "bool":
+                found.append(1 if arg else 0)
+            elif what == "half":
+                found.append(float(np.float16(arg)))
+            elif what == "real":
+                found.append(arg.real)
+            elif what == "imag":
+                found.append(arg.imag)
+            elif what == "pg_error":
+                found.append(error)
+            elif what == "pg_kernel":
+                found.append(self.number)
+            elif what == "pg_dynamic":
+                from pygpu import _opencl as cl
+
+                found.append(cl.LocalMemory(max(shared, 1)))
+            else:
+                found.append(shared)
+        return found
+
+
+def _dtypes_of(t: Type) -> list[np.dtype[Any]]:
+    if isinstance(t, TupleType):
+        return [d for item in t.items for d in _dtypes_of(item)]
+    return [t.dtype] if isinstance(t, (Scalar, ArrayType)) else []
+
+
+def _check_fp64(t: Type, backend: Backend, name: str) -> None:
+    if not backend.limits.fp64:
+        found = [d for d in _dtypes_of(t) if dtypes.needs_fp64(d)]
+        if found:
+            raise KernelError(
+                f"{name}: an argument is {found[0]}, and {backend!r} has no double precision; pass "
+                "numpy.float32"
+            )

@@ -1,0 +1,301 @@
+"""Types of values in kernels that are written in Python.
+
+A number is a :class:`Scalar`: a NumPy dtype that is *strong*, as an item of an array is, or *weak*,
+as a Python number is: it takes the type of what it is combined with (NEP 50). An array is an
+:class:`ArrayType`, passed to device functions as a pointer, its shape and, if it is not contiguous,
+its strides in bytes. :func:`join` is the type of a variable that is assigned both.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+
+__all__ = [
+    "ArrayType",
+    "ObjectType",
+    "RecordType",
+    "Scalar",
+    "TupleType",
+    "Type",
+    "VOID",
+    "as_type",
+    "distance",
+    "distances",
+    "fitting",
+    "flat_types",
+    "join",
+]
+
+_SPACES = {"global": "g", "local": "l", "private": "p", "constant": "k"}
+_WEAK = {bool: np.dtype(bool), int: np.dtype("i8"), float: np.dtype("f8"), complex: np.dtype("c16")}
+_RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
+_PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
+
+
+class _Type:
+    """Types are equal if they say the same. Their attributes are set once."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def _parts(self) -> tuple[Any, ...]:
+        return tuple([getattr(self, name) for name in self.__slots__])
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash((self.__class__, self._parts()))
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+class Scalar(_Type):
+    """A number. weak: it is a Python number, of which *dtype* says how it is kept in a variable:
+    bool, int64, float64 or complex128."""
+
+    __slots__ = ("dtype", "weak")
+
+    def __init__(self, dtype: np.dtype[Any], weak: bool = False) -> None:
+        self.dtype = dtype
+        self.weak = weak
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not Scalar:
+            return NotImplemented
+        return self.weak == other.weak and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.weak))
+
+    @property
+    def code(self) -> str:
+        """Its part of the name of a device function."""
+        return ("w" if self.weak else "") + dtypes.code(self.dtype)
+
+    @property
+    def python(self) -> type:
+        """Of a weak number: bool, int, float or complex."""
+        return _PYTHON[self.dtype.kind]
+
+    @property
+    def kind(self) -> Any:
+        """What NumPy's promotion looks at: the dtype, or int, float or complex."""
+        return self.python if self.weak and self.dtype.kind != "b" else self.dtype
+
+    def __str__(self) -> str:
+        return self.python.__name__ if self.weak else self.dtype.name
+
+
+class ArrayType(_Type):
+    """An array. contiguous: in C order, so its strides follow from its shape. space: where it lies:
+    "global", "local" (of a work-group), "private" (of a work-item) or "constant"."""
+
+    __slots__ = ("contiguous", "dtype", "ndim", "space")
+
+    def __init__(
+        self, dtype: np.dtype[Any], ndim: int, contiguous: bool = True, space: str = "global"
+    ) -> None:
+        self.dtype, self.ndim, self.contiguous, self.space = dtype, ndim, contiguous, space
+
+    @property
+    def code(self) -> str:
+        letter = "c" if self.contiguous else "s"
+        code = dtypes.code(self.dtype)
+        if self.dtype.names:  # structs of one size differ
+            code += f"_{zlib.crc32(repr(self.dtype).encode()):x}"
+        return f"{_SPACES[self.space]}{self.ndim}{letter}{code}"
+
+    def __str__(self) -> str:
+        place = "" if self.space == "global" else f"{self.space} "
+        order = "" if self.contiguous else ", strided"
+        return f"{place}array({self.dtype.name}, {self.ndim}-d{order})"
+
+
+class RecordType(_Type):
+    """An item of an array of structs; in C a pointer to its first byte, so that a name for it sees
+    what is written to the array. space: as of arrays. align: what its address is a multiple of."""
+
+    __slots__ = ("align", "dtype", "space")
+
+    def __init__(self, dtype: np.dtype[Any], space: str = "global", align: int = 1) -> None:
+        self.dtype, self.space, self.align = dtype, space, align
+
+    @property
+    def code(self) -> str:
+        fields = zlib.crc32(repr(self.dtype).encode())
+        return f"{_SPACES[self.space]}r{self.align}_{self.dtype.itemsize}_{fields:x}"
+
+    def __str__(self) -> str:
+        return f"record({', '.join(self.dtype.names or ())})"
+
+
+class TupleType(_Type):
+    """A tuple; in C, a variable for each item. names: of the items, if it is a namedtuple."""
+
+    __slots__ = ("items", "names")
+
+    def __init__(self, items: tuple[Any, ...], names: tuple[str, ...] = ()) -> None:
+        self.items, self.names = items, names
+
+    @property
+    def code(self) -> str:
+        return "t" + "".join(f"_{t.code}" for t in self.items) + "_e"
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.items))})"
+
+
+class Void(_Type):
+    """Nothing: what a function without ``return`` gives."""
+
+    __slots__ = ()
+    code = "none"
+
+    def __str__(self) -> str:
+        return "None"
+
+
+VOID = Void()
+
+
+class ObjectType:
+    """A Python object that is known when the kernel is compiled: a function, a module, a dtype."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    @property
+    def code(self) -> str:
+        return "o"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectType) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __str__(self) -> str:
+        return repr(self.value)[:60]
+
+
+Type = Scalar | ArrayType | RecordType | TupleType | Void | ObjectType
+
+BOOL = Scalar(np.dtype(bool))
+WEAK_BOOL, WEAK_INT, WEAK_FLOAT, WEAK_COMPLEX = (Scalar(d, True) for d in _WEAK.values())
+_BY_CLASS = dict(zip(_WEAK, (WEAK_BOOL, WEAK_INT, WEAK_FLOAT, WEAK_COMPLEX)))
+
+
+def weak(kind: type) -> Scalar:
+    """The type of a Python number of class bool, int, float or complex."""
+    return _BY_CLASS[kind]
+
+
+def as_type(obj: Any) -> Type:
+    """A type as callers may give it: one of this module's, bool, int, float or complex for a Python
+    number, a tuple of types, or anything that numpy.dtype takes. Raises TypeError."""
+    if isinstance(obj, (Scalar, ArrayType, RecordType, TupleType, ObjectType, Void)):
+        return obj
+    if isinstance(obj, type) and obj in _BY_CLASS:
+        return _BY_CLASS[obj]
+    if isinstance(obj, tuple):
+        return TupleType(tuple(map(as_type, obj)))
+    if obj is None:
+        return ObjectType(None)
+    return Scalar(as_dtype(obj))
+
+
+def as_dtype(obj: Any) -> np.dtype[Any]:
+    """The dtype that a program names: numpy's, its name, a type of a signature, bool, int, float,
+    complex. Raises TypeError if devices do not compute with it."""
+    found = obj if isinstance(obj, type) else getattr(obj, "dtype", obj)
+    dtype = np.dtype(found) if found is not None else None
+    if dtype is None or not dtype.isnative or dtype.hasobject or not dtypes.is_numeric(dtype):
+        raise TypeError(f"{obj!r} is no dtype that kernels compute with")
+    return dtype
+
+
+def join(a: Any, b: Any) -> Any:
+    """The type of a variable that is assigned both types; None if there is none."""
+    if a == b:
+        return a
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        if a.weak and b.weak:
+            return a if _RANK[a.dtype.kind] >= _RANK[b.dtype.kind] else b
+        try:
+            return Scalar(dtypes.result_type(*(_sample(t) for t in (a, b))))
+        except TypeError:
+            return None
+    if isinstance(a, ArrayType) and isinstance(b, ArrayType):
+        if (a.dtype, a.ndim, a.space) != (b.dtype, b.ndim, b.space):
+            return None
+        return ArrayType(a.dtype, a.ndim, False, a.space)
+    if isinstance(a, RecordType) and isinstance(b, RecordType):
+        if (a.dtype, a.space) != (b.dtype, b.space):
+            return None
+        return RecordType(a.dtype, a.space, min(a.align, b.align))
+    if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
+        items = tuple(map(join, a.items, b.items))
+        return None if None in items else TupleType(items, a.names if a.names == b.names else ())
+    return None
+
+
+def distance(want: np.dtype[Any], have: Scalar) -> int | None:
+    """How far a number is from a type that a signature declares: 0 if it is kept as that, 1 if that
+    holds all that it may be, 100 if the kinds fit; None if not. Of several signatures, that with
+    the least sum is meant."""
+    if have.dtype == want:
+        return 0
+    if np.can_cast(have.dtype, want):
+        return 1
+    fits = np.can_cast(have.dtype, want, "same_kind") or (have.weak and have.dtype.kind in "bi")
+    return 100 if fits else None
+
+
+def fitting(want: Type, have: Type) -> Type | None:
+    """The type of an argument by the one that was declared for it, None if it does not fit."""
+    if isinstance(want, ArrayType) and isinstance(have, ArrayType):
+        return have if (want.dtype, want.ndim) == (have.dtype, have.ndim) else None
+    if isinstance(want, Scalar) and isinstance(have, Scalar):
+        return None if distance(want.dtype, have) is None else want
+    if isinstance(want, TupleType) and isinstance(have, TupleType):
+        if len(want.items) != len(have.items):
+            return None
+        items = tuple(map(fitting, want.items, have.items))
+        return None if None in items else TupleType(items, have.names)
+    return have if want == have else None
+
+
+def distances(want: Type, have: Type) -> int:
+    """The sum of how far the numbers are from what is declared, of types that fit."""
+    if isinstance(want, TupleType) and isinstance(have, TupleType):
+        return sum(map(distances, want.items, have.items))
+    if isinstance(want, Scalar) and isinstance(have, Scalar):
+        return distance(want.dtype, have) or 0
+    return 0
+
+
+def _sample(t: Scalar) -> Any:
+    """What numpy.result_type takes for it: a Python number is weak there."""
+    return t.python(0) if t.weak and t.dtype.kind != "b" else t.dtype
+
+
+def flat_types(t: Type) -> list[Any]:
+    """The numbers that a tuple is made of."""
+    if isinstance(t, TupleType):
+        return [inner for item in t.items for inner in flat_types(item)]
+    return [t]
+
+
+def has_object(t: Any) -> bool:
+    """Whether it is an object that is known when the kernel is compiled, or a tuple with one."""
+    return isinstance(t, ObjectType) or any(map(has_object, getattr(t, "items", ())))

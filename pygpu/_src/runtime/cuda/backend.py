@@ -1,0 +1,339 @@
+"""The CUDA backend: one context."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from pygpu import _array, _cuda, errors
+from pygpu import _cuda as driver
+from pygpu._array import GPUArray, KernelTable
+from pygpu._cuda import DeviceMemoryPool
+from pygpu._src.codegen.dialect import CUDADialect
+from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime.backend import Backend, Compiled, Limits, call_allocator
+from pygpu._src.runtime.cuda.errors import is_unknown_address
+from pygpu._src.util.memoize import FirstArgCache
+
+from . import kernel_images as images
+from . import source_module as compiler
+
+__all__ = ["CUDABackend", "backend_of"]
+
+_backends = FirstArgCache()
+# What was asked for last. Weakly: a context has its backend, and goes with it when nobody uses it.
+_recent: tuple[weakref.ref[Any], weakref.ref[CUDABackend]] | None = None
+_HERE = nullcontext()
+_DISABLE_TIMING = (
+    2  # event_flags.DISABLE_TIMING; the enumerations are loaded when they are asked for
+)
+_FIRST_PAGES = 65536  # [bytes]: nothing is ever there
+
+
+def backend_of(obj: Any) -> CUDABackend:
+    """The backend of a Context; of the current context for a Stream or None."""
+    global _recent
+    context = obj if isinstance(obj, _cuda.Context) else _cuda.Context.get_current()
+    if context is None:
+        context = _default_context()
+    recent = _recent
+    if recent is not None and recent[0]() is context:
+        last = recent[1]()
+        if last is not None:
+            return last
+    results = _backends.results(context)
+    backend = results.get("backend")
+    if backend is None:
+        backend = results.setdefault("backend", CUDABackend(context))
+    _recent = weakref.ref(context), weakref.ref(backend)
+    _array._know_context(context, backend)
+    return backend
+
+
+def _default_context() -> Any:
+    """Nothing is current: what an allocation does then, the first device's primary context."""
+    driver.mem_alloc(1)
+    context = _cuda.Context.get_current()
+    if context is None:
+        raise errors.LogicError(
+            "no CUDA context is current; `import pygpu.cuda.autoinit` makes one"
+        )
+    return context
+
+
+class _Module(Compiled):
+    def __init__(self, module: Any) -> None:
+        self.module = module
+
+    def kernel(self, name: str) -> Any:
+        return self.module.get_function(name)
+
+
+def _limits(device: Any) -> Limits:
+    from pygpu._src.runtime.cuda.enums import device_attribute as attribute
+
+    return Limits(
+        group_size=device.get_attribute(attribute.MAX_THREADS_PER_BLOCK),
+        local_bytes=device.get_attribute(attribute.MAX_SHARED_MEMORY_PER_BLOCK),
+        units=device.get_attribute(attribute.MULTIPROCESSOR_COUNT),
+        warp=device.get_attribute(attribute.WARP_SIZE),
+        fp64=True,
+        fp16=True,
+        int64_atomics=True,
+        is_cpu=False,
+        align=256,
+        warps=True,
+    )
+
+
+_DEFAULT_STREAM = 1  # CU_STREAM_LEGACY
+
+
+class CUDABackend(Backend):
+    """One CUDA context. The queue None is the default stream; there are no events by command."""
+
+    name = "cuda"
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+        with _current(context):
+            self.device = _cuda.Context.get_device()
+        self.limits = _limits(self.device)
+        self.dialect: CUDADialect = CUDADialect(self.limits)
+        self.kernels: dict[Any, Any] = {}
+        self.kept = weakref.WeakKeyDictionary()
+        self.pool = DeviceMemoryPool()
+        self.table = KernelTable(True, self.pool.allocate, kernels.group_shape(self))
+
+    def __repr__(self) -> str:
+        kind, context = _cuda.Device, self.context.handle
+        number = next(i for i in range(kind.count()) if kind(i) == self.device)
+        return f"<CUDA backend of {self.device.name()!r}: device {number}, context {context:#x}>"
+
+    def allocate(
+        self, nbytes: int, allocator: Callable[[int], Any] | None = None, queue: Any = None
+    ) -> Any:
+        if allocator is None or nbytes == 0:  # others' allocators may refuse 0 bytes
+            return self.pool.allocate(nbytes)
+        data = call_allocator(allocator, nbytes)
+        if type(getattr(allocator, "__self__", allocator)) is not DeviceMemoryPool:
+            self.check_room("memory of the allocator", data, 0, nbytes)
+        return data
+
+    def check_room(self, name: str, data: Any, low: int, high: int) -> None:
+        # All of it must lie in one allocation; of some addresses the driver does not know any.
+        try:
+            start, size = _cuda.mem_get_address_range(data)
+        except TypeError:
+            if hasattr(data, "__int__") and not hasattr(data, "__float__"):
+                return self.check_room(name, int(data), low, high)  # a program's class of memory
+            raise TypeError(
+                f"{name} must be device memory or an address of it, not {type(data).__name__}"
+            ) from None
+        except errors.LogicError as error:
+            if isinstance(data, _cuda.DeviceAllocation) or not is_unknown_address(error):
+                raise
+            if 0 < int(data) < _FIRST_PAGES:
+                raise ValueError(f"{name}: {int(data):#x} is no address of memory") from None
+            return  # memory that somebody else mapped, perhaps; 0: to come later
+        address = int(data)
+        place = address - start
+        if place + low < 0 or place + high > size:
+            # The driver tells of one piece only where several were mapped beside each other.
+            known = None
+            if 0 < address + low < address + high < 1 << 64:
+                known = _cuda._memory_range(address + low, high - low)
+            if known is not None:
+                start, size, _ = known
+                place = address - start
+        if place + low < 0 or place + high > size:
+            raise ValueError(
+                f"{name}: items lie from byte {place + low} to byte {place + high} of the "
+                f"allocation, which has {size}"
+            )
+
+    def _home(self, queue: Any) -> AbstractContextManager[None]:
+        """Inside it None means the default stream that this backend's kernels run on: each context
+        has its own, and another one may be current."""
+        if queue is not None or _cuda.Context.get_current() is self.context:
+            return _HERE
+        return _current(self.context)
+
+    def to_device(
+        self,
+        queue: Any,
+        dest: Any,
+        offset: int,
+        array: np.ndarray,
+        *,
+        blocking: bool = True,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        if array.nbytes:
+            where = _at(dest, offset, queue)
+            with self._home(queue):
+                if blocking and queue is None:
+                    driver.memcpy_htod(where, array)
+                else:
+                    driver.memcpy_htod_async(where, array, queue)
+                    if blocking:
+                        self.synchronize(queue)
+        return None
+
+    def to_host(
+        self,
+        queue: Any,
+        array: np.ndarray,
+        src: Any,
+        offset: int,
+        *,
+        blocking: bool = True,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        if array.nbytes:
+            where = _at(src, offset, queue)
+            with self._home(queue):
+                if blocking and queue is None:
+                    driver.memcpy_dtoh(array, where)
+                else:
+                    driver.memcpy_dtoh_async(array, where, queue)
+                    if blocking:
+                        self.synchronize(queue)
+        return None
+
+    def copy(
+        self,
+        queue: Any,
+        dest: Any,
+        dest_offset: int,
+        src: Any,
+        src_offset: int,
+        nbytes: int,
+        *,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        if nbytes:
+            to, start = _at(dest, dest_offset, queue), _at(src, src_offset, queue)
+            with self._home(queue):
+                driver.memcpy_dtod_async(to, start, nbytes, queue)
+        return None
+
+    def fill(
+        self,
+        queue: Any,
+        dest: Any,
+        offset: int,
+        nbytes: int,
+        byte: int = 0,
+        *,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        if nbytes:
+            with self._home(queue):
+                driver.memset_d8_async(_at(dest, offset, queue), byte, nbytes, queue)
+        return None
+
+    def compile(self, source: str, options: Sequence[str] = ()) -> Compiled:
+        prefix = self.dialect.prefix_of(source)
+        with _current(self.context):
+            store = key = None
+            if prefix is not None:
+                store = compiler._store(None)
+                if store is not None:
+                    key = images.key_of(
+                        prefix,
+                        source[len(prefix) :],
+                        options,
+                        self.device.compute_capability(),
+                    )
+            if store is None or key is None or prefix is None:
+                words = compiler.known_options(options)
+                made = compiler.SourceModule(source, options=words, no_extern_c=True)
+                module, declared = made.module, self.dialect.declarations(source)
+            else:
+                module = images.find(store, key)
+                if module is not None:
+                    return _Module(module)
+                result = compiler.compile_generated(source, compiler.known_options(options))
+                module = compiler._load(result, source)
+                image = result.cubin or result.ptx or b""
+                declared = images.keep(store, key, image, prefix, self.dialect.declarations(source))
+        if declared is not None:
+            module._set_source(declared)
+        return _Module(module)
+
+    def launch(
+        self,
+        kernel: Any,
+        queue: Any,
+        groups: int | tuple[int, ...],
+        group_size: int | tuple[int, ...],
+        args: Sequence[Any],
+        *,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        grid = (groups,) if isinstance(groups, int) else tuple(groups)
+        if all(grid):
+            kernel(*args, block=group_size, grid=grid, stream=queue)
+        return None
+
+    def synchronize(self, queue: Any) -> None:
+        if queue is None:
+            with _current(self.context):
+                _cuda.Context.synchronize()
+        else:
+            queue.synchronize()
+
+    def event(self, queue: Any, wait_for: Sequence[Any] | None = None) -> Any:
+        with self._home(queue):
+            return driver.Event(_DISABLE_TIMING).record(queue)
+
+    def order(self, queue: Any, other: Any) -> Any:
+        if queue is other:
+            return None
+        event = self.event(other)
+        if queue is None:
+            with _current(self.context):
+                queue = driver.Stream.from_handle(_DEFAULT_STREAM)
+        queue.wait_for_event(event)
+        return event
+
+    def is_ordered(self, queue: Any) -> bool:
+        return True
+
+
+def _at(memory: Any, offset: int, queue: Any) -> Any:
+    """A pointer into a memory: the object itself where that is the same, so that its end is known
+    and its uses are counted."""
+    if offset == 0:
+        return memory
+    if queue is not None and isinstance(memory, _cuda.PooledDeviceAllocation):
+        memory.bind_to_stream(queue)
+    return int(memory) + offset
+
+
+@contextmanager
+def _current(context: Any) -> Iterator[None]:
+    """The context is the current one inside."""
+    if _cuda.Context.get_current() is context:
+        yield
+        return
+    context.push()
+    try:
+        yield
+    finally:
+        _cuda.Context.pop()
+
+
+_cuda._set_array_type(GPUArray)
+_array._give("cuda_current", _cuda.Context.get_current)
+_array._give("cuda_to", driver.memcpy_htod)
+_array._give("cuda_from", driver.memcpy_dtoh)
+_array._give("cuda_fill", driver.memset_d8_async)
+_array._give("cuda_between", driver.memcpy_dtod_async)
+_array._give("cuda_range", _cuda.mem_get_address_range)
+_array._give("cuda_pools", (DeviceMemoryPool,))

@@ -1,0 +1,244 @@
+"""One source of CUDA C++ made into an image, by NVRTC or nvcc, with what is kept on disk.
+
+`pygpu.cuda.compiler` decides which compiler it is; these are the steps around both.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Hashable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pygpu._cuda import Context
+from pygpu._src.runtime import disk_cache as disk
+from pygpu._src.util import child_process as child
+from pygpu.errors import CompileError
+
+from . import kernel_sources as images
+from . import nvrtc
+from .advice import advised
+from .loader import simulator_path
+
+__all__ = ["NAME", "Compilation", "get_nvcc_version", "run", "simulator_identity"]
+
+NAME = "kernel.cu"
+_CACHE_FORMAT = "cuda 2"
+# What the simulator says of a machine without a C++ compiler (src/simulator/compiler/spawn.c).
+_NO_COMPILER = re.compile(r"pygpu's simulator needs a C\+\+ compiler|PYGPU_SIM_CXX names a C\+\+")
+
+# Names of results, by all that they depend on, of sources without headers: making one takes longer
+# than reading what is kept under it.
+_keys: dict[tuple[object, ...], str] = {}
+_MAX_KEYS = 64
+
+
+@cache
+def get_nvcc_version(nvcc: str) -> str:
+    """What `nvcc --version` prints."""
+    try:
+        done = child.run([nvcc, "--version"], text=True)
+        if done.returncode == 0 and done.stdout:
+            return done.stdout
+    except OSError:
+        pass
+    warnings.warn("NVCC version could not be determined.", stacklevel=2)
+    return "nvcc unknown version"
+
+
+def _device_architecture() -> tuple[int, int]:
+    return Context.get_device().compute_capability()
+
+
+class Compilation:
+    """One source to compile: the same steps around both compilers."""
+
+    def __init__(
+        self,
+        call: str,
+        source: str,
+        folders: Sequence[str],
+        keep: bool,
+        target: str,
+        expressions: tuple[str, ...],
+        store: disk.Entries | None,
+        question: Hashable = None,
+    ) -> None:
+        self.call, self.source, self.folders, self.keep = call, source, folders, keep
+        self.target, self.expressions, self.store = target, expressions, store
+        self.question = question  # of images.find(); None: not to be kept in memory
+        self.key_without_headers: str | None = None
+
+    def with_nvrtc(self, words: list[str], arch: str | None, code: str | None) -> nvrtc.Compiled:
+        words = [*words, *(f"-I{folder}" for folder in self.folders)]
+        given = any(word.startswith("--gpu-architecture=") for word in words)
+        target = None if given else _real_architecture(arch, code)
+        # The driver first: the simulator brings its own NVRTC.
+        device = _device_architecture() if not given and target is None else None
+        nvrtc.load()
+        if device is not None:
+            target = nvrtc.architecture(*device)
+        if target:
+            words.append(f"--gpu-architecture={target}")
+        toolkit = nvrtc.include_folders()
+        words += [f"-I{folder}" for folder in toolkit]
+        compiler = ("nvrtc", nvrtc.version(), _simulator_version())
+        return self._cached(words, compiler, toolkit, self._run_nvrtc)
+
+    def _run_nvrtc(self, words: list[str]) -> nvrtc.Compiled:
+        status, result = nvrtc.compile_source(self.source, NAME, words, self.expressions)
+        if self.keep:
+            files = {
+                NAME: self.source.encode(),
+                "kernel.ptx": result.ptx,
+                "kernel.cubin": result.cubin,
+            }
+            _keep(files)
+        if status != 0:
+            command = ["nvrtc", *words, NAME]
+            log = advised(result.log, NAME)
+            headline = f"nvrtc compilation of {NAME} failed"
+            if _NO_COMPILER.match(result.log):
+                headline = f"{NAME} cannot be compiled for the simulator without a C++ compiler"
+            raise CompileError(headline, command, "", log)
+        return result
+
+    def with_nvcc(
+        self, nvcc: str, words: list[str], arch: str | None, code: str | None
+    ) -> nvrtc.Compiled:
+        if arch is None and not any(word.startswith(("-arch", "--gpu-arch")) for word in words):
+            arch = "sm_{}{}".format(*_device_architecture())
+        words = [*words, *(["-arch", arch] if arch else []), *(["-code", code] if code else [])]
+        words += [f"-I{folder}" for folder in self.folders]
+        compiler = ("nvcc", get_nvcc_version(nvcc), self.target)
+        return self._cached(words, compiler, (), lambda words: self._run_nvcc(nvcc, words))
+
+    def _run_nvcc(self, nvcc: str, words: list[str]) -> nvrtc.Compiled:
+        folder = tempfile.mkdtemp(prefix="pygpu-")
+        try:
+            path = os.path.join(folder, NAME)
+            Path(path).write_text(self.source, "utf-8")
+            if self.keep:
+                print(f"*** compiler output in {folder}")
+                words = [*words, "--keep"]
+            command = [nvcc, f"--{self.target}", *words, NAME]
+            done = run(command, folder)
+            made = Path(folder, f"kernel.{self.target}")
+            if done.returncode != 0 or not made.is_file():
+                log = advised(done.stderr, NAME)
+                raise CompileError(f"nvcc compilation of {path} failed", command, done.stdout, log)
+            data = made.read_bytes()
+        finally:
+            if not self.keep:
+                shutil.rmtree(folder, ignore_errors=True)
+        log = (done.stdout + done.stderr).strip()
+        is_ptx = self.target == "ptx"
+        return nvrtc.Compiled(None if is_ptx else data, data if is_ptx else None, log, {})
+
+    def _cached(
+        self, words: list[str], compiler: Any, opaque: Sequence[str], run: Any
+    ) -> nvrtc.Compiled:
+        key = None if self.store is None or self.keep else self._key(words, compiler, opaque)
+        if key is not None and self.store is not None:
+            entry = self.store.read(key)
+            result = _unpack(entry) if entry is not None else None
+            if result is not None:
+                self._keep_image(key, result)
+                return result
+        result = run(words)
+        if result.log:
+            warnings.warn(
+                "The CUDA compiler succeeded, but said the following:\n" + result.log,
+                stacklevel=6,
+            )
+        if key is not None and self.store is not None:
+            images.write(self.store, key, result)
+            self._keep_image(key, result)
+        return result
+
+    def _keep_image(self, key: str, result: nvrtc.Compiled) -> None:
+        """Answer the same question from memory next time, if nothing else can change the answer."""
+        if self.question is not None and self.store is not None and key == self.key_without_headers:
+            images.keep(self.question, result, self.store, key)
+
+    def _key(self, words: list[str], compiler: Any, opaque: Sequence[str]) -> str | None:
+        """A name for the result; None if what it depends on cannot be found out."""
+        depends = (self.source, *words, None, *self.folders, None, compiler, *self.expressions)
+        known = _keys.get(depends)
+        if known is not None:
+            self.key_without_headers = known
+            return known
+        import hashlib
+
+        key = hashlib.sha256()
+        scan = disk._Scan([*self.folders, *_include_words(words), *opaque], opaque)
+        scan.add_options(words)
+        source = self.source.encode("utf-8", "surrogateescape")
+        scan.scan(source)
+        if not scan.known:
+            return None
+        key.update(repr((_CACHE_FORMAT, words, compiler, self.expressions)).encode())
+        key.update(repr((len(source), scan.found)).encode("utf-8", "surrogateescape"))
+        key.update(source)
+        name = key.hexdigest()
+        if not scan.found:  # no header, which might be another one next time
+            while len(_keys) >= _MAX_KEYS:
+                _keys.pop(next(iter(_keys)), None)
+            _keys[depends] = self.key_without_headers = name
+        return name
+
+
+def _include_words(words: Sequence[str]) -> list[str]:
+    return [word[2:] for word in words if word.startswith("-I") and len(word) > 2]
+
+
+def _simulator_version() -> tuple[object, ...]:
+    """Which simulator compiles, and its settings; empty if NVRTC does."""
+    return simulator_identity() if nvrtc.is_simulated() else ()
+
+
+def simulator_identity() -> tuple[object, ...]:
+    settings = sorted(item for item in os.environ.items() if item[0].startswith("PYGPU_SIM_"))
+    file = simulator_path().stat()  # an image of another build need not be one that this one loads
+    return (file.st_size, file.st_mtime_ns, *settings)
+
+
+def _real_architecture(arch: str | None, code: str | None) -> str | None:
+    """What to compile for, None for the device's own, "" for the compiler's choice."""
+    chosen = code if code and code.startswith("sm_") else arch
+    return chosen
+
+
+def _unpack(entry: tuple[bytes, dict[str, Any]]) -> nvrtc.Compiled | None:
+    binary, facts = entry
+    try:
+        size = int(facts["cubin"])
+        lowered = {str(name): str(text) for name, text in facts["lowered"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+    return nvrtc.Compiled(binary[:size] or None, binary[size:] or None, "", lowered)
+
+
+def _keep(files: dict[str, bytes | None]) -> None:
+    folder = tempfile.mkdtemp(prefix="pygpu-")
+    print(f"*** compiler output in {folder}")
+    for name, data in files.items():
+        if data:
+            Path(folder, name).write_bytes(data)
+
+
+def run(command: list[str], folder: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return child.run(command, cwd=folder, text=True, errors="replace")
+    except OSError as error:
+        raise CompileError(
+            f"{command[0]} could not be started ({error}). Leave nvcc= and nvcc's own options out "
+            "to compile with NVRTC, or install the CUDA toolkit",
+            command,
+        ) from None

@@ -1,0 +1,18 @@
+"""Whether sources are compiled for a debugger: what pygpu.cuda.driver.set_debugging() sets."""
+
+from __future__ import annotations
+
+__all__ = ["is_debugging", "set_debugging"]
+
+_debugging = False
+
+
+def is_debugging() -> bool:
+    """Whether sources are compiled with -G, and without the cache."""
+    return _debugging
+
+
+def set_debugging(flag: bool = True) -> None:
+    """Compile sources with debug information (-G) and without the cache from now on."""
+    global _debugging
+    _debugging = flag

@@ -1,0 +1,13 @@
+"""CompileError, as PyCUDA has it."""
+
+from pygpu.errors import CompileError, Error
+
+__all__ = ["CompileError"]
+
+_INVALID_VALUE, _NOT_FOUND = 1, 500
+
+
+def is_unknown_address(error: Exception) -> bool:
+    """Whether a driver said that it knows of no memory at an address; otherwise it is the context
+    that cannot be used, and the error has to be told."""
+    return isinstance(error, Error) and error.code in (_INVALID_VALUE, _NOT_FOUND)

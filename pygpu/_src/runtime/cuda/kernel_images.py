@@ -1,0 +1,119 @@
+"""Compiled images of generated CUDA kernels, kept on disk so that finding one takes no compiler.
+
+NVRTC is a large library: to load it only to learn its version, for the key of what it compiled
+before, takes longer than everything else about a kernel that is known. So an image is found by its
+text, options, architecture and simulator, and the entry says by which files it was made: NVRTC's
+and the header's of half precision. As long as these files are as they were, the image is as good
+as new. It brings its kernels' parameters along, which otherwise are read from the text.
+
+What a user's text could pull in from elsewhere is not known here: a text that could is left to
+SourceModule, whose cache looks into all that is included (docs/cache.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pygpu import _cuda as driver
+from pygpu._src.runtime.cuda.debugging import is_debugging
+from pygpu.errors import Error
+
+from . import compilation, nvrtc, signature
+
+__all__ = ["find", "keep", "key_of"]
+
+_FORMAT = "generated 1"
+_HALF = "#include <cuda_fp16.h>"
+_UNCERTAIN = re.compile(
+    r"include|import|embed|__DATE__|__TIME|__has_|_Pragma\s*+\(\s*+\"nv|\\\r?\n|\?\?"
+)
+_KERNEL = re.compile(r"__global__\s++void\s++(?:__launch_bounds__\s*+\([^()]*+\)\s*+)?(\w++)\s*+\(")
+
+
+def key_of(prefix: str, text: str, options: Sequence[str], capability: Any) -> str | None:
+    """The name of an image on disk, None if there is to be none. prefix: of the dialect, before
+    *text*."""
+    if is_debugging() or _UNCERTAIN.search(text):
+        return None
+    simulated = bool(nvrtc._cuda()._is_simulator())
+    around = (
+        _FORMAT,
+        tuple(options),
+        capability,
+        compilation.simulator_identity() if simulated else os.environ.get(nvrtc.VARIABLE),
+    )
+    key = hashlib.sha256(repr(around).encode())
+    key.update(prefix.encode())
+    key.update(text.encode("utf-8", "surrogateescape"))
+    return key.hexdigest()
+
+
+def find(store: Any, key: str) -> Any:
+    """The module of an image that was kept, None if there is none, or its makers have changed."""
+    entry = store.read(key)
+    if entry is None:
+        return None
+    image, facts = entry
+    try:
+        if any(_identity(path) != [path, *rest] for path, *rest in facts["files"]):
+            return None
+        declared = signature.known(facts["kernels"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    try:
+        module = driver.module_from_buffer(image)
+    except Error:  # for another driver: it is compiled anew
+        return None
+    module._set_source(declared)
+    return module
+
+
+def keep(store: Any, key: str, image: bytes, prefix: str, declared: str | None) -> str | None:
+    """Write an image. Returns what its module is to know of its kernels' parameters."""
+    if declared is None:
+        return None
+    kernels = {
+        name: signature.kernel_parameters(name, declared, None)
+        for name in _KERNEL.findall(declared)
+    }
+    files = _makers(_HALF in prefix)
+    if files is not None and image and None not in kernels.values():
+        store.write(key, image, {"files": files, "kernels": kernels})
+    return signature.known(kernels)
+
+
+def _makers(half: bool) -> list[list[Any]] | None:
+    """The files of which images are made, besides their text; None if they are not known."""
+    if nvrtc.is_simulated():
+        return []  # it is in the key
+    paths = [_library_file()]
+    if half:
+        headers = (os.path.join(f, "cuda_fp16.h") for f in nvrtc.include_folders())
+        paths.append(next((path for path in headers if os.path.isfile(path)), None))
+    found = [None if path is None else _identity(path) for path in paths]
+    return None if None in found else [one for one in found if one is not None]
+
+
+def _identity(path: str) -> list[Any] | None:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return [path, status.st_size, status.st_mtime_ns]
+
+
+def _library_file() -> str | None:
+    """Where NVRTC was loaded from, None if that cannot be found out."""
+    name = nvrtc._cuda()._nvrtc_library()
+    if name is None or os.path.isabs(name):
+        return name
+    try:
+        with open("/proc/self/maps") as file:
+            paths = {line.split(None, 5)[5].rstrip("\n") for line in file if f"/{name}" in line}
+    except (OSError, IndexError):
+        return None
+    return paths.pop() if len(paths) == 1 else None

@@ -1,0 +1,71 @@
+"""DebugMemoryPool: a pool that prints who asks it for memory, and what is in use."""
+
+from __future__ import annotations
+
+import os
+import sys
+import weakref
+from collections import Counter
+from typing import TextIO
+
+from pygpu import _cuda
+
+__all__ = ["DebugMemoryPool"]
+
+
+class DebugMemoryPool(_cuda.DeviceMemoryPool):
+    """A DeviceMemoryPool that prints a report for each request.
+
+    interactive: ask for a name for each new place that allocates, and wait for Enter after each
+    report.
+    logfile: where reports go; by default sys.stdout.
+    """
+
+    def __init__(self, interactive: bool = True, logfile: TextIO | None = None) -> None:
+        super().__init__()
+        self.interactive = interactive
+        self.logfile = sys.stdout if logfile is None else logfile
+        self.last_free, _ = _cuda.mem_get_info()
+        self.blocks: weakref.WeakKeyDictionary[_cuda.PooledDeviceAllocation, tuple[int, str]] = (
+            weakref.WeakKeyDictionary()
+        )
+        self.stacktrace_mnemonics: dict[tuple[tuple[str, ...], int], str] = {}
+
+    def allocate(self, size: int) -> _cuda.PooledDeviceAllocation:
+        """Memory of at least *size* bytes, after a report of who asks and of what is in use."""
+        import traceback  # heavy, and for this class alone
+
+        stack = tuple(frame.name for frame in traceback.extract_stack()[:-1])
+        place = self.describe(stack, size)
+        in_use = Counter(self.blocks.values())
+        shared = os.path.commonprefix([where for _, where in in_use])
+        free, total = _cuda.mem_get_info()
+        self._print(
+            f"\n  Allocation of size {size} (mem: last_free:{self.last_free}, free: {free}, "
+            f"total:{total}) (pool: held:{self.held_blocks}, active:{self.active_blocks}):"
+        )
+        self._print(f"      at: {place}")
+        for (block_size, where), count in sorted(in_use.items()):
+            self._print(f"  {where[len(shared) :]} ({block_size} bytes): {count}x")
+        if self.interactive:
+            input("  [Enter]")
+        result = super().allocate(size)
+        self.blocks[result] = size, place
+        self.last_free, _ = _cuda.mem_get_info()
+        return result
+
+    def describe(self, stack: tuple[str, ...], size: int) -> str:
+        """What a place is called in reports: the names of its functions, or what the user says."""
+        if not self.interactive:
+            return "|".join(stack)
+        if (stack, size) not in self.stacktrace_mnemonics:
+            self._print(f"{stack} {size}")
+            while (name := input("Name for this place, or [Enter] to see where it is: ")) == "":
+                import traceback
+
+                traceback.print_stack(file=self.logfile)
+            self.stacktrace_mnemonics[stack, size] = name
+        return self.stacktrace_mnemonics[stack, size]
+
+    def _print(self, line: str) -> None:
+        print(line, file=self.logfile)

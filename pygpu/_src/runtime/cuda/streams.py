@@ -1,0 +1,133 @@
+"""Streams and events under the names of ``numba.cuda``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pygpu import _cuda as driver
+from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.cuda import enums
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = [
+    "Event",
+    "Handle",
+    "Stream",
+    "default_stream",
+    "event",
+    "event_elapsed_time",
+    "external_stream",
+    "legacy_default_stream",
+    "per_thread_default_stream",
+    "stream",
+    "stream_of",
+]
+
+
+def stream_of(given: Any) -> Any:
+    """A Stream, or None for Numba's 0."""
+    return None if given is None or (isinstance(given, int) and given == 0) else given
+
+
+class Handle(int):
+    """A handle or an address, whose number is also its ``value``, as a pointer of ctypes has it."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> int:
+        """The number alone."""
+        return int(self)
+
+
+class Stream(driver.Stream):
+    """A stream with Numba's auto_synchronize(), callbacks and a handle that has a value."""
+
+    @property
+    def handle(self) -> Handle:
+        """The CUstream."""
+        return Handle(super().handle)
+
+    @contextmanager
+    def auto_synchronize(self) -> Iterator[Stream]:
+        """Wait for the stream at the end of the with block."""
+        yield self
+        self.synchronize()
+
+    def add_callback(self, callback: Any, arg: Any = None) -> None:
+        """Call ``callback(stream, status, arg)`` when the work so far is done; status is 0."""
+        driver.launch_host_func(self, callback, self, 0, arg)
+
+    def async_done(self) -> asyncio.Future[Stream]:
+        """An awaitable that gives the stream when the work so far is done. For coroutines."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Stream] = loop.create_future()
+
+        def done() -> None:
+            if not future.done():  # it may have been cancelled
+                future.set_result(self)
+
+        driver.launch_host_func(self, loop.call_soon_threadsafe, done)
+        return future
+
+
+def stream() -> Stream:
+    """A new stream."""
+    backend_of(None)
+    return Stream()
+
+
+def external_stream(ptr: int) -> Stream:
+    """A stream that another library made, by its handle; it must live as long as it is used."""
+    backend_of(None)
+    return Stream.from_handle(ptr)  # type: ignore[return-value]
+
+
+def default_stream() -> Stream:
+    """The default stream."""
+    return external_stream(1)
+
+
+legacy_default_stream = default_stream
+
+
+def per_thread_default_stream() -> Stream:
+    """The default stream of this thread, which does not wait for the other threads' ones."""
+    return external_stream(2)
+
+
+class Event(driver.Event):
+    """An event with Numba's names."""
+
+    def wait(self, stream: Any = 0) -> None:
+        """Later work of the stream comes after the event."""
+        stream = stream_of(stream)
+        if stream is None:
+            self.synchronize()
+        else:
+            stream.wait_for_event(self)
+
+    def record(self, stream: Any = 0) -> Any:
+        """Put the event into a stream."""
+        return super().record(stream_of(stream))
+
+    def elapsed_time(self, evtend: Any) -> float:
+        """Milliseconds from this event to another one."""
+        return float(self.time_till(evtend))
+
+
+def event(timing: bool = True) -> Event:
+    """A new event."""
+    backend_of(None)
+    return Event(0 if timing else enums.event_flags.DISABLE_TIMING)
+
+
+def event_elapsed_time(evtstart: Any, evtend: Any) -> float:
+    """Milliseconds from one event to another."""
+    return float(evtstart.time_till(evtend))

@@ -1,0 +1,435 @@
+"""A cache of program binaries on disk, which can make a build faster and never make it fail.
+
+An entry is named by a SHA-256 of everything that the binary depends on: the source, the contents
+of all headers that it includes, the options, the device with its driver's version, and the host's
+processor. So nothing is ever looked up by date, and an entry cannot be out of date.
+
+Whatever goes wrong (no home, no permission, a full disk, a damaged entry, a binary that the driver
+refuses), the program is built from its source. Entries are written beside their place and then
+moved there, so that readers and other processes see whole files; there are no locks.
+
+Environment:
+
+* PYGPU_NO_CACHE, PYOPENCL_NO_CACHE: set, and not 0 or false, there is no cache
+* PYGPU_CACHE_DIR: where it is; otherwise in XDG_CACHE_HOME or the system's folder for caches
+* PYGPU_CACHE_SIZE: how large it may become [MiB], 512 if not given
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import sys
+import time
+from collections.abc import Sequence
+from functools import cache as once
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pygpu._src.util import private_files
+from pygpu._src.util.public import publish
+from pygpu.errors import Error
+
+if TYPE_CHECKING:
+    import re
+
+    from pygpu._opencl import Context, Device, Program
+
+__all__ = ["clear", "default_folder"]
+
+_VERSION = 1
+_MAGIC = b"pygpu program 1\n"
+_SUFFIX = ".program"
+_DEFAULT_MIB = 512
+_STALE = 3600.0  # [s] after which a half-written file has no writer any more
+
+# Drivers with a cache of their own; docs/cache.md has the numbers.
+_CACHE_THEMSELVES = ("Portable Computing Language", "NVIDIA CUDA")
+# Mesa's driver crashes in programs that were made from binaries.
+_NO_BINARIES = ("rusticl",)
+
+
+# ---- where --------------------------------------------------------------------------------------
+
+
+def _switched_off() -> bool:
+    names = ("PYGPU_NO_CACHE", "PYOPENCL_NO_CACHE")
+    return any([os.environ.get(name, "").lower() not in ("", "0", "false", "no") for name in names])
+
+
+def default_folder() -> Path | None:
+    """Where entries are kept if the program does not say; None where there is no such place."""
+    chosen = os.environ.get("PYGPU_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        if sys.platform == "win32":
+            base = os.environ.get("LOCALAPPDATA", "")
+        else:
+            home = os.path.expanduser("~")
+            caches = ("Library", "Caches") if sys.platform == "darwin" else (".cache",)
+            base = os.path.join(home, *caches) if os.path.isabs(home) and home != "/" else ""
+    return Path(base, "pygpu", f"opencl-v{_VERSION}") if os.path.isabs(base) else None
+
+
+def chosen_folder(
+    context: Context, cache_dir: str | os.PathLike[str] | bool | None
+) -> tuple[Path | None, bool]:
+    """The folder, None for no cache, and whether somebody asked for it.
+
+    Raises TypeError if cache_dir, or the context's attribute of that name, is no path.
+    """
+    if cache_dir is None:
+        cache_dir = getattr(context, "cache_dir", None)
+    if cache_dir is None:
+        return default_folder(), False
+    if isinstance(cache_dir, bool):
+        return (default_folder() if cache_dir else None), True
+    if not isinstance(cache_dir, (str, os.PathLike)):
+        raise TypeError(
+            "Program.build: cache_dir must be a path, None or False, "
+            f"not {type(cache_dir).__name__}"
+        )
+    path = os.fspath(cache_dir)
+    if not isinstance(path, str):
+        raise TypeError("Program.build: cache_dir must be a path of str, not of bytes")
+    return (Path(path) if path else None), True
+
+
+def open_store(
+    context: Context,
+    devices: Sequence[Device],
+    cache_dir: str | os.PathLike[str] | bool | None,
+) -> Store | None:
+    """The cache to use for programs of these devices, None for none."""
+    folder, wanted = chosen_folder(context, cache_dir)
+    if folder is None or _switched_off():
+        return None
+    for device in devices:
+        platform = device.platform.name
+        if platform in _NO_BINARIES or (not wanted and platform in _CACHE_THEMSELVES):
+            return None
+    return Store(folder)
+
+
+# ---- the key ------------------------------------------------------------------------------------
+
+
+@once
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What names a header, and what makes a program depend on more than its text."""
+    import re
+
+    include = r"""^[ \t]*(?:\#|%:|\?\?=)[ \t]*(?:include|import)(?:_next)?\b[ \t]*
+        (?:<(?P<angle>[^>\n]+)>|"(?P<quote>[^"\n]+)"|(?P<other>[^\n]*))"""
+    return (
+        re.compile(include, re.MULTILINE | re.VERBOSE),
+        re.compile(r"__DATE__|__TIME__|__TIMESTAMP__|__has_include|\binclude_next\b"),
+    )
+
+
+_MAX_HEADERS = 4096
+_MOST_HEADER = 1 << 26  # [bytes] of a header that is read; a program with a larger one has no entry
+# A pipe is not waited for: the compiler may read it, and another time find something else in it.
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class _Scan:
+    """Finds the headers of a source. Conditional ones count as included: that is never wrong."""
+
+    def __init__(self, folders: Sequence[str], opaque: Sequence[str] = ()) -> None:
+        self.folders = folders
+        self.opaque = tuple(opaque)  # folders whose headers are told apart by path and date alone
+        self.known = True  # whether all that the program depends on was found out
+        self.seen: set[tuple[str, str]] = set()
+        self.found: list[tuple[str, bytes | None]] = []
+
+    def read(self, path: str) -> bytes | None:
+        try:
+            file = os.open(path, _READ)
+        except (OSError, ValueError):
+            return None
+        try:
+            found = os.fstat(file)
+            if found.st_size > _MOST_HEADER or not stat.S_ISREG(found.st_mode):
+                self.known = self.known and stat.S_ISDIR(found.st_mode)
+                return None
+            return private_files.read_bytes(file, found.st_size)
+        except OSError:
+            return None
+        finally:
+            os.close(file)
+
+    def add(self, name: str, beside: str) -> None:
+        if not beside:  # compilers look where the program runs, too, before or after the folders
+            content = self.read(name)
+            if content is not None:
+                self.found.append((name, content))
+                self.scan(content, os.path.dirname(os.path.abspath(name)))
+        for folder in (beside, *self.folders) if beside else self.folders:
+            path = os.path.join(folder, name)
+            if folder in self.opaque:
+                try:
+                    found = os.stat(path)
+                except (OSError, ValueError):
+                    continue
+                identity = f"{path} {found.st_size} {found.st_mtime_ns}"
+                self.found.append((name, identity.encode("utf-8", "surrogateescape")))
+                return
+            content = self.read(path)
+            if content is not None:
+                self.found.append((name, content))
+                self.scan(content, os.path.dirname(path))
+                return
+        # A system's header, or one that is never reached. If it appears later, the key changes.
+        self.found.append((name, None))
+
+    def add_options(self, words: Sequence[str]) -> None:
+        """Files that options name, such as ``-include FILE``: what is in them counts."""
+        for word in words:
+            name = word.partition("=")[2] or word
+            if not word.startswith("-I") and os.path.isfile(name):
+                self.add(name, "")
+
+    def scan(self, source: bytes, beside: str = "") -> None:
+        if not any([sign in source for sign in (b"include", b"import", b"__", b"\\\n", b"\\\r")]):
+            return
+        from .declarations import without_comments
+
+        include, uncacheable = _patterns()
+        text = source.decode("utf-8", "surrogateescape")
+        if uncacheable.search(text):
+            self.known = False
+            return
+        for match in include.finditer(without_comments(text)):
+            name = match["angle"] or match["quote"]
+            if name is None or len(self.found) > _MAX_HEADERS:
+                self.known = False  # through a macro
+            elif (beside, name) not in self.seen:
+                self.seen.add((beside, name))
+                self.add(name, beside)
+
+
+@once
+def _processor() -> str:
+    """What a CPU driver's code may depend on, beyond the name of the device."""
+    try:
+        with open("/proc/cpuinfo", "rb") as file:
+            head = file.read(8192).decode("ascii", "replace")
+        return next((line for line in head.splitlines() if line.startswith(("flags", "Feat"))), "")
+    except OSError:
+        return os.environ.get("PROCESSOR_IDENTIFIER", "")
+
+
+def _driver_settings() -> list[tuple[str, str]]:
+    """Environment variables by which drivers are told to compile differently."""
+    prefixes = ("POCL_", "CL_CONFIG_", "IGC_", "CUDA_", "AMD_OCL_", "GPU_")
+    places = ("POCL_CACHE_DIR", "CUDA_CACHE_PATH", "CUDA_HOME", "CUDA_PATH")
+    return sorted(
+        item
+        for item in os.environ.items()
+        if item[0].startswith(prefixes) and item[0] not in places
+    )
+
+
+def _surroundings() -> str:
+    return repr((_driver_settings(), _processor(), sys.platform))
+
+
+def _identity(device: Device) -> str:
+    platform = device.platform
+    return repr(
+        (
+            *(device.name, device.vendor, device.version, device.driver_version),
+            *(device.vendor_id, device.type, device.address_bits),
+            *(platform.name, platform.vendor, platform.version),
+        )
+    )
+
+
+def keys(source: bytes, words: Sequence[str], devices: Sequence[Device]) -> list[str] | None:
+    """A name for the binary on each device; None if what it depends on cannot be found out."""
+    import hashlib
+
+    from .opencl.build import include_folders
+
+    scan = _Scan(include_folders(words))
+    scan.add_options(words)
+    scan.scan(source)
+    if not scan.known:
+        return None
+    common = hashlib.sha256()
+
+    def put(*parts: bytes | None) -> None:
+        for part in parts:
+            common.update(struct.pack("<q", -1 if part is None else len(part)))
+            common.update(part or b"")
+
+    put(str(_VERSION).encode(), source)
+    for word in words:
+        put(word.encode("utf-8", "surrogateescape"))
+    put(b"headers")
+    for name, content in scan.found:
+        put(name.encode("utf-8", "surrogateescape"), content)
+    put(_surroundings().encode("utf-8", "surrogateescape"))
+    result = []
+    for device in devices:
+        one = common.copy()
+        one.update(_identity(device).encode("utf-8", "surrogateescape"))
+        result.append(one.hexdigest())
+    return result
+
+
+# ---- entries ------------------------------------------------------------------------------------
+
+
+def _pack(key: str, binary: bytes, facts: dict[str, Any]) -> bytes:
+    import hashlib
+    import json
+
+    head = json.dumps({"key": key, **facts}).encode()
+    body = struct.pack("<Q", len(head)) + head + binary
+    return _MAGIC + hashlib.sha256(body).digest() + body
+
+
+def _unpack(key: str, data: bytes) -> tuple[bytes, dict[str, Any]]:
+    """Binary and facts; ValueError if this is not a whole entry of that key."""
+    import hashlib
+    import json
+
+    start = len(_MAGIC) + 32
+    body = data[start:]
+    if data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).digest() != data[len(_MAGIC) : start]:
+        raise ValueError("damaged")
+    (size,) = struct.unpack_from("<Q", body)
+    facts = json.loads(body[8 : 8 + size].decode())
+    if facts["key"] != key:
+        raise ValueError("renamed")
+    return body[8 + size :], facts
+
+
+class Entries:
+    """The entries in a folder. No method raises: what fails is left undone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._under = os.path.join(folder, "")
+
+    def path(self, key: str) -> Path:
+        return Path(f"{self._under}{key[:2]}{os.sep}{key}{_SUFFIX}")
+
+    def read(self, key: str) -> tuple[bytes, dict[str, Any]] | None:
+        """Binary and facts of an entry, None if there is none that is whole."""
+        data = private_files.read(self._under + key[:2], key + _SUFFIX, max(_size_limit(), 0))
+        if data is None:
+            return None
+        try:
+            return _unpack(key, data)
+        except (ValueError, KeyError, TypeError, AttributeError, struct.error):
+            return None
+
+    def write(self, key: str, binary: bytes, facts: dict[str, Any]) -> None:
+        """Keep a binary, with facts that JSON can hold."""
+        data = _pack(key, binary, facts)
+        limit = _size_limit()
+        if len(data) > limit // 4:
+            return
+        written = private_files.write(self._under + key[:2], key + _SUFFIX, data)
+        # Every sixteenth entry, by its name: the folder need not be looked through each time.
+        if written and (key[2] == "0" or len(data) > limit // 64):
+            prune(self.folder, limit)
+
+
+class Store(Entries):
+    """The entries of OpenCL programs."""
+
+    def load(
+        self,
+        program: Program,
+        devices: Sequence[Device],
+        names: Sequence[str],
+        options: bytes,
+    ) -> dict[Device, str] | None:
+        """Build the program from entries, and return the logs of the compilation; None if not."""
+        entries = []
+        for key in names:
+            entry = self.read(key)
+            if entry is None:
+                return None
+            entries.append(entry)
+        try:
+            arguments = {
+                name: [tuple(argument) for argument in rows]
+                for name, rows in entries[0][1]["arguments"].items()
+            }
+            logs = {device: str(facts["log"]) for device, (_, facts) in zip(devices, entries)}
+        except (KeyError, TypeError, AttributeError):
+            return None
+        try:
+            if not program._load(devices, [binary for binary, _ in entries], options):
+                return None
+        except Error:  # a binary that this driver does not want; it will be written anew
+            return None
+        program._arg_info = arguments
+        return logs
+
+    def save(
+        self,
+        program: Program,
+        devices: Sequence[Device],
+        names: Sequence[str],
+        logs: dict[Device, str],
+    ) -> None:
+        """Write an entry for each device of a program that was built from source."""
+        try:
+            arguments = program._kernel_arguments()
+            binaries = dict(zip(program.devices, program.binaries))
+        except Error:
+            return
+        for device, key in zip(devices, names):
+            binary = binaries.get(device)
+            if binary:
+                self.write(key, binary, {"log": logs.get(device, ""), "arguments": arguments})
+
+
+def _size_limit() -> int:
+    """[bytes]"""
+    try:
+        return int(float(os.environ.get("PYGPU_CACHE_SIZE", _DEFAULT_MIB)) * 2**20)
+    except (ValueError, OverflowError):
+        return _DEFAULT_MIB * 2**20
+
+
+def prune(folder: str | os.PathLike[str], limit: int) -> None:
+    """Remove the entries used longest ago until all together have at most *limit* bytes."""
+    entries = []
+    now = time.time()
+    for path in Path(folder).glob("??/*"):
+        try:
+            found = path.lstat()
+            if path.parent.is_symlink():
+                continue  # to a folder that is not the cache's
+        except OSError:
+            continue
+        if path.suffix == _SUFFIX:
+            entries.append((found.st_mtime, found.st_size, path))
+        elif path.suffix == ".tmp" and now - found.st_mtime > _STALE:
+            private_files.remove(path)
+    total = sum([size for _, size, _ in entries])
+    for _, size, path in sorted(entries, key=lambda entry: entry[0]):
+        if total <= limit:
+            break
+        private_files.remove(path)
+        total -= size
+
+
+def clear(folder: str | os.PathLike[str] | None = None) -> None:
+    """Remove all entries from *folder*, or from the default one."""
+    chosen = default_folder() if folder is None else Path(folder)
+    if chosen is not None:
+        prune(chosen, -1)
+
+
+publish(globals(), __all__, "pygpu.cache")

@@ -1,0 +1,114 @@
+"""cuBLAS: products of matrices.
+
+Arrays are in C order and cuBLAS knows Fortran's. The same memory read in the other order is the
+transposed matrix, and C' = B' A', so operands change places instead of being copied.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from . import handles as contexts
+from .layouts import layout_of
+from .loading import Library
+
+__all__ = ["FUNCTIONS", "LIBRARY", "product"]
+
+FUNCTIONS = {
+    "cublasCreate_v2": "p",
+    "cublasDestroy_v2": "p",
+    "cublasSetStream_v2": "pp",
+    "cublasGemmEx": "piiiiip" + "pii" + "pii" + "p" + "pii" + "ii",
+    "cublasGemmStridedBatchedEx": "piiiiip" + "piil" + "piil" + "p" + "piil" + "i" + "ii",
+}
+STATUS = {
+    1: "CUBLAS_STATUS_NOT_INITIALIZED",
+    3: "CUBLAS_STATUS_ALLOC_FAILED",
+    7: "CUBLAS_STATUS_INVALID_VALUE",
+    8: "CUBLAS_STATUS_ARCH_MISMATCH",
+    11: "CUBLAS_STATUS_MAPPING_ERROR",
+    13: "CUBLAS_STATUS_EXECUTION_FAILED",
+    14: "CUBLAS_STATUS_INTERNAL_ERROR",
+    15: "CUBLAS_STATUS_NOT_SUPPORTED",
+    16: "CUBLAS_STATUS_LICENSE_ERROR",
+}
+LIBRARY = Library(
+    "cublas",
+    FUNCTIONS,
+    {13: "libcublas.so.13", 12: "libcublas.so.12", 11: "libcublas.so.11"},
+    {13: ("libcublasLt.so.13",), 12: ("libcublasLt.so.12",), 11: ("libcublasLt.so.11",)},
+    STATUS,
+)
+
+# dtype: (cudaDataType, cublasComputeType_t, what alpha and beta are)
+_TYPES: dict[str, tuple[int, int, Any]] = {
+    "e": (2, 68, np.float32),
+    "f": (0, 68, np.float32),
+    "d": (1, 70, np.float64),
+    "F": (4, 68, np.complex64),
+    "D": (5, 70, np.complex128),
+}
+_INT_MAX = 2**31 - 1
+
+
+def _create() -> Any:
+    return contexts.made(lambda where: LIBRARY.call("cublasCreate_v2", where))
+
+
+_handles = contexts.Handles(LIBRARY, _create, "cublasSetStream_v2")
+
+
+def product(a: Any, b: Any, out: Any, batch: tuple[int, ...], steps: list[tuple[int, ...]]) -> bool:
+    """``out = a @ b`` of aligned arrays of one dtype whose last two axes are the matrices'; batch
+    and steps: the axes before them, and their strides [bytes] in a, b, out. False if cuBLAS cannot
+    do it, or is not there; nothing was done then."""
+    dtype = out.dtype
+    if dtype.char not in _TYPES or not (a.dtype == b.dtype == dtype) or len(batch) > 1:
+        return False
+    if not LIBRARY.available():
+        return False
+    size = dtype.itemsize
+    places = []
+    for x in (a, b, out):
+        found = layout_of(x.shape[-2:], x.strides[-2:], size)
+        if found is None:
+            return False
+        places.append(found)
+    apart = [s[0] if s else 0 for s in steps]
+    (m, n), k = out.shape[-2:], a.shape[-1]
+    count = batch[0] if batch else 1
+    if max(m, n, k, count, *(ld for _, ld in places)) > _INT_MAX:
+        return False
+    if any(s < 0 or s % size for s in apart):
+        return False
+    (op_a, ld_a), (op_b, ld_b), (turned, ld_out) = places
+    first, second = (b, op_b, ld_b, apart[1]), (a, op_a, ld_a, apart[0])
+    if turned:  # the result's columns are what lies together: no need to change places
+        first, second = (a, 1 - op_a, ld_a, apart[0]), (b, 1 - op_b, ld_b, apart[1])
+        m, n = n, m
+    code, compute, scalar = _TYPES[dtype.char]
+    one, zero = (np.array(x, scalar) for x in (1, 0))
+    alpha, beta = (x.ctypes.data_as(ctypes.c_void_p) for x in (one, zero))
+    with contexts.running(LIBRARY, out, [a, b, out]) as queue:
+        handle = _handles.get(out.backend, queue)
+        at_1, at_2, at_out = (contexts.pointer(x, queue) for x in (first[0], second[0], out))
+        sizes = (handle, first[1], second[1], n, m, k, alpha)
+        if count == 1:
+            LIBRARY.call(
+                "cublasGemmEx",
+                *sizes,
+                *(at_1, code, first[2], at_2, code, second[2]),
+                *(beta, at_out, code, ld_out, compute, -1),
+            )
+        else:
+            LIBRARY.call(
+                "cublasGemmStridedBatchedEx",
+                *sizes,
+                *(at_1, code, first[2], first[3] // size),
+                *(at_2, code, second[2], second[3] // size),
+                *(beta, at_out, code, ld_out, apart[2] // size, count, compute, -1),
+            )
+    return True

@@ -1,0 +1,42 @@
+"""What memory of a device arrays take."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .backend import backend_of
+
+__all__ = ["MemoryInfo", "memory_info"]
+
+
+class MemoryInfo(NamedTuple):
+    """Bytes. total: of the device. free: what the driver would still give, None where it does not
+    tell (OpenCL). in_use: of arrays that are alive, from the default pool. held: what that pool
+    keeps for the next arrays besides; it is given back when memory runs out."""
+
+    total: int
+    free: int | None
+    in_use: int
+    held: int
+
+
+def memory_info(of: Any = None) -> MemoryInfo:
+    """The memory of a device, and how much of it arrays use.
+
+    of: an array, a CommandQueue or Context of OpenCL, a Stream or Context of CUDA; None is the
+    current CUDA context. Raises TypeError for anything else.
+    """
+    backend = backend_of(of)
+    pool = backend.pool
+    in_use, managed = int(pool.active_bytes), int(pool.managed_bytes)
+    free: int | None
+    if backend.name == "cuda":
+        from pygpu import _cuda as driver
+
+        from .cuda.backend import _current
+
+        with _current(backend.context):
+            free, total = driver.mem_get_info()
+    else:
+        free, total = None, backend.device.global_mem_size
+    return MemoryInfo(int(total), free, in_use, max(managed - in_use, 0))

@@ -1,0 +1,36 @@
+"""Types for annotations, under PyOpenCL's names: what functions of pygpu take.
+
+::
+
+    def scaled(queue: cl.CommandQueue, x: Array, wait_for: WaitList = None) -> cl.Event: ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pygpu._opencl import Context, Event
+
+__all__ = [
+    "Allocator",
+    "CtxFactory",
+    "DTypeT",
+    "HasBufferInterface",
+    "KernelArg",
+    "SVMInnerT",
+    "WaitList",
+]
+
+CtxFactory = Callable[[], Context]
+"""What makes a context: the tests' ``ctx_factory``, ``create_some_context``."""
+Allocator = Callable[[int], Any]
+"""What gives memory of so many bytes: a MemoryPool, an ImmediateAllocator, a function."""
+WaitList = Sequence[Event] | None
+"""Events that a command waits for."""
+HasBufferInterface = Any
+KernelArg = Any
+DTypeT = TypeVar("DTypeT", bound=np.dtype[Any])
+SVMInnerT = TypeVar("SVMInnerT")

@@ -1,0 +1,465 @@
+"""Random numbers on CUDA devices, by the names of PyCUDA's wrappers of cuRAND.
+
+::
+
+    numbers = rand((1000,))
+    generator = XORWOWRandomNumberGenerator()
+    z = generator.gen_normal(10000, np.float32)
+
+The kernels are pygpu's own, so cuRAND need not be installed: the pseudo-random generators are all
+Philox 4x32, whatever their name, and do not give cuRAND's numbers. The quasi-random ones are
+Sobol sequences.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.array.cuda_array import GPUArray, to_gpu
+from pygpu._src.array.cuda_functions import stream_of
+from pygpu._src.codegen.dtypes import code
+from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.cuda.md5 import md5_code
+from pygpu._src.user_kernels.curand_state import make_states
+from pygpu._src.user_kernels.random import Generator
+from pygpu._src.user_kernels.random_source import poisson_text, sobol_text
+from pygpu._src.user_kernels.sobol import direction_numbers
+from pygpu._src.util.public import publish
+
+__all__ = [
+    "MRG32k3aRandomNumberGenerator",
+    "ScrambledSobol32RandomNumberGenerator",
+    "ScrambledSobol64RandomNumberGenerator",
+    "Sobol32RandomNumberGenerator",
+    "Sobol64RandomNumberGenerator",
+    "XORWOWRandomNumberGenerator",
+    "direction_vector_set",
+    "generate_direction_vectors",
+    "generate_scramble_constants32",
+    "generate_scramble_constants64",
+    "get_curand_version",
+    "md5_code",
+    "rand",
+    "seed_getter_uniform",
+    "seed_getter_unique",
+]
+
+# Of PyCUDA's texts of cuRAND's kernels and what is made of them; loaded when asked for.
+_SOURCE = {
+    *("gen_template", "gen_log_template", "gen_poisson_template", "gen_poisson_inplace_template"),
+    *("random_source", "random_skip_ahead32_source", "random_skip_ahead64_source"),
+    *("xorwow_random_source", "xorwow_skip_ahead_sequence_source"),
+    *("mrg32k3a_random_source", "mrg32k3a_skip_ahead_sequence_source"),
+    *("sobol_random_source", "scrambledsobol_random_source"),
+    *("_RandomNumberGeneratorBase", "_PseudoRandomNumberGeneratorBase"),
+}
+_MASK64 = (1 << 64) - 1
+_MOST_DIMENSIONS = 20000
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SOURCE:
+        from pygpu._src.user_kernels import curand_source
+
+        return getattr(curand_source, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def get_curand_version() -> tuple[int, int, int]:
+    """The version of cuRAND whose interface this module has."""
+    return (10, 0, 0)
+
+
+class direction_vector_set:  # noqa: N801 - PyCUDA's name
+    """Which direction vectors generate_direction_vectors makes."""
+
+    VECTOR_32 = 101
+    SCRAMBLED_VECTOR_32 = 102
+    VECTOR_64 = 103
+    SCRAMBLED_VECTOR_64 = 104
+
+
+def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> GPUArray:
+    """A new array of numbers uniform in [0, 1), of float32 or float64, or of random bits, of
+    integers."""
+    result = GPUArray(shape, dtype)
+    kind = "uniform" if result.dtype.kind in "fc" else "bits"
+    Generator("philox").fill(result, kind, queue=stream_of(stream, "rand"), call="rand")
+    return result
+
+
+def _random_bits(n: int, dtype: Any) -> GPUArray:
+    """*n* items of random bits; the memory is asked for first, so that too many are an error."""
+    result = GPUArray(n, dtype)
+    result.set(np.frombuffer(secrets.token_bytes(result.nbytes), dtype).reshape(result.shape))
+    return result
+
+
+def seed_getter_uniform(n: int) -> GPUArray:
+    """*n* times the same random seed, int32."""
+    return GPUArray(n, np.int32).fill(secrets.randbits(31))
+
+
+def seed_getter_unique(n: int) -> GPUArray:
+    """*n* random seeds, int32, not negative."""
+    return _random_bits(n, np.int32) & 0x7FFFFFFF
+
+
+def generate_direction_vectors(count: int, direction: Any = None) -> GPUArray:
+    """Direction vectors for *count* dimensions: shape (count, 32) uint32, or (count, 64) uint64
+    for the sets of 64 bits. Raises ValueError for more than 20000 dimensions, which cuRAND has."""
+    count = index(count)
+    if not 0 <= count <= _MOST_DIMENSIONS:
+        raise ValueError(
+            f"generate_direction_vectors: count must be from 0 to {_MOST_DIMENSIONS}, not {count}"
+        )
+    wide = direction in (direction_vector_set.VECTOR_64, direction_vector_set.SCRAMBLED_VECTOR_64)
+    return to_gpu(direction_numbers(count, 64 if wide else 32))
+
+
+def generate_scramble_constants32(count: int) -> GPUArray:
+    """Random constants for *count* dimensions, uint32."""
+    return _random_bits(count, np.uint32)
+
+
+def generate_scramble_constants64(count: int) -> GPUArray:
+    """Random constants for *count* dimensions, uint64."""
+    return _random_bits(count, np.uint64)
+
+
+class Distributions:
+    """What the generators have in common. ``gen_`` methods make an array, ``fill_`` methods fill
+    one.
+
+    They raise TypeError for dtypes that a distribution does not have.
+    """
+
+    has_box_muller = False
+
+    def __init__(self) -> None:
+        limits = backend_of(None).limits
+        self.block_count = limits.units
+        self.generators_per_block = min(256, limits.group_size)
+
+    def _seeds_of(self, seed_getter: Any) -> Any:
+        """What seed_getter gives for each state."""
+        count = self.block_count * self.generators_per_block
+        if not callable(seed_getter):
+            raise TypeError(
+                f"{type(self).__name__}: seed_getter must be a function of a count, such as "
+                f"seed_getter_uniform, not {type(seed_getter).__name__}"
+            )
+        seeds = seed_getter(count)
+        if getattr(seeds, "dtype", None) != np.int32 or seeds.size != count:
+            raise TypeError(
+                f"{type(self).__name__}: seed must be GPUArray of integers of right length "
+                f"({count} of int32)"
+            )
+        return seeds
+
+    @property
+    def state(self) -> Any:
+        """cuRAND's states in device memory, made when first asked for; the pseudo-random
+        generators have them."""
+        raise NotImplementedError(
+            f"{type(self).__name__}.state: quasi-random numbers are computed from their index and "
+            "have no states; use the methods gen_... and fill_..."
+        )
+
+    def _fill(
+        self, data: Any, kind: str, scale: float, shift: float, stream: Any, call: str
+    ) -> None:
+        raise NotImplementedError
+
+    def _check_offset(self, offset: Any) -> None:
+        if index(offset) < 0:
+            raise ValueError(f"{type(self).__name__}: offset must be at least 0, not {offset}")
+
+    def fill_uniform(self, data: Any, stream: Any = None) -> None:
+        """Fill with numbers uniform in [0, 1), or with random bits if *data* is of integers."""
+        if getattr(data, "backend", None) is None:
+            kind = type(data).__name__
+            raise TypeError(f"fill_uniform: an array of the device is needed, not {kind}")
+        kind = "bits" if data.dtype.kind in "iu" else "uniform"
+        self._fill(data, kind, 1.0, 0.0, stream, "fill_uniform")
+
+    def fill_normal(self, data: Any, stream: Any = None) -> None:
+        """Fill with normally distributed numbers of mean 0 and deviation 1."""
+        self._fill(data, "normal", 1.0, 0.0, stream, "fill_normal")
+
+    def fill_log_normal(self, data: Any, mean: float, stddev: float, stream: Any = None) -> None:
+        """Fill with numbers whose logarithm has this mean and standard deviation."""
+        self._fill(data, "log_normal", stddev, mean, stream, "fill_log_normal")
+
+    def fill_poisson(
+        self, data: Any, lambda_value: float | None = None, stream: Any = None
+    ) -> None:
+        """Fill with Poisson-distributed numbers of this mean; without one, each item is the mean
+        of the number that takes its place."""
+        if getattr(data, "backend", None) is None or data.dtype.kind not in "iuf":
+            raise TypeError("fill_poisson: an array of numbers on the device is needed")
+        if not (data._c_contiguous or data._f_contiguous):
+            raise ValueError("fill_poisson: the array must be contiguous")
+        name, in_place = code(data.dtype), lambda_value is None
+        if name == "f16":
+            raise TypeError("fill_poisson: there are no such numbers of dtype float16")
+        if lambda_value is not None and not 0 <= (lambda_value := float(lambda_value)) < math.inf:
+            raise ValueError(f"fill_poisson: lambda_value must be at least 0, not {lambda_value}")
+        backend = data.backend
+        kernel = kernels.get(
+            backend,
+            ("random", "poisson", name, in_place),
+            lambda: poisson_text(name, in_place),
+            exact=False,
+        )
+        generator = self._philox()
+        counter = generator.counter
+        generator.counter = (counter + data.size) & ((1 << 128) - 1)
+        groups, size = kernels.grid(backend, data.size)
+        key = generator.key[0] | generator.key[1] << 32
+        numbers = (data.size, counter & _MASK64, counter >> 64, key)
+        args = (data.base_data, data.offset, *numbers, float(lambda_value or 0))
+        queue = stream_of(stream, "fill_poisson") or data.queue
+        data._wait_list(queue, [data])
+        backend.launch(kernel, queue, groups if data.size else 0, size, args)
+
+    def _philox(self) -> Generator:
+        raise NotImplementedError
+
+    def gen_uniform(self, shape: Any, dtype: Any, stream: Any = None) -> GPUArray:
+        """A new array filled by fill_uniform."""
+        result = GPUArray(shape, dtype)
+        self.fill_uniform(result, stream)
+        return result
+
+    def gen_normal(self, shape: Any, dtype: Any, stream: Any = None) -> GPUArray:
+        """A new array filled by fill_normal."""
+        result = GPUArray(shape, dtype)
+        self.fill_normal(result, stream)
+        return result
+
+    def gen_log_normal(
+        self, shape: Any, dtype: Any, mean: float, stddev: float, stream: Any = None
+    ) -> GPUArray:
+        """A new array filled by fill_log_normal."""
+        result = GPUArray(shape, dtype)
+        self.fill_log_normal(result, mean, stddev, stream)
+        return result
+
+    def gen_poisson(
+        self, shape: Any, dtype: Any, lambda_value: float, stream: Any = None
+    ) -> GPUArray:
+        """A new array filled by fill_poisson."""
+        if lambda_value is None:
+            raise TypeError("gen_poisson: lambda_value must be a number, not None")
+        result = GPUArray(shape, dtype)
+        self.fill_poisson(result, lambda_value, stream)
+        return result
+
+    def _skip(self, blocks: int) -> None:
+        raise NotImplementedError
+
+    def call_skip_ahead(self, i: int, stream: Any = None) -> None:
+        """Leave out the next *i* numbers of each of the generators that cuRAND would run side by
+        side."""
+        self._skip(int(i) * self.block_count * self.generators_per_block)
+
+    def call_skip_ahead_array(self, i: Any, stream: Any = None) -> None:
+        """The same; *i* is an array with a number for each generator, of which the largest
+        counts."""
+        self.call_skip_ahead(int(i.get().max()))
+
+
+class _PseudoRandomNumberGenerator(Distributions):
+    """Pseudo-random numbers.
+
+    seed_getter: a function of a count that gives an int32 array of as many seeds, such as
+    seed_getter_uniform; random seeds if left out. offset: numbers left out at the start.
+    """
+
+    has_box_muller = True
+    _state_type = ""
+
+    def __init__(self, seed_getter: Any = None, offset: int = 0) -> None:
+        super().__init__()
+        self._check_offset(offset)
+        self._state: Any = None
+        self._seeds: Any = None
+        self._offset = offset
+        if seed_getter is None:
+            self._generator = Generator("philox")
+            self._generator.counter = 0
+        else:
+            self._seeds = seeds = self._seeds_of(seed_getter)
+            words = np.asarray(seeds.get()).ravel().view(np.uint32).tolist()
+            state = np.random.SeedSequence(words).generate_state(2)
+            self._generator = Generator("philox", [int(word) for word in state], 0)
+        self._skip(offset)
+
+    @property
+    def state(self) -> Any:
+        """Memory with block_count * generators_per_block states of cuRAND, of its own kind of
+        generator, for kernels that include ``curand_kernel.h``. They are made from the seeds when
+        first asked for, and do not take part in the methods of this object."""
+        if self._state is None:
+            count = self.block_count * self.generators_per_block
+            if self._seeds is None:
+                self._seeds = seed_getter_uniform(count)
+            self._state = make_states(
+                *(self._state_type, self.block_count, self.generators_per_block),
+                *(self._seeds, self._offset),
+            )
+        return self._state
+
+    def _philox(self) -> Generator:
+        return self._generator
+
+    def _fill(
+        self, data: Any, kind: str, scale: float, shift: float, stream: Any, call: str
+    ) -> None:
+        self._generator.fill(data, kind, scale, shift, stream_of(stream, call), call)
+
+    def _skip(self, blocks: int) -> None:
+        self._generator.counter = (self._generator.counter + blocks) & ((1 << 128) - 1)
+
+    def call_skip_ahead_sequence(self, i: int, stream: Any = None) -> None:
+        """Leave out *i* whole sequences, of 2**67 numbers each."""
+        self._skip(int(i) << 67)
+
+    def call_skip_ahead_sequence_array(self, i: Any, stream: Any = None) -> None:
+        """The same; *i* is an array with a number for each generator, of which the largest
+        counts."""
+        self.call_skip_ahead_sequence(int(i.get().max()))
+
+
+class XORWOWRandomNumberGenerator(_PseudoRandomNumberGenerator):
+    """cuRAND's default generator, by name. seed_getter, offset: see seed_getter_uniform."""
+
+    _state_type = "curandStateXORWOW"
+    generator_bits = 32
+
+
+class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
+    """cuRAND's combined multiple recursive generator, by name."""
+
+    _state_type = "curandStateMRG32k3a"
+    generator_bits = 32
+
+    def call_skip_ahead_subsequence(self, i: int, stream: Any = None) -> None:
+        """Leave out *i* subsequences, of 2**67 numbers each."""
+        self._skip(int(i) << 67)
+
+    def call_skip_ahead_subsequence_array(self, i: Any, stream: Any = None) -> None:
+        """The same; *i* is an array with a number for each generator, of which the largest
+        counts."""
+        self.call_skip_ahead_subsequence(int(i.get().max()))
+
+
+class _SobolRandomNumberGenerator(Distributions):
+    """Quasi-random numbers: item i of an array is number i // dims of dimension i % dims.
+
+    dir_vector: an array of shape (dims, 32 or 64) as generate_direction_vectors makes it; one
+    dimension if left out. offset: numbers of each dimension left out at the start.
+    """
+
+    generator_bits = 32
+    _scrambled = False
+
+    def __init__(self, dir_vector: Any = None, offset: int = 0) -> None:
+        super().__init__()
+        self._set_up(dir_vector, None, offset)
+
+    def _set_up(self, dir_vector: Any, scramble: Any, offset: int) -> None:
+        bits = self.generator_bits
+        dtype = np.dtype(np.uint32 if bits == 32 else np.uint64)
+        name = type(self).__name__
+        self._check_offset(offset)
+        if dir_vector is None:
+            dir_vector = to_gpu(direction_numbers(1, bits))
+        fits = getattr(dir_vector, "dtype", None) == dtype
+        if not fits or dir_vector.size % bits or dir_vector.size == 0:
+            raise TypeError(
+                f"{name}: dir_vector must be an array of {dtype}, {bits} for a dimension"
+            )
+        self._dims = dir_vector.size // bits
+        if self._scrambled and scramble is None:
+            make = generate_scramble_constants32 if bits == 32 else generate_scramble_constants64
+            scramble = make(self._dims)
+        if self._scrambled and (scramble.dtype != dtype or scramble.size != self._dims):
+            raise TypeError(f"{name}: scramble_vector must be an array of {self._dims} {dtype}")
+        self._directions, self._scramble = dir_vector, scramble
+        self._start = offset
+        self._other = Generator("philox", None, 0)
+
+    def _philox(self) -> Generator:
+        return self._other
+
+    def _fill(
+        self, data: Any, kind: str, scale: float, shift: float, stream: Any, call: str
+    ) -> None:
+        item, word = code(data.dtype), f"u{self.generator_bits}"
+        wanted = ("i32", "u32", "i64", "u64") if kind == "bits" else ("f32", "f64")
+        if item not in wanted or (kind == "bits" and item[1:] == "64" and word == "u32"):
+            raise TypeError(f"{call}: {type(self).__name__} has no such numbers of {data.dtype}")
+        if not (data._c_contiguous or data._f_contiguous):
+            raise ValueError(f"{call}: the array must be contiguous")
+        backend, n = data.backend, data.size
+        kernel = kernels.get(
+            backend,
+            ("random", "sobol", kind, item, word, self._scrambled),
+            lambda: sobol_text(kind, item, word, self._scrambled),
+            exact=False,
+        )
+        directions = self._directions
+        scramble = self._scramble if self._scrambled else directions
+        groups, size = kernels.grid(backend, n)
+        args = (
+            *(data.base_data, data.offset, n),
+            *(directions.base_data, directions.offset, scramble.base_data, scramble.offset),
+            *(self._dims, self._start, float(scale), float(shift)),
+        )
+        queue = stream_of(stream, call) or data.queue
+        data._wait_list(queue, [data])
+        backend.launch(kernel, queue, groups if n else 0, size, args)
+        self._start += -(-n // self._dims)
+
+    def _skip(self, blocks: int) -> None:
+        self._start += blocks // (self.block_count * self.generators_per_block)
+
+
+class Sobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
+    """Sobol sequences of 32 bits. dir_vector, offset: see generate_direction_vectors."""
+
+
+class Sobol64RandomNumberGenerator(_SobolRandomNumberGenerator):
+    """Sobol sequences of 64 bits."""
+
+    generator_bits = 64
+
+
+class ScrambledSobol32RandomNumberGenerator(_SobolRandomNumberGenerator):
+    """Sobol sequences of 32 bits, each dimension combined with a constant. scramble_vector: these
+    constants, random ones if left out."""
+
+    _scrambled = True
+
+    def __init__(
+        self, dir_vector: Any = None, scramble_vector: Any = None, offset: int = 0
+    ) -> None:
+        Distributions.__init__(self)
+        self._set_up(dir_vector, scramble_vector, offset)
+
+
+class ScrambledSobol64RandomNumberGenerator(ScrambledSobol32RandomNumberGenerator):
+    """The same of 64 bits."""
+
+    generator_bits = 64
+
+
+publish(globals(), __all__, "pygpu.cuda.curandom")

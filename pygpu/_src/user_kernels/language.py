@@ -1,0 +1,364 @@
+"""The C of users' snippets, for each backend: declarations of arguments, and what goes before a
+kernel.
+
+A *language* here is what PyOpenCL's or PyCUDA's programs are written in: OpenCL C with PyOpenCL's
+complex numbers, or CUDA C++ with PyCUDA's. The shells around the snippets are written in the common
+language of :mod:`pygpu._src.codegen.dialect` or in the few words that :class:`Language` adds to it.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pygpu._src.runtime.c_types import dtype_to_ctype as cl_ctype
+
+from . import arguments as cl_arguments
+
+if TYPE_CHECKING:
+    from pygpu._src.runtime.backend import Backend
+
+__all__ = [
+    "CUDA",
+    "OPENCL",
+    "Language",
+    "Parameter",
+    "language_of",
+    "split_options",
+    "to_number",
+]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument of a user's kernel. vector: a pointer to items of the dtype; otherwise a
+    value."""
+
+    name: str
+    dtype: Any  # np.dtype; None: an argument that only its declaration describes
+    vector: bool
+    declaration: str  # of a value; of a vector, the type of its items
+
+
+def _listed(arguments: Any) -> list[Any]:
+    if not isinstance(arguments, Iterable):
+        raise TypeError(
+            "the arguments of a kernel must be a str such as 'float *x, int n' or a sequence of "
+            f"declarations, not {type(arguments).__name__}"
+        )
+    return list(arguments)
+
+
+class Language:
+    """What differs between the two.
+
+    index: the type of ``i`` and ``n`` in loops without a range. long, ulong: 64 bits. pointer: the
+    address space of arrays. loop_variables: statements that declare what users' loops may use.
+    """
+
+    name: str
+    index: str
+    long: str
+    ulong: str
+    pointer: str
+    loop_variables: str
+
+    def ctype(self, dtype: np.dtype[Any]) -> str:
+        """The C name of a dtype. Raises ValueError if it has none."""
+        raise NotImplementedError
+
+    def parse(self, arguments: Any) -> list[Parameter]:
+        """An argument list as a string, or a sequence of declarations and argument objects."""
+        raise NotImplementedError
+
+    def declare(self, parameter: Parameter) -> str:
+        """The parameter in a kernel's list."""
+        raise NotImplementedError
+
+    def start(self, parameters: Iterable[Parameter]) -> str:
+        """Statements at the start of a kernel, after which each vector's name is a pointer."""
+        raise NotImplementedError
+
+    def prefix(self, backend: Backend, texts: Sequence[str], dtypes: Iterable[Any]) -> str:
+        """What goes before the user's preamble: the common language, complex numbers if they
+        occur."""
+        raise NotImplementedError
+
+    def kernel(self, name: str, parameters: Sequence[str]) -> str:
+        """The head of a kernel."""
+        raise NotImplementedError
+
+    def set_types(
+        self,
+        kernel: Any,
+        parameters: Sequence[Parameter],
+        more: int,
+        before: int = 0,
+        scratch: int = 0,
+        flags: int = 0,
+    ) -> None:
+        """Declare a kernel's arguments, so that each array is one: *before* arrays, the
+        parameters, *scratch* arrays, *flags* ints and *more* numbers of 64 bits."""
+        raise NotImplementedError
+
+    @staticmethod
+    def array(name: str, ctype: str, dtype: Any = None) -> Parameter:
+        """A parameter that is an array of a C type, for arrays of a dtype."""
+        return Parameter(name, dtype, True, ctype)
+
+    def array_type(self) -> type:
+        """The class of its arrays."""
+        raise NotImplementedError
+
+    def local_array(self, ctype: str, name: str, length: str) -> str:
+        """Statements that declare an array in local memory, without running constructors."""
+        raise NotImplementedError
+
+
+_COMPLEX_WORDS = re.compile(r"\bc(?:float|double)_|complex")
+
+
+class _OpenCL(Language):
+    name = "opencl"
+    index = long = "long"
+    ulong = "ulong"
+    pointer = "__global"
+    loop_variables = (
+        "  const int lid = get_local_id(0);\n"
+        "  const long gsize = get_global_size(0);\n"
+        "  const long work_group_start = get_local_size(0) * get_group_id(0);\n"
+        "  const long tid = lid, total_threads = gsize, cta_start = work_group_start;\n"
+    )
+
+    def ctype(self, dtype: np.dtype[Any]) -> str:
+        return cl_ctype(dtype)
+
+    def parse(self, arguments: Any) -> list[Parameter]:
+        if type(arguments) is str:
+            return list(self._parse_text(arguments))
+        if not isinstance(arguments, str):
+            arguments = _listed(arguments)
+            if any(isinstance(item, Parameter) for item in arguments):
+                return [
+                    item if isinstance(item, Parameter) else self.parse([item])[0]
+                    for item in arguments
+                ]
+        return [self._parameter(item) for item in cl_arguments.parse_arg_list(arguments)]
+
+    @lru_cache(maxsize=256)  # noqa: B019 - there is one object of this class
+    def _parse_text(self, arguments: str) -> tuple[Parameter, ...]:
+        return tuple(self._parameter(item) for item in cl_arguments.parse_arg_list(arguments))
+
+    def _parameter(self, item: Any) -> Parameter:
+        if isinstance(item, cl_arguments.VectorArg):
+            return Parameter(item.name, item.dtype, True, cl_ctype(item.dtype))
+        dtype = getattr(item, "dtype", None)
+        return Parameter(item.name, dtype, False, item.declarator())
+
+    def declare(self, parameter: Parameter) -> str:
+        if not parameter.vector:
+            return parameter.declaration
+        name = parameter.name
+        return f"__global {parameter.declaration} *{name}__base, long {name}__offset"
+
+    def start(self, parameters: Iterable[Parameter]) -> str:
+        return "".join(
+            f"  __global {p.declaration} *{p.name} = (__global {p.declaration} *)"
+            f"((__global char *){p.name}__base + {p.name}__offset);\n"
+            for p in parameters
+            if p.vector
+        )
+
+    def prefix(self, backend: Backend, texts: Sequence[str], dtypes: Iterable[Any]) -> str:
+        text = backend.dialect.prefix() + "#pragma OPENCL FP_CONTRACT ON\n"
+        if _has_complex(texts, dtypes):
+            if backend.limits.fp64:
+                text += "#define PYOPENCL_DEFINE_CDOUBLE\n"
+            text += "#include <pyopencl-complex.h>\n"
+        return text
+
+    def set_types(
+        self,
+        kernel: Any,
+        parameters: Sequence[Parameter],
+        more: int,
+        before: int = 0,
+        scratch: int = 0,
+        flags: int = 0,
+    ) -> None:
+        array = cl_arguments.VectorArg(np.uint8, "array", with_offset=True)
+        types = [array if p.vector else p.dtype for p in parameters]
+        kernel.set_arg_types(
+            [array] * before + types + [array] * scratch + [np.int32] * flags + [np.int64] * more
+        )
+
+    def array_type(self) -> type:
+        from pygpu._src.array.opencl_array import Array
+
+        return Array
+
+    def local_array(self, ctype: str, name: str, length: str) -> str:
+        return f"__local {ctype} {name}[{length}];"
+
+    def kernel(self, name: str, parameters: Sequence[str]) -> str:
+        return f"__kernel void {name}({', '.join(parameters)})"
+
+
+class _CUDA(Language):
+    name = "cuda"
+    index = "size_t"
+    long = "long long"
+    ulong = "unsigned long long"
+    pointer = ""
+    loop_variables = (
+        "  const size_t tid = threadIdx.x;\n"
+        "  const size_t total_threads = (size_t)gridDim.x * blockDim.x;\n"
+        "  const size_t cta_start = (size_t)blockDim.x * blockIdx.x;\n"
+        "  (void)tid; (void)total_threads; (void)cta_start;\n"
+    )
+
+    def ctype(self, dtype: np.dtype[Any]) -> str:
+        from pygpu._src.runtime.cuda.c_types import dtype_to_ctype
+
+        return dtype_to_ctype(dtype)
+
+    def parse(self, arguments: Any) -> list[Parameter]:
+        from pygpu._src.runtime.cuda import c_types as dtypes
+
+        if isinstance(arguments, str):
+            arguments = [part for part in arguments.split(",") if part.strip()]
+        arguments = _listed(arguments)
+        return [
+            self._parameter(dtypes.parse_c_arg(item) if isinstance(item, str) else item)
+            for item in arguments
+        ]
+
+    def _parameter(self, item: Any) -> Parameter:
+        from pygpu._src.runtime.cuda.c_types import VectorArg
+
+        if isinstance(item, Parameter):
+            return item
+        if isinstance(item, (VectorArg, cl_arguments.VectorArg)):
+            return Parameter(item.name, item.dtype, True, self.ctype(item.dtype))
+        if not hasattr(item, "declarator"):
+            raise TypeError(
+                f"{item!r} is neither a C declaration nor an argument such as VectorArg or "
+                "ScalarArg"
+            )
+        if isinstance(item, cl_arguments.ScalarArg):
+            return Parameter(item.name, item.dtype, False, f"{self.ctype(item.dtype)} {item.name}")
+        return Parameter(item.name, getattr(item, "dtype", None), False, item.declarator())
+
+    def declare(self, parameter: Parameter) -> str:
+        if parameter.vector:
+            return f"{parameter.declaration} *{parameter.name}"
+        return parameter.declaration
+
+    def start(self, parameters: Iterable[Parameter]) -> str:
+        return ""
+
+    def prefix(self, backend: Backend, texts: Sequence[str], dtypes: Iterable[Any]) -> str:
+        dtypes = list(dtypes)
+        half = any(d is not None and d.char == "e" for d in dtypes)
+        text = backend.dialect.prefix({"half"} if half else ())
+        if _has_complex(texts, dtypes):
+            text += "#include <pycuda-complex.hpp>\n"
+        return text
+
+    def kernel(self, name: str, parameters: Sequence[str]) -> str:
+        return f'extern "C" __global__ void {name}({", ".join(parameters)})'
+
+    def set_types(
+        self,
+        kernel: Any,
+        parameters: Sequence[Parameter],
+        more: int,
+        before: int = 0,
+        scratch: int = 0,
+        flags: int = 0,
+    ) -> None:
+        pass  # the kernel's own signature says it all
+
+    def array_type(self) -> type:
+        from pygpu._src.array.cuda_array import GPUArray
+
+        return GPUArray
+
+    def local_array(self, ctype: str, name: str, length: str) -> str:
+        return (
+            f"__shared__ __align__(16) unsigned char {name}_bytes[({length}) * sizeof({ctype})]; "
+            f"{ctype} *{name} = ({ctype} *){name}_bytes;"
+        )
+
+
+OPENCL, CUDA = _OpenCL(), _CUDA()
+
+
+def language_of(backend: Backend) -> Language:
+    """The language of a backend's users."""
+    return OPENCL if backend.name == "opencl" else CUDA
+
+
+def split_options(options: Any) -> list[str]:
+    """Compiler options given as a string or a sequence."""
+    return shlex.split(options) if isinstance(options, str) else list(options or ())
+
+
+def _has_complex(texts: Sequence[str], dtypes: Iterable[Any]) -> bool:
+    return any(d is not None and d.kind == "c" for d in dtypes) or any(
+        _COMPLEX_WORDS.search(text) for text in texts
+    )
+
+
+def to_number(value: Any, parameter: Parameter, call: str) -> Any:
+    """*value* as a NumPy number of the parameter's dtype.
+
+    Raises TypeError if it is none or would lose its fraction or imaginary part, OverflowError if an
+    integer does not fit.
+    """
+    dtype = parameter.dtype
+    if dtype is None or (type(value) is dtype.type and dtype.kind in "iufbc"):
+        return value  # itself, so that the call can be remembered
+    if getattr(value, "backend", None) is not None:
+        raise TypeError(
+            f"{call}: argument '{parameter.name}' is a number (declared "
+            f"'{parameter.declaration.strip()}'), and an array was given; pass its value, "
+            "array.get(), "
+            f"or declare '*{parameter.name}'"
+        )
+    kind = dtype.kind
+    try:
+        if kind in "iu":
+            number = operator.index(value.item() if isinstance(value, np.generic) else value)
+            low, high = _bounds(dtype)
+            if not low <= number <= high:
+                raise OverflowError(
+                    f"{call}: argument '{parameter.name}' ({dtype}) cannot be {number}"
+                )
+            return dtype.type(number)
+        if kind == "f":
+            return dtype.type(float(value))
+        if kind == "b":
+            return np.bool_(bool(value))
+        if kind == "c":
+            return dtype.type(complex(value))
+        array = np.asarray(value)
+        if array.dtype.itemsize != dtype.itemsize or array.ndim:
+            array = np.asarray(value, dtype=dtype)
+        return array.view(dtype)[()]
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{call}: argument '{parameter.name}' needs a number of type {dtype}, not {value!r}"
+        ) from error
+
+
+def _bounds(dtype: np.dtype[Any]) -> tuple[int, int]:
+    bits = 8 * dtype.itemsize
+    return (0, (1 << bits) - 1) if dtype.kind == "u" else (-1 << (bits - 1), (1 << (bits - 1)) - 1)

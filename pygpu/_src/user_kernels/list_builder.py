@@ -1,0 +1,325 @@
+"""Many lists of lengths that only the device finds out: ListOfListsBuilder.
+
+The user's function ``generate`` runs twice for each object, first to count what it appends, then to
+store it where a scan of the counts says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.runtime.backend import Backend, backend_of
+
+from .language import OPENCL, Parameter, split_options, to_number
+from .scan import Scan
+
+__all__ = ["BuiltList", "ListOfListsBuilder"]
+
+
+@dataclass
+class BuiltList:
+    """What a ListOfListsBuilder made of one list name.
+
+    count: entries of all lists. starts: list i is lists[starts[i]:starts[i + 1]]. lists: all
+    entries. Where empty lists are left out: num_nonempty_lists, nonempty_indices (the objects
+    that have the lists), compressed_indices (the list of each object).
+    """
+
+    count: int | None
+    starts: Any
+    lists: Any = None
+    num_nonempty_lists: Any = None
+    nonempty_indices: Any = None
+    compressed_indices: Any = None
+
+
+class ListOfListsBuilder:
+    """Builds lists of variable length, some for each of n objects; for OpenCL.
+
+    context: a Context. list_names_and_dtypes: pairs. generate_template: OpenCL C with a function
+    ``void generate(LIST_ARG_DECL USER_ARG_DECL index_type i)``, which calls
+    ``APPEND_name(value)`` for what object i adds to the list of that name, and does nothing else
+    that lasts; functions that it calls get ``LIST_ARGS USER_ARGS``. arg_decls: further arguments,
+    as ElementwiseKernel's. count_sharing: maps the name of a list to another one's that always
+    has as many entries, appended just before. eliminate_empty_output_lists: names of lists (True:
+    all) of which the empty ones are left out. name_prefix, options, preamble: as
+    ElementwiseKernel's. debug: run on one work-item. devices and complex_kernel are not used.
+    """
+
+    def __init__(
+        self,
+        context: Any,
+        list_names_and_dtypes: Sequence[tuple[str, Any]],
+        generate_template: str,
+        arg_decls: str | Sequence[Any],
+        count_sharing: Mapping[str, str] | None = None,
+        devices: Any = None,
+        name_prefix: str = "plb_build_list",
+        options: Any = None,
+        preamble: str = "",
+        debug: bool = False,
+        complex_kernel: bool = False,
+        eliminate_empty_output_lists: Sequence[str] | bool = False,
+    ) -> None:
+        self.context = context
+        self.lists = [(name, np.dtype(dtype)) for name, dtype in list_names_and_dtypes]
+        self.generate_template, self.preamble = generate_template, preamble
+        self.parameters = OPENCL.parse(arg_decls)
+        self.count_sharing = dict(count_sharing or {})
+        self.name_prefix, self.options, self.debug = name_prefix, split_options(options), debug
+        names = [name for name, _ in self.lists]
+        if eliminate_empty_output_lists is True:
+            eliminate_empty_output_lists = names
+        self.eliminate = list(eliminate_empty_output_lists or ())
+        for name in self.eliminate:
+            if name not in names:
+                raise ValueError(
+                    f"ListOfListsBuilder: invalid list name '{name}' in "
+                    "eliminate_empty_output_lists"
+                )
+        for child, mother in self.count_sharing.items():
+            if child not in names or mother not in names or mother in self.count_sharing:
+                raise ValueError(
+                    f"ListOfListsBuilder: count_sharing {child!r}: {mother!r} names no lists"
+                )
+        self._scans: dict[str, Scan] = {}
+
+    # ---- text
+
+    def _user_declarations(self) -> tuple[str, str]:
+        """USER_ARG_DECL and USER_ARGS."""
+        declared = "".join(
+            f"__global {p.declaration} *{p.name}, " if p.vector else f"{p.declaration}, "
+            for p in self.parameters
+        )
+        return declared, "".join(f"{p.name}, " for p in self.parameters)
+
+    def source(self, backend: Backend, writing: bool) -> str:
+        """The program of the counting or the writing kernel. Lists that a call leaves out have a
+        flag that is 0."""
+        macros, lists, locals_, after, values = "", [], "", "", ""
+        own: list[Parameter] = []
+        flags: list[str] = []
+        for name, dtype in self.lists:
+            shared = self.count_sharing.get(name)
+            ctype = OPENCL.ctype(dtype)
+            if writing:
+                lists.append((f"__global {ctype} *plb_{name}_list", f"plb_{name}_list"))
+                own.append(OPENCL.array(f"plb_{name}_list", ctype))
+                values += f"plb_{name}_list, "
+                place = f"(*plb_{shared}_index) - 1" if shared else f"(*plb_{name}_index)++"
+                macros += f"#define APPEND_{name}(value) {{ plb_{name}_list[{place}] = value; }}\n"
+            elif shared:
+                macros += f"#define APPEND_{name}(value) {{ }}\n"
+            else:
+                macros += f"#define APPEND_{name}(value) {{ ++(*plb_loc_{name}_count); }}\n"
+            if shared:
+                continue
+            flags.append(f"int plb_{name}_wanted")
+            if writing:
+                lists.append((f"index_type *plb_{name}_index", f"plb_{name}_index"))
+                own.append(OPENCL.array(f"plb_{name}_start_index", "index_type"))
+                own.append(OPENCL.array(f"plb_{name}_compressed", "index_type"))
+                at = f"plb_{name}_compressed[i]" if name in self.eliminate else "i"
+                locals_ += (
+                    f"index_type plb_{name}_at = plb_{name}_wanted ? "
+                    f"plb_{name}_start_index[{at}] : 0;\n"
+                )
+                values += f"&plb_{name}_at, "
+            else:
+                lists.append((f"index_type *plb_loc_{name}_count", f"plb_loc_{name}_count"))
+                own.append(OPENCL.array(f"plb_{name}_count", "index_type"))
+                locals_ += f"index_type plb_loc_{name} = 0;\n"
+                values += f"&plb_loc_{name}, "
+                after += f"if (plb_{name}_wanted) plb_{name}_count[i] = plb_loc_{name};\n"
+        user_declared, user_args = self._user_declarations()
+        stage = "WRITE" if writing else "COUNT"
+        parameters = [*own, *self.parameters]
+        declared = [OPENCL.declare(p) for p in parameters] + [*flags, "long n"]
+        texts = ("complex", self.preamble)  # PyOpenCL's programs count on the header
+        dtypes = [d for _, d in self.lists] + [p.dtype for p in self.parameters]
+        return f"""\
+{OPENCL.prefix(backend, texts, dtypes)}
+{self.preamble}
+typedef int index_type;
+#define PLB_{stage}_STAGE
+{macros}#define LIST_ARG_DECL {"".join(f"{text}, " for text, _ in lists)}
+#define LIST_ARGS {"".join(f"{text}, " for _, text in lists)}
+#define USER_ARG_DECL {user_declared}
+#define USER_ARGS {user_args}
+{self.generate_template}
+{OPENCL.kernel(self._name(writing), declared)}
+{{
+{OPENCL.start(parameters)}
+  for (long pg_i = get_global_id(0); pg_i < n; pg_i += get_global_size(0)) {{
+    const index_type i = (index_type)pg_i;
+    {locals_}
+    generate({values}{user_args}i);
+    {after}
+  }}
+}}
+"""
+
+    def _name(self, writing: bool) -> str:
+        return f"{self.name_prefix}_{'write' if writing else 'count'}"
+
+    def _kernel(self, backend: Backend, writing: bool) -> Any:
+        kept = backend.kept_for(self)
+        found = kept.get(writing)
+        if found is None:
+            program = backend.compile(self.source(backend, writing), self.options)
+            found = program.kernel(self._name(writing))
+            counted = len(self.lists) - len(self.count_sharing)
+            before = len(self.lists) + 2 * counted if writing else counted
+            OPENCL.set_types(found, self.parameters, 1, before=before, flags=counted)
+            found = kept.setdefault(writing, found)
+        return found
+
+    def _scan(self, which: str) -> Scan:
+        found = self._scans.get(which)
+        if found is None:
+            if which == "starts":
+                found = Scan(
+                    OPENCL, np.int32, "int *counts", "counts[i]", "a + b", "0",
+                    "counts[i] = prev_item;", name_prefix="plb_starts",
+                )  # fmt: skip
+            else:
+                found = Scan(
+                    OPENCL,
+                    np.int32,
+                    "int *counts, int *kept, int *nonempty, int *compressed, int *number",
+                    "counts[i] == 0 ? 0 : 1",
+                    "a + b",
+                    "0",
+                    "compressed[i] = prev_item; if (prev_item != item) { nonempty[item - 1] = i; "
+                    "kept[item - 1] = counts[i]; } if (i + 1 == N) *number = item;",
+                    name_prefix="plb_compress",
+                )
+            found = self._scans.setdefault(which, found)
+        return found
+
+    # ---- the call
+
+    def __call__(
+        self,
+        queue: Any,
+        n_objects: int,
+        *args: Any,
+        allocator: Any = None,
+        omit_lists: Sequence[str] | None = None,
+        wait_for: Any = None,
+    ) -> tuple[dict[str, BuiltList], Any]:
+        """(lists by name, event) for n_objects objects.
+
+        args: for arg_decls; an array may be None or a buffer. omit_lists: names of lists that are
+        not built; ``generate`` must not append to them. Waits for the counts. Raises ValueError
+        for an unknown name or more than 2**31 - 1 objects or entries, TypeError for arguments
+        that do not fit.
+        """
+        from pygpu._src.array.opencl_array import Array, zeros
+
+        omitted = set(omit_lists or ())
+        unknown = omitted - {name for name, _ in self.lists}
+        if unknown:
+            raise ValueError(
+                f"ListOfListsBuilder: invalid list names {sorted(unknown)} in omit_lists"
+            )
+        if not 0 <= n_objects < (1 << 31) - 1:
+            raise ValueError(f"ListOfListsBuilder: {n_objects} objects; from 0 to 2**31 - 2 can be")
+        backend = backend_of(queue)
+        values = self._arguments(args)
+        events = list(wait_for or ())
+        for value in args:
+            events += getattr(value, "events", [])
+        counted = [name for name, _ in self.lists if name not in self.count_sharing]
+        counts: dict[str, Any] = {}
+        for name in counted:
+            length = n_objects + 1 if name not in omitted else 1
+            counts[name] = zeros(queue, length, np.int32, allocator=allocator)
+            events += counts[name].events
+        flags = [int(name not in omitted) for name in counted]
+        size = 1 if self.debug or backend.limits.is_cpu else min(128, backend.limits.group_size)
+        groups = 1 if self.debug else max(1, min(-(-n_objects // size), backend.limits.units * 16))
+        sizes = (groups * size,), (size,)
+        kernel = self._kernel(backend, False)
+        arrays = [counts[name] for name in counted]
+        event = kernel(queue, *sizes, *arrays, *values, *flags, n_objects, wait_for=events or None)
+        result: dict[str, BuiltList] = {}
+        compressed: dict[str, Any] = {}
+        for name in counted:
+            if name in omitted:
+                continue
+            counts[name].events = [event]
+            built = BuiltList(None, counts[name])
+            if name in self.eliminate:
+                self._compress(built, queue, n_objects)
+                compressed[name] = built.compressed_indices
+            self._scan("starts")((built.starts,), queue)
+            built.count = int(built.starts[-1].get())
+            if built.count < 0:
+                raise ValueError(f"ListOfListsBuilder: more than 2**31 - 1 entries of '{name}'")
+            result[name] = built
+        arrays = []
+        empty = zeros(queue, 1, np.int32)
+        for name, dtype in self.lists:
+            mother = self.count_sharing.get(name, name)
+            if mother in result and name not in omitted:
+                if name != mother:
+                    result[name] = BuiltList(result[mother].count, result[mother].starts)
+                result[name].lists = Array(queue, result[mother].count, dtype, allocator=allocator)
+                arrays.append(result[name].lists)
+            else:
+                arrays.append(empty)
+            if name == mother:
+                built_starts = result[name].starts if name in result else empty
+                arrays += [built_starts, compressed.get(name, empty)]
+        waits = [event for array in arrays for event in array.events]
+        kernel = self._kernel(backend, True)
+        event = kernel(queue, *sizes, *arrays, *values, *flags, n_objects, wait_for=waits or None)
+        for built in result.values():
+            built.lists.events = [event]
+        return result, event
+
+    def _compress(self, built: BuiltList, queue: Any, n_objects: int) -> None:
+        """Leave out the empty lists."""
+        from pygpu._src.array.opencl_array import zeros
+
+        arrays = [zeros(queue, n_objects + 1, np.int32) for _ in range(3)]
+        kept, nonempty, compressed = arrays
+        number = zeros(queue, 1, np.int32)
+        self._scan("compress")((built.starts, kept, nonempty, compressed, number), queue)
+        found = int(number.get()[0])
+        built.num_nonempty_lists = found
+        built.nonempty_indices = nonempty[:found]
+        built.compressed_indices = compressed
+        built.starts = kept[: found + 1]
+
+    def _arguments(self, args: Sequence[Any]) -> list[Any]:
+        call = "ListOfListsBuilder"
+        if len(args) != len(self.parameters):
+            raise TypeError(f"{call}: {len(self.parameters)} arguments declared, {len(args)} given")
+        values = []
+        for value, parameter in zip(args, self.parameters, strict=True):
+            if not parameter.vector:
+                values.append(to_number(value, parameter, call))
+            elif hasattr(value, "base_data"):
+                if value.dtype.itemsize != parameter.dtype.itemsize:
+                    raise TypeError(
+                        f"{call}: '{parameter.name}' is an array of {parameter.dtype}, not "
+                        f"{value.dtype}"
+                    )
+                values.append(value)
+            else:
+                values.append(_Memory(value))
+        return values
+
+
+class _Memory:
+    """A buffer, or None, in an array's place."""
+
+    def __init__(self, memory: Any) -> None:
+        self.base_data, self.offset = memory, 0

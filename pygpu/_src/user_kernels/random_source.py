@@ -1,0 +1,351 @@
+"""Counter-based random numbers in the common language: Philox 4x32-10, Threefry 4x32-20, Sobol.
+
+A block of four 32-bit words is a function of a counter and a key, so item i of an array depends
+only on i, key and counter, on every device. Source: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E.
+Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11 (2011).
+"""
+
+from __future__ import annotations
+
+__all__ = ["BLOCKS", "distribution", "fill_text", "poisson_text", "sobol_text"]
+
+_TYPES = "typedef struct { pg_u32 v[4]; } pg_words;\n"
+
+_PHILOX = """\
+PG_INLINE pg_words pg_philox(pg_words c, pg_words k)
+{
+    pg_u32 k0 = k.v[0], k1 = k.v[1];
+    PG_UNROLL
+    for (int round = 0; round < 10; round++) {
+        pg_u64 a = (pg_u64)0xD2511F53u * c.v[0], b = (pg_u64)0xCD9E8D57u * c.v[2];
+        pg_words next;
+        next.v[0] = (pg_u32)(b >> 32) ^ c.v[1] ^ k0;
+        next.v[1] = (pg_u32)b;
+        next.v[2] = (pg_u32)(a >> 32) ^ c.v[3] ^ k1;
+        next.v[3] = (pg_u32)a;
+        c = next;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return c;
+}
+"""
+
+_ROTATIONS = ((10, 26), (11, 21), (13, 27), (23, 5), (6, 20), (17, 11), (25, 10), (18, 20))
+
+
+def _threefry() -> str:
+    """Written out without arrays and loops, which keep compilers from making vectors of blocks."""
+    lines = [f"pg_u32 k{j} = k.v[{j}];" for j in range(4)]
+    lines.append("pg_u32 k4 = 0x1BD11BDAu ^ k0 ^ k1 ^ k2 ^ k3;")
+    lines += [f"pg_u32 x{j} = c.v[{j}] + k{j};" for j in range(4)]
+    for step in range(20):
+        a, b = ("x1", "x3") if step % 2 == 0 else ("x3", "x1")
+        r, s = _ROTATIONS[step % 8]
+        lines.append(f"PG_MIX({a}, {b}, {r}, {s})")
+        if step % 4 == 3:
+            n = step // 4 + 1
+            lines += [f"x{j} += k{(n + j) % 5};" for j in range(4)]
+            lines.append(f"x3 += {n};")
+    body = "\n    ".join(lines)
+    return f"""\
+#define PG_ROTATE(x, n) ((x) << (n) | (x) >> (32 - (n)))
+#define PG_MIX(a, b, r, s) \\
+    x0 += a; a = PG_ROTATE(a, r); a ^= x0; x2 += b; b = PG_ROTATE(b, s); b ^= x2;
+PG_INLINE pg_words pg_threefry(pg_words c, pg_words k)
+{{
+    {body}
+    pg_words result;
+    result.v[0] = x0; result.v[1] = x1; result.v[2] = x2; result.v[3] = x3;
+    return result;
+}}
+"""
+
+
+BLOCKS = {"philox": _TYPES + _PHILOX, "threefry": _TYPES + _threefry()}
+
+_SOBOL = """\
+PG_INLINE pg_W pg_sobol(PG_GLOBAL const pg_W *directions, pg_u64 index)
+{
+    pg_u64 gray = index ^ (index >> 1);
+    pg_W x = 0;
+    for (int bit = 0; gray != 0 && bit < (int)(8 * sizeof(pg_W)); bit++, gray >>= 1)
+        if (gray & 1)
+            x ^= directions[bit];
+    return x;
+}
+"""
+
+_UNIT = """\
+PG_INLINE pg_f32 pg_unit32(pg_u32 w) /* [0, 1) */
+{ return (pg_f32)(w >> 8) * 5.9604644775390625e-8f; }
+PG_INLINE pg_f32 pg_open32(pg_u32 w) /* (0, 1] */
+{ return ((pg_f32)(w >> 8) + 1.0f) * 5.9604644775390625e-8f; }
+#ifdef PG_FP64
+PG_INLINE pg_f64 pg_unit64(pg_u32 a, pg_u32 b)
+{ return (pg_f64)(((pg_u64)a << 32 | b) >> 11) * 1.1102230246251565e-16; }
+PG_INLINE pg_f64 pg_open64(pg_u32 a, pg_u32 b)
+{ return ((pg_f64)(((pg_u64)a << 32 | b) >> 11) + 1.0) * 1.1102230246251565e-16; }
+#endif
+"""
+
+_NORMAL32 = """\
+pg_f32 r0 = sqrt(-2.0f * log(pg_open32(w.v[0]))), r1 = sqrt(-2.0f * log(pg_open32(w.v[2])));
+pg_f32 t0 = 2.0f * pg_unit32(w.v[1]), t1 = 2.0f * pg_unit32(w.v[3]);
+pg_f32 z[4] = {r0 * cospi(t0), r0 * sinpi(t0), r1 * cospi(t1), r1 * sinpi(t1)};
+"""
+_NORMAL64 = """\
+pg_f64 r = sqrt(-2.0 * log(pg_open64(w.v[0], w.v[1]))), t = 2.0 * pg_unit64(w.v[2], w.v[3]);
+pg_f64 z[2] = {r * cospi(t), r * sinpi(t)};
+"""
+
+
+def distribution(kind: str, code: str) -> tuple[int, str, str]:
+    """(items of a block, statements before, expression of item j) from the words ``w``.
+
+    kind: "uniform" (shift + scale * [0, 1)), "bits", "integer" (shift + [0, scale)), "normal"
+    (shift + scale * z), "log_normal". code: of the item's type, as :func:`pygpu._src.codegen.dtypes.code`
+    gives it.
+    """
+    if kind == "bits":
+        if code[1:] == "64":
+            return 2, "", f"(pg_{code})((pg_u64)w.v[2 * j] << 32 | w.v[2 * j + 1])"
+        return 4, "", f"(pg_{code})w.v[j]"
+    if kind == "integer":  # the upper half of a product of 64 random bits and the range
+        return (
+            2,
+            "",
+            f"(pg_{code})(shift + (pg_i64)pg_below((pg_u64)w.v[2 * j] << 32 | w.v[2 * j + 1], "
+            "scale))",
+        )
+    double = code == "f64"
+    if kind == "uniform":
+        unit = "pg_unit64(w.v[2 * j], w.v[2 * j + 1])" if double else "pg_unit32(w.v[j])"
+        return (2 if double else 4), "", f"shift + scale * {unit}"
+    before = _NORMAL64 if double else _NORMAL32
+    item = "shift + scale * z[j]"
+    if kind == "log_normal":
+        item = f"exp({item})"
+    return (2 if double else 4), before, item
+
+
+_BELOW = """\
+PG_INLINE pg_u64 pg_below(pg_u64 x, pg_u64 n)
+{
+    pg_u64 low = (x & 0xFFFFFFFFu) * (n & 0xFFFFFFFFu), a = (x >> 32) * (n & 0xFFFFFFFFu);
+    pg_u64 b = (x & 0xFFFFFFFFu) * (n >> 32), c = (x >> 32) * (n >> 32);
+    pg_u64 middle = (low >> 32) + (a & 0xFFFFFFFFu) + (b & 0xFFFFFFFFu);
+    return c + (a >> 32) + (b >> 32) + (middle >> 32);
+}
+"""
+
+
+# Counter and key of a block; c_low and its like are parameters of the kernel.
+_COUNTER = """\
+pg_u64 low = c_low + (pg_u64)({block}), high = c_high + (low < c_low ? 1 : 0);
+        pg_words c;
+        c.v[0] = (pg_u32)low; c.v[1] = (pg_u32)(low >> 32);
+        c.v[2] = (pg_u32)high; c.v[3] = (pg_u32)(high >> 32);"""
+
+_SIDE_BY_SIDE = 64  # blocks
+
+
+def _blocks_one_by_one(generator: str, code: str, items: int, before: str, item: str) -> str:
+    return f"""\
+    const int aligned = PG_ALIGNED(out, sizeof(PG_VECTOR(pg_{code}, {items})));
+    PG_FOR(block, blocks) {{
+        {_COUNTER.format(block="block")}
+        pg_words w = pg_{generator}(c, k);
+        {before}
+        PG_VECTOR(pg_{code}, {items}) items;
+        for (int j = 0; j < {items}; j++)
+            items.item[j] = {item};
+        pg_i64 first = block * {items};
+        if (aligned && first + {items} <= n)
+            ((PG_GLOBAL PG_VECTOR(pg_{code}, {items}) *)out)[block] = items;
+        else
+            for (int j = 0; j < {items}; j++)
+                if (first + j < n)
+                    out[first + j] = items.item[j];
+    }}
+"""
+
+
+def _blocks_side_by_side(generator: str, items: int, before: str, item: str) -> str:
+    """For CPUs: the words of many blocks first, in a loop that a compiler can make vectors of."""
+
+    def store(j: str, bound: str) -> str:
+        return f"{bound}out[first + lane * {items} + {j}] = {item};"
+
+    def loop(body: str) -> str:
+        return f"""\
+for (int lane = 0; lane < {_SIDE_BY_SIDE}; lane++) {{
+                pg_words w;
+                w.v[0] = w0[lane]; w.v[1] = w1[lane]; w.v[2] = w2[lane]; w.v[3] = w3[lane];
+                {before}
+                PG_UNROLL
+                for (int j = 0; j < {items}; j++)
+                    {body}
+            }}"""
+
+    return f"""\
+    PG_FOR(part, (blocks + {_SIDE_BY_SIDE - 1}) / {_SIDE_BY_SIDE}) {{
+        pg_u32 w0[{_SIDE_BY_SIDE}], w1[{_SIDE_BY_SIDE}], w2[{_SIDE_BY_SIDE}], w3[{_SIDE_BY_SIDE}];
+        PG_INDEPENDENT
+        for (int lane = 0; lane < {_SIDE_BY_SIDE}; lane++) {{
+        {_COUNTER.format(block=f"part * {_SIDE_BY_SIDE} + lane")}
+            pg_words w = pg_{generator}(c, k);
+            w0[lane] = w.v[0]; w1[lane] = w.v[1]; w2[lane] = w.v[2]; w3[lane] = w.v[3];
+        }}
+        const pg_i64 first = part * {_SIDE_BY_SIDE * items};
+        if (first + {_SIDE_BY_SIDE * items} <= n) {{
+            {loop(store("j", ""))}
+        }} else {{
+            {loop(store("j", f"if (first + lane * {items} + j < n) "))}
+        }}
+    }}
+"""
+
+
+def fill_text(generator: str, kind: str, code: str, cpu: bool = False) -> tuple[str, str]:
+    """The text and the name of the kernel that fills an array of n items.
+
+    Its arguments: the array, n, four words of the counter, four of the key, scale and shift.
+    """
+    items, before, item = distribution(kind, code)
+    scale = "pg_u64" if kind == "integer" else "pg_f64" if code == "f64" else "pg_f32"
+    shift = "pg_i64" if kind == "integer" else scale
+    name = f"pg_{generator}_{kind}_{code}"
+    if cpu:
+        blocks = _blocks_side_by_side(generator, items, before, item)
+    else:
+        blocks = _blocks_one_by_one(generator, code, items, before, item)
+    text = f"""\
+{BLOCKS[generator]}{_UNIT}{_BELOW}PG_DECLARE_VECTOR(pg_{code}, {items})
+PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c_high,
+                      pg_u64 k_low, pg_u64 k_high, {scale} scale, {shift} shift)
+{{
+    PG_START(pg_{code}, out);
+    const pg_i64 blocks = (n + {items - 1}) / {items};
+    pg_words k;
+    k.v[0] = (pg_u32)k_low; k.v[1] = (pg_u32)(k_low >> 32);
+    k.v[2] = (pg_u32)k_high; k.v[3] = (pg_u32)(k_high >> 32);
+{blocks}}}
+"""
+    return text, name
+
+
+_POISSON = """\
+PG_INLINE pg_f64 pg_next_unit(pg_draws *d)
+{
+    if (d->left == 0) {
+        d->c.v[3] += 1u << 16; /* far from the counters of other items and other arrays */
+        d->w = pg_philox(d->c, d->k);
+        d->left = 2;
+    }
+    d->left--;
+    return pg_open64(d->w.v[2 * d->left], d->w.v[2 * d->left + 1]);
+}
+PG_INLINE pg_f64 pg_poisson(pg_draws *d, pg_f64 mean)
+{
+    if (!(mean > 0.0))
+        return 0.0;
+    if (mean < 10.0) { /* products of uniform numbers */
+        pg_f64 limit = exp(-mean), product = pg_next_unit(d), k = 0.0;
+        while (product > limit) {
+            product *= pg_next_unit(d);
+            k += 1.0;
+        }
+        return k;
+    }
+    /* W. Hoermann, "The transformed rejection method for generating Poisson random variables"
+     * (1993), PTRS */
+    pg_f64 root = sqrt(mean), b = 0.931 + 2.53 * root, a = -0.059 + 0.02483 * b;
+    pg_f64 alpha = 1.1239 + 1.1328 / (b - 3.4), vr = 0.9277 - 3.6224 / (b - 2.0);
+    for (;;) {
+        pg_f64 u = pg_next_unit(d) - 0.5, v = pg_next_unit(d), us = 0.5 - fabs(u);
+        pg_f64 k = floor((2.0 * a / us + b) * u + mean + 0.43);
+        if (us >= 0.07 && v <= vr)
+            return k;
+        if (k < 0.0 || (us < 0.013 && v > us))
+            continue;
+        if (log(v) + log(alpha) - log(a / (us * us) + b) <= -mean + k * log(mean) - lgamma(k + 1.0))
+            return k;
+    }
+}
+"""
+
+
+def poisson_text(code: str, in_place: bool) -> tuple[str, str]:
+    """The text and the name of the kernel that fills an array with Poisson-distributed numbers;
+    of the means that are in it, if *in_place*. Its arguments: the array, n, counter, key, the
+    mean."""
+    name = f"pg_poisson_{code}_{int(in_place)}"
+    text = f"""\
+{BLOCKS["philox"]}{_UNIT}
+typedef struct {{ pg_words c, k, w; int left; }} pg_draws;
+{_POISSON}
+PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, pg_u64 c_low, pg_u64 c_high,
+                      pg_u64 k_low, pg_f64 mean)
+{{
+    PG_START(pg_{code}, out);
+    PG_FOR(i, n) {{
+        pg_u64 low = c_low + (pg_u64)i, high = c_high + (low < c_low ? 1 : 0);
+        pg_draws d;
+        d.left = 0;
+        d.c.v[0] = (pg_u32)low; d.c.v[1] = (pg_u32)(low >> 32);
+        d.c.v[2] = (pg_u32)high; d.c.v[3] = (pg_u32)(high >> 32);
+        d.k.v[0] = (pg_u32)k_low; d.k.v[1] = (pg_u32)(k_low >> 32); d.k.v[2] = d.k.v[3] = 0;
+        out[i] = (pg_{code})pg_poisson(&d, {"(pg_f64)out[i]" if in_place else "mean"});
+    }}
+}}
+"""
+    return text, name
+
+
+def sobol_text(kind: str, code: str, word: str, scrambled: bool) -> tuple[str, str]:
+    """The text and the name of the kernel for quasi-random numbers in CUDA: item i is number
+    start + i / dims of dimension i % dims.
+
+    Its arguments: the array, n, direction numbers, scramble constants (or anything), dims, start,
+    scale, shift.
+    """
+    bits = word[1:]
+    real = "pg_f32" if code == "f32" else "pg_f64"
+    if kind == "bits":
+        item = f"(pg_{code})(x >> {int(bits) - int(code[1:])})"  # the upper bits are the best
+    else:
+        shift = {"32f32": 8, "32f64": 0, "64f32": 40, "64f64": 11}[bits + code]
+        digits = int(bits) - shift
+        item = f"(({real})(x >> {shift}) + ({real})0.5) * ({real}){2.0**-digits!r}"
+        if code == "f32":
+            item = f"({real})(x >> {shift}) * ({real}){2.0**-digits!r}"
+            if kind != "uniform":
+                item = (
+                    f"(({real})(x >> {shift + 1}) + ({real})0.5) * ({real}){2.0 ** (1 - digits)!r}"
+                )
+        if kind != "uniform":
+            item = f"shift + scale * normcdfinv({item})"
+        if kind == "log_normal":
+            item = f"exp({item})"
+    name = f"pg_sobol_{kind}_{code}_{word}_{int(scrambled)}"
+    text = f"""\
+{_SOBOL.replace("pg_W", f"pg_{word}")}
+PG_KERNEL void {name}(PG_ARRAY(pg_{code}, out), pg_i64 n, PG_ARRAY_IN(pg_{word}, directions),
+                      PG_ARRAY_IN(pg_{word}, scramble), pg_i64 dims, pg_u64 start,
+                      pg_f64 scale_, pg_f64 shift_)
+{{
+    PG_START(pg_{code}, out);
+    PG_START_IN(pg_{word}, directions);
+    {f"PG_START_IN(pg_{word}, scramble);" if scrambled else ""}
+    const {real} scale = ({real})scale_, shift = ({real})shift_;
+    (void)scale; (void)shift;
+    PG_FOR(i, n) {{
+        const pg_i64 d = i % dims;
+        pg_{word} x = pg_sobol(directions + d * {bits}, start + (pg_u64)(i / dims));
+        {"x ^= scramble[d];" if scrambled else ""}
+        out[i] = {item};
+    }}
+}}
+"""
+    return text, name

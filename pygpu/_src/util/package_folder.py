@@ -1,0 +1,10 @@
+"""Where the files lie that programs and compilers find by path: pygpu/cl, pygpu/cuda/include."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["PACKAGE_FOLDER"]
+
+PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
+"""The folder of the package pygpu itself."""

@@ -1,0 +1,21 @@
+"""Where users find a name: repr(), help() and pickle tell it by ``__module__``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import FunctionType
+from typing import Any
+
+__all__ = ["publish"]
+
+
+def publish(namespace: dict[str, Any], names: Iterable[str], module: str) -> None:
+    """Let the functions and classes of these names that *namespace*, a module's globals(), defines
+    say that they are *module*'s, which exports them."""
+    home = namespace["__name__"]
+    for name in names:
+        item = namespace[name]
+        function = getattr(item, "__wrapped__", item)
+        for found in (item, function):
+            if isinstance(found, (FunctionType, type)) and found.__module__ == home:
+                found.__module__ = module

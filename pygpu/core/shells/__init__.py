@@ -1,1 +1,0 @@
-"""Kernel texts that are filled in: the skeletons of device algorithms in the common language."""
