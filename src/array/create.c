@@ -36,10 +36,10 @@ static struct { PyObject *context, *backend; } recent;
 /* The context that is current, if it was that last time too. */
 static int cuda_place(Place *place) {
     *place = (Place){NULL, NULL, NULL};
-    if (recent.context == NULL || arr_given.cuda_current == NULL) {
+    if (recent.context == NULL || arr_cuda.current_context == NULL) {
         return 0;
     }
-    PyObject *context = PyObject_CallNoArgs(arr_given.cuda_current);
+    PyObject *context = PyObject_CallNoArgs(arr_cuda.current_context);
     if (context == NULL) {
         return -1;
     }
@@ -282,7 +282,7 @@ static PyObject *filled_with(PyObject *array, long value) {
 
 /* The allocator of a call; PyCUDA's default one means the pool here. */
 static PyObject *allocator_of(PyObject *given) {
-    return given == NULL || given == arr_given.cuda_default ? Py_None : given;
+    return given == NULL || given == arr_cuda.default_allocator ? Py_None : given;
 }
 
 /* What numpy.asarray() makes of a number. */
@@ -304,11 +304,11 @@ static PyObject *cuda_new(PyObject *shape, PyObject *dtype, PyObject *allocator,
     Form form;
     Place place;
     PyObject *array = NULL;
-    if (arr_given.cuda_class == NULL || !read_form(&form, shape, dtype, order)) {
+    if (arr_cuda.array_class == NULL || !read_form(&form, shape, dtype, order)) {
         return NULL;
     }
     if (cuda_place(&place) > 0) {
-        array = make(arr_given.cuda_class, &place, &form, allocator_of(allocator));
+        array = make(arr_cuda.array_class, &place, &form, allocator_of(allocator));
         leave(&place);
     }
     Py_DECREF((PyObject *)form.dtype);
@@ -318,8 +318,8 @@ static PyObject *cuda_new(PyObject *shape, PyObject *dtype, PyObject *allocator,
 /* Whether the driver knows memory at *data* from which nbytes are left; else Python says what is
  * wrong. */
 static int has_room(PyObject *data, Py_ssize_t nbytes) {
-    PyObject *number = arr_given.cuda_range != NULL ? PyNumber_Long(data) : NULL;
-    PyObject *range = number != NULL ? PyObject_CallOneArg(arr_given.cuda_range, data) : NULL;
+    PyObject *number = arr_cuda.address_range != NULL ? PyNumber_Long(data) : NULL;
+    PyObject *range = number != NULL ? PyObject_CallOneArg(arr_cuda.address_range, data) : NULL;
     unsigned long long at = 0, start = 0;
     Py_ssize_t size = 0;
     if (range != NULL && PyArg_ParseTuple(range, "Kn", &start, &size)) {
@@ -390,14 +390,14 @@ PyObject *way_cuda_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *like = as_array(a[0]);
     Form form;
     Place place;
-    if (like == NULL || (PyObject *)Py_TYPE(like) != arr_given.cuda_class || a[2] != NULL) {
+    if (like == NULL || (PyObject *)Py_TYPE(like) != arr_cuda.array_class || a[2] != NULL) {
         return NULL;
     }
     PyArray_Descr *dtype = left_out(a[1]) ? (PyArray_Descr *)Py_NewRef((PyObject *)like->dtype)
                                           : arr_read_dtype(a[1]);
     PyObject *array = NULL;
     if (dtype != NULL && form_like(&form, like, dtype) && cuda_place(&place) > 0) {
-        array = make(arr_given.cuda_class, &place, &form, allocator_of(like->allocator));
+        array = make(arr_cuda.array_class, &place, &form, allocator_of(like->allocator));
         leave(&place);
     }
     Py_XDECREF((PyObject *)dtype);
@@ -450,11 +450,11 @@ PyObject *way_to_gpu(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     Form form;
     Place place;
     PyObject *array = NULL;
-    if (arr_given.cuda_class == NULL || arr_given.cuda_to == NULL || !form_of_host(&form, a[0])) {
+    if (arr_cuda.array_class == NULL || arr_cuda.to_device == NULL || !form_of_host(&form, a[0])) {
         return NULL;
     }
     if (cuda_place(&place) > 0) {
-        array = copied(make(arr_given.cuda_class, &place, &form, allocator_of(a[1])), a[0], 1);
+        array = copied(make(arr_cuda.array_class, &place, &form, allocator_of(a[1])), a[0], 1);
         leave(&place);
     }
     Py_DECREF((PyObject *)form.dtype);
@@ -472,11 +472,11 @@ static PyObject *opencl_new(PyObject *queue, PyObject *shape, PyObject *dtype, P
     Form form;
     Place place;
     PyObject *array = NULL;
-    if (arr_given.opencl_class == NULL || dtype == NULL || !read_form(&form, shape, dtype, order)) {
+    if (arr_opencl.array_class == NULL || dtype == NULL || !read_form(&form, shape, dtype, order)) {
         return NULL;
     }
     if (opencl_place(&place, queue) > 0) {
-        array = make(arr_given.opencl_class, &place, &form, or_none(allocator));
+        array = make(arr_opencl.array_class, &place, &form, or_none(allocator));
         leave(&place);
     }
     Py_DECREF((PyObject *)form.dtype);
@@ -529,7 +529,7 @@ PyObject *way_opencl_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 /* The array itself, or a dtype for it, on its own queue and of its own class. */
 static PyObject *new_like(GPUArray *like, PyObject *given) {
     Form form;
-    if (like == NULL || (PyObject *)Py_TYPE(like) != arr_given.opencl_class ||
+    if (like == NULL || (PyObject *)Py_TYPE(like) != arr_opencl.array_class ||
         like->queue == Py_None || like->table == NULL) {
         return NULL;
     }
@@ -538,7 +538,7 @@ static PyObject *new_like(GPUArray *like, PyObject *given) {
     PyObject *array = NULL;
     if (dtype != NULL && form_like(&form, like, dtype)) {
         Place place = {.backend = like->backend, .queue = like->queue, .table = like->table};
-        array = make(arr_given.opencl_class, &place, &form, like->allocator);
+        array = make(arr_opencl.array_class, &place, &form, like->allocator);
     }
     Py_XDECREF((PyObject *)dtype);
     return array;
@@ -561,13 +561,13 @@ PyObject *way_to_device(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     Place place;
     PyObject *array = NULL;
     int blocking = not_set(a[3]);
-    if (arr_given.opencl_class == NULL || a[4] != NULL || (!blocking && a[3] != Py_True) ||
+    if (arr_opencl.array_class == NULL || a[4] != NULL || (!blocking && a[3] != Py_True) ||
         !form_of_host(&form, a[1])) {
         return NULL;
     }
     if (opencl_place(&place, a[0]) > 0) {
-        if (arr_given.opencl_copy != NULL && place.table->ordered == place.queue) {
-            array = make(arr_given.opencl_class, &place, &form, or_none(a[2]));
+        if (arr_opencl.copy != NULL && place.table->ordered == place.queue) {
+            array = make(arr_opencl.array_class, &place, &form, or_none(a[2]));
             if (array != NULL &&
                 !arr_can_command(
                     (GPUArray *)array)) { /* shared virtual memory, from an allocator */

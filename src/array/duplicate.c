@@ -55,7 +55,7 @@ static int convert(PyObject *self, GPUArray *made) {
  * be known yet. */
 static PyObject *duplicate(GPUArray *self, PyArray_Descr *dtype, int same) {
     if (!of_own_class(self) || self->allocator != Py_None || !arr_can_command(self) ||
-        (self->table->cuda && arr_given.cuda_between == NULL)) {
+        (self->table->cuda && arr_cuda.copy == NULL)) {
         return NULL;
     }
     Py_ssize_t nbytes, itemsize = (Py_ssize_t)PyDataType_ELSIZE(dtype);

@@ -7,8 +7,6 @@
 
 #define PARAMETERS_MAX 16
 
-Given arr_given;
-
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
@@ -243,37 +241,4 @@ PyType_Spec arr_Shortcut_spec = {
     .slots = Shortcut_slots,
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
              Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
-};
-
-/* ---- what Python gives ----------------------------------------------------------------------- */
-
-static const char give_doc[] =
-    "_give(name, value, /)\n--\n\n(name: str, value: Any, /) -> None\n\nWhat ways in C use: "
-    "classes of arrays, commands of backends.";
-
-static PyObject *give(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs) {
-    if (nargs != 2 || !PyUnicode_Check(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "_give: a name and a value are needed");
-        return NULL;
-    }
-#define X(field)                                                  \
-    if (PyUnicode_CompareWithASCIIString(args[0], #field) == 0) { \
-        Py_XSETREF(arr_given.field, Py_NewRef(args[1]));          \
-        Py_RETURN_NONE;                                           \
-    }
-    GIVEN(X)
-#undef X
-    PyErr_Format(PyExc_ValueError, "_give: nothing is called %R", args[0]);
-    return NULL;
-}
-
-void arr_forget_given(void) {
-#define X(field) Py_CLEAR(arr_given.field);
-    GIVEN(X)
-#undef X
-}
-
-PyMethodDef arr_shortcut_functions[] = {
-    {"_give", (PyCFunction)(void (*)(void))give, METH_FASTCALL, give_doc},
-    {NULL, NULL, 0, NULL},
 };

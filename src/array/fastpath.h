@@ -3,6 +3,7 @@
 #ifndef PYGPU_ARRAY_SHORTCUT_H
 #define PYGPU_ARRAY_SHORTCUT_H
 
+#include "array/backend_ops.h"
 #include "array/dispatch.h"
 
 /* a: n arguments in the order of the function's parameters, NULL where one was left out; of a
@@ -13,22 +14,6 @@ typedef PyObject *(*Way)(PyObject *const *a, Py_ssize_t n);
 #define WAY(name, variadic) PyObject *way_##name(PyObject *const *a, Py_ssize_t n);
 #include "array/ways.def"
 #undef WAY
-
-/* What Python gives this module: classes, commands of the backends; NULL until they were
- * imported. */
-/* clang-format off */
-#define GIVEN(X) \
-    X(cuda_class) X(cuda_current) X(cuda_default) X(cuda_to) X(cuda_from) X(cuda_fill) \
-    X(cuda_between) X(cuda_range) X(opencl_class) X(opencl_copy) X(opencl_fill) X(opencl_shared) \
-    X(zero_byte) X(cuda_pools) X(opencl_pools) X(flags) X(unmade)
-/* clang-format on */
-typedef struct {
-#define X(name) PyObject *name;
-    GIVEN(X)
-#undef X
-} Given;
-extern Given arr_given;
-void arr_forget_given(void); /* at the end of the process */
 
 static inline int left_out(const PyObject *value) {
     return value == NULL || value == Py_None;
@@ -44,8 +29,8 @@ static inline GPUArray *as_array(PyObject *op) {
 /* Whether it is of one of the two classes themselves, whose methods are those that are known
  * here. */
 static inline int of_own_class(const GPUArray *array) {
-    return (PyObject *)Py_TYPE(array) == arr_given.cuda_class ||
-           (PyObject *)Py_TYPE(array) == arr_given.opencl_class;
+    return (PyObject *)Py_TYPE(array) == arr_cuda.array_class ||
+           (PyObject *)Py_TYPE(array) == arr_opencl.array_class;
 }
 
 /* fastpath.c */
@@ -53,7 +38,7 @@ PyArray_Descr *arr_read_dtype(PyObject *obj); /* a number's dtype that devices h
                                                  without an exception: Python decides */
 /* 1 with *out, or 0: no int that fits. Runs no code of a program. */
 int arr_read_int(PyObject *obj, Py_ssize_t *out);
-extern PyMethodDef arr_shortcut_functions[], arr_create_functions[];
+extern PyMethodDef arr_create_functions[];
 
 /* create.c: whether a CUDA backend's context is current, and so what is queued on the default
  * stream queued on that of its arrays */

@@ -51,7 +51,7 @@ static PyObject *GPUArray_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
     GPUArray *self = (GPUArray *)PG_NEW(type);
     if (self != NULL) {
         self->dims = self->inline_dims;
-        self->backend = Py_NewRef(arr_given.unmade != NULL ? arr_given.unmade : Py_None);
+        self->backend = Py_NewRef(arr_values.no_backend != NULL ? arr_values.no_backend : Py_None);
         self->queue = Py_NewRef(Py_None);
         self->base_data = Py_NewRef(Py_None);
         self->allocator = Py_NewRef(Py_None);
@@ -76,7 +76,7 @@ static ArgSpec GPUArray_init_args = PG_ARGSPEC(GPUArray_init__doc__);
 /* Whether arrays of the class are made by an __init__ of a program's, which C does not call. */
 static int has_own_init(PyTypeObject *type) {
     static PyObject *word; /* for the life of the process */
-    if ((PyObject *)type == arr_given.opencl_class || (PyObject *)type == arr_given.cuda_class) {
+    if ((PyObject *)type == arr_opencl.array_class || (PyObject *)type == arr_cuda.array_class) {
         return 0;
     }
     if (word == NULL && (word = PyUnicode_InternFromString("_own_init")) == NULL) {
@@ -314,13 +314,13 @@ static int set_queue(GPUArray *self, PyObject *value) {
 }
 
 static PyObject *GPUArray_get_flags(PyObject *op, void *Py_UNUSED(closure)) {
-    if (arr_given.flags == NULL || !PyTuple_CheckExact(arr_given.flags) ||
-        PyTuple_GET_SIZE(arr_given.flags) != 4) {
+    if (arr_values.flags == NULL || !PyTuple_CheckExact(arr_values.flags) ||
+        PyTuple_GET_SIZE(arr_values.flags) != 4) {
         PyErr_SetString(PyExc_AttributeError, "flags");
         return NULL;
     }
     return Py_NewRef(
-        PyTuple_GET_ITEM(arr_given.flags, ((GPUArray *)op)->flags & (ARRAY_C | ARRAY_F)));
+        PyTuple_GET_ITEM(arr_values.flags, ((GPUArray *)op)->flags & (ARRAY_C | ARRAY_F)));
 }
 
 static Py_ssize_t GPUArray_length(PyObject *op) {

@@ -93,7 +93,7 @@ static int module_exec(PyObject *module) {
         return -1;
     }
     return PyModule_AddFunctions(module, arr_call_functions) < 0 ||
-                   PyModule_AddFunctions(module, arr_shortcut_functions) < 0 ||
+                   PyModule_AddFunctions(module, arr_backend_functions) < 0 ||
                    PyModule_AddFunctions(module, arr_create_functions) < 0 ||
                    PyModule_AddType(module, state->ShortcutType) < 0 ||
                    PyModule_AddType(module, state->PlansType) < 0 ||
@@ -144,7 +144,7 @@ static void module_free(void *op) {
     Py_CLEAR(state->KernelBaseType);
     Py_CLEAR(state->LauncherType);
     Py_CLEAR(state->ShortcutType);
-    arr_forget_given();
+    arr_forget_backends();
     arr_forget_layouts();
     Py_CLEAR(state->ids);
     Py_CLEAR(state->array_ufunc);

@@ -215,7 +215,7 @@ static int is_ours(PyObject *allocator) {
     } else if (PyCFunction_Check(allocator) && PyCFunction_GET_SELF(allocator) != NULL) {
         allocator = PyCFunction_GET_SELF(allocator);
     }
-    PyObject *const types[] = {arr_given.cuda_pools, arr_given.opencl_pools};
+    PyObject *const types[] = {arr_cuda.pools, arr_opencl.pools};
     for (int k = 0; k < 2; k++) {
         for (Py_ssize_t i = 0;
              types[k] != NULL && PyTuple_CheckExact(types[k]) && i < PyTuple_GET_SIZE(types[k]);

@@ -23,12 +23,11 @@ int arr_can_command(const GPUArray *self) {
         return 0;
     }
     if (table->cuda) {
-        return arr_given.cuda_to != NULL && (self->queue == Py_None || self->offset == 0) &&
+        return arr_cuda.to_device != NULL && (self->queue == Py_None || self->offset == 0) &&
                arr_is_current(self->backend);
     }
-    return arr_given.opencl_copy != NULL && self->queue != Py_None &&
-           self->queue == table->ordered &&
-           !PyObject_TypeCheck(self->base_data, (PyTypeObject *)arr_given.opencl_shared);
+    return arr_opencl.copy != NULL && self->queue != Py_None && self->queue == table->ordered &&
+           !PyObject_TypeCheck(self->base_data, (PyTypeObject *)arr_opencl.shared_memory);
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */
@@ -63,7 +62,7 @@ static int cuda_write(const GPUArray *self, PyObject *host) {
     if (args[0] == NULL) {
         return -1;
     }
-    int status = done(PyObject_Vectorcall(arr_given.cuda_to, args, 2, NULL));
+    int status = done(PyObject_Vectorcall(arr_cuda.to_device, args, 2, NULL));
     Py_DECREF(args[0]);
     return status;
 }
@@ -73,7 +72,7 @@ static int cuda_read(const GPUArray *self, PyObject *host) {
     if (args[1] == NULL) {
         return -1;
     }
-    int status = done(PyObject_Vectorcall(arr_given.cuda_from, args, 2, NULL));
+    int status = done(PyObject_Vectorcall(arr_cuda.to_host, args, 2, NULL));
     Py_DECREF(args[1]);
     return status;
 }
@@ -104,7 +103,7 @@ static int opencl_write(GPUArray *self, PyObject *host, int blocking) {
         args[3] = Py_False;
         names = blocking_word;
     }
-    PyObject *event = command(arr_given.opencl_copy, args, 3, names);
+    PyObject *event = command(arr_opencl.copy, args, 3, names);
     Py_XDECREF(offset);
     return event_of(self, event);
 }
@@ -117,7 +116,7 @@ static int opencl_read(const GPUArray *self, PyObject *host) {
         }
         names = src_offset_word;
     }
-    int status = done(command(arr_given.opencl_copy, args, 3, names));
+    int status = done(command(arr_opencl.copy, args, 3, names));
     Py_XDECREF(args[3]);
     return status;
 }
@@ -143,10 +142,10 @@ int arr_copy_items(const GPUArray *self, GPUArray *made, Py_ssize_t nbytes) {
     }
     if (self->table->cuda) {
         PyObject *args[] = {made->base_data, place, size, self->queue};
-        status = done(PyObject_Vectorcall(arr_given.cuda_between, args, 4, NULL));
+        status = done(PyObject_Vectorcall(arr_cuda.copy, args, 4, NULL));
     } else {
         PyObject *args[] = {self->queue, made->base_data, self->base_data, size, place};
-        status = event_of(made, command(arr_given.opencl_copy, args, 3, count_and_offset_words));
+        status = event_of(made, command(arr_opencl.copy, args, 3, count_and_offset_words));
     }
 out:
     Py_XDECREF(size);
@@ -257,10 +256,10 @@ static int clear(GPUArray *self) {
     }
     if (self->table->cuda) {
         PyObject *args[] = {place, offset /* the byte: 0 */, nbytes, self->queue};
-        status = done(PyObject_Vectorcall(arr_given.cuda_fill, args, 4, NULL));
+        status = done(PyObject_Vectorcall(arr_cuda.fill, args, 4, NULL));
     } else {
-        PyObject *args[] = {self->queue, self->base_data, arr_given.zero_byte, offset, nbytes};
-        status = event_of(self, command(arr_given.opencl_fill, args, 5, NULL));
+        PyObject *args[] = {self->queue, self->base_data, arr_opencl.zero_byte, offset, nbytes};
+        status = event_of(self, command(arr_opencl.fill, args, 5, NULL));
     }
 out:
     Py_XDECREF(nbytes);

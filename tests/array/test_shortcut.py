@@ -505,7 +505,7 @@ def test_it_passes_for_the_function(make):
     with pytest.raises(AttributeError):
         _array.Shortcut("fill", 3)
     with pytest.raises(ValueError):
-        _array._give("nothing", None)
+        _array._register("cuda", nothing=None)
 
 
 def test_doubles_came_first():

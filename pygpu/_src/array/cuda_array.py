@@ -385,8 +385,7 @@ class GPUArray(Operations, ArrayBase):
         return _unpickle, (type(self), self.get())
 
 
-_array._give("cuda_class", GPUArray)
-_array._give("cuda_default", _cuda.mem_alloc)
+_array._register("cuda", array_class=GPUArray, default_allocator=_cuda.mem_alloc)
 
 
 class _Part(_cuda.PointerHolderBase):

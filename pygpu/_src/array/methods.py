@@ -43,7 +43,7 @@ class _NoBackend:
         return "none: __init__() was not called"
 
 
-_array._give("unmade", _NoBackend())
+_array._register("arrays", no_backend=_NoBackend())
 
 
 class ArrayBase(Shaping):

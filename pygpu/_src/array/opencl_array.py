@@ -442,7 +442,7 @@ class Array(ArrayBase):
         return _unpickle, (type(self), self.get(), self.queue is not None)
 
 
-_array._give("opencl_class", Array)
+_array._register("opencl", array_class=Array)
 
 
 def _unpickle(cls: Any, host: np.ndarray, with_queue: bool) -> Any:

@@ -51,7 +51,7 @@ def _sequence(args: tuple[Any, ...]) -> Any:
     return args[0] if len(args) == 1 else args
 
 
-_array._give("flags", tuple(Flags(bool(bits & 1), bool(bits & 2)) for bits in range(4)))
+_array._register("arrays", flags=tuple(Flags(bool(n & 1), bool(n & 2)) for n in range(4)))
 
 
 class Shaping(Indexing):

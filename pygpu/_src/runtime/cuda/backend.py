@@ -330,10 +330,13 @@ def _current(context: Any) -> Iterator[None]:
 
 
 _cuda._set_array_type(GPUArray)
-_array._give("cuda_current", _cuda.Context.get_current)
-_array._give("cuda_to", driver.memcpy_htod)
-_array._give("cuda_from", driver.memcpy_dtoh)
-_array._give("cuda_fill", driver.memset_d8_async)
-_array._give("cuda_between", driver.memcpy_dtod_async)
-_array._give("cuda_range", _cuda.mem_get_address_range)
-_array._give("cuda_pools", (DeviceMemoryPool,))
+_array._register(
+    "cuda",
+    current_context=_cuda.Context.get_current,
+    to_device=driver.memcpy_htod,
+    to_host=driver.memcpy_dtoh,
+    fill=driver.memset_d8_async,
+    copy=driver.memcpy_dtod_async,
+    address_range=_cuda.mem_get_address_range,
+    pools=(DeviceMemoryPool,),
+)

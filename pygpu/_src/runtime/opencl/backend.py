@@ -307,8 +307,11 @@ def _svm(pointer: Any, offset: int, nbytes: int) -> Any:
 
 
 _opencl._set_array_type(GPUArray)
-_array._give("opencl_shared", _opencl.SVMPointer)
-_array._give("zero_byte", np.uint8(0))
-_array._give("opencl_fill", cl.enqueue_fill_buffer)
-_array._give("opencl_copy", cl.enqueue_copy)
-_array._give("opencl_pools", tuple(_OWN_ALLOCATORS))
+_array._register(
+    "opencl",
+    copy=cl.enqueue_copy,
+    fill=cl.enqueue_fill_buffer,
+    zero_byte=np.uint8(0),
+    shared_memory=_opencl.SVMPointer,
+    pools=tuple(_OWN_ALLOCATORS),
+)

@@ -1,0 +1,68 @@
+/* backend_ops.c - how backends register what C uses of them. */
+#include "array/backend_ops.h"
+
+BackendOps arr_cuda, arr_opencl;
+ArrayValues arr_values;
+
+/* The place of an entry, NULL with an exception if there is none of that name. */
+static PyObject **entry(PyObject *owner, PyObject *name) {
+    BackendOps *ops = NULL;
+    if (PyUnicode_CompareWithASCIIString(owner, "cuda") == 0) {
+        ops = &arr_cuda;
+    } else if (PyUnicode_CompareWithASCIIString(owner, "opencl") == 0) {
+        ops = &arr_opencl;
+    } else if (PyUnicode_CompareWithASCIIString(owner, "arrays") == 0) {
+        if (PyUnicode_CompareWithASCIIString(name, "flags") == 0) {
+            return &arr_values.flags;
+        }
+        if (PyUnicode_CompareWithASCIIString(name, "no_backend") == 0) {
+            return &arr_values.no_backend;
+        }
+    }
+#define X(field)                                                              \
+    if (ops != NULL && PyUnicode_CompareWithASCIIString(name, #field) == 0) { \
+        return &ops->field;                                                   \
+    }
+    BACKEND_OPS(X)
+#undef X
+    PyErr_Format(PyExc_ValueError, "_register: %R has no entry %R", owner, name);
+    return NULL;
+}
+
+PyDoc_STRVAR(
+    register_doc,
+    "_register(owner, /, **entries)\n--\n\n"
+    "(owner: str, /, **entries: Any) -> None\n\n"
+    "Classes and commands that C uses of a backend, \"cuda\" or \"opencl\", or of \"arrays\".");
+
+static PyObject *register_entries(PyObject *Py_UNUSED(module), PyObject *args, PyObject *entries) {
+    PyObject *owner = NULL, *name, *value;
+    if (!PyArg_ParseTuple(args, "U:_register", &owner)) {
+        return NULL;
+    }
+    Py_ssize_t at = 0;
+    while (entries != NULL && PyDict_Next(entries, &at, &name, &value)) {
+        PyObject **place = entry(owner, name);
+        if (place == NULL) {
+            return NULL;
+        }
+        Py_XSETREF(*place, Py_NewRef(value));
+    }
+    Py_RETURN_NONE;
+}
+
+void arr_forget_backends(void) {
+#define X(field)              \
+    Py_CLEAR(arr_cuda.field); \
+    Py_CLEAR(arr_opencl.field);
+    BACKEND_OPS(X)
+#undef X
+    Py_CLEAR(arr_values.flags);
+    Py_CLEAR(arr_values.no_backend);
+}
+
+PyMethodDef arr_backend_functions[] = {
+    {"_register", (PyCFunction)(void (*)(void))register_entries, METH_VARARGS | METH_KEYWORDS,
+     register_doc},
+    {NULL, NULL, 0, NULL},
+};
