@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("src", "pygpu", "tests", "docs", "tools", "benchmarks", "examples", ".ci")
+SOURCES = ("src", "pygpu", "tests", "docs", "tools", "benchmarks", "examples", "changes", ".ci")
 PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md"))]
 PAGES += [page for page in ROOT.glob("docs/**/*.md") if "_build" not in page.parts]
 # Where a path in a comment or on a page may begin, besides the folder of the file that names it.
