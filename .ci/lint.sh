@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ruff, mypy, and each compiler's word on each C file. Expects the environment of `.ci/setup.sh dev`.
+# ruff, clang-format, typos, mypy, and each compiler's word on each C file. Expects the environment of `.ci/setup.sh dev`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PY=${VENV:-.venv}/bin/python
@@ -7,6 +7,7 @@ PY=${VENV:-.venv}/bin/python
 "$PY" -m ruff check .
 "$PY" -m ruff format --check --quiet .
 .ci/format.sh --check
+"${VENV:-.venv}/bin/typos"
 "$PY" -m mypy
 if [ -f tools/stubs.py ]; then
     "$PY" tools/stubs.py --check

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 
 RUN = """
 import sys
@@ -33,14 +35,22 @@ def blocks_in_place(text: str) -> str:
 
 # Pages that compile so many kernels that they take 10 s or more where nothing is cached yet.
 SLOW = ("algorithms", "array_algorithms", "functions", "random", "reduction", "scan")
+
+
+def name_of(page: Path) -> str:
+    """README, arrays, design/arrays."""
+    folder = DOCS if DOCS in page.parents else DOCS.parent
+    return page.relative_to(folder).with_suffix("").as_posix()
+
+
 WITH_CODE = [
-    pytest.param(page, marks=[pytest.mark.slow] if page.stem in SLOW else [])
+    pytest.param(page, marks=[pytest.mark.slow] if name_of(page) in SLOW else [])
     for page in PAGES
     if BLOCK.search(page.read_text())
 ]
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
 def test_code_runs(page, device, tmp_path):
     result = subprocess.run(
         [sys.executable, "-P", "-c", RUN, page.name],
@@ -53,17 +63,25 @@ def test_code_runs(page, device, tmp_path):
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and MyST make them."""
+    headings = HEADING.findall(FENCED.sub("", page.read_text()))
+    return {re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", "-") for text in headings}
+
+
+def leads_somewhere(page: Path, link: re.Match[str]) -> bool:
+    target = page.parent / link[1] if link[1] else page
+    return target.exists() and (not link[2] or link[2] in anchors(target))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links(page):
-    broken = [
-        match[1]
-        for match in LINK.finditer(page.read_text())
-        if not (page.parent / match[1]).exists()
-    ]
+    text = FENCED.sub("", page.read_text())
+    broken = [match[0] for match in LINK.finditer(text) if not leads_somewhere(page, match)]
     assert broken == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_form(page):
     text = page.read_text()
     assert text.startswith("# ") and text.endswith("\n") and "\t" not in text
@@ -74,8 +92,8 @@ def test_form(page):
 
 def test_every_noun_has_a_page():
     nouns = "platforms devices contexts queues events buffers copies maps kernels errors constants"
-    stems = {page.stem for page in PAGES}
+    names = {name_of(page) for page in PAGES}
     index = (DOCS / "index.md").read_text()
     for noun in nouns.split():
-        assert noun in stems
+        assert noun in names
         assert f"({noun}.md)" in index

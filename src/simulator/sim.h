@@ -1,10 +1,13 @@
 /* sim.h - what the files of libpygpu_cudasim share.
  *
- * The library has the symbols of the CUDA driver and of NVRTC (the rows of cuda.fn and nvrtc.fn)
- * and nothing else that is visible, except pygpuSimLastErrorDetail, pygpuSimReadOutput,
- * pygpuSimWaiting and pygpuSimUse. Layers, each knowing only those above it in this list: memory
- * allocations: addresses, sizes, kinds, who owns them; device addresses are host addresses exec
- * blocks and threads: fibers, barriers, warp operations, the pool of workers, faults inside kernels
+ * The library has the symbols of the CUDA driver and of NVRTC (the rows of src/cuda/api/cuda.fn
+ * and src/cuda/api/nvrtc.fn) and nothing else that is visible, except pygpuSimLastErrorDetail,
+ * pygpuSimReadOutput, pygpuSimWaiting and pygpuSimUse. Layers, each knowing only those above it in
+ * this list:
+ *   memory    allocations: addresses, sizes, kinds, who owns them; device addresses are host
+ *             addresses
+ *   exec      blocks and threads: fibers, barriers, warp operations, the pool of workers, faults
+ *             inside kernels
  *   module    images: shared objects made by the compiler below, their kernels and variables
  *   compiler  NVRTC: CUDA C++ to a shared object with the machine's C++ compiler
  *   stream, context, device, ...  the driver's calls, which queue work that exec and memory do

@@ -110,7 +110,7 @@ def filled(cls: Any, queue: Any) -> Any:
 
 @pytest.mark.parametrize("name", RESULTS)
 @pytest.mark.parametrize("cls", [Tagged, HandsOn, Old])
-def test_results_are_made_by_the_classs_init(queue, cls: Any, name: str):
+def test_results_are_made_by_the_init_of_the_class(queue, cls: Any, name: str):
     array, plain = filled(cls, queue), cla.to_device(queue, HOST)
     for _ in range(2):  # what was launched once is remembered
         made, expected = RESULTS[name](array), RESULTS[name](plain)

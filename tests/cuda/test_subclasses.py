@@ -72,7 +72,7 @@ def array(context):
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_results_are_made_by_the_classs_init(array, name: str):
+def test_results_are_made_by_the_init_of_the_class(array, name: str):
     plain = gpuarray.to_gpu(HOST)
     for _ in range(2):
         made, expected = RESULTS[name](array), RESULTS[name](plain)

@@ -1,5 +1,5 @@
 """Indexing: ints, slices, Ellipsis and newaxis make views; arrays and lists of ints or bools go to
-`index.py`."""
+`advanced_indexing.py`."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ class ArrayBase(Shaping):
 
         return interchange.token(self)
 
-    # ---- reductions: reduce.py
+    # ---- reductions: reduction.py
 
     def _reduce(self, kind: str, axis: Any, **options: Any) -> Any:
         return part("reduce").reduce(kind, self, axis, **options)

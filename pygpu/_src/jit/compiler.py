@@ -141,8 +141,8 @@ def compile_function(
     :func:`types.as_type` takes: a NumPy dtype for a strong number, bool, int, float or complex for
     a Python number, an ArrayType, a tuple of types. dialect: a Backend, a Dialect, or "opencl" or
     "cuda". prefix: what the C name begins with, so that two functions fit into one source. check:
-    whether indices are checked, see checks.py. Raises KernelError, with file, line and the marked
-    expression, for what is not supported.
+    whether indices are checked, see index_checks.py. Raises KernelError, with file, line and the
+    marked expression, for what is not supported.
 
     The result is kept: the same function, values of the names it uses from outside, types and
     dialect give the same object.

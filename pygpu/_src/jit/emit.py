@@ -86,7 +86,7 @@ class Unit:
         self.guards: dict[tuple[int, str], tuple[Any, str, Any]] = {}
         # Messages of failed assertions, and indices that are checked: their numbers, from 1.
         self.asserts: dict[Any, int] = {}
-        self.checks = False  # whether indices are checked, see checks.py
+        self.checks = False  # whether indices are checked, see index_checks.py
         self.forced: frozenset[Any] = frozenset()  # sites that the kernel itself checks
         self.tests: dict[tuple[Any, Any], set[Any]] | None = {}  # of launches: the sites they are
         # for; None: launches make none

@@ -29,7 +29,7 @@ UNKNOWN: Range = (None, None)
 _MOST = 40  # parts of an end; a longer one is given up
 
 _LEAVES = ("value", "shape", "groups", "size")
-# As kernel.c has them.
+# As src/array/launch_tests.c has them.
 _CODES = {"value": 1, "shape": 2, "groups": 3, "size": 4}
 _CODES |= {"+": 5, "*": 6, "//": 7, "min": 8, "max": 9, "fits": 10, "-": 11}
 _CONSTANT, _LESS = 0, 12
@@ -261,8 +261,9 @@ def _value(end: Any, leaf: Callable[[tuple[Any, ...]], int]) -> int:
 
 
 def program(tests: Sequence[tuple[Any, Any]]) -> tuple[int, ...] | None:
-    """The tests for kernel.c: of each, what is put on a stack and joined there. None: there are
-    numbers that it has no room for, or arguments that are not plain ones."""
+    """The tests for src/array/launch_tests.c: of each, what is put on a stack and joined there.
+
+    None: there are numbers that it has no room for, or arguments that are not plain ones."""
     found: list[int] = []
 
     def write(end: Any) -> bool:

@@ -99,7 +99,7 @@ class Specialization:
                 "tuples as arrays"
             )
         self.program = ranges.program([*self.tests])
-        # As kernel.c has them; the last two are given as they are.
+        # As src/array/launcher.c has them; the last two are given as they are.
         codes = ("number", "memory", "offset", "shape", "strides", "pg_error", "pg_kernel")
         self.steps: tuple[int, ...] | None = None
         if not self.cooperative and all(

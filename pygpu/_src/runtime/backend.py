@@ -32,7 +32,8 @@ class Limits(Frozen):
     on a CPU. fp64, fp16: arithmetic in double and half (float16 arrays need neither: they are
     computed in float). int64_atomics: 64-bit atomic functions. is_cpu: an OpenCL device that is a
     CPU, where a work-item should do a stretch of consecutive items; the CUDA simulator counts as a
-    GPU. align: of memory that an allocator gives [bytes]. warps: there is what warp_text.py has.
+    GPU. align: of memory that an allocator gives [bytes]. warps: there is what
+    codegen/prelude/warp.py has.
     """
 
     group_size: int

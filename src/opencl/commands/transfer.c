@@ -309,7 +309,7 @@ static PyObject *enqueue_copy_buffer(PyObject *module, PyObject *const *args, Py
 }
 
 /* The plain cases of enqueue_copy, with positional arguments and these keywords, are done here; all
- * others in copy.py. */
+ * others in pygpu/_src/runtime/opencl/transfer.py. */
 PG_DOC(enqueue_copy__doc__, "enqueue_copy", "queue, dest, src, **kwargs",
        "(queue: CommandQueue, dest: object, src: object, **kwargs: object) -> Event",
        "Copy from *src* to *dest*; each is a buffer, an image, shared virtual memory or host "
@@ -389,8 +389,8 @@ static int is_array(State *state, PyObject *obj) {
     return PyArray_Check(obj) && !ocl_is_svm(state, obj);
 }
 
-/* Copies of images; args: queue, dest, src. NULL without an exception: for copy.py, as are all
- * errors about keywords. */
+/* Copies of images; args: queue, dest, src. NULL without an exception: for
+ * pygpu/_src/runtime/opencl/transfer.py, as are all errors about keywords. */
 static PyObject *copy_image(PyObject *module, State *state, PyObject *const *args,
                             PyObject *kwnames) {
     static const char *const two[] = {"src_origin", "dest_origin", "region", "wait_for"};

@@ -1,4 +1,4 @@
-"""A scan of long contiguous rows in one pass over memory, for devices with warps (warp_text.py).
+"""A scan of long contiguous rows in one pass over memory, for devices with warps (codegen/prelude/warp.py).
 
 Decoupled look-back (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back",
 2016): tiles are numbered as groups take them, and a tile finds the sum of what comes before it among
@@ -9,7 +9,7 @@ before, which by then need not wait for the others' sums, and writes that; meanw
 items are on their way. Nobody waits for a later tile: a group tells the sums of its tiles in their
 order.
 
-The text before it is that of scan_text.py.
+The text before it is that of scan.py.
 """
 
 from __future__ import annotations

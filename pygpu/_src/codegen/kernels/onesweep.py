@@ -1,5 +1,5 @@
 """Sorting one long row by digits of 8 bits, each in one pass over memory, for devices with warps
-(warp_text.py): Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs",
+(codegen/prelude/warp.py): Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs",
 2022.
 
 ``histogram`` counts all digits of all keys at once, ``starts`` sums them up, and ``sweep`` moves the

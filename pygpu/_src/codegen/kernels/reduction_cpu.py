@@ -1,4 +1,4 @@
-"""The kernels of a reduction for CPUs, see reduce_text.py: a work-item takes long stretches of items, in
+"""The kernels of a reduction for CPUs, see reduction.py: a work-item takes long stretches of items, in
 lanes that a compiler can make vectors of."""
 
 from __future__ import annotations

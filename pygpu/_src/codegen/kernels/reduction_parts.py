@@ -1,5 +1,5 @@
 """What the kernels of a reduction have in common: which of them it is, their parameters, how an item is
-read and taken in, and how a result is stored. See reduce_text.py."""
+read and taken in, and how a result is stored. See reduction.py."""
 
 from __future__ import annotations
 

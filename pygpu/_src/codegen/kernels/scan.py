@@ -9,7 +9,7 @@ strides along the scanned axis [bytes].
   neighbouring rows lie side by side;
 * ``scan_groups``: a work-group for each row or part, in tiles;
 * ``scan_sums``: what the parts sum up to, first, if there are several;
-* ``scan_lookback``: on devices with warps, in one pass; see lookback_text.py.
+* ``scan_lookback``: on devices with warps, in one pass; see decoupled_lookback.py.
 """
 
 from __future__ import annotations

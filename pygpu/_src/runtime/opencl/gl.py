@@ -1,4 +1,6 @@
-"""Which devices share with OpenGL, and which OpenGL context is current; gl.c has the rest.
+"""Which devices share with OpenGL, and which OpenGL context is current.
+
+src/opencl/objects/gl.c has the rest.
 
 The current context is asked of the OpenGL library that the program has loaded, whichever package
 did that: neither PyOpenGL nor a link to OpenGL is needed, and nothing is loaded.

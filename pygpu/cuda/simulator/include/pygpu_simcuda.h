@@ -19,6 +19,6 @@
 #include "sim_atomics.h"
 #include "sim_warp.h"
 #include "sim_texture.h"
-#include "sim_ptx.h" /* the last: prune.c keeps it only where inline assembly comes behind it */
+#include "sim_ptx.h" /* the last: src/simulator/compiler/prune.c keeps it only where inline assembly comes behind it */
 
 #endif
