@@ -26,7 +26,7 @@ class Template:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def fill(self, values: Mapping[str, Any] | None = None, **more: Any) -> str:
+    def fill(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> str:
         """The text with str(value) in each place; values without a place are ignored. What a value
         says is not looked at again. Raises KeyError for a place without a value."""
         known = {**(values or {}), **more}
