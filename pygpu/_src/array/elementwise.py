@@ -1,19 +1,21 @@
 """Elementwise kernels: one expression, any dtypes, any strides, any number of axes.
 
-An :class:`Operation` says what is computed from the values x0, x1, ... and stored from y0, y1, ...;
-:func:`run` finds or makes the kernel that suits how the operands lie in memory, and launches it.
+An :class:`Operation` says what is computed; :func:`run` finds or makes the kernel that suits how
+the operands lie in memory, and launches it. :mod:`codegen.kernels.elementwise` has its text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.kernels import elementwise as text
 from pygpu._src.codegen.kernels import row_tiles as tiles_text
+from pygpu._src.codegen.kernels.elementwise import Operation
 from pygpu._src.runtime import kernel_cache as kernels
 from pygpu._src.util.frozen import Frozen
 
@@ -22,197 +24,10 @@ from . import layout
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
 
-__all__ = ["Launch", "Operation", "prepare", "run", "start", "text"]
+__all__ = ["Launch", "Operation", "prepare", "run", "start"]
 
-_PLAIN = {"pg_b8": "pg_u8", "pg_f16": "pg_u16"}  # as vectors in memory
 _WIDE = 1 << 31  # beyond this, indices have 64 bits
 TILES = True  # whether GPUs do rows by a kernel of their own
-
-
-class Operation(Frozen):
-    """What happens to each item.
-
-    name: for the kernel's name and key; with the dtypes it must tell everything, or *key* what
-    else. body: statements; x0, x1, ... are variables of the compute types of *inputs*, and y0, y1,
-    ... are to be set, of the compute types of *outputs*. The operands in memory may have other
-    dtypes: they are converted. helpers: functions that body calls. index: body uses ``i``, the
-    number of the item in C order (pg_i64). guard: if given, an expression; where it is 0 nothing is
-    stored.
-    """
-
-    name: str
-    inputs: tuple[np.dtype[Any], ...]
-    outputs: tuple[np.dtype[Any], ...]
-    body: str
-    helpers: str = ""
-    features: frozenset[str] = frozenset()
-    index: bool = False
-    key: Hashable = None
-    guard: str = ""
-
-
-def _names(operation: Operation) -> list[str]:
-    return [f"y{i}" for i in range(len(operation.outputs))] + [
-        f"x{i}" for i in range(len(operation.inputs))
-    ]
-
-
-def _kernel_name(operation: Operation) -> str:
-    return "pg_run_" + "".join(c if c.isalnum() else "_" for c in operation.name)
-
-
-def _read(item: str, stored: np.dtype[Any], computed: np.dtype[Any]) -> str:
-    """An item in memory as a value of the compute type of *computed*; float16 is computed as float,
-    so other numbers are rounded first."""
-    value = dtypes.cast(item, stored, computed)
-    if dtypes.code(computed) == "f16" and dtypes.code(stored) not in ("f16", "b8", "i8", "u8"):
-        value = f"pg_from_f16(pg_to_f16({value}))"
-    return value
-
-
-def text(
-    operation: Operation,
-    memory: tuple[np.dtype[Any] | None, ...],
-    ndim: int,
-    wide: bool,
-    vector: int = 1,
-    rows: str = "",
-) -> tuple[str, str]:
-    """The kernel's text and name.
-
-    memory: dtype in memory of each operand, outputs first; None for an input that is a scalar
-    argument of its compute type. ndim: 0 if all arrays are contiguous, else the number of axes.
-    wide: indices of strided walks have 64 bits. vector: items that a work-item reads and writes as
-    one piece where all arrays are aligned to it. rows: for CPUs, a walk row by row, whose inner
-    loop the compiler can vectorize; a letter for each array: along the last axis its items lie side
-    by side ("c"), are one ("b") or lie anyhow ("s").
-    """
-    loop = (*operation.outputs, *operation.inputs)
-    names = _names(operation)
-    n_out = len(operation.outputs)
-    parameters, starts, before, after, loads, stores = [], [], [], [], [], []
-    unpack, pack, row_starts = [], [], []  # in the kernels for vectors, for rows
-    arrays: list[tuple[str, np.dtype[Any]]] = []
-    for i, (name, stored, computed) in enumerate(zip(names, memory, loop)):
-        kind = dtypes.compute_type(computed)
-        if stored is None:
-            parameters.append(f"{kind} {name}_")
-            before.append(f"PG_UNUSED const {kind} {name} = {name}_;")
-            unpack.append(before[-1])
-            continue
-        storage = dtypes.storage_type(stored)
-        arrays.append((name, stored))
-        macro, const = ("", "") if i < n_out else ("_IN", "const ")
-        parameters.append(f"PG_ARRAY{macro}({storage}, {name}_p)")
-        starts.append(f"PG_START{macro}({storage}, {name}_p);")
-        pointer, index = f"{name}_p", "i"
-        letter = rows[len(arrays) - 1] if rows else ""
-        if rows:
-            pointer, index = (f"{name}_r", "k" if letter == "c" else "0")
-            place = " + ".join(f"k{axis} * {name}_s{axis}" for axis in range(ndim - 1))
-            kind_of = f"PG_GLOBAL {const}{storage} *"
-            row_starts.append(
-                f"{kind_of}{name}_r = ({kind_of})((PG_GLOBAL {const}char *){name}_p + ({place}));"
-            )
-            if letter == "s":
-                pointer = f"{name}_q"
-                step = f"(PG_GLOBAL {const}char *){name}_r + k * {name}_s{ndim - 1}"
-                before.append(f"{kind_of}{name}_q = ({kind_of})({step});")
-        elif ndim:
-            pointer, index = f"{name}_q", "0"
-            offset = " + ".join(f"k{axis} * {name}_s{axis}" for axis in range(ndim))
-            before.append(
-                f"PG_GLOBAL {const}{storage} *{name}_q = (PG_GLOBAL {const}{storage} *)"
-                f"((PG_GLOBAL {const}char *){name}_p + ({offset}));"
-            )
-        vectors = f"PG_VECTOR({_PLAIN.get(storage, storage)}, {vector})"
-        if i < n_out:
-            before.append(f"{kind} {name};")
-            unpack.append(f"{kind} {name};")
-            after.append(dtypes.store(stored, pointer, index, name, computed))
-            loads.append(f"{vectors} {name}_v;")
-            pack.append(dtypes.store(stored, f"{name}_v.item", "k", name, computed))
-            stores.append(f"*(PG_GLOBAL {vectors} *)({name}_p + first) = {name}_v;")
-        else:
-            value = _read(dtypes.load(stored, pointer, index), stored, computed)
-            before.append(f"PG_UNUSED const {kind} {name} = {value};")
-            loads.append(
-                f"const {vectors} {name}_v = *(PG_GLOBAL const {vectors} *)({name}_p + first);"
-            )
-            value = _read(dtypes.load(stored, f"{name}_v.item", "k"), stored, computed)
-            unpack.append(f"PG_UNUSED const {kind} {name} = {value};")
-    if operation.guard:
-        after = [f"if ({operation.guard}) {{", *after, "}"]
-    walk: list[str] = []
-    integer, unsigned = ("pg_i64", "pg_u64") if wide else ("pg_i32", "pg_u32")
-    if ndim:
-        parameters += [f"{integer} n{axis}" for axis in range(1, ndim)]
-        parameters += [f"{integer} {name}_s{axis}" for name, _ in arrays for axis in range(ndim)]
-        rest = f"({unsigned}){'row' if rows else 'i'}"
-        for axis in reversed(range(1, ndim - 1 if rows else ndim)):
-            walk.append(f"const {unsigned} r{axis} = {rest} / ({unsigned})n{axis};")
-            walk.append(
-                f"const {integer} k{axis} = ({integer})({rest} - r{axis} * ({unsigned})n{axis});"
-            )
-            rest = f"r{axis}"
-        walk.append(f"const {integer} k0 = ({integer})({rest});")
-    parameters.append("pg_i64 n")
-    name = _kernel_name(operation)
-
-    def block(indent: int, *lines: str) -> str:
-        return ("\n" + " " * indent).join(lines)
-
-    one = [*([] if rows else walk), *before, "{", operation.body, "}", *after]
-    declarations = dtypes.declare(*(d for d in (*memory, *loop) if d is not None))
-    if rows:
-        inner = f"""\
-    PG_FOR(row, n / n{ndim - 1}) {{
-        {block(8, *walk, *row_starts)}
-        PG_INDEPENDENT
-        for ({integer} k = 0; k < n{ndim - 1}; k++) {{
-            {block(12, *one)}
-        }}
-    }}
-"""
-    elif vector == 1:
-        inner = f"""\
-    PG_INDEPENDENT
-    PG_FOR(i, n) {{
-        {block(8, *one)}
-    }}
-"""
-    else:
-        types = dict.fromkeys(_PLAIN.get(t, t) for t in (dtypes.storage_type(d) for _, d in arrays))
-        declarations += "".join(f"PG_DECLARE_VECTOR({t}, {vector})\n" for t in types)
-        aligned = " && ".join(f"PG_ALIGNED({a}_p, sizeof(*{a}_p) * {vector})" for a, _ in arrays)
-        inner = f"""\
-    const int aligned = {aligned};
-    PG_FOR(part, (n + {vector - 1}) / {vector}) {{
-        const pg_i64 first = part * {vector};
-        if (aligned && first + {vector} <= n) {{
-            {block(12, *loads)}
-            PG_UNROLL
-            for (int k = 0; k < {vector}; k++) {{
-                {block(16, *(["const pg_i64 i = first + k;"] if operation.index else []), *unpack)}
-                {{
-                {operation.body}
-                }}
-                {block(16, *pack)}
-            }}
-            {block(12, *stores)}
-        }} else {{
-            PG_ROLLED
-            for (pg_i64 i = first; i < n && i < first + {vector}; i++) {{
-                {block(16, *one)}
-            }}
-        }}
-    }}
-"""
-    head = f"PG_KERNEL void {name}({', '.join(parameters)})"
-    return (
-        declarations + operation.helpers + f"{head}\n{{\n    {' '.join(starts)}\n{inner}}}\n",
-        name,
-    )
 
 
 def _vector(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> int:
@@ -231,8 +46,8 @@ def _features(operation: Operation, memory: Sequence[np.dtype[Any] | None]) -> s
 class Launch(Frozen):
     """A launch of an elementwise kernel, which takes the operands, then *numbers*.
 
-    dense: all arrays are contiguous, and the kernel is good for any number of items. memory: as
-    text() has it.
+    dense: all arrays are contiguous, and the kernel is good for any number of items. memory: the
+    dtype in memory of each operand, None for a number.
     """
 
     kernel: Any
@@ -352,13 +167,12 @@ def _tiles(
         return None
     vector = max(16 // max(a.itemsize for a, c in zip(arrays, letters) if c == "c"), 1)
     ndim = len(shape)
-    name = _kernel_name(operation)
     kernel = kernels.get(
         backend,
         ("tiles", *_key(operation, memory), ndim, wide, letters, vector),
         lambda: (
-            tiles_text.source(operation, memory, ndim, wide, letters, vector, name),
-            name,
+            tiles_text.source(operation, memory, ndim, wide, letters, vector),
+            text.kernel_name(operation),
         ),
         _features(operation, memory),
     )
@@ -390,22 +204,27 @@ def get_kernel(
     wide: bool,
     rows: str = "",
 ) -> Any:
-    """The kernel, compiled if need be."""
+    """The kernel, compiled if need be.
+
+    ndim: 0 if all arrays are contiguous, else the number of axes. wide: indices of strided walks
+    have 64 bits. rows: for a CPU's walk row by row, a letter for each array; see rows_source().
+    """
     wide = wide and ndim > 0  # contiguous loops always count in 64 bits
-    one = ndim > 0 or bool(operation.guard)  # item by item
-    key = (
-        "elementwise",
-        *_key(operation, memory),
-        ndim,
-        wide,
-        rows,
-    )
-    return kernels.get(
-        backend,
-        key,
-        lambda: text(operation, memory, ndim, wide, 1 if one else _vector(backend, memory), rows),
-        _features(operation, memory),
-    )
+
+    def make() -> tuple[str, str]:
+        vector = 1 if operation.guard else _vector(backend, memory)
+        if rows:
+            made = text.rows_source(operation, memory, ndim, wide, rows)
+        elif ndim:
+            made = text.strided_source(operation, memory, ndim, wide)
+        elif vector > 1:
+            made = text.vector_source(operation, memory, vector)
+        else:
+            made = text.flat_source(operation, memory)
+        return made, text.kernel_name(operation)
+
+    key = ("elementwise", *_key(operation, memory), ndim, wide, rows)
+    return kernels.get(backend, key, make, _features(operation, memory))
 
 
 def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -159,110 +159,141 @@ def _mixed(name: str, codes: tuple[str, ...]) -> str | None:
 # ---- integers and bools
 
 
-def _integer(name: str, c: str) -> str | Found | None:
-    bits = int(c[1:])
-    if name in _ROUND:
-        return "x0"
-    if c == "b8":
-        found = {
-            "add": "x0 | x1",
-            "multiply": "x0 & x1",
-            "absolute": "x0",
-            "invert": "!x0",
-            "bitwise_and": "x0 & x1",
-            "bitwise_or": "x0 | x1",
-            "bitwise_xor": "x0 ^ x1",
-            "maximum": "x0 | x1",
-            "fmax": "x0 | x1",
-            "minimum": "x0 & x1",
-            "fmin": "x0 & x1",
-            "isnan": "0",
-            "isinf": "0",
-            "isfinite": "1",
-        }
-        return found.get(name)
-    t, u = f"pg_{c}", f"pg_u{bits}"
-    wide = "pg_u64" if bits == 64 else "pg_u32"
-    signed = c[0] == "i"
-    lowest = f"({t})(({u})1 << {bits - 1})"
+_BOOL = {
+    "add": "x0 | x1",
+    "multiply": "x0 & x1",
+    "absolute": "x0",
+    "invert": "!x0",
+    "bitwise_and": "x0 & x1",
+    "bitwise_or": "x0 | x1",
+    "bitwise_xor": "x0 ^ x1",
+    "maximum": "x0 | x1",
+    "fmax": "x0 | x1",
+    "minimum": "x0 & x1",
+    "fmin": "x0 & x1",
+    "isnan": "0",
+    "isinf": "0",
+    "isfinite": "1",
+}
 
-    def wrapped(value: str) -> str:
+
+class _Integer:
+    """An integer type in loops: t, u its unsigned one, wide what arithmetic is done in, so that it
+    wraps."""
+
+    def __init__(self, c: str) -> None:
+        self.bits = int(c[1:])
+        self.signed = c[0] == "i"
+        self.t, self.u = f"pg_{c}", f"pg_u{self.bits}"
+        self.wide = "pg_u64" if self.bits == 64 else "pg_u32"
+        self.lowest = f"({self.t})(({self.u})1 << {self.bits - 1})"
+        self.negated = self.wrapped(f"({self.wide})0 - ({self.wide})x0")
+
+    def wrapped(self, value: str) -> str:
         # NVIDIA's compiler (NVRTC 13.0) takes a negated 16-bit number, -32768 too, for one whose
         # sign has been extended; so it is said how.
-        return f"({t})((pg_i32)(({value}) << 16) >> 16)" if c == "i16" else f"({t})({value})"
+        if self.t == "pg_i16":
+            return f"({self.t})((pg_i32)(({value}) << 16) >> 16)"
+        return f"({self.t})({value})"
 
-    negated = wrapped(f"({wide})0 - ({wide})x0")
-    if name in ("add", "subtract", "multiply"):
-        sign = {"add": "+", "subtract": "-", "multiply": "*"}[name]
-        return wrapped(f"({wide})x0 {sign} ({wide})x1")
-    if name == "floor_divide":
-        if not signed:
-            return "x1 == 0 ? 0 : x0 / x1"
-        return (
-            f"{t} q = 0; if (x1 == -1) q = {negated}; else if (x1 != 0) {{ "
-            f"q = ({t})(x0 / x1); if (x0 % x1 != 0 && (x0 < 0) != (x1 < 0)) q--; }} y0 = q;"
-        )
-    if name == "remainder":
-        if not signed:
-            return "x1 == 0 ? 0 : x0 % x1"
-        return (
-            f"{t} r = 0; if (x1 != 0 && x1 != -1) {{ r = ({t})(x0 % x1); "
-            f"if (r != 0 && (r < 0) != (x1 < 0)) r = ({t})(r + x1); }} y0 = r;"
-        )
-    if name == "divmod":
-        if not signed:
-            return "y0 = x1 == 0 ? 0 : x0 / x1; y1 = x1 == 0 ? 0 : x0 % x1;"
-        return (
-            f"{t} q = 0, r = 0; if (x1 == -1) q = {negated}; "
-            f"else if (x1 != 0) {{ q = ({t})(x0 / x1); r = ({t})(x0 % x1); "
-            f"if (r != 0 && (r < 0) != (x1 < 0)) {{ q--; r = ({t})(r + x1); }} }} y0 = q; y1 = r;"
-        )
-    if name == "fmod":
-        guard = " || x1 == -1" if signed else ""
-        return f"(x1 == 0{guard}) ? 0 : x0 % x1"
-    if name == "power":
+    def division(self, name: str) -> str | None:
+        t, negated = self.t, self.negated
+        if name == "fmod":
+            guard = " || x1 == -1" if self.signed else ""
+            return f"(x1 == 0{guard}) ? 0 : x0 % x1"
+        if not self.signed:
+            quotient, rest = "x1 == 0 ? 0 : x0 / x1", "x1 == 0 ? 0 : x0 % x1"
+            both = f"y0 = {quotient}; y1 = {rest};"
+            return {"floor_divide": quotient, "remainder": rest, "divmod": both}.get(name)
+        if name == "floor_divide":
+            return (
+                f"{t} q = 0; if (x1 == -1) q = {negated}; else if (x1 != 0) {{ "
+                f"q = ({t})(x0 / x1); if (x0 % x1 != 0 && (x0 < 0) != (x1 < 0)) q--; }} y0 = q;"
+            )
+        if name == "remainder":
+            return (
+                f"{t} r = 0; if (x1 != 0 && x1 != -1) {{ r = ({t})(x0 % x1); "
+                f"if (r != 0 && (r < 0) != (x1 < 0)) r = ({t})(r + x1); }} y0 = r;"
+            )
+        if name == "divmod":
+            return (
+                f"{t} q = 0, r = 0; if (x1 == -1) q = {negated}; "
+                f"else if (x1 != 0) {{ q = ({t})(x0 / x1); r = ({t})(x0 % x1); if (r != 0 && "
+                f"(r < 0) != (x1 < 0)) {{ q--; r = ({t})(r + x1); }} }} y0 = q; y1 = r;"
+            )
+        return None
+
+    def power(self) -> str:
+        wide, t = self.wide, self.t
         negative = "if (x1 < 0) r = x0 == 1 ? 1 : x0 == -1 ? (x1 & 1 ? -1 : 1) : 0; else "
         return (
-            f"{wide} b = ({wide})x0; {t} r = 1; {negative if signed else ''}{{ {wide} p = 1; "
+            f"{wide} b = ({wide})x0; {t} r = 1; {negative if self.signed else ''}{{ {wide} p = 1; "
             f"for (pg_u64 e = (pg_u64)x1; e != 0; e >>= 1) {{ if (e & 1) p *= b; b *= b; }} "
             f"r = ({t})p; }} y0 = r;"
         )
-    if name == "left_shift":
-        return f"({u})x1 < {bits} ? ({t})(({wide})x0 << x1) : 0"
-    if name == "right_shift":
-        fill = "(x0 < 0 ? -1 : 0)" if signed else "0"
-        return f"({u})x1 < {bits} ? ({t})(x0 >> x1) : ({t}){fill}"
-    if name in ("gcd", "lcm"):
-        absolute = f"({u})(x0 < 0 ? ({wide})0 - ({wide})x0 : ({wide})x0)"
-        a = absolute if signed else "x0"
-        b = absolute.replace("x0", "x1") if signed else "x1"
+
+    def common_divisor(self, name: str) -> str:
+        u, t, wide = self.u, self.t, self.wide
+        a = f"({u})(x0 < 0 ? ({wide})0 - ({wide})x0 : ({wide})x0)" if self.signed else "x0"
+        b = a.replace("x0", "x1")
         last = f"({t})a" if name == "gcd" else f"a == 0 ? 0 : ({t})(({u})({a}) / a * ({u})({b}))"
         return (
             f"{u} a = {a}, b = {b}; while (b != 0) {{ {u} r = a % b; a = b; b = r; }} y0 = {last};"
         )
-    if name == "bitwise_count":
-        return (
-            f"{u} v = ({u})({'x0 < 0 ? 0 - x0 : x0' if signed else 'x0'}); int k = 0; "
-            f"for (; v != 0; k++) v &= ({u})(v - 1); y0 = (pg_u8)k;"
-        )
-    return {
-        "negative": negated,
-        "absolute": f"x0 < 0 ? {negated} : x0" if signed else "x0",
-        "sign": "(x0 > 0) - (x0 < 0)" if signed else "x0 > 0",
-        "square": f"({t})(({wide})x0 * ({wide})x0)",
-        "reciprocal": f"x0 == 0 ? {lowest if signed else '0'} : 1 / x0",
-        "invert": f"({t})~x0",
-        "bitwise_and": "x0 & x1",
-        "bitwise_or": "x0 | x1",
-        "bitwise_xor": "x0 ^ x1",
-        "maximum": "x0 > x1 ? x0 : x1",
-        "fmax": "x0 > x1 ? x0 : x1",
-        "minimum": "x0 < x1 ? x0 : x1",
-        "fmin": "x0 < x1 ? x0 : x1",
-        "isnan": "0",
-        "isinf": "0",
-        "isfinite": "1",
-    }.get(name)
+
+    def of_bits(self, name: str) -> str | None:
+        t, u, bits = self.t, self.u, self.bits
+        if name == "left_shift":
+            return f"({u})x1 < {bits} ? ({t})(({self.wide})x0 << x1) : 0"
+        if name == "right_shift":
+            fill = "(x0 < 0 ? -1 : 0)" if self.signed else "0"
+            return f"({u})x1 < {bits} ? ({t})(x0 >> x1) : ({t}){fill}"
+        if name == "bitwise_count":
+            absolute = "x0 < 0 ? 0 - x0 : x0" if self.signed else "x0"
+            return (
+                f"{u} v = ({u})({absolute}); int k = 0; "
+                f"for (; v != 0; k++) v &= ({u})(v - 1); y0 = (pg_u8)k;"
+            )
+        return None
+
+    def expression(self, name: str) -> str | None:
+        signed, t, wide = self.signed, self.t, self.wide
+        return {
+            "negative": self.negated,
+            "absolute": f"x0 < 0 ? {self.negated} : x0" if signed else "x0",
+            "sign": "(x0 > 0) - (x0 < 0)" if signed else "x0 > 0",
+            "square": f"({t})(({wide})x0 * ({wide})x0)",
+            "reciprocal": f"x0 == 0 ? {self.lowest if signed else '0'} : 1 / x0",
+            "invert": f"({t})~x0",
+            "bitwise_and": "x0 & x1",
+            "bitwise_or": "x0 | x1",
+            "bitwise_xor": "x0 ^ x1",
+            "maximum": "x0 > x1 ? x0 : x1",
+            "fmax": "x0 > x1 ? x0 : x1",
+            "minimum": "x0 < x1 ? x0 : x1",
+            "fmin": "x0 < x1 ? x0 : x1",
+            "isnan": "0",
+            "isinf": "0",
+            "isfinite": "1",
+        }.get(name)
+
+
+def _integer(name: str, c: str) -> str | Found | None:
+    if name in _ROUND:
+        return "x0"
+    if c == "b8":
+        return _BOOL.get(name)
+    kind = _Integer(c)
+    if name in ("add", "subtract", "multiply"):
+        sign = {"add": "+", "subtract": "-", "multiply": "*"}[name]
+        return kind.wrapped(f"({kind.wide})x0 {sign} ({kind.wide})x1")
+    if name in ("floor_divide", "remainder", "divmod", "fmod"):
+        return kind.division(name)
+    if name == "power":
+        return kind.power()
+    if name in ("gcd", "lcm"):
+        return kind.common_divisor(name)
+    return kind.of_bits(name) or kind.expression(name)
 
 
 # ---- real numbers

@@ -29,6 +29,51 @@ _WANTED = {
 }
 
 
+def _loop_by_bits(op: str, code: str, space: str, word: str, opencl: bool) -> tuple[str, str]:
+    """(parameters, body) of a function for floating-point numbers, by compare-and-swap of their
+    bits. word: the address space of the items, space: as functions are called after it."""
+    kind, bits, upper = f"pg_{code}", f"pg_u{code[1:]}", code.upper()
+    cas = f"pg_{space}atomic_cas_u{code[1:]}"
+    cell = f"(volatile {word} {bits} *)p" if opencl else f"({bits} *)p"
+    if op == "cas":
+        seen = f"{cas}({cell}, PG_BITS_{upper}(e), PG_BITS_{upper}(x))"
+        return (
+            f"volatile {word} {kind} *p, {kind} e, {kind} x",
+            f"return PG_FROM_BITS_{upper}({seen});",
+        )
+    if op[:3] == "nan":  # a NaN in memory gives way, a NaN that is given changes nothing
+        order = ">=" if op == "nanmax" else "<="
+        body = (
+            f"{bits} was = PG_BITS_{upper}(*p); for (;;) {{ "
+            f"{kind} f = PG_FROM_BITS_{upper}(was); if (x != x || f {order} x) return f; "
+            f"{bits} seen = {cas}({cell}, was, PG_BITS_{upper}(x)); "
+            "if (seen == was) return f; was = seen; }"
+        )
+    else:
+        body = (
+            f"{bits} was = PG_BITS_{upper}(*p), seen; "
+            f"while ((seen = {cas}({cell}, was, PG_BITS_{upper}(x))) != was) was = seen; "
+            f"return PG_FROM_BITS_{upper}(was);"
+        )
+    return f"volatile {word} {kind} *p, {kind} x", body
+
+
+def _loop(op: str, code: str, space: str, word: str, opencl: bool) -> tuple[str, str]:
+    """The same of a function for integers."""
+    kind, cas = f"pg_{code}", f"pg_{space}atomic_cas_{code}"
+    cell = "p" if opencl else f"({kind} *)p"
+    wanted = _WANTED[op]
+    if op in ("inc", "dec") and code[0] == "i":  # compared as unsigned numbers, as CUDA does
+        u = f"(pg_u{code[1:]})"
+        wanted = wanted.replace("was >= x", f"{u}was >= {u}x").replace("was > x", f"{u}was > {u}x")
+    body = (
+        f"{kind} was = *p, seen; "
+        f"while ((seen = {cas}({cell}, was, ({kind})({wanted}))) != was) "
+        "was = seen; return was;"
+    )
+    return f"volatile {word} {kind} *p, {kind} x", body
+
+
 def _atomic_function(fc: Any, op: str, t: ArrayType, node: ast.AST) -> str:
     """The name of the C function for an operation on items of an array."""
     code = dtypes.code(t.dtype)
@@ -53,48 +98,9 @@ def _atomic_function(fc: Any, op: str, t: ArrayType, node: ast.AST) -> str:
     name = f"pgu_{space}atomic_{op}_{code}"
     if name in unit.texts:
         return name
-    kind = f"pg_{code}"
-    if code[0] == "f":  # by their bits
-        bits = "u" + code[1:]
-        upper = code.upper()
-        cas = f"pg_{space}atomic_cas_{bits}"
-        cell = f"(volatile {word} pg_{bits} *)p" if unit.dialect == "opencl" else f"(pg_{bits} *)p"
-        if op == "cas":
-            seen = f"{cas}({cell}, PG_BITS_{upper}(e), PG_BITS_{upper}(x))"
-            body = f"return PG_FROM_BITS_{upper}({seen});"
-            declared = f"volatile {word} {kind} *p, {kind} e, {kind} x"
-        elif op[:3] == "nan":  # a NaN in memory gives way, a NaN that is given changes nothing
-            order = ">=" if op == "nanmax" else "<="
-            body = (
-                f"pg_{bits} was = PG_BITS_{upper}(*p); for (;;) {{ "
-                f"{kind} f = PG_FROM_BITS_{upper}(was); if (x != x || f {order} x) return f; "
-                f"pg_{bits} seen = {cas}({cell}, was, PG_BITS_{upper}(x)); "
-                "if (seen == was) return f; was = seen; }"
-            )
-            declared = f"volatile {word} {kind} *p, {kind} x"
-        else:
-            body = (
-                f"pg_{bits} was = PG_BITS_{upper}(*p), seen; "
-                f"while ((seen = {cas}({cell}, was, PG_BITS_{upper}(x))) != was) was = seen; "
-                f"return PG_FROM_BITS_{upper}(was);"
-            )
-            declared = f"volatile {word} {kind} *p, {kind} x"
-    else:
-        cas = f"pg_{space}atomic_cas_{code}"
-        cell = "p" if unit.dialect == "opencl" else f"({kind} *)p"
-        wanted = _WANTED[op]
-        if op in ("inc", "dec") and code[0] == "i":  # compared as unsigned numbers, as CUDA does
-            u = f"(pg_u{code[1:]})"
-            wanted = wanted.replace("was >= x", f"{u}was >= {u}x").replace(
-                "was > x", f"{u}was > {u}x"
-            )
-        body = (
-            f"{kind} was = *p, seen; "
-            f"while ((seen = {cas}({cell}, was, ({kind})({wanted}))) != was) "
-            "was = seen; return was;"
-        )
-        declared = f"volatile {word} {kind} *p, {kind} x"
-    unit.texts[name] = f"PG_INLINE {kind} {name}({declared}) {{ {body} }}\n"
+    loop = _loop_by_bits if code[0] == "f" else _loop
+    declared, body = loop(op, code, space, word, unit.dialect == "opencl")
+    unit.texts[name] = f"PG_INLINE pg_{code} {name}({declared}) {{ {body} }}\n"
     return name
 
 

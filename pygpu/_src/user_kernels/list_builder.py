@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.codegen.template import Template
 from pygpu._src.runtime.backend import Backend, backend_of
+from pygpu._src.util.frozen import Frozen
 
 from .language import OPENCL, Parameter, split_options, to_number
 from .scan import Scan
@@ -35,6 +37,40 @@ class BuiltList:
     num_nonempty_lists: Any = None
     nonempty_indices: Any = None
     compressed_indices: Any = None
+
+
+class _List(Frozen):
+    """A list in a kernel: its APPEND macro, the kernel's parameters for it, what ``generate`` gets
+    for it (types pointed to, names and values), and statements before and after that."""
+
+    macro: str
+    parameters: list[Parameter]
+    arguments: list[tuple[str, str, str]]
+    before: str = ""
+    after: str = ""
+
+
+_SOURCE = Template("""\
+$prefix
+$preamble
+typedef int index_type;
+#define PLB_${stage}_STAGE
+$macros#define LIST_ARG_DECL $list_declared
+#define LIST_ARGS $list_args
+#define USER_ARG_DECL $user_declared
+#define USER_ARGS $user_args
+$generate
+$head
+{
+$start
+  for (long pg_i = get_global_id(0); pg_i < n; pg_i += get_global_size(0)) {
+    const index_type i = (index_type)pg_i;
+    $before
+    generate($values${user_args}i);
+    $after
+  }
+}
+""")
 
 
 class ListOfListsBuilder:
@@ -101,68 +137,66 @@ class ListOfListsBuilder:
     def source(self, backend: Backend, writing: bool) -> str:
         """The program of the counting or the writing kernel. Lists that a call leaves out have a
         flag that is 0."""
-        macros, lists, locals_, after, values = "", [], "", "", ""
-        own: list[Parameter] = []
-        flags: list[str] = []
-        for name, dtype in self.lists:
-            shared = self.count_sharing.get(name)
-            ctype = OPENCL.ctype(dtype)
-            if writing:
-                lists.append((f"__global {ctype} *plb_{name}_list", f"plb_{name}_list"))
-                own.append(OPENCL.array(f"plb_{name}_list", ctype))
-                values += f"plb_{name}_list, "
-                place = f"(*plb_{shared}_index) - 1" if shared else f"(*plb_{name}_index)++"
-                macros += f"#define APPEND_{name}(value) {{ plb_{name}_list[{place}] = value; }}\n"
-            elif shared:
-                macros += f"#define APPEND_{name}(value) {{ }}\n"
-            else:
-                macros += f"#define APPEND_{name}(value) {{ ++(*plb_loc_{name}_count); }}\n"
-            if shared:
-                continue
-            flags.append(f"int plb_{name}_wanted")
-            if writing:
-                lists.append((f"index_type *plb_{name}_index", f"plb_{name}_index"))
-                own.append(OPENCL.array(f"plb_{name}_start_index", "index_type"))
-                own.append(OPENCL.array(f"plb_{name}_compressed", "index_type"))
-                at = f"plb_{name}_compressed[i]" if name in self.eliminate else "i"
-                locals_ += (
-                    f"index_type plb_{name}_at = plb_{name}_wanted ? "
-                    f"plb_{name}_start_index[{at}] : 0;\n"
-                )
-                values += f"&plb_{name}_at, "
-            else:
-                lists.append((f"index_type *plb_loc_{name}_count", f"plb_loc_{name}_count"))
-                own.append(OPENCL.array(f"plb_{name}_count", "index_type"))
-                locals_ += f"index_type plb_loc_{name} = 0;\n"
-                values += f"&plb_loc_{name}, "
-                after += f"if (plb_{name}_wanted) plb_{name}_count[i] = plb_loc_{name};\n"
+        render = self._written if writing else self._counted
+        lists = [
+            render(name, OPENCL.ctype(dtype), self.count_sharing.get(name))
+            for name, dtype in self.lists
+        ]
         user_declared, user_args = self._user_declarations()
-        stage = "WRITE" if writing else "COUNT"
-        parameters = [*own, *self.parameters]
-        declared = [OPENCL.declare(p) for p in parameters] + [*flags, "long n"]
+        parameters = [*(p for one in lists for p in one.parameters), *self.parameters]
+        flags = [
+            f"int plb_{name}_wanted" for name, _ in self.lists if name not in self.count_sharing
+        ]
+        declared = [*map(OPENCL.declare, parameters), *flags, "long n"]
         texts = ("complex", self.preamble)  # PyOpenCL's programs count on the header
         dtypes = [d for _, d in self.lists] + [p.dtype for p in self.parameters]
-        return f"""\
-{OPENCL.prefix(backend, texts, dtypes)}
-{self.preamble}
-typedef int index_type;
-#define PLB_{stage}_STAGE
-{macros}#define LIST_ARG_DECL {"".join(f"{text}, " for text, _ in lists)}
-#define LIST_ARGS {"".join(f"{text}, " for _, text in lists)}
-#define USER_ARG_DECL {user_declared}
-#define USER_ARGS {user_args}
-{self.generate_template}
-{OPENCL.kernel(self._name(writing), declared)}
-{{
-{OPENCL.start(parameters)}
-  for (long pg_i = get_global_id(0); pg_i < n; pg_i += get_global_size(0)) {{
-    const index_type i = (index_type)pg_i;
-    {locals_}
-    generate({values}{user_args}i);
-    {after}
-  }}
-}}
-"""
+        given = [argument for one in lists for argument in one.arguments]
+        return _SOURCE.fill(
+            prefix=OPENCL.prefix(backend, texts, dtypes),
+            preamble=self.preamble,
+            stage="WRITE" if writing else "COUNT",
+            macros="".join(one.macro for one in lists),
+            list_declared="".join(f"{type_} *{name}, " for type_, name, _ in given),
+            list_args="".join(f"{name}, " for _, name, _ in given),
+            user_declared=user_declared,
+            user_args=user_args,
+            generate=self.generate_template,
+            head=OPENCL.kernel(self._name(writing), declared),
+            start=OPENCL.start(parameters),
+            before="".join(one.before for one in lists),
+            values="".join(f"{value}, " for _, _, value in given),
+            after="".join(one.after for one in lists),
+        )
+
+    @staticmethod
+    def _counted(name: str, ctype: str, shared: str | None) -> _List:
+        """A list in the counting kernel. shared: the list that has its counts, if another."""
+        if shared:
+            return _List(f"#define APPEND_{name}(value) {{ }}\n", [], [])
+        count = f"plb_loc_{name}_count"
+        return _List(
+            f"#define APPEND_{name}(value) {{ ++(*{count}); }}\n",
+            [OPENCL.array(f"plb_{name}_count", "index_type")],
+            [("index_type", count, f"&plb_loc_{name}")],
+            f"index_type plb_loc_{name} = 0;\n",
+            f"if (plb_{name}_wanted) plb_{name}_count[i] = plb_loc_{name};\n",
+        )
+
+    def _written(self, name: str, ctype: str, shared: str | None) -> _List:
+        """A list in the writing kernel."""
+        items = f"plb_{name}_list"
+        place = f"(*plb_{shared}_index) - 1" if shared else f"(*plb_{name}_index)++"
+        macro = f"#define APPEND_{name}(value) {{ {items}[{place}] = value; }}\n"
+        parameters = [OPENCL.array(items, ctype)]
+        arguments = [(f"__global {ctype}", items, items)]
+        if shared:
+            return _List(macro, parameters, arguments)
+        parameters.append(OPENCL.array(f"plb_{name}_start_index", "index_type"))
+        parameters.append(OPENCL.array(f"plb_{name}_compressed", "index_type"))
+        arguments.append(("index_type", f"plb_{name}_index", f"&plb_{name}_at"))
+        at = f"plb_{name}_compressed[i]" if name in self.eliminate else "i"
+        start = f"plb_{name}_wanted ? plb_{name}_start_index[{at}] : 0"
+        return _List(macro, parameters, arguments, f"index_type plb_{name}_at = {start};\n")
 
     def _name(self, writing: bool) -> str:
         return f"{self.name_prefix}_{'write' if writing else 'count'}"

@@ -21,6 +21,8 @@ y along the kept ones [bytes], then what the kernel says itself. The others name
 
 from __future__ import annotations
 
+from pygpu._src.codegen.template import Template
+
 __all__ = [
     "GROUP",
     "row_items",
@@ -158,6 +160,81 @@ def row_items(size: int, loads: int) -> int:
     return GROUP * loads * _vector(16, size)
 
 
+_ROW = Template("""\
+#define ORD_GROUP $group
+#define ORD_LOADS $loads
+#define ORD_PITCH $pitch
+#define ORD_VECTOR $vector
+#define ORD_VALUES (ORD_GROUP * ORD_LOADS)
+PG_DECLARE_VECTOR(X, ORD_VECTOR)
+PG_KERNEL void ord_row($parameters, pg_i32 begin)
+{
+    PG_LOCAL T values[ORD_GROUP * ORD_PITCH];
+    PG_LOCAL T sums[ORD_GROUP];
+    $start
+    pg_u32 id = PG_LOCAL_ID(0), part = PG_GROUP_ID(1);
+    pg_i64 x_at = 0, y_at = part * y_part;
+    $unravel
+    PG_GLOBAL const X *row = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + x_at);
+    pg_i64 past = PG_PAST(row, sizeof(X) * ORD_VECTOR) / sizeof(X);
+    pg_i64 t = part * length - past;
+    if (t < 0)
+        t = 0;
+    pg_i64 end = part + 1 < PG_GROUPS(1) ? (part + 1) * length - past : n_red;
+    PG_LOCAL_PTR T *to = values + id / ORD_LOADS * ORD_PITCH + id % ORD_LOADS;
+    PG_LOCAL_PTR T *mine = values + id * ORD_PITCH;
+    T sum = $value;
+    pg_i32 some = begin, n;
+    PG_ROLLED for (; t < end; t += n) {
+        PG_GLOBAL const X *from = row + t;
+        pg_i32 m = ORD_VECTOR - (pg_i32)(PG_PAST(from, sizeof(X) * ORD_VECTOR) / sizeof(X));
+        pg_u32 left = end - t < ORD_VALUES * ORD_VECTOR ? (pg_u32)(end - t) : ORD_VALUES * ORD_VECTOR;
+        if (m == ORD_VECTOR && left >= ORD_VECTOR) {
+            m = left / ORD_VECTOR;
+            n = m * ORD_VECTOR;
+            PG_VECTOR(X, ORD_VECTOR) v[ORD_LOADS];
+            PG_UNROLL for (int u = 0; u < ORD_LOADS; u++) {
+                pg_u32 i = u * ORD_GROUP + id;
+                v[u] = ((PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from)[i < (pg_u32)m ? i : 0];
+            }
+            PG_BARRIER;
+            PG_UNROLL for (int u = 0; u < ORD_LOADS; u++) {
+                T acc = ord_item(v[u].item[0]);
+                PG_UNROLL for (int k = 1; k < ORD_VECTOR; k++)
+                    acc = ord_join(acc, ord_item(v[u].item[k]));
+                to[u * (ORD_GROUP / ORD_LOADS * ORD_PITCH)] = acc;
+            }
+        } else {
+            if ((pg_i32)left < m)
+                m = left;
+            n = m;
+            if ((pg_i32)id < m)
+                *to = ord_item(from[id]);
+        }
+        PG_BARRIER;
+        pg_i32 count = m - (pg_i32)id * ORD_LOADS;
+        if (count > 0) {
+            T acc = mine[0];
+            PG_ROLLED for (pg_i32 k = 1; k < ORD_LOADS && k < count; k++)
+                acc = ord_join(acc, mine[k]);
+            sums[id] = acc;
+        }
+        PG_ROLLED for (pg_u32 d = 1; d < ORD_GROUP; d <<= 1) {
+            PG_BARRIER;
+            pg_u32 at = id * 2 * d;
+            if ((at + d) * ORD_LOADS < (pg_u32)m)
+                sums[at] = ord_join(sums[at], sums[at + d]);
+        }
+        if (id == 0)
+            sum = some ? ord_join(sum, sums[0]) : sums[0];
+        some = 1;
+    }
+    if (id == 0)
+        ord_store((PG_GLOBAL Y *)((PG_GLOBAL char *)y + y_at), sum);
+}
+""")
+
+
 def row_source(kept: int, loads: int, size: int, initial: str, value: str) -> str:
     """ord_row. loads: see row_loads(). initial: the parameters of an initial value, which are always
     there, and value what they are together; it is joined if *begin* is not 0. Groups are counted by rows
@@ -170,79 +247,87 @@ def row_source(kept: int, loads: int, size: int, initial: str, value: str) -> st
     """
     lines = ["PG_ARRAY_IN(X, x), PG_ARRAY(Y, y)", "pg_i64 n_red, pg_i64 length, pg_i64 y_part"]
     lines += _places(kept)
-    return f"""\
-#define ORD_GROUP {GROUP}
-#define ORD_LOADS {loads}
-#define ORD_PITCH {loads + 1}
-#define ORD_VECTOR {_vector(16, size)}
-#define ORD_VALUES (ORD_GROUP * ORD_LOADS)
-PG_DECLARE_VECTOR(X, ORD_VECTOR)
-PG_KERNEL void ord_row({", ".join([*lines, initial])}, pg_i32 begin)
-{{
-    PG_LOCAL T values[ORD_GROUP * ORD_PITCH];
+    return _ROW.fill(
+        group=GROUP,
+        loads=loads,
+        pitch=loads + 1,
+        vector=_vector(16, size),
+        parameters=", ".join([*lines, initial]),
+        start=_START,
+        unravel=_unravel(["x", "y"], "kept", kept, "PG_GROUP_ID(0)"),
+        value=value,
+    )
+
+
+_TILE = Template("""\
+$defines#define ORD_PLACE(q) ((q) + (q) / ORD_EACH * (ORD_PITCH - ORD_EACH))
+PG_KERNEL void ord_tile($parameters, pg_i32 begin)
+{
+    PG_LOCAL X tile[ORD_PLACE(ORD_GROUP * ORD_EACH + ORD_VECTOR)];
     PG_LOCAL T sums[ORD_GROUP];
-    {_START}
-    pg_u32 id = PG_LOCAL_ID(0), part = PG_GROUP_ID(1);
-    pg_i64 x_at = 0, y_at = part * y_part;
-    {_unravel(["x", "y"], "kept", kept, "PG_GROUP_ID(0)")}
-    PG_GLOBAL const X *row = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + x_at);
-    pg_i64 past = PG_PAST(row, sizeof(X) * ORD_VECTOR) / sizeof(X);
-    pg_i64 t = part * length - past;
-    if (t < 0)
-        t = 0;
-    pg_i64 end = part + 1 < PG_GROUPS(1) ? (part + 1) * length - past : n_red;
-    PG_LOCAL_PTR T *to = values + id / ORD_LOADS * ORD_PITCH + id % ORD_LOADS;
-    PG_LOCAL_PTR T *mine = values + id * ORD_PITCH;
-    T sum = {value};
-    pg_i32 some = begin, n;
-    PG_ROLLED for (; t < end; t += n) {{
-        PG_GLOBAL const X *from = row + t;
-        pg_i32 m = ORD_VECTOR - (pg_i32)(PG_PAST(from, sizeof(X) * ORD_VECTOR) / sizeof(X));
-        pg_u32 left = end - t < ORD_VALUES * ORD_VECTOR ? (pg_u32)(end - t) : ORD_VALUES * ORD_VECTOR;
-        if (m == ORD_VECTOR && left >= ORD_VECTOR) {{
-            m = left / ORD_VECTOR;
-            n = m * ORD_VECTOR;
-            PG_VECTOR(X, ORD_VECTOR) v[ORD_LOADS];
-            PG_UNROLL for (int u = 0; u < ORD_LOADS; u++) {{
-                pg_u32 i = u * ORD_GROUP + id;
-                v[u] = ((PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from)[i < (pg_u32)m ? i : 0];
-            }}
-            PG_BARRIER;
-            PG_UNROLL for (int u = 0; u < ORD_LOADS; u++) {{
-                T acc = ord_item(v[u].item[0]);
-                PG_UNROLL for (int k = 1; k < ORD_VECTOR; k++)
-                    acc = ord_join(acc, ord_item(v[u].item[k]));
-                to[u * (ORD_GROUP / ORD_LOADS * ORD_PITCH)] = acc;
-            }}
-        }} else {{
-            if ((pg_i32)left < m)
-                m = left;
-            n = m;
-            if ((pg_i32)id < m)
-                *to = ord_item(from[id]);
-        }}
+    PG_LOCAL pg_i64 at[ORD_GROUP];
+    $start
+    pg_u32 id = PG_LOCAL_ID(0), row = id / lanes, lane = id % lanes, rows = ORD_GROUP / lanes, past = 0;
+    pg_i64 first = (pg_i64)PG_GROUP_ID(0) * rows, x_at = 0, y_at = 0;
+    if (n_out - first < rows)
+        rows = (pg_u32)(n_out - first);
+    $unravel
+    at[id] = x_at;
+    PG_BARRIER;
+    pg_u32 n = rows * n_red;
+    if (dense) {
+        PG_GLOBAL const X *from = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + at[0]);
+        past = (pg_u32)(PG_PAST(from, sizeof(X) * ORD_VECTOR) / sizeof(X));
+        from -= past;
+        n += past;
+        pg_u32 q = n / ORD_VECTOR * ORD_VECTOR + id;
+        PG_VECTOR(X, ORD_VECTOR) v[$loads];
+        PG_UNROLL for (pg_u32 u = 0; u < $loads; u++) {
+            pg_u32 i = u * ORD_GROUP + id;
+            if ((i > 0 || past == 0) && i < n / ORD_VECTOR)
+                v[u] = ((PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from)[i];
+        }
+        PG_UNROLL for (pg_u32 u = 0; u < $loads; u++) {
+            pg_u32 i = u * ORD_GROUP + id, to = ORD_PLACE(i * ORD_VECTOR);
+            if ((i > 0 || past == 0) && i < n / ORD_VECTOR)
+                PG_UNROLL for (int k = 0; k < ORD_VECTOR; k++)
+                    tile[to + k] = v[u].item[k];
+        }
+        if (past > 0 && id >= past && id < ORD_VECTOR && id < n)
+            tile[id] = from[id];
+        if (q < n && (q >= ORD_VECTOR || past == 0))
+            tile[ORD_PLACE(q)] = from[q];
+    } else {
+        PG_ROLLED for (pg_u32 p = id; p < n; p += ORD_GROUP) {
+            pg_u32 r = p / n_red;
+            tile[ORD_PLACE(p)] = ((PG_GLOBAL const X *)((PG_GLOBAL const char *)x + at[r]))[p - r * n_red];
+        }
+    }
+    PG_BARRIER;
+    pg_i32 count = row < rows ? n_red - (pg_i32)lane * ORD_EACH : 0, used = (n_red + ORD_EACH - 1) / ORD_EACH;
+    if (count > 0) {
+        if (count > ORD_EACH)
+            count = ORD_EACH;
+        past += row * n_red + lane * ORD_EACH;
+        T acc = ord_item(tile[ORD_PLACE(past)]);
+        PG_ROLLED for (pg_i32 k = 1; k < count; k++)
+            acc = ord_join(acc, ord_item(tile[ORD_PLACE(past + k)]));
+        sums[id] = acc;
+    }
+    PG_ROLLED for (pg_i32 d = 1; d < lanes; d <<= 1) {
         PG_BARRIER;
-        pg_i32 count = m - (pg_i32)id * ORD_LOADS;
-        if (count > 0) {{
-            T acc = mine[0];
-            PG_ROLLED for (pg_i32 k = 1; k < ORD_LOADS && k < count; k++)
-                acc = ord_join(acc, mine[k]);
-            sums[id] = acc;
-        }}
-        PG_ROLLED for (pg_u32 d = 1; d < ORD_GROUP; d <<= 1) {{
-            PG_BARRIER;
-            pg_u32 at = id * 2 * d;
-            if ((at + d) * ORD_LOADS < (pg_u32)m)
-                sums[at] = ord_join(sums[at], sums[at + d]);
-        }}
-        if (id == 0)
-            sum = some ? ord_join(sum, sums[0]) : sums[0];
-        some = 1;
-    }}
-    if (id == 0)
-        ord_store((PG_GLOBAL Y *)((PG_GLOBAL char *)y + y_at), sum);
-}}
-"""
+        if (row < rows && (lane & (2 * d - 1)) == 0 && (pg_i32)lane + d < used)
+            sums[id] = ord_join(sums[id], sums[id + d]);
+    }
+    PG_BARRIER;
+    if (id < rows) {
+        T acc = sums[id * lanes];
+        if (begin)
+            acc = ord_join($value, acc);
+        ord_store((PG_GLOBAL Y *)((PG_GLOBAL char *)y + y_at), acc);
+    }
+}
+""")
 
 
 def tile_source(kept: int, each: int, size: int, initial: str, value: str) -> str:
@@ -254,75 +339,60 @@ def tile_source(kept: int, each: int, size: int, initial: str, value: str) -> st
     lines = ["PG_ARRAY_IN(X, x), PG_ARRAY(Y, y)"]
     lines += ["pg_i64 n_out, pg_i32 n_red, pg_i32 lanes, pg_i32 dense"]
     lines += _places(kept)
-    return f"""\
-{_tile_defines(each, size)}#define ORD_PLACE(q) ((q) + (q) / ORD_EACH * (ORD_PITCH - ORD_EACH))
-PG_KERNEL void ord_tile({", ".join([*lines, initial])}, pg_i32 begin)
-{{
-    PG_LOCAL X tile[ORD_PLACE(ORD_GROUP * ORD_EACH + ORD_VECTOR)];
-    PG_LOCAL T sums[ORD_GROUP];
-    PG_LOCAL pg_i64 at[ORD_GROUP];
-    {_START}
-    pg_u32 id = PG_LOCAL_ID(0), row = id / lanes, lane = id % lanes, rows = ORD_GROUP / lanes, past = 0;
-    pg_i64 first = (pg_i64)PG_GROUP_ID(0) * rows, x_at = 0, y_at = 0;
-    if (n_out - first < rows)
-        rows = (pg_u32)(n_out - first);
-    {_unravel(["x", "y"], "kept", kept, "first + id")}
-    at[id] = x_at;
-    PG_BARRIER;
-    pg_u32 n = rows * n_red;
-    if (dense) {{
-        PG_GLOBAL const X *from = (PG_GLOBAL const X *)((PG_GLOBAL const char *)x + at[0]);
-        past = (pg_u32)(PG_PAST(from, sizeof(X) * ORD_VECTOR) / sizeof(X));
-        from -= past;
-        n += past;
-        pg_u32 q = n / ORD_VECTOR * ORD_VECTOR + id;
-        PG_VECTOR(X, ORD_VECTOR) v[{loads}];
-        PG_UNROLL for (pg_u32 u = 0; u < {loads}; u++) {{
-            pg_u32 i = u * ORD_GROUP + id;
-            if ((i > 0 || past == 0) && i < n / ORD_VECTOR)
-                v[u] = ((PG_GLOBAL const PG_VECTOR(X, ORD_VECTOR) *)from)[i];
-        }}
-        PG_UNROLL for (pg_u32 u = 0; u < {loads}; u++) {{
-            pg_u32 i = u * ORD_GROUP + id, to = ORD_PLACE(i * ORD_VECTOR);
-            if ((i > 0 || past == 0) && i < n / ORD_VECTOR)
-                PG_UNROLL for (int k = 0; k < ORD_VECTOR; k++)
-                    tile[to + k] = v[u].item[k];
-        }}
-        if (past > 0 && id >= past && id < ORD_VECTOR && id < n)
-            tile[id] = from[id];
-        if (q < n && (q >= ORD_VECTOR || past == 0))
-            tile[ORD_PLACE(q)] = from[q];
-    }} else {{
-        PG_ROLLED for (pg_u32 p = id; p < n; p += ORD_GROUP) {{
-            pg_u32 r = p / n_red;
-            tile[ORD_PLACE(p)] = ((PG_GLOBAL const X *)((PG_GLOBAL const char *)x + at[r]))[p - r * n_red];
-        }}
-    }}
-    PG_BARRIER;
-    pg_i32 count = row < rows ? n_red - (pg_i32)lane * ORD_EACH : 0, used = (n_red + ORD_EACH - 1) / ORD_EACH;
-    if (count > 0) {{
-        if (count > ORD_EACH)
-            count = ORD_EACH;
-        past += row * n_red + lane * ORD_EACH;
-        T acc = ord_item(tile[ORD_PLACE(past)]);
-        PG_ROLLED for (pg_i32 k = 1; k < count; k++)
-            acc = ord_join(acc, ord_item(tile[ORD_PLACE(past + k)]));
-        sums[id] = acc;
-    }}
-    PG_ROLLED for (pg_i32 d = 1; d < lanes; d <<= 1) {{
-        PG_BARRIER;
-        if (row < rows && (lane & (2 * d - 1)) == 0 && (pg_i32)lane + d < used)
-            sums[id] = ord_join(sums[id], sums[id + d]);
-    }}
-    PG_BARRIER;
-    if (id < rows) {{
-        T acc = sums[id * lanes];
-        if (begin)
-            acc = ord_join({value}, acc);
-        ord_store((PG_GLOBAL Y *)((PG_GLOBAL char *)y + y_at), acc);
-    }}
-}}
-"""
+    return _TILE.fill(
+        defines=_tile_defines(each, size),
+        parameters=", ".join([*lines, initial]),
+        start=_START,
+        unravel=_unravel(["x", "y"], "kept", kept, "first + id"),
+        loads=loads,
+        value=value,
+    )
+
+
+_GROUP_STEPS = Template("""\
+        for (; i < end; i += $group) {
+            pg_i32 m = end - i < $group ? (pg_i32)(end - i) : $group;
+            T mine;
+            if (id < m) {
+                mine = $load;
+                if (id == 0 && some)
+                    mine = ord_join(carry, mine);
+                sums[id] = mine;
+            }
+            for (pg_i32 d = 1; d < $group; d <<= 1) {
+                PG_BARRIER;
+                T other;
+                if (id >= d && id < m)
+                    other = sums[id - d];
+                PG_BARRIER;
+                if (id >= d && id < m) {
+                    mine = ord_join(other, mine);
+                    sums[id] = mine;
+                }
+            }
+            PG_BARRIER;
+            if (id < m) { $store }
+            carry = sums[m - 1];
+            some = 1;
+            PG_BARRIER;
+        }
+""")
+
+_SCAN = Template("""\
+PG_KERNEL void ord_scan($parameters)
+{
+    $begin$start
+    $mine
+    $loop {
+        pg_i64 row = g / segments, segment = g % segments, i = segment * length;
+        pg_i64 end = i + length < n ? i + length : n, x_at = 0, y_at = 0;
+        $unravel
+        PG_GLOBAL const char *x_row = (PG_GLOBAL const char *)x + x_at;
+        PG_GLOBAL char *y_row = (PG_GLOBAL char *)y + y_at;
+        $carry
+$work    }
+}
+""")
 
 
 def scan_source(kept: int, carried: bool, cpu: bool) -> str:
@@ -354,34 +424,9 @@ def scan_source(kept: int, carried: bool, cpu: bool) -> str:
         }}
 """
     else:
-        work = f"""\
-        for (; i < end; i += {GROUP}) {{
-            pg_i32 m = end - i < {GROUP} ? (pg_i32)(end - i) : {GROUP};
-            T mine;
-            if (id < m) {{
-                mine = {load.format(i="i + id")};
-                if (id == 0 && some)
-                    mine = ord_join(carry, mine);
-                sums[id] = mine;
-            }}
-            for (pg_i32 d = 1; d < {GROUP}; d <<= 1) {{
-                PG_BARRIER;
-                T other;
-                if (id >= d && id < m)
-                    other = sums[id - d];
-                PG_BARRIER;
-                if (id >= d && id < m) {{
-                    mine = ord_join(other, mine);
-                    sums[id] = mine;
-                }}
-            }}
-            PG_BARRIER;
-            if (id < m) {{ {store.format(i="i + id", v="mine")} }}
-            carry = sums[m - 1];
-            some = 1;
-            PG_BARRIER;
-        }}
-"""
+        work = _GROUP_STEPS.fill(
+            group=GROUP, load=load.format(i="i + id"), store=store.format(i="i + id", v="mine")
+        )
     begin = "" if cpu else f"PG_LOCAL T sums[{GROUP}];\n    "
     mine = "" if cpu else "pg_i32 id = (pg_i32)PG_LOCAL_ID(0);"
     loop = (
@@ -389,18 +434,13 @@ def scan_source(kept: int, carried: bool, cpu: bool) -> str:
         if cpu
         else "for (pg_i64 g = PG_GROUP_ID(0); g < rows * segments; g += PG_GROUPS(0))"
     )
-    return f"""\
-PG_KERNEL void ord_scan({", ".join(parameters)})
-{{
-    {begin}{start}
-    {mine}
-    {loop} {{
-        pg_i64 row = g / segments, segment = g % segments, i = segment * length;
-        pg_i64 end = i + length < n ? i + length : n, x_at = 0, y_at = 0;
-        {_unravel(["x", "y"], "kept", kept, "row")}
-        PG_GLOBAL const char *x_row = (PG_GLOBAL const char *)x + x_at;
-        PG_GLOBAL char *y_row = (PG_GLOBAL char *)y + y_at;
-        {carry}
-{work}    }}
-}}
-"""
+    return _SCAN.fill(
+        parameters=", ".join(parameters),
+        begin=begin,
+        start=start,
+        mine=mine,
+        loop=loop,
+        unravel=_unravel(["x", "y"], "kept", kept, "row"),
+        carry=carry,
+        work=work,
+    )

@@ -14,6 +14,7 @@ The text before it is that of scan.py.
 
 from __future__ import annotations
 
+from pygpu._src.codegen.template import Template
 from pygpu._src.util.frozen import Frozen
 
 __all__ = ["CHOSEN", "Shape", "source"]
@@ -198,6 +199,177 @@ PG_INLINE scan_t scan_before(PG_GLOBAL pg_u32 *state, pg_u32 total, pg_u32 first
 """
 
 
+_FETCH = Template("""\
+        if (next < total) {
+            $place_next
+            PG_GLOBAL const X *from = (PG_GLOBAL const X *)x_row + t * $tile;
+            pg_i64 left = n - t * $tile;
+            if (left >= $tile && PG_ALIGNED(from, sizeof($piece))) {
+                PG_UNROLL for (int j = 0; j < $many; j++)
+                    in[j] = ((PG_GLOBAL const $piece *)from)[j * $group + id];
+            } else {
+                PG_UNROLL for (int j = 0; j < $many; j++) {
+                    $piece some;
+                    PG_UNROLL for (int k = 0; k < $vector; k++) {
+                        pg_i64 at = (pg_i64)(j * $group + id) * $vector + k;
+                        if (at < left)
+                            some.item[k] = from[at];
+                    }
+                    in[j] = some;
+                }
+            }
+            (void)y_row;
+        }
+""")
+
+_TYPES = Template("""\
+PG_DECLARE_VECTOR(X, $vector)
+typedef struct PG_ALIGN(sizeof(Y) * $vector) { Y item[$vector]; } scan_out;
+typedef struct PG_ALIGN(sizeof(scan_t) * $vector) { scan_t item[$vector]; } scan_piece;
+PG_INLINE scan_t scan_value(const X *p) { SCAN_VALUE }
+PG_INLINE void scan_put(Y *p, scan_t v) { SCAN_PUT }
+""")
+
+_BEGIN = Template("""\
+${text}PG_KERNEL void PG_BOUNDS($group, $resident) scan_lookback($parameters)
+{
+    PG_LOCAL pg_u32 ticket;
+    PG_LOCAL scan_t sums[$three_steps]; /* of warps by vectors; of three steps */
+    PG_LOCAL scan_t shared_prefix;
+    PG_START_IN(X, x); PG_START(Y, y); PG_START(pg_u32, state);
+    int id = (int)PG_LOCAL_ID(0), lane = id & 31, warp = id >> 5;
+    pg_u32 total = (pg_u32)(rows * tiles), last, now, next; /* tiles of the steps before, now, next */
+    $piece in[$many];
+    PG_LOCAL scan_piece held[$held_items]; /* nobody but who wrote an item reads it */
+    scan_t v[$many][$vector], whole = scan_none();
+    if (id == 0)
+        ticket = pg_atomic_add_u32(state, 1u);
+    PG_BARRIER;
+    next = ticket;
+    PG_BARRIER;
+    if (id == 0)
+        ticket = pg_atomic_add_u32(state, 1u);
+$load
+    PG_BARRIER;
+    now = next;
+    next = ticket;
+    last = total;
+    for (int part = 0; last < total || now < total; part = part == 2 ? 0 : part + 1) {
+        PG_LOCAL_PTR scan_t *parts = sums + part * $stretch;
+""")
+
+_TAKE = Template("""\
+        if (now < total) {
+            $place_now
+            pg_i64 left = n - t * $tile;
+            if (left >= $tile) {
+                PG_UNROLL for (int j = 0; j < $many; j++) {
+                    $piece some = in[j];
+                    PG_UNROLL for (int k = 0; k < $vector; k++)
+                        v[j][k] = scan_value(&some.item[k]);
+                }
+            } else {
+                PG_UNROLL for (int j = 0; j < $many; j++) {
+                    $piece some = in[j];
+                    PG_UNROLL for (int k = 0; k < $vector; k++) {
+                        pg_i64 at = (pg_i64)(j * $group + id) * $vector + k;
+                        v[j][k] = scan_none();
+                        if (at < left)
+                            v[j][k] = scan_value(&some.item[k]);
+                    }
+                }
+            }
+        }
+""")
+
+_JOIN = Template("""\
+$load
+        if (now < total) {
+            PG_UNROLL for (int j = 0; j < $many; j++) {
+                PG_UNROLL for (int k = 1; k < $vector; k++)
+                    v[j][k] = scan_join(v[j][k - 1], v[j][k]);
+                scan_t sum = scan_warp(v[j][$last_item], lane), before = scan_up(sum, 1);
+                if (lane == 31)
+                    parts[j * $warps + warp] = sum;
+                if (lane > 0)
+                    PG_UNROLL for (int k = 0; k < $vector; k++)
+                        v[j][k] = scan_join(before, v[j][k]);
+            }
+        }
+""")
+
+_TELL = Template("""\
+        PG_BARRIER;
+        if (warp == 0) {
+            scan_t mine = scan_none();
+            if (now < total) {
+                scan_t low[$each], sum = scan_none();
+                PG_UNROLL for (int k = 0; k < $each; k++) {
+                    low[k] = sum;
+                    if ($each * lane + k < $sums)
+                        sum = scan_join(sum, parts[$each * lane + k]);
+                }
+                sum = scan_warp(sum, lane);
+                scan_t others = scan_up(sum, 1);
+                if (lane == 0)
+                    others = scan_none();
+                PG_UNROLL for (int k = 0; k < $each; k++)
+                    parts[$each * lane + k] = scan_join(others, low[k]);
+                if (lane == 31)
+                    scan_tell(state, total, now, now % (pg_u32)tiles == 0 ? 2 : 1, sum);
+                mine = sum;
+            }
+            if (last < total) {
+                int t = (int)(last % (pg_u32)tiles);
+                scan_t prefix = scan_before(state, total, last - (pg_u32)t, t, lane);
+                if (lane == 0)
+                    shared_prefix = prefix;
+                pg_warp_sync();
+                if (lane == 31 && t > 0)
+                    scan_tell(state, total, last, 2, scan_join(shared_prefix, whole));
+            }
+            whole = mine;
+        }
+        if (id == $last_warp)
+            ticket = next < total ? pg_atomic_add_u32(state, 1u) : total;
+        PG_BARRIER;
+""")
+
+_WRITE = Template("""\
+        if (last < total) {
+            $place_last
+            PG_LOCAL_PTR scan_t *old = sums + (part == 0 ? 2 : part - 1) * $stretch;
+            PG_GLOBAL Y *to = (PG_GLOBAL Y *)y_row + t * $tile;
+            pg_i64 left = n - t * $tile;
+            int aligned = left >= $tile && PG_ALIGNED(to, sizeof(scan_out));
+            PG_UNROLL for (int j = 0; j < $many; j++) {
+                scan_t before = scan_join(shared_prefix, old[j * $warps + warp]);
+                if (aligned) {
+                    scan_out out;
+                    PG_UNROLL for (int k = 0; k < $vector; k++)
+                        scan_put(&out.item[k], scan_join(before, $held));
+                    ((PG_GLOBAL scan_out *)to)[j * $group + id] = out;
+                } else {
+                    PG_UNROLL for (int k = 0; k < $vector; k++) {
+                        pg_i64 at = (pg_i64)(j * $group + id) * $vector + k;
+                        if (at < left)
+                            scan_store(to + at, scan_join(before, $held));
+                    }
+                }
+            }
+        }
+        PG_UNROLL for (int j = 0; j < $many; j++)
+            PG_UNROLL for (int k = 0; k < $vector; k++)
+                $held = v[j][k];
+        last = now;
+        now = next;
+        next = ticket;
+    }
+    (void)y_step; (void)x_step;
+}
+""")
+
+
 def source(parameters: str, rows: str, size: int, vector: int, shape: Shape) -> str:
     """scan_lookback. parameters: the kernel's last; rows: statements that declare x_row and y_row of
     a row; size: bytes of a scan_t; vector: items in one access."""
@@ -214,156 +386,37 @@ def source(parameters: str, rows: str, size: int, vector: int, shape: Shape) -> 
 pg_i64 row = rows == 1 ? 0 : (pg_i64)({number} / (pg_u32)tiles), t = {number} - row * tiles;
             {rows}"""
 
-    load = f"""\
-        if (next < total) {{
-            {place("next")}
-            PG_GLOBAL const X *from = (PG_GLOBAL const X *)x_row + t * {tile};
-            pg_i64 left = n - t * {tile};
-            if (left >= {tile} && PG_ALIGNED(from, sizeof({piece}))) {{
-                PG_UNROLL for (int j = 0; j < {many}; j++)
-                    in[j] = ((PG_GLOBAL const {piece} *)from)[j * {group} + id];
-            }} else {{
-                PG_UNROLL for (int j = 0; j < {many}; j++) {{
-                    {piece} some;
-                    PG_UNROLL for (int k = 0; k < {vector}; k++) {{
-                        pg_i64 at = (pg_i64)(j * {group} + id) * {vector} + k;
-                        if (at < left)
-                            some.item[k] = from[at];
-                    }}
-                    in[j] = some;
-                }}
-            }}
-            (void)y_row;
-        }}
-"""
-    return f"""\
-PG_DECLARE_VECTOR(X, {vector})
-typedef struct PG_ALIGN(sizeof(Y) * {vector}) {{ Y item[{vector}]; }} scan_out;
-typedef struct PG_ALIGN(sizeof(scan_t) * {vector}) {{ scan_t item[{vector}]; }} scan_piece;
-PG_INLINE scan_t scan_value(const X *p) {{ SCAN_VALUE }}
-PG_INLINE void scan_put(Y *p, scan_t v) {{ SCAN_PUT }}
-{text}PG_KERNEL void PG_BOUNDS({group}, {shape.groups}) scan_lookback({parameters})
-{{
-    PG_LOCAL pg_u32 ticket;
-    PG_LOCAL scan_t sums[{3 * each * 32}]; /* of warps by vectors; of three steps */
-    PG_LOCAL scan_t shared_prefix;
-    PG_START_IN(X, x); PG_START(Y, y); PG_START(pg_u32, state);
-    int id = (int)PG_LOCAL_ID(0), lane = id & 31, warp = id >> 5;
-    pg_u32 total = (pg_u32)(rows * tiles), last, now, next; /* tiles of the steps before, now, next */
-    {piece} in[{many}];
-    PG_LOCAL scan_piece held[{group * many}]; /* nobody but who wrote an item reads it */
-    scan_t v[{many}][{vector}], whole = scan_none();
-    if (id == 0)
-        ticket = pg_atomic_add_u32(state, 1u);
-    PG_BARRIER;
-    next = ticket;
-    PG_BARRIER;
-    if (id == 0)
-        ticket = pg_atomic_add_u32(state, 1u);
-{load}
-    PG_BARRIER;
-    now = next;
-    next = ticket;
-    last = total;
-    for (int part = 0; last < total || now < total; part = part == 2 ? 0 : part + 1) {{
-        PG_LOCAL_PTR scan_t *parts = sums + part * {each * 32};
-        if (now < total) {{
-            {place("now")}
-            pg_i64 left = n - t * {tile};
-            if (left >= {tile}) {{
-                PG_UNROLL for (int j = 0; j < {many}; j++) {{
-                    {piece} some = in[j];
-                    PG_UNROLL for (int k = 0; k < {vector}; k++)
-                        v[j][k] = scan_value(&some.item[k]);
-                }}
-            }} else {{
-                PG_UNROLL for (int j = 0; j < {many}; j++) {{
-                    {piece} some = in[j];
-                    PG_UNROLL for (int k = 0; k < {vector}; k++) {{
-                        pg_i64 at = (pg_i64)(j * {group} + id) * {vector} + k;
-                        v[j][k] = scan_none();
-                        if (at < left)
-                            v[j][k] = scan_value(&some.item[k]);
-                    }}
-                }}
-            }}
-        }}
-{load}
-        if (now < total) {{
-            PG_UNROLL for (int j = 0; j < {many}; j++) {{
-                PG_UNROLL for (int k = 1; k < {vector}; k++)
-                    v[j][k] = scan_join(v[j][k - 1], v[j][k]);
-                scan_t sum = scan_warp(v[j][{vector - 1}], lane), before = scan_up(sum, 1);
-                if (lane == 31)
-                    parts[j * {warps} + warp] = sum;
-                if (lane > 0)
-                    PG_UNROLL for (int k = 0; k < {vector}; k++)
-                        v[j][k] = scan_join(before, v[j][k]);
-            }}
-        }}
-        PG_BARRIER;
-        if (warp == 0) {{
-            scan_t mine = scan_none();
-            if (now < total) {{
-                scan_t low[{each}], sum = scan_none();
-                PG_UNROLL for (int k = 0; k < {each}; k++) {{
-                    low[k] = sum;
-                    if ({each} * lane + k < {sums})
-                        sum = scan_join(sum, parts[{each} * lane + k]);
-                }}
-                sum = scan_warp(sum, lane);
-                scan_t others = scan_up(sum, 1);
-                if (lane == 0)
-                    others = scan_none();
-                PG_UNROLL for (int k = 0; k < {each}; k++)
-                    parts[{each} * lane + k] = scan_join(others, low[k]);
-                if (lane == 31)
-                    scan_tell(state, total, now, now % (pg_u32)tiles == 0 ? 2 : 1, sum);
-                mine = sum;
-            }}
-            if (last < total) {{
-                int t = (int)(last % (pg_u32)tiles);
-                scan_t prefix = scan_before(state, total, last - (pg_u32)t, t, lane);
-                if (lane == 0)
-                    shared_prefix = prefix;
-                pg_warp_sync();
-                if (lane == 31 && t > 0)
-                    scan_tell(state, total, last, 2, scan_join(shared_prefix, whole));
-            }}
-            whole = mine;
-        }}
-        if (id == {group - 32})
-            ticket = next < total ? pg_atomic_add_u32(state, 1u) : total;
-        PG_BARRIER;
-        if (last < total) {{
-            {place("last")}
-            PG_LOCAL_PTR scan_t *old = sums + (part == 0 ? 2 : part - 1) * {each * 32};
-            PG_GLOBAL Y *to = (PG_GLOBAL Y *)y_row + t * {tile};
-            pg_i64 left = n - t * {tile};
-            int aligned = left >= {tile} && PG_ALIGNED(to, sizeof(scan_out));
-            PG_UNROLL for (int j = 0; j < {many}; j++) {{
-                scan_t before = scan_join(shared_prefix, old[j * {warps} + warp]);
-                if (aligned) {{
-                    scan_out out;
-                    PG_UNROLL for (int k = 0; k < {vector}; k++)
-                        scan_put(&out.item[k], scan_join(before, {held}));
-                    ((PG_GLOBAL scan_out *)to)[j * {group} + id] = out;
-                }} else {{
-                    PG_UNROLL for (int k = 0; k < {vector}; k++) {{
-                        pg_i64 at = (pg_i64)(j * {group} + id) * {vector} + k;
-                        if (at < left)
-                            scan_store(to + at, scan_join(before, {held}));
-                    }}
-                }}
-            }}
-        }}
-        PG_UNROLL for (int j = 0; j < {many}; j++)
-            PG_UNROLL for (int k = 0; k < {vector}; k++)
-                {held} = v[j][k];
-        last = now;
-        now = next;
-        next = ticket;
-    }}
-    (void)y_step; (void)x_step;
-}}
-"""
+    load = _FETCH.fill(
+        place_next=place("next"), tile=tile, piece=piece, many=many, group=group, vector=vector
+    )
+    return (
+        _TYPES.fill(vector=vector)
+        + _BEGIN.fill(
+            vector=vector,
+            text=text,
+            group=group,
+            resident=shape.groups,
+            parameters=parameters,
+            three_steps=3 * each * 32,
+            piece=piece,
+            many=many,
+            held_items=group * many,
+            load=load,
+            stretch=each * 32,
+        )
+        + _TAKE.fill(
+            vector=vector, group=group, piece=piece, many=many, place_now=place("now"), tile=tile
+        )
+        + _JOIN.fill(vector=vector, many=many, load=load, last_item=vector - 1, warps=warps)
+        + _TELL.fill(each=each, sums=sums, last_warp=group - 32)
+        + _WRITE.fill(
+            vector=vector,
+            group=group,
+            many=many,
+            stretch=each * 32,
+            tile=tile,
+            warps=warps,
+            place_last=place("last"),
+            held=held,
+        )
+    )

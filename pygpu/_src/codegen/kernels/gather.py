@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.template import Template
 
 __all__ = [
     "CPU_TILE",
@@ -24,10 +26,67 @@ TILE = 4096  # items of a mask for one group
 CPU_TILE = 65536
 
 
+Indices = Sequence[tuple[str, str]]  # (code of the dtype, mode) of each index array
+
+
+def _move_arrays(to: str, source: str, indices: Indices, checked: bool) -> tuple[str, str]:
+    """(parameters, statements that start them)"""
+    types = [(f"pg_{code}", f"i{j}") for j, (code, _) in enumerate(indices)]
+    parameters = [f"PG_ARRAY_IN({t}, {n})" for t, n in ((source, "source"), *types)]
+    parameters.append(f"PG_ARRAY({to}, to)")
+    start = [f"PG_START({to}, to); PG_START_IN({source}, source);"]
+    start += [f"PG_START_IN({t}, {n});" for t, n in types]
+    if checked:
+        parameters.append("PG_ARRAY(pg_i64, bad)")
+        start.append("PG_START(pg_i64, bad);")
+    return ", ".join(parameters), " ".join(start)
+
+
+def _move_walk(indices: Indices, ndim: int, index: str) -> list[str]:
+    """Statements that find to_at, source_at and the values i0_v, ... of index arrays for item i."""
+    walk = [f"{index} rest = ({index})i;"]
+    for k in range(ndim - 1, 0, -1):
+        walk.append(f"{index} left{k} = rest / ({index})n{k};")
+        walk.append(f"pg_i64 k{k} = (pg_i64)(rest - left{k} * ({index})n{k}); rest = left{k};")
+    walk.append("pg_i64 k0 = (pg_i64)rest;")
+
+    def offset(name: str) -> str:
+        return " + ".join(f"k{k} * {name}_s{k}" for k in range(ndim))
+
+    walk += [f"pg_i64 {name}_at = {offset(name)};" for name in ("to", "source")]
+    for j, (code, _) in enumerate(indices):
+        place = f"(PG_GLOBAL const char *)i{j} + ({offset(f'i{j}')})"
+        walk.append(f"pg_i64 i{j}_v = (pg_i64)*(PG_GLOBAL const pg_{code} *)({place});")
+    return walk
+
+
+def _follow(j: int, mode: str, side: str, checked: bool) -> list[str]:
+    """Statements that bring index *j* into its bounds, and move along."""
+    if mode == "raise":
+        bad = f"bad[0] = {j + 1}; bad[1] = i{j}_v; continue;" if checked else "continue;"
+        lines = [f"if (i{j}_v < -length{j} || i{j}_v >= length{j}) {{ {bad} }}"]
+        lines.append(f"if (i{j}_v < 0) i{j}_v += length{j};")
+    elif mode == "wrap":
+        lines = [f"i{j}_v %= length{j}; if (i{j}_v < 0) i{j}_v += length{j};"]
+    else:
+        lines = [f"i{j}_v = i{j}_v < 0 ? 0 : i{j}_v >= length{j} ? length{j} - 1 : i{j}_v;"]
+    return [*lines, f"{side}_at += i{j}_v * step{j};"]
+
+
+def _move_item(to: DType, source: DType) -> str:
+    """The statement that moves the item at source_at to to_at."""
+    types = dtypes.storage_type(to), dtypes.storage_type(source)
+    target = f"(PG_GLOBAL {types[0]} *)((PG_GLOBAL char *)to + to_at)"
+    place = f"(PG_GLOBAL const {types[1]} *)((PG_GLOBAL const char *)source + source_at)"
+    if to == source:
+        return f"*{target} = *{place};"
+    return dtypes.store(to, f"({target})", "0", dtypes.load(source, f"({place})", "0"), source)
+
+
 def move_source(
     to: DType,
     source: DType,
-    indices: tuple[tuple[str, str], ...],
+    indices: Indices,
     ndim: int,
     small: bool,
     into: bool,
@@ -40,67 +99,23 @@ def move_source(
     "raise" (negative ones count from the end), "wrap" and "clip". checked: an index out of bounds is
     not followed, but written to ``bad``: [its number + 1, its value] as pg_i64.
     """
-    arrays = ["to", "source", *(f"i{j}" for j in range(len(indices)))]
-    t, s = dtypes.storage_type(to), dtypes.storage_type(source)
-    types = [t, s, *(f"pg_{code}" for code, _ in indices)]
-    parameters = [f"PG_ARRAY_IN({s}, source)"]
-    parameters += [f"PG_ARRAY_IN(pg_{code}, i{j})" for j, (code, _) in enumerate(indices)]
-    parameters.append(f"PG_ARRAY({t}, to)")
-    start = [f"PG_START({t}, to); PG_START_IN({s}, source);"]
-    start += [f"PG_START_IN(pg_{code}, i{j});" for j, (code, _) in enumerate(indices)]
-    if checked:
-        parameters.append("PG_ARRAY(pg_i64, bad)")
-        start.append("PG_START(pg_i64, bad);")
-    parameters.append("pg_i64 n")
-    parameters += [f"pg_i64 n{k}" for k in range(1, ndim)]
-    for name in arrays:
+    types = dtypes.storage_type(to), dtypes.storage_type(source)
+    arrays, start = _move_arrays(*types, indices, checked)
+    parameters = [arrays, "pg_i64 n", *(f"pg_i64 n{k}" for k in range(1, ndim))]
+    for name in ("to", "source", *(f"i{j}" for j in range(len(indices)))):
         parameters += [f"pg_i64 {name}_s{k}" for k in range(ndim)]
-    for j in range(len(indices)):
-        parameters += [f"pg_i64 step{j}, pg_i64 length{j}"]
-    index = "pg_u32" if small else "pg_i64"
-    walk = [f"{index} rest = ({index})i;"]
-    for k in range(ndim - 1, 0, -1):
-        walk.append(f"{index} left{k} = rest / ({index})n{k};")
-        walk.append(f"pg_i64 k{k} = (pg_i64)(rest - left{k} * ({index})n{k}); rest = left{k};")
-    walk.append("pg_i64 k0 = (pg_i64)rest;")
-    for name, type_ in zip(arrays, types):
-        offset = " + ".join(f"k{k} * {name}_s{k}" for k in range(ndim))
-        const = "" if name == "to" else "const "
-        if name in ("to", "source"):
-            walk.append(f"pg_i64 {name}_at = {offset};")
-        else:
-            walk.append(
-                f"pg_i64 {name}_v = (pg_i64)*(PG_GLOBAL {const}{type_} *)"
-                f"((PG_GLOBAL {const}char *){name} + ({offset}));"
-            )
-    side = "to" if into else "source"
+    parameters += [f"pg_i64 step{j}, pg_i64 length{j}" for j in range(len(indices))]
+    walk = _move_walk(indices, ndim, "pg_u32" if small else "pg_i64")
     for j, (_, mode) in enumerate(indices):
-        if mode == "raise":
-            bad = f"bad[0] = {j + 1}; bad[1] = i{j}_v; continue;" if checked else "continue;"
-            walk.append(f"if (i{j}_v < -length{j} || i{j}_v >= length{j}) {{ {bad} }}")
-            walk.append(f"if (i{j}_v < 0) i{j}_v += length{j};")
-        elif mode == "wrap":
-            walk.append(f"i{j}_v %= length{j}; if (i{j}_v < 0) i{j}_v += length{j};")
-        else:
-            walk.append(f"i{j}_v = i{j}_v < 0 ? 0 : i{j}_v >= length{j} ? length{j} - 1 : i{j}_v;")
-        walk.append(f"{side}_at += i{j}_v * step{j};")
-    if to == source:
-        item = f"*(PG_GLOBAL {t} *)((PG_GLOBAL char *)to + to_at) = *(PG_GLOBAL const {s} *)((PG_GLOBAL const char *)source + source_at);"
-    else:
-        load = dtypes.load(
-            source, f"((PG_GLOBAL const {s} *)((PG_GLOBAL const char *)source + source_at))", "0"
-        )
-        item = dtypes.store(
-            to, f"((PG_GLOBAL {t} *)((PG_GLOBAL char *)to + to_at))", "0", load, source
-        )
+        walk += _follow(j, mode, "to" if into else "source", checked)
     body = "\n        ".join(walk)
     return f"""\
 {dtypes.declare(to, source)}PG_KERNEL void move({", ".join(parameters)})
 {{
-    {" ".join(start)}
+    {start}
     PG_FOR(i, n) {{
         {body}
-        {item}
+        {_move_item(to, source)}
     }}
 }}
 """
@@ -189,6 +204,61 @@ def written(vectors: int) -> str:
 """
 
 
+_STAGED = Template("""\
+    PG_LOCAL pg_u64 scanned[$group];
+    PG_LOCAL $t stage[$tile];
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
+    int aligned = PG_ALIGNED(mask, 4) && PG_ALIGNED(x, 4 * sizeof($t));
+    for (pg_i64 tile = PG_GROUP_ID(0); tile < tiles; tile += PG_GROUPS(0)) {
+        pg_i64 base = tile == 0 ? 0 : ends[tile - 1], first = tile * $tile;
+        pg_i32 many = (pg_i32)(ends[tile] - base);
+        if (many == 0)
+            continue;
+        $t v[$vectors][4];
+        pg_u32 flags = 0; /* of items first + k * $four_groups + id * 4 + j, in bit k * 4 + j */
+        if (aligned && first + $tile <= n) {
+            PG_UNROLL for (int k = 0; k < $vectors; k++) {
+                pg_i64 i = first + k * $four_groups + id * 4;
+                $fetch
+                PG_VECTOR($t, 4) four = *(PG_GLOBAL const PG_VECTOR($t, 4) *)(x + i);
+                PG_UNROLL for (int j = 0; j < 4; j++) {
+                    v[k][j] = four.item[j];
+                    flags |= (pg_u32)$true << (k * 4 + j);
+                }
+            }
+        } else {
+            PG_UNROLL for (int k = 0; k < $vectors; k++)
+                PG_UNROLL for (int j = 0; j < 4; j++) {
+                    pg_i64 i = first + k * $four_groups + id * 4 + j;
+                    if (i < n) {
+                        v[k][j] = x[i];
+                        flags |= (pg_u32)$true_i << (k * 4 + j);
+                    }
+                }
+        }
+        /* four counts of at most 4 * $group each in 16 bits of a sum, scanned together */
+        pg_u64 mine = 0;
+        PG_UNROLL for (int k = 0; k < $vectors; k++) {
+            pg_u32 f = (flags >> (k * 4)) & 15;
+            mine |= (pg_u64)((f & 1) + ((f >> 1) & 1) + ((f >> 2) & 1) + (f >> 3)) << (16 * k);
+        }
+        scanned[id] = mine;
+        pg_u64 sum = mine;
+        for (pg_i32 d = 1; d < $group; d <<= 1) {
+            PG_BARRIER;
+            pg_u64 left = id >= d ? scanned[id - d] : 0;
+            PG_BARRIER;
+            sum += left;
+            scanned[id] = sum;
+        }
+        PG_BARRIER;
+        pg_u64 whole = scanned[$last], before = sum - mine;
+        pg_i32 at_k = 0;
+$written    }
+}
+""")
+
+
 def _staged(mask: DType, items: DType) -> str:
     """The rest of ``compact`` for a GPU: four vectors of four items a work-item, moved together in
     local memory, so that reads and writes of a group are of neighbours."""
@@ -199,59 +269,82 @@ def _staged(mask: DType, items: DType) -> str:
         true = true_text(mask, "marks.item", "j")
     else:
         fetch, true = "", true_text(mask, "mask", "i + j")
-    return f"""\
-    PG_LOCAL pg_u64 scanned[{GROUP}];
-    PG_LOCAL {t} stage[{TILE}];
-    pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
-    int aligned = PG_ALIGNED(mask, 4) && PG_ALIGNED(x, 4 * sizeof({t}));
-    for (pg_i64 tile = PG_GROUP_ID(0); tile < tiles; tile += PG_GROUPS(0)) {{
-        pg_i64 base = tile == 0 ? 0 : ends[tile - 1], first = tile * {TILE};
-        pg_i32 many = (pg_i32)(ends[tile] - base);
-        if (many == 0)
+    return _STAGED.fill(
+        group=GROUP,
+        t=t,
+        tile=TILE,
+        vectors=vectors,
+        four_groups=GROUP * 4,
+        fetch=fetch,
+        true=true,
+        true_i=true_text(mask, "mask", "i"),
+        last=GROUP - 1,
+        written=written(vectors),
+    )
+
+
+_CPU_COMPACT = Template("""\
+$head    for (pg_i64 tile = PG_ID(0); tile < tiles; tile += PG_IDS(0)) {
+        pg_i64 first = tile * $cpu_tile, end = first + $cpu_tile < n ? first + $cpu_tile : n;
+        pg_i64 at = tile == 0 ? 0 : ends[tile - 1], stop = ends[tile];
+        if (stop == at)
             continue;
-        {t} v[{vectors}][4];
-        pg_u32 flags = 0; /* of items first + k * {GROUP * 4} + id * 4 + j, in bit k * 4 + j */
-        if (aligned && first + {TILE} <= n) {{
-            PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
-                pg_i64 i = first + k * {GROUP * 4} + id * 4;
-                {fetch}
-                PG_VECTOR({t}, 4) four = *(PG_GLOBAL const PG_VECTOR({t}, 4) *)(x + i);
-                PG_UNROLL for (int j = 0; j < 4; j++) {{
-                    v[k][j] = four.item[j];
-                    flags |= (pg_u32){true} << (k * 4 + j);
-                }}
-            }}
-        }} else {{
-            PG_UNROLL for (int k = 0; k < {vectors}; k++)
-                PG_UNROLL for (int j = 0; j < 4; j++) {{
-                    pg_i64 i = first + k * {GROUP * 4} + id * 4 + j;
-                    if (i < n) {{
-                        v[k][j] = x[i];
-                        flags |= (pg_u32){true_text(mask, "mask", "i")} << (k * 4 + j);
-                    }}
-                }}
-        }}
-        /* four counts of at most 4 * {GROUP} each in 16 bits of a sum, scanned together */
+        for (pg_i64 i = first; i < end && at < stop; i++) {
+            $put
+            at += $true_i;
+        }
+    }
+}
+""")
+
+_GPU_COMPACT = Template("""\
+$head    PG_LOCAL pg_u64 scanned[$group];
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
+    for (pg_i64 tile = PG_GROUP_ID(0); tile < tiles; tile += PG_GROUPS(0)) {
+        pg_i64 base = tile == 0 ? 0 : ends[tile - 1];
+        pg_i64 first = tile * $tile;
+        if (ends[tile] == base)
+            continue;
+        pg_u32 flags = 0; /* of items first + k * $four_groups + id * 4 + j, in bit k * 4 + j */
+        PG_UNROLL for (int k = 0; k < $vectors; k++)
+            PG_UNROLL for (int j = 0; j < 4; j++) {
+                pg_i64 i = first + k * $four_groups + id * 4 + j;
+                if (i < n && $true_i)
+                    flags |= 1u << (k * 4 + j);
+            }
+        /* four counts of at most 4 * 256 each in 16 bits of two sums, scanned together */
         pg_u64 mine = 0;
-        PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
+        PG_UNROLL for (int k = 0; k < $vectors; k++) {
             pg_u32 f = (flags >> (k * 4)) & 15;
             mine |= (pg_u64)((f & 1) + ((f >> 1) & 1) + ((f >> 2) & 1) + (f >> 3)) << (16 * k);
-        }}
+        }
         scanned[id] = mine;
         pg_u64 sum = mine;
-        for (pg_i32 d = 1; d < {GROUP}; d <<= 1) {{
+        for (pg_i32 d = 1; d < $group; d <<= 1) {
             PG_BARRIER;
             pg_u64 left = id >= d ? scanned[id - d] : 0;
             PG_BARRIER;
             sum += left;
             scanned[id] = sum;
-        }}
+        }
         PG_BARRIER;
-        pg_u64 whole = scanned[{GROUP - 1}], before = sum - mine;
-        pg_i32 at_k = 0;
-{written(vectors)}    }}
-}}
-"""
+        pg_u64 whole = scanned[$last];
+        pg_u64 before = sum - mine;
+        pg_i64 at_k = base;
+        PG_UNROLL for (int k = 0; k < $vectors; k++) {
+            pg_i64 at = at_k + (pg_i64)((before >> (16 * k)) & 0xffff);
+            PG_UNROLL for (int j = 0; j < 4; j++)
+                if ((flags >> (k * 4 + j)) & 1) {
+                    pg_i64 i = first + k * $four_groups + id * 4 + j;
+                    $put
+                    at++;
+                }
+            at_k += (pg_i64)((whole >> (16 * k)) & 0xffff);
+        }
+        PG_BARRIER;
+    }
+}
+""")
 
 
 def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool, staged: bool) -> str:
@@ -287,67 +380,19 @@ def compact_source(mask: DType, items: DType | None, ndim: int, cpu: bool, stage
     {start}
 """
     if cpu:
-        return f"""\
-{head}    for (pg_i64 tile = PG_ID(0); tile < tiles; tile += PG_IDS(0)) {{
-        pg_i64 first = tile * {CPU_TILE}, end = first + {CPU_TILE} < n ? first + {CPU_TILE} : n;
-        pg_i64 at = tile == 0 ? 0 : ends[tile - 1], stop = ends[tile];
-        if (stop == at)
-            continue;
-        for (pg_i64 i = first; i < end && at < stop; i++) {{
-            {put}
-            at += {true_text(mask, "mask", "i")};
-        }}
-    }}
-}}
-"""
+        return _CPU_COMPACT.fill(
+            head=head, cpu_tile=CPU_TILE, put=put, true_i=true_text(mask, "mask", "i")
+        )
     if items is not None and staged:
         return head + _staged(mask, items)
     # four items a work-item at a time, neighbours in neighbouring work-items: reads are coalesced
-    return f"""\
-{head}    PG_LOCAL pg_u64 scanned[{GROUP}];
-    pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
-    for (pg_i64 tile = PG_GROUP_ID(0); tile < tiles; tile += PG_GROUPS(0)) {{
-        pg_i64 base = tile == 0 ? 0 : ends[tile - 1];
-        pg_i64 first = tile * {TILE};
-        if (ends[tile] == base)
-            continue;
-        pg_u32 flags = 0; /* of items first + k * {GROUP * 4} + id * 4 + j, in bit k * 4 + j */
-        PG_UNROLL for (int k = 0; k < {TILE // GROUP // 4}; k++)
-            PG_UNROLL for (int j = 0; j < 4; j++) {{
-                pg_i64 i = first + k * {GROUP * 4} + id * 4 + j;
-                if (i < n && {true_text(mask, "mask", "i")})
-                    flags |= 1u << (k * 4 + j);
-            }}
-        /* four counts of at most 4 * 256 each in 16 bits of two sums, scanned together */
-        pg_u64 mine = 0;
-        PG_UNROLL for (int k = 0; k < {TILE // GROUP // 4}; k++) {{
-            pg_u32 f = (flags >> (k * 4)) & 15;
-            mine |= (pg_u64)((f & 1) + ((f >> 1) & 1) + ((f >> 2) & 1) + (f >> 3)) << (16 * k);
-        }}
-        scanned[id] = mine;
-        pg_u64 sum = mine;
-        for (pg_i32 d = 1; d < {GROUP}; d <<= 1) {{
-            PG_BARRIER;
-            pg_u64 left = id >= d ? scanned[id - d] : 0;
-            PG_BARRIER;
-            sum += left;
-            scanned[id] = sum;
-        }}
-        PG_BARRIER;
-        pg_u64 whole = scanned[{GROUP - 1}];
-        pg_u64 before = sum - mine;
-        pg_i64 at_k = base;
-        PG_UNROLL for (int k = 0; k < {TILE // GROUP // 4}; k++) {{
-            pg_i64 at = at_k + (pg_i64)((before >> (16 * k)) & 0xffff);
-            PG_UNROLL for (int j = 0; j < 4; j++)
-                if ((flags >> (k * 4 + j)) & 1) {{
-                    pg_i64 i = first + k * {GROUP * 4} + id * 4 + j;
-                    {put}
-                    at++;
-                }}
-            at_k += (pg_i64)((whole >> (16 * k)) & 0xffff);
-        }}
-        PG_BARRIER;
-    }}
-}}
-"""
+    return _GPU_COMPACT.fill(
+        head=head,
+        group=GROUP,
+        tile=TILE,
+        four_groups=GROUP * 4,
+        vectors=TILE // GROUP // 4,
+        true_i=true_text(mask, "mask", "i"),
+        last=GROUP - 1,
+        put=put,
+    )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
+from pygpu._src.codegen.template import Template
 
 from .gather import GROUP, TILE, written
 
@@ -30,108 +31,116 @@ def layout(tiles: int) -> tuple[int, int, int, int]:
     return room, bits, bits + 8 * (tiles - 1), bits + 12 * room
 
 
-def marks_source(mask: DType) -> str:
-    """The kernel ``marks``: bits of n bytes, how many of each tile are set, and (pg_i64) how many up
-    to the end of each tile. ``done`` is zero before and after."""
-    m = dtypes.storage_type(mask)
-    vectors = TILE // 512
-    return f"""\
+_MARKS = Template("""\
 PG_DECLARE_VECTOR(pg_u32, 4)
-PG_KERNEL void PG_BOUNDS({GROUP}, 4) marks(PG_ARRAY_IN({m}, mask), PG_ARRAY(pg_u16, bits), PG_ARRAY(pg_u32, done), pg_i64 n, pg_i64 tiles, pg_i64 room)
-{{
-    PG_START_IN({m}, mask); PG_START(pg_u16, bits); PG_START(pg_u32, done);
+PG_KERNEL void PG_BOUNDS($group, 4) marks(PG_ARRAY_IN($m, mask), PG_ARRAY(pg_u16, bits), PG_ARRAY(pg_u32, done), pg_i64 n, pg_i64 tiles, pg_i64 room)
+{
+    PG_START_IN($m, mask); PG_START(pg_u16, bits); PG_START(pg_u32, done);
     PG_LOCAL pg_u32 last;
-    PG_LOCAL pg_i64 sums[{GROUP // 32}];
-    PG_GLOBAL pg_i64 *ends = (PG_GLOBAL pg_i64 *)(bits + room * {TILE // 16});
+    PG_LOCAL pg_i64 sums[$warps];
+    PG_GLOBAL pg_i64 *ends = (PG_GLOBAL pg_i64 *)(bits + room * $words);
     PG_GLOBAL pg_u32 *counts = (PG_GLOBAL pg_u32 *)(ends + room);
     int id = (int)PG_LOCAL_ID(0), lane = id & 31, warp = id >> 5;
-    pg_i64 tile = PG_ID(0) / 32, first = tile * {TILE};
-    if (tile < tiles) {{
+    pg_i64 tile = PG_ID(0) / 32, first = tile * $tile;
+    if (tile < tiles) {
         pg_u32 sum = 0;
-        if (first + {TILE} <= n && PG_ALIGNED(mask, 16)) {{
+        if (first + $tile <= n && PG_ALIGNED(mask, 16)) {
             PG_GLOBAL const PG_VECTOR(pg_u32, 4) *from = (PG_GLOBAL const PG_VECTOR(pg_u32, 4) *)(mask + first);
-            PG_VECTOR(pg_u32, 4) v[{vectors}];
-            PG_UNROLL for (int k = 0; k < {vectors}; k++)
+            PG_VECTOR(pg_u32, 4) v[$vectors];
+            PG_UNROLL for (int k = 0; k < $vectors; k++)
                 v[k] = from[k * 32 + lane];
-            PG_UNROLL for (int k = 0; k < {vectors}; k++) {{
+            PG_UNROLL for (int k = 0; k < $vectors; k++) {
                 pg_u32 set = 0;
-                PG_UNROLL for (int j = 0; j < 4; j++) {{
+                PG_UNROLL for (int j = 0; j < 4; j++) {
                     pg_u32 w = v[k].item[j]; /* the highest bit of each byte that is not 0, then side by side */
                     w = ((w & 0x7f7f7f7fu) + 0x7f7f7f7fu | w) & 0x80808080u;
                     set |= ((w >> 7) * 0x01020408u >> 24 & 15) << (4 * j);
-                }}
-                bits[tile * {TILE // 16} + k * 32 + lane] = (pg_u16)set;
+                }
+                bits[tile * $words + k * 32 + lane] = (pg_u16)set;
                 sum += (pg_u32)pg_popc(set);
-            }}
-            PG_UNROLL for (int d = 1; d < 32; d <<= 1) {{
+            }
+            PG_UNROLL for (int d = 1; d < 32; d <<= 1) {
                 pg_u32 left = pg_warp_up(sum, (pg_u32)d);
                 if (lane >= d)
                     sum += left;
-            }}
-        }} else {{
-            for (int k = 0; k < {TILE}; k += 32) {{
+            }
+        } else {
+            for (int k = 0; k < $tile; k += 32) {
                 pg_i64 i = first + k + lane;
                 pg_u32 set = pg_warp_vote(i < n && mask[i] != 0);
                 if (lane < 2)
-                    bits[tile * {TILE // 16} + k / 16 + lane] = (pg_u16)(set >> (16 * lane));
+                    bits[tile * $words + k / 16 + lane] = (pg_u16)(set >> (16 * lane));
                 sum += (pg_u32)pg_popc(set);
-            }}
-        }}
-        if (lane == 31) {{
+            }
+        }
+        if (lane == 31) {
             counts[tile] = sum;
             PG_DEVICE_FENCE;
-        }}
-    }}
+        }
+    }
     PG_BARRIER;
     if (id == 0)
         last = pg_atomic_add_u32(done, 1u) == PG_GROUPS(0) - 1;
     PG_BARRIER;
     if (!last)
         return;
+""")
+
+_LAST_GROUP = Template("""\
     PG_DEVICE_FENCE; /* the last group adds up: a stretch of tiles for each warp, 4 a lane at a time */
-    pg_i64 stretch = (tiles + {GROUP * 4 - 1}) / {GROUP * 4} * 32, begin = warp * stretch;
+    pg_i64 stretch = (tiles + $four_groups_less) / $four_groups * 32, begin = warp * stretch;
     pg_i64 end = begin + stretch < (tiles + 3) / 4 ? begin + stretch : (tiles + 3) / 4, carry = 0;
     PG_GLOBAL const PG_VECTOR(pg_u32, 4) *fours = (PG_GLOBAL const PG_VECTOR(pg_u32, 4) *)counts;
     pg_u32 mine = 0;
-    _Pragma("unroll 4") for (pg_i64 i = begin + lane; i < end; i += 32) {{
+    _Pragma("unroll 4") for (pg_i64 i = begin + lane; i < end; i += 32) {
         PG_VECTOR(pg_u32, 4) v = fours[i];
         PG_UNROLL for (int j = 0; j < 4; j++)
             mine += i * 4 + j < tiles ? v.item[j] : 0;
-    }}
-    PG_UNROLL for (int d = 1; d < 32; d <<= 1) {{
+    }
+    PG_UNROLL for (int d = 1; d < 32; d <<= 1) {
         pg_u32 left = pg_warp_up(mine, (pg_u32)d);
         if (lane >= d)
             mine += left;
-    }}
+    }
     if (lane == 31)
         sums[warp] = (pg_i64)mine;
     PG_BARRIER;
     for (int w = 0; w < warp; w++)
         carry += sums[w];
-    for (pg_i64 i = begin; i < end; i += 32) {{
+    for (pg_i64 i = begin; i < end; i += 32) {
         PG_VECTOR(pg_u32, 4) v = fours[i + lane < end ? i + lane : begin];
-        PG_UNROLL for (int j = 0; j < 4; j++) {{
+        PG_UNROLL for (int j = 0; j < 4; j++) {
             if (i + lane >= end || (i + lane) * 4 + j >= tiles)
                 v.item[j] = 0;
             if (j > 0)
                 v.item[j] += v.item[j - 1];
-        }}
+        }
         pg_u32 sum = v.item[3];
-        PG_UNROLL for (int d = 1; d < 32; d <<= 1) {{
+        PG_UNROLL for (int d = 1; d < 32; d <<= 1) {
             pg_u32 left = pg_warp_up(sum, (pg_u32)d);
             if (lane >= d)
                 sum += left;
-        }}
+        }
         pg_i64 before = carry + (pg_i64)(sum - v.item[3]);
         if (i + lane < end)
             PG_UNROLL for (int j = 0; j < 4; j++)
                 ends[(i + lane) * 4 + j] = before + (pg_i64)v.item[j];
         carry += (pg_i64)pg_warp_all(sum);
-    }}
+    }
     if (id == 0)
         *done = 0;
-}}
-"""
+}
+""")
+
+
+def marks_source(mask: DType) -> str:
+    """The kernel ``marks``: bits of n bytes, how many of each tile are set, and (pg_i64) how many up
+    to the end of each tile. ``done`` is zero before and after."""
+    m = dtypes.storage_type(mask)
+    vectors = TILE // 512
+    return _MARKS.fill(
+        group=GROUP, m=m, warps=GROUP // 32, words=TILE // 16, tile=TILE, vectors=vectors
+    ) + _LAST_GROUP.fill(four_groups_less=GROUP * 4 - 1, four_groups=GROUP * 4)
 
 
 def gather_source(items: DType) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.accumulators import _number_of_acc
+from pygpu._src.codegen.template import Template
 
 __all__ = ["CPU_COLUMNS", "CPU_ROWS", "GROUP", "source"]
 
@@ -39,6 +40,138 @@ PG_INLINE mat_t mat_add(mat_t acc, mat_t a, mat_t b) {{ {add} return acc; }}
 """.replace("(mat_t)pg_c", "pg_c").replace("return (mat_t)v;", "return v;")
 
 
+_CPU = Template("""\
+$head    for (pg_i64 g = PG_ID(0); g < total; g += PG_IDS(0)) {
+        $find
+        pg_i64 m0 = tile / across * $rows, n0 = tile % across * $columns;
+        int many = (int)(M - m0 < $rows ? M - m0 : $rows);
+        int wide = (int)(N - n0 < $columns ? N - n0 : $columns);
+        mat_t acc[$rows][$columns];
+        for (int r = 0; r < $rows; r++)
+            for (int c = 0; c < $columns; c++)
+                acc[r][c] = mat_none();
+        if (many == $rows && wide == $columns) {
+            for (pg_i64 k = 0; k < K; k++)
+                for (int r = 0; r < $rows; r++) {
+                    mat_t value = $a;
+                    for (int c = 0; c < $columns; c++)
+                        acc[r][c] = mat_add(acc[r][c], value, $b);
+                }
+        } else {
+            for (pg_i64 k = 0; k < K; k++)
+                for (int r = 0; r < many; r++) {
+                    mat_t value = $a;
+                    for (int c = 0; c < wide; c++)
+                        acc[r][c] = mat_add(acc[r][c], value, $b);
+                }
+        }
+        for (int r = 0; r < many; r++)
+            for (int c = 0; c < wide; c++) { $store }
+    }
+}
+""")
+
+_GPU = Template("""\
+$head    PG_LOCAL mat_t a_part[$deep][$side + 1];
+    PG_LOCAL mat_t b_part[$deep][$side + 1];
+    int id = (int)PG_LOCAL_ID(0), x = id % 16, y = id / 16;
+    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
+        $find
+        pg_i64 m0 = tile / across * $side, n0 = tile % across * $side;
+        mat_t acc[$each][$each];
+        PG_UNROLL for (int r = 0; r < $each; r++)
+            PG_UNROLL for (int c = 0; c < $each; c++)
+                acc[r][c] = mat_none();
+        for (pg_i64 k0 = 0; k0 < K; k0 += $deep) {
+            for (int i = id; i < $items; i += $group) {
+                int k = i % $deep, m = i / $deep; /* rows of a are walked along k */
+                mat_t value = mat_none();
+                if (m0 + m < M && k0 + k < K)
+                    value = $a;
+                a_part[k][m] = value;
+            }
+            for (int i = id; i < $items; i += $group) {
+                int n = i % $side, k = i / $side;
+                mat_t value = mat_none();
+                if (n0 + n < N && k0 + k < K)
+                    value = $b;
+                b_part[k][n] = value;
+            }
+            PG_BARRIER;
+            PG_UNROLL for (int k = 0; k < $deep; k++) {
+                mat_t left[$each], right[$each];
+                PG_UNROLL for (int r = 0; r < $each; r++) {
+                    left[r] = a_part[k][r * 16 + y];
+                    right[r] = b_part[k][r * 16 + x];
+                }
+                PG_UNROLL for (int r = 0; r < $each; r++)
+                    PG_UNROLL for (int c = 0; c < $each; c++)
+                        acc[r][c] = mat_add(acc[r][c], left[r], right[c]);
+            }
+            PG_BARRIER;
+        }
+        PG_UNROLL for (int r = 0; r < $each; r++)
+            PG_UNROLL for (int c = 0; c < $each; c++) {
+                pg_i64 m = m0 + r * 16 + y, n = n0 + c * 16 + x;
+                if (m < M && n < N) { $store }
+            }
+    }
+}
+""")
+
+
+def _parameters(xs: str, ys: str, os: str, batch: int) -> str:
+    lines = [f"PG_ARRAY_IN({xs}, a)", f"PG_ARRAY_IN({ys}, b)", f"PG_ARRAY({os}, out)"]
+    lines.append("pg_i64 M, pg_i64 N, pg_i64 K, pg_i64 across, pg_i64 tiles, pg_i64 total")
+    lines += [f"pg_i64 n{k}" for k in range(1, batch)]
+    for name in ("a", "b", "o"):
+        lines += [f"pg_i64 {name}_b{k}" for k in range(batch)]
+        lines.append(f"pg_i64 {name}_row, pg_i64 {name}_col")
+    return ", ".join(lines)
+
+
+def _find(batch: int) -> str:
+    """Statements that find the tile, and the matrices from_a, from_b and to, of group *g*."""
+    lines = ["pg_i64 rest = g / tiles, tile = g % tiles, a_at = 0, b_at = 0, o_at = 0;"]
+    for k in range(batch - 1, 0, -1):
+        lines.append(f"{{ pg_i64 left = rest / n{k}, i = rest - left * n{k}; rest = left;")
+        lines.append(f"a_at += i * a_b{k}; b_at += i * b_b{k}; o_at += i * o_b{k}; }}")
+    lines.append("a_at += rest * a_b0; b_at += rest * b_b0; o_at += rest * o_b0;")
+    lines.append(
+        "PG_GLOBAL const char *from_a = (PG_GLOBAL const char *)a + a_at;"
+        " PG_GLOBAL const char *from_b = (PG_GLOBAL const char *)b + b_at;"
+        " PG_GLOBAL char *to = (PG_GLOBAL char *)out + o_at;"
+    )
+    return "\n        ".join(lines)
+
+
+class _Items:
+    """How items of the three matrices are read and written. dense: rows of b and out have no
+    gaps."""
+
+    def __init__(self, x: DType, y: DType, number: DType, out: DType, dense: bool) -> None:
+        self.x, self.y, self.number, self.out, self.dense = x, y, number, out, dense
+
+    def _pointer(self, const: str, dtype: DType, row: str, column: str, index: str) -> str:
+        type_ = f"PG_GLOBAL {const}{dtypes.storage_type(dtype)} *"
+        if self.dense:
+            return f"(({type_})({row}) + ({index}))"
+        return f"(({type_})({row} + ({index}) * {column}))"
+
+    def a(self, m: str, k: str) -> str:
+        place = f"from_a + ({m}) * a_row + ({k}) * a_col"
+        pointer = f"((PG_GLOBAL const {dtypes.storage_type(self.x)} *)({place}))"
+        return f"mat_a({dtypes.load(self.x, pointer, '0')})"
+
+    def b(self, k: str, n: str) -> str:
+        pointer = self._pointer("const ", self.y, f"from_b + ({k}) * b_row", "b_col", n)
+        return f"mat_b({dtypes.load(self.y, pointer, '0')})"
+
+    def store(self, m: str, n: str, acc: str) -> str:
+        pointer = self._pointer("", self.out, f"to + ({m}) * o_row", "o_col", n)
+        return dtypes.store(self.out, pointer, "0", _number_of_acc(self.number, acc), self.number)
+
+
 def source(
     x: DType, y: DType, number: DType, out: DType, batch: int, each: int, dense: bool, cpu: bool
 ) -> str:
@@ -50,121 +183,33 @@ def source(
     axes, then along their own two.
     """
     xs, ys, os = (dtypes.storage_type(d) for d in (x, y, out))
-    parameters = [f"PG_ARRAY_IN({xs}, a)", f"PG_ARRAY_IN({ys}, b)", f"PG_ARRAY({os}, out)"]
-    parameters.append("pg_i64 M, pg_i64 N, pg_i64 K, pg_i64 across, pg_i64 tiles, pg_i64 total")
-    parameters += [f"pg_i64 n{k}" for k in range(1, batch)]
-    for name in ("a", "b", "o"):
-        parameters += [f"pg_i64 {name}_b{k}" for k in range(batch)]
-        parameters.append(f"pg_i64 {name}_row, pg_i64 {name}_col")
-    where = ["pg_i64 rest = g / tiles, tile = g % tiles, a_at = 0, b_at = 0, o_at = 0;"]
-    for k in range(batch - 1, 0, -1):
-        where.append(f"{{ pg_i64 left = rest / n{k}, i = rest - left * n{k}; rest = left;")
-        where.append(f"a_at += i * a_b{k}; b_at += i * b_b{k}; o_at += i * o_b{k}; }}")
-    where.append("a_at += rest * a_b0; b_at += rest * b_b0; o_at += rest * o_b0;")
-    where.append(
-        "PG_GLOBAL const char *from_a = (PG_GLOBAL const char *)a + a_at;"
-        " PG_GLOBAL const char *from_b = (PG_GLOBAL const char *)b + b_at;"
-        " PG_GLOBAL char *to = (PG_GLOBAL char *)out + o_at;"
-    )
-    find = "\n        ".join(where)
-    load_a = f"mat_a({dtypes.load(x, f'((PG_GLOBAL const {xs} *)(from_a + (@m) * a_row + (@k) * a_col))', '0')})"
-    if dense:
-        place_b = f"((PG_GLOBAL const {ys} *)(from_b + (@k) * b_row) + (@n))"
-        place_o = f"((PG_GLOBAL {os} *)(to + (@m) * o_row) + (@n))"
-    else:
-        place_b = f"((PG_GLOBAL const {ys} *)(from_b + (@k) * b_row + (@n) * b_col))"
-        place_o = f"((PG_GLOBAL {os} *)(to + (@m) * o_row + (@n) * o_col))"
-    load_b = f"mat_b({dtypes.load(y, place_b, '0')})"
-    store = dtypes.store(out, place_o, "0", _number_of_acc(number, "@v"), number)
-
-    def at(text: str, **names: str) -> str:
-        for key, value in names.items():
-            text = text.replace(f"@{key}", value)
-        return text
-
+    items = _Items(x, y, number, out, dense)
     head = f"""\
-{_arithmetic(x, y, number)}PG_KERNEL void product({", ".join(parameters)})
+{_arithmetic(x, y, number)}PG_KERNEL void product({_parameters(xs, ys, os, batch)})
 {{
     PG_START_IN({xs}, a); PG_START_IN({ys}, b); PG_START({os}, out);
 """
     if cpu:
-        rows, columns = CPU_ROWS, CPU_COLUMNS
-        return f"""\
-{head}    for (pg_i64 g = PG_ID(0); g < total; g += PG_IDS(0)) {{
-        {find}
-        pg_i64 m0 = tile / across * {rows}, n0 = tile % across * {columns};
-        int many = (int)(M - m0 < {rows} ? M - m0 : {rows});
-        int wide = (int)(N - n0 < {columns} ? N - n0 : {columns});
-        mat_t acc[{rows}][{columns}];
-        for (int r = 0; r < {rows}; r++)
-            for (int c = 0; c < {columns}; c++)
-                acc[r][c] = mat_none();
-        if (many == {rows} && wide == {columns}) {{
-            for (pg_i64 k = 0; k < K; k++)
-                for (int r = 0; r < {rows}; r++) {{
-                    mat_t value = {at(load_a, m="m0 + r", k="k")};
-                    for (int c = 0; c < {columns}; c++)
-                        acc[r][c] = mat_add(acc[r][c], value, {at(load_b, k="k", n="n0 + c")});
-                }}
-        }} else {{
-            for (pg_i64 k = 0; k < K; k++)
-                for (int r = 0; r < many; r++) {{
-                    mat_t value = {at(load_a, m="m0 + r", k="k")};
-                    for (int c = 0; c < wide; c++)
-                        acc[r][c] = mat_add(acc[r][c], value, {at(load_b, k="k", n="n0 + c")});
-                }}
-        }}
-        for (int r = 0; r < many; r++)
-            for (int c = 0; c < wide; c++) {{ {at(store, m="m0 + r", n="n0 + c", v="acc[r][c]")} }}
-    }}
-}}
-"""
+        return _CPU.fill(
+            head=head,
+            find=_find(batch),
+            rows=CPU_ROWS,
+            columns=CPU_COLUMNS,
+            a=items.a("m0 + r", "k"),
+            b=items.b("k", "n0 + c"),
+            store=items.store("m0 + r", "n0 + c", "acc[r][c]"),
+        )
     side = 16 * each
     deep = 16 if each <= 4 else 8
-    return f"""\
-{head}    PG_LOCAL mat_t a_part[{deep}][{side} + 1];
-    PG_LOCAL mat_t b_part[{deep}][{side} + 1];
-    int id = (int)PG_LOCAL_ID(0), x = id % 16, y = id / 16;
-    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {{
-        {find}
-        pg_i64 m0 = tile / across * {side}, n0 = tile % across * {side};
-        mat_t acc[{each}][{each}];
-        PG_UNROLL for (int r = 0; r < {each}; r++)
-            PG_UNROLL for (int c = 0; c < {each}; c++)
-                acc[r][c] = mat_none();
-        for (pg_i64 k0 = 0; k0 < K; k0 += {deep}) {{
-            for (int i = id; i < {side * deep}; i += {GROUP}) {{
-                int k = i % {deep}, m = i / {deep}; /* rows of a are walked along k */
-                mat_t value = mat_none();
-                if (m0 + m < M && k0 + k < K)
-                    value = {at(load_a, m="m0 + m", k="k0 + k")};
-                a_part[k][m] = value;
-            }}
-            for (int i = id; i < {side * deep}; i += {GROUP}) {{
-                int n = i % {side}, k = i / {side};
-                mat_t value = mat_none();
-                if (n0 + n < N && k0 + k < K)
-                    value = {at(load_b, k="k0 + k", n="n0 + n")};
-                b_part[k][n] = value;
-            }}
-            PG_BARRIER;
-            PG_UNROLL for (int k = 0; k < {deep}; k++) {{
-                mat_t left[{each}], right[{each}];
-                PG_UNROLL for (int r = 0; r < {each}; r++) {{
-                    left[r] = a_part[k][r * 16 + y];
-                    right[r] = b_part[k][r * 16 + x];
-                }}
-                PG_UNROLL for (int r = 0; r < {each}; r++)
-                    PG_UNROLL for (int c = 0; c < {each}; c++)
-                        acc[r][c] = mat_add(acc[r][c], left[r], right[c]);
-            }}
-            PG_BARRIER;
-        }}
-        PG_UNROLL for (int r = 0; r < {each}; r++)
-            PG_UNROLL for (int c = 0; c < {each}; c++) {{
-                pg_i64 m = m0 + r * 16 + y, n = n0 + c * 16 + x;
-                if (m < M && n < N) {{ {at(store, m="m", n="n", v="acc[r][c]")} }}
-            }}
-    }}
-}}
-"""
+    return _GPU.fill(
+        head=head,
+        deep=deep,
+        side=side,
+        find=_find(batch),
+        each=each,
+        items=side * deep,
+        group=GROUP,
+        a=items.a("m0 + m", "k0 + k"),
+        b=items.b("k0 + k", "n0 + n"),
+        store=items.store("m", "n", "acc[r][c]"),
+    )

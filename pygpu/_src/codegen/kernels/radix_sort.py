@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pygpu._src.codegen.template import Template
+
 __all__ = [
     "GROUP",
     "SMALL",
@@ -137,137 +139,175 @@ def tile_items(cpu: bool) -> int:
     return 16384 if cpu else GROUP * 8
 
 
-def radix_source(positions: bool, first: bool, last: bool, cpu: bool, wide: bool) -> str:
-    """``count`` and ``scatter`` of one digit, of 8 bits on a CPU and 4 elsewhere: counts[(row, digit,
-    tile)], then their running sums within a row. wide: a row has 2**32 items or more."""
-    bins, tile = (256 if cpu else 16), tile_items(cpu)
-    number = "pg_u64" if wide else "pg_u32"
-    _, _, key, index, put = pass_ends(positions, first, last, number)
-    in_type = "X" if first else "K"
-    parameters, starts = pass_arrays(positions, first, last, number)
-    numbers = "pg_i64 rows, pg_i64 n, pg_i64 tiles, pg_i32 shift"
-    count_head = f"""\
-PG_KERNEL void count(PG_ARRAY_IN({in_type}, keys_in), PG_ARRAY({number}, counts), {numbers})
-{{
-    PG_START_IN({in_type}, keys_in); PG_START({number}, counts);
-"""
-    head = f"""\
-PG_KERNEL void scatter({parameters.replace("@", f"PG_ARRAY_IN({number}, ends)")}, {numbers})
-{{
-    PG_START_IN({number}, ends); {starts}
-"""
-    take = f"{number} index = {index.replace('@', 'i')};" if positions else ""
-    read = key.replace("@", "i")
-    where = f"""\
-pg_i64 row = g / tiles, tile = g % tiles, start = row * n;
-        pg_i64 from = start + tile * {tile};
-        pg_i64 end = from + {tile} < start + n ? from + {tile} : start + n;
-"""
-    first_of = f"""\
-pg_i64 slot = (row * {bins} + DIGIT) * tiles + tile;
-            """
-    base = f"(slot > row * {bins} * tiles ? (pg_i64)ends[slot - 1] : 0)"
-    if cpu:
-        return f"""\
-{count_head}    for (pg_i64 g = PG_ID(0); g < rows * tiles; g += PG_IDS(0)) {{
-        {where}        pg_u32 found[{bins}];
-        for (int d = 0; d < {bins}; d++)
+_CPU_COUNT = Template("""\
+    for (pg_i64 g = PG_ID(0); g < rows * tiles; g += PG_IDS(0)) {
+        $where        pg_u32 found[$bins];
+        for (int d = 0; d < $bins; d++)
             found[d] = 0;
         for (pg_i64 i = from; i < end; i++)
-            found[({read} >> shift) & {bins - 1}]++;
-        for (int d = 0; d < {bins}; d++)
-            counts[(row * {bins} + d) * tiles + tile] = found[d];
-    }}
-}}
-{head}    for (pg_i64 g = PG_ID(0); g < rows * tiles; g += PG_IDS(0)) {{
-        {where}        pg_i64 next[{bins}];
-        for (int d = 0; d < {bins}; d++) {{
-            {first_of.replace("DIGIT", "d")}next[d] = start + {base};
-        }}
-        for (pg_i64 i = from; i < end; i++) {{
-            K key = {read};
-            {take}
-            pg_i64 at = next[(key >> shift) & {bins - 1}]++;
-            {put}
-        }}
-    }}
-}}
-"""
-    each = tile // GROUP
-    return f"""\
-{count_head}    PG_LOCAL pg_u32 found[{bins * GROUP}];
+            found[($read >> shift) & $mask]++;
+        for (int d = 0; d < $bins; d++)
+            counts[(row * $bins + d) * tiles + tile] = found[d];
+    }
+}
+""")
+
+_CPU_SCATTER = Template("""\
+    for (pg_i64 g = PG_ID(0); g < rows * tiles; g += PG_IDS(0)) {
+        $where        pg_i64 next[$bins];
+        for (int d = 0; d < $bins; d++) {
+            ${slot_of_d}next[d] = start + $base;
+        }
+        for (pg_i64 i = from; i < end; i++) {
+            K key = $read;
+            $take
+            pg_i64 at = next[(key >> shift) & $mask]++;
+            $put
+        }
+    }
+}
+""")
+
+_GPU_COUNT = Template("""\
+    PG_LOCAL pg_u32 found[$counters];
     pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
-    for (pg_i64 g = PG_GROUP_ID(0); g < rows * tiles; g += PG_GROUPS(0)) {{
-        {where}        for (int d = 0; d < {bins}; d++)
-            found[d * {GROUP} + id] = 0;
-        for (pg_i64 i = from + id; i < end; i += {GROUP})
-            found[(({read} >> shift) & {bins - 1}) * {GROUP} + id]++;
-        for (pg_i32 s = {GROUP // 2}; s > 0; s >>= 1) {{
+    for (pg_i64 g = PG_GROUP_ID(0); g < rows * tiles; g += PG_GROUPS(0)) {
+        $where        for (int d = 0; d < $bins; d++)
+            found[d * $group + id] = 0;
+        for (pg_i64 i = from + id; i < end; i += $group)
+            found[(($read >> shift) & $mask) * $group + id]++;
+        for (pg_i32 s = $half; s > 0; s >>= 1) {
             PG_BARRIER;
             if (id < s)
-                for (int d = 0; d < {bins}; d++)
-                    found[d * {GROUP} + id] += found[d * {GROUP} + id + s];
-        }}
+                for (int d = 0; d < $bins; d++)
+                    found[d * $group + id] += found[d * $group + id + s];
+        }
         PG_BARRIER;
-        if (id < {bins})
-            counts[(row * {bins} + id) * tiles + tile] = found[id * {GROUP}];
+        if (id < $bins)
+            counts[(row * $bins + id) * tiles + tile] = found[id * $group];
         PG_BARRIER;
-    }}
-}}
-{head}    PG_LOCAL pg_u16 found[{bins * GROUP}]; /* of digit d by work-item w, at d * GROUP + w */
-    PG_LOCAL pg_u32 sums[{GROUP}];
-    PG_LOCAL K keys[{tile}];
-    {f"PG_LOCAL {number} places[{tile}];" if positions else ""}
+    }
+}
+""")
+
+_GPU_SCATTER = Template("""\
+    PG_LOCAL pg_u16 found[$counters]; /* of digit d by work-item w, at d * GROUP + w */
+    PG_LOCAL pg_u32 sums[$group];
+    PG_LOCAL K keys[$tile];
+    $places
     pg_i32 id = (pg_i32)PG_LOCAL_ID(0);
-    for (pg_i64 g = PG_GROUP_ID(0); g < rows * tiles; g += PG_GROUPS(0)) {{
-        {where}        for (pg_i64 i = from + id; i < end; i += {GROUP}) {{
-            keys[i - from] = {read};
-            {f"places[i - from] = {index.replace('@', 'i')};" if positions else ""}
-        }}
-        for (int d = 0; d < {bins}; d++)
-            found[d * {GROUP} + id] = 0;
+    for (pg_i64 g = PG_GROUP_ID(0); g < rows * tiles; g += PG_GROUPS(0)) {
+        $where        for (pg_i64 i = from + id; i < end; i += $group) {
+            keys[i - from] = $read;
+            $place
+        }
+        for (int d = 0; d < $bins; d++)
+            found[d * $group + id] = 0;
         PG_BARRIER;
         pg_i32 many = (pg_i32)(end - from);
-        for (int k = 0; k < {each}; k++)
-            if (id * {each} + k < many)
-                found[((keys[id * {each} + k] >> shift) & {bins - 1}) * {GROUP} + id]++;
+        for (int k = 0; k < $each; k++)
+            if (id * $each + k < many)
+                found[((keys[id * $each + k] >> shift) & $mask) * $group + id]++;
         PG_BARRIER;
         pg_u32 sum = 0;
-        for (int d = 0; d < {bins}; d++)
-            sum += found[id * {bins} + d];
+        for (int d = 0; d < $bins; d++)
+            sum += found[id * $bins + d];
         sums[id] = sum;
         pg_u32 mine = sum;
-        for (pg_i32 s = 1; s < {GROUP}; s <<= 1) {{
+        for (pg_i32 s = 1; s < $group; s <<= 1) {
             PG_BARRIER;
             pg_u32 left = id >= s ? sums[id - s] : 0;
             PG_BARRIER;
             sum += left;
             sums[id] = sum;
-        }}
+        }
         sum -= mine;
-        for (int d = 0; d < {bins}; d++) {{
-            pg_u32 next = sum + found[id * {bins} + d];
-            found[id * {bins} + d] = (pg_u16)sum;
+        for (int d = 0; d < $bins; d++) {
+            pg_u32 next = sum + found[id * $bins + d];
+            found[id * $bins + d] = (pg_u16)sum;
             sum = next;
-        }}
+        }
         PG_BARRIER;
-        if (id < {bins})
-            sums[id] = found[id * {GROUP}]; /* where the digit begins in the tile */
+        if (id < $bins)
+            sums[id] = found[id * $group]; /* where the digit begins in the tile */
         PG_BARRIER;
-        for (int k = 0; k < {each}; k++) {{
-            if (id * {each} + k < many) {{
-                K key = keys[id * {each} + k];
-                {f"{number} index = places[id * {each} + k];" if positions else ""}
-                pg_i32 digit = (pg_i32)((key >> shift) & {bins - 1});
-                pg_i64 rank = found[digit * {GROUP} + id]++;
-                {first_of.replace("DIGIT", "digit")}pg_i64 at = start + {base} + rank - sums[digit];
-                {put}
-            }}
-        }}
+        for (int k = 0; k < $each; k++) {
+            if (id * $each + k < many) {
+                K key = keys[id * $each + k];
+                $take
+                pg_i32 digit = (pg_i32)((key >> shift) & $mask);
+                pg_i64 rank = found[digit * $group + id]++;
+                ${slot_of_digit}pg_i64 at = start + $base + rank - sums[digit];
+                $put
+            }
+        }
         PG_BARRIER;
-    }}
-}}
-"""
+    }
+}
+""")
+
+
+_COUNT_HEAD = Template("""\
+PG_KERNEL void count(PG_ARRAY_IN($in_type, keys_in), PG_ARRAY($number, counts), $numbers)
+{
+    PG_START_IN($in_type, keys_in); PG_START($number, counts);
+""")
+
+_SCATTER_HEAD = Template("""\
+PG_KERNEL void scatter($parameters, $numbers)
+{
+    PG_START_IN($number, ends); $starts
+""")
+
+_WHERE = Template("""\
+pg_i64 row = g / tiles, tile = g % tiles, start = row * n;
+        pg_i64 from = start + tile * $tile;
+        pg_i64 end = from + $tile < start + n ? from + $tile : start + n;
+""")
+
+
+def radix_source(positions: bool, first: bool, last: bool, cpu: bool, wide: bool) -> str:
+    """``count`` and ``scatter`` of one digit, of 8 bits on a CPU and 4 elsewhere: counts[(row, digit,
+    tile)], then their running sums within a row. wide: a row has 2**32 items or more."""
+    bins, tile = (256 if cpu else 16), tile_items(cpu)
+    each = tile // GROUP
+    number = "pg_u64" if wide else "pg_u32"
+    _, _, key, index, put = pass_ends(positions, first, last, number)
+    parameters, starts = pass_arrays(positions, first, last, number)
+    place = index.replace("@", "i")
+
+    def placed(text: str) -> str:
+        return text if positions else ""
+
+    def slot_of(digit: str) -> str:
+        return f"pg_i64 slot = (row * {bins} + {digit}) * tiles + tile;\n            "
+
+    values = {
+        "in_type": "X" if first else "K",
+        "number": number,
+        "numbers": "pg_i64 rows, pg_i64 n, pg_i64 tiles, pg_i32 shift",
+        "parameters": parameters.replace("@", f"PG_ARRAY_IN({number}, ends)"),
+        "starts": starts,
+        "where": _WHERE.fill(tile=tile),
+        "bins": bins,
+        "mask": bins - 1,
+        "group": GROUP,
+        "half": GROUP // 2,
+        "counters": bins * GROUP,
+        "tile": tile,
+        "each": each,
+        "read": key.replace("@", "i"),
+        "put": put,
+        "slot_of_d": slot_of("d"),
+        "slot_of_digit": slot_of("digit"),
+        "base": f"(slot > row * {bins} * tiles ? (pg_i64)ends[slot - 1] : 0)",
+        "places": placed(f"PG_LOCAL {number} places[{tile}];"),
+        "place": placed(f"places[i - from] = {place};"),
+        "take": placed(f"{number} index = {place if cpu else f'places[id * {each} + k]'};"),
+    }
+    count, scatter = (_CPU_COUNT, _CPU_SCATTER) if cpu else (_GPU_COUNT, _GPU_SCATTER)
+    parts = (_COUNT_HEAD, count, _SCATTER_HEAD, scatter)
+    return "".join(part.fill(values) for part in parts)
 
 
 def search_source() -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.accumulators import Operation
+from pygpu._src.codegen.template import Template
 
 from . import reduction_cpu as reduce_cpu_text
 from .reduction_parts import (
@@ -58,6 +59,66 @@ def _vector_loads(op: Operation, form: Form, index: str, v: str, item: str) -> d
     return loads
 
 
+_ROW_VECTORS = Template("""\
+            if ($aligned) {
+                for (; t + tile <= n_red; t += step) {
+$reads
+                    PG_UNROLL for (int u = 0; u < $unroll; u++) { $fetch }
+                    PG_UNROLL for (int u = 0; u < $unroll; u++)
+                        PG_UNROLL for (int k = 0; k < $v; k++) { $taken }
+                }
+                if (t < n_red) {
+                    pg_i64 r = t + lane * $v;
+                    for (; r + $v <= n_red; r += lanes * $v) {
+                        $one_reads
+                        PG_UNROLL for (int k = 0; k < $v; k++) { $one_taken }
+                    }
+                    for (pg_i64 end = r + $v < n_red ? r + $v : n_red; r < end; r++) { $take_one }
+                }
+                t = n_red;
+            }
+""")
+
+_ROWS = Template("""\
+PG_KERNEL void red_rows($parameters)
+{
+    PG_LOCAL red_acc sums[$group];
+    $start
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = id & (lanes - 1), row = id / lanes;
+    pg_i64 rows = $group / lanes, tile = (pg_i64)lanes * $stretch, step = tile * segments;
+    pg_i64 total = ((n_out + rows - 1) / rows) * segments;
+    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
+        pg_i64 segment = g % segments, o = g / segments * rows + row;
+        red_acc accs[$sums];
+        PG_UNROLL for (int k = 0; k < $sums; k++)
+            accs[k] = red_none();
+        if (o < n_out) {
+        $rows
+            pg_i64 t = segment * tile;
+$main            for (; t < n_red; t += step) {
+                pg_i64 end = t + tile < n_red ? t + tile : n_red;
+                for (pg_i64 r = t + lane; r < end; r += lanes) { $take_one }
+            }
+        }
+        PG_UNROLL for (int k = 1; k < $sums; k++)
+            accs[0] = red_join(accs[0], accs[k]);
+        sums[id] = accs[0];
+        for (pg_i32 d = lanes >> 1; d > 0; d >>= 1) {
+            PG_BARRIER;
+            if (lane < d)
+                sums[id] = red_join(sums[id], sums[id + d]);
+        }
+        if (lane == 0 && o < n_out) {
+            red_acc acc = sums[id];
+            $out_at
+            $result
+        }
+        PG_BARRIER;
+    }
+}
+""")
+
+
 def _gpu_rows(op: Operation, form: Form) -> str:
     operands = operands_of(op, form)
     v, unroll = form.vector, UNROLL
@@ -89,63 +150,98 @@ def _gpu_rows(op: Operation, form: Form) -> str:
         one_taken = take_item(
             op, form, f"accs[k % {sums}]", _vector_loads(op, form, "", "[0]", "k"), "r + k"
         )
-        main = f"""\
-            if ({aligned}) {{
-                for (; t + tile <= n_red; t += step) {{
-{reads}
-                    PG_UNROLL for (int u = 0; u < {unroll}; u++) {{ {fetch} }}
-                    PG_UNROLL for (int u = 0; u < {unroll}; u++)
-                        PG_UNROLL for (int k = 0; k < {v}; k++) {{ {taken} }}
-                }}
-                if (t < n_red) {{
-                    pg_i64 r = t + lane * {v};
-                    for (; r + {v} <= n_red; r += lanes * {v}) {{
-                        {one_reads}
-                        PG_UNROLL for (int k = 0; k < {v}; k++) {{ {one_taken} }}
-                    }}
-                    for (pg_i64 end = r + {v} < n_red ? r + {v} : n_red; r < end; r++) {{ {take_at(op, form, "accs[0]", "r")} }}
-                }}
-                t = n_red;
-            }}
-"""
-    return f"""\
-PG_KERNEL void red_rows({parameters_of(op, form)})
-{{
-    PG_LOCAL red_acc sums[{GROUP}];
-    {start_of(op, form)}
-    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), lane = id & (lanes - 1), row = id / lanes;
-    pg_i64 rows = {GROUP} / lanes, tile = (pg_i64)lanes * {v * unroll}, step = tile * segments;
-    pg_i64 total = ((n_out + rows - 1) / rows) * segments;
-    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {{
-        pg_i64 segment = g % segments, o = g / segments * rows + row;
-        red_acc accs[{sums}];
-        PG_UNROLL for (int k = 0; k < {sums}; k++)
+        main = _ROW_VECTORS.fill(
+            aligned=aligned,
+            reads=reads,
+            unroll=unroll,
+            fetch=fetch,
+            v=v,
+            taken=taken,
+            one_reads=one_reads,
+            one_taken=one_taken,
+            take_one=take_at(op, form, "accs[0]", "r"),
+        )
+    return _ROWS.fill(
+        parameters=parameters_of(op, form),
+        group=GROUP,
+        start=start_of(op, form),
+        stretch=v * unroll,
+        sums=sums,
+        rows=rows_of(op, form, "o"),
+        main=main,
+        take_one=take_at(op, form, "accs[0]", "r"),
+        out_at=out_at_of(op, form, "o"),
+        result=result_of(op, form, "acc", "o", "segment"),
+    )
+
+
+_FETCH_COLUMN = Template("""\
+PG_INLINE PG_VECTOR($t, $v) red_fetch_$n(PG_GLOBAL const $t *row, pg_i64 at, int aligned)
+{
+    PG_GLOBAL const $t *p = (PG_GLOBAL const $t *)((PG_GLOBAL const char *)row + at);
+    PG_VECTOR($t, $v) r;
+    if (aligned)
+        r = *(PG_GLOBAL const PG_VECTOR($t, $v) *)p;
+    else
+        PG_UNROLL for (int k = 0; k < $v; k++)
+            r.item[k] = p[k];
+    return r;
+}
+""")
+
+_COLUMNS = Template("""\
+${fetchers}PG_KERNEL void red_columns($parameters)
+{
+    PG_LOCAL red_acc sums[$group];
+    $start
+    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), x_lane = id & (lanes - 1), deep_id = id / lanes, deep = $group / lanes;
+    pg_i64 width = (pg_i64)lanes * $v, tile = (pg_i64)deep * $unroll, step = tile * segments;
+    pg_i64 total = ((n_out + width - 1) / width) * segments;
+$aligned    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
+        pg_i64 segment = g / ((n_out + width - 1) / width);
+        pg_i64 o = (g % ((n_out + width - 1) / width)) * width + x_lane * $v;
+        red_acc accs[$v];
+        PG_UNROLL for (int k = 0; k < $v; k++)
             accs[k] = red_none();
-        if (o < n_out) {{
-        {rows_of(op, form, "o")}
+        if (o < n_out) {
+        $rows
             pg_i64 t = segment * tile;
-{main}            for (; t < n_red; t += step) {{
-                pg_i64 end = t + tile < n_red ? t + tile : n_red;
-                for (pg_i64 r = t + lane; r < end; r += lanes) {{ {take_at(op, form, "accs[0]", "r")} }}
-            }}
-        }}
-        PG_UNROLL for (int k = 1; k < {sums}; k++)
-            accs[0] = red_join(accs[0], accs[k]);
-        sums[id] = accs[0];
-        for (pg_i32 d = lanes >> 1; d > 0; d >>= 1) {{
+            for (; t + tile <= n_red; t += step) {
+                $reads
+                PG_UNROLL for (int u = 0; u < $unroll; u++) {
+                    pg_i64 r = t + u * deep + deep_id;
+                    $offsets $unravel
+                    $fetch
+                }
+                PG_UNROLL for (int u = 0; u < $unroll; u++)
+                    PG_UNROLL for (int k = 0; k < $v; k++) { $taken }
+            }
+            for (pg_i64 r = t + deep_id; r < n_red; r += deep) {
+                $one_read
+                const int u = 0;
+                $offsets $unravel
+                $fetch
+                PG_UNROLL for (int k = 0; k < $v; k++) { $last }
+            }
+        }
+        PG_UNROLL for (int k = 0; k < $v; k++) {
             PG_BARRIER;
-            if (lane < d)
-                sums[id] = red_join(sums[id], sums[id + d]);
-        }}
-        if (lane == 0 && o < n_out) {{
-            red_acc acc = sums[id];
-            {out_at_of(op, form, "o")}
-            {result_of(op, form, "acc", "o", "segment")}
-        }}
+            sums[id] = accs[k];
+            for (pg_i32 d = deep >> 1; d > 0; d >>= 1) {
+                PG_BARRIER;
+                if (deep_id < d)
+                    sums[id] = red_join(sums[id], sums[id + d * lanes]);
+            }
+            if (deep_id == 0 && o < n_out) {
+                red_acc acc = sums[id];
+                $out_at
+                $result
+            }
+        }
         PG_BARRIER;
-    }}
-}}
-"""
+    }
+}
+""")
 
 
 def _gpu_columns(op: Operation, form: Form) -> str:
@@ -168,19 +264,7 @@ def _gpu_columns(op: Operation, form: Form) -> str:
     fetchers = ""
     if v > 1:
         for n, t in operands:
-            fetchers += f"""\
-PG_INLINE PG_VECTOR({t}, {v}) red_fetch_{n}(PG_GLOBAL const {t} *row, pg_i64 at, int aligned)
-{{
-    PG_GLOBAL const {t} *p = (PG_GLOBAL const {t} *)((PG_GLOBAL const char *)row + at);
-    PG_VECTOR({t}, {v}) r;
-    if (aligned)
-        r = *(PG_GLOBAL const PG_VECTOR({t}, {v}) *)p;
-    else
-        PG_UNROLL for (int k = 0; k < {v}; k++)
-            r.item[k] = p[k];
-    return r;
-}}
-"""
+            fetchers += _FETCH_COLUMN.fill(t=t, v=v, n=n)
     pieces = " && ".join(f"PG_ALIGNED({n}, sizeof(PG_VECTOR({t}, {v})))" for n, t in operands)
     aligned = f"    int aligned = {pieces};\n" if v > 1 else ""
     offsets = " ".join(f"pg_i64 {n}_at = 0;" for n in names)
@@ -189,59 +273,25 @@ PG_INLINE PG_VECTOR({t}, {v}) red_fetch_{n}(PG_GLOBAL const {t} *row, pg_i64 at,
         op, form, "accs[k]", _vector_loads(op, form, "", "[u]", "k"), "t + u * deep + deep_id"
     )
     last = take_item(op, form, "accs[k]", _vector_loads(op, form, "", "[u]", "k"), "r")
-    return f"""\
-{fetchers}PG_KERNEL void red_columns({parameters_of(op, form)})
-{{
-    PG_LOCAL red_acc sums[{GROUP}];
-    {start_of(op, form)}
-    pg_i32 id = (pg_i32)PG_LOCAL_ID(0), x_lane = id & (lanes - 1), deep_id = id / lanes, deep = {GROUP} / lanes;
-    pg_i64 width = (pg_i64)lanes * {v}, tile = (pg_i64)deep * {unroll}, step = tile * segments;
-    pg_i64 total = ((n_out + width - 1) / width) * segments;
-{aligned}    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {{
-        pg_i64 segment = g / ((n_out + width - 1) / width);
-        pg_i64 o = (g % ((n_out + width - 1) / width)) * width + x_lane * {v};
-        red_acc accs[{v}];
-        PG_UNROLL for (int k = 0; k < {v}; k++)
-            accs[k] = red_none();
-        if (o < n_out) {{
-        {rows_of(op, form, "o")}
-            pg_i64 t = segment * tile;
-            for (; t + tile <= n_red; t += step) {{
-                {reads}
-                PG_UNROLL for (int u = 0; u < {unroll}; u++) {{
-                    pg_i64 r = t + u * deep + deep_id;
-                    {offsets} {unravel}
-                    {fetch}
-                }}
-                PG_UNROLL for (int u = 0; u < {unroll}; u++)
-                    PG_UNROLL for (int k = 0; k < {v}; k++) {{ {taken} }}
-            }}
-            for (pg_i64 r = t + deep_id; r < n_red; r += deep) {{
-                {reads.replace(f"[{unroll}]", "[1]")}
-                const int u = 0;
-                {offsets} {unravel}
-                {fetch}
-                PG_UNROLL for (int k = 0; k < {v}; k++) {{ {last} }}
-            }}
-        }}
-        PG_UNROLL for (int k = 0; k < {v}; k++) {{
-            PG_BARRIER;
-            sums[id] = accs[k];
-            for (pg_i32 d = deep >> 1; d > 0; d >>= 1) {{
-                PG_BARRIER;
-                if (deep_id < d)
-                    sums[id] = red_join(sums[id], sums[id + d * lanes]);
-            }}
-            if (deep_id == 0 && o < n_out) {{
-                red_acc acc = sums[id];
-                {out_at_of(op, form, "(o + k)")}
-                {result_of(op, form, "acc", "(o + k)", "segment")}
-            }}
-        }}
-        PG_BARRIER;
-    }}
-}}
-"""
+    return _COLUMNS.fill(
+        fetchers=fetchers,
+        parameters=parameters_of(op, form),
+        group=GROUP,
+        start=start_of(op, form),
+        v=v,
+        unroll=unroll,
+        aligned=aligned,
+        rows=rows_of(op, form, "o"),
+        reads=reads,
+        offsets=offsets,
+        unravel=unravel,
+        fetch=fetch,
+        taken=taken,
+        one_read=reads.replace(f"[{unroll}]", "[1]"),
+        last=last,
+        out_at=out_at_of(op, form, "(o + k)"),
+        result=result_of(op, form, "acc", "(o + k)", "segment"),
+    )
 
 
 def _half(op: Operation) -> str:

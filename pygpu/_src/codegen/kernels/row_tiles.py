@@ -8,18 +8,23 @@ memory is read and written in pieces of 16 bytes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
-import numpy as np
-
-from pygpu._src.codegen import dtypes
-
-if TYPE_CHECKING:
-    from pygpu._src.array.elementwise import Operation
+from .elementwise import (
+    Array,
+    Memory,
+    Number,
+    Operation,
+    block,
+    declarations,
+    integers,
+    kernel_name,
+    operands_of,
+    unravel,
+)
 
 __all__ = ["shape_of_group", "source"]
 
-_PLAIN = {"pg_b8": "pg_u8", "pg_f16": "pg_u16"}  # as vectors in memory
 _GROUP = 256
 _ROWS_EACH = 8  # rows of a work-item: 0.95 of an H200's copy rate, 0.89 with one, 0.91 with 16
 _ENOUGH = 8192  # groups, before any does more than one row
@@ -36,119 +41,104 @@ def shape_of_group(rows: int, length: int, vector: int) -> tuple[tuple[int, int]
     return (min(across, 1 << 20), min(-(-down // each), _ROWS_MOST)), (x, y)
 
 
+class _Parts:
+    """The statements of the kernel's operands, by where they stand.
+
+    once: before all rows. rows: at the start of each row. fetch, stores: before and after a vector
+    of items. takes, puts: around the body within a vector; one_takes, one_puts: where items come
+    one by one. aligned: what must hold for vectors.
+    """
+
+    def __init__(self, operands: Sequence[Number | Array], axes: int, letters: str, vector: int):
+        self.once: list[str] = []
+        self.rows: list[str] = []
+        self.fetch: list[str] = []
+        self.stores: list[str] = []
+        self.takes: list[str] = []
+        self.puts: list[str] = []
+        self.one_takes: list[str] = []
+        self.one_puts: list[str] = []
+        self.aligned: list[str] = []
+        self.vector = vector
+        along = iter(letters)
+        for operand in operands:
+            if isinstance(operand, Number):
+                self._keep(self.once, operand, f"{operand.name}_")
+                continue
+            self.rows.append(operand.point("r", "p", f"({operand.offset(axes)})"))
+            if next(along) == "b":
+                self._keep(self.rows, operand, operand.load("r", "0"))
+            else:
+                self._move(operand)
+
+    def _keep(self, where: list[str], operand: Number | Array, value: str) -> None:
+        """An input that is the same for all items of a row, or of all rows."""
+        where.append(f"const {operand.kind} {operand.name}_v = {value};")
+        take = operand.constant(f"{operand.name}_v")
+        self.takes.append(take)
+        self.one_takes.append(take)
+
+    def _move(self, array: Array) -> None:
+        """An array whose items lie side by side."""
+        self.aligned.append(f"PG_ALIGNED({array.name}_r, sizeof(*{array.name}_p) * {self.vector})")
+        self.fetch.append(array.fetch(self.vector, "w", "r + k"))
+        self.takes.append(array.take("w.item", "u"))
+        self.one_takes.append(array.take("r", "k"))
+        if array.output:
+            self.puts.append(array.put("w.item", "u"))
+            self.one_puts.append(array.put("r", "k"))
+            self.stores.append(array.flush(self.vector, "w", "r + k"))
+
+
 def source(
-    operation: Operation,
-    memory: tuple[np.dtype[Any] | None, ...],
-    ndim: int,
-    wide: bool,
-    letters: str,
-    vector: int,
-    name: str,
+    operation: Operation, memory: Memory, ndim: int, wide: bool, letters: str, vector: int
 ) -> str:
     """The kernel: operands, the lengths of the axes but the first, the strides of each array along
     them [bytes], the number of rows.
 
     letters: for each array "c" (items lie side by side along the last axis) or "b" (are one).
     """
-    loop = (*operation.outputs, *operation.inputs)
-    n_out = len(operation.outputs)
-    names = [f"y{i}" for i in range(n_out)] + [f"x{i}" for i in range(len(operation.inputs))]
-    parameters, starts, rows, once = [], [], [], []
-    fetch, unpack, pack, stores, one, one_stores = [], [], [], [], [], []
-    types: dict[str, None] = {}
-    arrays: list[str] = []
-    aligned: list[str] = []
-    for i, (operand, stored, computed) in enumerate(zip(names, memory, loop)):
-        kind = dtypes.compute_type(computed)
-        if stored is None:
-            parameters.append(f"{kind} {operand}_")
-            once.append(f"const {kind} {operand}_v = {operand}_;")
-            unpack.append(f"PG_UNUSED const {kind} {operand} = {operand}_v;")
-            one.append(unpack[-1])
-            continue
-        letter = letters[len(arrays)]
-        arrays.append(operand)
-        storage = dtypes.storage_type(stored)
-        macro, const = ("", "") if i < n_out else ("_IN", "const ")
-        parameters.append(f"PG_ARRAY{macro}({storage}, {operand}_p)")
-        starts.append(f"PG_START{macro}({storage}, {operand}_p);")
-        place = " + ".join(f"k{axis} * {operand}_s{axis}" for axis in range(ndim - 1))
-        pointer = f"PG_GLOBAL {const}{storage} *"
-        rows.append(
-            f"{pointer}{operand}_r = ({pointer})((PG_GLOBAL {const}char *){operand}_p + ({place}));"
-        )
-        if letter == "b":
-            value = dtypes.cast(dtypes.load(stored, f"{operand}_r", "0"), stored, computed)
-            rows.append(f"const {kind} {operand}_v = {value};")
-            unpack.append(f"PG_UNUSED const {kind} {operand} = {operand}_v;")
-            one.append(unpack[-1])
-            continue
-        vectors = f"PG_VECTOR({_PLAIN.get(storage, storage)}, {vector})"
-        types[_PLAIN.get(storage, storage)] = None
-        bytes_ = f"sizeof(*{operand}_p) * {vector}"
-        aligned.append(f"PG_ALIGNED({operand}_r, {bytes_})")
-        if i < n_out:
-            unpack.append(f"{kind} {operand};")
-            one.append(unpack[-1])
-            fetch.append(f"{vectors} {operand}_w;")
-            pack.append(dtypes.store(stored, f"{operand}_w.item", "u", operand, computed))
-            stores.append(f"*(PG_GLOBAL {vectors} *)({operand}_r + k) = {operand}_w;")
-            one_stores.append(dtypes.store(stored, f"{operand}_r", "k", operand, computed))
-        else:
-            fetch.append(
-                f"const {vectors} {operand}_w = *(PG_GLOBAL const {vectors} *)({operand}_r + k);"
-            )
-            value = dtypes.cast(dtypes.load(stored, f"{operand}_w.item", "u"), stored, computed)
-            unpack.append(f"PG_UNUSED const {kind} {operand} = {value};")
-            value = dtypes.cast(dtypes.load(stored, f"{operand}_r", "k"), stored, computed)
-            one.append(f"PG_UNUSED const {kind} {operand} = {value};")
+    operands = operands_of(operation, memory)
+    arrays = [o for o in operands if isinstance(o, Array)]
+    parts = _Parts(operands, ndim - 1, letters, vector)
+    parameters = [o.parameter for o in operands]
     parameters += [f"pg_i64 n{axis}" for axis in range(1, ndim)]
-    parameters += [f"pg_i64 {operand}_s{axis}" for operand in arrays for axis in range(ndim)]
+    parameters += [f"pg_i64 {a.name}_s{axis}" for a in arrays for axis in range(ndim)]
     parameters.append("pg_i64 rows")
-    unsigned = "pg_u64" if wide else "pg_u32"
-    walk, rest = [], f"({unsigned})row"
-    for axis in reversed(range(1, ndim - 1)):
-        walk.append(f"const {unsigned} r{axis} = {rest} / ({unsigned})n{axis};")
-        walk.append(f"const pg_i64 k{axis} = (pg_i64)({rest} - r{axis} * ({unsigned})n{axis});")
-        rest = f"r{axis}"
-    walk.append(f"const pg_i64 k0 = (pg_i64)({rest});")
-    unused = " ".join(f"(void){a}_s{ndim - 1};" for a in arrays)
-
-    def block(indent: int, lines: list[str]) -> str:
-        return ("\n" + " " * indent).join(lines)
-
-    declared = dtypes.declare(*(d for d in (*memory, *loop) if d is not None))
-    declared += "".join(f"PG_DECLARE_VECTOR({t}, {vector})\n" for t in types)
+    walk = unravel("row", ndim - 1, "pg_i64", integers(wide)[1])
+    unused = " ".join(f"(void){a.name}_s{ndim - 1};" for a in arrays)
+    moved = [a for a, letter in zip(arrays, letters) if letter == "c"]
+    head = f"PG_KERNEL void {kernel_name(operation)}({', '.join(parameters)})"
     return f"""\
-{declared}{operation.helpers}PG_KERNEL void {name}({", ".join(parameters)})
+{declarations(operands, moved, vector)}{operation.helpers}{head}
 {{
-    {" ".join(starts)} {unused}
-    {" ".join(once)}
+    {" ".join(a.start for a in arrays)} {unused}
+    {" ".join(parts.once)}
     const pg_i64 length = n{ndim - 1}, begin = PG_ID(0) * {vector}, step = PG_IDS(0) * {vector};
     for (pg_i64 row = PG_ID(1); row < rows; row += PG_IDS(1)) {{
-        {block(8, walk)}
-        {block(8, rows)}
-        const int aligned = {" && ".join(aligned) or "1"};
+        {block(8, *walk)}
+        {block(8, *parts.rows)}
+        const int aligned = {" && ".join(parts.aligned) or "1"};
         for (pg_i64 first = begin; first < length; first += step) {{
             pg_i64 k = first;
             if (aligned && first + {vector} <= length) {{
-                {block(16, fetch)}
+                {block(16, *parts.fetch)}
                 PG_UNROLL
                 for (int u = 0; u < {vector}; u++) {{
-                    {block(20, unpack)}
+                    {block(20, *parts.takes)}
                     {{
                     {operation.body}
                     }}
-                    {block(20, pack)}
+                    {block(20, *parts.puts)}
                 }}
-                {block(16, stores)}
+                {block(16, *parts.stores)}
             }} else {{
                 for (; k < length && k < first + {vector}; k++) {{
-                    {block(20, one)}
+                    {block(20, *parts.one_takes)}
                     {{
                     {operation.body}
                     }}
-                    {block(20, one_stores)}
+                    {block(20, *parts.one_puts)}
                 }}
             }}
         }}

@@ -14,6 +14,8 @@ strides along the scanned axis [bytes].
 
 from __future__ import annotations
 
+from pygpu._src.codegen.template import Template
+
 from . import decoupled_lookback as lookback_text
 
 __all__ = ["GROUP", "groups_source", "lanes_source", "lookback_source"]
@@ -104,6 +106,83 @@ PG_KERNEL void scan_sums({parameters.format(parts)}{_parameters(kept)})
 """
 
 
+_GROUP_SUMS = Template("""\
+PG_KERNEL void scan_sums($parameters$places)
+{
+    PG_LOCAL scan_t sums[$group];
+    $start
+$where        scan_t part = scan_none(), more[4];
+        for (int k = 0; k < 4; k++)
+            more[k] = scan_none();
+        for (; i + $four_groups <= end; i += $four_groups)
+            PG_UNROLL for (int k = 0; k < 4; k++)
+                more[k] = scan_join(more[k], $load_k);
+        for (i += id; i < end; i += $group)
+            part = scan_join(part, $load);
+        part = scan_join(scan_join(part, more[0]), scan_join(more[1], scan_join(more[2], more[3])));
+$tree        if (id == 0)
+            parts[g] = sums[0];
+        PG_BARRIER;
+    }
+}
+""")
+
+_GROUPS = Template("""\
+${text}PG_KERNEL void scan_groups($parameters$places)
+{
+    PG_LOCAL scan_t sums[$group];
+    PG_LOCAL scan_t items[$room];
+    $start
+$where        scan_t carry = scan_none();
+$before        for (; i < end; i += $tile) {
+            PG_UNROLL for (int k = 0; k < $each; k++) {
+                pg_i32 at = k * $group + id;
+                scan_t item = scan_none();
+                if (i + at < end)
+                    item = $load;
+                items[at + at / 16] = item;
+            }
+            PG_BARRIER;
+            scan_t mine[$each];
+            scan_t sum = scan_none();
+            PG_UNROLL for (int k = 0; k < $each; k++) {
+                pg_i32 at = id * $each + k;
+                sum = k == 0 ? items[at + at / 16] : scan_join(sum, items[at + at / 16]);
+                mine[k] = sum;
+            }
+            sums[id] = sum;
+            for (pg_i32 d = 1; d < $group; d <<= 1) {
+                PG_BARRIER;
+                scan_t left = scan_none();
+                if (id >= d)
+                    left = sums[id - d];
+                PG_BARRIER;
+                if (id >= d)
+                    sums[id] = scan_join(left, sums[id]);
+            }
+            PG_BARRIER;
+            scan_t first = carry;
+            if (id > 0)
+                first = scan_join(carry, sums[id - 1]);
+            carry = scan_join(carry, sums[$last]);
+            PG_UNROLL for (int k = 0; k < $each; k++) {
+                pg_i32 at = id * $each + k;
+                items[at + at / 16] = scan_join(first, mine[k]);
+            }
+            PG_BARRIER;
+            PG_UNROLL for (int k = 0; k < $each; k++) {
+                pg_i32 at = k * $group + id;
+                if (i + at < end) {
+                    $store
+                }
+            }
+            PG_BARRIER;
+        }
+    }
+}
+""")
+
+
 def groups_source(kept: int, sums: bool, size: int) -> str:
     """scan_groups, and scan_sums for it if wanted; *size*: bytes of a scan_t."""
     each = max(64 // size, 2)  # items of a work-item: 16 KiB of local memory for the tile
@@ -130,26 +209,17 @@ def groups_source(kept: int, sums: bool, size: int) -> str:
 """
     text = before = ""
     if sums:
-        text = f"""\
-PG_KERNEL void scan_sums({parameters.format(parts)}{_parameters(kept)})
-{{
-    PG_LOCAL scan_t sums[{GROUP}];
-    {start.replace(" PG_START(Y, y);", "")}
-{where.replace(_Y_ROW, "")}        scan_t part = scan_none(), more[4];
-        for (int k = 0; k < 4; k++)
-            more[k] = scan_none();
-        for (; i + {GROUP * 4} <= end; i += {GROUP * 4})
-            PG_UNROLL for (int k = 0; k < 4; k++)
-                more[k] = scan_join(more[k], {_LOAD.format(i=f"i + k * {GROUP} + id")});
-        for (i += id; i < end; i += {GROUP})
-            part = scan_join(part, {_LOAD.format(i="i")});
-        part = scan_join(scan_join(part, more[0]), scan_join(more[1], scan_join(more[2], more[3])));
-{tree}        if (id == 0)
-            parts[g] = sums[0];
-        PG_BARRIER;
-    }}
-}}
-"""
+        text = _GROUP_SUMS.fill(
+            parameters=parameters.format(parts),
+            places=_parameters(kept),
+            group=GROUP,
+            start=start.replace(" PG_START(Y, y);", ""),
+            where=where.replace(_Y_ROW, ""),
+            four_groups=GROUP * 4,
+            load_k=_LOAD.format(i=f"i + k * {GROUP} + id"),
+            load=_LOAD.format(i="i"),
+            tree=tree,
+        )
         before = f"""\
         scan_t part = scan_none();
         for (pg_i64 s = id; s < segment; s += {GROUP})
@@ -157,60 +227,21 @@ PG_KERNEL void scan_sums({parameters.format(parts)}{_parameters(kept)})
 {tree}        carry = sums[0];
         PG_BARRIER;
 """
-    return f"""\
-{text}PG_KERNEL void scan_groups({parameters.format(parts)}{_parameters(kept)})
-{{
-    PG_LOCAL scan_t sums[{GROUP}];
-    PG_LOCAL scan_t items[{tile + tile // 16}];
-    {start}
-{where}        scan_t carry = scan_none();
-{before}        for (; i < end; i += {tile}) {{
-            PG_UNROLL for (int k = 0; k < {each}; k++) {{
-                pg_i32 at = k * {GROUP} + id;
-                scan_t item = scan_none();
-                if (i + at < end)
-                    item = {_LOAD.format(i="i + at")};
-                items[at + at / 16] = item;
-            }}
-            PG_BARRIER;
-            scan_t mine[{each}];
-            scan_t sum = scan_none();
-            PG_UNROLL for (int k = 0; k < {each}; k++) {{
-                pg_i32 at = id * {each} + k;
-                sum = k == 0 ? items[at + at / 16] : scan_join(sum, items[at + at / 16]);
-                mine[k] = sum;
-            }}
-            sums[id] = sum;
-            for (pg_i32 d = 1; d < {GROUP}; d <<= 1) {{
-                PG_BARRIER;
-                scan_t left = scan_none();
-                if (id >= d)
-                    left = sums[id - d];
-                PG_BARRIER;
-                if (id >= d)
-                    sums[id] = scan_join(left, sums[id]);
-            }}
-            PG_BARRIER;
-            scan_t first = carry;
-            if (id > 0)
-                first = scan_join(carry, sums[id - 1]);
-            carry = scan_join(carry, sums[{GROUP - 1}]);
-            PG_UNROLL for (int k = 0; k < {each}; k++) {{
-                pg_i32 at = id * {each} + k;
-                items[at + at / 16] = scan_join(first, mine[k]);
-            }}
-            PG_BARRIER;
-            PG_UNROLL for (int k = 0; k < {each}; k++) {{
-                pg_i32 at = k * {GROUP} + id;
-                if (i + at < end) {{
-                    {_STORE.format(i="i + at", v="items[at + at / 16]")}
-                }}
-            }}
-            PG_BARRIER;
-        }}
-    }}
-}}
-"""
+    return _GROUPS.fill(
+        text=text,
+        parameters=parameters.format(parts),
+        places=_parameters(kept),
+        group=GROUP,
+        room=tile + tile // 16,
+        start=start,
+        where=where,
+        before=before,
+        tile=tile,
+        each=each,
+        load=_LOAD.format(i="i + at"),
+        last=GROUP - 1,
+        store=_STORE.format(i="i + at", v="items[at + at / 16]"),
+    )
 
 
 def lookback_source(kept: int, size: int, vector: int, shape: lookback_text.Shape) -> str:

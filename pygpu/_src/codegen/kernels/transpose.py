@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pygpu._src.codegen.template import Template
+
 __all__ = ["GROUP", "source", "tile_side"]
 
 GROUP = 256
@@ -10,6 +12,48 @@ GROUP = 256
 def tile_side(itemsize: int) -> int:
     """Items of a tile's side: up to 17 KiB of local memory."""
     return 64 if itemsize <= 4 else 32
+
+
+_CPU = Template("""\
+$head    for (pg_i64 g = PG_ID(0); g < total; g += PG_IDS(0)) {
+        $where
+        int rows = (int)(R - r0 < $side ? R - r0 : $side);
+        int columns = (int)(C - c0 < $side ? C - c0 : $side);
+        $type_ part[$side][$side];
+        for (int c = 0; c < columns; c++)
+            for (int r = 0; r < rows; r++)
+                part[r][c] = $read;
+        for (int r = 0; r < rows; r++)
+            for (int c = 0; c < columns; c++)
+                $write = part[r][c];
+    }
+}
+""")
+
+_GPU = Template("""\
+$head    PG_LOCAL $type_ part[$side][$side + 1];
+    int id = (int)PG_LOCAL_ID(0), x = id % $side, y = id / $side;
+    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {
+        $where
+        if (r0 + $side <= R && c0 + $side <= C) {
+            PG_UNROLL for (int k = 0; k < $side; k += $step)
+                part[y + k][x] = $read;
+            PG_BARRIER;
+            PG_UNROLL for (int k = 0; k < $side; k += $step)
+                $write = part[x][y + k];
+        } else {
+            for (int k = 0; k < $side; k += $step)
+                if (r0 + x < R && c0 + y + k < C)
+                    part[y + k][x] = $read;
+            PG_BARRIER;
+            for (int k = 0; k < $side; k += $step)
+                if (r0 + y + k < R && c0 + x < C)
+                    $write = part[x][y + k];
+        }
+        PG_BARRIER;
+    }
+}
+""")
 
 
 def source(type_: str, declaration: str, itemsize: int, batch: int, cpu: bool) -> str:
@@ -46,43 +90,21 @@ def source(type_: str, declaration: str, itemsize: int, batch: int, cpu: bool) -
     PG_START_IN({type_}, from); PG_START({type_}, to);
 """
     if cpu:
-        return f"""\
-{head}    for (pg_i64 g = PG_ID(0); g < total; g += PG_IDS(0)) {{
-        {where}
-        int rows = (int)(R - r0 < {side} ? R - r0 : {side});
-        int columns = (int)(C - c0 < {side} ? C - c0 : {side});
-        {type_} part[{side}][{side}];
-        for (int c = 0; c < columns; c++)
-            for (int r = 0; r < rows; r++)
-                part[r][c] = {at(read, "r", "c")};
-        for (int r = 0; r < rows; r++)
-            for (int c = 0; c < columns; c++)
-                {at(write, "r", "c")} = part[r][c];
-    }}
-}}
-"""
+        return _CPU.fill(
+            head=head,
+            where=where,
+            side=side,
+            type_=type_,
+            read=at(read, "r", "c"),
+            write=at(write, "r", "c"),
+        )
     step = GROUP // side
-    return f"""\
-{head}    PG_LOCAL {type_} part[{side}][{side} + 1];
-    int id = (int)PG_LOCAL_ID(0), x = id % {side}, y = id / {side};
-    for (pg_i64 g = PG_GROUP_ID(0); g < total; g += PG_GROUPS(0)) {{
-        {where}
-        if (r0 + {side} <= R && c0 + {side} <= C) {{
-            PG_UNROLL for (int k = 0; k < {side}; k += {step})
-                part[y + k][x] = {at(read, "x", "(y + k)")};
-            PG_BARRIER;
-            PG_UNROLL for (int k = 0; k < {side}; k += {step})
-                {at(write, "(y + k)", "x")} = part[x][y + k];
-        }} else {{
-            for (int k = 0; k < {side}; k += {step})
-                if (r0 + x < R && c0 + y + k < C)
-                    part[y + k][x] = {at(read, "x", "(y + k)")};
-            PG_BARRIER;
-            for (int k = 0; k < {side}; k += {step})
-                if (r0 + y + k < R && c0 + x < C)
-                    {at(write, "(y + k)", "x")} = part[x][y + k];
-        }}
-        PG_BARRIER;
-    }}
-}}
-"""
+    return _GPU.fill(
+        head=head,
+        type_=type_,
+        side=side,
+        where=where,
+        step=step,
+        read=at(read, "x", "(y + k)"),
+        write=at(write, "(y + k)", "x"),
+    )

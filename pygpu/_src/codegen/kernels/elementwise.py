@@ -1,0 +1,349 @@
+"""The kernels of an elementwise operation: one expression, operands of any dtypes and strides.
+
+An :class:`Operation` says what is computed from the values x0, x1, ... and stored from y0, y1, ...
+Each of these is an operand of the kernel: a :class:`Number`, which is an argument, or an
+:class:`Array`. An operand knows how it is declared and converted; a renderer for each kernel knows
+where the items of an array lie:
+
+* :func:`flat_source`: arrays are contiguous, and the items come one by one;
+* :func:`vector_source`: arrays are contiguous, and a work-item moves several items in one access;
+* :func:`strided_source`: arrays have any strides;
+* :func:`rows_source`: arrays have any strides, and a CPU walks them row by row;
+* :mod:`.row_tiles` has the kernel over rows for GPUs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pygpu._src.codegen import dtypes
+from pygpu._src.util.frozen import Frozen
+
+__all__ = [
+    "Array",
+    "Number",
+    "Operation",
+    "block",
+    "flat_source",
+    "kernel_name",
+    "operands_of",
+    "rows_source",
+    "strided_source",
+    "unravel",
+    "vector_source",
+]
+
+DType = np.dtype[Any]
+Memory = Sequence[DType | None]  # of each operand, outputs first: None for a number
+_PLAIN = {"pg_b8": "pg_u8", "pg_f16": "pg_u16"}  # as vectors in memory
+
+
+class Operation(Frozen):
+    """What happens to each item.
+
+    name: for the kernel's name and key; with the dtypes it must tell everything, or *key* what
+    else. body: statements; x0, x1, ... are variables of the compute types of *inputs*, and y0, y1,
+    ... are to be set, of the compute types of *outputs*. The operands in memory may have other
+    dtypes: they are converted. helpers: functions that body calls. index: body uses ``i``, the
+    number of the item in C order (pg_i64). guard: if given, an expression; where it is 0 nothing is
+    stored.
+    """
+
+    name: str
+    inputs: tuple[DType, ...]
+    outputs: tuple[DType, ...]
+    body: str
+    helpers: str = ""
+    features: frozenset[str] = frozenset()
+    index: bool = False
+    key: Hashable = None
+    guard: str = ""
+
+
+# ---- operands
+
+
+class Operand:
+    """What the body of an operation calls by *name*: a variable of the compute type of
+    *computed*."""
+
+    def __init__(self, name: str, computed: DType) -> None:
+        self.name = name
+        self.computed = computed
+        self.kind = dtypes.compute_type(computed)
+
+    def constant(self, value: str) -> str:
+        """Declares the variable of an input."""
+        return f"PG_UNUSED const {self.kind} {self.name} = {value};"
+
+
+class Number(Operand):
+    """An input that is an argument of its compute type."""
+
+    @property
+    def parameter(self) -> str:
+        return f"{self.kind} {self.name}_"
+
+    def take(self) -> str:
+        """Declares the variable."""
+        return self.constant(f"{self.name}_")
+
+
+class Array(Operand):
+    """An operand in memory, of dtype *stored*; parameter ``<name>_p``, with strides ``<name>_s0``,
+    ... where they matter."""
+
+    def __init__(self, name: str, computed: DType, stored: DType, output: bool) -> None:
+        super().__init__(name, computed)
+        self.stored = stored
+        self.output = output
+        self.storage = dtypes.storage_type(stored)
+        self.unit = _PLAIN.get(self.storage, self.storage)  # of a vector
+        self.const, self._macro = ("", "") if output else ("const ", "_IN")
+
+    @property
+    def parameter(self) -> str:
+        return f"PG_ARRAY{self._macro}({self.storage}, {self.name}_p)"
+
+    @property
+    def start(self) -> str:
+        return f"PG_START{self._macro}({self.storage}, {self.name}_p);"
+
+    def offset(self, axes: int) -> str:
+        """The bytes to the item at k0, k1, ... along the first *axes* axes."""
+        return " + ".join(f"k{axis} * {self.name}_s{axis}" for axis in range(axes))
+
+    def point(self, target: str, base: str, offset: str) -> str:
+        """Declares ``<name>_<target>``, which points *offset* bytes behind ``<name>_<base>``."""
+        pointer = f"PG_GLOBAL {self.const}{self.storage} *"
+        place = f"(PG_GLOBAL {self.const}char *){self.name}_{base} + {offset}"
+        return f"{pointer}{self.name}_{target} = ({pointer})({place});"
+
+    def load(self, pointer: str, index: str) -> str:
+        """The item at ``<name>_<pointer>[index]`` as a value of the compute type. What is computed
+        as float16 is rounded to it first: its compute type is float."""
+        item = dtypes.load(self.stored, f"{self.name}_{pointer}", index)
+        value = dtypes.cast(item, self.stored, self.computed)
+        exact = dtypes.code(self.stored) in ("f16", "b8", "i8", "u8")
+        if dtypes.code(self.computed) == "f16" and not exact:
+            value = f"pg_from_f16(pg_to_f16({value}))"
+        return value
+
+    def take(self, pointer: str, index: str) -> str:
+        """Declares the variable; that of an input with the item at ``<name>_<pointer>[index]``."""
+        if self.output:
+            return f"{self.kind} {self.name};"
+        return self.constant(self.load(pointer, index))
+
+    def put(self, pointer: str, index: str) -> str:
+        """Stores the variable of an output at ``<name>_<pointer>[index]``."""
+        place = f"{self.name}_{pointer}"
+        return dtypes.store(self.stored, place, index, self.name, self.computed)
+
+    def fetch(self, many: int, target: str, place: str) -> str:
+        """Declares ``<name>_<target>``, a vector; that of an input with the items at ``<name>_<place>``."""
+        vectors = f"PG_VECTOR({self.unit}, {many})"
+        if self.output:
+            return f"{vectors} {self.name}_{target};"
+        items = f"*(PG_GLOBAL const {vectors} *)({self.name}_{place})"
+        return f"const {vectors} {self.name}_{target} = {items};"
+
+    def flush(self, many: int, source: str, place: str) -> str:
+        """Stores the vector ``<name>_<source>`` of an output."""
+        vectors = f"PG_VECTOR({self.unit}, {many})"
+        return f"*(PG_GLOBAL {vectors} *)({self.name}_{place}) = {self.name}_{source};"
+
+
+def operands_of(operation: Operation, memory: Memory) -> list[Number | Array]:
+    """The operands of a kernel, outputs first."""
+    outs = [(f"y{i}", dtype, True) for i, dtype in enumerate(operation.outputs)]
+    ins = [(f"x{i}", dtype, False) for i, dtype in enumerate(operation.inputs)]
+    return [
+        Number(name, computed) if stored is None else Array(name, computed, stored, output)
+        for (name, computed, output), stored in zip([*outs, *ins], memory)
+    ]
+
+
+# ---- what the kernels have in common
+
+
+def kernel_name(operation: Operation) -> str:
+    return "pg_run_" + "".join(c if c.isalnum() else "_" for c in operation.name)
+
+
+def block(indent: int, *lines: str) -> str:
+    """Lines of text, to be put behind an indentation."""
+    return ("\n" + " " * indent).join(lines)
+
+
+def integers(wide: bool) -> tuple[str, str]:
+    """The types of indices and strides, signed and unsigned."""
+    return ("pg_i64", "pg_u64") if wide else ("pg_i32", "pg_u32")
+
+
+def unravel(index: str, axes: int, integer: str, unsigned: str) -> list[str]:
+    """Statements that declare k0, k1, ... of an index into so many axes."""
+    lines, rest = [], f"({unsigned}){index}"
+    for axis in reversed(range(1, axes)):
+        lines.append(f"const {unsigned} r{axis} = {rest} / ({unsigned})n{axis};")
+        place = f"{rest} - r{axis} * ({unsigned})n{axis}"
+        lines.append(f"const {integer} k{axis} = ({integer})({place});")
+        rest = f"r{axis}"
+    return [*lines, f"const {integer} k0 = ({integer})({rest});"]
+
+
+def declarations(
+    operands: Sequence[Number | Array], moved: Sequence[Array] = (), vector: int = 1
+) -> str:
+    """The types that the prefix does not have: structs, and vectors of *vector* items for the
+    arrays *moved*."""
+    stored = [o.stored for o in operands if isinstance(o, Array)]
+    units = dict.fromkeys(a.unit for a in moved)
+    return dtypes.declare(*stored, *(o.computed for o in operands)) + "".join(
+        f"PG_DECLARE_VECTOR({unit}, {vector})\n" for unit in units
+    )
+
+
+class _Kernel:
+    """A kernel to be: what all renderers start from."""
+
+    def __init__(self, operation: Operation, memory: Memory) -> None:
+        self.operation = operation
+        self.operands = operands_of(operation, memory)
+        self.arrays = [o for o in self.operands if isinstance(o, Array)]
+        self.outputs = [a for a in self.arrays if a.output]
+
+    def lengths(self, ndim: int, integer: str) -> list[str]:
+        """The parameters of walks: lengths of the axes but the first, strides of each array."""
+        axes = range(ndim)
+        lengths = [f"{integer} n{axis}" for axis in axes[1:]]
+        return lengths + [f"{integer} {a.name}_s{axis}" for a in self.arrays for axis in axes]
+
+    def item(self, takes: Sequence[str], puts: Sequence[str]) -> list[str]:
+        """The statements for one item, from those that read and those that write."""
+        guard = self.operation.guard
+        if guard:
+            puts = [f"if ({guard}) {{", *puts, "}"]
+        return [*takes, "{", self.operation.body, "}", *puts]
+
+    def flat_item(self) -> list[str]:
+        """The statements for item i of contiguous arrays."""
+        takes = [o.take("p", "i") if isinstance(o, Array) else o.take() for o in self.operands]
+        return self.item(takes, [a.put("p", "i") for a in self.outputs])
+
+    def source(self, loop: str, lengths: Sequence[str] = (), vector: int = 1) -> str:
+        """The whole text around a loop."""
+        moved = self.arrays if vector > 1 else ()
+        parameters = ", ".join([*(o.parameter for o in self.operands), *lengths, "pg_i64 n"])
+        return (
+            f"{declarations(self.operands, moved, vector)}{self.operation.helpers}"
+            f"PG_KERNEL void {kernel_name(self.operation)}({parameters})\n"
+            f"{{\n    {' '.join(a.start for a in self.arrays)}\n{loop}}}\n"
+        )
+
+
+# ---- the kernels
+
+
+def flat_source(operation: Operation, memory: Memory) -> str:
+    """The kernel for contiguous arrays, item by item."""
+    kernel = _Kernel(operation, memory)
+    return kernel.source(f"""\
+    PG_INDEPENDENT
+    PG_FOR(i, n) {{
+        {block(8, *kernel.flat_item())}
+    }}
+""")
+
+
+def vector_source(operation: Operation, memory: Memory, vector: int) -> str:
+    """The kernel for contiguous arrays: a work-item reads and writes *vector* items as one piece
+    where all arrays are aligned to it. There is no guard."""
+    kernel = _Kernel(operation, memory)
+    aligned = [f"PG_ALIGNED({a.name}_p, sizeof(*{a.name}_p) * {vector})" for a in kernel.arrays]
+    takes = ["const pg_i64 i = first + k;"] if operation.index else []
+    takes += [o.take("v.item", "k") if isinstance(o, Array) else o.take() for o in kernel.operands]
+    loop = f"""\
+    const int aligned = {" && ".join(aligned)};
+    PG_FOR(part, (n + {vector - 1}) / {vector}) {{
+        const pg_i64 first = part * {vector};
+        if (aligned && first + {vector} <= n) {{
+            {block(12, *(a.fetch(vector, "v", "p + first") for a in kernel.arrays))}
+            PG_UNROLL
+            for (int k = 0; k < {vector}; k++) {{
+                {block(16, *takes)}
+                {{
+                {operation.body}
+                }}
+                {block(16, *(a.put("v.item", "k") for a in kernel.outputs))}
+            }}
+            {block(12, *(a.flush(vector, "v", "p + first") for a in kernel.outputs))}
+        }} else {{
+            PG_ROLLED
+            for (pg_i64 i = first; i < n && i < first + {vector}; i++) {{
+                {block(16, *kernel.flat_item())}
+            }}
+        }}
+    }}
+"""
+    return kernel.source(loop, vector=vector)
+
+
+def strided_source(operation: Operation, memory: Memory, ndim: int, wide: bool) -> str:
+    """The kernel for arrays of *ndim* axes with any strides. wide: indices have 64 bits."""
+    kernel = _Kernel(operation, memory)
+    takes = []
+    for operand in kernel.operands:
+        if isinstance(operand, Array):
+            takes.append(operand.point("q", "p", f"({operand.offset(ndim)})"))
+            takes.append(operand.take("q", "0"))
+        else:
+            takes.append(operand.take())
+    item = kernel.item(takes, [a.put("q", "0") for a in kernel.outputs])
+    integer, unsigned = integers(wide)
+    loop = f"""\
+    PG_INDEPENDENT
+    PG_FOR(i, n) {{
+        {block(8, *unravel("i", ndim, integer, unsigned), *item)}
+    }}
+"""
+    return kernel.source(loop, kernel.lengths(ndim, integer))
+
+
+# Where the items of an array lie along a row that begins at <name>_r, by its letter: (pointer, index).
+_IN_ROW = {"c": ("r", "k"), "b": ("r", "0"), "s": ("q", "0")}
+
+
+def rows_source(operation: Operation, memory: Memory, ndim: int, wide: bool, letters: str) -> str:
+    """The kernel for CPUs that walks arrays of *ndim* axes, at least 2, row by row, by a loop that
+    the compiler can vectorize.
+
+    letters: for each array, whether along the last axis its items lie side by side ("c"), are one
+    ("b"), or lie anyhow ("s").
+    """
+    kernel = _Kernel(operation, memory)
+    places = {a.name: _IN_ROW[letter] for a, letter in zip(kernel.arrays, letters)}
+    takes = []
+    for operand in kernel.operands:
+        if isinstance(operand, Array):
+            if places[operand.name][0] == "q":
+                takes.append(operand.point("q", "r", f"k * {operand.name}_s{ndim - 1}"))
+            takes.append(operand.take(*places[operand.name]))
+        else:
+            takes.append(operand.take())
+    item = kernel.item(takes, [a.put(*places[a.name]) for a in kernel.outputs])
+    integer, unsigned = integers(wide)
+    rows = [a.point("r", "p", f"({a.offset(ndim - 1)})") for a in kernel.arrays]
+    loop = f"""\
+    PG_FOR(row, n / n{ndim - 1}) {{
+        {block(8, *unravel("row", ndim - 1, integer, unsigned), *rows)}
+        PG_INDEPENDENT
+        for ({integer} k = 0; k < n{ndim - 1}; k++) {{
+            {block(12, *item)}
+        }}
+    }}
+"""
+    return kernel.source(loop, kernel.lengths(ndim, integer))
