@@ -26,12 +26,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static int module_exec(PyObject *module) {
-    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-        PyErr_SetString(PyExc_ImportError, "pygpu cannot be imported in a sub-interpreter; use the "
-                                           "main interpreter, or processes");
-        return -1;
-    }
+static int make_operation_names(State *state) {
     static const char *const names[OP_COUNT] = {
 #define OP2(name, slot)   #name,
 #define OP1(name, slot)   #name,
@@ -41,9 +36,6 @@ static int module_exec(PyObject *module) {
 #undef OP1
 #undef OPC
         "power", "divmod"};
-    import_array1(-1);
-    State *state = PyModule_GetState(module);
-    arr_state = state;
     state->ids = PyDict_New();
     for (int i = 0; i < OP_COUNT; i++) {
         state->names[i] = PyUnicode_InternFromString(names[i]);
@@ -55,53 +47,68 @@ static int module_exec(PyObject *module) {
             return -1;
         }
     }
-    state->array_ufunc = PyUnicode_InternFromString("_array_ufunc");
-    state->call_word = PyUnicode_InternFromString("__call__");
-    state->out_word = PyUnicode_InternFromString("out");
-    state->table = PyUnicode_InternFromString("table");
-    state->comparison_dtype = PyUnicode_InternFromString("_comparison_dtype");
-    state->GPUArrayType =
-        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_GPUArray_spec, NULL);
-    state->EventListType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_EventList_spec,
-                                                                    (PyObject *)&PyList_Type);
-    state->KernelTableType =
-        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelTable_spec, NULL);
-    state->TensorType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Tensor_spec, NULL);
-    if (state->TensorType == NULL || PyModule_AddType(module, state->TensorType) < 0) {
+    return 0;
+}
+
+static int make_strings(State *state) {
+    const struct {
+        PyObject **at;
+        const char *text;
+    } rows[] = {{&state->array_ufunc, "_array_ufunc"},
+                {&state->call_word, "__call__"},
+                {&state->out_word, "out"},
+                {&state->table, "table"},
+                {&state->comparison_dtype, "_comparison_dtype"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if ((*rows[i].at = PyUnicode_InternFromString(rows[i].text)) == NULL) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Types in the order of making; those with a name in the module are added to it. */
+static int make_types(PyObject *module, State *state) {
+    const struct {
+        PyTypeObject **at;
+        PyType_Spec *spec;
+        PyTypeObject *base;
+        int is_named;
+    } rows[] = {{&state->GPUArrayType, &arr_GPUArray_spec, NULL, 1},
+                {&state->EventListType, &arr_EventList_spec, &PyList_Type, 0},
+                {&state->KernelTableType, &arr_KernelTable_spec, NULL, 1},
+                {&state->TensorType, &arr_Tensor_spec, NULL, 1},
+                {&state->PlanType, &arr_Plan_spec, NULL, 0},
+                {&state->PlansType, &arr_Plans_spec, NULL, 1},
+                {&state->PlansOfBackendsType, &arr_PlansOfBackends_spec, NULL, 1},
+                {&state->KernelBaseType, &arr_KernelBase_spec, NULL, 1},
+                {&state->LauncherType, &arr_Launcher_spec, NULL, 1},
+                {&state->ShortcutType, &arr_Shortcut_spec, NULL, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        *rows[i].at = (PyTypeObject *)PyType_FromModuleAndSpec(module, rows[i].spec,
+                                                               (PyObject *)rows[i].base);
+        if (*rows[i].at == NULL ||
+            (rows[i].is_named && PyModule_AddType(module, *rows[i].at) < 0)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int module_exec(PyObject *module) {
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_SetString(PyExc_ImportError, "pygpu cannot be imported in a sub-interpreter; use the "
+                                           "main interpreter, or processes");
         return -1;
     }
-    state->PlanType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plan_spec, NULL);
-    state->PlansType = (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Plans_spec, NULL);
-    state->PlansOfBackendsType =
-        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_PlansOfBackends_spec, NULL);
-    if (state->PlansOfBackendsType == NULL) {
-        return -1;
-    }
-    state->KernelBaseType =
-        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_KernelBase_spec, NULL);
-    state->LauncherType =
-        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Launcher_spec, NULL);
-    state->ShortcutType =
-        (PyTypeObject *)PyType_FromModuleAndSpec(module, &arr_Shortcut_spec, NULL);
-    if (state->ShortcutType == NULL || state->KernelBaseType == NULL ||
-        state->LauncherType == NULL || state->PlanType == NULL || state->PlansType == NULL ||
-        state->array_ufunc == NULL || state->call_word == NULL || state->out_word == NULL) {
-        return -1;
-    }
-    if (state->table == NULL || state->comparison_dtype == NULL || state->GPUArrayType == NULL ||
-        state->EventListType == NULL || state->KernelTableType == NULL) {
-        return -1;
-    }
-    return PyModule_AddFunctions(module, arr_call_functions) < 0 ||
+    import_array1(-1);
+    State *state = PyModule_GetState(module);
+    arr_state = state;
+    return make_operation_names(state) < 0 || make_strings(state) < 0 ||
+                   make_types(module, state) < 0 ||
+                   PyModule_AddFunctions(module, arr_call_functions) < 0 ||
                    PyModule_AddFunctions(module, arr_backend_functions) < 0 ||
-                   PyModule_AddFunctions(module, arr_create_functions) < 0 ||
-                   PyModule_AddType(module, state->ShortcutType) < 0 ||
-                   PyModule_AddType(module, state->PlansType) < 0 ||
-                   PyModule_AddType(module, state->PlansOfBackendsType) < 0 ||
-                   PyModule_AddType(module, state->KernelBaseType) < 0 ||
-                   PyModule_AddType(module, state->LauncherType) < 0 ||
-                   PyModule_AddType(module, state->GPUArrayType) < 0 ||
-                   PyModule_AddType(module, state->KernelTableType) < 0
+                   PyModule_AddFunctions(module, arr_create_functions) < 0
                ? -1
                : 0;
 }

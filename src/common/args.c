@@ -1,6 +1,28 @@
 /* args.c - arguments of C functions, parsed by the signature line of their docstring. */
 #include "common/pg.h"
 
+/* The end of the parameter at p; *name_end is where its name ends, before a default. */
+static const char *skip_parameter(const char *p, const char **name_end) {
+    int depth = 0;
+    *name_end = NULL;
+    while (*p != '\0' && (depth > 0 || (*p != ',' && *p != ')'))) {
+        if (*p == '(' || *p == '[') {
+            depth++;
+        }
+        if (*p == ')' || *p == ']') {
+            depth--;
+        }
+        if (*p == '=' && *name_end == NULL) {
+            *name_end = p;
+        }
+        p++;
+    }
+    if (*name_end == NULL) {
+        *name_end = p;
+    }
+    return p;
+}
+
 /* Reads "name($self, /, a, b=1, *, c=None)\n--" once. Returns -1 with an exception. */
 static int ArgSpec_prepare(ArgSpec *spec) {
     const char *p = spec->doc, *open = strchr(p, '(');
@@ -21,25 +43,8 @@ static int ArgSpec_prepare(ArgSpec *spec) {
         if (*p == ')') {
             break;
         }
-        const char *start = p;
-        int depth = 0, has_default = 0;
-        const char *end = NULL;
-        while (*p != '\0' && (depth > 0 || (*p != ',' && *p != ')'))) {
-            if (*p == '(' || *p == '[') {
-                depth++;
-            }
-            if (*p == ')' || *p == ']') {
-                depth--;
-            }
-            if (*p == '=' && end == NULL) {
-                has_default = 1;
-                end = p;
-            }
-            p++;
-        }
-        if (end == NULL) {
-            end = p;
-        }
+        const char *start = p, *end;
+        p = skip_parameter(start, &end);
         if (*start == '$' || *start == '/') {
             continue;
         }
@@ -58,7 +63,7 @@ static int ArgSpec_prepare(ArgSpec *spec) {
         PyUnicode_InternInPlace(&name);
         spec->names[spec->n] = name;
         spec->n++;
-        if (!has_default && spec->n_positional < 0) {
+        if (*end != '=' && spec->n_positional < 0) {
             spec->n_required = spec->n;
         }
     }

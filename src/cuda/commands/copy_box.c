@@ -293,43 +293,58 @@ overflow:
     return -1;
 }
 
-static int check_end(Box *self, const char *call, const End *end, Corner *at) {
+static int check_array(Box *self, const char *call, const ArrayObject *array, const Corner *at) {
     const CUDA_MEMCPY3D_PEER *c = &self->copy;
-    size_t bytes, room;
-    int is_known = 1;
+    const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
+    size_t row = d->Width * cud_format_size(d->Format) * d->NumChannels,
+           height = d->Height > 0 ? d->Height : 1, depth = d->Depth > 0 ? d->Depth : 1;
+    if (array->freed) {
+        cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE, "the Array at %s was freed before",
+                   at->side);
+        return -1;
+    }
+    if (row > 0 && (at->x > row || c->WidthInBytes > row - at->x || at->y > height ||
+                    c->Height > height - at->y || at->z > depth || c->Depth > depth - at->z)) {
+        cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
+                   "the box of %zu bytes, %zu rows, %zu slices at (%zu, %zu, %zu) ends past "
+                   "the %s array of (%zu, %zu, %zu)",
+                   c->WidthInBytes, c->Height, c->Depth, at->x, at->y, at->z, at->side, row, height,
+                   depth);
+        return -1;
+    }
+    return 0;
+}
+
+/* room: of the end, if it is the one that was set; else of what is at the address. */
+static int check_linear(Box *self, const char *call, Corner *at, int is_known, size_t room) {
+    const CUDA_MEMCPY3D_PEER *c = &self->copy;
+    size_t bytes;
+    if (span(self, call, at, c->WidthInBytes, c->Height, c->Depth, &bytes) < 0) {
+        return -1;
+    }
+    room = is_known ? room : cud_room_at(at->device, bytes);
+    if (bytes > room) {
+        cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
+                   "the box ends at byte %zu of the %s, which has %zu", bytes, at->side, room);
+        return -1;
+    }
+    return 0;
+}
+
+static int check_end(Box *self, const char *call, const End *end, Corner *at) {
     switch (at->type) {
-    case CU_MEMORYTYPE_ARRAY: {
-        const ArrayObject *array = (ArrayObject *)end->object;
-        if (array == NULL || !PyObject_TypeCheck(end->object, self->state->ArrayType)) {
+    case CU_MEMORYTYPE_ARRAY:
+        if (end->object == NULL || !PyObject_TypeCheck(end->object, self->state->ArrayType)) {
             break;
         }
-        const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
-        size_t row = d->Width * cud_format_size(d->Format) * d->NumChannels,
-               height = d->Height > 0 ? d->Height : 1, depth = d->Depth > 0 ? d->Depth : 1;
-        if (array->freed) {
-            cud_reject(self->state, call, CUDA_ERROR_INVALID_HANDLE,
-                       "the Array at %s was freed before", at->side);
-            return -1;
-        }
-        if (row > 0 && (at->x > row || c->WidthInBytes > row - at->x || at->y > height ||
-                        c->Height > height - at->y || at->z > depth || c->Depth > depth - at->z)) {
-            cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
-                       "the box of %zu bytes, %zu rows, %zu slices at (%zu, %zu, %zu) ends past "
-                       "the %s array of (%zu, %zu, %zu)",
-                       c->WidthInBytes, c->Height, c->Depth, at->x, at->y, at->z, at->side, row,
-                       height, depth);
-            return -1;
-        }
-        return 0;
-    }
+        return check_array(self, call, (ArrayObject *)end->object, at);
     case CU_MEMORYTYPE_HOST:
         if (end->host == NULL) {
             break;
         }
-        room = end->room;
-        goto range;
+        return check_linear(self, call, at, 1, end->room);
     case CU_MEMORYTYPE_DEVICE:
-    case CU_MEMORYTYPE_UNIFIED:
+    case CU_MEMORYTYPE_UNIFIED: {
         if (at->device == 0) {
             break;
         }
@@ -337,19 +352,9 @@ static int check_end(Box *self, const char *call, const End *end, Corner *at) {
             cud_allocation_alive((Allocation *)end->object, call) < 0) {
             return -1;
         }
-        is_known = (end->object != NULL || end->host != NULL) && at->device == end->base;
-        room = end->room;
-    range:
-        if (span(self, call, at, c->WidthInBytes, c->Height, c->Depth, &bytes) < 0) {
-            return -1;
-        }
-        room = is_known ? room : cud_room_at(at->device, bytes);
-        if (bytes > room) {
-            cud_reject(self->state, call, CUDA_ERROR_INVALID_VALUE,
-                       "the box ends at byte %zu of the %s, which has %zu", bytes, at->side, room);
-            return -1;
-        }
-        return 0;
+        int is_known = (end->object != NULL || end->host != NULL) && at->device == end->base;
+        return check_linear(self, call, at, is_known, end->room);
+    }
     default:
         break;
     }
@@ -415,120 +420,162 @@ static const char *const routines[3][3] = {
     {"cuMemcpy3D", "cuMemcpy3D", "cuMemcpy3DAsync"},
     {"cuMemcpy3DPeer", "cuMemcpy3DPeer", "cuMemcpy3DPeerAsync"}};
 
-static PyObject *run(Box *self, int aligned, int async, PyObject *stream_arg) {
-    static const char *const names[] = {"Memcpy2D", "Memcpy3D", "Memcpy3DPeer"};
-    State *state = self->state;
-    const char *call = names[self->kind], *routine = routines[self->kind][async ? 2 : aligned];
-    CUstream handle = NULL;
-    Stream *stream = NULL;
-    Context *context = cud_context_current(state);
-    PyObject *result = NULL;
-    if (context == NULL) {
-        return NULL;
-    }
-    CUDA_MEMCPY3D_PEER copy = self->copy;
-    End *const ends[] = {&self->src, &self->dst};
-    PyObject *const objects[] = {
-        Py_XNewRef(self->src.object),
-        Py_XNewRef(self->dst.object)}; /* the ends may be set anew meanwhile */
-    if (async && cud_as_stream(state, stream_arg, call, &handle, &stream) < 0) {
-        goto done;
-    }
-    if (self->kind == BOX_2D) {
-        self->copy.Depth = copy.Depth = 1;
-        self->copy.srcZ = self->copy.dstZ = copy.srcZ = copy.dstZ = 0;
-    }
-    if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0) {
-        result = Py_NewRef(Py_None);
-        goto done;
-    }
-    Corner from = {"src",          copy.srcXInBytes, copy.srcY,          copy.srcZ,
-                   &copy.srcPitch, &copy.srcHeight,  copy.srcMemoryType, copy.srcDevice};
-    Corner to = {"dst",          copy.dstXInBytes, copy.dstY,          copy.dstZ,
-                 &copy.dstPitch, &copy.dstHeight,  copy.dstMemoryType, copy.dstDevice};
-    if (check_end(self, call, &self->src, &from) < 0 ||
-        check_end(self, call, &self->dst, &to) < 0) {
-        goto done;
-    }
-    CUcontext *const contexts[] = {&copy.srcContext, &copy.dstContext};
+/* One call: what it was given, and what it found of the ends, source first. */
+typedef struct {
+    const char *call, *routine;
+    Context *context; /* the current one */
+    CUstream handle;
+    Stream *stream;
+    CUDA_MEMCPY3D_PEER copy;
+    Corner corners[2];
+    PyObject *objects[2]; /* owned: the ends may be set anew meanwhile */
+    Allocation *allocations[2];
+    ArrayObject *arrays[2];
+} Run;
+
+/* The contexts of both ends, whose memory is used on the stream from now on. */
+static int use_ends(Box *self, Run *run, End *const ends[2]) {
+    CUcontext *const contexts[] = {&run->copy.srcContext, &run->copy.dstContext};
     for (int i = 0; i < 2; i++) {
         Allocation *allocation = allocation_of(self, ends[i]);
         ArrayObject *array = array_of(self, ends[i]);
         Context *owner = ends[i]->context != NULL ? ends[i]->context
                          : allocation != NULL     ? allocation->context
                          : array != NULL          ? array->context
-                                                  : context;
+                                                  : run->context;
         *contexts[i] = owner->handle;
-        if (cud_context_check(owner, call) < 0 ||
-            (allocation != NULL && cud_allocation_use(allocation, handle, stream) < 0)) {
-            goto done;
+        if (cud_context_check(owner, run->call) < 0 ||
+            (allocation != NULL && cud_allocation_use(allocation, run->handle, run->stream) < 0)) {
+            return -1;
         }
     }
-    int on_device = from.type != CU_MEMORYTYPE_HOST && to.type != CU_MEMORYTYPE_HOST &&
-                    from.type != CU_MEMORYTYPE_UNIFIED && to.type != CU_MEMORYTYPE_UNIFIED;
-    if (!async && !on_device &&
-        cud_wait_before_copy(state, routine, SIZE_MAX) <
-            0) { /* the driver itself does not wait within a device */
-        goto done;
+    return 0;
+}
+
+/* Waiting may have let other threads free or replace the ends: -1 if so. Pins them. */
+static int pin_ends(Box *self, Run *run, End *const ends[2]) {
+    for (int i = 0; i < 2; i++) {
+        run->allocations[i] = allocation_of(self, ends[i]);
+        run->arrays[i] = array_of(self, ends[i]);
     }
-    Allocation *const allocations[] = {allocation_of(self, ends[0]), allocation_of(self, ends[1])};
-    ArrayObject *const arrays[] = {array_of(self, ends[0]), array_of(self, ends[1])};
-    for (int i = 0; i < 2; i++) { /* waiting may have let other threads free them */
-        if (ends[i]->object != objects[i]) {
-            cud_reject(state, call, CUDA_ERROR_INVALID_VALUE,
+    for (int i = 0; i < 2; i++) {
+        if (ends[i]->object != run->objects[i]) {
+            cud_reject(self->state, run->call, CUDA_ERROR_INVALID_VALUE,
                        "the copy was changed by another thread while it ran");
-            goto done;
+            return -1;
         }
-        if (allocations[i] != NULL && cud_allocation_alive(allocations[i], call) < 0) {
-            goto done;
+        if (run->allocations[i] != NULL &&
+            cud_allocation_alive(run->allocations[i], run->call) < 0) {
+            return -1;
         }
-        if (arrays[i] != NULL && arrays[i]->freed) {
-            cud_reject(state, call, CUDA_ERROR_INVALID_HANDLE, "the Array at %s was freed before",
-                       i == 0 ? from.side : to.side);
-            goto done;
+        if (run->arrays[i] != NULL && run->arrays[i]->freed) {
+            cud_reject(self->state, run->call, CUDA_ERROR_INVALID_HANDLE,
+                       "the Array at %s was freed before", run->corners[i].side);
+            return -1;
         }
     }
     for (int i = 0; i < 2; i++) {
-        cud_pin(allocations[i]);
-        if (arrays[i] != NULL) {
-            arrays[i]->users++;
+        cud_pin(run->allocations[i]);
+        if (run->arrays[i] != NULL) {
+            run->arrays[i]->users++;
         }
+    }
+    return 0;
+}
+
+static void unpin_ends(const Run *run) {
+    for (int i = 0; i < 2; i++) {
+        cud_unpin(run->allocations[i]);
+        if (run->arrays[i] != NULL) {
+            cud_array_unpin(run->arrays[i]);
+        }
+    }
+}
+
+/* What the copy uses stays until the stream is through with it, or while a graph may run it. */
+static void keep_ends(State *state, const Run *run) {
+    for (int i = 0; i < 2; i++) {
+        int device = run->allocations[i] != NULL || run->arrays[i] != NULL;
+        if (device && PG_UNLIKELY(cud_capturing > 0)) {
+            cud_capture_keep(state, run->handle, run->stream, run->objects[i]);
+        } else if (run->objects[i] != NULL && !device) {
+            PyObject *owner = cud_host_owner(run->objects[i]);
+            if (owner == NULL) {
+                PyErr_Clear();
+                owner = Py_NewRef(run->objects[i]);
+            }
+            cud_hold(state, run->context, run->handle, run->stream, owner);
+            Py_DECREF(owner);
+        }
+    }
+}
+
+/* Checks the ends, and copies. */
+static PyObject *copy_checked(Box *self, Run *run, int aligned, int async) {
+    State *state = self->state;
+    CUDA_MEMCPY3D_PEER *c = &run->copy;
+    End *const ends[] = {&self->src, &self->dst};
+    Corner *from = &run->corners[0], *to = &run->corners[1];
+    *from = (Corner){"src",        c->srcXInBytes, c->srcY,          c->srcZ,
+                     &c->srcPitch, &c->srcHeight,  c->srcMemoryType, c->srcDevice};
+    *to = (Corner){"dst",        c->dstXInBytes, c->dstY,          c->dstZ,
+                   &c->dstPitch, &c->dstHeight,  c->dstMemoryType, c->dstDevice};
+    if (check_end(self, run->call, ends[0], from) < 0 ||
+        check_end(self, run->call, ends[1], to) < 0 || use_ends(self, run, ends) < 0) {
+        return NULL;
+    }
+    int on_device = from->type != CU_MEMORYTYPE_HOST && to->type != CU_MEMORYTYPE_HOST &&
+                    from->type != CU_MEMORYTYPE_UNIFIED && to->type != CU_MEMORYTYPE_UNIFIED;
+    if (!async && !on_device &&
+        cud_wait_before_copy(state, run->routine, SIZE_MAX) <
+            0) { /* the driver itself does not wait within a device */
+        return NULL;
+    }
+    if (pin_ends(self, run, ends) < 0) {
+        return NULL;
     }
     CUresult status;
     int kind = self->kind;
     CU_COUNT_QUEUED();
     self->running++;
     Py_BEGIN_ALLOW_THREADS
-    status = make_call(kind, &copy, aligned, async, handle);
+    status = make_call(kind, c, aligned, async, run->handle);
     Py_END_ALLOW_THREADS
     self->running--;
     if (status == CUDA_SUCCESS && async) {
-        for (int i = 0; i < 2; i++) {
-            int device = allocations[i] != NULL || arrays[i] != NULL;
-            if (device && PG_UNLIKELY(cud_capturing > 0)) {
-                cud_capture_keep(state, handle, stream, objects[i]);
-            } else if (objects[i] != NULL && !device) {
-                PyObject *owner = cud_host_owner(objects[i]);
-                if (owner == NULL) {
-                    PyErr_Clear();
-                    owner = Py_NewRef(objects[i]);
-                }
-                cud_hold(state, context, handle, stream, owner);
-                Py_DECREF(owner);
-            }
-        }
+        keep_ends(state, run);
     }
-    for (int i = 0; i < 2; i++) {
-        cud_unpin(allocations[i]);
-        if (arrays[i] != NULL) {
-            cud_array_unpin(arrays[i]);
-        }
+    unpin_ends(run);
+    return status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(state, run->routine, status);
+}
+
+static PyObject *run_copy(Box *self, int aligned, int async, PyObject *stream) {
+    static const char *const names[] = {"Memcpy2D", "Memcpy3D", "Memcpy3DPeer"};
+    State *state = self->state;
+    Run run = {.call = names[self->kind],
+               .routine = routines[self->kind][async ? 2 : aligned],
+               .context = cud_context_current(state)};
+    PyObject *result = NULL;
+    if (run.context == NULL) {
+        return NULL;
     }
-    result = status == CUDA_SUCCESS ? Py_NewRef(Py_None) : cud_raise(state, routine, status);
+    run.copy = self->copy;
+    run.objects[0] = Py_XNewRef(self->src.object);
+    run.objects[1] = Py_XNewRef(self->dst.object);
+    if (async && cud_as_stream(state, stream, run.call, &run.handle, &run.stream) < 0) {
+        goto done;
+    }
+    if (self->kind == BOX_2D) {
+        self->copy.Depth = run.copy.Depth = 1;
+        self->copy.srcZ = self->copy.dstZ = run.copy.srcZ = run.copy.dstZ = 0;
+    }
+    result = run.copy.WidthInBytes == 0 || run.copy.Height == 0 || run.copy.Depth == 0
+                 ? Py_NewRef(Py_None)
+                 : copy_checked(self, &run, aligned, async);
 done:
-    Py_XDECREF(objects[0]);
-    Py_XDECREF(objects[1]);
-    Py_DECREF((PyObject *)context);
+    Py_XDECREF(run.objects[0]);
+    Py_XDECREF(run.objects[1]);
+    Py_DECREF((PyObject *)run.context);
     return result;
 }
 
@@ -550,7 +597,7 @@ static PyObject *box_vectorcall(PyObject *op, PyObject *const *args, size_t narg
         return NULL;
     }
     if (self->kind != BOX_2D) {
-        return run(self, 0, given, a[0]);
+        return run_copy(self, 0, given, a[0]);
     }
     stream = a[1];
     if (a[0] != NULL && a[0] != Py_None) {
@@ -560,7 +607,7 @@ static PyObject *box_vectorcall(PyObject *op, PyObject *const *args, size_t narg
             stream = a[0];
         }
     }
-    return aligned < 0 ? NULL : run(self, aligned, stream != NULL, stream);
+    return aligned < 0 ? NULL : run_copy(self, aligned, stream != NULL, stream);
 }
 
 #include "cuda/commands/copy_box_tables.h"

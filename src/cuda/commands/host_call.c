@@ -209,6 +209,40 @@ static void drop(PyObject *capsule) {
     PyMem_Free(self);
 }
 
+/* A capsule that owns the call of a function with these arguments. */
+static PyObject *make_call(PyObject *function, PyObject *const *args, Py_ssize_t nargs) {
+    PyObject *capsule = NULL, *tuple = PyTuple_New(nargs);
+    HostCall *self = PyMem_Calloc(1, sizeof *self);
+    for (Py_ssize_t i = 0; tuple != NULL && i < nargs; i++) {
+        PyTuple_SET_ITEM(tuple, i, Py_NewRef(args[i]));
+    }
+    if (self == NULL || tuple == NULL || (capsule = PyCapsule_New(self, CALL_NAME, drop)) == NULL) {
+        PyMem_Free(self);
+        Py_XDECREF(tuple);
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    }
+    self->function = Py_NewRef(function);
+    self->args = tuple;
+    cud_host_calls++;
+    return capsule;
+}
+
+/* The capsule stays until the call was made, or as long as a graph may make it. */
+static void keep_call(State *state, Context *context, CUstream handle, Stream *stream,
+                      PyObject *capsule) {
+    CUresult status;
+    ContextGuard guard;
+    if (cud_context_enter(context, &guard, &status) == 0) {
+        if (stream == NULL || stream->capturing == CAPTURE_NONE) {
+            cud_capture_keep(state, handle, stream, capsule);
+        }
+        cud_hold(state, context, handle, stream, capsule);
+        cud_context_leave(&guard);
+    } else { /* another thread destroyed the context: it may be called yet, so it stays */
+        Py_INCREF(capsule);
+    }
+}
+
 static const char launch_host_func__doc__[] =
     "launch_host_func(stream, func, /, *args)\n--\n\n(stream: Stream | None, func: Callable[..., "
     "object], /, *args: Any) -> None\n\n"
@@ -240,29 +274,17 @@ static PyObject *launch_host_func(PyObject *module, PyObject *const *args, Py_ss
         return NULL;
     }
     PyObject *capsule = NULL, *result = NULL;
-    HostCall *self = NULL;
     if (cud_as_stream(state, args[0], "cuLaunchHostFunc", &handle, &stream) < 0) {
         goto done;
     }
     if (stream != NULL) {
         Py_SETREF(context, (Context *)Py_NewRef((PyObject *)stream->context));
     }
-    self = PyMem_Calloc(1, sizeof *self);
-    PyObject *tuple = PyTuple_New(nargs - 2);
-    for (Py_ssize_t i = 2; tuple != NULL && i < nargs; i++) {
-        PyTuple_SET_ITEM(tuple, i - 2, Py_NewRef(args[i]));
-    }
-    if (self == NULL || tuple == NULL || (capsule = PyCapsule_New(self, CALL_NAME, drop)) == NULL) {
-        PyMem_Free(self);
-        Py_XDECREF(tuple);
-        if (!PyErr_Occurred()) {
-            PyErr_NoMemory();
-        }
+    capsule = make_call(args[1], args + 2, nargs - 2);
+    if (capsule == NULL) {
         goto done;
     }
-    self->function = Py_NewRef(args[1]);
-    self->args = tuple;
-    cud_host_calls++;
+    HostCall *self = PyCapsule_GetPointer(capsule, CALL_NAME);
     CU_COUNT_QUEUED();
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
@@ -276,15 +298,7 @@ static PyObject *launch_host_func(PyObject *module, PyObject *const *args, Py_ss
         cud_raise(state, "cuLaunchHostFunc", status);
         goto done;
     }
-    if (cud_context_enter(context, &guard, &status) == 0) {
-        if (stream == NULL || stream->capturing == CAPTURE_NONE) {
-            cud_capture_keep(state, handle, stream, capsule);
-        }
-        cud_hold(state, context, handle, stream, capsule);
-        cud_context_leave(&guard);
-    } else { /* another thread destroyed the context: it may be called yet, so it stays */
-        Py_INCREF(capsule);
-    }
+    keep_call(state, context, handle, stream, capsule);
     result = Py_NewRef(Py_None);
 done:
     Py_XDECREF(capsule);

@@ -140,6 +140,19 @@ static const struct {
     {'V', PARAM_STRUCT, SIGN_ANY},
 };
 
+static void set_kind(Param *param, const char *code) {
+    for (size_t k = 0; k < sizeof kind_codes / sizeof kind_codes[0]; k++) {
+        if (kind_codes[k].code == *code) {
+            param->kind = kind_codes[k].kind;
+            param->sign = kind_codes[k].sign;
+        }
+    }
+    if (param->kind == PARAM_POINTER && strlen(code) == 3) { /* "Pf4" */
+        param->items.kind = code[1];
+        param->items.size = (unsigned char)(code[2] - '0');
+    }
+}
+
 /* rows: of (code, size, alignment, declaration), by pygpu._src.runtime.cuda.signature. */
 static int use_rows(Plan *plan, PyObject *rows) {
     Py_ssize_t n = PyList_Check(rows) ? PyList_GET_SIZE(rows) : -1;
@@ -182,16 +195,7 @@ static int use_rows(Plan *plan, PyObject *rows) {
             end += (size_t)size;
             plan->size = end;
         }
-        for (size_t k = 0; k < sizeof kind_codes / sizeof kind_codes[0]; k++) {
-            if (kind_codes[k].code == *code) {
-                param->kind = kind_codes[k].kind;
-                param->sign = kind_codes[k].sign;
-            }
-        }
-        if (param->kind == PARAM_POINTER && strlen(code) == 3) { /* "Pf4" */
-            param->items.kind = code[1];
-            param->items.size = (unsigned char)(code[2] - '0');
-        }
+        set_kind(param, code);
         if (declaration != NULL) {
             Py_XSETREF(param->declaration, PyUnicode_FromString(declaration));
             if (param->declaration == NULL) {

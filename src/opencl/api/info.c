@@ -89,22 +89,40 @@ static PyObject *devices(State *state, const unsigned char *bytes, size_t size) 
     return list;
 }
 
+static PyObject *string(const unsigned char *bytes, size_t size) {
+    size_t length = 0;
+    while (length < size && bytes[length] != '\0') {
+        length++;
+    }
+    while (length > 0 && bytes[length - 1] == ' ') { /* some drivers pad */
+        length--;
+    }
+    return PyUnicode_DecodeUTF8((const char *)bytes, (Py_ssize_t)length, "replace");
+}
+
+static PyObject *topology_amd(const unsigned char *bytes, size_t size) {
+    cl_device_topology_amd topology;
+    memset(&topology, 0, sizeof topology);
+    memcpy(&topology, bytes, size < sizeof topology ? size : sizeof topology);
+    return Py_BuildValue("(iii)", topology.pcie.bus & 0xff, topology.pcie.device & 0xff,
+                         topology.pcie.function & 0xff);
+}
+
+static PyObject *pci_bus(const unsigned char *bytes, size_t size) {
+    cl_device_pci_bus_info_khr bus;
+    memset(&bus, 0, sizeof bus);
+    memcpy(&bus, bytes, size < sizeof bus ? size : sizeof bus);
+    return Py_BuildValue("(IIII)", bus.pci_domain, bus.pci_bus, bus.pci_device, bus.pci_function);
+}
+
 static PyObject *convert(State *state, InfoKind kind, const unsigned char *bytes, size_t size) {
     void *handle = NULL;
     if (size >= sizeof handle) {
         memcpy(&handle, bytes, sizeof handle);
     }
     switch (kind) {
-    case INFO_STRING: {
-        size_t length = 0;
-        while (length < size && bytes[length] != '\0') {
-            length++;
-        }
-        while (length > 0 && bytes[length - 1] == ' ') { /* some drivers pad */
-            length--;
-        }
-        return PyUnicode_DecodeUTF8((const char *)bytes, (Py_ssize_t)length, "replace");
-    }
+    case INFO_STRING:
+        return string(bytes, size);
     case INFO_BOOL:
         return PyBool_FromLong(read_unsigned(bytes, size) != 0);
     case INFO_INT:
@@ -144,20 +162,10 @@ static PyObject *convert(State *state, InfoKind kind, const unsigned char *bytes
         return handle != NULL ? ocl_queue_wrap(state, handle) : Py_NewRef(Py_None);
     case INFO_MEM:
         return handle != NULL ? ocl_memory_wrap(state, NULL, handle, 1, NULL) : Py_NewRef(Py_None);
-    case INFO_TOPOLOGY_AMD: {
-        cl_device_topology_amd topology;
-        memset(&topology, 0, sizeof topology);
-        memcpy(&topology, bytes, size < sizeof topology ? size : sizeof topology);
-        return Py_BuildValue("(iii)", topology.pcie.bus & 0xff, topology.pcie.device & 0xff,
-                             topology.pcie.function & 0xff);
-    }
-    case INFO_PCI_BUS: {
-        cl_device_pci_bus_info_khr bus;
-        memset(&bus, 0, sizeof bus);
-        memcpy(&bus, bytes, size < sizeof bus ? size : sizeof bus);
-        return Py_BuildValue("(IIII)", bus.pci_domain, bus.pci_bus, bus.pci_device,
-                             bus.pci_function);
-    }
+    case INFO_TOPOLOGY_AMD:
+        return topology_amd(bytes, size);
+    case INFO_PCI_BUS:
+        return pci_bus(bytes, size);
     case INFO_PROGRAM:
     case INFO_IMAGE_FORMAT:
     case INFO_BYTES:

@@ -235,6 +235,37 @@ static int overlap(const ImageBox *a, const size_t origin[3]) {
     return 1;
 }
 
+static int check_formats(State *state, const char *call, const ImageExtent *src,
+                         const ImageExtent *dest) {
+    if (memcmp(&src->format, &dest->format, sizeof src->format) == 0) {
+        return 0;
+    }
+    PyObject *src_format = ocl_image_format_new(state, src->format);
+    PyObject *dest_format = src_format != NULL ? ocl_image_format_new(state, dest->format) : NULL;
+    if (dest_format != NULL) {
+        ocl_reject(state, call, CL_IMAGE_FORMAT_MISMATCH,
+                   "src has %R and dest %R, and a copy does not convert", src_format, dest_format);
+    }
+    Py_XDECREF(src_format);
+    Py_XDECREF(dest_format);
+    return -1;
+}
+
+/* Gives both boxes one region: of the smaller image's rest, if none was given. */
+static void share_region(const ImageExtent *from_extent, ImageBox *from,
+                         const ImageExtent *to_extent, ImageBox *to) {
+    if (from->rest) {
+        fill_in_rest(from_extent, from);
+        fill_in_rest(to_extent, to);
+        for (int i = 0; i < 3; i++) {
+            from->region[i] = from->region[i] < to->region[i] ? from->region[i] : to->region[i];
+        }
+        from->rest = 0;
+    }
+    memcpy(to->region, from->region, sizeof to->region);
+    to->rest = 0;
+}
+
 PG_DOC(enqueue_copy_image__doc__, "_enqueue_copy_image",
        "queue, src, dest, src_origin, dest_origin, region, wait_for=None",
        "(queue: CommandQueue, src: Image | GLRenderBuffer, dest: Image | GLRenderBuffer, "
@@ -268,31 +299,10 @@ OCL_COPY_FUNCTION(enqueue_copy_image) {
         ocl_image_extent(src, &from_extent) < 0 || ocl_image_extent(dest, &to_extent) < 0) {
         goto fail;
     }
-    if (from.rest) { /* of the smaller one */
-        fill_in_rest(&from_extent, &from);
-        fill_in_rest(&to_extent, &to);
-        for (int i = 0; i < 3; i++) {
-            from.region[i] = from.region[i] < to.region[i] ? from.region[i] : to.region[i];
-        }
-        from.rest = 0;
-    }
-    memcpy(to.region, from.region, sizeof to.region);
-    to.rest = 0;
+    share_region(&from_extent, &from, &to_extent, &to);
     if (ocl_image_check_box(state, call, "src", &from_extent, &from) < 0 ||
-        ocl_image_check_box(state, call, "dest", &to_extent, &to) < 0) {
-        goto fail;
-    }
-    if (memcmp(&from_extent.format, &to_extent.format, sizeof from_extent.format) != 0) {
-        PyObject *src_format = ocl_image_format_new(state, from_extent.format);
-        PyObject *dest_format = src_format != NULL ? ocl_image_format_new(state, to_extent.format)
-                                                   : NULL;
-        if (dest_format != NULL) {
-            ocl_reject(state, call, CL_IMAGE_FORMAT_MISMATCH,
-                       "src has %R and dest %R, and a copy does not convert", src_format,
-                       dest_format);
-        }
-        Py_XDECREF(src_format);
-        Py_XDECREF(dest_format);
+        ocl_image_check_box(state, call, "dest", &to_extent, &to) < 0 ||
+        check_formats(state, call, &from_extent, &to_extent) < 0) {
         goto fail;
     }
     if (src->mem == dest->mem && overlap(&from, to.origin)) {
@@ -479,10 +489,9 @@ static int as_component(PyObject *item, const char *call, ColorKind kind, int i,
     return 0;
 }
 
-/* Numbers are converted by value, whatever array they come in. 16 plain bytes are taken as they
- * are. */
-static int as_color(PyObject *obj, const char *call, cl_image_format format, Color *out) {
-    memset(out, 0, sizeof *out);
+/* 1 if obj is 16 plain bytes or the very array that the driver wants, which are taken as they are;
+ * 0 if it is something else. */
+static int as_raw_color(PyObject *obj, const char *call, cl_image_format format, Color *out) {
     if (PyBytes_Check(obj) || PyByteArray_Check(obj)) {
         Py_ssize_t size = PyBytes_Check(obj) ? PyBytes_GET_SIZE(obj) : PyByteArray_GET_SIZE(obj);
         if (size != sizeof *out) {
@@ -492,13 +501,23 @@ static int as_color(PyObject *obj, const char *call, cl_image_format format, Col
         }
         memcpy(out->bytes, PyBytes_Check(obj) ? PyBytes_AS_STRING(obj) : PyByteArray_AS_STRING(obj),
                sizeof *out);
-        return 0;
+        return 1;
     }
     if (PyArray_CheckExact(obj) && PyArray_TYPE((PyArrayObject *)obj) == NPY_FLOAT &&
         color_kind(format) == COLOR_FLOAT && PyArray_NDIM((PyArrayObject *)obj) == 1 &&
         PyArray_DIM((PyArrayObject *)obj, 0) == 4 && PyArray_ISCARRAY_RO((PyArrayObject *)obj)) {
         memcpy(out->bytes, PyArray_DATA((PyArrayObject *)obj), sizeof *out);
-        return 0;
+        return 1;
+    }
+    return 0;
+}
+
+/* Numbers are converted by value, whatever array they come in. */
+static int as_color(PyObject *obj, const char *call, cl_image_format format, Color *out) {
+    memset(out, 0, sizeof *out);
+    int raw = as_raw_color(obj, call, format, out);
+    if (raw != 0) {
+        return raw > 0 ? 0 : -1;
     }
     /* Arrays and their scalars, those of vector dtypes among them, as Python numbers. */
     PyObject *numbers = PyArray_Check(obj) || PyArray_CheckScalar(obj)

@@ -188,6 +188,36 @@ static int from_number(Kernel *self, cl_uint i, PyObject *arg, const Number *num
     }
 }
 
+/* Why arg, which has no bytes to take, is not taken. */
+static int refuse_object(Kernel *self, cl_uint i, PyObject *arg) {
+    const ArgSlot *slot = &self->slots[i];
+    if (slot->kind == ARG_BYTES && slot->size != 0 && PyNumber_Check(arg)) {
+        return kernel_refuse(self, i,
+                             "a struct of %zu bytes is wanted, and a Python %s is none; pass a "
+                             "NumPy scalar of a structured dtype",
+                             slot->size, pg_type_name(arg));
+    }
+    if (slot->kind == ARG_BYTES && slot->size == 0 && (PyNumber_Check(arg) || PyBool_Check(arg))) {
+        return kernel_refuse(self, i,
+                             "the type's size is not known here, so a Python %s cannot be "
+                             "converted; pass a NumPy scalar of the right dtype",
+                             pg_type_name(arg));
+    }
+    return kernel_refuse(self, i, "invalid kernel argument: %s", pg_type_name(arg));
+}
+
+static void refuse_size(Kernel *self, cl_uint i, PyObject *arg, size_t size) {
+    const ArgSlot *slot = &self->slots[i];
+    if (slot->size != 0) {
+        ocl_reject_type(
+            self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE,
+            "when processing arg#%u (1-based) of kernel '%U', '%V': it has %zu bytes, not %zu",
+            (unsigned)(i + 1), self->name, slot->declaration, "", size, slot->size);
+    } else {
+        kernel_refuse(self, i, "the %s is empty", pg_type_name(arg));
+    }
+}
+
 /* Whether the bytes of arg are taken as they are: other kinds of object with a buffer (bytes,
  * ctypes, structs). */
 static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) {
@@ -207,33 +237,13 @@ static int convert_bytes(Kernel *self, cl_uint i, PyObject *arg, ArgValue *out) 
     if (PyUnicode_Check(arg) ||
         PyObject_GetBuffer(arg, &view, PyBUF_ANY_CONTIGUOUS) < 0) { /* numpy.str_ has a buffer */
         PyErr_Clear();
-        if (slot->kind == ARG_BYTES && slot->size != 0 && PyNumber_Check(arg)) {
-            return kernel_refuse(self, i,
-                                 "a struct of %zu bytes is wanted, and a Python %s is none; pass a "
-                                 "NumPy scalar of a structured dtype",
-                                 slot->size, pg_type_name(arg));
-        }
-        if (slot->kind == ARG_BYTES && slot->size == 0 &&
-            (PyNumber_Check(arg) || PyBool_Check(arg))) {
-            return kernel_refuse(self, i,
-                                 "the type's size is not known here, so a Python %s cannot be "
-                                 "converted; pass a NumPy scalar of the right dtype",
-                                 pg_type_name(arg));
-        }
-        return kernel_refuse(self, i, "invalid kernel argument: %s", pg_type_name(arg));
+        return refuse_object(self, i, arg);
     }
     size_t size = (size_t)view.len;
     int result = -1;
     if (size == 0 || (slot->size != 0 && size != slot->size &&
                       !(slot->of_three && size * 4 == slot->size * 3))) {
-        if (slot->size != 0) {
-            ocl_reject_type(
-                self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE,
-                "when processing arg#%u (1-based) of kernel '%U', '%V': it has %zu bytes, not %zu",
-                (unsigned)(i + 1), self->name, slot->declaration, "", size, slot->size);
-        } else {
-            kernel_refuse(self, i, "the %s is empty", pg_type_name(arg));
-        }
+        refuse_size(self, i, arg, size);
         goto done;
     }
     unsigned char *bytes = out->value.bytes;

@@ -220,6 +220,29 @@ void ocl_kernels_let_go(void) {
     }
 }
 
+/* Local memory is within what some device has: some drivers abort instead of refusing it. */
+static int check_local_memory(Kernel *self, cl_uint first, const ArgValue *values, cl_uint n) {
+    size_t most = 0;
+    int local = 0;
+    for (cl_uint i = 0; i < n; i++) {
+        local |= values[i].set == SET_LOCAL;
+    }
+    for (Py_ssize_t d = 0; local && d < self->context->n_devices; d++) {
+        size_t has = (size_t)ocl_device_limits(self->context->devices[d])->local_mem_size;
+        most = has > most ? has : most;
+    }
+    for (cl_uint i = 0; local && i < n; i++) {
+        if (values[i].set == SET_LOCAL && values[i].size > most && most > 0) {
+            ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE,
+                       "arg#%u (1-based) of kernel '%U': %zu bytes of LocalMemory, and no device "
+                       "has more than %zu",
+                       (unsigned)(first + i + 1), self->name, values[i].size, most);
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_uint n) {
     enum { FEW = 2 };
     int result = -1;
@@ -241,29 +264,9 @@ int kernel_set_arguments(Kernel *self, cl_uint first, PyObject *const *args, cl_
         at += self->slots[first + at].with_offset ? 2 : 1;
     }
     self->converting--;
-    if (converted < 0) {
+    if (converted < 0 || check_local_memory(self, first, values, at) < 0) {
         kernel_values_clear(values, at);
         goto done;
-    }
-    size_t most = 0;
-    int local = 0;
-    for (cl_uint i = 0; i < at; i++) {
-        local |= values[i].set == SET_LOCAL;
-    }
-    for (Py_ssize_t d = 0; local && d < self->context->n_devices;
-         d++) { /* some drivers abort instead of refusing this */
-        size_t has = (size_t)ocl_device_limits(self->context->devices[d])->local_mem_size;
-        most = has > most ? has : most;
-    }
-    for (cl_uint i = 0; local && i < at; i++) {
-        if (values[i].set == SET_LOCAL && values[i].size > most && most > 0) {
-            ocl_reject(self->state, "Kernel.set_arg", CL_INVALID_ARG_SIZE,
-                       "arg#%u (1-based) of kernel '%U': %zu bytes of LocalMemory, and no device "
-                       "has more than %zu",
-                       (unsigned)(first + i + 1), self->name, values[i].size, most);
-            kernel_values_clear(values, at);
-            goto done;
-        }
     }
     cl_uint failed = 0;
     const char *routine;

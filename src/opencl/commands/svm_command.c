@@ -176,6 +176,38 @@ static cl_int copy_piece(Queue *queue, const void *command, size_t start, size_t
     return status;
 }
 
+static int pin_both(State *state, const char *call, Queue *queue, Operand *dst, Operand *src) {
+    if (Operand_pin(dst, state, call, "dst", queue) < 0) {
+        return -1;
+    }
+    if (Operand_pin(src, state, call, "src", queue) < 0) {
+        Operand_unpin(dst);
+        return -1;
+    }
+    return 0;
+}
+
+/* Waits if blocking, and makes the Event of a copy that was enqueued; the list is taken over. */
+static PyObject *finish_copy(State *state, Queue *queue, cl_event event, WaitList *list,
+                             int blocking, Operand *dst, Operand *src) {
+    const char *routine = "clEnqueueSVMMemcpy";
+    ocl_gates_enqueued(queue, list->gates);
+    int failed = blocking && (ocl_wait(state, event, routine, NULL) < 0 ||
+                              ocl_gates_check(state, list->gates, routine) < 0);
+    if (!blocking ||
+        (failed && !ocl_is_over(event))) { /* the command goes on, and needs its memory */
+        Operand_hold(dst, state, event);
+        Operand_hold(src, state, event);
+    }
+    if (failed) {
+        ocl_wait_list_clear(list);
+        ocl_live[LIVE_EVENT]++;
+        ocl_event_let_go(event);
+        return NULL;
+    }
+    return ocl_event_after(queue, event, list);
+}
+
 OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
     State *state = PyModule_GetState(module);
     const char *call = "enqueue_copy", *routine = "clEnqueueSVMMemcpy";
@@ -205,12 +237,7 @@ OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
         result = ocl_enqueue_nothing(queue, &list);
         goto done;
     }
-    if (Operand_pin(&dst, state, call, "dst", queue) < 0) {
-        ocl_wait_list_clear(&list);
-        goto done;
-    }
-    if (Operand_pin(&src, state, call, "src", queue) < 0) {
-        Operand_unpin(&dst);
+    if (pin_both(state, call, queue, &dst, &src) < 0) {
         ocl_wait_list_clear(&list);
         goto done;
     }
@@ -228,21 +255,7 @@ OCL_COPY_FUNCTION(enqueue_svm_memcpy) {
         ocl_raise(state, routine, status);
         goto done;
     }
-    ocl_gates_enqueued(queue, list.gates);
-    int failed = blocking && (ocl_wait(state, event, routine, NULL) < 0 ||
-                              ocl_gates_check(state, list.gates, routine) < 0);
-    if (!blocking ||
-        (failed && !ocl_is_over(event))) { /* the command goes on, and needs its memory */
-        Operand_hold(&dst, state, event);
-        Operand_hold(&src, state, event);
-    }
-    if (failed) {
-        ocl_wait_list_clear(&list);
-        ocl_live[LIVE_EVENT]++;
-        ocl_event_let_go(event);
-    } else {
-        result = ocl_event_after(queue, event, &list);
-    }
+    result = finish_copy(state, queue, event, &list, blocking, &dst, &src);
 done:
     Operand_clear(&src);
     Operand_clear(&dst);

@@ -49,6 +49,22 @@ static int is_done(cl_event event, cl_int *exec, cl_int *status) {
     return *status != CL_SUCCESS || *exec <= CL_COMPLETE;
 }
 
+/* Called back by the driver when the command is done; NULL if that cannot be had. */
+static Waiter *Waiter_hook(cl_event event) {
+    Waiter *waiter = PyMem_RawCalloc(1, sizeof *waiter);
+    cl_int hooked = CL_OUT_OF_HOST_MEMORY;
+    if (waiter != NULL) {
+        *waiter = (Waiter){
+            .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .users = 2};
+        CL_CALL(hooked, clSetEventCallback, event, CL_COMPLETE, on_done, waiter);
+        if (hooked != CL_SUCCESS) {
+            PyMem_RawFree(waiter);
+            waiter = NULL;
+        }
+    }
+    return waiter;
+}
+
 /* Waits in the main thread. 0 with *status and *exec set, -1 with an exception from a signal
  * handler. */
 static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
@@ -65,17 +81,7 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
     if (done) {
         return 0;
     }
-    Waiter *waiter = ocl_polls ? NULL : PyMem_RawCalloc(1, sizeof *waiter);
-    cl_int hooked = CL_OUT_OF_HOST_MEMORY;
-    if (waiter != NULL) {
-        *waiter = (Waiter){
-            .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .users = 2};
-        CL_CALL(hooked, clSetEventCallback, event, CL_COMPLETE, on_done, waiter);
-        if (hooked != CL_SUCCESS) {
-            PyMem_RawFree(waiter);
-            waiter = NULL; /* poll instead */
-        }
-    }
+    Waiter *waiter = ocl_polls ? NULL : Waiter_hook(event); /* NULL: poll instead */
     int result = 0, asked = 0;
     while (result == 0) {
         Py_BEGIN_ALLOW_THREADS

@@ -115,6 +115,31 @@ static cl_int enqueue_barrier(Queue *queue, cl_uint n, const cl_event *events,
     return status;
 }
 
+/* The events of markers at the ends of the queues other than queue, as far as they are not done. */
+static cl_int enqueue_markers(const Queue *queue, Queue *const *former, int n, cl_event *events,
+                              cl_uint *n_events, const char **routine) {
+    cl_int status = CL_SUCCESS;
+    for (int i = 0; i < n && status == CL_SUCCESS; i++) {
+        if (former[i]->queue == queue->queue) {
+            continue;
+        }
+        *routine = "clEnqueueMarkerWithWaitList";
+        status = ocl_enqueue_marker(former[i], &events[*n_events]);
+        if (status != CL_SUCCESS) {
+            break;
+        }
+        if (is_done(events[*n_events])) {
+            ocl_event_let_go(events[*n_events]);
+        } else {
+            ++*n_events;
+            *routine = "clFlush";
+            status = ocl_flush(
+                former[i]); /* else the other queue might wait for what was never submitted */
+        }
+    }
+    return status;
+}
+
 /* Commands that are enqueued on queue from now on run after all that is enqueued so far on the
  * members of set. */
 static int order_after(Queue *queue, const QueueSet *set) {
@@ -128,7 +153,6 @@ static int order_after(Queue *queue, const QueueSet *set) {
     cl_event local_events[LOCAL_QUEUES], *events = local_events;
     cl_uint n_events = 0;
     const char *routine = "";
-    cl_int status = CL_SUCCESS;
     if (n > LOCAL_QUEUES) {
         former = PyMem_Malloc((size_t)n * sizeof *former);
         events = PyMem_Malloc((size_t)n * sizeof *events);
@@ -140,26 +164,9 @@ static int order_after(Queue *queue, const QueueSet *set) {
     }
     for (int i = 0; i < n; i++) {
         former[i] = (Queue *)Py_NewRef(QueueSet_get(set, i));
+        after_itself |= !in_order && former[i]->queue == queue->queue;
     }
-    for (int i = 0; i < n && status == CL_SUCCESS; i++) {
-        if (former[i]->queue == queue->queue) {
-            after_itself = !in_order;
-            continue;
-        }
-        routine = "clEnqueueMarkerWithWaitList";
-        status = ocl_enqueue_marker(former[i], &events[n_events]);
-        if (status != CL_SUCCESS) {
-            break;
-        }
-        if (is_done(events[n_events])) {
-            ocl_event_let_go(events[n_events]);
-        } else {
-            n_events++;
-            routine = "clFlush";
-            status = ocl_flush(
-                former[i]); /* else the other queue might wait for what was never submitted */
-        }
-    }
+    cl_int status = enqueue_markers(queue, former, n, events, &n_events, &routine);
     if (status == CL_SUCCESS && n_events > 0) {
         status = enqueue_barrier(queue, n_events, events, &routine);
     }

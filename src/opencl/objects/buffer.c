@@ -135,32 +135,9 @@ PyObject *ocl_buffer_create(State *state, PyTypeObject *type, Context *context, 
     return (PyObject *)self;
 }
 
-static PyObject *Buffer_make(PyTypeObject *type, PyObject *const *a) {
-    Context *context;
-    uint64_t flags;
-    size_t size = 0;
-    State *state = ocl_state_of(type);
-    if (state == NULL || (context = ocl_as_context(state, a[0], "Buffer")) == NULL ||
-        pg_as_u64(a[1], "Buffer", "flags", &flags) < 0 ||
-        ocl_check_mem_flags(state, "Buffer", flags) < 0 ||
-        (a[2] != NULL && a[2] != Py_None && pg_as_size(a[2], "Buffer", "size", &size) < 0)) {
-        return NULL;
-    }
-    PyObject *hostbuf = a[3] != NULL && a[3] != Py_None ? a[3] : NULL;
-    int wants_host = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
-    if (hostbuf == NULL) {
-        if (wants_host) {
-            return ocl_reject(state, "Buffer", CL_INVALID_HOST_PTR,
-                              "flags ask for host memory (USE_HOST_PTR or COPY_HOST_PTR), but "
-                              "hostbuf is missing");
-        }
-        if (size == 0) {
-            return ocl_reject(
-                state, "Buffer", CL_INVALID_BUFFER_SIZE,
-                "size must be positive, or hostbuf given with COPY_HOST_PTR or USE_HOST_PTR");
-        }
-        return ocl_buffer_create(state, type, context, flags, size, NULL);
-    }
+/* A buffer that uses host memory in place or copies it. size 0: all of it. */
+static PyObject *make_from_host(State *state, PyTypeObject *type, Context *context,
+                                cl_mem_flags flags, size_t size, PyObject *hostbuf) {
     Py_buffer view;
     int in_place = (flags & CL_MEM_USE_HOST_PTR) != 0,
         writes = in_place && !(flags & CL_MEM_READ_ONLY);
@@ -168,7 +145,7 @@ static PyObject *Buffer_make(PyTypeObject *type, PyObject *const *a) {
         return NULL;
     }
     PyObject *self = NULL;
-    if (!wants_host) {
+    if ((flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) == 0) {
         if (PyErr_WarnEx(
                 PyExc_UserWarning,
                 "Buffer: hostbuf is not used without mem_flags.COPY_HOST_PTR or USE_HOST_PTR",
@@ -204,6 +181,33 @@ static PyObject *Buffer_make(PyTypeObject *type, PyObject *const *a) {
 done:
     PyBuffer_Release(&view);
     return self;
+}
+
+static PyObject *Buffer_make(PyTypeObject *type, PyObject *const *a) {
+    Context *context;
+    uint64_t flags;
+    size_t size = 0;
+    State *state = ocl_state_of(type);
+    if (state == NULL || (context = ocl_as_context(state, a[0], "Buffer")) == NULL ||
+        pg_as_u64(a[1], "Buffer", "flags", &flags) < 0 ||
+        ocl_check_mem_flags(state, "Buffer", flags) < 0 ||
+        (a[2] != NULL && a[2] != Py_None && pg_as_size(a[2], "Buffer", "size", &size) < 0)) {
+        return NULL;
+    }
+    if (a[3] != NULL && a[3] != Py_None) {
+        return make_from_host(state, type, context, flags, size, a[3]);
+    }
+    if ((flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0) {
+        return ocl_reject(state, "Buffer", CL_INVALID_HOST_PTR,
+                          "flags ask for host memory (USE_HOST_PTR or COPY_HOST_PTR), but "
+                          "hostbuf is missing");
+    }
+    if (size == 0) {
+        return ocl_reject(
+            state, "Buffer", CL_INVALID_BUFFER_SIZE,
+            "size must be positive, or hostbuf given with COPY_HOST_PTR or USE_HOST_PTR");
+    }
+    return ocl_buffer_create(state, type, context, flags, size, NULL);
 }
 PG_NEW_BY(Buffer, ocl_buffer, 4)
 OCL_MADE_BY_INIT(Buffer, Memory, BufferType, OCL_HAS_CONTEXT_OR_MEM)

@@ -312,6 +312,78 @@ PG_DOC(Context__doc__, "Context", "devices=None, properties=None, dev_type=None,
        "Raises LogicError or RuntimeError of the driver; ValueError for an empty list.");
 static ArgSpec Context_args = PG_ARGSPEC(Context__doc__);
 
+/* The devices, a tuple or NULL, are some of one platform. */
+static int check_devices(State *state, PyObject *devices, int by_type, int may_lack_devices) {
+    if (devices == NULL) {
+        return 0;
+    }
+    if (by_type) {
+        ocl_reject(state, "Context", CL_INVALID_VALUE, "give devices or dev_type, not both");
+        return -1;
+    }
+    if (PyTuple_GET_SIZE(devices) == 0 && !may_lack_devices) {
+        ocl_reject(state, "Context", CL_INVALID_VALUE,
+                   "devices is empty; leave it out to take all devices of a platform");
+        return -1;
+    }
+    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(devices); i++) { /* some drivers follow a foreign
+                                                                    handle */
+        if (((Device *)PyTuple_GET_ITEM(devices, i))->platform->id !=
+            ((Device *)PyTuple_GET_ITEM(devices, 0))->platform->id) {
+            ocl_reject(state, "Context", CL_INVALID_DEVICE,
+                       "the devices belong to different platforms, and a context is of one");
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The number of those that are left: the specification ignores a device that is given twice,
+ * NVIDIA's driver refuses it. */
+static cl_uint drop_repeated(cl_device_id *ids, cl_uint n) {
+    cl_uint different = 0;
+    for (cl_uint i = 0; i < n; i++) {
+        cl_uint k = 0;
+        while (k < different && ids[k] != ids[i]) {
+            k++;
+        }
+        if (k == different) {
+            ids[different++] = ids[i];
+        }
+    }
+    return different;
+}
+
+/* Of the devices where by_type is 0, else of all of dev_type. */
+static int create(Context *self, const ContextProperties *properties, int by_type,
+                  cl_device_type dev_type, const cl_device_id *ids, cl_uint n) {
+    const char *routine = by_type ? "clCreateContextFromType" : "clCreateContext";
+    cl_int status;
+    int tries = 0, again;
+    const cl_context_properties *list = properties->n > 0 ? properties->list : NULL;
+    do {
+        status = CL_SUCCESS;
+        Py_BEGIN_ALLOW_THREADS
+        if (by_type) {
+            CL_MAKE(self->context, status, clCreateContextFromType, list, dev_type, NULL, NULL);
+        } else {
+            CL_MAKE(self->context, status, clCreateContext, list, n, n > 0 ? ids : NULL, NULL,
+                    NULL);
+        }
+        Py_END_ALLOW_THREADS
+        again = status == CL_SUCCESS ? 0 : ocl_retry(self->state, status, &tries);
+    } while (again == 1);
+    if (again < 0 || status != CL_SUCCESS || self->context == NULL) {
+        self->context = NULL;
+        if (again >= 0) {
+            ocl_raise(self->state, routine, status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+        }
+        return -1;
+    }
+    ocl_live[LIVE_CONTEXT]++;
+    return 0;
+}
+
 static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[4], *keep = NULL;
     ContextProperties properties;
@@ -327,38 +399,11 @@ static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject 
         return NULL;
     }
     int by_type = a[2] != NULL && a[2] != Py_None;
-    if (by_type && keep != NULL) {
-        ocl_reject(state, "Context", CL_INVALID_VALUE, "give devices or dev_type, not both");
+    if (check_devices(state, keep, by_type, properties.may_lack_devices) < 0 ||
+        (by_type && pg_as_u64(a[2], "Context", "dev_type", &dev_type) < 0)) {
         goto fail;
     }
-    if (keep != NULL && n == 0 && !properties.may_lack_devices) {
-        ocl_reject(state, "Context", CL_INVALID_VALUE,
-                   "devices is empty; leave it out to take all devices of a platform");
-        goto fail;
-    }
-    if (by_type && pg_as_u64(a[2], "Context", "dev_type", &dev_type) < 0) {
-        goto fail;
-    }
-    for (cl_uint i = 1; i < n; i++) { /* some drivers follow a foreign handle */
-        if (((Device *)PyTuple_GET_ITEM(keep, i))->platform->id !=
-            ((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id) {
-            ocl_reject(state, "Context", CL_INVALID_DEVICE,
-                       "the devices belong to different platforms, and a context is of one");
-            goto fail;
-        }
-    }
-    cl_uint different =
-        0; /* the specification ignores a device that is given twice, NVIDIA's driver refuses it */
-    for (cl_uint i = 0; i < n; i++) {
-        cl_uint k = 0;
-        while (k < different && ids[k] != ids[i]) {
-            k++;
-        }
-        if (k == different) {
-            ids[different++] = ids[i];
-        }
-    }
-    n = different;
+    n = drop_repeated(ids, n);
     if (n > 0) {
         ocl_context_properties_add(&properties,
                                    ((Device *)PyTuple_GET_ITEM(keep, 0))->platform->id);
@@ -374,30 +419,9 @@ static PyObject *Context_construct(PyTypeObject *type, PyObject *args, PyObject 
     }
     self->state = state;
     self->shares_gl = properties.shares_gl;
-    const char *routine = keep != NULL ? "clCreateContext" : "clCreateContextFromType";
-    cl_int status = CL_SUCCESS;
-    int tries = 0, again;
-    const cl_context_properties *list = properties.n > 0 ? properties.list : NULL;
-    do {
-        status = CL_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        if (keep != NULL) {
-            CL_MAKE(self->context, status, clCreateContext, list, n, n > 0 ? ids : NULL, NULL,
-                    NULL);
-        } else {
-            CL_MAKE(self->context, status, clCreateContextFromType, list, dev_type, NULL, NULL);
-        }
-        Py_END_ALLOW_THREADS
-        again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
-    } while (again == 1);
-    if (again < 0 || status != CL_SUCCESS || self->context == NULL) {
-        self->context = NULL;
-        if (again >= 0) {
-            ocl_raise(state, routine, status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
-        }
+    if (create(self, &properties, keep == NULL, dev_type, ids, n) < 0) {
         goto fail;
     }
-    ocl_live[LIVE_CONTEXT]++;
     if ((lists_as_given(keep, n) ? Context_fill_with(self, keep, n) : Context_fill(self)) < 0) {
         goto fail;
     }

@@ -549,6 +549,47 @@ static int given(PyObject *arg) {
     return arg != NULL && arg != Py_None;
 }
 
+static int check_descriptor(State *state, PyObject *const *a, int array) {
+    PyObject *desc = a[8];
+    if (!PyObject_TypeCheck(desc, state->ImageDescriptorType)) {
+        PyErr_Format(PyExc_TypeError, "Image: desc must be an ImageDescriptor, not %s",
+                     pg_type_name(desc));
+        return -1;
+    }
+    if (given(a[3]) || given(a[4]) || array || given(a[7])) {
+        PyErr_SetString(PyExc_TypeError, "Image: desc says it all: shape, pitches, "
+                                         "is_array and buffer cannot be given beside it");
+        return -1;
+    }
+    return 0;
+}
+
+static int plan_buffer(State *state, Context *context, Plan *plan, PyObject *buffer) {
+    Memory *memory = ocl_as_memory(state, buffer, "Image", "buffer", context->context);
+    if (memory == NULL) {
+        return -1;
+    }
+    if (memory->type != CL_MEM_OBJECT_BUFFER) {
+        PyErr_Format(PyExc_TypeError, "Image: buffer must be a Buffer, not %s",
+                     pg_type_name(buffer));
+        return -1;
+    }
+    plan->buffer = (Memory *)Py_NewRef(memory);
+    return 0;
+}
+
+static int check_plan(State *state, Context *context, cl_mem_flags flags, Plan *plan,
+                      const Py_buffer *host) {
+    return ocl_need_images(state, "Image", context) < 0 ||
+                   check_extents(state, context, plan) < 0 ||
+                   check_layout(state, context, plan) < 0 ||
+                   check_buffer(state, context, plan) < 0 ||
+                   check_host(state, flags, plan, host) < 0 ||
+                   check_format(state, context, flags, plan) < 0
+               ? -1
+               : 0;
+}
+
 static PyObject *Image_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[9], *self = NULL;
     Context *context;
@@ -564,35 +605,17 @@ static PyObject *Image_construct(PyTypeObject *type, PyObject *args, PyObject *k
         return PyErr_Format(PyExc_TypeError, "Image: format must be an ImageFormat, not %s",
                             pg_type_name(a[2]));
     }
-    PyObject *hostbuf = given(a[5]) ? a[5] : NULL, *desc = given(a[8]) ? a[8] : NULL,
-             *buffer = a[7];
+    PyObject *hostbuf = given(a[5]) ? a[5] : NULL;
+    ImageDescriptor *desc = given(a[8]) ? (ImageDescriptor *)a[8] : NULL;
     int array = pg_as_bool(a[6], 0);
-    if (array < 0) {
+    if (array < 0 || (desc != NULL && check_descriptor(state, a, array) < 0)) {
         return NULL;
     }
-    if (desc != NULL) {
-        if (!PyObject_TypeCheck(desc, state->ImageDescriptorType)) {
-            return PyErr_Format(PyExc_TypeError, "Image: desc must be an ImageDescriptor, not %s",
-                                pg_type_name(desc));
-        }
-        if (given(a[3]) || given(a[4]) || array || given(buffer)) {
-            return PyErr_Format(PyExc_TypeError, "Image: desc says it all: shape, pitches, "
-                                                 "is_array and buffer cannot be given beside it");
-        }
-        buffer = (PyObject *)((ImageDescriptor *)desc)->buffer;
-    }
+    PyObject *buffer = desc != NULL ? (PyObject *)desc->buffer : a[7];
     Plan plan = {.format = ((ImageFormat *)a[2])->format};
     plan.element = ocl_image_format_size(plan.format);
-    if (given(buffer)) {
-        Memory *memory = ocl_as_memory(state, buffer, "Image", "buffer", context->context);
-        if (memory == NULL) {
-            return NULL;
-        }
-        if (memory->type != CL_MEM_OBJECT_BUFFER) {
-            return PyErr_Format(PyExc_TypeError, "Image: buffer must be a Buffer, not %s",
-                                pg_type_name(buffer));
-        }
-        plan.buffer = (Memory *)Py_NewRef(memory);
+    if (given(buffer) && plan_buffer(state, context, &plan, buffer) < 0) {
+        return NULL;
     }
     Py_buffer view;
     int in_place = (flags & CL_MEM_USE_HOST_PTR) != 0,
@@ -604,12 +627,9 @@ static PyObject *Image_construct(PyTypeObject *type, PyObject *args, PyObject *k
         viewed = 1;
     }
     const Py_buffer *host = viewed ? &view : NULL;
-    if ((desc != NULL ? plan_from_descriptor(state, &plan, (ImageDescriptor *)desc)
+    if ((desc != NULL ? plan_from_descriptor(state, &plan, desc)
                       : plan_from_shape(state, &plan, a[3], host, array, a[4])) < 0 ||
-        ocl_need_images(state, "Image", context) < 0 || check_extents(state, context, &plan) < 0 ||
-        check_layout(state, context, &plan) < 0 || check_buffer(state, context, &plan) < 0 ||
-        check_host(state, flags, &plan, host) < 0 ||
-        check_format(state, context, flags, &plan) < 0) {
+        check_plan(state, context, flags, &plan, host) < 0) {
         goto done;
     }
     int wanted = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;

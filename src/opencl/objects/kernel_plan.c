@@ -429,6 +429,39 @@ static void use_draft(Kernel *self, const ArgSlot *draft, int take) {
     }
 }
 
+/* Drafts the slot that *at counts, and a second one where an array comes with its offset. 1 if
+ * there are too few slots, -1 with an exception. */
+static int declare_entry(ArgSlot *draft, cl_uint n_slots, cl_uint *at, PyObject *entry) {
+    if (*at >= n_slots) {
+        return 1;
+    }
+    ArgSlot *slot = &draft[*at];
+    slot->with_offset = slot->is_offset = 0;
+    if (entry == Py_None) {
+        return 0;
+    }
+    PyObject *with_offset = PyType_Check(entry) ? NULL
+                                                : PyObject_GetAttrString(entry, "with_offset");
+    PyErr_Clear();
+    if (with_offset == NULL) {
+        return declare_dtype(slot, entry);
+    }
+    int two = PyObject_IsTrue(with_offset); /* a VectorArg: an array */
+    Py_DECREF(with_offset);
+    slot->kind = ARG_GLOBAL;
+    if (two == 1) {
+        if (++*at >= n_slots) {
+            return 1;
+        }
+        slot->with_offset = 1;
+        draft[*at].is_offset = 1;
+        draft[*at].kind = ARG_INTEGER;
+        draft[*at].size = 8;
+        draft[*at].is_signed = 1;
+    }
+    return 0;
+}
+
 int kernel_declare(Kernel *self, PyObject *dtypes) {
     PyObject *entries =
         pg_tuple(dtypes, "Kernel.set_scalar_arg_dtypes", "arg_types", "dtypes or None", 1 << 16);
@@ -444,44 +477,16 @@ int kernel_declare(Kernel *self, PyObject *dtypes) {
         return -1;
     }
     memcpy(draft, self->slots, self->n_args * sizeof *draft);
-    int result = -1;
+    int result = -1, wrong = 0;
     cl_uint at = 0;
     Py_ssize_t n = PyTuple_GET_SIZE(entries);
-    for (Py_ssize_t k = 0; k < n; k++, at++) {
-        PyObject *entry = PyTuple_GET_ITEM(entries, k);
-        if (at >= self->n_args) {
-            goto wrong_length;
-        }
-        ArgSlot *slot = &draft[at];
-        slot->with_offset = slot->is_offset = 0;
-        if (entry == Py_None) {
-            continue;
-        }
-        PyObject *with_offset = PyType_Check(entry) ? NULL
-                                                    : PyObject_GetAttrString(entry, "with_offset");
-        PyErr_Clear();
-        if (with_offset != NULL) { /* a VectorArg: an array */
-            int two = PyObject_IsTrue(with_offset);
-            Py_DECREF(with_offset);
-            slot->kind = ARG_GLOBAL;
-            if (two == 1) {
-                if (++at >= self->n_args) {
-                    goto wrong_length;
-                }
-                slot->with_offset = 1;
-                draft[at].is_offset = 1;
-                draft[at].kind = ARG_INTEGER;
-                draft[at].size = 8;
-                draft[at].is_signed = 1;
-            }
-            continue;
-        }
-        if (declare_dtype(slot, entry) < 0) {
-            goto done;
-        }
+    for (Py_ssize_t k = 0; k < n && wrong == 0; k++, at++) {
+        wrong = declare_entry(draft, self->n_args, &at, PyTuple_GET_ITEM(entries, k));
     }
-    if (at != self->n_args) {
-    wrong_length:
+    if (wrong < 0) {
+        goto done;
+    }
+    if (wrong > 0 || at != self->n_args) {
         ocl_reject(self->state, "Kernel.set_scalar_arg_dtypes", CL_INVALID_VALUE,
                    "length of argument list (%zd) and kernel %R (%u arguments) do not match", n,
                    self->name, (unsigned)self->n_args);

@@ -81,6 +81,29 @@ PG_DOC(Pipe__doc__, "Pipe", "context, flags, packet_size, max_packets, propertie
        "Raises LogicError if no device of the context has pipes, or for sizes beyond its limits.");
 static ArgSpec Pipe_args = PG_ARGSPEC(Pipe__doc__);
 
+static int check_sizes(State *state, Context *context, cl_uint packet_size, cl_uint max_packets) {
+    if (packet_size == 0 || max_packets == 0) {
+        ocl_reject(state, "Pipe", CL_INVALID_PIPE_SIZE,
+                   "packet_size and max_packets must be positive, got %u and %u",
+                   (unsigned)packet_size, (unsigned)max_packets);
+        return -1;
+    }
+    cl_ulong largest = max_packet_size(context);
+    if (largest == 0) {
+        ocl_reject(state, "Pipe", CL_INVALID_OPERATION,
+                   "no device of the context has pipes (Device.pipe_support)");
+        return -1;
+    }
+    if (packet_size > largest) {
+        ocl_reject(state, "Pipe", CL_INVALID_PIPE_SIZE,
+                   "packet_size = %u bytes is more than the %llu that the device allows "
+                   "(Device.pipe_max_packet_size)",
+                   (unsigned)packet_size, (unsigned long long)largest);
+        return -1;
+    }
+    return 0;
+}
+
 static PyObject *Pipe_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[5];
     Context *context;
@@ -95,24 +118,9 @@ static PyObject *Pipe_construct(PyTypeObject *type, PyObject *args, PyObject *kw
         pg_as_u32(a[2], "Pipe", "packet_size", &packet_size) < 0 ||
         pg_as_u32(a[3], "Pipe", "max_packets", &max_packets) < 0 ||
         (a[4] != NULL && a[4] != Py_None && (n = as_properties(state, a[4], list)) < 0) ||
-        ocl_need_version(state, "clCreatePipe", context->version, 200) < 0) {
+        ocl_need_version(state, "clCreatePipe", context->version, 200) < 0 ||
+        check_sizes(state, context, packet_size, max_packets) < 0) {
         return NULL;
-    }
-    if (packet_size == 0 || max_packets == 0) {
-        return ocl_reject(state, "Pipe", CL_INVALID_PIPE_SIZE,
-                          "packet_size and max_packets must be positive, got %u and %u",
-                          (unsigned)packet_size, (unsigned)max_packets);
-    }
-    cl_ulong largest = max_packet_size(context);
-    if (largest == 0) {
-        return ocl_reject(state, "Pipe", CL_INVALID_OPERATION,
-                          "no device of the context has pipes (Device.pipe_support)");
-    }
-    if (packet_size > largest) {
-        return ocl_reject(state, "Pipe", CL_INVALID_PIPE_SIZE,
-                          "packet_size = %u bytes is more than the %llu that the device allows "
-                          "(Device.pipe_max_packet_size)",
-                          (unsigned)packet_size, (unsigned long long)largest);
     }
     Memory *self = (Memory *)PG_NEW(type);
     if (self == NULL) {

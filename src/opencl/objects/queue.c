@@ -172,12 +172,134 @@ static int is_property(cl_queue_properties name) {
     }
 }
 
+/* Reads the list of names and values, and its length. */
+static int read_list(State *state, PyObject *obj, cl_queue_properties *list, int *n) {
+    PyObject *items = pg_tuple(obj, "CommandQueue", "properties", "ints or one int", 1000);
+    if (items == NULL) {
+        return -1;
+    }
+    for (*n = 0; *n < PyTuple_GET_SIZE(items) && *n < MAX_PROPERTIES; ++*n) {
+        uint64_t value;
+        if (pg_as_u64(PyTuple_GET_ITEM(items, *n), "CommandQueue", "each of properties", &value) <
+            0) {
+            Py_DECREF(items);
+            return -1;
+        }
+        list[*n] = value;
+    }
+    Py_ssize_t size = PyTuple_GET_SIZE(items);
+    Py_DECREF(items);
+    if (size > MAX_PROPERTIES) {
+        ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
+                   "properties has %zd entries, at most %d are allowed", size, MAX_PROPERTIES);
+        return -1;
+    }
+    if (*n > 0 && *n % 2 == 1 && list[*n - 1] == 0) {
+        --*n; /* the end mark, given explicitly */
+    }
+    if (*n % 2 == 1) {
+        ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
+                   "properties must be pairs of a name and a value");
+        return -1;
+    }
+    return 0;
+}
+
+/* Reads flags, or a list and its length, which is -1 for flags. */
+static int read_properties(State *state, PyObject *obj, cl_queue_properties *list, int *n,
+                           uint64_t *flags) {
+    *n = -1;
+    if (obj == NULL || obj == Py_None) {
+        return 0;
+    }
+    return PyIndex_Check(obj) ? pg_as_u64(obj, "CommandQueue", "properties", flags)
+                              : read_list(state, obj, list, n);
+}
+
+static int check_device(State *state, const Context *context, const Device *device) {
+    int found = 0;
+    for (Py_ssize_t i = 0; i < context->n_devices; i++) {
+        found |= context->devices[i]->id == device->id;
+    }
+    if (!found && !device->owned) { /* sub-devices of the context's devices are allowed from
+                                       OpenCL 2.x on */
+        ocl_reject(state, "CommandQueue", CL_INVALID_DEVICE, "%R is not a device of %R",
+                   (PyObject *)device, (PyObject *)context);
+        return -1;
+    }
+    return 0;
+}
+
+/* Sets properties to the flags that the list has, and checks both. */
+static int take_list(Queue *self, const cl_queue_properties *list, int n) {
+    for (int i = 0; i < n && list[i] != 0; i += 2) {
+        if (list[i] == CL_QUEUE_PROPERTIES) {
+            self->properties = list[i + 1];
+        } else if (!is_property(list[i])) {
+            ocl_reject(self->state, "CommandQueue", CL_INVALID_VALUE,
+                       "properties[%d] = %llu is not a member of queue_properties", i,
+                       (unsigned long long)list[i]);
+            return -1;
+        }
+    }
+    /* PoCL ends the process when it is asked for such a queue. */
+    if ((self->properties & CL_QUEUE_ON_DEVICE) &&
+        ocl_info_number(self->device, ocl_device_query, CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES) ==
+            0) {
+        ocl_reject(self->state, "CommandQueue", CL_INVALID_QUEUE_PROPERTIES,
+                   "the device has no queues of its own (ON_DEVICE)");
+        return -1;
+    }
+    return 0;
+}
+
+static int refuse_list(State *state, const Context *context, const Device *device) {
+    ocl_need_version(state, "clCreateCommandQueueWithProperties",
+                     device->version < context->version ? device->version : context->version, 200);
+    if (!PyErr_Occurred()) {
+        ocl_raise(state, "clCreateCommandQueueWithProperties", PG_STATUS_MISSING);
+    }
+    return -1;
+}
+
+/* list: for OpenCL 2.0, where modern; may be NULL. flags: for older ones. */
+static int create(Queue *self, int modern, const cl_queue_properties *list,
+                  cl_command_queue_properties flags) {
+    cl_context context = self->context->context;
+    cl_device_id device = self->device->id;
+    cl_int status;
+    int tries = 0, again;
+    ocl_queue_release_retired();
+    do {
+        status = CL_SUCCESS;
+        Py_BEGIN_ALLOW_THREADS
+        if (modern) {
+            CL_MAKE(self->queue, status, clCreateCommandQueueWithProperties, context, device, list);
+        } else {
+            CL_MAKE(self->queue, status, clCreateCommandQueue, context, device, flags);
+        }
+        Py_END_ALLOW_THREADS
+        again = status == CL_SUCCESS ? 0 : ocl_retry(self->state, status, &tries);
+    } while (again == 1);
+    if (status != CL_SUCCESS || self->queue == NULL) {
+        self->queue = NULL;
+        if (again >= 0) {
+            ocl_raise(self->state,
+                      modern ? "clCreateCommandQueueWithProperties" : "clCreateCommandQueue",
+                      status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
+        }
+        return -1;
+    }
+    ocl_live[LIVE_QUEUE]++;
+    return 0;
+}
+
 static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[3];
     State *state = ocl_state_of(type);
     cl_queue_properties list[MAX_PROPERTIES + 2] = {0};
     uint64_t flags = 0;
-    int n_list = -1; /* -1: flags were given */
+    int n_list; /* -1: flags were given */
     Context *context;
     Device *device = NULL;
     if (state == NULL || pg_args_tuple(&Queue_args, args, kwargs, a) < 0 ||
@@ -188,54 +310,12 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
         (device = ocl_as_device(state, a[1], "CommandQueue", "device")) == NULL) {
         return NULL;
     }
-    if (a[2] != NULL && a[2] != Py_None) {
-        if (PyIndex_Check(a[2])) {
-            if (pg_as_u64(a[2], "CommandQueue", "properties", &flags) < 0) {
-                return NULL;
-            }
-        } else {
-            PyObject *items = pg_tuple(a[2], "CommandQueue", "properties", "ints or one int", 1000);
-            if (items == NULL) {
-                return NULL;
-            }
-            for (n_list = 0; n_list < PyTuple_GET_SIZE(items) && n_list < MAX_PROPERTIES;
-                 n_list++) {
-                uint64_t value;
-                if (pg_as_u64(PyTuple_GET_ITEM(items, n_list), "CommandQueue", "each of properties",
-                              &value) < 0) {
-                    Py_DECREF(items);
-                    return NULL;
-                }
-                list[n_list] = value;
-            }
-            Py_ssize_t size = PyTuple_GET_SIZE(items);
-            Py_DECREF(items);
-            if (size > MAX_PROPERTIES) {
-                return ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
-                                  "properties has %zd entries, at most %d are allowed", size,
-                                  MAX_PROPERTIES);
-            }
-            if (n_list > 0 && n_list % 2 == 1 && list[n_list - 1] == 0) {
-                n_list--; /* the end mark, given explicitly */
-            }
-            if (n_list % 2 == 1) {
-                return ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
-                                  "properties must be pairs of a name and a value");
-            }
-        }
+    if (read_properties(state, a[2], list, &n_list, &flags) < 0 ||
+        (device != NULL && check_device(state, context, device) < 0)) {
+        return NULL;
     }
     if (device == NULL) {
         device = context->devices[0];
-    } else {
-        int found = 0;
-        for (Py_ssize_t i = 0; i < context->n_devices; i++) {
-            found |= context->devices[i]->id == device->id;
-        }
-        if (!found && !device->owned) { /* sub-devices of the context's devices are allowed from
-                                           OpenCL 2.x on */
-            return ocl_reject(state, "CommandQueue", CL_INVALID_DEVICE, "%R is not a device of %R",
-                              (PyObject *)device, (PyObject *)context);
-        }
     }
     Queue *self = (Queue *)PG_NEW(type);
     if (self == NULL) {
@@ -245,32 +325,10 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
     self->context = (Context *)Py_NewRef(context);
     self->device = (Device *)Py_NewRef(device);
     self->properties = flags;
-    for (int i = 0; i < n_list && list[i] != 0; i += 2) {
-        if (list[i] == CL_QUEUE_PROPERTIES) {
-            self->properties = list[i + 1];
-        } else if (!is_property(list[i])) {
-            ocl_reject(state, "CommandQueue", CL_INVALID_VALUE,
-                       "properties[%d] = %llu is not a member of queue_properties", i,
-                       (unsigned long long)list[i]);
-            goto fail;
-        }
-    }
-    /* PoCL ends the process when it is asked for such a queue. */
-    if ((self->properties & CL_QUEUE_ON_DEVICE) &&
-        ocl_info_number(device, ocl_device_query, CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES) == 0) {
-        ocl_reject(state, "CommandQueue", CL_INVALID_QUEUE_PROPERTIES,
-                   "the device has no queues of its own (ON_DEVICE)");
-        goto fail;
-    }
     int modern = device->version >= 200 && context->version >= 200 &&
                  cl.clCreateCommandQueueWithProperties != NULL;
-    if (n_list > 0 && !modern) {
-        ocl_need_version(state, "clCreateCommandQueueWithProperties",
-                         device->version < context->version ? device->version : context->version,
-                         200);
-        if (!PyErr_Occurred()) {
-            ocl_raise(state, "clCreateCommandQueueWithProperties", PG_STATUS_MISSING);
-        }
+    if (take_list(self, list, n_list) < 0 ||
+        (n_list > 0 && !modern && refuse_list(state, context, device) < 0)) {
         goto fail;
     }
     if (n_list < 0 && flags != 0) {
@@ -278,30 +336,9 @@ static PyObject *Queue_construct(PyTypeObject *type, PyObject *args, PyObject *k
         list[1] = flags;
         n_list = 2;
     }
-    ocl_queue_release_retired();
-    cl_int status;
-    int tries = 0, again;
-    do {
-        status = CL_SUCCESS;
-        Py_BEGIN_ALLOW_THREADS
-        if (modern) {
-            CL_MAKE(self->queue, status, clCreateCommandQueueWithProperties, context->context,
-                    device->id, n_list > 0 ? list : NULL);
-        } else {
-            CL_MAKE(self->queue, status, clCreateCommandQueue, context->context, device->id, flags);
-        }
-        Py_END_ALLOW_THREADS
-        again = status == CL_SUCCESS ? 0 : ocl_retry(state, status, &tries);
-    } while (again == 1);
-    if (status != CL_SUCCESS || self->queue == NULL) {
-        self->queue = NULL;
-        if (again >= 0) {
-            ocl_raise(state, modern ? "clCreateCommandQueueWithProperties" : "clCreateCommandQueue",
-                      status != CL_SUCCESS ? status : CL_OUT_OF_RESOURCES);
-        }
+    if (create(self, modern, n_list > 0 ? list : NULL, flags) < 0) {
         goto fail;
     }
-    ocl_live[LIVE_QUEUE]++;
     ocl_remember((PyObject *)self);
     return (PyObject *)self;
 fail:

@@ -249,6 +249,30 @@ static void UserEvent_dealloc(PyObject *op) {
     ocl_event_dealloc(op);
 }
 
+/* Tells the driver. -1 with an exception if PoCL's threads could not be held still; else 0, with
+ * the driver's status. */
+static int tell(Event *self, struct UserEventRecord *record, cl_int number, cl_int *status) {
+    cl_int told = to_tell(record, number);
+    *status = CL_SUCCESS;
+    if (number < 0) {
+        set_outcome(record, number); /* before it is known: those behind it are woken by the call */
+        ocl_override_callbacks(self->event,
+                               number); /* PoCL calls back with COMPLETE all the same */
+    }
+    int still = number < 0 ? ocl_standstill_begin(record->device, PATIENCE_SECONDS, 1) : 0;
+    if (record->device != NULL && still >= 0) {
+        CL_CALL(*status, clSetUserEventStatus, self->event, told);
+    } else if (still >= 0) {
+        Py_BEGIN_ALLOW_THREADS
+        CL_CALL(*status, clSetUserEventStatus, self->event, told);
+        Py_END_ALLOW_THREADS
+    }
+    if (still > 0) {
+        ocl_standstill_end();
+    }
+    return still < 0 ? -1 : 0;
+}
+
 static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
     Event *self = (Event *)op;
     int64_t number;
@@ -268,40 +292,23 @@ static PyObject *UserEvent_set_status(PyObject *op, PyObject *value) {
         return ocl_reject(self->state, "UserEvent.set_status", CL_INVALID_OPERATION,
                           "the status was set before, and can be set only once");
     }
-    cl_int status = CL_SUCCESS;
+    cl_int status;
     struct UserEventRecord *record = self->user;
     Py_INCREF(op); /* the GIL is released below, so nobody else may set the status meanwhile */
     self->user = NULL;
     unlink_record(record);
     ocl_user_events_unset++; /* until the call has returned: it may fail commands, whose events must
                                 not be released meanwhile */
-    cl_int told = to_tell(record, (cl_int)number);
-    if (number < 0) {
-        set_outcome(record,
-                    (cl_int)number); /* before it is known: those behind it are woken by the call */
-        ocl_override_callbacks(self->event,
-                               (cl_int)number); /* PoCL calls back with COMPLETE all the same */
-    }
-    int still = number < 0 ? ocl_standstill_begin(record->device, PATIENCE_SECONDS, 1) : 0;
-    if (record->device != NULL && still >= 0) {
-        CL_CALL(status, clSetUserEventStatus, self->event, told);
-    } else if (still >= 0) {
-        Py_BEGIN_ALLOW_THREADS
-        CL_CALL(status, clSetUserEventStatus, self->event, told);
-        Py_END_ALLOW_THREADS
-    }
-    if (still > 0) {
-        ocl_standstill_end();
-    }
+    int told = tell(self, record, (cl_int)number, &status);
     ocl_user_events_unset--;
     PyObject *result = NULL;
-    if (still < 0 || status != CL_SUCCESS) { /* commands still wait: another attempt, or dropping
+    if (told < 0 || status != CL_SUCCESS) { /* commands still wait: another attempt, or dropping
                                                 the event, must reach them */
         link_record(record);
         self->user = record;
         set_outcome(record, CL_SUBMITTED);
         ocl_override_callbacks(self->event, 0);
-        if (still >= 0) {
+        if (told >= 0) {
             ocl_raise(self->state, "clSetUserEventStatus", status);
         }
     } else {
