@@ -23,6 +23,7 @@ installed.
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from . import constants as _constants
 from ._opencl import (  # noqa: F401 - and PyOpenCL's private functions
     SVM,
     Buffer,
@@ -88,9 +89,7 @@ from ._opencl import (  # noqa: F401 - and PyOpenCL's private functions
     unload_platform_compiler,
     wait_for_events,
 )
-from ._src.runtime.opencl import constants as _constants
-from ._src.runtime.opencl.constants import *  # noqa: F403 - the classes in constants.__all__
-from ._src.util.array_namespaces import ARRAY_NAMESPACES as _ARRAY_NAMESPACES
+from .constants import *  # noqa: F403 - the classes in constants.__all__
 from .errors import (
     CommandQueueUsedAfterExit,
     CompilerWarning,
@@ -262,11 +261,6 @@ def __getattr__(name: str) -> _Any:
     if name in _SUBMODULES:
         return _import_module(f".{name}", __name__)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-
-
-_OLDER = ("2021.12", "2022.12", "2023.12", "2024.12")
-_ARRAY_NAMESPACES |= dict.fromkeys(_OLDER, f"{__name__}.xp.v2024_12")
-_ARRAY_NAMESPACES |= dict.fromkeys(("2025.12", None), f"{__name__}.xp")
 
 
 def __dir__() -> list[str]:

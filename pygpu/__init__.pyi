@@ -156,7 +156,38 @@ from ._src.runtime.memory import (
 from ._src.runtime.opencl.build import (
     program_kind as program_kind,
 )
-from ._src.runtime.opencl.constants import (
+from ._src.runtime.opencl.device_selection import (
+    _csc as _csc,
+    choose_devices as choose_devices,
+    create_some_context as create_some_context,
+)
+from ._src.runtime.opencl.extras import (
+    DeviceTopologyAmd as DeviceTopologyAmd,
+    enable_debugging as enable_debugging,
+    get_cl_header_version as get_cl_header_version,
+)
+from ._src.runtime.opencl.gl import (
+    get_apple_cgl_share_group as get_apple_cgl_share_group,
+    have_gl as have_gl,
+)
+from ._src.runtime.opencl.images import (
+    DTYPE_TO_CHANNEL_TYPE as DTYPE_TO_CHANNEL_TYPE,
+    DTYPE_TO_CHANNEL_TYPE_NORM as DTYPE_TO_CHANNEL_TYPE_NORM,
+    image_from_array as image_from_array,
+)
+from ._src.runtime.opencl.svm import (
+    SVMMap as SVMMap,
+    csvm_empty as csvm_empty,
+    csvm_empty_like as csvm_empty_like,
+    fsvm_empty as fsvm_empty,
+    fsvm_empty_like as fsvm_empty_like,
+    svm_empty as svm_empty,
+    svm_empty_like as svm_empty_like,
+)
+from ._src.runtime.opencl.transfer import (
+    enqueue_fill as enqueue_fill,
+)
+from .constants import (
     addressing_mode as addressing_mode,
     build_status as build_status,
     channel_order as channel_order,
@@ -211,37 +242,6 @@ from ._src.runtime.opencl.constants import (
     status_code as status_code,
     svm_mem_flags as svm_mem_flags,
     version_bits as version_bits,
-)
-from ._src.runtime.opencl.device_selection import (
-    _csc as _csc,
-    choose_devices as choose_devices,
-    create_some_context as create_some_context,
-)
-from ._src.runtime.opencl.extras import (
-    DeviceTopologyAmd as DeviceTopologyAmd,
-    enable_debugging as enable_debugging,
-    get_cl_header_version as get_cl_header_version,
-)
-from ._src.runtime.opencl.gl import (
-    get_apple_cgl_share_group as get_apple_cgl_share_group,
-    have_gl as have_gl,
-)
-from ._src.runtime.opencl.images import (
-    DTYPE_TO_CHANNEL_TYPE as DTYPE_TO_CHANNEL_TYPE,
-    DTYPE_TO_CHANNEL_TYPE_NORM as DTYPE_TO_CHANNEL_TYPE_NORM,
-    image_from_array as image_from_array,
-)
-from ._src.runtime.opencl.svm import (
-    SVMMap as SVMMap,
-    csvm_empty as csvm_empty,
-    csvm_empty_like as csvm_empty_like,
-    fsvm_empty as fsvm_empty,
-    fsvm_empty_like as fsvm_empty_like,
-    svm_empty as svm_empty,
-    svm_empty_like as svm_empty_like,
-)
-from ._src.runtime.opencl.transfer import (
-    enqueue_fill as enqueue_fill,
 )
 from .errors import (
     CommandQueueUsedAfterExit as CommandQueueUsedAfterExit,

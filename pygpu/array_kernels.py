@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.array.opencl_splay import splay
-from pygpu._src.runtime.opencl.constants import kernel_work_group_info
 from pygpu._src.user_kernels.arguments import ScalarArg, VectorArg
 from pygpu._src.user_kernels.structs import dtype_to_c_struct
 from pygpu._src.util.memoize import context_dependent_memoize
+from pygpu.constants import kernel_work_group_info
 from pygpu.dtypes import dtype_to_ctype
 from pygpu.elementwise import get_elwise_kernel
 

@@ -14,8 +14,7 @@ from typing import Any
 sys.path.append(str(Path(__file__).parent.parent))  # after an installed or instrumented build
 
 import pygpu
-from pygpu import _opencl
-from pygpu._src.runtime.opencl import constants
+from pygpu import _opencl, constants
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
 HEAD = """\

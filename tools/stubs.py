@@ -3,7 +3,7 @@
 pygpu/_opencl.pyi     classes, methods, properties, functions of the C extension
 pygpu/_cuda.pyi       likewise
 pygpu/_array.pyi      likewise
-pygpu/_src/runtime/opencl/constants.pyi  the constant classes with their members
+pygpu/constants.pyi  the constant classes with their members
 pygpu/_src/runtime/cuda/enums.pyi  CUDA's enumerations with their members
 pygpu/__init__.pyi    every public name, with those loaded when first used and the submodules
 
@@ -25,9 +25,8 @@ from typing import Any
 sys.path.append(str(Path(__file__).parent.parent))  # after an installed or instrumented build
 
 import pygpu
-from pygpu import _array, _cuda, _opencl
+from pygpu import _array, _cuda, _opencl, constants
 from pygpu._src.runtime.cuda import enums
-from pygpu._src.runtime.opencl import constants
 
 PACKAGE = Path(__file__).parent.parent / "pygpu"
 WIDTH = 100
@@ -228,7 +227,7 @@ def main() -> int:
         "_opencl.pyi": extension_stub(_opencl, OPENCL_HEAD),
         "_cuda.pyi": extension_stub(_cuda, CUDA_HEAD),
         "_array.pyi": extension_stub(_array, ARRAY_HEAD),
-        "_src/runtime/opencl/constants.pyi": constants_stub(constants),
+        "constants.pyi": constants_stub(constants),
         "_src/runtime/cuda/enums.pyi": enums_stub(enums),
         "__init__.pyi": package_stub(pygpu),
     }
@@ -395,7 +394,7 @@ def in_stub(types: str) -> str:
     return types
 
 
-# ---- pygpu._src.runtime.opencl.constants
+# ---- pygpu.constants
 
 
 def constants_stub(module: Any) -> str:
@@ -440,7 +439,7 @@ def package_stub(package: Any) -> str:
             else:
                 aliases.append(f"{name} = {item.__name__}")
         elif item is getattr(constants, name, None):
-            homes.setdefault("_src.runtime.opencl.constants", []).append(name)
+            homes.setdefault("constants", []).append(name)
         else:
             for home in ("errors", "version"):
                 if item is getattr(getattr(package, home), name, None):

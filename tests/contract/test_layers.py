@@ -20,11 +20,13 @@ PACKAGE = ROOT / "pygpu"
 # From the bottom. A module is in the layer of the longest name here that it begins with.
 LAYERS = {
     "pygpu.errors": 0,
+    "pygpu.version": 0,
     "pygpu._src": 0,
     "pygpu._src.util": 0,
     "pygpu._opencl": 1,
     "pygpu._cuda": 1,
     "pygpu._array": 1,
+    "pygpu.constants": 1,
     "pygpu._src.codegen": 2,
     "pygpu._src.runtime": 3,
     "pygpu._src.array": 4,

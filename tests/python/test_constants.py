@@ -11,7 +11,7 @@ import sys
 import pytest
 
 import pygpu as cl
-from pygpu._src.runtime.opencl import constants
+from pygpu import constants
 
 CLASSES = {
     "addressing_mode": 5,

@@ -10,7 +10,7 @@ import numpy as np
 
 from pygpu import _array
 from pygpu._src.array.parts import part
-from pygpu._src.util.array_namespaces import ARRAY_NAMESPACES
+from pygpu.version import ARRAY_API
 
 from . import operators  # noqa: F401 - gives the C slots their work
 from .shaping import Shaping
@@ -154,10 +154,10 @@ class ArrayBase(Shaping):
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """The module pygpu.xp, or pygpu.xp.v2024_12 for a version up to 2024.12 of the standard.
         Raises ValueError for versions that there is none for."""
-        name = ARRAY_NAMESPACES.get(api_version)
+        name = ARRAY_API.get(api_version)
         if name is not None:
-            return importlib.import_module(name)
-        versions = [repr(version) for version in ARRAY_NAMESPACES if version is not None]
+            return importlib.import_module(f"pygpu.{name}")
+        versions = [repr(version) for version in ARRAY_API if version is not None]
         raise ValueError(
             f"__array_namespace__: api_version={api_version!r} is not supported; pass "
             f"{', '.join(versions[:-1])} or {versions[-1]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pygpu._opencl import Device
-from pygpu._src.runtime.opencl.constants import device_type
+from pygpu.constants import device_type
 
 __all__ = ["splay"]
 

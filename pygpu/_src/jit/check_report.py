@@ -88,7 +88,7 @@ def _shared(backend: Backend) -> Any:
         _cuda._watch(memory, raise_pending)
         return int(memory.ctypes.data)
     from pygpu import _opencl as cl
-    from pygpu._src.runtime.opencl.constants import mem_flags as flags
+    from pygpu.constants import mem_flags as flags
 
     cl._watch(memory, raise_pending)
 

@@ -108,7 +108,7 @@ def _cuda() -> Place:
 
 
 def _cpu_device() -> Any:
-    from pygpu._src.runtime.opencl.constants import device_type
+    from pygpu.constants import device_type
 
     for platform in _platforms():
         for device in platform.get_devices():

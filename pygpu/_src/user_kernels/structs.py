@@ -130,7 +130,7 @@ def _probe(
 ) -> tuple[int, list[int]]:
     """Ask the device's compiler for sizeof(name) and the offset of each field, in bytes."""
     from pygpu import _opencl as cl  # the tools for dtypes work without the extension
-    from pygpu._src.runtime.opencl.constants import mem_flags
+    from pygpu.constants import mem_flags
 
     names = list(field_names)
     # Addresses are only computed, from the result buffer's, and never read: no storage is needed.

@@ -1,5 +1,5 @@
 /* enums.c - the constant classes (mem_flags, device_type, ...) as data;
- * pygpu/_src/runtime/opencl/constants.py makes the classes. */
+ * pygpu/constants.py makes the classes. */
 #include "opencl/opencl.h"
 
 typedef struct {

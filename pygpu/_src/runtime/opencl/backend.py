@@ -16,7 +16,7 @@ from pygpu._opencl import DeferredAllocator, ImmediateAllocator, MemoryPool, SVM
 from pygpu._src.codegen.dialect import OpenCLDialect
 from pygpu._src.runtime import kernel_cache as kernels
 from pygpu._src.runtime.backend import Backend, Compiled, Limits, call_allocator
-from pygpu._src.runtime.opencl.constants import command_queue_properties, device_type
+from pygpu.constants import command_queue_properties, device_type
 from pygpu.errors import RuntimeError as DriverRuntimeError
 
 from . import kernel_binaries as binaries

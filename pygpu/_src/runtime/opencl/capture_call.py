@@ -20,6 +20,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from pygpu import constants
 from pygpu._opencl import (
     CommandQueue,
     Event,
@@ -35,8 +36,6 @@ from pygpu._opencl import (
 )
 from pygpu._src.util.public import publish
 from pygpu.errors import RuntimeError
-
-from . import constants
 
 __all__ = ["capture_kernel_call"]
 

@@ -19,16 +19,16 @@ import numpy as np
 
 from pygpu import _opencl
 from pygpu._src.util.check_switch import check_asked
-from pygpu.errors import Error
-
-from .checked_source import RECORD_BYTES, SIZES, Form, read
-from .constants import (
+from pygpu.constants import (
     command_execution_status,
     kernel_arg_address_qualifier,
     kernel_arg_info,
     mem_flags,
     program_build_info,
 )
+from pygpu.errors import Error
+
+from .checked_source import RECORD_BYTES, SIZES, Form, read
 
 __all__ = ["CheckedKernel", "begin_build", "begin_compile"]
 

@@ -43,7 +43,7 @@ def get_gl_sharing_context_properties() -> list[tuple[int, int]]:
     They name it and its display, as addresses. Linux (GLX, EGL), Windows (WGL, EGL) and macOS.
     Raises LogicError where no OpenGL context is current, NotImplementedError on other systems.
     """
-    from pygpu._src.runtime.opencl.constants import context_properties as keys
+    from pygpu.constants import context_properties as keys
 
     if sys.platform == "darwin":
         return [(keys.CONTEXT_PROPERTY_USE_CGL_SHAREGROUP_APPLE, get_apple_cgl_share_group())]

@@ -12,8 +12,8 @@ import numpy as np
 
 from pygpu import _opencl
 from pygpu._opencl import CommandQueue, Context, Event, Image, ImageFormat, MemoryObjectHolder
+from pygpu.constants import channel_order, channel_type, mem_flags
 
-from .constants import channel_order, channel_type, mem_flags
 from .transfer import _IMAGES
 
 __all__ = [
