@@ -64,7 +64,7 @@ test-as-nvidia:  ## The tests of OpenCL with the ways that are kept for NVIDIA's
 	PYGPU_TEST_AS=nvidia $(PYTEST) tests/opencl $(ARGS)
 
 # docs/reliability.md says what else fails there. Nothing of another driver's files may come in.
-RUSTICL = $(addprefix tests/array/test_,frozen.py generated_text.py layout.py memory.py sort.py tiles.py first.py \
+RUSTICL = $(addprefix tests/array/test_,frozen.py generated_text.py layout.py memory.py sort.py row_tiles.py first.py \
     linalg.py matmul.py fusion.py transpose.py dlpack.py gufuncs.py no_doubles.py)
 test-rusticl:  ## Tests of arrays on Mesa's rusticl (llvmpipe), unpacked into build/: those that it can run
 	@$(SETUP) rusticl

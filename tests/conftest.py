@@ -72,18 +72,19 @@ def _frozen_heap() -> None:
 # The files that take longest, so that no process is left with one of them when the others are done.
 LONG = ["test_examples", "test_constructs", "test_misuse", "test_array_function", "test_kernels"]
 LONG += ["test_docs", "test_cuda_misuse", "test_driver_faults", "test_python_faults"]
-LONG += ["test_index", "test_compiler", "test_ufuncs", "test_numpy_edges", "test_folds"]
+LONG += ["test_advanced_indexing", "test_compiler", "test_ufuncs", "test_numpy_edges"]
+LONG += ["test_ufunc_methods"]
 
 # Slow on one backend alone, whose driver takes ten times as long to compile.
 SLOW = {
-    "test_folds.py::test_from_left_to_right[opencl]",
-    "test_folds.py::test_reduceat[opencl]",
+    "test_ufunc_methods.py::test_from_left_to_right[opencl]",
+    "test_ufunc_methods.py::test_reduceat[opencl]",
     "test_fusion.py::test_the_bits_of_the_plain_function[opencl]",
     "test_array_function.py::test_distinct_rows[opencl]",
     "test_ufuncs.py::test_every_loop[opencl-e]",
     "test_sort.py::test_sort[cuda-f4]",
-    "test_reduce.py::test_out_of_another_dtype[opencl-i4]",
-    "test_reduce.py::test_out_of_another_dtype[opencl-u1]",
+    "test_reduction.py::test_out_of_another_dtype[opencl-i4]",
+    "test_reduction.py::test_out_of_another_dtype[opencl-u1]",
 }
 
 

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.array.test_reduce import host
+from tests.array.test_reduction import host
 
 
 def same(got, want):

@@ -8,7 +8,7 @@ import pytest
 
 import pygpu.fft
 import pygpu.linalg
-from tests.array.test_reduce import host
+from tests.array.test_reduction import host
 
 
 @pytest.fixture(autouse=True)

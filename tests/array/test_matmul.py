@@ -5,7 +5,7 @@ import pytest
 
 from pygpu._src.array import matmul as products
 from pygpu._src.array.routines import einsum
-from tests.array.test_reduce import host
+from tests.array.test_reduction import host
 
 
 def small(dtype, shape, seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.array.test_array_function import same
-from tests.array.test_reduce import host
+from tests.array.test_reduction import host
 
 
 def test_orders_of_copies(make):

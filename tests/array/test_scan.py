@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pygpu._src.array.scan import scan
-from tests.array.test_reduce import host
+from tests.array.test_reduction import host
 
 
 def check(make, kind, a, axis=0, **options):

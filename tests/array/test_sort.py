@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pygpu._src.array import sort
-from tests.array.test_reduce import host
+from tests.array.test_reduction import host
 
 
 def values(dtype, shape):

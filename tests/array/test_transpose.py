@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.array.test_reduce import host
+from tests.array.test_reduction import host
 
 
 @pytest.mark.parametrize("dtype", ["?", "f2", "f4", "D"])

@@ -5,7 +5,7 @@ import pytest
 
 from pygpu._src.array import advanced_indexing as index
 from pygpu._src.array.routines import joining as functions
-from tests.array.test_reduce import host
+from tests.array.test_reduction import host
 
 MANY = np.array([[0, -1, 3], [2, 2, -7]])
 FEW = np.array([1, 2, 4])

@@ -110,7 +110,13 @@ def queue_of_released(event: cl.Event, platform: cl.Platform, context: cl.Contex
 
 
 def test_objects_by_their_handles():
-    command = [sys.executable, "-W", "error", "-c", "from opencl.test_known import cases; cases()"]
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        "-c",
+        "from opencl.test_instance_registry import cases; cases()",
+    ]
     path = [__file__.rsplit("opencl", 1)[0], *filter(None, [os.environ.get("PYTHONPATH")])]
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(path))
     done = subprocess.run(command, env=env, capture_output=True)
