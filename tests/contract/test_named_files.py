@@ -32,12 +32,14 @@ C_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|(/\*.*?\*/|//[
 # Files of Python, of compilers, of drivers and other projects, and of a user's program.
 FOREIGN = {
     *("Python.h", "sys/types.h", "lib/CL/pocl_binary.c", "cuda/std/sim_names.h"),
-    *("PROGRAM.py", "program.py", "script.py", "twice.py", "conftest.py"),
+    *("PROGRAM.py", "program.py", "script.py", "twice.py", "twice.h", "conftest.py"),
     "array_api_tests/test_file.py",
     *("examples/blackscholes/blackscholes_vec.py", "examples/mandel/mandel_vectorize.py"),
     "hcae_with_cuda/test_device_functions.py",
     "mandelbrot_set_vectorization/parallel_numba_vectorize.py",
 }
+# Pages whose bare names are mostly those of other projects' programs.
+OTHERS_PROGRAMS = ("compat", "simulator_differences")
 
 
 @cache
@@ -105,7 +107,7 @@ def missing(path: Path) -> list[str]:
     bare = {name for name in names if "/" not in name}
     if path.suffix != ".md":
         wrong |= {name for name in bare if not near(name, here)}
-    elif "design" in path.parts:
+    elif path.stem not in OTHERS_PROGRAMS:
         wrong |= {name for name in bare if not places(name)}
     wrong |= {name for name in FOLDER.findall(text) if not exists(name, "")}
     for name in MODULE.findall(text):
