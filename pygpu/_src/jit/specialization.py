@@ -17,11 +17,13 @@ from . import (  # noqa: F401 - loaded now, not in a call
     builtins,
     emit,
     intrinsics,
+    numpy_functions,
     ranges,
 )
 from . import (
     check_report as report,
 )
+from .compiler import make_unit
 from .infer import FunctionCompiler, c_name
 from .source import KernelError
 from .types import ArrayType, Scalar, TupleType, Type
@@ -50,7 +52,7 @@ class Specialization:
         forced: frozenset[Any] = frozenset(),
     ) -> None:
         limits = backend.limits
-        unit = emit.Unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
+        unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
         unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
         unit.checks, unit.forced = check, forced
         for t in arg_types:
