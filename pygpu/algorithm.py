@@ -20,7 +20,8 @@ import numpy as np
 from pygpu import _opencl
 from pygpu._src.array import sort as core_sort
 from pygpu._src.array.advanced_indexing import take_along_axis
-from pygpu._src.runtime.backend import Backend, backend_of
+from pygpu._src.runtime.backend import Backend
+from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.arguments import ScalarArg, VectorArg
 from pygpu._src.user_kernels.elementwise import Elementwise
 from pygpu._src.user_kernels.language import CUDA, OPENCL, Language, language_of

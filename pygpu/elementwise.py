@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from pygpu import _opencl
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.arguments import (  # noqa: F401 - as in PyOpenCL's module
     ScalarArg,
     VectorArg,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu import _opencl
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 from pygpu._src.user_kernels.language import CUDA, OPENCL
 from pygpu._src.user_kernels.reductions import converted
 from pygpu._src.user_kernels.scan import Scan

@@ -5,6 +5,12 @@ from typing import Any as _Any
 from .._src.user_kernels import cuda_elementwise as _implementation
 from .._src.user_kernels.cuda_elementwise import *  # noqa: F403
 from .._src.user_kernels.cuda_elementwise import __all__  # noqa: F401
+from .._src.user_kernels.texture_kernels import (  # noqa: F401
+    get_linear_combination_kernel,
+    get_put_kernel,
+    get_take_kernel,
+    get_take_put_kernel,
+)
 
 
 def __getattr__(name: str) -> _Any:

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.jit import emit
-from pygpu._src.jit.builtins import cast, count
-from pygpu._src.jit.calls import WrongCall
+from pygpu._src.jit.conversions import cast
+from pygpu._src.jit.handlers import WrongCall, count
 from pygpu._src.jit.intrinsics import Intrinsic
 from pygpu._src.jit.ir import Value
 from pygpu._src.jit.types import Scalar

@@ -26,8 +26,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.jit import emit
-from pygpu._src.jit.builtins import count
-from pygpu._src.jit.calls import WrongCall
+from pygpu._src.jit.handlers import WrongCall, count
 from pygpu._src.jit.intrinsics import Intrinsic
 from pygpu._src.jit.ir import Value
 from pygpu._src.jit.types import Scalar, TupleType

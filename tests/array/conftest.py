@@ -28,7 +28,7 @@ class Maker:
 
     @property
     def backend(self) -> Any:
-        from pygpu._src.runtime.backend import backend_of
+        from pygpu._src.runtime.backends import backend_of
 
         return backend_of(self.queue)
 

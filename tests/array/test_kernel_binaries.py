@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import pygpu as cl
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.opencl import kernel_binaries as binaries
 from pygpu._src.runtime.opencl.build import is_pocl
 

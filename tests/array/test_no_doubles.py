@@ -8,7 +8,8 @@ import pytest
 import pygpu as cl
 import pygpu.array
 from pygpu._src.codegen.dialect import OpenCLDialect
-from pygpu._src.runtime.backend import Limits, backend_of
+from pygpu._src.runtime.backend import Limits
+from pygpu._src.runtime.backends import backend_of
 
 
 @pytest.fixture

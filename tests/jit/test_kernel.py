@@ -11,7 +11,7 @@ import pytest
 import pygpu
 from pygpu import cuda, grid, syncthreads
 from pygpu._src.jit import intrinsics
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 from pygpu.pykernel import ArrayType
 
 SIZE = 16

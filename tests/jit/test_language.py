@@ -13,7 +13,7 @@ import pytest
 
 import pygpu
 from pygpu import cuda
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 from pygpu.pykernel import ArrayType
 
 SCALE = 2.5

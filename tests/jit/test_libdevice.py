@@ -12,7 +12,7 @@ import pytest
 
 import pygpu
 from pygpu import cuda
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 from pygpu.cuda import libdevice
 
 X, Y, Z = 0.625, 1.75, -0.5

@@ -152,19 +152,8 @@ def reduce(
     if function.known is not None:
         part("reduce").reduce(function.known, a, axes, dtype=number, out=out, initial=initial)
         return
-    key = (
-        "ordered",
-        function.key,
-        number,
-        a.dtype,
-        a.shape,
-        a.strides,
-        axes,
-        out.dtype,
-        out.strides,
-        initial is not None,
-        least,
-    )
+    form = (function.key, number, out.dtype, out.strides, initial is not None, least)
+    key = ("ordered", a.dtype, a.shape, a.strides, axes, *form)
     plan = a.backend.kernels.get(key)
     if plan is None:
         plan = _plan(function, a, kept, axes, out, initial is not None, least)
@@ -185,15 +174,20 @@ def reduce(
     parts = work.empty(a, plan.parts, number)
     numbers = plan.arguments(None, number)
     work.launch(a, plan.kernel, plan.groups, plan.group_size, [a], [parts], numbers)
+    _join_parts(function, parts, out, initial, plan.kept)
+
+
+def _join_parts(function: Function, parts: Any, out: Any, initial: Any, kept: int) -> None:
+    """Reduce the parts of each result, an array of two axes, into *out*. kept: see reduce()'s
+    least."""
     flat = out if out.ndim == 1 else _flat_out(out)
     if flat is None:
         dense = work.empty(out, out.shape, out.dtype)
-        reduce(
-            function, parts, (1,), dense._view((out.size,), (out.itemsize,), 0), initial, plan.kept
-        )
+        flat = dense._view((out.size,), (out.itemsize,), 0)
+        reduce(function, parts, (1,), flat, initial, kept)
         out._copy_from(dense)
     else:
-        reduce(function, parts, (1,), flat, initial, plan.kept)
+        reduce(function, parts, (1,), flat, initial, kept)
         work.changed(out, flat)
 
 

@@ -23,7 +23,7 @@ from pygpu import _array, _cuda
 from pygpu._src.array.parts import part
 from pygpu._src.codegen.dtypes import native
 from pygpu._src.codegen.fastpath import shortcut
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.public import publish
 

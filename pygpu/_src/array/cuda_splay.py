@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 
 __all__ = ["splay"]
 

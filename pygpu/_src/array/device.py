@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.runtime.backend import Backend, backend_of
+from pygpu._src.runtime.backend import Backend
+from pygpu._src.runtime.backends import backend_of
 from pygpu.errors import Error
 
 from . import layout

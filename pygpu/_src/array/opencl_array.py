@@ -22,7 +22,7 @@ from pygpu import _array, _opencl
 from pygpu._array import GPUArray
 from pygpu._src.codegen.dtypes import native
 from pygpu._src.codegen.fastpath import shortcut
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.opencl.types import Allocator
 from pygpu._src.util.public import publish
 

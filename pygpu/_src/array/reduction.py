@@ -333,6 +333,29 @@ def _initial(value: Any, number: np.dtype[Any]) -> list[Any]:
     return [elementwise.as_scalar(value, number)]
 
 
+def _walks(
+    kind: str,
+    shape: tuple[int, ...],
+    strides: tuple[tuple[int, ...], ...],
+    axes: tuple[int, ...],
+    out_strides: tuple[int, ...],
+) -> tuple[Any, Any, Any, Any, tuple[int, ...]]:
+    """(lengths of the kept axes, strides of the operands and of the result along them, the same of
+    the reduced axes, offsets of the operands' first items), with as few axes as can be."""
+    keep = [k for k in range(len(shape)) if k not in axes]
+    kept_shape, kept = layout.collapse(
+        tuple(shape[k] for k in keep), *(tuple(s[k] for k in keep) for s in strides), out_strides
+    )
+    if kind in _ORDERED:
+        reduced_shape, reduced = work.collapse_in_order(
+            tuple(shape[k] for k in axes), *(tuple(s[k] for k in axes) for s in strides)
+        )
+        flips = (0,) * len(strides)
+    else:
+        reduced_shape, reduced, flips = _unordered(shape, strides, axes)
+    return kept_shape, kept, reduced_shape, reduced, flips
+
+
 def _make_plan(
     backend: Backend,
     kind: str,
@@ -347,22 +370,13 @@ def _make_plan(
     initial: Any,
     op: Operation | None = None,
 ) -> _Plan:
-    keep = [k for k in range(len(shape)) if k not in axes]
-    kept_shape, kept = layout.collapse(
-        tuple(shape[k] for k in keep), *(tuple(s[k] for k in keep) for s in strides), out_strides
+    kept_shape, kept, reduced_shape, reduced, flips = _walks(
+        kind, shape, strides, axes, out_strides
     )
-    if kind in _ORDERED:
-        reduced_shape, reduced = work.collapse_in_order(
-            tuple(shape[k] for k in axes), *(tuple(s[k] for k in axes) for s in strides)
-        )
-        flips = (0,) * len(operands)
-    else:
-        reduced_shape, reduced, flips = _unordered(shape, strides, axes)
     n_out, n_red = prod(kept_shape), prod(reduced_shape)
     if op is None:
         inputs = tuple(x.dtype for x in operands[: len(operands) - masked])
         op = operation(kind, inputs, number, out.dtype, masked)
-    sizes = [x.dtype.itemsize for x in operands]
     cpu = backend.limits.is_cpu
     form, lanes, groups, segments = _geometry(
         backend,
@@ -371,43 +385,24 @@ def _make_plan(
         kept,
         reduced_shape,
         reduced,
-        sizes,
+        [x.dtype.itemsize for x in operands],
         [x.offset + f for x, f in zip(operands, flips)],
         masked,
         initial is not None,
     )
-    axes_numbers = [*kept_shape[1:], *reduced_shape[1:]]
-    for k, r in zip(kept, reduced):
-        axes_numbers += [*k, *r]
-    axes_numbers += kept[-1]
+    strides_of = (n for k, r in zip(kept, reduced) for n in (*k, *r))
+    axes_numbers = [*kept_shape[1:], *reduced_shape[1:], *strides_of, *kept[-1]]
     kernel = kernels.get(
         backend,
         ("reduce", op.key, form),
-        lambda: (
-            reduce_text.source(op, form, cpu),
-            "red_columns" if form.columns else "red_rows",
-        ),
+        lambda: (reduce_text.source(op, form, cpu), "red_columns" if form.columns else "red_rows"),
         op.features,
     )
     numbers = (n_out, n_red, segments, lanes, *axes_numbers)
     size = 1 if cpu else GROUP
     if not form.parts:
         return _Plan(kernel, groups, size, numbers, 0, flips=flips)
-    n_kept = len(kept_shape)
-    final = kernels.get(
-        backend,
-        ("reduce final", op.key, n_kept, form.initial),
-        lambda: (reduce_text.final_source(op, n_kept, form.initial, cpu), "red_final"),
-        op.features,
-    )
-    by_out, by_part = (1, n_out) if form.columns else (segments, 1)
-    if cpu:
-        final_lanes, final_groups = 1, kernels.grid(backend, n_out)[0]
-    else:
-        few = n_out < 4096 or not form.columns
-        final_lanes = min(work.power_of_two(segments), GROUP) if few else 1
-        final_groups = min(-(-n_out * final_lanes // GROUP), 1 << 20)
-    final_numbers = (n_out, segments, by_out, by_part, final_lanes, *kept_shape[1:], *kept[-1])
+    final, final_groups, final_numbers = _final(backend, op, form, n_out, segments, len(kept_shape))
     return _Plan(
         kernel,
         groups,
@@ -416,9 +411,30 @@ def _make_plan(
         op.acc_bytes * n_out * segments,
         final,
         final_groups,
-        final_numbers,
+        (*final_numbers, *kept_shape[1:], *kept[-1]),
         flips,
     )
+
+
+def _final(
+    backend: Backend, op: Operation, form: Form, n_out: int, segments: int, n_kept: int
+) -> tuple[Any, int, tuple[int, ...]]:
+    """(kernel, groups, numbers) of the launch that joins the parts of *n_out* results."""
+    cpu = backend.limits.is_cpu
+    kernel = kernels.get(
+        backend,
+        ("reduce final", op.key, n_kept, form.initial),
+        lambda: (reduce_text.final_source(op, n_kept, form.initial, cpu), "red_final"),
+        op.features,
+    )
+    by_out, by_part = (1, n_out) if form.columns else (segments, 1)
+    if cpu:
+        lanes, groups = 1, kernels.grid(backend, n_out)[0]
+    else:
+        few = n_out < 4096 or not form.columns
+        lanes = min(work.power_of_two(segments), GROUP) if few else 1
+        groups = min(-(-n_out * lanes // GROUP), 1 << 20)
+    return kernel, groups, (n_out, segments, by_out, by_part, lanes)
 
 
 def _unordered(

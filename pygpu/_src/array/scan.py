@@ -8,6 +8,7 @@ whose sums come first; those results, and those of integers, are always the same
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +97,45 @@ def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: 
     return out
 
 
+def _look_back(
+    kernel: Any,
+    a: Any,
+    out: Any,
+    rows: int,
+    tiles: int,
+    size: int,
+    shape: lookback_text.Shape,
+    n: int,
+    place: Sequence[int],
+) -> None:
+    """Launch scan_lookback, which needs memory for what its tiles know of each other."""
+    backend: Backend = a.backend
+    total = rows * tiles
+    nbytes = 16 + 2 * size * total if size <= 8 else 32 + 4 * (total + 4) + 2 * size * total
+    state = work.scratch(a, nbytes)
+    cleared = 16 + (2 * size * total if size <= 8 else 4 * total)
+    state._set_event(backend.fill(a.queue, state.base_data, 0, cleared))
+    groups = min(total, backend.limits.units * shape.groups)
+    numbers = [rows, n, tiles, *place]
+    work.launch(a, kernel, groups, shape.group, [a], [out, state], numbers)
+
+
+def _shares(cpu: bool, lanes: bool, units: int, rows: int, n: int) -> tuple[int, int, int]:
+    """(parts of a row, groups, group size) of scan_lanes or scan_groups."""
+    if cpu:
+        workers = max(min(units * 4, rows * n >> 15), 1)
+        segments = 1 if rows >= workers else -(-workers // rows)
+        return segments, min(rows * segments, workers), 1
+    group = scan_text.GROUP
+    if lanes:
+        segments = max(min(-(-units * 1024 // rows), n // 64, 256), 1)
+        return segments, min(-(-rows * segments // group), 1 << 20), group
+    segments = 1
+    if rows < units * 4:
+        segments = max(min(-(-units * 8 // rows), n // 8192), 1)
+    return segments, min(rows * segments, 1 << 20), group
+
+
 def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, Any]:
     """Launch. Returns what Plans.add() takes to do it again, empty if it cannot."""
     backend: Backend = a.backend
@@ -115,11 +155,9 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
     vector = max(16 // max(out.itemsize, a.itemsize, size), 1)
     shape = lookback_text.CHOSEN[backend.name, size <= 4]
     tile = shape.group * shape.vectors * vector
-    warps = backend.limits.warps
-    if backend.name == "opencl" and "half" in features:
-        warps = False  # halves of registers cannot be converted
+    # OpenCL does not convert halves of registers.
+    warps = backend.limits.warps and not (backend.name == "opencl" and "half" in features)
     if warps and dense and n > tile and rows < units * 8:
-        tiles = -(-n // tile)
         kernel = kernels.get(
             backend,
             ("scan_lookback", shape, *key),
@@ -129,28 +167,10 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
             ),
             features | {"atomics", "warps"},
         )
-        total = rows * tiles
-        nbytes = 16 + 2 * size * total if size <= 8 else 32 + 4 * (total + 4) + 2 * size * total
-        state = work.scratch(a, nbytes)
-        cleared = 16 + (2 * size * total if size <= 8 else 4 * total)
-        state._set_event(backend.fill(a.queue, state.base_data, 0, cleared))
-        numbers = [rows, n, tiles, *place]
-        groups = min(total, units * shape.groups)
-        work.launch(a, kernel, groups, shape.group, [a], [out, state], numbers)
+        _look_back(kernel, a, out, rows, -(-n // tile), size, shape, n, place)
         return (), ()
     lanes = cpu or n <= 64 or (not dense and rows > 1)
-    if cpu:
-        workers = max(min(units * 4, rows * n >> 15), 1)
-        segments = 1 if rows >= workers else -(-workers // rows)
-        groups, group_size = min(rows * segments, workers), 1
-    elif lanes:
-        segments = max(min(-(-units * 1024 // rows), n // 64, 256), 1)
-        groups, group_size = min(-(-rows * segments // scan_text.GROUP), 1 << 20), scan_text.GROUP
-    else:
-        segments = 1
-        if rows < units * 4:
-            segments = max(min(-(-units * 8 // rows), n // 8192), 1)
-        groups, group_size = min(rows * segments, 1 << 20), scan_text.GROUP
+    segments, groups, group_size = _shares(cpu, lanes, units, rows, n)
     sums = segments > 1
     name = "scan_lanes" if lanes else "scan_groups"
 

@@ -275,6 +275,69 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     return out
 
 
+def _differ(dtype: np.dtype[Any], equal_nan: bool) -> elementwise.Operation:
+    """Whether two neighbours are different items."""
+    code = dtypes.code(dtype)
+    differ = f"!pg_{code}_eq(x0, x1)" if code[0] == "c" else "x0 != x1"
+    if equal_nan and code[0] in "fc":
+        nan = "({0}.re != {0}.re || {0}.im != {0}.im)" if code[0] == "c" else "({0} != {0})"
+        differ += f" && !({nan.format('x0')} && {nan.format('x1')})"
+    return elementwise.Operation(
+        f"differ {equal_nan}", (dtype, dtype), (np.dtype(np.bool_),), f"y0 = {differ};"
+    )
+
+
+def _is_first(a: Any, equal_nan: bool) -> Any:
+    """For each of the sorted items of *a*, whether it is the first of its equals."""
+    n, size = a.size, a.itemsize
+    first = work.empty(a, (n,), np.bool_)
+    if n:
+        head = first._view((1,), None, first.offset)
+        work.fill(head, True)
+        work.changed(first, head)
+    if n > 1:
+        left = a._view((n - 1,), (size,), a.offset)
+        right = a._view((n - 1,), (size,), a.offset + size)
+        rest = first._view((n - 1,), (1,), first.offset + 1)
+        rest._run(_differ(a.dtype, equal_nan), [rest], [left, right], (n - 1,))
+        work.changed(first, rest)
+    return first
+
+
+def _inverse(first: Any, order: Any) -> Any:
+    """For each item its index among the distinct ones."""
+    inverse = work.empty(first, first.shape, np.int64)
+    if first.size:
+        from .advanced_indexing import put_along_axis
+
+        number = scan("cumsum", first, 0, dtype=np.int64)
+        operation = elementwise.Operation(
+            "less one", (number.dtype,), (number.dtype,), "y0 = x0 - 1;"
+        )
+        number._run(operation, [number], [number], first.shape)
+        put_along_axis(inverse, order, number, 0)
+    return inverse
+
+
+def _counts(starts: Any, n: int) -> Any:
+    """How many of *n* sorted items begin at each of *starts* or behind it, before the next."""
+    many = starts.size
+    counts = work.empty(starts, (many,), np.int64)
+    if many:
+        ends = work.empty(starts, (many + 1,), np.int64)
+        head = ends._view((many,), (8,), ends.offset)
+        head._copy_from(starts)
+        work.changed(ends, head)
+        last = ends._view((1,), (8,), ends.offset + 8 * many)
+        work.fill(last, n)
+        work.changed(ends, last)
+        i64 = np.dtype(np.int64)
+        operation = elementwise.Operation("less", (i64, i64), (i64,), "y0 = x0 - x1;")
+        left, right = (ends._view((many,), (8,), ends.offset + k) for k in (0, 8))
+        counts._run(operation, [counts], [right, left], (many,))
+    return counts
+
+
 def unique(
     a: Any,
     return_index: bool = False,
@@ -301,56 +364,13 @@ def unique(
         s = take(a, order, mode="clip")
     else:
         s = sort(a)
-    first = work.empty(a, (n,), np.bool_)
-    if n:
-        head = first._view((1,), None, first.offset)
-        work.fill(head, True)
-        work.changed(first, head)
-    if n > 1:
-        code = dtypes.code(a.dtype)
-        differ = f"!pg_{code}_eq(x0, x1)" if code[0] == "c" else "x0 != x1"
-        if equal_nan and code[0] in "fc":
-            nan = "({0}.re != {0}.re || {0}.im != {0}.im)" if code[0] == "c" else "({0} != {0})"
-            differ += f" && !({nan.format('x0')} && {nan.format('x1')})"
-        operation = elementwise.Operation(
-            f"differ {equal_nan}", (a.dtype, a.dtype), (np.dtype(np.bool_),), f"y0 = {differ};"
-        )
-        size = a.itemsize
-        left = s._view((n - 1,), (size,), s.offset)
-        right = s._view((n - 1,), (size,), s.offset + size)
-        rest = first._view((n - 1,), (1,), first.offset + 1)
-        rest._run(operation, [rest], [left, right], (n - 1,))
-        work.changed(first, rest)
+    first = _is_first(s, equal_nan)
     (starts,) = nonzero(first)
     results = [take(s, starts, mode="clip")]
     if return_index:
         results.append(take(order, starts, mode="clip"))
     if return_inverse:
-        inverse = work.empty(a, (n,), np.int64)
-        if n:
-            from .advanced_indexing import put_along_axis
-
-            number = scan("cumsum", first, 0, dtype=np.int64)
-            operation = elementwise.Operation(
-                "less one", (number.dtype,), (number.dtype,), "y0 = x0 - 1;"
-            )
-            number._run(operation, [number], [number], (n,))
-            put_along_axis(inverse, order, number, 0)
-        results.append(work.reshape(inverse, shape))
+        results.append(work.reshape(_inverse(first, order), shape))
     if return_counts:
-        many = starts.size
-        counts = work.empty(a, (many,), np.int64)
-        if many:
-            ends = work.empty(a, (many + 1,), np.int64)
-            head = ends._view((many,), (8,), ends.offset)
-            head._copy_from(starts)
-            work.changed(ends, head)
-            last = ends._view((1,), (8,), ends.offset + 8 * many)
-            work.fill(last, n)
-            work.changed(ends, last)
-            i64 = np.dtype(np.int64)
-            operation = elementwise.Operation("less", (i64, i64), (i64,), "y0 = x0 - x1;")
-            left, right = (ends._view((many,), (8,), ends.offset + k) for k in (0, 8))
-            counts._run(operation, [counts], [right, left], (many,))
-        results.append(counts)
+        results.append(_counts(starts, n))
     return results[0] if len(results) == 1 else tuple(results)

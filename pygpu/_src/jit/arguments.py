@@ -10,7 +10,8 @@ import numpy as np
 from pygpu._array import GPUArray
 from pygpu._src.array import foreign_memory as foreign
 from pygpu._src.codegen import dtypes
-from pygpu._src.runtime.backend import Backend, backend_of
+from pygpu._src.runtime.backend import Backend
+from pygpu._src.runtime.backends import backend_of
 
 from .types import Scalar
 

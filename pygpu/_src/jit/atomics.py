@@ -8,8 +8,7 @@ from typing import Any
 from pygpu._src.codegen import dtypes
 
 from . import emit
-from .builtins import count
-from .calls import WrongCall
+from .handlers import WrongCall, count
 from .index_checks import Checked
 from .intrinsics import Intrinsic, kept
 from .ir import Value

@@ -6,8 +6,7 @@ import ast
 import builtins
 import cmath
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -15,16 +14,14 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen import ufunc_loops as ufunc_table
 
 from . import emit
-from .calls import WrongCall
+from .conversions import cast
+from .handlers import HANDLERS, Handler, WrongCall, count, finds, handles
 from .ir import Value
 from .printing import emit_print
 from .types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, TupleType, join
 
-__all__ = ["cast", "find"]
+__all__: list[str] = []  # what kernels may call is registered
 
-Handler = Callable[[Any, ast.Call, list[Value], dict[str, Value]], Value]
-_H = TypeVar("_H", bound=Handler)
-_HANDLERS: dict[Any, Handler] = {}
 
 _MATH = {
     "acos": "arccos",
@@ -59,14 +56,9 @@ _MATH = {
 _CMATH = "acos acosh asin asinh atan atanh cos cosh exp log10 sin sinh sqrt tan tanh".split()
 
 
-def find(obj: Any) -> Handler | None:
-    """The handler of a callable; None if there is none."""
-    try:
-        found = _HANDLERS.get(obj)
-    except TypeError:
-        return None
-    if found is not None:
-        return found
+@finds
+def _numpy(obj: Any) -> Handler | None:
+    """The handler of a ufunc or of a scalar type."""
     if isinstance(obj, np.ufunc) and obj.__name__ in ufunc_table.NAMES:
         name = obj.__name__
         return lambda fc, node, args, kwargs: _ufunc(fc, node, name, args, kwargs)
@@ -80,58 +72,6 @@ def find(obj: Any) -> Handler | None:
             fc, node, dtype, args, kwargs, wraps=not is_class
         )
     return None
-
-
-def handles(*objects: Any) -> Callable[[_H], _H]:
-    def keep(handler: _H) -> _H:
-        for obj in objects:
-            _HANDLERS[obj] = handler
-        return handler
-
-    return keep
-
-
-def count(what: str, args: list[Value], kwargs: dict[str, Value], low: int, high: int) -> None:
-    """Check how many arguments a builtin got."""
-    if kwargs:
-        raise WrongCall(f"{what}() takes no keyword arguments in kernels")
-    if not low <= len(args) <= high:
-        expected = str(low) if low == high else f"{low} to {high}"
-        raise WrongCall(f"{what}() takes {expected} arguments, {len(args)} given")
-
-
-def cast(
-    fc: Any,
-    node: ast.AST,
-    value: Value,
-    dtype: np.dtype[Any],
-    call: ast.AST,
-    wraps: bool = False,
-) -> Value:
-    """``numpy.float32(value)`` and the like. wraps: a constant that an integer type does not hold
-    is taken modulo its range, as Numba's types do, and C; NumPy's raise."""
-    value = fc.as_number(value, node)
-    fc.need_dtype(dtype, call)
-    t = Scalar(dtype)
-    if value.is_const:
-        try:
-            with np.errstate(all="ignore"):
-                const = value.const
-                if wraps and dtype.kind in "iu" and isinstance(const, int):
-                    const &= (1 << dtype.itemsize * 8) - 1
-                    const = np.array(const, np.uint64).astype(dtype)[()]
-                return fc.constant(dtype.type(const), node)
-        except (OverflowError, TypeError) as error:
-            raise WrongCall(str(error)) from None
-    text = emit.convert(value, t)
-    if dtypes.code(dtype) == "f16" and value.type != t:
-        text = f"pg_from_f16(pg_to_f16({text}))"
-    was: Any = value.type
-    if was.weak and was.dtype.kind == "c" != dtype.kind:
-        raise WrongCall(f"numpy.{dtype}() of a complex number")
-    holds = (was.weak and not wraps) or np.can_cast(was.dtype, dtype)  # else it may wrap
-    result = Value(t, text, nonneg=(value.nonneg and holds) or dtype.kind in "bu")
-    return fc.copied(result, value) if holds or dtype.kind == "i" else result
 
 
 def _scalar_type(
@@ -197,7 +137,7 @@ def _math_handler(name: str, function: Any) -> Handler:
 for _name in _MATH:
     _function = getattr(math, _name, None)
     if _function is not None:
-        _HANDLERS[_function] = _math_handler(_name, _function)
+        HANDLERS[_function] = _math_handler(_name, _function)
 
 
 def _cmath_handler(ufunc: str) -> Handler:
@@ -219,7 +159,7 @@ def _in_complex(fc: Any, node: ast.AST, value: Value) -> Value:
 
 
 for _name in _CMATH:
-    _HANDLERS[getattr(cmath, _name)] = _cmath_handler(_MATH.get(_name, _name))
+    HANDLERS[getattr(cmath, _name)] = _cmath_handler(_MATH.get(_name, _name))
 
 
 @handles(math.log, cmath.log)
@@ -245,9 +185,9 @@ def _rounded(name: str) -> Handler:
     return handler
 
 
-_HANDLERS[math.floor] = _rounded("floor")
-_HANDLERS[math.ceil] = _rounded("ceil")
-_HANDLERS[math.trunc] = _rounded("trunc")
+HANDLERS[math.floor] = _rounded("floor")
+HANDLERS[math.ceil] = _rounded("ceil")
+HANDLERS[math.trunc] = _rounded("trunc")
 
 
 def _predicate(name: str) -> Handler:
@@ -263,7 +203,7 @@ def _predicate(name: str) -> Handler:
 
 
 for _name in ("isnan", "isinf", "isfinite"):
-    _HANDLERS[getattr(math, _name)] = _HANDLERS[getattr(cmath, _name)] = _predicate(_name)
+    HANDLERS[getattr(math, _name)] = HANDLERS[getattr(cmath, _name)] = _predicate(_name)
 
 
 @handles(math.hypot)
@@ -297,8 +237,8 @@ def _c_function(name: str) -> Handler:
 
 
 for _name in ("erf", "erfc", "lgamma"):
-    _HANDLERS[getattr(math, _name)] = _c_function(_name)
-_HANDLERS[math.gamma] = _c_function("tgamma")
+    HANDLERS[getattr(math, _name)] = _c_function(_name)
+HANDLERS[math.gamma] = _c_function("tgamma")
 
 
 @handles(math.fsum, builtins.sum, math.prod)
@@ -470,8 +410,8 @@ def _extreme(name: str) -> Handler:
     return handler
 
 
-_HANDLERS[builtins.min] = _extreme("min")
-_HANDLERS[builtins.max] = _extreme("max")
+HANDLERS[builtins.min] = _extreme("min")
+HANDLERS[builtins.max] = _extreme("max")
 
 
 @handles(builtins.round)
@@ -560,7 +500,4 @@ def _tuple(fc: Any, node: ast.Call, args: list[Value], kwargs: dict[str, Value])
     raise WrongCall("tuple() is supported for tuples only")
 
 
-_HANDLERS[builtins.print] = emit_print
-
-
-from . import numpy_functions  # noqa: E402, F401 - its handlers are among those that find() knows
+HANDLERS[builtins.print] = emit_print

@@ -11,24 +11,14 @@ from typing import Any
 import numpy as np
 
 from . import emit
-from .ir import Value, flat_values
+from .conversions import cast
+from .handlers import WrongCall, find
+from .ir import Method, Value, flat_values
 from .operators import FUNCTIONS, Operators
 from .source import KernelError, python_function
 from .types import VOID, ArrayType, RecordType, Scalar, TupleType, distance, flat_types, weak
 
-__all__ = ["Calls", "Method", "WrongCall"]
-
-
-class WrongCall(Exception):
-    """What a builtin was given does not fit; the message tells."""
-
-
-class Method:
-    """A method of a number, before it is called."""
-
-    def __init__(self, name: str, value: Value) -> None:
-        self.name = name
-        self.value = value
+__all__ = ["Calls"]
 
 
 def _describe(obj: Any) -> str:
@@ -114,8 +104,6 @@ class Calls(Operators):
     def call(
         self, node: ast.Call, target: Any, args: list[Value], kwargs: dict[str, Value]
     ) -> Value:
-        from .builtins import find
-
         emitter = getattr(target, "emit_call", None)
         handler = emitter if emitter is not None else find(target)
         if handler is not None:
@@ -191,8 +179,6 @@ class Calls(Operators):
                 return value
             if value.type.dtype.kind == "c" and dtype.kind != "c":  # type: ignore[union-attr]
                 raise WrongCall(f"{function.__name__}: {value.type} does not become {dtype}")
-            from .builtins import cast
-
             return cast(self, node, value, dtype, node, wraps=True)
 
         args = [converted(kinds[n], v) for n, v in zip(names, args)] + args[len(names) :]
@@ -260,8 +246,6 @@ class Calls(Operators):
     ) -> Any:
         """The function for these types. If it needs a number that is known, for the shape of its
         own array, it is compiled for the numbers among *values* that are."""
-        from . import compiler
-
         key: tuple[Any, ...] = (function, arg_types)
         given = tuple(map(self.ranges_of, values)) if self.unit.checks else ()
         if any(f.__code__ is function.__code__ for f in self.unit.stack):
@@ -276,11 +260,11 @@ class Calls(Operators):
             return made
         self.unit.wants_constant = False
         try:
-            return compiler.device_function(self.unit, function, arg_types, src, given=given)
+            return self.unit.device_function(self.unit, function, arg_types, src, given=given)
         except KernelError:
             if not (self.unit.wants_constant and any(known)):
                 raise
-        return compiler.device_function(self.unit, function, arg_types, src, known, given)
+        return self.unit.device_function(self.unit, function, arg_types, src, known, given)
 
     def method(self, node: ast.Call, method: Method) -> Value:
         """A method of a number or an array."""
@@ -298,8 +282,6 @@ class Calls(Operators):
             )
             made = Value(kind, emit.convert(value, kind), nonneg=value.nonneg)
             return self.copied(made, value)
-        from .builtins import cast
-
         return cast(self, node, value, self.dtype_of(self.expr(node.args[0]), node), node)
 
     def item_type(self, value: Value, node: ast.AST) -> np.dtype[Any]:

@@ -108,6 +108,15 @@ def device_function(
     return made
 
 
+def make_unit(dialect: str, fp64: bool, prefix: str, int64_atomics: bool = True) -> emit.Unit:
+    """A unit whose functions may call all that kernels can."""
+    from . import builtins, numpy_functions  # noqa: F401 - they register what can be called
+
+    unit = emit.Unit(dialect, fp64, prefix, int64_atomics)
+    unit.device_function = device_function
+    return unit
+
+
 def guards_hold(guards: Sequence[tuple[Any, str, Any]]) -> bool:
     """Whether the names from outside still mean what they meant."""
     for place, name, value in guards:
@@ -162,7 +171,7 @@ def compile_function(
         if made is not None and guards_hold(made.guards):
             return made
     with _lock:
-        unit = emit.Unit(str(name), fp64, prefix)
+        unit = make_unit(str(name), fp64, prefix)
         unit.checks, unit.tests = check, None
         inner = device_function(unit, function, types, src or getattr(func, "src", None))
         if not all(isinstance(t, Scalar) for t in flat_types(inner.result) if t != VOID):

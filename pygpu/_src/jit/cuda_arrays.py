@@ -15,7 +15,7 @@ from pygpu import _cuda as driver
 from pygpu._src.array import foreign_memory as foreign
 from pygpu._src.array import layout
 from pygpu._src.array.cuda_array import GPUArray
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda import enums
 from pygpu._src.runtime.cuda.streams import (
     Handle,

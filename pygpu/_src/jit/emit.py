@@ -82,6 +82,7 @@ class Unit:
         self.cooperative = False  # whether all blocks must run at once
         self.functions: dict[Any, Any] = {}
         self.names: dict[str, int] = {}
+        self.device_function: Any = None  # compiles one; see compiler.make_unit()
         self.stack: list[Any] = []  # functions that are being compiled
         self.guards: dict[tuple[int, str], tuple[Any, str, Any]] = {}
         # Messages of failed assertions, and indices that are checked: their numbers, from 1.

@@ -12,9 +12,9 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 
 from . import emit
-from .calls import Calls, Method
+from .calls import Calls
 from .index_checks import together
-from .ir import Value
+from .ir import Method, Value
 from .source import KernelError
 from .types import WEAK_BOOL, WEAK_INT, ArrayType, ObjectType, Scalar, TupleType, has_object, weak
 

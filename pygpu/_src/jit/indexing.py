@@ -12,7 +12,7 @@ from pygpu._src.codegen import dtypes
 
 from . import emit, ranges
 from .index_checks import Checked
-from .ir import Value
+from .ir import Method, Value
 from .iteration import Iteration
 from .types import VOID, WEAK_INT, ArrayType, Scalar, TupleType
 
@@ -77,8 +77,6 @@ class Indexing(Iteration):
                 return value
             return Value(t, value.text, shape=list(reversed(value.shape)), strides=strides)
         if name == "view":
-            from .calls import Method
-
             return self.constant(Method(name, value), node)
         hint = "; write a loop over its items" if name in _NO_TEXT else ""
         raise self.source.error(f"an array has no {name!r} in kernels{hint}", node)

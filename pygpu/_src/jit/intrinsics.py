@@ -15,8 +15,7 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 
 from . import emit
-from .builtins import count
-from .calls import WrongCall
+from .handlers import WrongCall, count
 from .ir import Value
 from .types import BOOL, VOID, WEAK_INT, ArrayType, Scalar, TupleType
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .types import ArrayType, ObjectType, RecordType, Scalar, TupleType, Type
 
-__all__ = ["MISSING", "Value", "flat_values", "wide_enough"]
+__all__ = ["Method", "MISSING", "Value", "flat_values", "wide_enough"]
 
 
 class _Missing:
@@ -107,3 +107,11 @@ def wide_enough(t: Scalar, *values: Value) -> Scalar:
                 if not limits.min <= value.const <= limits.max and t.dtype != np.uint64:
                     return Scalar(np.dtype("i8"))
     return t
+
+
+class Method:
+    """A method of a number, before it is called."""
+
+    def __init__(self, name: str, value: Value) -> None:
+        self.name = name
+        self.value = value

@@ -19,7 +19,8 @@ import numpy as np
 
 from pygpu._array import GPUArray, KernelBase, Launcher
 from pygpu._src.codegen import dtypes
-from pygpu._src.runtime.backend import Backend, backend_of
+from pygpu._src.runtime.backend import Backend
+from pygpu._src.runtime.backends import backend_of
 
 from . import arguments
 from . import check_report as report

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import emit
-from .builtins import _round, count, handles
-from .calls import WrongCall
+from .builtins import _round
+from .handlers import WrongCall, count, handles
 from .ir import Value
 
 

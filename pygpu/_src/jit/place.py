@@ -19,7 +19,8 @@ import numpy as np
 
 from pygpu import errors
 from pygpu._src.array.base import contiguous_host
-from pygpu._src.runtime.backend import Backend, backend_of
+from pygpu._src.runtime.backend import Backend
+from pygpu._src.runtime.backends import backend_of
 
 __all__ = ["TARGETS", "Place", "check_target", "from_interface", "place"]
 

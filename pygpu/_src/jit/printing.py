@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .calls import WrongCall
+from .handlers import WrongCall
 from .ir import Value
 from .types import VOID
 

@@ -17,11 +17,13 @@ from . import (  # noqa: F401 - loaded now, not in a call
     builtins,
     emit,
     intrinsics,
+    numpy_functions,
     ranges,
 )
 from . import (
     check_report as report,
 )
+from .compiler import make_unit
 from .infer import FunctionCompiler, c_name
 from .source import KernelError
 from .types import ArrayType, Scalar, TupleType, Type
@@ -29,6 +31,15 @@ from .types import ArrayType, Scalar, TupleType, Type
 __all__ = ["Specialization"]
 
 _MOST_PARAMETERS = 512  # of 8 bytes: the 4 KiB that every CUDA device takes
+
+
+def _check_number(source: Any, parameters: int) -> None:
+    if parameters > _MOST_PARAMETERS:
+        raise source.error(
+            f"{source.name} has {parameters} numbers and pointers as parameters, counting "
+            f"items of tuples and lengths of arrays, and may have {_MOST_PARAMETERS}; pass "
+            "tuples as arrays"
+        )
 
 
 class Specialization:
@@ -50,7 +61,7 @@ class Specialization:
         forced: frozenset[Any] = frozenset(),
     ) -> None:
         limits = backend.limits
-        unit = emit.Unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
+        unit = make_unit(backend.name, limits.fp64, "pgf", limits.int64_atomics)
         unit.shared_bytes = max(limits.local_bytes, unit.shared_bytes)
         unit.checks, unit.forced = check, forced
         for t in arg_types:
@@ -78,39 +89,13 @@ class Specialization:
         used = set(emit.WORD.findall(body))
         for i, (t, name) in enumerate(zip(arg_types, walker.parameter_names())):
             self._declare(t, name, (i,), used, declared, starts)
-        locals_: list[str] = []
-        for name in walker.implicit:
-            parameter, local = unit.implicit[name]
-            if local == "dynamic":
-                if name == "pg_dynamic" and backend.name == "cuda":
-                    locals_.append("extern __shared__ __align__(16) char pg_dynamic[];")
-                    continue
-                declared.append(parameter)
-                self.plan.append((-1, name, 0))
-            elif local:
-                locals_.append(local)
-            else:
-                declared.append(parameter)
-                self.plan.append((-1, name, 0))
-        if backend.name == "cuda" and len(declared) > _MOST_PARAMETERS:
-            raise source.error(
-                f"{source.name} has {len(declared)} numbers and pointers as parameters, counting "
-                f"items of tuples and lengths of arrays, and may have {_MOST_PARAMETERS}; pass "
-                "tuples as arrays"
-            )
+        implicit = {name: unit.implicit[name] for name in walker.implicit}
+        starts += self._declare_implicit(implicit, backend.name == "cuda", declared)
+        if backend.name == "cuda":
+            _check_number(source, len(declared))
         self.program = ranges.program([*self.tests])
-        # As src/array/launcher.c has them; the last two are given as they are.
-        codes = ("number", "memory", "offset", "shape", "strides", "pg_error", "pg_kernel")
-        self.steps: tuple[int, ...] | None = None
-        if not self.cooperative and all(
-            what in codes and isinstance(where, int) for where, what, _ in self.plan
-        ):
-            self.steps = tuple(
-                n
-                for where, what, axis in self.plan
-                for n in (codes.index(what), max(where, 0), axis)
-            )
-        head = "".join(f"    {line}\n" for line in (*starts, *locals_))
+        self.steps = None if self.cooperative else self._steps()
+        head = "".join(f"    {line}\n" for line in starts)
         for t in arg_types:
             unit.need(*_dtypes_of(t))
         root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
@@ -123,6 +108,32 @@ class Specialization:
         self._kernel = weakref.ref(kernel)
         backend.kept[self] = kernel
         self.record_bytes = report.RECORD_BYTES if "pgc_record_" in self.text else 4 * report.WORDS
+
+    def _declare_implicit(
+        self, implicit: dict[str, tuple[str, str]], cuda: bool, declared: list[str]
+    ) -> list[str]:
+        """Add what the function needs of the kernel around it to the parameters *declared*. Returns
+        the declarations of local variables."""
+        locals_: list[str] = []
+        for name, (parameter, local) in implicit.items():
+            if local == "dynamic" and name == "pg_dynamic" and cuda:
+                locals_.append("extern __shared__ __align__(16) char pg_dynamic[];")
+            elif local and local != "dynamic":
+                locals_.append(local)
+            else:
+                declared.append(parameter)
+                self.plan.append((-1, name, 0))
+        return locals_
+
+    def _steps(self) -> tuple[int, ...] | None:
+        """The plan as C follows it, three numbers for each parameter; None if it cannot."""
+        # As src/array/launcher.c has them; the last two are given as they are.
+        codes = ("number", "memory", "offset", "shape", "strides", "pg_error", "pg_kernel")
+        if not all(what in codes and isinstance(where, int) for where, what, _ in self.plan):
+            return None
+        return tuple(
+            n for where, what, axis in self.plan for n in (codes.index(what), max(where, 0), axis)
+        )
 
     @property
     def kernel(self) -> Any:

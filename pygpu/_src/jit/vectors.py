@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .builtins import cast, count
-from .calls import WrongCall
+from .conversions import cast
+from .handlers import WrongCall, count
 from .ir import Value, flat_values
 from .types import Scalar, TupleType
 

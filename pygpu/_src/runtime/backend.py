@@ -1,9 +1,9 @@
 """The protocol of a backend: what arrays and generated kernels ask of a device.
 
 A backend stands for one device in one OpenCL context, or for one CUDA context. It is made once and
-kept with the context; :func:`backend_of` finds it from a queue, stream, context or array. Sizes and
-offsets are bytes unless a name says otherwise; a *memory* is whatever the backend's allocator gives
-(a Buffer, a DeviceAllocation, ...), a *queue* a CommandQueue, or a Stream, or None for CUDA's
+kept with the context; backends.backend_of() finds it from a queue, stream, context or array. Sizes
+and offsets are bytes unless a name says otherwise; a *memory* is whatever the backend's allocator
+gives (a Buffer, a DeviceAllocation, ...), a *queue* a CommandQueue, or a Stream, or None for CUDA's
 default stream.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pygpu._src.codegen.dialect import Dialect
 
-__all__ = ["Backend", "Compiled", "Limits", "backend_of"]
+__all__ = ["Backend", "Compiled", "Limits", "call_allocator"]
 
 
 class Limits(Frozen):
@@ -210,29 +210,3 @@ class Backend(ABC):
     @abstractmethod
     def is_ordered(self, queue: Any) -> bool:
         """Whether commands of the queue run in the order in which they were given."""
-
-
-def backend_of(obj: Any) -> Backend:
-    """The backend of a CommandQueue, OpenCL Context (its first device), CUDA Stream or Context or
-    of
-    an array; of the current CUDA context for None. Raises TypeError for anything else.
-    """
-    backend = getattr(obj, "backend", None)  # an array's
-    if isinstance(backend, Backend):
-        return backend
-    from pygpu import _opencl
-
-    if isinstance(obj, (_opencl.CommandQueue, _opencl.Context)):
-        from .opencl import backend as opencl
-
-        return opencl.backend_of(obj)
-    from pygpu import _cuda
-
-    if obj is None or isinstance(obj, (_cuda.Stream, _cuda.Context)):
-        from .cuda import backend as cuda
-
-        return cuda.backend_of(obj)
-    raise TypeError(
-        "a CommandQueue or Context of OpenCL, a Stream or Context of CUDA or an array is needed, "
-        f"not {type(obj).__name__}"
-    )

@@ -56,23 +56,17 @@ class TypeNameNotKnown(RuntimeError, KeyError):  # the published name
         return RuntimeError.__str__(self) if len(self.args) != 1 else str(self.args[0])
 
 
-def _load_vector_types() -> None:
-    """Import :mod:`pygpu.cltypes`, which registers its 50 vector types as it loads."""
-    from pygpu._src.runtime.opencl import vector_types  # noqa: F401 - would be a cycle at the top
-
-
 class _NamesToDtypes(dict[str, "np.dtype[Any]"]):
-    """C type name -> dtype; a vector type's name loads :mod:`pygpu.cltypes` when it is first
-    missed.
-    """
+    """C type name -> dtype; the vector types are registered when a name of one is first missed."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.loads_vectors = False
+        self.registry: DTypeRegistry | None = None  # that has the vector types, if any
 
     def __missing__(self, name: str) -> np.dtype[Any]:
-        if self.loads_vectors and isinstance(name, str) and re.match(_VECTOR_NAME, name):
-            _load_vector_types()
+        registry = self.registry
+        if registry is not None and isinstance(name, str) and re.match(_VECTOR_NAME, name):
+            registry._add_vector_types()
             if name in self:
                 return self[name]
         raise KeyError(name)
@@ -88,6 +82,18 @@ class DTypeRegistry:
         self.dtype_to_name: dict[np.dtype[Any] | str, str] = {}
         self.name_to_dtype: dict[str, np.dtype[Any]] = _NamesToDtypes()
         self._lock = threading.Lock()
+        self._has_vectors = False
+
+    def _add_vector_types(self) -> None:
+        """Register OpenCL's 50 vector types, which takes long enough to wait for their first
+        use."""
+        if self._has_vectors:
+            return
+        from .vector_dtypes import vector_dtypes
+
+        for name, _, _, dtype in vector_dtypes():
+            self._register([name], dtype)
+        self._has_vectors = True
 
     def get_or_register_dtype(
         self, names: str | Sequence[str], dtype: DTypeLike | None = None
@@ -109,7 +115,10 @@ class DTypeRegistry:
             return self._look_up(names)
         dtype = np.dtype(dtype)
         if self is TYPE_REGISTRY and any(re.match(_VECTOR_NAME, name) for name in names):
-            _load_vector_types()  # before the lock is taken: the import registers types itself
+            self._add_vector_types()
+        return self._register(names, dtype)
+
+    def _register(self, names: list[str], dtype: np.dtype[Any]) -> np.dtype[Any]:
         with self._lock:
             first_name = self.dtype_to_name.get(dtype)
             if first_name is not None:
@@ -150,7 +159,7 @@ class DTypeRegistry:
         dtype = np.dtype(dtype)
         name = self.dtype_to_name.get(dtype)
         if name is None and dtype.fields is not None and self is TYPE_REGISTRY:
-            _load_vector_types()
+            self._add_vector_types()
             name = self.dtype_to_name.get(dtype)
         if name is None:
             raise ValueError(
@@ -237,7 +246,7 @@ TYPE_REGISTRY: DTypeRegistry = DTypeRegistry()
 fill_registry_with_opencl_c_types(TYPE_REGISTRY)
 TYPE_REGISTRY.get_or_register_dtype("cfloat_t", np.complex64)
 TYPE_REGISTRY.get_or_register_dtype("cdouble_t", np.complex128)
-TYPE_REGISTRY.name_to_dtype.loads_vectors = True  # type: ignore[attr-defined]
+TYPE_REGISTRY.name_to_dtype.registry = TYPE_REGISTRY  # type: ignore[attr-defined]
 
 DTYPE_TO_NAME = TYPE_REGISTRY.dtype_to_name
 NAME_TO_DTYPE = TYPE_REGISTRY.name_to_dtype

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .backend import backend_of
+from .backends import backend_of
 
 __all__ = ["MemoryInfo", "memory_info"]
 

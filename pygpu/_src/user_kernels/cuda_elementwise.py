@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.array.cuda_functions import stream_of
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.c_types import (  # noqa: F401 - as in PyCUDA's module
     ScalarArg,
     VectorArg,
@@ -370,13 +370,5 @@ def _name(func: str) -> str:
     """A kernel's name for a function's, which may be qualified."""
     return "".join(c if c.isalnum() else "_" for c in func) + "_kernel"
 
-
-# The module needs what is above.
-from pygpu._src.user_kernels.texture_kernels import (  # noqa: E402, F401
-    get_linear_combination_kernel,
-    get_put_kernel,
-    get_take_kernel,
-    get_take_put_kernel,
-)
 
 publish(globals(), __all__, "pygpu.cuda.elementwise")

@@ -24,7 +24,7 @@ from pygpu._src.array.cuda_array import GPUArray, to_gpu
 from pygpu._src.array.cuda_functions import stream_of
 from pygpu._src.codegen.dtypes import code
 from pygpu._src.runtime import kernel_cache as kernels
-from pygpu._src.runtime.backend import backend_of
+from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.md5 import md5_code
 from pygpu._src.user_kernels.curand_state import make_states
 from pygpu._src.user_kernels.random import Generator
@@ -50,25 +50,8 @@ __all__ = [
     "seed_getter_unique",
 ]
 
-# Of PyCUDA's texts of cuRAND's kernels and what is made of them; loaded when asked for.
-_SOURCE = {
-    *("gen_template", "gen_log_template", "gen_poisson_template", "gen_poisson_inplace_template"),
-    *("random_source", "random_skip_ahead32_source", "random_skip_ahead64_source"),
-    *("xorwow_random_source", "xorwow_skip_ahead_sequence_source"),
-    *("mrg32k3a_random_source", "mrg32k3a_skip_ahead_sequence_source"),
-    *("sobol_random_source", "scrambledsobol_random_source"),
-    *("_RandomNumberGeneratorBase", "_PseudoRandomNumberGeneratorBase"),
-}
 _MASK64 = (1 << 64) - 1
 _MOST_DIMENSIONS = 20000
-
-
-def __getattr__(name: str) -> Any:
-    if name in _SOURCE:
-        from pygpu._src.user_kernels import curand_source
-
-        return getattr(curand_source, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def get_curand_version() -> tuple[int, int, int]:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen.template import Template
-from pygpu._src.runtime.backend import Backend, backend_of
+from pygpu._src.runtime.backend import Backend
+from pygpu._src.runtime.backends import backend_of
 from pygpu._src.util.frozen import Frozen
 
 from .language import OPENCL, Parameter, split_options, to_number

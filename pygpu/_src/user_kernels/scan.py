@@ -21,7 +21,7 @@ from pygpu._src.array.launch_cache import step
 from pygpu._src.runtime.backend import Backend
 
 from .cluda import words_for
-from .language import Language, split_options
+from .language import Language, Parameter, split_options
 from .reduction import macro_body
 from .scanner import mentions, uses_of
 from .snippet import Snippet
@@ -86,7 +86,15 @@ class Scan:
         if not self.snippet.vectors:
             raise RuntimeError(f"{self.call}: a scan needs an array among its arguments")
         self.types = {p.name: p.declaration for p in parameters if p.vector}
-        elsewhere = set()
+        self.elsewhere, self.written = self._uses(parameters, reading)
+        #: whether the first launch stores the input values; two arguments may also be one array
+        self.stored = any(parameters[k].name in self.elsewhere for k in self.written)
+        self.needs_last = mentions(output_statement, "last_item")
+
+    def _uses(self, parameters: Sequence[Parameter], reading: str) -> tuple[set[str], list[int]]:
+        """(names of arrays that are read elsewhere than at item i, or may be, indices of those that
+        are written)"""
+        elsewhere, written = set(), []
         for _, name, offset in self.fetches:
             if offset not in (0, -1):
                 raise RuntimeError(f"{self.call}: input_fetch_expr offsets must either be 0 or -1")
@@ -94,20 +102,16 @@ class Scan:
                 raise ValueError(f"{self.call}: input_fetch_exprs names no array '{name}'")
             if offset:
                 elsewhere.add(name)
-        self.written = []
         for k in self.snippet.vectors:
             name = parameters[k].name
-            read, out = uses_of(reading, name), uses_of(output_statement, name)
+            read, out = uses_of(reading, name), uses_of(self.output, name)
             if read.used and not read.elementwise:
                 elsewhere.add(name)
             if out.written or (out.used and not out.elementwise):
-                self.written.append(k)
+                written.append(k)
                 if not out.elementwise and (read.used or any(f[1] == name for f in self.fetches)):
                     elsewhere.add(name)
-        #: whether the first launch stores the input values; two arguments may also be one array
-        self.stored = any(parameters[k].name in elsewhere for k in self.written)
-        self.elsewhere = elsewhere
-        self.needs_last = mentions(output_statement, "last_item")
+        return elsewhere, written
 
     # ---- text
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from pygpu._array import Plans, PlansOfBackends
 from pygpu._src.array import layout
-from pygpu._src.runtime.backend import Backend, backend_of
+from pygpu._src.runtime.backend import Backend
+from pygpu._src.runtime.backends import backend_of
 
 from .language import Language, Parameter, to_number
 from .scanner import blank, mentions, moves_index, replace_accesses, uses_of

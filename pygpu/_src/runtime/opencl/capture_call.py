@@ -34,6 +34,7 @@ from pygpu._opencl import (
     enqueue_copy,
     wait_for_events,
 )
+from pygpu._src.codegen.template import Template
 from pygpu._src.util.public import publish
 from pygpu.errors import RuntimeError
 
@@ -209,6 +210,40 @@ class _Script:
         self.memory.append(name)
 
 
+_SCRIPT = Template("""\
+# A call of the kernel $kernel, captured on $device.
+import base64
+import zlib
+
+import numpy as np
+
+import pygpu as cl
+
+mf = cl.mem_flags
+OPTIONS = $options
+SOURCE = $source
+
+
+def unpack(text):
+    return zlib.decompress(base64.b64decode(text))
+
+
+def main():
+    ctx = cl.create_some_context()
+    queue = cl.CommandQueue(ctx)
+    program = cl.Program(ctx, SOURCE).build(OPTIONS)
+    kernel = cl.Kernel(program, $name)
+$setup    kernel(queue, $arguments)
+    queue.finish()
+    return queue, [$memory]
+
+
+$data
+if __name__ == "__main__":
+    main()
+""")
+
+
 def _kernel_capture_call(
     kernel: Kernel,
     output_file: str | os.PathLike[str] | IO[str],
@@ -242,42 +277,17 @@ def _kernel_capture_call(
 
     script = _Script(queue)
     call = [script.argument(i, value) for i, value in enumerate(args)]
-    lines = [
-        f"# A call of the kernel {kernel.function_name}, captured on {queue.device.name}.",
-        "import base64",
-        "import zlib",
-        "",
-        "import numpy as np",
-        "",
-        "import pygpu as cl",
-        "",
-        "mf = cl.mem_flags",
-        f"OPTIONS = {options!r}",
-        f"SOURCE = {_literal(source)}",
-        "",
-        "",
-        "def unpack(text):",
-        "    return zlib.decompress(base64.b64decode(text))",
-        "",
-        "",
-        "def main():",
-        "    ctx = cl.create_some_context()",
-        "    queue = cl.CommandQueue(ctx)",
-        "    program = cl.Program(ctx, SOURCE).build(OPTIONS)",
-        f"    kernel = cl.Kernel(program, {kernel.function_name!r})",
-        *(f"    {line}" for line in script.setup),
-        f"    kernel(queue, {', '.join([*sizes, *call, *keywords])})",
-        "    queue.finish()",
-        f"    return queue, [{', '.join(script.memory)}]",
-        "",
-        "",
-        *script.data,
-        "",
-        'if __name__ == "__main__":',
-        "    main()",
-        "",
-    ]
-    text = "\n".join(lines)
+    text = _SCRIPT.fill(
+        kernel=kernel.function_name,
+        device=queue.device.name,
+        options=repr(options),
+        source=_literal(source),
+        name=repr(kernel.function_name),
+        setup="".join(f"    {line}\n" for line in script.setup),
+        arguments=", ".join([*sizes, *call, *keywords]),
+        memory=", ".join(script.memory),
+        data="".join(f"{line}\n" for line in script.data),
+    )
     if isinstance(output_file, (str, os.PathLike)):
         with open(output_file, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)

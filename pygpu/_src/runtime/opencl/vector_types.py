@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.runtime.c_types import get_or_register_dtype
+from pygpu._src.runtime.vector_dtypes import vector_dtypes as _vector_dtypes
 
 char = np.int8
 uchar = np.uint8
@@ -41,26 +42,8 @@ half = np.float16
 float = np.float32
 double = np.float64
 
-_SCALARS = {
-    "char": char, "uchar": uchar, "short": short, "ushort": ushort, "int": int, "uint": uint,
-    "long": long, "ulong": ulong, "float": float, "double": double,
-}  # fmt: skip
-_COUNTS = (2, 3, 4, 8, 16)
-
 vec_types: dict[tuple[np.dtype[Any], builtins.int], np.dtype[Any]] = {}
 vec_type_to_scalar_and_count: dict[np.dtype[Any], tuple[np.dtype[Any], builtins.int]] = {}
-
-
-def _vector_dtype(scalar: np.dtype[Any], count: builtins.int) -> np.dtype[Any]:
-    """The structured dtype of *count* scalars: fields s0.. with titles x, y, z, w, then padding."""
-    slots = 4 if count == 3 else count
-    return np.dtype(
-        {
-            "names": [f"s{i}" if i < count else f"padding{i - count}" for i in range(slots)],
-            "formats": [scalar] * slots,
-            "titles": ["xyzw"[i] if i < min(count, 4) else None for i in range(slots)],
-        }
-    )
 
 
 class _ComponentsError(TypeError, ValueError):
@@ -116,11 +99,8 @@ def _fillers(
     return filled, zeros, ones
 
 
-def _define(scalar_name: str, count: builtins.int) -> None:
-    """Make one vector type and its four functions global names and register the type's C name."""
-    name = f"{scalar_name}{count}"
-    scalar = np.dtype(_SCALARS[scalar_name])
-    dtype = get_or_register_dtype(name, _vector_dtype(scalar, count))
+def _define(name: str, scalar: np.dtype[Any], count: builtins.int, dtype: np.dtype[Any]) -> None:
+    """Make a vector type and its four functions global names."""
     filled, zeros, ones = _fillers(name, dtype, count)
     globals().update(
         {
@@ -135,7 +115,6 @@ def _define(scalar_name: str, count: builtins.int) -> None:
     vec_type_to_scalar_and_count[dtype] = scalar, count
 
 
-for _scalar_name in _SCALARS:
-    for _count in _COUNTS:
-        _define(_scalar_name, _count)
-del _scalar_name, _count
+for _name, _scalar, _count, _ in _vector_dtypes():
+    _define(_name, _scalar, _count, get_or_register_dtype(_name))
+del _name, _scalar, _count, _

@@ -1,0 +1,34 @@
+"""Which backend an object belongs to. A backend is loaded when it is first asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .backend import Backend
+
+__all__ = ["backend_of"]
+
+
+def backend_of(obj: Any) -> Backend:
+    """The backend of a CommandQueue, OpenCL Context (its first device), CUDA Stream or Context or
+    of an array; of the current CUDA context for None. Raises TypeError for anything else.
+    """
+    backend = getattr(obj, "backend", None)  # an array's
+    if isinstance(backend, Backend):
+        return backend
+    from pygpu import _opencl
+
+    if isinstance(obj, (_opencl.CommandQueue, _opencl.Context)):
+        from .opencl import backend as opencl
+
+        return opencl.backend_of(obj)
+    from pygpu import _cuda
+
+    if obj is None or isinstance(obj, (_cuda.Stream, _cuda.Context)):
+        from .cuda import backend as cuda
+
+        return cuda.backend_of(obj)
+    raise TypeError(
+        "a CommandQueue or Context of OpenCL, a Stream or Context of CUDA or an array is needed, "
+        f"not {type(obj).__name__}"
+    )
