@@ -2,7 +2,7 @@
 #ifndef PYGPU_ARRAYMOD_H
 #define PYGPU_ARRAYMOD_H
 
-#include "array/array.h"
+#include "common/gpuarray.h"
 
 typedef enum {
 #define OP2(name, slot)   OP_##name,

@@ -10,6 +10,7 @@
 
 #include "opencl/api/cl_api.h"
 #include "opencl/lifetime/gil_release.h"
+#include "opencl/quirks.h"
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
@@ -253,8 +254,8 @@ PyObject *ocl_refuse_pickle(PyObject *op, PyObject *protocol);
 
 typedef struct {
     OCL_KNOWN_HEAD(cl_platform_id, id)
-    int version; /* 100, 110, 120, 200, 210, 220, 300 */
-    int is_pocl, is_intel_cpu, is_nvidia;
+    int version;     /* 100, 110, 120, 200, 210, 220, 300 */
+    unsigned quirks; /* OCL_QUIRK_...: quirks.h */
     PyObject *dict;
 } Platform;
 
@@ -461,10 +462,6 @@ void ocl_event_failures_seen(void), ocl_event_dealloc(PyObject *op),
     ocl_user_event_dropped(Event *self), ocl_svm_dealloc(PyObject *op);
 unsigned ocl_event_failures(void); /* how many times user events failed */
 size_t ocl_events_kept(void);      /* let go, and not released yet */
-extern int ocl_polls; /* a driver is in use that is slow to call back (NVIDIA's), so events are
-                         looked at: see completion.c */
-extern int ocl_events_keep_context; /* a driver is in use whose events do not keep their context
-                                       alive (Intel's) */
 /* Waits for the event with the GIL released, interruptible in the main thread. 0, or -1 with an
  * exception. *interrupted, if not NULL, is set to 1 when a signal handler raised: the command is
  * still running then. */

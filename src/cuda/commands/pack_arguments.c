@@ -3,7 +3,7 @@
  * argument did last is remembered by type (Param.exact), so that this file is asked once for
  * arguments of the usual types. */
 #include "cuda/objects/function.h"
-#include "array/array.h"
+#include "common/gpuarray.h"
 
 #define NUMBER_AT                                                                  \
     offsetof(PyIntScalarObject, obval) /* NumPy's number follows the object's head \

@@ -1,7 +1,7 @@
 /* function_pointer.c - what stands for device memory as a parameter of a kernel: allocations,
  * addresses, objects of other libraries. */
 #include "cuda/objects/function.h"
-#include "array/array.h"
+#include "common/gpuarray.h"
 
 /* For objects that cannot be used now: freed, of another context. */
 static int reject(Function *self, Py_ssize_t i, CUresult status, const char *what, PyObject *arg) {

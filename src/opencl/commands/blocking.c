@@ -13,7 +13,8 @@
 #define MOST_EVENTS 16                 /* each is asked for: the last ones of an array, mostly */
 
 int ocl_who_waits(Queue *queue, const WaitList *list, size_t bytes, int blocking) {
-    if (blocking != OCL_WAIT_HERE || !queue->device->platform->is_nvidia) {
+    if (blocking != OCL_WAIT_HERE ||
+        !(queue->device->platform->quirks & OCL_QUIRK_SLOW_UNLESS_BLOCKING)) {
         return blocking;
     }
     int busy = queue->enqueued != queue->finished;

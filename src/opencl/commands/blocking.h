@@ -2,7 +2,7 @@
 #ifndef PYGPU_BLOCKING_H
 #define PYGPU_BLOCKING_H
 
-#include "opencl/opencl.h"
+#include "opencl/lifetime/queue_idle.h"
 
 /* Who waits for a copy: nobody here, ocl_finish_host_copy(), or the driver, which has done so when
  * the call returns. */
@@ -25,19 +25,5 @@ int ocl_who_waits(Queue *queue, const WaitList *list, size_t bytes, int blocking
             CL_CALL(status, fn, __VA_ARGS__);                              \
         }                                                                  \
     } while (0)
-
-/* Commands not known to be done, after which the driver's own queue may be full, so that enqueueing
- * may block (drivers hold 1000 and more). */
-#define OCL_MANY_COMMANDS 1000
-
-/* queue.c: waits for the commands so far, interruptibly. 0 with *status, and *failed if the last
- * one failed; -1 with an exception. */
-int ocl_queue_wait(Queue *self, cl_int *status, int *failed);
-/* The queue's command of that number (Queue.enqueued) and those before it are done. */
-void ocl_queue_done(Queue *self, unsigned number);
-extern int ocl_queues_busy; /* queues that have commands of which that is not known */
-/* event_release.c: all commands that there were are done. */
-void ocl_event_queues_idle(void);
-extern int ocl_queues_shared; /* a handle may have got commands that its Queue does not know of */
 
 #endif

@@ -134,7 +134,7 @@ static PyObject *enqueue_migrate(PyObject *module, PyObject *const *args, Py_ssi
     (void)ocl_queue_may_block(queue);
     CL_CALL(status, clEnqueueMigrateMemObjects, queue->queue, (cl_uint)n, mems, flags, list.n,
             list.events, &event);
-    if (status == CL_SUCCESS && queue->device->platform->is_nvidia) {
+    if (status == CL_SUCCESS && (queue->device->platform->quirks & OCL_QUIRK_READS_LISTS_LATE)) {
         ocl_hold_array(state, event, mems);
         mems = NULL;
     }

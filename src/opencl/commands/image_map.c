@@ -190,7 +190,8 @@ PyObject *ocl_enqueue_map_image(PyObject *module, PyObject *const *args, Py_ssiz
     ocl_gates_must_run(list.gates); /* somebody will unmap */
     do {
         status = CL_SUCCESS;
-        if (!ocl_queue_may_block(queue) && queue->device->platform->is_pocl) {
+        if (!ocl_queue_may_block(queue) &&
+            (queue->device->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
             CL_MAKE(pointer, status, clEnqueueMapImage, queue->queue, mem, CL_FALSE, flags,
                     box.origin, box.region, &row_pitch, &slice_pitch, list.n, list.events, &event);
         } else {

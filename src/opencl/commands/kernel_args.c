@@ -1,7 +1,7 @@
 /* kernel_args.c - Python objects as kernel arguments: converted by the kernel's own types, and
  * checked. */
 #include "opencl/objects/kernel.h"
-#include "array/array.h"
+#include "common/gpuarray.h"
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 

@@ -98,7 +98,7 @@ static inline cl_int set_words(Kernel *self, PyObject *const *args, const cl_lon
 static inline int may_need_more(const Queue *queue) {
     return ocl_user_events_pending() > 0 || queue->n_marks > 0 ||
            (queue->enqueued - queue->finished >= OCL_MANY_COMMANDS &&
-            !queue->device->platform->is_pocl);
+            !(queue->device->platform->quirks & OCL_QUIRK_FAILURES_RACE));
 }
 
 PyObject *kernel_vectorcall(PyObject *op, PyObject *const *args, size_t nargsf, PyObject *kwnames) {

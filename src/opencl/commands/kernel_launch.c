@@ -163,7 +163,7 @@ static int read_range(Kernel *self, Queue *queue, PyObject *global, PyObject *lo
         return -1;
     }
     if (PG_UNLIKELY(total > UINT32_MAX) &&
-        queue->device->platform->is_pocl) { /* it would run too few groups, or end the process */
+        (queue->device->platform->quirks & OCL_QUIRK_COUNTS_GROUPS_IN_32_BITS)) {
         const size_t most = limits->max_work_group_size != 0 ? limits->max_work_group_size : 1,
                      groups = total / (range->has_local ? group : most);
         if (groups > UINT32_MAX) {

@@ -304,7 +304,8 @@ static PyObject *enqueue_map_buffer(PyObject *module, PyObject *const *args, Py_
     ocl_gates_must_run(list.gates); /* somebody will unmap */
     do {
         status = CL_SUCCESS;
-        if (!ocl_queue_may_block(queue) && queue->device->platform->is_pocl) {
+        if (!ocl_queue_may_block(queue) &&
+            (queue->device->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
             CL_MAKE(pointer, status, clEnqueueMapBuffer, queue->queue, mem, CL_FALSE, flags, offset,
                     layout.size, list.n, list.events, &event);
         } else {

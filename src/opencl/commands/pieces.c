@@ -28,9 +28,9 @@
 static size_t test_piece, test_reach; /* 0: the driver's */
 
 static size_t piece_of(const Queue *queue) {
-    return test_piece != 0                      ? test_piece
-           : queue->device->platform->is_nvidia ? NVIDIA_PIECE
-                                                : SIZE_MAX;
+    return test_piece != 0                                                            ? test_piece
+           : (queue->device->platform->quirks & OCL_QUIRK_COUNTS_PATTERNS_IN_32_BITS) ? NVIDIA_PIECE
+                                                                                      : SIZE_MAX;
 }
 
 static size_t reach_of(const OclFill *fill) {
@@ -39,7 +39,8 @@ static size_t reach_of(const OclFill *fill) {
 }
 
 static int is_trusted(const Queue *queue) {
-    return test_piece == 0 && !queue->device->platform->is_nvidia;
+    return test_piece == 0 &&
+           !(queue->device->platform->quirks & OCL_QUIRK_COUNTS_PATTERNS_IN_32_BITS);
 }
 
 void ocl_piece_let_go(cl_event event) {

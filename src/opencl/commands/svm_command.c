@@ -532,7 +532,7 @@ static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args
     cl_int status = CL_SUCCESS;
     OCL_ENQUEUE(queue, status, clEnqueueSVMMigrateMem, queue->queue, (cl_uint)n, pointers, NULL,
                 flags, list.n, list.events, &event);
-    if (status == CL_SUCCESS && queue->device->platform->is_nvidia) {
+    if (status == CL_SUCCESS && (queue->device->platform->quirks & OCL_QUIRK_READS_LISTS_LATE)) {
         ocl_hold_array(state, event, pointers);
         pointers = NULL;
     }

@@ -69,7 +69,8 @@ static Waiter *Waiter_hook(cl_event event) {
  * handler. */
 static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
     int done = 0;
-    const double begin = pg_seconds(), spin = ocl_polls ? POLL_SPIN_SECONDS : SPIN_SECONDS;
+    const int polls = (ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) != 0;
+    const double begin = pg_seconds(), spin = polls ? POLL_SPIN_SECONDS : SPIN_SECONDS;
     Py_BEGIN_ALLOW_THREADS
     for (double passed = 0; !(done = is_done(event, exec, status)) && passed < spin;
          passed = pg_seconds() - begin) {
@@ -81,7 +82,7 @@ static int wait_interruptibly(cl_event event, cl_int *exec, cl_int *status) {
     if (done) {
         return 0;
     }
-    Waiter *waiter = ocl_polls ? NULL : Waiter_hook(event); /* NULL: poll instead */
+    Waiter *waiter = polls ? NULL : Waiter_hook(event); /* NULL: poll instead */
     int result = 0, asked = 0;
     while (result == 0) {
         Py_BEGIN_ALLOW_THREADS
@@ -167,7 +168,7 @@ int ocl_wait(State *state, cl_event event, const char *routine, int *interrupted
                 return -1;
             }
         }
-        if (ocl_polls && status == CL_SUCCESS &&
+        if ((ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) && status == CL_SUCCESS &&
             exec == CL_COMPLETE) { /* asking is no point of synchronization (OpenCL 1.2, 5.9), this
                                       is */
             Py_BEGIN_ALLOW_THREADS

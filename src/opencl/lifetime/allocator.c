@@ -1,6 +1,6 @@
 /* allocator.c - AllocatorBase, ImmediateAllocator, DeferredAllocator, SVMAllocator: where pools get
  * their memory from. */
-#include "opencl/commands/blocking.h"
+#include "opencl/lifetime/queue_idle.h"
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/pool.h"
 
@@ -40,7 +40,8 @@ static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
         *array = mem;
         OCL_ENQUEUE(queue, status, clEnqueueMigrateMemObjects, queue->queue, 1, array, 0, 0, NULL,
                     &event);
-        if (status == CL_SUCCESS && queue->device->platform->is_nvidia) {
+        if (status == CL_SUCCESS &&
+            (queue->device->platform->quirks & OCL_QUIRK_READS_LISTS_LATE)) {
             ocl_hold_array(queue->state, event, array);
         } else {
             PyMem_Free(array);
@@ -52,8 +53,8 @@ static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
                     0, NULL, &event);
     }
     if (status == CL_SUCCESS) {
-        if (idle && queue->device->platform->is_nvidia) { /* a queue that nobody waits for would
-                                                             count as busy for ever: blocking.c */
+        /* A queue that nobody waits for would count as busy for ever: blocking.c */
+        if (idle && (queue->device->platform->quirks & OCL_QUIRK_SLOW_UNLESS_BLOCKING)) {
             unsigned number = queue->enqueued;
             cl_int waited = CL_SUCCESS;
             Py_BEGIN_ALLOW_THREADS

@@ -55,8 +55,6 @@ static double
  * LOOK_MS. */
 #define PAUSE_MOST_MS 1000
 
-int ocl_polls;
-
 /* For when there is no memory for a record: without one, what it should keep would be lost. */
 #define N_SPARE 16
 static Pending spare[N_SPARE];
@@ -205,7 +203,10 @@ static int wait_for_work(Pending **list, int *suspect, int *owe) {
             break;
         }
         if (*suspect) {
-            pg_cond_wait_ms(&wake, &lock, ocl_polls && n_polled > 0 ? LOOK_OFTEN_MS : LOOK_MS);
+            pg_cond_wait_ms(&wake, &lock,
+                            (ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) && n_polled > 0
+                                ? LOOK_OFTEN_MS
+                                : LOOK_MS);
         } else if (owed_from > 0) {
             pg_cond_wait_ms(&wake, &lock, pause_ms);
         } else {
@@ -387,7 +388,7 @@ static cl_int watch(Pending *record, cl_event event, cl_int at, int may_poll) {
     pthread_mutex_lock(&lock);
     join_outstanding(record);
     pthread_mutex_unlock(&lock);
-    if (ocl_polls) {
+    if (ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) {
         status = CL_INVALID_OPERATION;
         may_poll = 1;
     } else {
@@ -561,7 +562,7 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
         Py_RETURN_NONE;
     }
     exiting = 1;
-    ocl_no_entry = ocl_events_keep_context; /* Intel's runtime is in use */
+    ocl_no_entry = (ocl_quirks_in_use & OCL_QUIRK_EXIT_CRASHES_DAEMONS) != 0;
     ocl_abandon_user_events();
     ocl_standstill_at_exit();
     double end = pg_seconds() + EXIT_SECONDS;

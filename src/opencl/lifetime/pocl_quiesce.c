@@ -81,7 +81,7 @@ static int available(void) {
 }
 
 cl_device_id ocl_standstill_device(Context *context) {
-    if (!available() || !context->devices[0]->platform->is_pocl) {
+    if (!available() || !(context->devices[0]->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
         return NULL;
     }
     for (Py_ssize_t i = 0; i < context->n_devices; i++) {

@@ -77,7 +77,8 @@ static void retire(cl_command_queue queue) {
 
 void ocl_queue_let_go(Queue *self) {
     cl_command_queue queue = self->queue;
-    int delicate = self->device != NULL && self->device->platform->is_intel_cpu &&
+    int delicate = self->device != NULL &&
+                   (self->device->platform->quirks & OCL_QUIRK_QUEUE_RELEASE_HANGS) &&
                    (self->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     ocl_live[LIVE_QUEUE]--;
     ocl_queue_release_retired();

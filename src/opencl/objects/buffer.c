@@ -59,7 +59,7 @@ cl_mem_flags ocl_flags_to_commit(const Context *context, cl_mem_flags flags, siz
     static _Atomic int limited; /* as seen when there was last a large one: small ones do not ask,
                                    large ones once in a tick of the clock */
     static _Atomic long long seen;
-    if (!context->devices[0]->platform->is_pocl ||
+    if (!(context->devices[0]->platform->quirks & OCL_QUIRK_TAKES_MEMORY_LATE) ||
         flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR)) {
         return 0;
     }

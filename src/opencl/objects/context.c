@@ -30,8 +30,7 @@ static int Context_fill_with(Context *self, PyObject *devices, cl_uint n) {
     for (cl_uint i = 0; i < n; i++) {
         Device *device = self->devices[self->n_devices++] =
             (Device *)Py_NewRef(PyTuple_GET_ITEM(devices, i));
-        ocl_polls |= device->platform->is_nvidia;
-        ocl_events_keep_context |= device->platform->is_intel_cpu;
+        ocl_quirks_in_use |= device->platform->quirks;
         self->version = device->version < self->version ? device->version : self->version;
     }
     ocl_standstill_note(self);
@@ -71,8 +70,7 @@ static int Context_fill(Context *self) {
             return -1;
         }
         self->devices[self->n_devices++] = device;
-        ocl_polls |= device->platform->is_nvidia;
-        ocl_events_keep_context |= device->platform->is_intel_cpu;
+        ocl_quirks_in_use |= device->platform->quirks;
         self->version = device->version < self->version ? device->version : self->version;
     }
     PyMem_Free(ids);

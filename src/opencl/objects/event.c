@@ -41,7 +41,7 @@ static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void
         return CL_INVALID_EVENT;
     }
     CL_CALL(status, clGetEventProfilingInfo, ((Event *)self)->event, param, size, value, size_ret);
-    if (PG_UNLIKELY(ocl_polls) && status == CL_SUCCESS &&
+    if (PG_UNLIKELY(ocl_quirks_in_use & OCL_QUIRK_CALLS_BACK_LATE) && status == CL_SUCCESS &&
         value !=
             NULL) { /* NVIDIA's driver has times of commands that are not done, too: wrong ones */
         cl_int exec = CL_COMPLETE;
@@ -52,8 +52,6 @@ static cl_int Event_query_profiling(void *self, cl_uint param, size_t size, void
     }
     return status;
 }
-
-int ocl_events_keep_context;
 
 /* Memory of Events that are gone, for the next ones: most programs make one for each command, and
  * drop it at once. */
@@ -86,7 +84,7 @@ Event *ocl_event_make(State *state, PyTypeObject *type, cl_event event, cl_conte
     self->state = state;
     self->event = event;
     self->context = context;
-    if (PG_UNLIKELY(ocl_events_keep_context) && context != NULL) {
+    if (PG_UNLIKELY(ocl_quirks_in_use & OCL_QUIRK_EVENTS_LOSE_CONTEXT) && context != NULL) {
         cl_int status = CL_SUCCESS;
         CL_CALL(status, clRetainContext, context);
         self->keeps_context = status == CL_SUCCESS; /* else it is as the driver has it */

@@ -1,5 +1,5 @@
 /* platform.c - Platform: one OpenCL implementation, and the list of them. */
-#include "opencl/commands/blocking.h"
+#include "opencl/lifetime/queue_idle.h"
 #include "opencl/lifetime/instance_registry.h"
 
 enum {
@@ -37,7 +37,20 @@ int ocl_version_number(const char *text) {
     return major * 100 + minor * 10;
 }
 
+unsigned ocl_quirks_in_use;
 static int all_as_nvidia; /* for tests */
+
+/* The drivers whose quirks a platform has, by its version and its name. */
+static unsigned drivers_of(const char *version, const char *name) {
+    unsigned drivers = all_as_nvidia || strstr(name, "NVIDIA") != NULL ? OCL_DRIVER_NVIDIA : 0;
+    if (strstr(version, "PoCL") != NULL || strstr(version, "pocl") != NULL) {
+        drivers |= OCL_DRIVER_POCL;
+    }
+    if (strstr(name, "Intel") != NULL && strstr(name, "Graphics") == NULL) {
+        drivers |= OCL_DRIVER_INTEL_CPU;
+    }
+    return drivers;
+}
 
 PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
     Platform *self = (Platform *)ocl_known(state, state->PlatformType, id);
@@ -54,12 +67,13 @@ PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
     if (Platform_query(self, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL) ==
         CL_SUCCESS) {
         self->version = ocl_version_number(version);
-        self->is_pocl = strstr(version, "PoCL") != NULL || strstr(version, "pocl") != NULL;
+    } else {
+        version[0] = '\0';
     }
-    if (Platform_query(self, CL_PLATFORM_NAME, sizeof name - 1, name, NULL) == CL_SUCCESS) {
-        self->is_nvidia = all_as_nvidia || strstr(name, "NVIDIA") != NULL;
-        self->is_intel_cpu = strstr(name, "Intel") != NULL && strstr(name, "Graphics") == NULL;
+    if (Platform_query(self, CL_PLATFORM_NAME, sizeof name - 1, name, NULL) != CL_SUCCESS) {
+        name[0] = '\0';
     }
+    self->quirks = ocl_quirks_of(drivers_of(version, name));
     ocl_remember((PyObject *)self);
     return (PyObject *)self;
 }
@@ -305,7 +319,7 @@ static PyObject *as_nvidia(PyObject *Py_UNUSED(module), PyObject *flag) {
     ocl_forget_all();
     ocl_queues_shared = 0;
     if (!wanted) {
-        ocl_polls = 0; /* until the next context of NVIDIA's */
+        ocl_quirks_in_use &= ~ocl_quirks_of(OCL_DRIVER_NVIDIA); /* until its next context */
     }
     Py_RETURN_NONE;
 }

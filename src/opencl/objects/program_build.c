@@ -523,7 +523,8 @@ static PyObject *Program_set_constant(PyObject *op, PyObject *const *args, Py_ss
         return ocl_reject(self->state, call, CL_INVALID_SPEC_ID,
                           "the program has no specialization constant %u", id);
     }
-    if (found == CONSTANT_WITHOUT_KERNEL && self->context->devices[0]->platform->is_intel_cpu) {
+    if (found == CONSTANT_WITHOUT_KERNEL &&
+        (self->context->devices[0]->platform->quirks & OCL_QUIRK_CONSTANTS_NEED_KERNEL)) {
         return ocl_reject(self->state, call, CL_INVALID_PROGRAM,
                           "Intel's CPU runtime takes constants only for programs with a kernel: "
                           "set it in one that has kernels");

@@ -1,5 +1,5 @@
 /* queue.c - CommandQueue: an in-order or out-of-order stream of commands on one device. */
-#include "opencl/commands/blocking.h"
+#include "opencl/lifetime/queue_idle.h"
 #include "opencl/lifetime/gates.h"
 #include "opencl/lifetime/deferred_init.h"
 #include "opencl/lifetime/instance_registry.h"
@@ -91,7 +91,8 @@ Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
         ocl_refuse_hollow(state, call, "queue", CL_INVALID_COMMAND_QUEUE);
         return NULL;
     }
-    if (PG_UNLIKELY(ocl_user_events_dropped > 0) && self->device->platform->is_pocl) {
+    if (PG_UNLIKELY(ocl_user_events_dropped > 0) &&
+        (self->device->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
         ocl_fail_dropped_user_events(); /* else this command would be behind those that are about to
                                            fail, and fail with them */
     }
@@ -137,10 +138,11 @@ int ocl_queue_may_block(Queue *self) {
     ocl_queues_busy += self->enqueued == self->finished;
     int many = ++self->enqueued - self->finished > OCL_MANY_COMMANDS,
         pending = ocl_user_events_pending() > 0;
-    if (PG_UNLIKELY(pending || self->n_marks > 0) && self->device->platform->is_pocl) {
+    if (PG_UNLIKELY(pending || self->n_marks > 0) &&
+        (self->device->platform->quirks & OCL_QUIRK_FAILURE_LOSES_ORDER)) {
         ocl_queue_keep_order(self);
     }
-    return (many || pending) && !self->device->platform->is_pocl;
+    return (many || pending) && !(self->device->platform->quirks & OCL_QUIRK_FAILURES_RACE);
 }
 
 PG_DOC(Queue__doc__, "CommandQueue", "context, device=None, properties=None",
@@ -492,7 +494,8 @@ static PyObject *Queue_finish(PyObject *op, PyObject *Py_UNUSED(ignored)) {
             if (ocl_queue_wait(self, &status, &failed) < 0) {
                 return NULL;
             }
-        } while (failed && status == CL_SUCCESS && self->device->platform->is_pocl);
+        } while (failed && status == CL_SUCCESS &&
+                 (self->device->platform->quirks & OCL_QUIRK_FAILURE_LOSES_ORDER));
         number++; /* the marker */
     }
     if (status != CL_SUCCESS) {

@@ -33,7 +33,8 @@ static Memory *whole_of(Memory *self) {
 }
 
 int ocl_regions_are_listed(const Memory *self) {
-    return self->context->devices[0]->platform->is_nvidia || listed_always;
+    return (self->context->devices[0]->platform->quirks & OCL_QUIRK_REGIONS_NEED_ORDER) ||
+           listed_always;
 }
 
 cl_mem ocl_region_again(Memory *buffer, size_t origin, size_t size, cl_mem_flags flags,

@@ -117,56 +117,42 @@ static void add_register_name(Text *out, const char *name) {
     }
 }
 
-/* Writes an operand as an expression; false: it is none. */
-static bool operand(Ptx *p, Text *out, char *s) {
-    s = trim(s);
-    if (*s == '!') {
-        text_puts(out, "!");
-        return operand(p, out, s + 1);
-    }
-    if (*s == '[') { /* an address, with an offset */
-        char *end = strrchr(s, ']');
-        if (end == NULL)
-            return false;
-        *end = 0;
-        char *sign = strpbrk(s + 2, "+-");
-        char kind = sign != NULL ? *sign : '+';
-        if (sign != NULL)
-            *sign = 0;
-        text_puts(out, "pgs_ptx_address(");
-        if (!operand(p, out, s + 1))
-            return false;
-        text_printf(out, ", %c(%s))", kind, sign != NULL ? trim(sign + 1) : "0");
-        return true;
-    }
-    if (*s == '%' && isdigit((unsigned char)s[1])) {
-        char *end;
-        const unsigned long number = strtoul(s + 1, &end, 10);
-        if (*end != 0 || number >= p->n_operands)
-            return false;
-        text_printf(out, "pgs_a%lu", number);
-        return true;
-    }
-    for (unsigned i = 0; i < p->n_registers; i++) {
-        if (strcmp(p->registers[i], s) == 0) {
-            add_register_name(out, s);
-            return true;
-        }
-    }
-    if (*s == '%') { /* a special register */
-        char name[64];
-        size_t n = 0;
-        for (s++; *s != 0 && n + 1 < sizeof name; s++)
-            name[n++] = *s == '.' ? '_' : *s;
-        name[n] = 0;
-        char function[96];
-        snprintf(function, sizeof function, "pgs_ptx_r_%s", name);
-        const unsigned known = p->r->t.n_names;
-        if (lex_name(&p->r->t, function, strlen(function)) >= known)
-            return false;
-        text_printf(out, "%s()", function);
-        return true;
-    }
+static bool operand(Ptx *p, Text *out, char *s);
+
+/* s: [register+offset] */
+static bool address_operand(Ptx *p, Text *out, char *s) {
+    char *end = strrchr(s, ']');
+    if (end == NULL)
+        return false;
+    *end = 0;
+    char *sign = strpbrk(s + 2, "+-");
+    char kind = sign != NULL ? *sign : '+';
+    if (sign != NULL)
+        *sign = 0;
+    text_puts(out, "pgs_ptx_address(");
+    if (!operand(p, out, s + 1))
+        return false;
+    text_printf(out, ", %c(%s))", kind, sign != NULL ? trim(sign + 1) : "0");
+    return true;
+}
+
+/* s: %name.x */
+static bool special_register(Ptx *p, Text *out, const char *s) {
+    char name[64];
+    size_t n = 0;
+    for (s++; *s != 0 && n + 1 < sizeof name; s++)
+        name[n++] = *s == '.' ? '_' : *s;
+    name[n] = 0;
+    char function[96];
+    snprintf(function, sizeof function, "pgs_ptx_r_%s", name);
+    const unsigned known = p->r->t.n_names;
+    if (lex_name(&p->r->t, function, strlen(function)) >= known)
+        return false;
+    text_printf(out, "%s()", function);
+    return true;
+}
+
+static bool constant(Text *out, char *s) {
     if (s[0] == '0' && (s[1] | 32) == 'f' && strlen(s) == 10) {
         text_printf(out, "pgs_ptx_float(0x%su)", s + 2);
         return true;
@@ -187,6 +173,32 @@ static bool operand(Ptx *p, Text *out, char *s) {
         return true;
     }
     return false;
+}
+
+/* Writes an operand as an expression; false: it is none. */
+static bool operand(Ptx *p, Text *out, char *s) {
+    s = trim(s);
+    if (*s == '!') {
+        text_puts(out, "!");
+        return operand(p, out, s + 1);
+    }
+    if (*s == '[')
+        return address_operand(p, out, s);
+    if (*s == '%' && isdigit((unsigned char)s[1])) {
+        char *end;
+        const unsigned long number = strtoul(s + 1, &end, 10);
+        if (*end != 0 || number >= p->n_operands)
+            return false;
+        text_printf(out, "pgs_a%lu", number);
+        return true;
+    }
+    for (unsigned i = 0; i < p->n_registers; i++) {
+        if (strcmp(p->registers[i], s) == 0) {
+            add_register_name(out, s);
+            return true;
+        }
+    }
+    return *s == '%' ? special_register(p, out, s) : constant(out, s);
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
@@ -285,6 +297,99 @@ static bool vector_instruction(Ptx *p, const char *base, const char *type, char 
     return ok;
 }
 
+typedef struct {
+    char name[128], arguments[128]; /* of the function that does it: template arguments */
+    const char *base, *last_type;
+    unsigned vector; /* 2 or 4, else 0 */
+    bool carry;      /* takes or leaves the carry */
+} Instruction;
+
+/* Reads the name: words between points; of L1::evict_last and the like nothing is kept. */
+static bool read_name(Ptx *p, Instruction *self, char *s) {
+    char *const name = self->name, *const arguments = self->arguments;
+    const size_t size = sizeof self->name, most = sizeof self->arguments;
+    *self = (Instruction){.name = "pgs_ptx_", .last_type = "unsigned"};
+    for (char *word = s; word != NULL;) {
+        char *next = strchr(word, '.');
+        if (next != NULL)
+            *next++ = 0;
+        const char *type = type_of(word);
+        if (self->base == NULL) {
+            self->base = word;
+            strncat(name, word, size - strlen(name) - 1);
+            self->carry = strcmp(word, "addc") == 0 || strcmp(word, "subc") == 0 ||
+                          strcmp(word, "madc") == 0;
+            if (self->carry && !p->carry) {
+                rewrite_error(p->r, p->token,
+                              "inline PTX: %s uses the carry of an instruction in another asm "
+                              "statement; put both in one",
+                              word);
+                return false;
+            }
+        } else if (type != NULL) {
+            if (arguments[0] != 0)
+                strncat(arguments, ", ", most - strlen(arguments) - 1);
+            strncat(arguments, type, most - strlen(arguments) - 1);
+            self->last_type = type;
+        } else if (strcmp(word, "v2") == 0 || strcmp(word, "v4") == 0) {
+            self->vector = (unsigned)(word[1] - '0');
+        } else if (strstr(word, "::") == NULL && !AMONG(word, ignored) &&
+                   !(strcmp(word, "rn") == 0 && strcmp(self->base, "cvt") != 0)) {
+            if (strcmp(word, "cc") == 0)
+                self->carry = p->carry = true;
+            strncat(name, "_", size - strlen(name) - 1);
+            strncat(name, word, size - strlen(name) - 1);
+        }
+        word = next;
+    }
+    return true;
+}
+
+/* Writes the call of the function that does it, and the storing of its result. */
+static bool call_function(Ptx *p, Instruction *self, char **parts, unsigned n) {
+    const bool result = !AMONG(self->base, silent);
+    char *second = result && n > 0 ? strchr(parts[0], '|')
+                                   : NULL; /* a second result: a predicate */
+    if (second != NULL) {
+        *second++ = 0;
+        strncat(self->name, "_p", sizeof self->name - strlen(self->name) - 1);
+    }
+    const unsigned known = p->r->t.n_names;
+    if (lex_name(&p->r->t, self->name, strlen(self->name)) >= known || (result && n == 0)) {
+        rewrite_error(
+            p->r, p->token,
+            "inline PTX: the simulator has no instruction `%s` (%s); write it in CUDA C++",
+            self->base, self->name + 8);
+        return false;
+    }
+    Text call = {0};
+    text_puts(&call, self->name);
+    if (self->arguments[0] != 0)
+        text_printf(&call, "<%s>", self->arguments);
+    text_puts(&call, second != NULL ? "(pgs_flag, " : "(");
+    bool ok = true;
+    for (unsigned i = result ? 1 : 0; ok && i < n; i++) {
+        if (i > (result ? 1u : 0u))
+            text_puts(&call, ", ");
+        ok = operand(p, &call, parts[i]);
+        if (!ok)
+            rewrite_error(p->r, p->token, "inline PTX: `%s` is no operand that the simulator knows",
+                          parts[i]);
+    }
+    if (self->carry)
+        text_puts(&call, n > 1 ? ", pgs_carry" : "pgs_carry");
+    text_puts(&call, ")");
+    if (ok && !result) {
+        text_printf(&p->out, "%s; ", call.data);
+    } else if (ok) {
+        text_puts(&p->out, second != NULL ? "{ bool pgs_flag; " : "{ ");
+        ok = store(p, parts[0], call.data) && (second == NULL || store(p, second, "pgs_flag"));
+        text_puts(&p->out, "} ");
+    }
+    text_free(&call);
+    return ok;
+}
+
 /* One instruction, without its semicolon. */
 static bool instruction(Ptx *p, char *s) {
     s = trim(s);
@@ -306,97 +411,22 @@ static bool instruction(Ptx *p, char *s) {
     char *rest = s + strcspn(s, " \t\n");
     if (*rest != 0)
         *rest++ = 0;
-
-    /* The name: words between points; of L1::evict_last and the like nothing is kept. */
-    char name[128] = "pgs_ptx_", arguments[128] = "";
-    const char *base = NULL, *last_type = "unsigned";
-    unsigned vector = 0;
-    bool carry = false;
-    for (char *word = s; word != NULL;) {
-        char *next = strchr(word, '.');
-        if (next != NULL)
-            *next++ = 0;
-        const char *type = type_of(word);
-        if (base == NULL) {
-            base = word;
-            strncat(name, word, sizeof name - strlen(name) - 1);
-            carry = strcmp(word, "addc") == 0 || strcmp(word, "subc") == 0 ||
-                    strcmp(word, "madc") == 0;
-            if (carry && !p->carry) {
-                rewrite_error(p->r, p->token,
-                              "inline PTX: %s uses the carry of an instruction in another asm "
-                              "statement; put both in one",
-                              word);
-                return false;
-            }
-        } else if (type != NULL) {
-            if (arguments[0] != 0)
-                strncat(arguments, ", ", sizeof arguments - strlen(arguments) - 1);
-            strncat(arguments, type, sizeof arguments - strlen(arguments) - 1);
-            last_type = type;
-        } else if (strcmp(word, "v2") == 0 || strcmp(word, "v4") == 0) {
-            vector = (unsigned)(word[1] - '0');
-        } else if (strstr(word, "::") == NULL && !AMONG(word, ignored) &&
-                   !(strcmp(word, "rn") == 0 && strcmp(base, "cvt") != 0)) {
-            if (strcmp(word, "cc") == 0)
-                carry = p->carry = true;
-            strncat(name, "_", sizeof name - strlen(name) - 1);
-            strncat(name, word, sizeof name - strlen(name) - 1);
-        }
-        word = next;
-    }
+    Instruction self;
+    if (!read_name(p, &self, s))
+        return false;
     char *parts[MAX_ARGUMENTS];
     const unsigned n = split(rest, parts);
     if (n > MAX_ARGUMENTS)
         return false;
-    if (n == 2 && (vector != 0 || parts[0][0] == '{' || parts[1][0] == '{') &&
+    const char *base = self.base;
+    if (n == 2 && (self.vector != 0 || parts[0][0] == '{' || parts[1][0] == '{') &&
         (strcmp(base, "ld") == 0 || strcmp(base, "st") == 0 || strcmp(base, "mov") == 0)) {
         text_puts(&p->out, "{ ");
-        const bool ok = vector_instruction(p, base, last_type, parts[0], parts[1]);
+        const bool ok = vector_instruction(p, base, self.last_type, parts[0], parts[1]);
         text_puts(&p->out, "} ");
         return ok;
     }
-    const bool result = !AMONG(base, silent);
-    char *second = result && n > 0 ? strchr(parts[0], '|')
-                                   : NULL; /* a second result: a predicate */
-    if (second != NULL) {
-        *second++ = 0;
-        strncat(name, "_p", sizeof name - strlen(name) - 1);
-    }
-    const unsigned known = p->r->t.n_names;
-    if (lex_name(&p->r->t, name, strlen(name)) >= known || (result && n == 0)) {
-        rewrite_error(
-            p->r, p->token,
-            "inline PTX: the simulator has no instruction `%s` (%s); write it in CUDA C++", base,
-            name + 8);
-        return false;
-    }
-    Text call = {0};
-    text_puts(&call, name);
-    if (arguments[0] != 0)
-        text_printf(&call, "<%s>", arguments);
-    text_puts(&call, second != NULL ? "(pgs_flag, " : "(");
-    bool ok = true;
-    for (unsigned i = result ? 1 : 0; ok && i < n; i++) {
-        if (i > (result ? 1u : 0u))
-            text_puts(&call, ", ");
-        ok = operand(p, &call, parts[i]);
-        if (!ok)
-            rewrite_error(p->r, p->token, "inline PTX: `%s` is no operand that the simulator knows",
-                          parts[i]);
-    }
-    if (carry)
-        text_puts(&call, n > 1 ? ", pgs_carry" : "pgs_carry");
-    text_puts(&call, ")");
-    if (ok && !result) {
-        text_printf(&p->out, "%s; ", call.data);
-    } else if (ok) {
-        text_puts(&p->out, second != NULL ? "{ bool pgs_flag; " : "{ ");
-        ok = store(p, parts[0], call.data) && (second == NULL || store(p, second, "pgs_flag"));
-        text_puts(&p->out, "} ");
-    }
-    text_free(&call);
-    return ok;
+    return call_function(p, &self, parts, n);
 }
 
 /* The whole text: instructions end with semicolons, braces limit registers. */
@@ -478,6 +508,29 @@ static bool is_ptx(Rewriter *r, unsigned i) {
            strncmp(file, compiler_headers(), strlen(compiler_headers())) != 0;
 }
 
+/* Binds the operands, which are from token k on, to names; end: the closing bracket. */
+static void bind_operands(Rewriter *r, Ptx *p, unsigned k, unsigned end) {
+    for (int section = 0; k < end; k++) {
+        const Token *token = &r->t.tokens[k];
+        if (token_is(&r->t, k, "::"))
+            section += 2;
+        else if (is_bracket(&r->t, k, ':'))
+            section++;
+        if (section < 3 && token->kind == TOKEN_STRING) {
+            Text constraint = {0};
+            k = read_strings(r, k, end, &constraint);
+            text_free(&constraint);
+            if (!is_bracket(&r->t, k, '(') || r->match[k] == 0 || p->n_operands == MAX_OPERANDS)
+                break;
+            text_printf(&p->out, section == 1 ? "auto &pgs_a%u = (" : "const auto pgs_a%u = (",
+                        p->n_operands++);
+            rewrite_flat(r, &p->out, k + 1, r->match[k], true);
+            text_puts(&p->out, "); ");
+            k = r->match[k];
+        }
+    }
+}
+
 unsigned rewrite_asm(Rewriter *r, unsigned i) {
     unsigned open = i + 1;
     if (!is_ptx(r, i))
@@ -497,25 +550,7 @@ unsigned rewrite_asm(Rewriter *r, unsigned i) {
         return i;
     }
     text_puts(&p.out, "do { unsigned pgs_carry = 0; (void)pgs_carry; ");
-    for (int section = 0; k < end; k++) {
-        const Token *token = &r->t.tokens[k];
-        if (token_is(&r->t, k, "::"))
-            section += 2;
-        else if (is_bracket(&r->t, k, ':'))
-            section++;
-        if (section < 3 && token->kind == TOKEN_STRING) {
-            Text constraint = {0};
-            k = read_strings(r, k, end, &constraint);
-            text_free(&constraint);
-            if (!is_bracket(&r->t, k, '(') || r->match[k] == 0 || p.n_operands == MAX_OPERANDS)
-                break;
-            text_printf(&p.out, section == 1 ? "auto &pgs_a%u = (" : "const auto pgs_a%u = (",
-                        p.n_operands++);
-            rewrite_flat(r, &p.out, k + 1, r->match[k], true);
-            text_puts(&p.out, "); ");
-            k = r->match[k];
-        }
-    }
+    bind_operands(r, &p, k, end);
     const bool ok = translate(&p, code.data);
     for (unsigned a = 0; a < p.n_operands; a++)
         text_printf(&p.out, "(void)pgs_a%u; ", a);

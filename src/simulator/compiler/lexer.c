@@ -101,6 +101,62 @@ static size_t punctuation(const char *s, size_t n) {
     return 1;
 }
 
+/* # 12 "file" flags, or a pragma; flag 3 says that what follows is a header of the system. */
+static size_t marker(const char *s, size_t left, bool *system) {
+    const char *end = memchr(s, '\n', left);
+    const size_t n = end != NULL ? (size_t)(end - s) : left;
+    size_t digit = 1;
+    while (digit < n && s[digit] == ' ')
+        digit++;
+    if (digit < n && isdigit((unsigned char)s[digit])) {
+        size_t quote = n;
+        while (quote > 0 && s[quote - 1] != '"')
+            quote--;
+        *system = memchr(s + quote, '3', n - quote) != NULL;
+    }
+    return n;
+}
+
+/* A name, or a string with a prefix; 0: no memory. */
+static size_t name_or_string(Tokens *out, const char *s, size_t left, Token *token) {
+    size_t n = 1;
+    while (n < left && (isalnum((unsigned char)s[n]) || s[n] == '_' || s[n] == '$' ||
+                        (unsigned char)s[n] >= 0x80))
+        n++;
+    token->kind = TOKEN_STRING;
+    if (n <= 3 && s[n - 1] == 'R' && n < left && s[n] == '"')
+        return n + raw_string(s + n, left - n);
+    if (n <= 2 && n < left && (s[n] == '"' || s[n] == '\'') && strchr("LuU", *s) != NULL)
+        return n + quoted(s + n, left - n);
+    token->kind = TOKEN_NAME;
+    token->name = lex_name(out, s, n);
+    return token->name != 0 ? n : 0;
+}
+
+static size_t number(const char *s, size_t left) {
+    size_t n = 1;
+    while (n < left && (isalnum((unsigned char)s[n]) || s[n] == '.' || s[n] == '_' ||
+                        (s[n] == '\'' && n + 1 < left && isalnum((unsigned char)s[n + 1])) ||
+                        ((s[n] == '+' || s[n] == '-') && strchr("eEpP", s[n - 1]) != NULL &&
+                         !(s[0] == '0' && (s[1] | 32) == 'x' && (s[n - 1] | 32) == 'e')))) {
+        n++;
+    }
+    return n;
+}
+
+/* Appends the token; one more place is left behind it. */
+static bool add(Tokens *out, size_t *room, Token token) {
+    if (out->n_tokens + 2 >= *room) {
+        *room *= 2;
+        Token *more = realloc(out->tokens, *room * sizeof *more);
+        if (more == NULL)
+            return false;
+        out->tokens = more;
+    }
+    out->tokens[out->n_tokens++] = token;
+    return true;
+}
+
 bool lex(Tokens *out, const char *text, size_t size) {
     size_t room = size / 3 + 64, i = 0;
     bool system = false, line_start = true;
@@ -122,48 +178,15 @@ bool lex(Tokens *out, const char *text, size_t size) {
         }
         Token token = {.start = (unsigned)i, .system = system};
         size_t n;
-        if (c == '#' && line_start) { /* # 12 "file" flags, or a pragma */
-            const char *end = memchr(s, '\n', left);
-            n = end != NULL ? (size_t)(end - s) : left;
+        if (c == '#' && line_start) {
+            n = marker(s, left, &system);
             token.kind = TOKEN_MARKER;
-            size_t digit = 1;
-            while (digit < n && s[digit] == ' ')
-                digit++;
-            if (digit < n &&
-                isdigit((unsigned char)s[digit])) { /* flag 3: a header of the system */
-                size_t quote = n;
-                while (quote > 0 && s[quote - 1] != '"')
-                    quote--;
-                system = memchr(s + quote, '3', n - quote) != NULL;
-            }
         } else if (isalpha(c) || c == '_' || c == '$' || c >= 0x80) {
-            n = 1;
-            while (n < left && (isalnum((unsigned char)s[n]) || s[n] == '_' || s[n] == '$' ||
-                                (unsigned char)s[n] >= 0x80))
-                n++;
-            const bool raw = n <= 3 && s[n - 1] == 'R' && n < left && s[n] == '"';
-            if (raw) {
-                n += raw_string(s + n, left - n);
-                token.kind = TOKEN_STRING;
-            } else if (n <= 2 && n < left && (s[n] == '"' || s[n] == '\'') &&
-                       strchr("LuU", c) != NULL) {
-                n += quoted(s + n, left - n);
-                token.kind = TOKEN_STRING;
-            } else {
-                token.kind = TOKEN_NAME;
-                token.name = lex_name(out, s, n);
-                if (token.name == 0)
-                    return false;
-            }
+            n = name_or_string(out, s, left, &token);
+            if (n == 0)
+                return false;
         } else if (isdigit(c) || (c == '.' && left > 1 && isdigit((unsigned char)s[1]))) {
-            n = 1;
-            while (n < left &&
-                   (isalnum((unsigned char)s[n]) || s[n] == '.' || s[n] == '_' ||
-                    (s[n] == '\'' && n + 1 < left && isalnum((unsigned char)s[n + 1])) ||
-                    ((s[n] == '+' || s[n] == '-') && strchr("eEpP", s[n - 1]) != NULL &&
-                     !(s[0] == '0' && (s[1] | 32) == 'x' && (s[n - 1] | 32) == 'e')))) {
-                n++;
-            }
+            n = number(s, left);
             token.kind = TOKEN_NUMBER;
         } else if (c == '"' || c == '\'') {
             n = quoted(s, left);
@@ -176,14 +199,8 @@ bool lex(Tokens *out, const char *text, size_t size) {
         if (n > left)
             n = left;
         token.size = (unsigned)n;
-        if (out->n_tokens + 2 >= room) {
-            room *= 2;
-            Token *more = realloc(out->tokens, room * sizeof *more);
-            if (more == NULL)
-                return false;
-            out->tokens = more;
-        }
-        out->tokens[out->n_tokens++] = token;
+        if (!add(out, &room, token))
+            return false;
         i += n;
     }
     out->tokens[out->n_tokens++] = (Token){.start = (unsigned)size, .kind = TOKEN_END};

@@ -442,10 +442,10 @@ bool rewrite_foreign(const Rewriter *r, unsigned i, unsigned *first, unsigned *e
     return true;
 }
 
-static unsigned rewrite_name(Rewriter *r, unsigned i) {
-    const unsigned name = r->t.tokens[i].name;
+/* CUDA's words for declarations; i: to be copied as it is. */
+static unsigned rewrite_declaration_word(Rewriter *r, unsigned i) {
     const bool system = r->t.tokens[i].system;
-    switch (name) {
+    switch (r->t.tokens[i].name) {
     case R___host__:
     case R___grid_constant__:
     case R___inline_hint__:
@@ -475,13 +475,13 @@ static unsigned rewrite_name(Rewriter *r, unsigned i) {
         return i + 1;
     case R___noinline__:
         if (system || (i > 0 && is_bracket(&r->t, i - 1, '(')))
-            break;
+            return i;
         text_puts(r->out, "__attribute__((noinline))");
         return i + 1;
     case R___align__:
     case R___builtin_align__:
         if (system || !is_bracket(&r->t, i + 1, '(') || r->match[i + 1] == 0)
-            break;
+            return i;
         text_puts(r->out, "__attribute__((aligned");
         rewrite_flat(r, r->out, i + 1, r->match[i + 1] + 1, true);
         text_puts(r->out, "))");
@@ -490,23 +490,35 @@ static unsigned rewrite_name(Rewriter *r, unsigned i) {
         const unsigned before = i > 0 ? name_at(r, i - 1) : 0;
         const bool behind = before == R___shared__ || before == R___device__ ||
                             before == R___constant__ || before == R___managed__;
-        if (!behind || skip_arguments(r, i) == i + 1)
-            break;
-        return rewrite_alignas(r, i);
+        return behind && skip_arguments(r, i) != i + 1 ? rewrite_alignas(r, i) : i;
     }
+    default:
+        return i;
+    }
+}
+
+/* threadIdx and the like; i: not CUDA's, to be copied as it is. */
+static unsigned rewrite_index(Rewriter *r, unsigned i) {
+    static const char *const members[] = {"thread", "block", "block_size", "grid_size"};
+    const unsigned name = r->t.tokens[i].name;
+    if (r->t.tokens[i].system || (r->body_end != 0 && (r->foreign_end == 0 || i < r->foreign)))
+        return i;
+    if (i > 0 && (is_bracket(&r->t, i - 1, '.') || token_is(&r->t, i - 1, "->")))
+        return i;
+    text_printf(r->out, "%s(sim_triple(sim_here()->%s))", name >= R_blockDim ? "dim3" : "",
+                members[name - R_threadIdx]);
+    return i + 1;
+}
+
+static unsigned rewrite_name(Rewriter *r, unsigned i) {
+    unsigned next = i;
+    switch (r->t.tokens[i].name) {
     case R_threadIdx:
     case R_blockIdx:
     case R_blockDim:
-    case R_gridDim: {
-        if (system || (r->body_end != 0 && (r->foreign_end == 0 || i < r->foreign)))
-            break;
-        if (i > 0 && (is_bracket(&r->t, i - 1, '.') || token_is(&r->t, i - 1, "->")))
-            break;
-        static const char *const members[] = {"thread", "block", "block_size", "grid_size"};
-        text_printf(r->out, "%s(sim_triple(sim_here()->%s))", name >= R_blockDim ? "dim3" : "",
-                    members[name - R_threadIdx]);
-        return i + 1;
-    }
+    case R_gridDim:
+        next = rewrite_index(r, i);
+        break;
     case R_printf:
     case R_vprintf:
     case R_malloc:
@@ -525,15 +537,15 @@ static unsigned rewrite_name(Rewriter *r, unsigned i) {
         return i + 1;
     case R_asm:
     case R___asm__:
-    case R___asm: {
-        const unsigned next = rewrite_asm(r, i);
-        if (next != i)
-            return next;
+    case R___asm:
+        next = rewrite_asm(r, i);
         break;
-    }
     default:
+        next = rewrite_declaration_word(r, i);
         break;
     }
+    if (next != i)
+        return next;
     copy_token(r, i);
     return i + 1;
 }

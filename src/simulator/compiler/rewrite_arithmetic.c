@@ -174,45 +174,53 @@ static unsigned put_operand(Rewriter *r, unsigned open, unsigned type, unsigned 
     return close + 1;
 }
 
+/* (int)x: the cast's brackets, and what follows it marked. */
+static unsigned rewrite_c_cast(Rewriter *r, unsigned i) {
+    const unsigned close = r->match[i];
+    if (type_end(r, i + 1) != close || !before_operand(r, i - 1) || !begins_operand(r, close + 1) ||
+        is_known_integer(r, close + 1))
+        return i;
+    for (unsigned k = i; k <= close; k++) {
+        if (k > i)
+            text_puts(r->out, " ");
+        text_add(r->out, r->t.text + r->t.tokens[k].start, r->t.tokens[k].size);
+    }
+    put_type(r, i + 1, close);
+    return close + 1;
+}
+
+/* Shifts and casts in brackets. */
+static unsigned rewrite_operator(Rewriter *r, unsigned i) {
+    const Token *token = &r->t.tokens[i];
+    const char c = r->t.text[token->start];
+    if (c == '<' && token->size == 2 && is(r, i, "<<")) {
+        if (is(r, i - 1, "operator") || is(r, i - 1, "...") || is(r, i + 1, "...") ||
+            (is(r, i + 1, "=") && touch(r, i)) || is_small_shift(r, i + 1))
+            return i;
+        text_puts(r->out, "<< " BY "<<");
+        return i + 1;
+    }
+    if (c == '>' && token->size == 1 && is(r, i + 1, ">") && touch(r, i)) {
+        if (is(r, i - 1, "operator") || is(r, i - 1, ">") || is(r, i - 1, "...") ||
+            is(r, i + 2, "..."))
+            return i;
+        if (touch(r, i + 1) && strchr(">=", r->t.text[r->t.tokens[i + 2].start]) != NULL)
+            return i;
+        if (is_small_shift(r, i + 2) || !is_shift(r, i))
+            return i;
+        text_puts(r->out, ">> " BY ">>");
+        return i + 2;
+    }
+    return c == '(' && r->match[i] > i + 1 ? rewrite_c_cast(r, i) : i;
+}
+
 unsigned rewrite_arithmetic(Rewriter *r, unsigned i) {
     const Token *token = &r->t.tokens[i];
     const char c = r->t.text[token->start];
     if (token->system || i == 0 || i + 3 >= r->t.n_tokens)
         return i;
-    if (token->kind == TOKEN_PUNCTUATION) {
-        if (c == '<' && token->size == 2 && is(r, i, "<<")) {
-            if (is(r, i - 1, "operator") || is(r, i - 1, "...") || is(r, i + 1, "...") ||
-                (is(r, i + 1, "=") && touch(r, i)) || is_small_shift(r, i + 1))
-                return i;
-            text_puts(r->out, "<< " BY "<<");
-            return i + 1;
-        }
-        if (c == '>' && token->size == 1 && is(r, i + 1, ">") && touch(r, i)) {
-            if (is(r, i - 1, "operator") || is(r, i - 1, ">") || is(r, i - 1, "...") ||
-                is(r, i + 2, "..."))
-                return i;
-            if (touch(r, i + 1) && strchr(">=", r->t.text[r->t.tokens[i + 2].start]) != NULL)
-                return i;
-            if (is_small_shift(r, i + 2) || !is_shift(r, i))
-                return i;
-            text_puts(r->out, ">> " BY ">>");
-            return i + 2;
-        }
-        if (c == '(' && r->match[i] > i + 1) { /* (int)x */
-            const unsigned close = r->match[i];
-            if (type_end(r, i + 1) != close || !before_operand(r, i - 1) ||
-                !begins_operand(r, close + 1) || is_known_integer(r, close + 1))
-                return i;
-            for (unsigned k = i; k <= close; k++) {
-                if (k > i)
-                    text_puts(r->out, " ");
-                text_add(r->out, r->t.text + r->t.tokens[k].start, r->t.tokens[k].size);
-            }
-            put_type(r, i + 1, close);
-            return close + 1;
-        }
-        return i;
-    }
+    if (token->kind == TOKEN_PUNCTUATION)
+        return rewrite_operator(r, i);
     if (token->kind != TOKEN_NAME || r->casts >= MOST_CASTS)
         return i;
     if (c == 's' && is(r, i, "static_cast") && is(r, i + 1, "<")) {

@@ -317,6 +317,39 @@ static bool names_are_independent(Rewriter *r, const char *text) {
     return good;
 }
 
+/* The entry of a kernel template's instance: text, of which the name begins at `at`. */
+static void put_instance(Rewriter *r, const SeenKernel *kernel, size_t i, const char *text,
+                         size_t at) {
+    Text own = {0};
+    Text loops = {0};
+    text_printf(&own, "%.*ssim_v_%s", (int)at, text, text + at);
+    const bool blocks = kernel->form != FORM_FIBERS && names_are_independent(r, text);
+    const Form form = blocks || kernel->form == FORM_REGIONS ? kernel->form : FORM_FIBERS;
+    if (form == FORM_LOOPS)
+        text_printf(&loops, "0, &__simM_%zu::blocks", i);
+    else
+        text_printf(&loops, "&__simM_%zu::threads, ", i);
+    if (form != FORM_LOOPS && !blocks)
+        text_puts(&loops, "0");
+    else if (form == FORM_REGIONS)
+        text_printf(&loops, "&__simM_%zu::blocks", i);
+    else if (form == FORM_STRIDES)
+        text_printf(&loops,
+                    "&SimStride<decltype(&%s), &%s, decltype(&%.*ssim_w_%s), "
+                    "&%.*ssim_w_%s>::blocks",
+                    text, text, (int)at, text, text + at, (int)at, text, text + at);
+    text_printf(r->out,
+                " typedef %s<decltype(&%s), &%s, decltype(&%s), &%s> __simM_%zu; static const "
+                "SimEntry __simF_%zu = {(void *)static_cast<decltype(&%s)>(&%s), "
+                "%s, __simM_%zu::sizes, __simM_%zu::count, 0, %d}; static const SimEntry "
+                "*const __simG_%zu "
+                "__attribute__((used, section(\"sim_kernels\"))) = &__simF_%zu;",
+                template_of(form), text, text, own.data, own.data, i, i, text, text, loops.data, i,
+                i, kernel->form == FORM_REGIONS, i, i);
+    text_free(&loops);
+    text_free(&own);
+}
+
 void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names) {
     for (size_t i = 0; i < n_names; i++) {
         const char *text = names[i];
@@ -337,38 +370,8 @@ void rewrite_expressions(Rewriter *r, char *const *names, size_t n_names) {
                         "static const SimName __simN_%zu = {%zu, (const void "
                         "*)static_cast<decltype(&%s)>(&%s)};",
                         i, i, text, text);
-            if (is_template) {
-                Text own = {0};
-                Text loops = {0};
-                text_printf(&own, "%.*ssim_v_%s", (int)at, text, text + at);
-                const bool blocks = kernel->form != FORM_FIBERS && names_are_independent(r, text);
-                const Form form = blocks || kernel->form == FORM_REGIONS ? kernel->form
-                                                                         : FORM_FIBERS;
-                if (form == FORM_LOOPS)
-                    text_printf(&loops, "0, &__simM_%zu::blocks", i);
-                else
-                    text_printf(&loops, "&__simM_%zu::threads, ", i);
-                if (form != FORM_LOOPS && !blocks)
-                    text_puts(&loops, "0");
-                else if (form == FORM_REGIONS)
-                    text_printf(&loops, "&__simM_%zu::blocks", i);
-                else if (form == FORM_STRIDES)
-                    text_printf(&loops,
-                                "&SimStride<decltype(&%s), &%s, decltype(&%.*ssim_w_%s), "
-                                "&%.*ssim_w_%s>::blocks",
-                                text, text, (int)at, text, text + at, (int)at, text, text + at);
-                text_printf(
-                    r->out,
-                    " typedef %s<decltype(&%s), &%s, decltype(&%s), &%s> __simM_%zu; static const "
-                    "SimEntry __simF_%zu = {(void *)static_cast<decltype(&%s)>(&%s), "
-                    "%s, __simM_%zu::sizes, __simM_%zu::count, 0, %d}; static const SimEntry "
-                    "*const __simG_%zu "
-                    "__attribute__((used, section(\"sim_kernels\"))) = &__simF_%zu;",
-                    template_of(form), text, text, own.data, own.data, i, i, text, text, loops.data,
-                    i, i, kernel->form == FORM_REGIONS, i, i);
-                text_free(&loops);
-                text_free(&own);
-            }
+            if (is_template)
+                put_instance(r, kernel, i, text, at);
         } else {
             text_printf(r->out, "static const SimName __simN_%zu = {%zu, (const void *)&(%s)};", i,
                         i, text);

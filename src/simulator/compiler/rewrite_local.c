@@ -190,93 +190,104 @@ static unsigned skip_address(Regions *g, unsigned i, int allowed, const Local *t
     return is_bracket_at(g, k, '.') || region_is(g, k, "->") ? 0 : k - 1;
 }
 
-/* Whether an expression computes numbers and addresses only, from what `allowed` says; to: an
- * invariant local that is made of it. */
-static bool is_pure(Regions *g, unsigned first, unsigned end, int allowed, const Local *to) {
+/* The local that the name at i is, in an expression of which an invariant local may be made. */
+static bool is_pure_local(Regions *g, unsigned i, const Local *local, int allowed,
+                          const Local *to) {
+    if (local->dims < local->dims_end)
+        return false;
+    if (local->kind == LOCAL_VARIABLE || (local->kind == LOCAL_INVARIANT && !(allowed & THREAD)))
+        return false;
+    if (is_bracket_at(g, i + 1, '[') || is_bracket_at(g, i + 1, '('))
+        return false;
+    if (to != NULL && local->kind == LOCAL_UNIFORM &&
+        is_changed(g, local)) { /* it may have changed when `to` is computed again */
+        if (local->body == 0 || to->at < local->body || to->at > local->body_end)
+            return false;
+        for (unsigned k = local->body; k < local->body_end; k++) {
+            if (region_word(g, k) == local->name && region_find(g, k) == local &&
+                region_changes(g, k))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The name at *i, which is moved to the end of what belongs to it. */
+static bool is_pure_name(Regions *g, unsigned *i, int allowed, const Local *to) {
+    const unsigned at = *i;
+    const Local *local = region_find(g, at);
+    if (is_bracket_at(g, at - 1, '.'))
+        return g->r->t.tokens[at].size == 1 && !is_bracket_at(g, at + 1, '('); /* blockIdx.x */
+    if (local != NULL)
+        return is_pure_local(g, at, local, allowed, to);
+    if (region_word(g, at) == R_threadIdx)
+        return (allowed & THREAD) != 0;
+    if (region_is(g, at, "sizeof")) {
+        if (!is_bracket_at(g, at + 1, '(') || g->r->match[at + 1] <= at)
+            return false;
+        *i = g->r->match[at + 1];
+        return true;
+    }
+    if (region_is(g, at, "static_cast") || region_is(g, at, "reinterpret_cast")) {
+        const unsigned close = skip_angles(&g->r->t, g->r->match, at + 1);
+        if (close <= at + 1)
+            return false;
+        *i = close;
+        return true;
+    }
+    const bool shared = in_names(g->shared, g->n_shared, region_word(g, at));
+    if (!is_known_name(g, at) && !shared && !is_constant_later(g, at))
+        return false;
+    return !shared || !is_bracket_at(g, at + 1, '[');
+}
+
+/* The operator at *i, which is moved to the end of an address. */
+static bool is_pure_operator(Regions *g, unsigned first, unsigned *i, int allowed,
+                             const Local *to) {
     static const char *const operators[] = {"+",  "-",  "*",  "/",  "%",  "(",  ")", "<", ">",
                                             "<=", ">=", "==", "!=", "&&", "||", "!", "~", "&",
                                             "|",  "^",  "?",  ":",  "<<", ",",  "."};
+    const unsigned at = *i;
+    const bool binary = at > first && region_after_value(g, at);
+    if (is_bracket_at(g, at, '&') && !binary) {
+        *i = skip_address(g, at, allowed, to);
+        return *i != 0;
+    }
+    if (is_bracket_at(g, at, '*') && !is_bracket_at(g, at + 1, ')') &&
+        !is_bracket_at(g, at + 1, '*')) {
+        if (!binary && !is_bracket_at(g, at - 1, '*'))
+            return false;
+        if (is_bracket_at(g, at - 1, ')') && g->r->match[at - 1] > first &&
+            is_number_name(g, g->r->match[at - 1] + 1))
+            return false; /* (int)*p */
+    }
+    if ((is_bracket_at(g, at, '/') || is_bracket_at(g, at, '%')) && to != NULL &&
+        g->r->t.tokens[at + 1].kind != TOKEN_NUMBER)
+        return false; /* slow, or by zero */
+    if (!(allowed & CHANGES) && ((is_bracket_at(g, at, '+') && is_bracket_at(g, at + 1, '+')) ||
+                                 (is_bracket_at(g, at, '-') && is_bracket_at(g, at + 1, '-'))))
+        return false;
+    bool good = false;
+    for (size_t k = 0; k < sizeof operators / sizeof operators[0] && !good; k++)
+        good = region_is(g, at, operators[k]);
+    if (allowed & CHANGES) {
+        good = good || is_bracket_at(g, at, '=') || region_is(g, at, "+=") ||
+               region_is(g, at, "-=") || region_is(g, at, "*=") || region_is(g, at, "/=") ||
+               is_bracket_at(g, at, ';');
+    }
+    return good;
+}
+
+/* Whether an expression computes numbers and addresses only, from what `allowed` says; to: an
+ * invariant local that is made of it. */
+static bool is_pure(Regions *g, unsigned first, unsigned end, int allowed, const Local *to) {
     for (unsigned i = first; i < end; i++) {
-        const Token *token = &g->r->t.tokens[i];
-        if (token->kind == TOKEN_MARKER || token->kind == TOKEN_NUMBER)
+        const unsigned char kind = g->r->t.tokens[i].kind;
+        if (kind == TOKEN_MARKER || kind == TOKEN_NUMBER)
             continue;
-        if (token->kind == TOKEN_NAME) {
-            const Local *local = region_find(g, i);
-            if (is_bracket_at(g, i - 1, '.')) {
-                if (token->size != 1 || is_bracket_at(g, i + 1, '('))
-                    return false; /* blockIdx.x */
-            } else if (local != NULL) {
-                if (local->dims < local->dims_end)
-                    return false;
-                if (local->kind == LOCAL_VARIABLE ||
-                    (local->kind == LOCAL_INVARIANT && !(allowed & THREAD)))
-                    return false;
-                if (is_bracket_at(g, i + 1, '[') || is_bracket_at(g, i + 1, '('))
-                    return false;
-                if (to != NULL && local->kind == LOCAL_UNIFORM &&
-                    is_changed(g, local)) { /* it may have changed when `to` is computed again */
-                    if (local->body == 0 || to->at < local->body || to->at > local->body_end)
-                        return false;
-                    for (unsigned k = local->body; k < local->body_end; k++) {
-                        if (region_word(g, k) == local->name && region_find(g, k) == local &&
-                            region_changes(g, k))
-                            return false;
-                    }
-                }
-            } else if (region_word(g, i) == R_threadIdx) {
-                if (!(allowed & THREAD))
-                    return false;
-            } else if (region_is(g, i, "sizeof")) {
-                if (!is_bracket_at(g, i + 1, '(') || g->r->match[i + 1] <= i)
-                    return false;
-                i = g->r->match[i + 1];
-            } else if (region_is(g, i, "static_cast") || region_is(g, i, "reinterpret_cast")) {
-                const unsigned close = skip_angles(&g->r->t, g->r->match, i + 1);
-                if (close <= i + 1)
-                    return false;
-                i = close;
-            } else if (!is_known_name(g, i) &&
-                       !in_names(g->shared, g->n_shared, region_word(g, i)) &&
-                       !is_constant_later(g, i)) {
-                return false;
-            } else if (in_names(g->shared, g->n_shared, region_word(g, i)) &&
-                       is_bracket_at(g, i + 1, '[')) {
-                return false;
-            }
-            continue;
-        }
-        if (token->kind != TOKEN_PUNCTUATION)
-            return false;
-        const bool binary = i > first && region_after_value(g, i);
-        if (is_bracket_at(g, i, '&') && !binary) {
-            i = skip_address(g, i, allowed, to);
-            if (i == 0)
-                return false;
-            continue;
-        }
-        if (is_bracket_at(g, i, '*') && !is_bracket_at(g, i + 1, ')') &&
-            !is_bracket_at(g, i + 1, '*')) {
-            if (!binary && !is_bracket_at(g, i - 1, '*'))
-                return false;
-            if (is_bracket_at(g, i - 1, ')') && g->r->match[i - 1] > first &&
-                is_number_name(g, g->r->match[i - 1] + 1))
-                return false; /* (int)*p */
-        }
-        if ((is_bracket_at(g, i, '/') || is_bracket_at(g, i, '%')) && to != NULL &&
-            g->r->t.tokens[i + 1].kind != TOKEN_NUMBER)
-            return false; /* slow, or by zero */
-        if (!(allowed & CHANGES) && ((is_bracket_at(g, i, '+') && is_bracket_at(g, i + 1, '+')) ||
-                                     (is_bracket_at(g, i, '-') && is_bracket_at(g, i + 1, '-'))))
-            return false;
-        bool good = false;
-        for (size_t k = 0; k < sizeof operators / sizeof operators[0] && !good; k++)
-            good = region_is(g, i, operators[k]);
-        if (allowed & CHANGES) {
-            good = good || is_bracket_at(g, i, '=') || region_is(g, i, "+=") ||
-                   region_is(g, i, "-=") || region_is(g, i, "*=") || region_is(g, i, "/=") ||
-                   is_bracket_at(g, i, ';');
-        }
-        if (!good)
+        if (kind == TOKEN_NAME
+                ? !is_pure_name(g, &i, allowed, to)
+                : kind != TOKEN_PUNCTUATION || !is_pure_operator(g, first, &i, allowed, to))
             return false;
     }
     return true;

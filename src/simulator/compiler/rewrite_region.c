@@ -130,10 +130,9 @@ static bool uses(Regions *g, unsigned first, unsigned end, const Local *local, b
     return found;
 }
 
-static void put_region(Regions *g, unsigned first_part, unsigned last_part) {
-    const unsigned first = g->parts[first_part].first, end = g->parts[last_part].end,
-                   number = g->parts[first_part].region;
-    bool needed[REGION_LOCALS], changed[REGION_LOCALS], ignored;
+/* Which locals a region needs, and which of them it may change. */
+static void find_needed(Regions *g, unsigned first, unsigned end, bool *needed, bool *changed) {
+    bool ignored;
     for (unsigned i = 0; i < g->n_locals; i++)
         needed[i] = uses(g, first, end, &g->locals[i], &changed[i]);
     for (unsigned i = g->n_locals;
@@ -143,7 +142,11 @@ static void put_region(Regions *g, unsigned first_part, unsigned last_part) {
             needed[k] = needed[k] || uses(g, local->init, local->init_end, &g->locals[k], &ignored);
         }
     }
-    Text *out = insert(g, first);
+}
+
+/* The lambda's head, and the locals that it needs of before. */
+static void put_head(Regions *g, Text *out, unsigned number, const bool *needed,
+                     const bool *changed) {
     text_puts(out, " sim_region(sim_b, [&");
     for (unsigned i = 0; i < g->n_locals; i++) { /* copies are const */
         if (needed[i] && g->locals[i].kind == LOCAL_UNIFORM)
@@ -163,25 +166,36 @@ static void put_region(Regions *g, unsigned first_part, unsigned last_part) {
                         changed[i] || is_array(local) ? "" : "const ", i,
                         is_array(local) ? "&" : "", name_of(g, local), i);
     }
-    for (unsigned p = first_part; p <= last_part; p++) {
-        const Part *part = &g->parts[p];
-        bool invariant = part->kind == PART_DECLARATION;
-        for (unsigned i = 0; i < g->n_locals; i++) {
-            const Local *local = &g->locals[i];
-            if (local->part == p &&
-                (local->kind != LOCAL_INVARIANT || local->is_pointer || local->is_const))
-                invariant = false;
-        }
-        if (invariant)
-            text_puts(insert(g, part->first), " const ");
-        for (unsigned i = part->first; i < part->end; i++) {
-            if (region_word(g, i) != R_return)
-                continue;
-            text_puts(insert(g, i), " { sim_f->sim_gone[sim_i] = 1; --sim_left;");
-            text_puts(insert(g, i + 2), " }");
-        }
+}
+
+static void put_part(Regions *g, unsigned p) {
+    const Part *part = &g->parts[p];
+    bool invariant = part->kind == PART_DECLARATION;
+    for (unsigned i = 0; i < g->n_locals; i++) {
+        const Local *local = &g->locals[i];
+        if (local->part == p &&
+            (local->kind != LOCAL_INVARIANT || local->is_pointer || local->is_const))
+            invariant = false;
     }
-    out = insert(g, end);
+    if (invariant)
+        text_puts(insert(g, part->first), " const ");
+    for (unsigned i = part->first; i < part->end; i++) {
+        if (region_word(g, i) != R_return)
+            continue;
+        text_puts(insert(g, i), " { sim_f->sim_gone[sim_i] = 1; --sim_left;");
+        text_puts(insert(g, i + 2), " }");
+    }
+}
+
+static void put_region(Regions *g, unsigned first_part, unsigned last_part) {
+    const unsigned first = g->parts[first_part].first, end = g->parts[last_part].end,
+                   number = g->parts[first_part].region;
+    bool needed[REGION_LOCALS], changed[REGION_LOCALS];
+    find_needed(g, first, end, needed, changed);
+    put_head(g, insert(g, first), number, needed, changed);
+    for (unsigned p = first_part; p <= last_part; p++)
+        put_part(g, p);
+    Text *out = insert(g, end);
     for (unsigned i = 0; i < g->n_locals; i++) {
         const Local *local = &g->locals[i];
         if (!local->crosses ||

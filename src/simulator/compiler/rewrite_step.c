@@ -200,18 +200,26 @@ static void find_uses(Finder *f, unsigned declared, Seen now) {
     }
 }
 
-/* The declaration with volatile at i, directly inside of bracket `open`. */
-static void find_variables(Finder *f, unsigned i, unsigned open) {
-    const Tokens *t = f->t;
-    bool shared = false, pointer = false, wide;
-    unsigned first, end, k = i + 1;
-    const bool list = is_bracket(t, open, '(');
+/* Whether __shared__ is near the word at i: before it in its declaration, or among the words behind
+ * it, but for a parameter's. */
+static bool is_shared(const Tokens *t, unsigned i, unsigned open, bool list) {
+    bool shared = false;
     for (unsigned b = i;
          b > open && !is_bracket(t, b, ';') && !is_bracket(t, b, '}') && !is_bracket(t, b, ',');
          b--)
         shared = shared || word(t, b) == R___shared__;
     for (unsigned b = i; !list && b < t->n_tokens && t->tokens[b].kind == TOKEN_NAME; b++)
         shared = shared || word(t, b) == R___shared__;
+    return shared;
+}
+
+/* The declaration with volatile at i, directly inside of bracket `open`. */
+static void find_variables(Finder *f, unsigned i, unsigned open) {
+    const Tokens *t = f->t;
+    bool pointer = false, wide;
+    unsigned first, end, k = i + 1;
+    const bool list = is_bracket(t, open, '(');
+    bool shared = is_shared(t, i, open, list);
     if (!find_scope(f, i, open, shared, &first, &end, &wide))
         return;
     for (; k < t->n_tokens; k++) {

@@ -80,9 +80,10 @@ static bool is_mention(const Rewriter *r, unsigned first, unsigned end) {
            is_bracket(&r->t, first + 2, ')') && word(r, first + 3) != 0;
 }
 
-static bool parse(const Rewriter *r, Loop *loop) {
+/* PRE: declarations and the like up to `for`. */
+static bool parse_pre(const Rewriter *r, Loop *loop) {
     unsigned i = loop->first;
-    while (i < loop->end && !is(r, i, "for")) { /* PRE */
+    while (i < loop->end && !is(r, i, "for")) {
         unsigned stop = i;
         while (stop < loop->end && !is(r, stop, ";")) {
             if (is(r, stop, "{") || is(r, stop, "for"))
@@ -95,11 +96,13 @@ static bool parse(const Rewriter *r, Loop *loop) {
         i = stop + 1;
     }
     loop->pre_end = i;
-    if (i >= loop->end || !is_bracket(&r->t, i + 1, '(') || r->match[i + 1] == 0)
-        return false;
-    const unsigned close = r->match[i + 1];
+    return true;
+}
+
+/* (T i = FIRST; i < END; i += STRIDE), which ends at close. */
+static bool parse_header(const Rewriter *r, Loop *loop, unsigned close) {
     unsigned parts[2], n = 0;
-    for (unsigned k = i + 2; k < close; k++) {
+    for (unsigned k = loop->pre_end + 2; k < close; k++) {
         if (is_bracket(&r->t, k, '(') && r->match[k] > k)
             k = r->match[k];
         else if (is(r, k, ";") && n < 2)
@@ -107,7 +110,7 @@ static bool parse(const Rewriter *r, Loop *loop) {
     }
     if (n != 2)
         return false;
-    loop->init = i + 2;
+    loop->init = loop->pre_end + 2;
     loop->init_end = parts[0];
     loop->test = parts[0] + 1;
     loop->test_end = parts[1];
@@ -131,10 +134,15 @@ static bool parse(const Rewriter *r, Loop *loop) {
         if (equals - loop->init > 1 && !is_declaration(r, loop->init, loop->init_end))
             return false;
     }
-    loop->body = close + 1;
-    loop->body_end = loop->body;
-    if (is_bracket(&r->t, loop->body, '{')) {
-        loop->body_end = r->match[loop->body] + 1;
+    return true;
+}
+
+/* The body, which is followed by semicolons at most. */
+static bool parse_body(const Rewriter *r, Loop *loop, unsigned body) {
+    loop->body = body;
+    loop->body_end = body;
+    if (is_bracket(&r->t, body, '{')) {
+        loop->body_end = r->match[body] + 1;
     } else {
         while (loop->body_end < loop->end && !is(r, loop->body_end, ";")) {
             if (is_bracket(&r->t, loop->body_end, '{'))
@@ -148,6 +156,15 @@ static bool parse(const Rewriter *r, Loop *loop) {
             return false;
     }
     return loop->body_end > loop->body && loop->body_end <= loop->end;
+}
+
+static bool parse(const Rewriter *r, Loop *loop) {
+    if (!parse_pre(r, loop))
+        return false;
+    const unsigned open = loop->pre_end + 1;
+    if (loop->pre_end >= loop->end || !is_bracket(&r->t, open, '(') || r->match[open] == 0)
+        return false;
+    return parse_header(r, loop, r->match[open]) && parse_body(r, loop, r->match[open] + 1);
 }
 
 /* Whether BODY may change the name: it is assigned, counted up or down, its address is taken, or it

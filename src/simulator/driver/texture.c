@@ -36,6 +36,80 @@ static void texture_free(void *op) {
     pthread_mutex_unlock(&lock);
 }
 
+static CUresult describe_array(Texture *self, CUarray array, bool surface) {
+    SimTexture *t = &self->seen;
+    SIM_TRY(sim_array_take(array, &self->array));
+    const SimArray *a = self->array;
+    if (surface && (a->descriptor.Flags & ARRAY_SURFACE) == 0) {
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "the array was made without SURFACE_LDST");
+    }
+    *t = (SimTexture){.data = a->data,
+                      .pitch = a->pitch,
+                      .slice = a->slice,
+                      .width = a->descriptor.Width,
+                      .height = (unsigned)a->descriptor.Height,
+                      .depth = (unsigned)a->descriptor.Depth,
+                      .format = a->descriptor.Format,
+                      .channels = (int)a->descriptor.NumChannels,
+                      .element_size = (int)a->element};
+    t->flags = ((a->descriptor.Flags & ARRAY_LAYERED) != 0 ? SIM_TEXTURE_LAYERED : 0) |
+               ((a->descriptor.Flags & ARRAY_CUBEMAP) != 0 ? SIM_TEXTURE_CUBEMAP : 0);
+    return CUDA_SUCCESS;
+}
+
+/* The size of a texel in memory at an address, both of which are checked. */
+static CUresult check_texel(const SimTexture *t, uintptr_t data, size_t *element) {
+    *element = t->channels > 0 ? sim_texel_size(t->format, (unsigned)t->channels) : 0;
+    if (*element == 0) {
+        return sim_fail(CUDA_ERROR_INVALID_VALUE, "format %#x with %d channels is no texel",
+                        (unsigned)t->format, t->channels);
+    }
+    if (data % SIM_TEXTURE_ALIGNMENT != 0) {
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "the address %#zx is no multiple of TEXTURE_ALIGNMENT, %d", (size_t)data,
+                        SIM_TEXTURE_ALIGNMENT);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult describe_linear(SimTexture *t, CUdeviceptr memory, int format, unsigned channels,
+                                size_t size) {
+    const uintptr_t data = (uintptr_t)memory;
+    size_t element;
+    *t = (SimTexture){.format = format, .channels = (int)channels, .flags = SIM_TEXTURE_LINEAR};
+    SIM_TRY(check_texel(t, data, &element));
+    t->width = size / element;
+    if (t->width == 0 || t->width > 268435456) {
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "%zu bytes are no 1 to 268435456 texels of %zu bytes", size, element);
+    }
+    SIM_TRY(sim_memory_check(data, size, "devPtr"));
+    t->data = data;
+    t->element_size = (int)element;
+    return CUDA_SUCCESS;
+}
+
+/* t: with its format, channels, width and pitch */
+static CUresult describe_pitch(SimTexture *t, CUdeviceptr memory, size_t height) {
+    const uintptr_t data = (uintptr_t)memory;
+    size_t element;
+    if (height > 65000 || t->width > 131072 || height == 0 || t->width == 0) {
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "a texture of %zu x %zu texels; 1 to 131072 x 65000", (size_t)t->width,
+                        height);
+    }
+    t->height = (unsigned)height;
+    SIM_TRY(check_texel(t, data, &element));
+    if (t->pitch % 32 != 0) {
+        return sim_fail(CUDA_ERROR_INVALID_VALUE,
+                        "the pitch %llu is no multiple of TEXTURE_PITCH_ALIGNMENT, 32", t->pitch);
+    }
+    SIM_TRY(sim_memory_check_box(data, t->width * element, t->height, 1, t->pitch, 0, "devPtr"));
+    t->data = data;
+    t->element_size = (int)element;
+    return CUDA_SUCCESS;
+}
+
 /* Fills the description of the memory; what is left is how it is read. */
 static CUresult describe(Texture *self, const CUDA_RESOURCE_DESC *resource, bool surface) {
     SimTexture *t = &self->seen;
@@ -47,83 +121,23 @@ static CUresult describe(Texture *self, const CUDA_RESOURCE_DESC *resource, bool
         return sim_fail(CUDA_ERROR_INVALID_VALUE,
                         "surfaces are made of arrays, not of resource_type %d", resource->resType);
     }
-    size_t size = 0;
-    uintptr_t data = 0;
     switch (resource->resType) {
-    case RESOURCE_ARRAY: {
-        SIM_TRY(sim_array_take(resource->res.array.hArray, &self->array));
-        const SimArray *a = self->array;
-        if (surface && (a->descriptor.Flags & ARRAY_SURFACE) == 0) {
-            return sim_fail(CUDA_ERROR_INVALID_VALUE, "the array was made without SURFACE_LDST");
-        }
-        *t = (SimTexture){.data = a->data,
-                          .pitch = a->pitch,
-                          .slice = a->slice,
-                          .width = a->descriptor.Width,
-                          .height = (unsigned)a->descriptor.Height,
-                          .depth = (unsigned)a->descriptor.Depth,
-                          .format = a->descriptor.Format,
-                          .channels = (int)a->descriptor.NumChannels,
-                          .element_size = (int)a->element};
-        t->flags = ((a->descriptor.Flags & ARRAY_LAYERED) != 0 ? SIM_TEXTURE_LAYERED : 0) |
-                   ((a->descriptor.Flags & ARRAY_CUBEMAP) != 0 ? SIM_TEXTURE_CUBEMAP : 0);
-        return CUDA_SUCCESS;
-    }
+    case RESOURCE_ARRAY:
+        return describe_array(self, resource->res.array.hArray, surface);
     case RESOURCE_LINEAR:
-        *t = (SimTexture){.format = resource->res.linear.format,
-                          .channels = (int)resource->res.linear.numChannels,
-                          .flags = SIM_TEXTURE_LINEAR};
-        data = (uintptr_t)resource->res.linear.devPtr;
-        size = resource->res.linear.sizeInBytes;
-        break;
+        return describe_linear(t, resource->res.linear.devPtr, resource->res.linear.format,
+                               resource->res.linear.numChannels, resource->res.linear.sizeInBytes);
     case RESOURCE_PITCH2D:
         *t = (SimTexture){.format = resource->res.pitch2D.format,
                           .channels = (int)resource->res.pitch2D.numChannels,
                           .width = resource->res.pitch2D.width,
                           .pitch = resource->res.pitch2D.pitchInBytes};
-        data = (uintptr_t)resource->res.pitch2D.devPtr;
-        if (resource->res.pitch2D.height > 65000 || t->width > 131072 ||
-            resource->res.pitch2D.height == 0 || t->width == 0) {
-            return sim_fail(CUDA_ERROR_INVALID_VALUE,
-                            "a texture of %zu x %zu texels; 1 to 131072 x 65000",
-                            resource->res.pitch2D.width, resource->res.pitch2D.height);
-        }
-        t->height = (unsigned)resource->res.pitch2D.height;
-        break;
+        return describe_pitch(t, resource->res.pitch2D.devPtr, resource->res.pitch2D.height);
     case RESOURCE_MIPMAPPED:
         return sim_fail(CUDA_ERROR_NOT_SUPPORTED, "the simulator has no mipmapped arrays");
     default:
         return sim_fail(CUDA_ERROR_INVALID_VALUE, "%d is no resource_type", resource->resType);
     }
-    size_t element = t->channels > 0 ? sim_texel_size(t->format, (unsigned)t->channels) : 0;
-    if (element == 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE, "format %#x with %d channels is no texel",
-                        (unsigned)t->format, t->channels);
-    }
-    if (data % SIM_TEXTURE_ALIGNMENT != 0) {
-        return sim_fail(CUDA_ERROR_INVALID_VALUE,
-                        "the address %#zx is no multiple of TEXTURE_ALIGNMENT, %d", (size_t)data,
-                        SIM_TEXTURE_ALIGNMENT);
-    }
-    if (resource->resType == RESOURCE_LINEAR) {
-        t->width = size / element;
-        if (t->width == 0 || t->width > 268435456) {
-            return sim_fail(CUDA_ERROR_INVALID_VALUE,
-                            "%zu bytes are no 1 to 268435456 texels of %zu bytes", size, element);
-        }
-        SIM_TRY(sim_memory_check(data, size, "devPtr"));
-    } else {
-        if (t->pitch % 32 != 0) {
-            return sim_fail(CUDA_ERROR_INVALID_VALUE,
-                            "the pitch %llu is no multiple of TEXTURE_PITCH_ALIGNMENT, 32",
-                            t->pitch);
-        }
-        SIM_TRY(
-            sim_memory_check_box(data, t->width * element, t->height, 1, t->pitch, 0, "devPtr"));
-    }
-    t->data = data;
-    t->element_size = (int)element;
-    return CUDA_SUCCESS;
 }
 
 static bool is_integer(int format) {

@@ -295,18 +295,43 @@ void diag_address(const Worker *worker, uintptr_t address, char *text, size_t si
     }
 }
 
+/* What was wrong with the access; called: it was a call of a function that is none. */
+static CUresult describe_access(const Worker *worker, bool called, char *what, size_t size) {
+    const uintptr_t address = worker->fault.address;
+    unsigned number;
+    bool guard;
+    if (worker->fault.known && address - (uintptr_t)worker < SIM_REGION &&
+        fiber_of(worker, address, &number, &guard) && guard) {
+        snprintf(what, size,
+                 "stack overflow: more than the limit of %zu bytes a thread (deep recursion, "
+                 "or large local arrays; cuCtxSetLimit raises it)",
+                 worker->stack_size);
+        return CUDA_ERROR_LAUNCH_FAILED;
+    }
+    if (!worker->fault.known) {
+        snprintf(what, size,
+                 "access through a pointer that is no address at all (an uninitialized one?)");
+    } else {
+        char near[400];
+        diag_address(worker, address, near, sizeof near);
+        snprintf(what, size, "invalid %s address 0x%zx: %s",
+                 called                ? "call of"
+                 : worker->fault.write ? "write to"
+                                       : "read of",
+                 (size_t)address, near);
+    }
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
 /* The message of a fault that the handler has noted. Runs on the worker's own stack. */
 void diag_explain(Worker *worker) {
     char who[200], what[500], where[250];
     SimError *error = worker->error;
     if (worker->fault.signal == 0)
         return; /* the message is there */
-    const uintptr_t address = worker->fault.address;
-    unsigned number;
-    bool guard;
     diag_thread(worker, who, sizeof who);
     uintptr_t pc = worker->fault.pc;
-    const bool called = worker->fault.known && pc == address &&
+    const bool called = worker->fault.known && pc == worker->fault.address &&
                         worker->fault.signal == SIGSEGV; /* a pointer to a function that is none */
 #if defined(__x86_64__)
     if (called)
@@ -334,27 +359,7 @@ void diag_explain(Worker *worker) {
                                : "trap: code was reached that cannot be");
         break;
     default:
-        error->code = CUDA_ERROR_ILLEGAL_ADDRESS;
-        if (worker->fault.known && address - (uintptr_t)worker < SIM_REGION &&
-            fiber_of(worker, address, &number, &guard) && guard) {
-            snprintf(what, sizeof what,
-                     "stack overflow: more than the limit of %zu bytes a thread (deep recursion, "
-                     "or large local arrays; cuCtxSetLimit raises it)",
-                     worker->stack_size);
-            error->code = CUDA_ERROR_LAUNCH_FAILED;
-        } else if (!worker->fault.known) {
-            error->code = CUDA_ERROR_ILLEGAL_ADDRESS;
-            snprintf(what, sizeof what,
-                     "access through a pointer that is no address at all (an uninitialized one?)");
-        } else {
-            char near[400];
-            diag_address(worker, address, near, sizeof near);
-            snprintf(what, sizeof what, "invalid %s address 0x%zx: %s",
-                     called                ? "call of"
-                     : worker->fault.write ? "write to"
-                                           : "read of",
-                     (size_t)address, near);
-        }
+        error->code = describe_access(worker, called, what, sizeof what);
     }
     snprintf(error->text, sizeof error->text, "%s: %s%s", who, what, where);
     worker->fault.signal = 0;

@@ -1,10 +1,10 @@
-/* array.h - the header of an array on a device, shared by the files of _array and by the kernels of
- * both backends.
+/* gpuarray.h - the header of an array on a device, shared by the files of _array and by the kernels
+ * of both backends.
  *
  * The struct is what kernels read when they are given an array: _opencl and _cuda know the type
  * (their _set_array_type()), not the module. */
-#ifndef PYGPU_ARRAY_H
-#define PYGPU_ARRAY_H
+#ifndef PG_GPUARRAY_H
+#define PG_GPUARRAY_H
 
 #include "common/pg.h"
 
