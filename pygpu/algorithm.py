@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pygpu import _opencl
-from pygpu._src.array import sort as core_sort
+from pygpu._src.array import sort
 from pygpu._src.array.advanced_indexing import take_along_axis
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
@@ -280,7 +280,7 @@ class RadixSort:
             mask -= 1 << width
         n = first.size
         event = self._keys((keys, mask, *args), slice(0, n), None, queue, wait_for)
-        order = core_sort.argsort(keys)
+        order = sort.argsort(keys)
         results = []
         for parameter, arg in zip(self.parameters, args, strict=True):
             if parameter.name in self.sort_arg_names:
@@ -364,10 +364,10 @@ class KeyValueSorter:
             raise ValueError(f"KeyValueSorter: nkeys must not be negative, got {nkeys}")
         backend = keys.backend
         keys, values = keys._on_queue(queue, wait_for), values._on_queue(queue)
-        order = core_sort.argsort(keys)
+        order = sort.argsort(keys)
         keys_sorted = take_along_axis(keys, order, 0)
         lists = take_along_axis(values, order, 0)
         numbers = keys._from_host(np.arange(nkeys + 1, dtype=keys.dtype))
-        starts = core_sort.searchsorted(keys_sorted, numbers).astype(starts_dtype)
+        starts = sort.searchsorted(keys_sorted, numbers).astype(starts_dtype)
         event = None if backend.name == "cuda" else backend.event(starts.queue, starts.events)
         return starts, lists, event

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pygpu._src.array import sort as core_sort
+from pygpu._src.array import sort
 from pygpu._src.array.advanced_indexing import take_along_axis
 
 __all__ = ["BitonicSort"]
@@ -47,9 +47,9 @@ class BitonicSort:
             backend.event(queue, wait_for)
         if arr.size:
             if idx is None:
-                arr._copy_from(core_sort.sort(arr, axis), queue)
+                arr._copy_from(sort.sort(arr, axis), queue)
             else:
-                order = core_sort.argsort(arr, axis)
+                order = sort.argsort(arr, axis)
                 new, moved = take_along_axis(arr, order, axis), take_along_axis(idx, order, axis)
                 arr._copy_from(new, queue)
                 idx._copy_from(moved, queue)

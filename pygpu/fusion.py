@@ -25,16 +25,10 @@ from pygpu import _array
 from pygpu._array import GPUArray
 from pygpu._src.array import (
     elementwise,
+    launch_cache,
     layout,
-)
-from pygpu._src.array import (
-    launch_cache as remember,
-)
-from pygpu._src.array import (
-    reduction as reduce,
-)
-from pygpu._src.array import (
-    ufunc as ufuncs,
+    reduction,
+    ufuncs,
 )
 from pygpu._src.array.trace import Graph, Node, Number, Reduced, Tracer, Untraceable
 from pygpu._src.codegen import dtypes
@@ -81,7 +75,7 @@ class _Kernel:
         """The results for a call's arguments."""
         operands = [args[r] if isinstance(r, int) else self._number(r, args) for r in self.reads]
         if self.reduced is None:
-            known = remember.known(self.name, *operands)
+            known = launch_cache.known(self.name, *operands)
             return self._launch(operands) if known is None else [known]
         r = self.reduced
         if len(operands) == len(self.arrays):
@@ -91,7 +85,7 @@ class _Kernel:
         if any(operands[i].size == 0 for i in self.arrays):
             raise _Plainly
         return [
-            reduce.fused(
+            reduction.fused(
                 self.operation, self.name, r.kind, operands, r.axis, r.dtype, r.keepdims, r.ddof
             )
         ]
@@ -111,7 +105,7 @@ class _Kernel:
         dtypes.require(first.backend, "fuse", *self.types, *self.outputs)
         outs = [ufuncs.empty_like_operands(first, arrays, shape, d) for d in self.outputs]
         if 0 not in shape:
-            call = remember.Call(self.name, tuple(operands)) if len(outs) == 1 else None
+            call = launch_cache.Call(self.name, tuple(operands)) if len(outs) == 1 else None
             first._run(self.operation, outs, operands, shape, call=call)
         return outs
 

@@ -7,26 +7,26 @@ to be undone at exit.
 
 from __future__ import annotations
 
-from . import driver as cuda
+from . import driver
 
 __all__ = ["context", "device"]
 
 
-def _push_primary(device: cuda.Device) -> cuda.Context:
+def _push_primary(device: driver.Device) -> driver.Context:
     primary = device.retain_primary_context()
     primary.push()
     return primary
 
 
-def _start() -> cuda.Context:
+def _start() -> driver.Context:
     from .tools import make_default_context
 
-    cuda.init()
+    driver.init()
     return make_default_context(_push_primary)
 
 
 context = _start()
-device = cuda.Context.get_device()
+device = driver.Context.get_device()
 
 
 def _finish_up() -> None:

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.jit import cuda_arrays as devices
+from pygpu._src.jit import cuda_arrays
 
 __all__ = [
     "create_xoroshiro128p_states",
@@ -145,7 +145,7 @@ def create_xoroshiro128p_states(
     n, seed, subsequence_start = (x.__index__() for x in (n, seed, subsequence_start))
     if n < 0 or subsequence_start < 0:
         raise ValueError("create_xoroshiro128p_states: n and subsequence_start cannot be negative")
-    return devices.to_device(_states(n, seed, subsequence_start), stream)
+    return cuda_arrays.to_device(_states(n, seed, subsequence_start), stream)
 
 
 # ---- in kernels

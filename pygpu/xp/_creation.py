@@ -9,9 +9,8 @@ import numpy as np
 
 from pygpu._src.array import interchange, layout
 from pygpu._src.array.device import Device, as_device
-from pygpu._src.array.routines import joining as functions
-from pygpu._src.array.routines import manipulation as manipulate
-from pygpu._src.codegen import dtypes as core_dtypes
+from pygpu._src.array.routines import joining, manipulation
+from pygpu._src.codegen import dtypes
 
 from .._array import GPUArray
 from ._arguments import need_arrays
@@ -41,7 +40,7 @@ def _dtype(dtype: Any, kind: str, device: Device) -> np.dtype[Any]:
     """The dtype asked for, or the device's default of a kind."""
     if dtype is None:
         return default_dtype(kind, device)
-    return core_dtypes.native(dtype)
+    return dtypes.native(dtype)
 
 
 def _of_scalar(value: Any, device: Device) -> np.dtype[Any]:
@@ -70,7 +69,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     if isinstance(obj, GPUArray):
         array: Any = obj
         where = array.device if device is None else as_device(device)
-        kind = array.dtype if dtype is None else core_dtypes.native(dtype)
+        kind = array.dtype if dtype is None else dtypes.native(dtype)
         if where != array.device:
             if copy is False:
                 raise ValueError("asarray: moving to another device needs a copy, and copy=False")
@@ -103,7 +102,7 @@ def _host(obj: Any, dtype: Any, device: Device) -> np.ndarray:
     if isinstance(obj, int) and not isinstance(obj, bool) and dtype is None:
         dtype = default_dtype("integral", device)
     if isinstance(obj, (np.ndarray, np.generic)) or dtype is not None:
-        return np.asarray(obj, None if dtype is None else core_dtypes.native(dtype))
+        return np.asarray(obj, None if dtype is None else dtypes.native(dtype))
     host = np.asarray(obj)
     if host.dtype.kind not in "biufc":
         raise TypeError(
@@ -157,7 +156,7 @@ def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """A new array of one value; its dtype is by default that of the value."""
     where = as_device(device)
-    kind = _of_scalar(fill_value, where) if dtype is None else core_dtypes.native(dtype)
+    kind = _of_scalar(fill_value, where) if dtype is None else dtypes.native(dtype)
     array = where.empty(layout.as_shape(shape, "full"), kind)
     array[...] = fill_value
     return array
@@ -181,7 +180,7 @@ def _beside(call: str, x: Any, dtype: Any, device: Any) -> Any:
     need_arrays(call, x)
     array: Any = x
     where = array.device if device is None else as_device(device)
-    return where.empty(array.shape, array.dtype if dtype is None else core_dtypes.native(dtype))
+    return where.empty(array.shape, array.dtype if dtype is None else dtypes.native(dtype))
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
@@ -218,7 +217,7 @@ def eye(
     """Zeros, and ones on diagonal k."""
     where = as_device(device)
     shape = layout.as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
-    return manipulate.eye_into(where.empty(shape, _dtype(dtype, "real floating", where)), k)
+    return manipulation.eye_into(where.empty(shape, _dtype(dtype, "real floating", where)), k)
 
 
 # ---- ranges
@@ -246,7 +245,7 @@ def arange(
     if dtype is None:
         kind = default_dtype("integral" if whole else "real floating", where)
     else:
-        kind = core_dtypes.native(dtype)
+        kind = dtypes.native(dtype)
     if whole:  # exactly: the quotient of large integers would be rounded
         n = len(range(int(start), int(stop), int(step)))
     else:
@@ -254,7 +253,7 @@ def arange(
         if not isfinite(steps):
             raise ValueError(f"arange: from {start} to {stop} by {step} there is no end")
         n = max(ceil(steps), 0)
-    return functions.arange_into(where.empty((n,), kind), start, step)
+    return joining.arange_into(where.empty((n,), kind), start, step)
 
 
 def linspace(
@@ -275,10 +274,10 @@ def linspace(
     array = where.empty(layout.as_shape((num,), "linspace"), kind)
     if kind.kind == "c":
         first, last = complex(start), complex(stop)
-        manipulate.linspace_into(array.real, first.real, last.real, endpoint)
-        manipulate.linspace_into(array.imag, first.imag, last.imag, endpoint)
+        manipulation.linspace_into(array.real, first.real, last.real, endpoint)
+        manipulation.linspace_into(array.imag, first.imag, last.imag, endpoint)
     else:
-        manipulate.linspace_into(array, start, stop, endpoint)
+        manipulation.linspace_into(array, start, stop, endpoint)
     return array
 
 
@@ -290,7 +289,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     need_arrays("meshgrid", *arrays)
     if len({a.dtype for a in arrays}) > 1:
         raise ValueError("meshgrid: the arrays must have one dtype")
-    return tuple(manipulate.meshgrid(arrays, indexing))
+    return tuple(manipulation.meshgrid(arrays, indexing))
 
 
 def _need_matrix(call: str, x: Any) -> None:
@@ -302,11 +301,11 @@ def tril(x: Any, /, *, k: int = 0) -> Any:
     """Zeros above diagonal k of the last two axes."""
     need_arrays("tril", x)
     _need_matrix("tril", x)
-    return manipulate.triangle(x, k)
+    return manipulation.triangle(x, k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """Zeros below diagonal k of the last two axes."""
     need_arrays("triu", x)
     _need_matrix("triu", x)
-    return manipulate.triangle(x, k, True)
+    return manipulation.triangle(x, k, True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array import ufunc as ufuncs
-from pygpu._src.array.routines import joining as functions
+from pygpu._src.array import ufuncs
+from pygpu._src.array.routines import joining
 
 from .._array import GPUArray
 
@@ -257,7 +257,7 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
         limits.append(limit)
     if limits[0] is None and limits[1] is None:
         return x._copy()
-    result = functions.clip(x, *_within(x, limits))
+    result = joining.clip(x, *_within(x, limits))
     return result if result.dtype == x.dtype else result.astype(x.dtype)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pygpu._src.array import gufunc as gufuncs
+from pygpu._src.array import gufunc
 from pygpu._src.array import matmul as _matmul
 
 from ._arguments import need_arrays
@@ -29,4 +29,4 @@ def tensordot(x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Sums of conj(x1) * x2 along an axis."""
     need_arrays("vecdot", x1, x2)
-    return gufuncs.vecdot(x1, x2, axis=axis)
+    return gufunc.vecdot(x1, x2, axis=axis)

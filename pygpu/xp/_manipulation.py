@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pygpu._src.array import advanced_indexing as index
-from pygpu._src.array import ufunc as ufuncs
-from pygpu._src.array.routines import joining as functions
-from pygpu._src.array.routines import manipulation as manipulate
+from pygpu._src.array import advanced_indexing, ufuncs
+from pygpu._src.array.routines import joining, manipulation
 
 from ._arguments import need_arrays
 
@@ -47,7 +45,7 @@ def _together(call: str, arrays: Sequence[Any]) -> list[Any]:
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Views of one shape."""
     together = _together("broadcast_arrays", arrays)
-    return manipulate.broadcast_arrays(*together) if together else ()
+    return manipulation.broadcast_arrays(*together) if together else ()
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -60,24 +58,24 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> Any:
     """A view of another shape, in which items stand at several places."""
     need_arrays("broadcast_to", x)
-    return manipulate.broadcast_to(x, shape)
+    return manipulation.broadcast_to(x, shape)
 
 
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Any:
     """One array after the other along an axis; None: of the flat arrays."""
-    return manipulate.concat(_together("concat", arrays), axis)
+    return manipulation.concat(_together("concat", arrays), axis)
 
 
 def expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
     """A view with new axes of length 1."""
     need_arrays("expand_dims", x)
-    return manipulate.expand_dims(x, axis)
+    return manipulation.expand_dims(x, axis)
 
 
 def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Any:
     """A view in reverse order along axes, all by default."""
     need_arrays("flip", x)
-    return manipulate.flip(x, axis)
+    return manipulation.flip(x, axis)
 
 
 def matrix_transpose(x: Any, /) -> Any:
@@ -89,7 +87,7 @@ def matrix_transpose(x: Any, /) -> Any:
 def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Any:
     """A view with axes at other places."""
     need_arrays("moveaxis", x)
-    return manipulate.moveaxis(x, source, destination)
+    return manipulation.moveaxis(x, source, destination)
 
 
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
@@ -101,7 +99,7 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
     """Each item (or row along an axis) so many times."""
     need_arrays("repeat", x)
-    return manipulate.repeat(x, repeats, axis)
+    return manipulation.repeat(x, repeats, axis)
 
 
 def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Any:
@@ -120,7 +118,7 @@ def roll(
 ) -> Any:
     """Items moved on along axes; those that leave at one end come in at the other."""
     need_arrays("roll", x)
-    return manipulate.roll(x, shift, axis)
+    return manipulation.roll(x, shift, axis)
 
 
 def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Any:
@@ -131,7 +129,7 @@ def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Any:
 
 def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Any:
     """Arrays of one shape along a new axis."""
-    return functions.stack(_together("stack", arrays), axis)
+    return joining.stack(_together("stack", arrays), axis)
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
@@ -141,22 +139,22 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
         if x.ndim > 1:
             raise ValueError("take: axis is needed for arrays with more than one axis")
         axis = 0
-    return index.take(x, indices, axis)
+    return advanced_indexing.take(x, indices, axis)
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """For each position of *indices*, the item of that index on the axis."""
     need_arrays("take_along_axis", x)
-    return index.take_along_axis(x, indices, axis)
+    return advanced_indexing.take_along_axis(x, indices, axis)
 
 
 def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
     """The array as often as said along each axis."""
     need_arrays("tile", x)
-    return manipulate.tile(x, repetitions)
+    return manipulation.tile(x, repetitions)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Views without an axis, one for each index along it."""
     need_arrays("unstack", x)
-    return manipulate.unstack(x, axis)
+    return manipulation.unstack(x, axis)

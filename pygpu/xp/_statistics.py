@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pygpu._src.array import advanced_indexing as index
-from pygpu._src.array import layout
+from pygpu._src.array import advanced_indexing, layout
 from pygpu._src.array import results as _named
 from pygpu._src.array import sort as _sort
 from pygpu._src.array.reduction import reduce as _reduce
 from pygpu._src.array.routines import (
-    joining as functions,
-)
-from pygpu._src.array.routines import (
-    manipulation as manipulate,
-)
-from pygpu._src.array.routines import (
+    joining,
+    manipulation,
     sets,
-)
-from pygpu._src.array.routines import (
-    table as array_table,
+    table,
 )
 
 from .._array import GPUArray
@@ -140,7 +133,7 @@ def cumulative_sum(
 ) -> Any:
     """Running sums along an axis; include_initial: after a zero."""
     need_arrays("cumulative_sum", x)
-    return array_table.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    return table.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
 def cumulative_prod(
@@ -153,13 +146,13 @@ def cumulative_prod(
 ) -> Any:
     """Running products along an axis; include_initial: after a one."""
     need_arrays("cumulative_prod", x)
-    return array_table.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    return table.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along an axis, n times."""
     need_arrays("diff", x)
-    return array_table.diff(x, n, axis, prepend, append)
+    return table.diff(x, n, axis, prepend, append)
 
 
 # ---- sorting and searching
@@ -169,7 +162,7 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
     """A sorted copy along an axis."""
     need_arrays("sort", x)
     found = _sort.sort(x, axis)
-    return manipulate.flip(found, axis) if descending and x.ndim else found
+    return manipulation.flip(found, axis) if descending and x.ndim else found
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
@@ -178,8 +171,8 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     if not descending or x.ndim == 0:
         return _sort.argsort(x, axis)
     axis = layout.normalize_axis(axis, x.ndim)
-    backwards = _sort.argsort(manipulate.flip(x, axis), axis)
-    return (x.shape[axis] - 1) - manipulate.flip(backwards, axis)
+    backwards = _sort.argsort(manipulation.flip(x, axis), axis)
+    return (x.shape[axis] - 1) - manipulation.flip(backwards, axis)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any | None = None) -> Any:
@@ -191,13 +184,13 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any | None 
 def nonzero(x: Any, /) -> tuple[Any, ...]:
     """Indices of the items that are not zero, an array for each axis."""
     need_arrays("nonzero", x)
-    return index.nonzero(x)
+    return advanced_indexing.nonzero(x)
 
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Any:
     """Items of x1 where the condition is true, else of x2."""
     need_arrays("where", condition)
-    return functions.choose("where", condition, x1, x2)
+    return joining.choose("where", condition, x1, x2)
 
 
 # ---- sets
@@ -213,22 +206,22 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
 def unique_all(x: Any, /) -> _named.UniqueAllResult:
     """The distinct items, where each is first, which one each item is, how often they are there."""
     need_arrays("unique_all", x)
-    return array_table.unique_parts(x, ("index", "inverse", "counts"))
+    return table.unique_parts(x, ("index", "inverse", "counts"))
 
 
 def unique_counts(x: Any, /) -> _named.UniqueCountsResult:
     """The distinct items, and how often they are there."""
     need_arrays("unique_counts", x)
-    return array_table.unique_parts(x, ("counts",))
+    return table.unique_parts(x, ("counts",))
 
 
 def unique_inverse(x: Any, /) -> _named.UniqueInverseResult:
     """The distinct items, and which one each item is."""
     need_arrays("unique_inverse", x)
-    return array_table.unique_parts(x, ("inverse",))
+    return table.unique_parts(x, ("inverse",))
 
 
 def unique_values(x: Any, /) -> Any:
     """The distinct items."""
     need_arrays("unique_values", x)
-    return array_table.unique_parts(x, ())
+    return table.unique_parts(x, ())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.array.device import Device, as_device
-from pygpu._src.array.routines import manipulation as manipulate
+from pygpu._src.array.routines import manipulation
 from pygpu._src.codegen import dtypes
 
 from ._arguments import need_arrays
@@ -133,11 +133,11 @@ def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
     """The frequency zero in the middle."""
     need_arrays("fftshift", x)
     along = _axes(x, axes)
-    return manipulate.roll(x, tuple(x.shape[k] // 2 for k in along), along)
+    return manipulation.roll(x, tuple(x.shape[k] // 2 for k in along), along)
 
 
 def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
     """The inverse of fftshift()."""
     need_arrays("ifftshift", x)
     along = _axes(x, axes)
-    return manipulate.roll(x, tuple(-(x.shape[k] // 2) for k in along), along)
+    return manipulation.roll(x, tuple(-(x.shape[k] // 2) for k in along), along)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pygpu._src.array import matmul as _matmul
-from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array import ufuncs
 from pygpu._src.array.reduction import reduce as _reduce
 
 from ._arguments import need_arrays

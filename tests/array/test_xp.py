@@ -60,7 +60,7 @@ def test_names():
 
 def test_elementwise_functions_are_the_ufuncs(monkeypatch, on):
     """By name: each is given NumPy's ufunc of that name, whose results other tests look at."""
-    from pygpu._src.array import ufunc as ufuncs
+    from pygpu._src.array import ufuncs
     from pygpu.xp._elementwise import __all__ as names
 
     called = []

@@ -17,7 +17,7 @@ LONG = {
     "array/reduction.py: _run",
     "array/reduction.py: reduce",
     "array/routines/table.py: table",
-    "array/ufunc.py: call",
+    "array/ufuncs.py: call",
     "array/ufunc_methods.py: at",
     "diagnosis/selftest.py: _test",
     "jit/binary.py: reduce",

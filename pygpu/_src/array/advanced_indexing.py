@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.kernels import gather as index_text
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.codegen.kernels import gather
+from pygpu._src.runtime import kernel_cache
 
-from . import internal as work
-from . import launch_cache as remember
-from . import layout
+from . import launch_cache, layout, primitives
 from .index_errors import Report
 from .launch_cache import step
 from .masks import compress, moved, nonzero
@@ -87,11 +85,11 @@ def _move(
     to_type, source_type = moved(to.dtype, source.dtype)
     indices = tuple((dtypes.code(p.array.dtype), p.mode) for p in places)
     key = ("move", to_type, source_type, indices, len(flat), n < 1 << 31, into, checked)
-    kernel = kernels.get(
+    kernel = kernel_cache.get(
         backend,
         key,
         lambda: (
-            index_text.move_source(
+            gather.move_source(
                 to_type, source_type, indices, len(flat), n < 1 << 31, into, checked
             ),
             "move",
@@ -103,13 +101,13 @@ def _move(
         numbers += s
     for p in places:
         numbers += (p.step, p.length)
-    groups, size = kernels.grid(backend, n)
+    groups, size = kernel_cache.grid(backend, n)
     reads = [source, *(p.array for p in places)]
     if not checked:
-        work.launch(side, kernel, groups, size, reads, [to], numbers)
+        primitives.launch(side, kernel, groups, size, reads, [to], numbers)
         return kernel, groups, size, numbers
     report = report or Report(side)
-    work.launch(side, kernel, groups, size, reads, [to, report.array], numbers)
+    primitives.launch(side, kernel, groups, size, reads, [to, report.array], numbers)
     number, value = report.read()
     if number:
         place = places[number - 1]
@@ -133,10 +131,10 @@ def _out_of_bounds(value: int, axis: int, length: int) -> None:
 
 def _index_array(a: Any, item: Any, length: int, axis: int, mode: str) -> tuple[Any, bool]:
     """(index array on the device, whether it has to be checked there)."""
-    if work.is_array(item):
+    if primitives.is_array(item):
         if item.dtype.kind not in "iu":
             raise IndexError("arrays used as indices must be of integer (or boolean) type")
-        return work.as_array(a, item, call="index"), mode == "raise"
+        return primitives.as_array(a, item, call="index"), mode == "raise"
     host = np.asarray(item)
     if host.size == 0 and not hasattr(item, "dtype"):
         host = host.astype(np.int64)
@@ -148,7 +146,7 @@ def _index_array(a: Any, item: Any, length: int, axis: int, mode: str) -> tuple[
             wrong = low if low < -length else high
             _out_of_bounds(wrong, axis, length)
     host = np.array(host, np.int64, order="C")  # nobody else's: it need not be waited for
-    array = work.empty(a, host.shape, np.int64)
+    array = primitives.empty(a, host.shape, np.int64)
     if host.size:
         array._set_event(a.backend.to_device(a.queue, array.base_data, 0, host, blocking=False))
     return array, False
@@ -174,7 +172,7 @@ class _Advanced:
             if item.dtype.kind == "b":
                 shape = tuple(item.shape)
                 if shape == ():
-                    truth = bool(item.get()) if work.is_array(item) else bool(item)
+                    truth = bool(item.get()) if primitives.is_array(item) else bool(item)
                     arrays.append((None, np.zeros(int(truth), np.int64), False))
                     continue
                 for k, n in enumerate(shape):
@@ -184,7 +182,7 @@ class _Advanced:
                             f"{axis + k}; size of axis is {view_shape[axis + k]} but size of "
                             f"corresponding boolean axis is {n}"
                         )
-                where = nonzero(item) if work.is_array(item) else np.nonzero(item)
+                where = nonzero(item) if primitives.is_array(item) else np.nonzero(item)
                 arrays += [(axis + k, w, False) for k, w in enumerate(where)]
             else:
                 arrays.append((axis, item, True))
@@ -253,7 +251,7 @@ def _whole_mask(a: Any, key: Any) -> Any:
         return None
     if key.dtype.kind != "b" or tuple(key.shape) != a.shape or a.ndim == 0:
         return None
-    return work.as_array(a, key)
+    return primitives.as_array(a, key)
 
 
 def getitem(a: Any, key: Any) -> Any:
@@ -267,7 +265,7 @@ def getitem(a: Any, key: Any) -> Any:
         return compress(a, mask)
     a = a._aligned()
     found = _Advanced(a, key)
-    out = work.empty(a, found.shape, a.dtype)
+    out = primitives.empty(a, found.shape, a.dtype)
     _move(out, out.strides, found.view, found.strides, found.shape, found.places, False)
     return out
 
@@ -275,7 +273,7 @@ def getitem(a: Any, key: Any) -> Any:
 def setitem(a: Any, key: Any, value: Any) -> None:
     """a[key] = value where key has arrays, lists or bools in it."""
     mask = _whole_mask(a, key)
-    single = np.ndim(value) == 0 if not work.is_array(value) else value.size == 1
+    single = np.ndim(value) == 0 if not primitives.is_array(value) else value.size == 1
     if mask is not None and single:
         _set_where(a, mask, value)
         return
@@ -289,7 +287,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
                     _out_of_bounds(wrong, 0, a.shape[0])
                 return
     found = _Advanced(a, key)
-    if not work.is_array(value):
+    if not primitives.is_array(value):
         given = np.asarray(value)
         if given.dtype.kind in "mM":
             raise TypeError(f"a {given.dtype} is not converted to {a.dtype}")
@@ -301,13 +299,13 @@ def setitem(a: Any, key: Any, value: Any) -> None:
             converted = np.empty(given.shape, a.dtype)
             converted[...] = value
             value = converted
-    if not work.is_array(value) and value.ndim == 0 and dtypes.is_numeric(a.dtype):
-        number, value = value[()], work.empty(a, (), a.dtype)
+    if not primitives.is_array(value) and value.ndim == 0 and dtypes.is_numeric(a.dtype):
+        number, value = value[()], primitives.empty(a, (), a.dtype)
         value._copy_from(number)  # a launch, where a copy from the host would wait
-    value = work.as_array(a, value)
+    value = primitives.as_array(a, value)
     shape = value.shape
     while len(shape) > len(found.shape) and shape[0] == 1:
-        value = work.reshape(value, shape[1:])
+        value = primitives.reshape(value, shape[1:])
         shape = value.shape
     try:
         strides = layout.broadcast_strides(shape, value.strides, found.shape)
@@ -322,7 +320,7 @@ def setitem(a: Any, key: Any, value: Any) -> None:
     launched = _move(
         found.view, found.strides, value, strides, found.shape, found.places, True, report
     )
-    work.changed(a, found.view)
+    primitives.changed(a, found.view)
     if report is not None and launched is not None and value is source:
         again = step(a.backend, *launched[:3], (2, 1, 0, 3), launched[3])
         operands = (a, key, value, report.array)
@@ -332,19 +330,19 @@ def setitem(a: Any, key: Any, value: Any) -> None:
 def _set_where(a: Any, mask: Any, value: Any) -> None:
     from . import elementwise
 
-    if a.size == 0 or remember.known("set where", mask, value, a, out=a) is not None:
+    if a.size == 0 or launch_cache.known("set where", mask, value, a, out=a) is not None:
         return
     dtype, given = a.dtype, (mask, value, a)
     operation = elementwise.Operation(
         "set where", (np.dtype(np.bool_), dtype, dtype), (dtype,), "y0 = x0 ? x1 : x2;"
     )
-    if work.is_array(value):
-        value = work.reshape(value, ())
+    if primitives.is_array(value):
+        value = primitives.reshape(value, ())
     elif not isinstance(value, (bool, int, float, complex, np.generic)):
         value = np.asarray(value)[()]
-    if not work.is_array(value) and dtype.kind == "V":
-        value = work.as_array(a, np.asarray(value, dtype))
-    call = remember.Call("set where", given, a) if value is given[1] else None
+    if not primitives.is_array(value) and dtype.kind == "V":
+        value = primitives.as_array(a, np.asarray(value, dtype))
+    call = launch_cache.Call("set where", given, a) if value is given[1] else None
     a._run(operation, [a], [mask, value, a], a.shape, call=call)
 
 
@@ -364,13 +362,13 @@ def take(
                 flat = axis is None
                 _out_of_bounds(value, *((0, a.size) if flat else (axis % a.ndim, a.shape[axis])))
             return known
-    elif out is None and mode == "raise" and not work.is_array(indices):
+    elif out is None and mode == "raise" and not primitives.is_array(indices):
         name = f"take there {axis}"  # what comes from the host is checked there
     a = a._aligned()
     if axis is None:
-        a, axis = work.flat(a), 0
+        a, axis = primitives.flat(a), 0
     if a.ndim == 0:
-        a = work.reshape(a, (1,))
+        a = primitives.reshape(a, (1,))
     axis = layout.normalize_axis(axis, a.ndim)
     length = a.shape[axis]
     array, checked = _index_array(a, indices, length, axis, mode)
@@ -382,7 +380,7 @@ def take(
         raise IndexError("cannot do a non-empty take from an empty axes.")
     shape = a.shape[:axis] + array.shape + a.shape[axis + 1 :]
     if out is None:
-        out = work.empty(a, shape, a.dtype)
+        out = primitives.empty(a, shape, a.dtype)
     elif out.shape != shape or out.dtype != a.dtype:
         raise ValueError(f"take: out must have shape {shape} and dtype {a.dtype}")
     elif out._shares_memory(a) or out._shares_memory(array):
@@ -456,40 +454,40 @@ def put(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"put: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
     if not layout.flags(a.shape, a.strides, a.itemsize)[0]:
-        copy = work.c_order(a)
+        copy = primitives.c_order(a)
         put(copy, indices, values, mode)
         a._copy_from(copy)
         return
     flat = a._view((a.size,), None, a.offset)
     array, checked = _index_array(a, indices, a.size, 0, mode)
-    array = work.flat(array)
-    if not work.is_array(values):
+    array = primitives.flat(array)
+    if not primitives.is_array(values):
         values = np.asarray(values, dtype=a.dtype).ravel()
         if 1 < values.size < array.size:
             values = np.resize(values, array.size)
-    values = work.as_array(a, values)
-    values = work.flat(values)
+    values = primitives.as_array(a, values)
+    values = primitives.flat(values)
     if array.size == 0 or values.size == 0:
         return
     n = array.size
     if values.size == 1:
         strides: Shape = (0,)
     elif values.size < n:
-        repeat = work.as_array(a, np.arange(n, dtype=np.int64) % values.size)
+        repeat = primitives.as_array(a, np.arange(n, dtype=np.int64) % values.size)
         values = take(values, repeat, 0, mode="clip")
         strides = values.strides
     else:
         strides = values.strides
     place = _Where(array, array.strides, a.itemsize, a.size, 0, checked, mode)
     _move(flat, (0,), values, strides, (n,), [place], True)
-    work.changed(a, flat)
+    primitives.changed(a, flat)
 
 
 def _along(
     a: Any, indices: Any, axis: int | None, call: str
 ) -> tuple[Any, Any, int, Shape, Shape, bool]:
     if axis is None:
-        a, axis = work.flat(a), 0
+        a, axis = primitives.flat(a), 0
     axis = layout.normalize_axis(axis, a.ndim)
     array, checked = _index_array(a, indices, a.shape[axis], axis, "raise")
     if array.ndim != a.ndim:
@@ -504,7 +502,7 @@ def take_along_axis(a: Any, indices: Any, axis: int | None = -1) -> Any:
     a, array, axis, shape, rest, checked = _along(a, indices, axis, "take_along_axis")
     rest = rest[:axis] + (0,) + rest[axis + 1 :]
     spread = layout.broadcast_strides(array.shape, array.strides, shape)
-    out = work.empty(a, shape, a.dtype)
+    out = primitives.empty(a, shape, a.dtype)
     place = _Where(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
     _move(out, out.strides, a, rest, shape, [place], False)
     return out
@@ -515,7 +513,7 @@ def put_along_axis(a: Any, indices: Any, values: Any, axis: int | None = -1) -> 
     a, array, axis, shape, rest, checked = _along(a, indices, axis, "put_along_axis")
     rest = rest[:axis] + (0,) + rest[axis + 1 :]
     spread = layout.broadcast_strides(array.shape, array.strides, shape)
-    values = work.as_array(a, values, a.dtype)
+    values = primitives.as_array(a, values, a.dtype)
     strides = layout.broadcast_strides(values.shape, values.strides, shape)
     place = _Where(array, spread, a.strides[axis], a.shape[axis], axis, checked, "raise")
     _move(a, rest, values, strides, shape, [place], True)

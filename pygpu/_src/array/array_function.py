@@ -14,7 +14,7 @@ import numpy as np
 
 from pygpu._array import GPUArray
 
-from . import internal as work
+from . import primitives
 
 __all__ = ["array_function", "results_of_class"]
 
@@ -39,10 +39,8 @@ def _reduction(kind: str) -> Callable[..., Any]:
 
 @cache
 def _table() -> dict[Any, Callable[..., Any]]:
-    from . import advanced_indexing as index
-    from . import matmul, scan, sort
-    from .routines import fft, linalg
-    from .routines import joining as functions
+    from . import advanced_indexing, matmul, scan, sort
+    from .routines import fft, joining, linalg
     from .routines import table as array_table
 
     table: dict[Any, Callable[..., Any]] = {
@@ -60,23 +58,23 @@ def _table() -> dict[Any, Callable[..., Any]]:
             "cumprod", a, axis, dtype=dtype, out=out
         ),
         np.searchsorted: sort.searchsorted,
-        np.nonzero: index.nonzero,
-        np.take: index.take,
-        np.put: index.put,
-        np.take_along_axis: index.take_along_axis,
-        np.put_along_axis: index.put_along_axis,
-        np.dot: lambda a, b, out=None: functions.dot(a, b, out=out),
+        np.nonzero: advanced_indexing.nonzero,
+        np.take: advanced_indexing.take,
+        np.put: advanced_indexing.put,
+        np.take_along_axis: advanced_indexing.take_along_axis,
+        np.put_along_axis: advanced_indexing.put_along_axis,
+        np.dot: lambda a, b, out=None: joining.dot(a, b, out=out),
         np.inner: lambda a, b: (
             matmul.tensordot(a, b, ([a.ndim - 1], [b.ndim - 1])) if a.ndim and b.ndim else a * b
         ),
-        np.vdot: lambda a, b: functions.dot(a, b, conjugate=True),
+        np.vdot: lambda a, b: joining.dot(a, b, conjugate=True),
         np.tensordot: matmul.tensordot,
         np.outer: matmul.outer,
         np.trace: matmul.trace,
         np.diagonal: matmul.diagonal,
-        np.clip: lambda a, a_min=None, a_max=None, out=None: functions.clip(a, a_min, a_max, out),
-        np.round: lambda a, decimals=0, out=None: functions.round(a, decimals, out),
-        np.diff: lambda a, n=1, axis=-1: functions.diff(a, n, axis),
+        np.clip: lambda a, a_min=None, a_max=None, out=None: joining.clip(a, a_min, a_max, out),
+        np.round: lambda a, decimals=0, out=None: joining.round(a, decimals, out),
+        np.diff: lambda a, n=1, axis=-1: joining.diff(a, n, axis),
         np.copy: lambda a, order="K", subok=False: a._copy(order=order),
         np.reshape: lambda a, /, shape, order="C", **options: a.reshape(shape, order=order),
         np.ravel: lambda a, order="C": a.ravel(order),
@@ -121,7 +119,7 @@ def results_of_class(like: Any, made: Any, arguments: Any) -> Any:
     computed from; views of the arguments stay plain."""
     if isinstance(made, GPUArray):
         shared = any(made.base_data is one.base_data for one in _arrays_in(arguments))
-        return made if shared else work.result(like, made)
+        return made if shared else primitives.result(like, made)
     if isinstance(made, (tuple, list)):
         items = [results_of_class(like, item, arguments) for item in made]
         return made._make(items) if hasattr(made, "_make") else type(made)(items)

@@ -15,13 +15,12 @@ import numpy as np
 
 from pygpu._src.array.parts import part
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.kernels import associative as ordered_text
+from pygpu._src.codegen.kernels import associative
 from pygpu._src.codegen.kernels.associative import GROUP
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
 
-from . import internal as work
-from . import layout
+from . import layout, primitives
 from .elementwise import as_scalar
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ def reduce(
                 f"{function.name}: an array of shape {a.shape} has no items to reduce along "
                 f"{axes}: give an initial value"
             )
-        work.fill(out, initial)
+        primitives.fill(out, initial)
         return
     if function.known is not None:
         part("reduce").reduce(function.known, a, axes, dtype=number, out=out, initial=initial)
@@ -163,17 +162,17 @@ def reduce(
         view = a._view(
             tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset
         )
-        dense = work.empty(a, view.shape, a.dtype)
+        dense = primitives.empty(a, view.shape, a.dtype)
         dense._copy_from(view)
         reduce(function, dense, tuple(range(len(kept), a.ndim)), out, initial)
         return
     if plan.parts is None:
         numbers = plan.arguments(initial, number)
-        work.launch(a, plan.kernel, plan.groups, plan.group_size, [a], [out], numbers)
+        primitives.launch(a, plan.kernel, plan.groups, plan.group_size, [a], [out], numbers)
         return
-    parts = work.empty(a, plan.parts, number)
+    parts = primitives.empty(a, plan.parts, number)
     numbers = plan.arguments(None, number)
-    work.launch(a, plan.kernel, plan.groups, plan.group_size, [a], [parts], numbers)
+    primitives.launch(a, plan.kernel, plan.groups, plan.group_size, [a], [parts], numbers)
     _join_parts(function, parts, out, initial, plan.kept)
 
 
@@ -182,13 +181,13 @@ def _join_parts(function: Function, parts: Any, out: Any, initial: Any, kept: in
     least."""
     flat = out if out.ndim == 1 else _flat_out(out)
     if flat is None:
-        dense = work.empty(out, out.shape, out.dtype)
+        dense = primitives.empty(out, out.shape, out.dtype)
         flat = dense._view((out.size,), (out.itemsize,), 0)
         reduce(function, parts, (1,), flat, initial, kept)
         out._copy_from(dense)
     else:
         reduce(function, parts, (1,), flat, initial, kept)
-        work.changed(out, flat)
+        primitives.changed(out, flat)
 
 
 def _flat_out(out: Any) -> Any:
@@ -222,19 +221,19 @@ def _plan(
     least: int,
 ) -> Any:
     limits = a.backend.limits
-    kept_shape, (x_kept, y_kept) = work.collapse_in_order(
+    kept_shape, (x_kept, y_kept) = primitives.collapse_in_order(
         tuple(a.shape[k] for k in kept_axes),
         tuple(a.strides[k] for k in kept_axes),
         tuple(out.strides),
     )
-    red_shape, (x_red,) = work.collapse_in_order(
+    red_shape, (x_red,) = primitives.collapse_in_order(
         tuple(a.shape[k] for k in axes), tuple(a.strides[k] for k in axes)
     )
     n_out, n_red = prod(kept_shape), prod(red_shape)
     size = a.dtype.itemsize
     beside = n_out >= 64 and 0 < abs(x_kept[-1]) <= 16  # neighbouring results
     if not limits.is_cpu and len(red_shape) == 1 and x_red == (size,):
-        each = ordered_text.chunk(size, limits.local_bytes, max(function.dtype.itemsize, 4))
+        each = associative.chunk(size, limits.local_bytes, max(function.dtype.itemsize, 4))
         if n_red * 2 > GROUP * each or n_out <= limits.units * ALONE:
             more = max(least - len(kept_shape), 0)
             places = ((1,) * more + kept_shape, (0,) * more + x_kept, (0,) * more + y_kept)
@@ -249,7 +248,7 @@ def _plan(
         workers = limits.units * 1024
     segments = max(min(workers // n_out, n_red // 32), 1)
     segments = -(-n_red // -(-n_red // segments))
-    groups, group_size = kernels.grid(a.backend, n_out * segments)
+    groups, group_size = kernel_cache.grid(a.backend, n_out * segments)
     if limits.is_cpu:
         groups = min(workers, n_out * segments)
     parts = segments > 1
@@ -260,7 +259,7 @@ def _plan(
         a,
         function.dtype if parts else out.dtype,
         ("ord_walk", kept, reduced, parts, begin),
-        lambda: ordered_text.walk_source(kept, reduced, parts, *begin),
+        lambda: associative.walk_source(kept, reduced, parts, *begin),
     )
     numbers = (n_out, n_red, segments, *kept_shape[1:], *red_shape[1:], *x_kept, *x_red, *y_kept)
     shape = (n_out, segments) if parts else None
@@ -279,8 +278,8 @@ def _row_plan(
     """A work-group for each row, or for each part of it."""
     number, n_out, kept = function.dtype, prod(kept_shape), len(kept_shape)
     size, limits = a.dtype.itemsize, a.backend.limits
-    loads = ordered_text.row_loads(size, limits.local_bytes, max(number.itemsize, 4))
-    tile = ordered_text.row_items(size, loads)
+    loads = associative.row_loads(size, limits.local_bytes, max(number.itemsize, 4))
+    tile = associative.row_items(size, loads)
     tiles = -(-n_red // tile)
     length = -(-tiles // max(min(limits.units * RESIDENT // n_out, tiles), 1)) * tile
     segments = -(-n_red // length)  # none of them empty
@@ -293,7 +292,7 @@ def _row_plan(
         a,
         number if parts else out.dtype,
         ("ord_row", kept),
-        lambda: ordered_text.row_source(kept, loads, size, *initial),
+        lambda: associative.row_source(kept, loads, size, *initial),
         quick=True,
     )
     numbers = (n_red, length, number.itemsize, *kept_shape[1:], *x_kept, *y_kept)
@@ -319,10 +318,10 @@ def _tile_plan(
         a,
         out.dtype,
         ("ord_tile", kept),
-        lambda: ordered_text.tile_source(kept, each, size, *initial),
+        lambda: associative.tile_source(kept, each, size, *initial),
         quick=True,
     )
-    lanes = min(work.power_of_two(-(-n_red // each)), GROUP)
+    lanes = min(primitives.power_of_two(-(-n_red // each)), GROUP)
     dense = int(x_kept == (n_red * size,))
     numbers = (n_out, n_red, lanes, dense, *kept_shape[1:], *x_kept, *y_kept)
     return _Plan(kernel, -(-n_out // (GROUP // lanes)), GROUP, numbers, True)
@@ -336,7 +335,7 @@ def _kernel(
     make: Callable[[], str],
     quick: bool = False,
 ) -> Any:
-    return kernels.get(
+    return kernel_cache.get(
         a.backend,
         ("ordered", function.key, function.dtype, a.dtype, y, key),
         lambda: (_text(function, a.dtype, y) + make(), key[0]),
@@ -357,7 +356,7 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
         part("scan").scan(f"cum{function.known}", a, axis, dtype=number, out=out)
         return
     n = a.shape[axis]
-    kept_shape, (x_kept, y_kept) = work.collapse_in_order(
+    kept_shape, (x_kept, y_kept) = primitives.collapse_in_order(
         *(t[:axis] + t[axis + 1 :] for t in (a.shape, a.strides, out.strides))
     )
     rows, limits = prod(kept_shape), backend.limits
@@ -370,12 +369,12 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
     segments = -(-n // length)
     carried = segments > 1
     kept = len(kept_shape)
-    kernel = kernels.get(
+    kernel = kernel_cache.get(
         backend,
         ("ordered scan", function.key, number, a.dtype, out.dtype, kept, carried),
         lambda: (
             _text(function, a.dtype, out.dtype)
-            + ordered_text.scan_source(kept, carried, limits.is_cpu),
+            + associative.scan_source(kept, carried, limits.is_cpu),
             "ord_scan",
         ),
         _features(function, a.dtype, out.dtype),
@@ -385,10 +384,10 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
     groups = min(rows * segments, 1 << 20)
     size = 1 if limits.is_cpu else GROUP
     if not carried:
-        work.launch(a, kernel, groups, size, [a], [out], numbers)
+        primitives.launch(a, kernel, groups, size, [a], [out], numbers)
         return
     # The parts but the last, each reduced, then scanned: what comes before the second, the third...
-    parts = work.empty(a, (rows, segments), number)
+    parts = primitives.empty(a, (rows, segments), number)
     whole = segments - 1
     order = [k for k in range(a.ndim) if k != axis]
     lead = tuple(a.shape[k] for k in order)
@@ -397,7 +396,7 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
         (*(a.strides[k] for k in order), length * a.strides[axis], a.strides[axis]),
         a.offset,
     )
-    sums = work.empty(a, (*lead, whole), number)
+    sums = primitives.empty(a, (*lead, whole), number)
     reduce(function, view, (a.ndim,), sums)
     scanned = parts._view((*lead, whole), _lead_strides(lead, segments, number), 0)
     scan(function, sums, len(lead), scanned)

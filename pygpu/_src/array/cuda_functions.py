@@ -12,9 +12,9 @@ import numpy as np
 
 from pygpu import _cuda
 
-from . import ufunc as ufuncs
+from . import ufuncs
 from .methods import ArrayBase
-from .routines import joining as functions
+from .routines import joining
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -86,16 +86,16 @@ def placed(result: Any, allocator: Any) -> Any:
 def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> Any:
     """One array after the other along an axis."""
     if allocator is None or not isinstance(arrays, Iterable):
-        return functions.concatenate(arrays, axis)
+        return joining.concatenate(arrays, axis)
     arrays = list(arrays)
-    return functions.concatenate(
+    return joining.concatenate(
         arrays, axis, lambda shape, dtype: type(arrays[0])(shape, dtype, allocator)
     )
 
 
 def stack(arrays: Any, axis: int = 0, allocator: Any = None) -> Any:
     """Arrays of one shape along a new axis."""
-    return placed(functions.stack(arrays, axis), allocator)
+    return placed(joining.stack(arrays, axis), allocator)
 
 
 def take(a: Any, indices: Any, out: Any = None, stream: Any = None) -> Any:
@@ -105,7 +105,7 @@ def take(a: Any, indices: Any, out: Any = None, stream: Any = None) -> Any:
 
 def multi_take(arrays: Any, indices: Any, out: Any = None, stream: Any = None) -> Any:
     """The same items of several arrays."""
-    return functions.multi_take(_arrays(arrays, "multi_take", stream), indices, out)
+    return joining.multi_take(_arrays(arrays, "multi_take", stream), indices, out)
 
 
 def multi_take_put(
@@ -119,14 +119,14 @@ def multi_take_put(
 ) -> Any:
     """Take items of several arrays and set items of others."""
     arrays = _arrays(arrays, "multi_take_put", stream)
-    return functions.multi_take_put(arrays, dest_indices, src_indices, dest_shape, out, src_offsets)
+    return joining.multi_take_put(arrays, dest_indices, src_indices, dest_shape, out, src_offsets)
 
 
 def multi_put(
     arrays: Any, dest_indices: Any, dest_shape: Any = None, out: Any = None, stream: Any = None
 ) -> Any:
     """Set the items *dest_indices* of several arrays."""
-    return functions.multi_put(_arrays(arrays, "multi_put", stream), dest_indices, dest_shape, out)
+    return joining.multi_put(_arrays(arrays, "multi_put", stream), dest_indices, dest_shape, out)
 
 
 def transpose(a: Any, axes: Any = None) -> Any:
@@ -143,33 +143,33 @@ def reshape(a: Any, *shape: Any, **kwargs: Any) -> Any:
 def if_positive(criterion: Any, then_: Any, else_: Any, out: Any = None, stream: Any = None) -> Any:
     """Items of *then_* where the criterion is positive, else of *else_*."""
     stream = stream_of(stream, "if_positive")
-    return functions.choose("if_positive", criterion, then_, else_, out, stream, positive=True)
+    return joining.choose("if_positive", criterion, then_, else_, out, stream, positive=True)
 
 
 def where(criterion: Any, then_: Any, else_: Any, out: Any = None, stream: Any = None) -> Any:
     """Items of *then_* where the criterion is true, else of *else_*."""
     stream = stream_of(stream, "where")
-    return functions.choose("where", criterion, then_, else_, out, stream)
+    return joining.choose("where", criterion, then_, else_, out, stream)
 
 
 def maximum(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     """The greater of two items, NaN if one is."""
-    return functions.binary("maximum", a, b, out, stream_of(stream, "maximum"))
+    return joining.binary("maximum", a, b, out, stream_of(stream, "maximum"))
 
 
 def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> Any:
     """The smaller of two items, NaN if one is."""
-    return functions.binary("minimum", a, b, out, stream_of(stream, "minimum"))
+    return joining.binary("minimum", a, b, out, stream_of(stream, "minimum"))
 
 
 def logical_and(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> Any:
     """Whether both items are not zero."""
-    return placed(functions.binary("logical_and", x1, x2, out), allocator)
+    return placed(joining.binary("logical_and", x1, x2, out), allocator)
 
 
 def logical_or(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> Any:
     """Whether one of the items is not zero."""
-    return placed(functions.binary("logical_or", x1, x2, out), allocator)
+    return placed(joining.binary("logical_or", x1, x2, out), allocator)
 
 
 def logical_not(x: Any, /, out: Any = None, *, allocator: Any = None) -> Any:
@@ -211,7 +211,7 @@ def dot(
     a: Any, b: Any, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
 ) -> Any:
     """numpy.dot."""
-    return placed(functions.dot(_on(a, "dot", stream), b, dtype), allocator)
+    return placed(joining.dot(_on(a, "dot", stream), b, dtype), allocator)
 
 
 def subset_sum(
@@ -219,7 +219,7 @@ def subset_sum(
 ) -> Any:
     """The sum of the items that *subset*, an array of indices, names."""
     return placed(
-        functions.subset("sum", subset, _on(a, "subset_sum", stream), dtype=dtype), allocator
+        joining.subset("sum", subset, _on(a, "subset_sum", stream), dtype=dtype), allocator
     )
 
 
@@ -233,15 +233,15 @@ def subset_dot(
 ) -> Any:
     """dot() of the items that *subset* names."""
     return placed(
-        functions.subset("dot", subset, _on(a, "subset_dot", stream), b, dtype=dtype), allocator
+        joining.subset("dot", subset, _on(a, "subset_dot", stream), b, dtype=dtype), allocator
     )
 
 
 def subset_min(subset: Any, a: Any, stream: Any = None) -> Any:
     """The least of the items that *subset* names."""
-    return functions.subset("min", subset, _on(a, "subset_min", stream))
+    return joining.subset("min", subset, _on(a, "subset_min", stream))
 
 
 def subset_max(subset: Any, a: Any, stream: Any = None) -> Any:
     """The greatest of the items that *subset* names."""
-    return functions.subset("max", subset, _on(a, "subset_max", stream))
+    return joining.subset("max", subset, _on(a, "subset_max", stream))

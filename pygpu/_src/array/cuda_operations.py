@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .cuda_functions import stream_of
-from .routines import joining as functions
+from .routines import joining
 
 __all__ = ["Operations"]
 
@@ -39,12 +39,12 @@ class Operations:
     def _axpbz(self, selffac: Any, other: Any, out: Any, stream: Any = None) -> Any:
         """``out = selffac * self + other``, where *other* is a number."""
         stream = stream_of(stream, "_axpbz")
-        functions.binary("multiply", self, selffac, out, stream)
-        return functions.binary("add", out, other, out, stream)
+        joining.binary("multiply", self, selffac, out, stream)
+        return joining.binary("add", out, other, out, stream)
 
     def _elwise_multiply(self, other: Any, out: Any, stream: Any = None) -> Any:
         """``out = self * other``."""
-        return functions.binary("multiply", self, other, out, stream_of(stream, "_elwise_multiply"))
+        return joining.binary("multiply", self, other, out, stream_of(stream, "_elwise_multiply"))
 
     def _div(self, other: Any, out: Any, stream: Any = None) -> Any:
         """``out = self / other``; rounded down if *out* is of integers."""
@@ -56,12 +56,12 @@ class Operations:
 
     def _pow(self, other: Any, new: bool) -> Any:
         """``self ** other``, in a new array or, if not *new*, in this one."""
-        return functions.binary("power", self, other, None if new else self)
+        return joining.binary("power", self, other, None if new else self)
 
 
 def _divide(a: Any, b: Any, out: Any, stream: Any) -> Any:
     name = "floor_divide" if out.dtype.kind in "iu" else "true_divide"
-    return functions.binary(name, a, b, out, stream_of(stream, "_div"))
+    return joining.binary(name, a, b, out, stream_of(stream, "_div"))
 
 
 def common_dtype(obj1: Any, obj2: Any) -> np.dtype[Any]:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.kernels import elementwise as text
-from pygpu._src.codegen.kernels import row_tiles as tiles_text
+from pygpu._src.codegen.kernels import elementwise, row_tiles
 from pygpu._src.codegen.kernels.elementwise import Operation
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
 
 from . import layout
@@ -141,7 +140,7 @@ def prepare(
         for s in flat:
             numbers += s
     numbers.append(n)
-    per_group, most, size = rule(backend, memory) if ndim == 0 else kernels.rule(backend)
+    per_group, most, size = rule(backend, memory) if ndim == 0 else kernel_cache.rule(backend)
     groups = min(-(-n // per_group), most) if n else 0
     return Launch(kernel, groups, size, tuple(numbers), memory, ndim == 0)
 
@@ -167,17 +166,17 @@ def _tiles(
         return None
     vector = max(16 // max(a.itemsize for a, c in zip(arrays, letters) if c == "c"), 1)
     ndim = len(shape)
-    kernel = kernels.get(
+    kernel = kernel_cache.get(
         backend,
         ("tiles", *_key(operation, memory), ndim, wide, letters, vector),
         lambda: (
-            tiles_text.source(operation, memory, ndim, wide, letters, vector),
-            text.kernel_name(operation),
+            row_tiles.source(operation, memory, ndim, wide, letters, vector),
+            elementwise.kernel_name(operation),
         ),
         _features(operation, memory),
     )
     rows = prod(shape[:-1])
-    groups, size = tiles_text.shape_of_group(rows, length, vector)
+    groups, size = row_tiles.shape_of_group(rows, length, vector)
     numbers = [*shape[1:], *(step for s in strides for step in s), rows]
     return Launch(kernel, groups, size, tuple(numbers), memory, False)
 
@@ -193,7 +192,7 @@ def _key(operation: Operation, memory: tuple[np.dtype[Any] | None, ...]) -> tupl
 
 def rule(backend: Backend, memory: Sequence[np.dtype[Any] | None]) -> tuple[int, int, int]:
     """kernels.rule() of the kernel for contiguous operands of these dtypes in memory."""
-    return kernels.rule(backend, _vector(backend, memory))
+    return kernel_cache.rule(backend, _vector(backend, memory))
 
 
 def get_kernel(
@@ -214,17 +213,17 @@ def get_kernel(
     def make() -> tuple[str, str]:
         vector = 1 if operation.guard else _vector(backend, memory)
         if rows:
-            made = text.rows_source(operation, memory, ndim, wide, rows)
+            made = elementwise.rows_source(operation, memory, ndim, wide, rows)
         elif ndim:
-            made = text.strided_source(operation, memory, ndim, wide)
+            made = elementwise.strided_source(operation, memory, ndim, wide)
         elif vector > 1:
-            made = text.vector_source(operation, memory, vector)
+            made = elementwise.vector_source(operation, memory, vector)
         else:
-            made = text.flat_source(operation, memory)
-        return made, text.kernel_name(operation)
+            made = elementwise.flat_source(operation, memory)
+        return made, elementwise.kernel_name(operation)
 
     key = ("elementwise", *_key(operation, memory), ndim, wide, rows)
-    return kernels.get(backend, key, make, _features(operation, memory))
+    return kernel_cache.get(backend, key, make, _features(operation, memory))
 
 
 def as_scalar(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -8,10 +8,8 @@ import numpy as np
 
 from pygpu._array import GPUArray
 
-from . import internal as work
-from . import layout, matmul
-from . import ufunc as ufuncs
-from .routines import manipulation as manipulate
+from . import layout, matmul, primitives, ufuncs
+from .routines import manipulation
 
 __all__ = ["NAMES", "call", "vecdot"]
 
@@ -26,7 +24,7 @@ def vecdot(a: Any, b: Any, /, *, axis: int = -1) -> Any:
         raise ValueError("vecdot: both operands must have at least one axis")
     if a.shape[axis] != b.shape[axis]:
         raise ValueError(f"vecdot: shapes {a.shape} and {b.shape} differ along axis {axis}")
-    a, b = (manipulate.moveaxis(x, axis, -1) for x in (a, b))
+    a, b = (manipulation.moveaxis(x, axis, -1) for x in (a, b))
     dtype = np.result_type(a.dtype, b.dtype)
     product = ufuncs.call("multiply", (a.conj(), b))
     if dtype.kind == "b":
@@ -40,8 +38,8 @@ def _computed(name: str, a: Any, b: Any) -> Any:
     if name == "vecdot":
         return vecdot(a, b)
     if name == "matvec":
-        return matmul.matmul(a, manipulate.expand_dims(b, -1))[..., 0]
-    return matmul.matmul(manipulate.expand_dims(a.conj(), -2), b)[..., 0, :]
+        return matmul.matmul(a, manipulation.expand_dims(b, -1))[..., 0]
+    return matmul.matmul(manipulation.expand_dims(a.conj(), -2), b)[..., 0, :]
 
 
 def _place(name: str, axes: Any, count: int, ndim: int) -> tuple[int, ...]:
@@ -86,7 +84,7 @@ def call(name: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
     if name == "matmul" and not options and any(isinstance(x, GPUArray) for x in inputs):
         return ufuncs.matmul(inputs[0], inputs[1], out)
     like: Any = next(x for x in (*inputs, out) if isinstance(x, GPUArray))
-    a, b = (work.as_array(like, x, call=name) for x in inputs)
+    a, b = (primitives.as_array(like, x, call=name) for x in inputs)
     kind, signature = options.get("dtype"), options.get("signature")
     casting = options.get("casting", "same_kind")
     kinds = (a.dtype, b.dtype, None if out is None else out.dtype)
@@ -106,24 +104,24 @@ def call(name: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
     axes = _axes(name, options, [a.ndim, b.ndim], needs)
     if axes is not None:
         a, b = (
-            manipulate.moveaxis(x, axes[k], tuple(range(-len(axes[k]), 0)))
+            manipulation.moveaxis(x, axes[k], tuple(range(-len(axes[k]), 0)))
             for k, x in enumerate((a, b))
         )
     if name == "matvec" and a.shape[-1] != b.shape[-1]:
         raise ValueError(f"matvec: shapes {a.shape} and {b.shape} do not fit")
     if name == "vecmat" and a.shape[-1] != b.shape[-2]:
         raise ValueError(f"vecmat: shapes {a.shape} and {b.shape} do not fit")
-    result = _computed(name, work.astype(a, loop[0]), work.astype(b, loop[1]))
+    result = _computed(name, primitives.astype(a, loop[0]), primitives.astype(b, loop[1]))
     if options.get("keepdims"):
         if name != "vecdot":
             raise TypeError(f"{name} does not support keepdims")
-        result = manipulate.expand_dims(result, -1)
+        result = manipulation.expand_dims(result, -1)
         if axes is not None:
-            result = manipulate.moveaxis(result, -1, options.get("axis", -1))
+            result = manipulation.moveaxis(result, -1, options.get("axis", -1))
     elif axes is not None and len(axes[2] if isinstance(axes[2], (tuple, list)) else [1]):
         count = max(result.ndim - len(layout.broadcast_shapes(*_stacks(a, b, needs))), 0)
         there = _place(name, axes[2], count, result.ndim)
-        result = manipulate.moveaxis(result, tuple(range(-count, 0)), there)
+        result = manipulation.moveaxis(result, tuple(range(-count, 0)), there)
     if out is not None:
         target: Any = out
         if target.shape != result.shape:

@@ -14,7 +14,7 @@ from pygpu._src.codegen.fastpath import shortcut
 
 from . import layout
 from .base import ArrayCore
-from .ufunc import disjoint, same_device
+from .ufuncs import disjoint, same_device
 
 __all__ = ["Indexing"]
 

@@ -19,8 +19,7 @@ import numpy as np
 from pygpu import _array
 from pygpu._array import GPUArray
 
-from . import foreign_memory as foreign
-from . import layout
+from . import foreign_memory, layout
 from .device import Device, as_device, default_device
 
 __all__ = ["dlpack", "dlpack_device", "from_cuda_array", "from_dlpack", "shown_by", "token"]
@@ -315,7 +314,9 @@ def _place(call: str, where: Device, address: int, tensor: Any, own: bool) -> in
     """The number of the CUDA device whose memory the items lie in. own: it must be that of
     *where*."""
     with where.current():
-        found = foreign.check_range(call, address, tensor.shape, tensor.strides, tensor.dtype)
+        found = foreign_memory.check_range(
+            call, address, tensor.shape, tensor.strides, tensor.dtype
+        )
     here = _cuda_number(where.backend.device)
     if own and found not in (None, here):
         raise BufferError(f"{call}: the memory at {address:#x} is of device {found}, not of {here}")
@@ -382,7 +383,7 @@ def _take_opencl(x: Any, kind: tuple[int, int], device: Device | None, copy: boo
         )
     except ValueError as error:
         raise BufferError(str(error)) from None
-    foreign.check_alignment(
+    foreign_memory.check_alignment(
         "from_dlpack", tensor.offset, tensor.shape, tensor.strides, tensor.dtype
     )
     cls: Any = arrays.Array
@@ -420,7 +421,7 @@ def from_cuda_array(x: Any, *, device: Device | None = None, copy: bool | None =
     ValueError if copy is False and a copy is needed.
     """
     call = f"__cuda_array_interface__ of {type(x).__name__}"
-    shown = foreign.read(x.__cuda_array_interface__, call)
+    shown = foreign_memory.read(x.__cuda_array_interface__, call)
     where = _cuda_device(None)
     number = _place(call, where, shown.address, shown, own=False)
     if number != _cuda_number(where.backend.device):
@@ -430,7 +431,7 @@ def from_cuda_array(x: Any, *, device: Device | None = None, copy: bool | None =
     kind = CUDA, number
     array = _over_pointer(where, x, kind, shown.address, shown.shape, shown.strides, shown.dtype)
     with where.current():
-        foreign.wait_for(where.backend, where.queue, shown.stream)
+        foreign_memory.wait_for(where.backend, where.queue, shown.stream)
     if shown.read_only:
         copy = _read_only(copy)
     return _moved(array, device, copy)

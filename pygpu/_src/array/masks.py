@@ -10,10 +10,9 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import gather as index_text
 from pygpu._src.codegen.kernels import mask as mask_text
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 
-from . import internal as work
-from . import single_group as few
+from . import primitives, single_group
 from .index_errors import Report
 from .scan import scan
 
@@ -39,8 +38,8 @@ class _Marks:
         backend = mask.backend
         self.tiles = -(-mask.size // mask_text.TILE)
         self.room, first, self.last, nbytes = mask_text.layout(self.tiles)
-        self.bits, self.report = work.scratch(mask, nbytes), Report(mask)
-        kernel = kernels.get(
+        self.bits, self.report = primitives.scratch(mask, nbytes), Report(mask)
+        kernel = kernel_cache.get(
             backend,
             ("marks", mask.dtype),
             lambda: (mask_text.marks_source(mask.dtype), "marks"),
@@ -48,7 +47,7 @@ class _Marks:
         )
         groups, writes = -(-self.tiles // (mask_text.GROUP // 32)), [self.bits, self.report.array]
         numbers = [mask.size, self.tiles, self.room]
-        work.launch(mask, kernel, groups, mask_text.GROUP, [mask], writes, numbers)
+        primitives.launch(mask, kernel, groups, mask_text.GROUP, [mask], writes, numbers)
         self.ends = self.bits.after(first)
 
     def count(self) -> int:
@@ -68,19 +67,19 @@ def _counted(mask: Any) -> tuple[Any, int, Callable[[], int]]:
         return marks.ends, marks.tiles, marks.count
     cpu = backend.limits.is_cpu
     tiles = -(-mask.size // (index_text.CPU_TILE if cpu else index_text.TILE))
-    kernel = kernels.get(
+    kernel = kernel_cache.get(
         backend,
         ("count", mask.dtype),
         lambda: (index_text.count_source(mask.dtype, cpu), "count"),
         dtypes.features(mask.dtype),
     )
-    counts = work.empty(mask, (tiles,), np.int64)
+    counts = primitives.empty(mask, (tiles,), np.int64)
     groups, size = (
         (min(tiles, backend.limits.units * 4), 1)
         if cpu
         else (min(tiles, 1 << 20), index_text.GROUP)
     )
-    work.launch(mask, kernel, groups, size, [mask], [counts], [mask.size, tiles])
+    primitives.launch(mask, kernel, groups, size, [mask], [counts], [mask.size, tiles])
     ends = scan("cumsum", counts, 0) if tiles > 1 else counts
     return ends, tiles, lambda: _last(ends)
 
@@ -103,7 +102,7 @@ def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
     local = index_text.TILE * (items.itemsize if items is not None else 0) + 2048
     staged = not cpu and items is not None and items.itemsize <= 8
     staged = staged and local <= backend.limits.local_bytes
-    kernel = kernels.get(
+    kernel = kernel_cache.get(
         backend,
         ("compact", mask.dtype, items, ndim, staged),
         lambda: (index_text.compact_source(mask.dtype, items, ndim, cpu, staged), "compact"),
@@ -118,12 +117,12 @@ def _compact(mask: Any, x: Any, shape: Shape) -> tuple[Any, int]:
     # all is ready: the device has nothing to do from here to the launch
     found = count()
     if x is None:
-        out = work.empty(mask, (ndim, found), np.int64)
+        out = primitives.empty(mask, (ndim, found), np.int64)
     else:
-        out = work.empty(x, (found,), x.dtype)
+        out = primitives.empty(x, (found,), x.dtype)
     if found == 0:
         return out, found
-    work.launch(
+    primitives.launch(
         mask,
         kernel,
         groups,
@@ -142,7 +141,7 @@ def _gather(mask: Any, x: Any) -> Any:
     backend = mask.backend
     item = moved(x.dtype, x.dtype)[0]
     marks = _Marks(mask)
-    gather = kernels.get(
+    gather = kernel_cache.get(
         backend,
         ("gather", item),
         lambda: (mask_text.gather_source(item), "gather"),
@@ -153,7 +152,7 @@ def _gather(mask: Any, x: Any) -> Any:
     groups, numbers = min(marks.tiles, 1 << 20), (mask.size, marks.tiles, marks.room)
     found = marks.count()
     if found == 0:
-        return work.empty(x, (0,), x.dtype)
+        return primitives.empty(x, (0,), x.dtype)
     memory = backend.allocate(found * x.itemsize, x.allocator, x.queue)
     args = (marks.bits.base_data, 0, x.base_data, x.offset, memory, 0, *numbers)
     event = backend.launch(gather, queue, groups, mask_text.GROUP, args, wait_for=waits)
@@ -169,10 +168,10 @@ def _gather(mask: Any, x: Any) -> Any:
 def compress(a: Any, mask: Any) -> Any:
     """a[mask], for a mask of the array's shape."""
     if a.size == 0:
-        return work.empty(a, (0,), a.dtype)
-    if a.size <= few.FEW:
-        return few.gather(mask, a)
-    mask, a = work.c_order(mask), work.c_order(a)
+        return primitives.empty(a, (0,), a.dtype)
+    if a.size <= single_group.FEW:
+        return single_group.gather(mask, a)
+    mask, a = primitives.c_order(mask), primitives.c_order(a)
     if a.queue is mask.queue and a.backend.limits.warps and a.itemsize in (1, 2, 4, 8):
         return _gather(mask, a)
     return _compact(mask, a, (a.size,))[0]
@@ -186,24 +185,24 @@ def nonzero(a: Any) -> tuple[Any, ...]:
             "Use np.atleast_1d(scalar).nonzero() instead."
         )
     if a.size == 0:
-        return tuple(work.empty(a, (0,), np.int64) for _ in range(a.ndim))
+        return tuple(primitives.empty(a, (0,), np.int64) for _ in range(a.ndim))
     n = a.size
-    if n <= few.FEW and dtypes.is_numeric(a.dtype):
-        out, found = few.places(a, True)
+    if n <= single_group.FEW and dtypes.is_numeric(a.dtype):
+        out, found = single_group.places(a, True)
         return tuple(_row(out, found, n * k) for k in range(a.ndim))
     dtypes.code(a.dtype)
-    out, found = _compact(work.c_order(a), None, a.shape)
+    out, found = _compact(primitives.c_order(a), None, a.shape)
     return tuple(_row(out, found, found * k) for k in range(a.ndim))
 
 
 def _row(out: Any, n: int, first: int) -> Any:
-    return work.result(out, out._view((n,), None, 8 * first))
+    return primitives.result(out, out._view((n,), None, 8 * first))
 
 
 def argwhere(a: Any) -> Any:
     """numpy.argwhere of an array with axes: a row of indices for each item that is not zero."""
-    if 0 < a.size <= few.FEW and dtypes.is_numeric(a.dtype):
-        return few.places(a, False)[0]
+    if 0 < a.size <= single_group.FEW and dtypes.is_numeric(a.dtype):
+        return single_group.places(a, False)[0]
     from .routines.joining import stack
 
     return stack(nonzero(a), 1)

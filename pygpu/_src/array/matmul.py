@@ -13,13 +13,10 @@ import numpy as np
 
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import matmul as matmul_text
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 from pygpu._src.runtime.libraries.layouts import layout_of
 
-from . import internal as work
-from . import launch_cache as remember
-from . import layout
-from . import ufunc as ufuncs
+from . import launch_cache, layout, primitives, ufuncs
 from .reduction import reduce
 
 __all__ = ["diagonal", "matmul", "outer", "tensordot", "trace"]
@@ -33,10 +30,10 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     Raises ValueError for numbers and for shapes that do not fit.
     """
     if out is None:
-        known = remember.known("matmul", a, b)
+        known = launch_cache.known("matmul", a, b)
         if known is not None:
             return known
-    if not (work.is_array(a) and work.is_array(b)):
+    if not (primitives.is_array(a) and primitives.is_array(b)):
         raise ValueError("matmul: both operands must be arrays on the device")
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError(
@@ -46,8 +43,8 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     given = (a, b)
     a, b = a._aligned(), b._aligned()
     number = np.result_type(a.dtype, b.dtype)
-    left = a if a.ndim > 1 else work.reshape(a, (1, a.size))
-    right = b if b.ndim > 1 else work.reshape(b, (b.size, 1))
+    left = a if a.ndim > 1 else primitives.reshape(a, (1, a.size))
+    right = b if b.ndim > 1 else primitives.reshape(b, (b.size, 1))
     if left.shape[-1] != right.shape[-2]:
         raise ValueError(
             f"matmul: shapes {a.shape} and {b.shape}: the axes that are summed over have different "
@@ -60,16 +57,16 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
         shape = shape[:-1]
     if a.ndim == 1:
         shape = (*shape[: len(stack)], *shape[len(stack) + 1 :])
-    if out is not None and (not work.is_array(out) or out.shape != shape):
+    if out is not None and (not primitives.is_array(out) or out.shape != shape):
         raise ValueError(f"matmul: out must be an array of shape {shape} on the device")
     if out is not None and not np.can_cast(number, out.dtype, "same_kind"):
         raise TypeError(f"matmul: cannot cast from {number} to {out.dtype} with rule 'same_kind'")
-    target = work.empty(a, shape, number) if out is None else out
+    target = primitives.empty(a, shape, number) if out is None else out
     shared = out is not None and (
         any(out.base_data is x.base_data for x in (a, b)) or not out._is_aligned
     )
     if shared:
-        target = work.empty(a, shape, out.dtype)
+        target = primitives.empty(a, shape, out.dtype)
     view = target
     if shape != full:
         strides = list(target.strides)
@@ -98,7 +95,7 @@ def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> tuple[Any, ...]
     if out.size == 0:
         return None
     if k == 0:
-        work.fill(out, 0)
+        primitives.fill(out, 0)
         return None
     if _by_library(a, b, number, out):
         return None
@@ -119,7 +116,7 @@ def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> tuple[Any, ...]
     tiles = -(-m // high) * across
     total = tiles * prod(batch)
     key = ("matmul", a.dtype, b.dtype, number, out.dtype, len(batch), each, dense)
-    kernel = kernels.get(
+    kernel = kernel_cache.get(
         backend,
         key,
         lambda: (
@@ -138,10 +135,10 @@ def _product(a: Any, b: Any, number: np.dtype[Any], out: Any) -> tuple[Any, ...]
         size = 1
     else:
         groups, size = min(total, 1 << 20), matmul_text.GROUP
-    work.launch(a, kernel, groups, size, [a, b], [out], numbers)
+    primitives.launch(a, kernel, groups, size, [a, b], [out], numbers)
     if out.size * k >= _FEW:
         return None
-    return remember.step(backend, kernel, groups, size, (0, 1, -1), numbers)
+    return launch_cache.step(backend, kernel, groups, size, (0, 1, -1), numbers)
 
 
 _FEW = 1 << 15  # multiplications, for which calling a library costs more than it saves
@@ -164,9 +161,9 @@ def _by_library(a: Any, b: Any, number: np.dtype[Any], out: Any) -> bool:
         return False
     operands = []
     for x in (a, b):
-        x = work.astype(x, number)
+        x = primitives.astype(x, number)
         if layout_of(x.shape[-2:], x.strides[-2:], x.itemsize) is None:
-            x = work.c_order(x)
+            x = primitives.c_order(x)
         operands.append(x)
     a, b = operands
     stack = out.shape[:-2]
@@ -181,8 +178,8 @@ def _by_library(a: Any, b: Any, number: np.dtype[Any], out: Any) -> bool:
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """numpy.outer: a[i] * b[j] of the flat arrays."""
-    left, right = work.flat(a), work.flat(b)
-    column = work.reshape(left, (left.size, 1))
+    left, right = primitives.flat(a), primitives.flat(b)
+    column = primitives.reshape(left, (left.size, 1))
     return ufuncs.call("multiply", (column, right), None if out is None else (out,))
 
 
@@ -237,6 +234,6 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     shape = (*(a.shape[k] for k in a_rest), *(b.shape[k] for k in b_rest))
     n = prod(a.shape[k] for k in left)
     rows, columns = prod(a.shape[k] for k in a_rest), prod(b.shape[k] for k in b_rest)
-    matrix_a = work.reshape(_transposed(a, a_rest + left), (rows, n))
-    matrix_b = work.reshape(_transposed(b, right + b_rest), (n, columns))
-    return work.reshape(matmul(matrix_a, matrix_b), shape)
+    matrix_a = primitives.reshape(_transposed(a, a_rest + left), (rows, n))
+    matrix_b = primitives.reshape(_transposed(b, right + b_rest), (n, columns))
+    return primitives.reshape(matmul(matrix_a, matrix_b), shape)

@@ -8,8 +8,7 @@ import numpy as np
 
 from pygpu import _array
 
-from . import internal as work
-from . import ufunc as ufuncs
+from . import primitives, ufuncs
 
 __all__ = ["operate"]
 
@@ -25,7 +24,7 @@ def operate(name: str, out: Any, a: Any, b: Any = None) -> Any:
         if b is None and name in ("equal", "not_equal"):
             if type(first)._comparison_dtype is not None:  # a class that answers as another system
                 return name == "not_equal"
-            return work.empty(first, first.shape, np.bool_).fill(name == "not_equal")
+            return primitives.empty(first, first.shape, np.bool_).fill(name == "not_equal")
         return NotImplemented
     if name == "matmul":
         return ufuncs.matmul(*operands, out=out)

@@ -20,7 +20,7 @@ PARTS = {
     "reduce": "pygpu._src.array.reduction",
     "scan": "pygpu._src.array.scan",
     "sort": "pygpu._src.array.sort",
-    "work": "pygpu._src.array.internal",
+    "work": "pygpu._src.array.primitives",
 }
 
 

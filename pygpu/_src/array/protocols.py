@@ -10,7 +10,7 @@ from pygpu._array import GPUArray
 from pygpu._src.array.parts import part
 from pygpu._src.codegen.ufunc_loops import NAMES
 
-from . import ufunc as ufuncs
+from . import ufuncs
 
 __all__ = ["array_ufunc"]
 

@@ -18,16 +18,13 @@ from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.accumulators import Operation, operation
 from pygpu._src.codegen.accumulators import fused as fuse_operation
-from pygpu._src.codegen.kernels import reduction as reduce_text
-from pygpu._src.codegen.kernels import reduction_cpu as reduce_cpu_text
+from pygpu._src.codegen.kernels import reduction, reduction_cpu
 from pygpu._src.codegen.kernels.reduction import GROUP
 from pygpu._src.codegen.kernels.reduction_parts import Form
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 from pygpu._src.util.frozen import Frozen
 
-from . import elementwise, layout
-from . import internal as work
-from . import launch_cache as remember
+from . import elementwise, launch_cache, layout, primitives
 
 if TYPE_CHECKING:
     from pygpu._src.runtime.backend import Backend
@@ -153,27 +150,27 @@ def reduce(
     dtypes.require(a.backend, kind, a.dtype, number)
     wanted = full if keepdims else kept
     if out is None:
-        out = work.empty(a, wanted, result_dtype)
+        out = primitives.empty(a, wanted, result_dtype)
     else:
         _check_out(kind, out, wanted, result_dtype, a)
     if kind in ("any", "all") and initial is not None:
         if bool(initial) == (kind == "any"):  # it decides
-            work.fill(out, bool(initial))
+            primitives.fill(out, bool(initial))
             return out
         initial = None
     if prod(shape[k] for k in axes) == 0:
-        work.fill(out, _empty_result(kind, out.dtype, initial))
+        primitives.fill(out, _empty_result(kind, out.dtype, initial))
         return out
     if out.size == 0:
         return out
     if kind in ("min", "max") and dtype is not None and number != a.dtype:
-        a = work.astype(a, number)
+        a = primitives.astype(a, number)
     operands = [a]
     call = None
     if given is None and out_given is None and initial is None and where is None and ddof == 0:
         call = kind, _array._axes(axis_given, keepdims)
     if where is not None:
-        mask = work.as_array(a, where, np.bool_, kind)
+        mask = primitives.as_array(a, where, np.bool_, kind)
         if mask.dtype != np.bool_:
             raise TypeError(f"{kind}: where must be an array of bools, not of {mask.dtype}")
         operands.append(mask)
@@ -203,7 +200,7 @@ def _check(kind: str, a: Any, number: np.dtype[Any], where: Any, initial: Any) -
 
 
 def _check_out(kind: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], a: Any) -> None:
-    if not work.is_array(out) or out.backend is not a.backend:
+    if not primitives.is_array(out) or out.backend is not a.backend:
         raise TypeError(f"{kind}: out must be an array on the same device")
     if out.shape != shape:
         raise ValueError(f"{kind}: out has shape {out.shape}, and the result {shape}")
@@ -274,14 +271,14 @@ def _run(
             x._view(x.shape, x.strides, x.offset + flip) if flip else x
             for x, flip in zip(operands, plan.flips, strict=True)
         ]
-    target = out if not plan.parts_bytes else work.scratch(a, plan.parts_bytes)
-    work.launch(
+    target = out if not plan.parts_bytes else primitives.scratch(a, plan.parts_bytes)
+    primitives.launch(
         a, plan.kernel, plan.groups, plan.group_size, operands, [target], [*plan.numbers, *finish]
     )
     size = 1 if backend.limits.is_cpu else GROUP
     if plan.final is not None:
         numbers = [*plan.final_numbers, *finish]
-        work.launch(a, plan.final, plan.final_groups, size, [target], [out], numbers)
+        primitives.launch(a, plan.final, plan.final_groups, size, [target], [out], numbers)
     if call is not None and call[1] >= 0 and not any(plan.flips):
         _tell(backend, call, plan, operands, out, finish, size)
     return out
@@ -302,11 +299,11 @@ def _tell(
     target = -2 if plan.parts_bytes else -1
     numbers = [*plan.numbers, *finish]
     places = [*range(n), target]
-    steps = [remember.step(backend, plan.kernel, plan.groups, plan.group_size, places, numbers)]
+    steps = [launch_cache.step(backend, plan.kernel, plan.groups, plan.group_size, places, numbers)]
     if plan.final is not None:
         numbers = [*plan.final_numbers, *finish]
         steps.append(
-            remember.step(backend, plan.final, plan.final_groups, size, [target, -1], numbers)
+            launch_cache.step(backend, plan.final, plan.final_groups, size, [target, -1], numbers)
         )
     scratch = ((np.dtype(np.uint8), plan.parts_bytes),) if plan.parts_bytes else ()
     backend.table.plans.add(name, extra, tuple(operands), None, out, tuple(steps), scratch)
@@ -324,7 +321,7 @@ def _remember(backend: Backend, key: Any, plan: _Plan) -> None:
 
 
 def _initial(value: Any, number: np.dtype[Any]) -> list[Any]:
-    if work.is_array(value):
+    if primitives.is_array(value):
         value = value.get()[()]
     if number.kind == "c":
         part = np.float32 if number.itemsize == 8 else np.float64
@@ -347,7 +344,7 @@ def _walks(
         tuple(shape[k] for k in keep), *(tuple(s[k] for k in keep) for s in strides), out_strides
     )
     if kind in _ORDERED:
-        reduced_shape, reduced = work.collapse_in_order(
+        reduced_shape, reduced = primitives.collapse_in_order(
             tuple(shape[k] for k in axes), *(tuple(s[k] for k in axes) for s in strides)
         )
         flips = (0,) * len(strides)
@@ -392,10 +389,10 @@ def _make_plan(
     )
     strides_of = (n for k, r in zip(kept, reduced) for n in (*k, *r))
     axes_numbers = [*kept_shape[1:], *reduced_shape[1:], *strides_of, *kept[-1]]
-    kernel = kernels.get(
+    kernel = kernel_cache.get(
         backend,
         ("reduce", op.key, form),
-        lambda: (reduce_text.source(op, form, cpu), "red_columns" if form.columns else "red_rows"),
+        lambda: (reduction.source(op, form, cpu), "red_columns" if form.columns else "red_rows"),
         op.features,
     )
     numbers = (n_out, n_red, segments, lanes, *axes_numbers)
@@ -421,18 +418,18 @@ def _final(
 ) -> tuple[Any, int, tuple[int, ...]]:
     """(kernel, groups, numbers) of the launch that joins the parts of *n_out* results."""
     cpu = backend.limits.is_cpu
-    kernel = kernels.get(
+    kernel = kernel_cache.get(
         backend,
         ("reduce final", op.key, n_kept, form.initial),
-        lambda: (reduce_text.final_source(op, n_kept, form.initial, cpu), "red_final"),
+        lambda: (reduction.final_source(op, n_kept, form.initial, cpu), "red_final"),
         op.features,
     )
     by_out, by_part = (1, n_out) if form.columns else (segments, 1)
     if cpu:
-        lanes, groups = 1, kernels.grid(backend, n_out)[0]
+        lanes, groups = 1, kernel_cache.grid(backend, n_out)[0]
     else:
         few = n_out < 4096 or not form.columns
-        lanes = min(work.power_of_two(segments), GROUP) if few else 1
+        lanes = min(primitives.power_of_two(segments), GROUP) if few else 1
         groups = min(-(-n_out * lanes // GROUP), 1 << 20)
     return kernel, groups, (n_out, segments, by_out, by_part, lanes)
 
@@ -513,11 +510,11 @@ def _gpu_geometry(
     units: int, columns: bool, op: Operation, n_out: int, n_red: int, vector: int
 ) -> tuple[int, int, int]:
     if columns:
-        lanes = min(32, work.power_of_two(-(-n_out // vector)))
+        lanes = min(32, primitives.power_of_two(-(-n_out // vector)))
         across = -(-n_out // (lanes * vector))
         tiles = n_red // (GROUP // lanes * 8)
     else:
-        lanes = min(GROUP, work.power_of_two(-(-n_red // (2 * vector))))
+        lanes = min(GROUP, primitives.power_of_two(-(-n_red // (2 * vector))))
         across = -(-n_out // (GROUP // lanes))
         tiles = n_red // (lanes * vector * 4)
     # as many groups as are on the device at once, by what registers they take
@@ -540,7 +537,7 @@ def _cpu_geometry(
     n_out = prod(kept_shape)
     workers = max(min(units * 4, n_out * n_red >> 15), 1)
     if columns:
-        tiles = n_out // kept_shape[-1] * -(-kept_shape[-1] // reduce_cpu_text.cpu_columns(op))
+        tiles = n_out // kept_shape[-1] * -(-kept_shape[-1] // reduction_cpu.cpu_columns(op))
         segments = max(min(-(-workers // tiles), n_red // 64), 1)
         return min(tiles * segments, workers), segments
     segments = 1 if n_out >= workers else -(-workers // n_out)
@@ -555,13 +552,13 @@ def dot(kind: str, a: Any, b: Any, axis: int, dtype: np.dtype[Any], out: Any = N
     kept = shape[:axis] + shape[axis + 1 :]
     dtypes.require(a.backend, kind, a.dtype, b.dtype, dtype)
     if out is None:
-        out = work.empty(a, kept, dtype)
+        out = primitives.empty(a, kept, dtype)
     else:
         _check_out(kind, out, kept, dtype, a)
     if out.size == 0:
         return out
     if shape[axis] == 0:
-        work.fill(out, 0)
+        primitives.fill(out, 0)
         return out
     operands = [a._aligned(), b._aligned()]
     call = None
@@ -583,7 +580,7 @@ def fused(
 ) -> Any:
     """reduce() of what an elementwise Operation computes from its operands, arrays and numbers, in
     one pass. name: of the call, to be remembered. There must be items."""
-    arrays = [x._aligned() for x in operands if work.is_array(x)]
+    arrays = [x._aligned() for x in operands if primitives.is_array(x)]
     backend = arrays[0].backend
     shape = layout.broadcast_shapes(*(x.shape for x in arrays))
     ndim = len(shape)
@@ -599,9 +596,9 @@ def fused(
         raise TypeError(f"fuse: {kind} with another dtype; convert by .astype() before")
     kept = tuple(n for k, n in enumerate(shape) if k not in axes)
     full = tuple(1 if k in axes else n for k, n in enumerate(shape))
-    out = work.empty(arrays[0], full if keepdims else kept, result_dtype)
+    out = primitives.empty(arrays[0], full if keepdims else kept, result_dtype)
     strides = tuple(s for k, s in enumerate(out.strides) if not keepdims or k not in axes)
-    are_arrays = tuple(work.is_array(x) for x in operands)
+    are_arrays = tuple(primitives.is_array(x) for x in operands)
     scalars = [
         elementwise.as_scalar(x, d)
         for x, d, array in zip(operands, step.inputs, are_arrays, strict=True)

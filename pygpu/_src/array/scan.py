@@ -17,12 +17,11 @@ import numpy as np
 from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.accumulators import _number_of_acc, _size, _sum_like
-from pygpu._src.codegen.kernels import decoupled_lookback as lookback_text
+from pygpu._src.codegen.kernels import decoupled_lookback
 from pygpu._src.codegen.kernels import scan as scan_text
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 
-from . import internal as work
-from . import layout
+from . import layout, primitives
 from .launch_cache import step
 from .reduction import _check_out, _result_dtypes
 
@@ -74,15 +73,15 @@ def scan(kind: str, a: Any, axis: int | None = None, *, dtype: Any = None, out: 
     dtypes.require(a.backend, call, a.dtype, number)
     if axis is None:
         if a.ndim != 1:
-            a = work.flat(a)
+            a = primitives.flat(a)
         axis = 0
     elif a.ndim == 0:
         layout.normalize_axis(axis, 1, call)
-        a = work.reshape(a, (1,))
+        a = primitives.reshape(a, (1,))
         axis = 0
     axis = layout.normalize_axis(axis, a.ndim)
     if out is None:
-        out = work.empty(a, a.shape, result_dtype)
+        out = primitives.empty(a, a.shape, result_dtype)
     else:
         _check_out(call, out, a.shape, result_dtype, a)
     if a.size == 0:
@@ -104,7 +103,7 @@ def _look_back(
     rows: int,
     tiles: int,
     size: int,
-    shape: lookback_text.Shape,
+    shape: decoupled_lookback.Shape,
     n: int,
     place: Sequence[int],
 ) -> None:
@@ -112,12 +111,12 @@ def _look_back(
     backend: Backend = a.backend
     total = rows * tiles
     nbytes = 16 + 2 * size * total if size <= 8 else 32 + 4 * (total + 4) + 2 * size * total
-    state = work.scratch(a, nbytes)
+    state = primitives.scratch(a, nbytes)
     cleared = 16 + (2 * size * total if size <= 8 else 4 * total)
     state._set_event(backend.fill(a.queue, state.base_data, 0, cleared))
     groups = min(total, backend.limits.units * shape.groups)
     numbers = [rows, n, tiles, *place]
-    work.launch(a, kernel, groups, shape.group, [a], [out, state], numbers)
+    primitives.launch(a, kernel, groups, shape.group, [a], [out, state], numbers)
 
 
 def _shares(cpu: bool, lanes: bool, units: int, rows: int, n: int) -> tuple[int, int, int]:
@@ -153,12 +152,12 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
     units, cpu = backend.limits.units, backend.limits.is_cpu
     kept = len(kept_shape)
     vector = max(16 // max(out.itemsize, a.itemsize, size), 1)
-    shape = lookback_text.CHOSEN[backend.name, size <= 4]
+    shape = decoupled_lookback.CHOSEN[backend.name, size <= 4]
     tile = shape.group * shape.vectors * vector
     # OpenCL does not convert halves of registers.
     warps = backend.limits.warps and not (backend.name == "opencl" and "half" in features)
     if warps and dense and n > tile and rows < units * 8:
-        kernel = kernels.get(
+        kernel = kernel_cache.get(
             backend,
             ("scan_lookback", shape, *key),
             lambda: (
@@ -180,17 +179,17 @@ def _run(kind: str, a: Any, axis: int, number: DType, out: Any) -> tuple[Any, An
             if lanes
             else scan_text.groups_source(kept, sums, size)
         )
-        return kernels.get(
+        return kernel_cache.get(
             backend, (wanted, name, *key, sums), lambda: (text + source, wanted), features
         )
 
     numbers = [rows, n, segments, *place]
     if not sums:
-        work.launch(a, make(name), groups, group_size, [a], [out], numbers)
+        primitives.launch(a, make(name), groups, group_size, [a], [out], numbers)
         return (step(backend, make(name), groups, group_size, [0, -1], numbers),), ()
-    parts = work.scratch(a, size * rows * segments)
-    work.launch(a, make("scan_sums"), groups, group_size, [a, out], [parts], numbers)
-    work.launch(a, make(name), groups, group_size, [a], [out, parts], numbers)
+    parts = primitives.scratch(a, size * rows * segments)
+    primitives.launch(a, make("scan_sums"), groups, group_size, [a, out], [parts], numbers)
+    primitives.launch(a, make(name), groups, group_size, [a], [out, parts], numbers)
     steps = (
         step(backend, make("scan_sums"), groups, group_size, [0, -1, -2], numbers),
         step(backend, make(name), groups, group_size, [0, -1, -2], numbers),

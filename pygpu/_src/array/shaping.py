@@ -12,9 +12,8 @@ from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.fastpath import shortcut
 
-from . import elementwise, layout
+from . import elementwise, layout, ufuncs
 from . import launch_cache as remember
-from . import ufunc as ufuncs
 from .indexing import Indexing
 
 __all__ = ["Flags", "Shaping"]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.kernels import single_group as few_text
+from pygpu._src.codegen.kernels import single_group
 from pygpu._src.codegen.kernels.single_group import FEW, ROOM
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 
-from . import internal as work
+from . import primitives
 from .launch_cache import step
 
 __all__ = ["FEW", "bincount", "distinct", "gather", "histogram", "places"]
@@ -49,10 +49,10 @@ def _launch(
     and such as are written beside the new result *out*. make: the source for so many work-items."""
     like = reads[0]
     backend = like.backend
-    size = 1 if backend.limits.is_cpu else few_text.GROUP
+    size = 1 if backend.limits.is_cpu else single_group.GROUP
     features = dtypes.features(*(x.dtype for x in reads))
-    kernel = kernels.get(backend, key, lambda: (make(size), key[0]), features)
-    work.launch(like, kernel, 1, size, reads, (out, *writes), numbers)
+    kernel = kernel_cache.get(backend, key, lambda: (make(size), key[0]), features)
+    primitives.launch(like, kernel, 1, size, reads, (out, *writes), numbers)
     if any(x is not y for x, y in zip(given, reads)):
         return
     n, operands = len(reads), (*reads, *writes)
@@ -71,7 +71,7 @@ def _result(whole: Any, shape: tuple[int, ...]) -> Any:
     """The first items of what was made for more, as a result."""
     if whole.shape == shape:
         return whole
-    return work.result(whole, whole._view(shape, None, whole.offset))
+    return primitives.result(whole, whole._view(shape, None, whole.offset))
 
 
 def gather(mask: Any, x: Any) -> Any:
@@ -79,14 +79,14 @@ def gather(mask: Any, x: Any) -> Any:
     count = _counter(mask)
     out = mask.backend.table.plans.run("few", mask, x, count)
     if out is None:
-        reads = work.c_order(mask), work.c_order(x)
-        out = work.empty(x, (x.size,), x.dtype)
+        reads = primitives.c_order(mask), primitives.c_order(x)
+        out = primitives.empty(x, (x.size,), x.dtype)
         m, size = mask.dtype, x.itemsize
         items = np.dtype(f"u{size}") if size in (1, 2, 4, 8) else np.dtype(f"V{size}")
         _launch(
             "few",
             ("few", m, items),
-            lambda lanes: few_text.gather_source(m, items, lanes),
+            lambda lanes: single_group.gather_source(m, items, lanes),
             (mask, x),
             reads,
             (count,),
@@ -103,14 +103,14 @@ def places(mask: Any, rows: bool) -> tuple[Any, int]:
     out = mask.backend.table.plans.run(name, mask, count)
     shape, ndim = mask.shape, mask.ndim
     if out is None:
-        out = work.empty(mask, (ndim * mask.size,), _INT64)
+        out = primitives.empty(mask, (ndim * mask.size,), _INT64)
         m = mask.dtype
         _launch(
             name,
             ("places", m, ndim, rows),
-            lambda lanes: few_text.places_source(m, ndim, rows, lanes),
+            lambda lanes: single_group.places_source(m, ndim, rows, lanes),
             (mask,),
-            (work.c_order(mask),),
+            (primitives.c_order(mask),),
             (count,),
             out,
             [mask.size, *shape[1:]],
@@ -126,16 +126,16 @@ def distinct(
     are sorted."""
     n, wanted = x.size, (index, inverse, counts)
     count = _counter(x)
-    writes = [work.empty(x, (n,), _INT64) for on in wanted if on] + [count]
+    writes = [primitives.empty(x, (n,), _INT64) for on in wanted if on] + [count]
     reads = (x,) if order is None else (x, order)
     name = _DISTINCT[wanted, bool(equal_nan)]
     out = x.backend.table.plans.run(name, *reads, *writes)
     if out is None:
-        out, dtype = work.empty(x, (n,), x.dtype), x.dtype
+        out, dtype = primitives.empty(x, (n,), x.dtype), x.dtype
         _launch(
             name,
             ("distinct", dtype, wanted, equal_nan),
-            lambda lanes: few_text.distinct_source(dtype, *wanted, equal_nan, lanes),
+            lambda lanes: single_group.distinct_source(dtype, *wanted, equal_nan, lanes),
             reads,
             reads,
             writes,
@@ -158,13 +158,13 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
     given, name = ((x, weights), "weighed bins") if w else ((x,), "bins")
     out = x.backend.table.plans.run(name, *given, ends)
     if out is None:
-        out, dtype = work.empty(x, (ROOM,), np.float64 if w else _INT64), x.dtype
+        out, dtype = primitives.empty(x, (ROOM,), np.float64 if w else _INT64), x.dtype
         _launch(
             name,
             ("bins", dtype, w),
-            lambda lanes: few_text.bincount_source(dtype, w, lanes),
+            lambda lanes: single_group.bincount_source(dtype, w, lanes),
             given,
-            [work.c_order(a) for a in given],
+            [primitives.c_order(a) for a in given],
             (ends,),
             out,
             [x.size],
@@ -177,10 +177,10 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
     part = _part(out, high + 1)
     if high + 1 >= minlength:
         return part._copy(order="C")  # which does not keep the room
-    whole = work.empty(x, (minlength,), out.dtype).fill(0)
+    whole = primitives.empty(x, (minlength,), out.dtype).fill(0)
     head = _part(whole, high + 1)
     head._copy_from(part)
-    work.changed(whole, head)
+    primitives.changed(whole, head)
     return whole
 
 
@@ -191,16 +191,16 @@ def histogram(x: Any, edges: Any) -> Any:
     known = backend.table.plans.run("histogram", x, edges)
     if known is not None:
         return known
-    kernel = kernels.get(
+    kernel = kernel_cache.get(
         backend,
         ("histogram", x.dtype),
-        lambda: (few_text.histogram_source(x.dtype), "histogram"),
+        lambda: (single_group.histogram_source(x.dtype), "histogram"),
         dtypes.features(x.dtype),
     )
-    out = work.empty(x, (bins,), _INT64)
-    groups, size = kernels.grid(backend, bins)
+    out = primitives.empty(x, (bins,), _INT64)
+    groups, size = kernel_cache.grid(backend, bins)
     numbers = [x.size, bins]
-    work.launch(x, kernel, groups, size, [x, edges], [out], numbers)
+    primitives.launch(x, kernel, groups, size, [x, edges], [out], numbers)
     again = step(backend, kernel, groups, size, (0, 1, -1), numbers)
     backend.table.plans.add("histogram", 0, (x, edges), None, out, (again,))
     return out

@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.kernels import onesweep as sweep_text
-from pygpu._src.codegen.kernels import radix_sort as sort_text
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.codegen.kernels import onesweep, radix_sort
+from pygpu._src.runtime import kernel_cache
 
-from . import elementwise, layout
-from . import internal as work
-from . import single_group as few
+from . import elementwise, layout, primitives, single_group
 from .advanced_indexing import nonzero, take, take_along_axis
 from .launch_cache import step
 from .scan import scan
@@ -40,7 +37,7 @@ def _rows_last(a: Any, axis: int) -> Any:
     view = a._view(shape, strides, a.offset)
     if layout.flags(shape, strides, a.itemsize)[0]:
         return view
-    copy = work.empty(a, shape, a.dtype)
+    copy = primitives.empty(a, shape, a.dtype)
     copy._copy_from(view)
     return copy
 
@@ -54,7 +51,7 @@ def _back(rows: Any, axis: int) -> Any:
     view = rows._view(
         tuple(rows.shape[k] for k in order), tuple(rows.strides[k] for k in order), rows.offset
     )
-    out = work.empty(rows, view.shape, rows.dtype)
+    out = primitives.empty(rows, view.shape, rows.dtype)
     out._copy_from(view)
     return out
 
@@ -80,18 +77,18 @@ def _sorted(a: Any, axis: int | None, positions: bool) -> Any:
     if not dtypes.is_numeric(a.dtype):
         raise TypeError(f"{call}: a device does not sort dtype {a.dtype}")
     if axis is None:
-        a, axis = work.flat(a), -1
+        a, axis = primitives.flat(a), -1
     if a.ndim == 0:
         layout.normalize_axis(axis, 1 if positions else 0)  # as NumPy
-        return work.as_array(a, np.zeros(1, np.int64))
+        return primitives.as_array(a, np.zeros(1, np.int64))
     axis = layout.normalize_axis(axis, a.ndim)
     if a.size == 0:
-        return work.empty(a, a.shape, np.int64 if positions else a.dtype)
+        return primitives.empty(a, a.shape, np.int64 if positions else a.dtype)
     if a.dtype.kind == "c":
         order = _complex_order(a, axis)
         return order if positions else take_along_axis(a, order, axis)
     rows = _rows_last(a, axis)
-    out = work.empty(a, rows.shape, np.int64 if positions else a.dtype)
+    out = primitives.empty(a, rows.shape, np.int64 if positions else a.dtype)
     n = rows.shape[-1]
     again = _sort_rows(rows, out, prod(rows.shape[:-1]), n, positions)
     if again is not None and name and axis == given.ndim - 1:
@@ -104,22 +101,22 @@ def _sort_rows(x: Any, out: Any, rows: int, n: int, positions: bool) -> tuple[An
     """Returns the step of Plans.add() that does it again, None if it takes several."""
     backend: Backend = x.backend
     cpu = backend.limits.is_cpu  # where radix sort is quicker, but its launches are not
-    if n <= sort_text.SMALL and (not cpu or n <= 64 or (n <= 512 and rows <= 8)):
+    if n <= radix_sort.SMALL and (not cpu or n <= 64 or (n <= 512 and rows <= 8)):
         dtype = x.dtype
         kernel = _kernel(
-            backend, dtype, positions, "small", (), lambda: sort_text.small_source(positions)
+            backend, dtype, positions, "small", (), lambda: radix_sort.small_source(positions)
         )
-        size = work.power_of_two(n)
-        group = 1 if cpu else max(min(size // 2, sort_text.GROUP), 32)
+        size = primitives.power_of_two(n)
+        group = 1 if cpu else max(min(size // 2, radix_sort.GROUP), 32)
         groups = min(rows, backend.limits.units * 4 if cpu else 1 << 20)
-        work.launch(x, kernel, groups, group, [x], [out], [rows, n, size])
+        primitives.launch(x, kernel, groups, group, [x], [out], [rows, n, size])
         return step(backend, kernel, groups, group, (0, -1), [rows, n, size])
     elif backend.limits.warps and n < 1 << _SMALL_KEYS and rows <= 8 and n >= 1 << 14:
         for row in range(rows):
             x_row = x._view((n,), None, x.offset + row * n * x.itemsize)
             out_row = out._view((n,), None, out.offset + row * n * out.itemsize)
             _onesweep(backend, x_row, out_row, n, positions)
-        work.changed(out, out_row)
+        primitives.changed(out, out_row)
     else:
         _radix(backend, x, out, rows, n, positions)
     return None
@@ -136,10 +133,10 @@ def _kernel(
 ) -> Any:
     """The kernel *name* for keys of a dtype, in a text that *key* tells apart."""
     kind = "u" if dtype.kind == "b" else dtype.kind
-    return kernels.get(
+    return kernel_cache.get(
         backend,
         ("sort", name, kind, dtype.itemsize, positions, key),
-        lambda: (sort_text.keys_text(dtype, positions) + text(), name),
+        lambda: (radix_sort.keys_text(dtype, positions) + text(), name),
         features,
     )
 
@@ -149,8 +146,10 @@ def _passes(
 ) -> Any:
     """(reads, writes, first, last) of each pass, from x to out by scratch memory."""
     size = x.itemsize
-    keys = [work.scratch(x, n_all * size) for _ in range(min(passes - 1, 2))]
-    places = [work.scratch(x, n_all * place_bytes) for _ in range(len(keys) if positions else 0)]
+    keys = [primitives.scratch(x, n_all * size) for _ in range(min(passes - 1, 2))]
+    places = [
+        primitives.scratch(x, n_all * place_bytes) for _ in range(len(keys) if positions else 0)
+    ]
     reads: list[Any] = [x]
     for p in range(passes):
         last = p == passes - 1
@@ -166,32 +165,32 @@ def _radix(backend: Backend, x: Any, out: Any, rows: int, n: int, positions: boo
     cpu = backend.limits.is_cpu
     bits = 8 if cpu else 4
     passes = x.itemsize * 8 // bits
-    tiles = -(-n // sort_text.tile_items(cpu))
+    tiles = -(-n // radix_sort.tile_items(cpu))
     if cpu:
         groups, size = min(rows * tiles, backend.limits.units * 4), 1
     else:
-        groups, size = min(rows * tiles, 1 << 20), sort_text.GROUP
+        groups, size = min(rows * tiles, 1 << 20), radix_sort.GROUP
     wide = n >= _WIDE
     number = np.dtype(np.uint64 if wide else np.uint32)
-    counts = work.empty(x, (rows, (1 << bits) * tiles), number)
-    ends = work.empty(x, counts.shape, number)
+    counts = primitives.empty(x, (rows, (1 << bits) * tiles), number)
+    ends = primitives.empty(x, counts.shape, number)
     steps = _passes(x, out, rows * n, passes, positions, number.itemsize)
     for p, (reads, writes, first, last) in enumerate(steps):
 
         def text(first: bool = first, last: bool = last) -> str:
-            return sort_text.radix_source(positions, first, last, cpu, wide)
+            return radix_sort.radix_source(positions, first, last, cpu, wide)
 
         numbers = [rows, n, tiles, p * bits]
         count = _kernel(backend, x.dtype, positions, "count", (first, last, wide), text)
-        work.launch(x, count, groups, size, reads[:1], [counts], numbers)
+        primitives.launch(x, count, groups, size, reads[:1], [counts], numbers)
         scan("cumsum", counts, 1, dtype=number, out=ends)
         scatter = _kernel(backend, x.dtype, positions, "scatter", (first, last, wide), text)
-        work.launch(x, scatter, groups, size, [*reads, ends], writes, numbers)
+        primitives.launch(x, scatter, groups, size, [*reads, ends], writes, numbers)
 
 
 def _onesweep(backend: Backend, x: Any, out: Any, n: int, positions: bool) -> None:
-    size, group = x.itemsize, sweep_text.COUNT_GROUP
-    shape = sweep_text.shape_of(backend.name, size, positions)
+    size, group = x.itemsize, onesweep.COUNT_GROUP
+    shape = onesweep.shape_of(backend.name, size, positions)
     tiles = -(-n // (shape.each * shape.group))
 
     def make(name: str, first: bool, last: bool) -> Any:
@@ -201,22 +200,22 @@ def _onesweep(backend: Backend, x: Any, out: Any, n: int, positions: bool) -> No
             positions,
             name,
             (shape, first, last),
-            lambda: sweep_text.source(positions, first, last, size, shape),
+            lambda: onesweep.source(positions, first, last, size, shape),
             ("atomics", "warps"),
         )
 
-    sums = work.scratch(x, size * 256 * 4)
+    sums = primitives.scratch(x, size * 256 * 4)
     sums._set_event(backend.fill(x.queue, sums.base_data, 0, size * 256 * 4))
     blocks = min(-(-n // (group * 16)), backend.limits.units * 16)
     only = size == 1
-    work.launch(x, make("histogram", True, only), blocks, group, [x], [sums], [n])
-    work.launch(x, make("starts", True, only), size, group, [], [sums])
+    primitives.launch(x, make("histogram", True, only), blocks, group, [x], [sums], [n])
+    primitives.launch(x, make("starts", True, only), size, group, [], [sums])
     for p, (reads, writes, first, last) in enumerate(_passes(x, out, n, size, positions)):
-        state = work.scratch(x, 16 + tiles * 1024)
+        state = primitives.scratch(x, 16 + tiles * 1024)
         state._set_event(backend.fill(x.queue, state.base_data, 0, 16 + tiles * 1024))
         sweep = make("sweep", first, last)
         numbers = [n, 8 * p]
-        work.launch(x, sweep, tiles, shape.group, [*reads, sums], [*writes, state], numbers)
+        primitives.launch(x, sweep, tiles, shape.group, [*reads, sums], [*writes, state], numbers)
 
 
 def _part(a: Any, name: str) -> Any:
@@ -230,7 +229,7 @@ def _complex_order(a: Any, axis: int) -> Any:
     real, imag = _part(a, "real"), _part(a, "imag")
     order = argsort(imag, axis)
     order = take_along_axis(order, argsort(take_along_axis(real, order, axis), axis), axis)
-    kind = work.empty(a, a.shape, np.uint8)
+    kind = primitives.empty(a, a.shape, np.uint8)
     operation = elementwise.Operation(
         "nan kind",
         (real.dtype, real.dtype),
@@ -253,25 +252,25 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     a = a._aligned()
     if sorter is not None:
         a = take(a, sorter)
-    if not work.is_array(v) and not isinstance(v, (int, float, complex, np.generic)):
+    if not primitives.is_array(v) and not isinstance(v, (int, float, complex, np.generic)):
         v = np.asarray(v)
         if v.dtype.kind not in "biufc":
             raise TypeError(f"searchsorted: v must hold numbers, not items of dtype {v.dtype}")
     dtype = dtypes.result_type(a, v)
     if dtype.kind == "c":
         raise TypeError("searchsorted: complex numbers are not supported")
-    v = work.as_array(a, v, dtype, "searchsorted")
-    values = [work.astype(b._aligned(), dtype) for b in (a, v)]
+    v = primitives.as_array(a, v, dtype, "searchsorted")
+    values = [primitives.astype(b._aligned(), dtype) for b in (a, v)]
     x, wanted = (
         b if layout.flags(b.shape, b.strides, b.itemsize)[0] else _rows_last(b, b.ndim - 1)
         for b in values
     )
-    out = work.empty(a, v.shape, np.int64)
-    kernel = _kernel(a.backend, dtype, True, "search", (), sort_text.search_source)
-    groups, size = kernels.grid(a.backend, max(out.size, 1))
+    out = primitives.empty(a, v.shape, np.int64)
+    kernel = _kernel(a.backend, dtype, True, "search", (), radix_sort.search_source)
+    groups, size = kernel_cache.grid(a.backend, max(out.size, 1))
     if out.size:
         numbers = [x.size, out.size, int(side == "right")]
-        work.launch(a, kernel, groups, size, [x, wanted], [out], numbers)
+        primitives.launch(a, kernel, groups, size, [x, wanted], [out], numbers)
     return out
 
 
@@ -290,23 +289,23 @@ def _differ(dtype: np.dtype[Any], equal_nan: bool) -> elementwise.Operation:
 def _is_first(a: Any, equal_nan: bool) -> Any:
     """For each of the sorted items of *a*, whether it is the first of its equals."""
     n, size = a.size, a.itemsize
-    first = work.empty(a, (n,), np.bool_)
+    first = primitives.empty(a, (n,), np.bool_)
     if n:
         head = first._view((1,), None, first.offset)
-        work.fill(head, True)
-        work.changed(first, head)
+        primitives.fill(head, True)
+        primitives.changed(first, head)
     if n > 1:
         left = a._view((n - 1,), (size,), a.offset)
         right = a._view((n - 1,), (size,), a.offset + size)
         rest = first._view((n - 1,), (1,), first.offset + 1)
         rest._run(_differ(a.dtype, equal_nan), [rest], [left, right], (n - 1,))
-        work.changed(first, rest)
+        primitives.changed(first, rest)
     return first
 
 
 def _inverse(first: Any, order: Any) -> Any:
     """For each item its index among the distinct ones."""
-    inverse = work.empty(first, first.shape, np.int64)
+    inverse = primitives.empty(first, first.shape, np.int64)
     if first.size:
         from .advanced_indexing import put_along_axis
 
@@ -322,15 +321,15 @@ def _inverse(first: Any, order: Any) -> Any:
 def _counts(starts: Any, n: int) -> Any:
     """How many of *n* sorted items begin at each of *starts* or behind it, before the next."""
     many = starts.size
-    counts = work.empty(starts, (many,), np.int64)
+    counts = primitives.empty(starts, (many,), np.int64)
     if many:
-        ends = work.empty(starts, (many + 1,), np.int64)
+        ends = primitives.empty(starts, (many + 1,), np.int64)
         head = ends._view((many,), (8,), ends.offset)
         head._copy_from(starts)
-        work.changed(ends, head)
+        primitives.changed(ends, head)
         last = ends._view((1,), (8,), ends.offset + 8 * many)
-        work.fill(last, n)
-        work.changed(ends, last)
+        primitives.fill(last, n)
+        primitives.changed(ends, last)
         i64 = np.dtype(np.int64)
         operation = elementwise.Operation("less", (i64, i64), (i64,), "y0 = x0 - x1;")
         left, right = (ends._view((many,), (8,), ends.offset + k) for k in (0, 8))
@@ -348,16 +347,18 @@ def unique(
 ) -> Any:
     """The sorted distinct items of an array, as numpy.unique without an axis."""
     shape, n = a.shape, a.size
-    if 0 < n <= few.FEW:
+    if 0 < n <= single_group.FEW:
         positions = return_index or return_inverse
-        flat = a if a.ndim == 1 else work.flat(a)
+        flat = a if a.ndim == 1 else primitives.flat(a)
         order = argsort(flat) if positions else None
-        items = work.c_order(flat) if positions else sort(flat)
-        found = few.distinct(items, order, return_index, return_inverse, return_counts, equal_nan)
+        items = primitives.c_order(flat) if positions else sort(flat)
+        found = single_group.distinct(
+            items, order, return_index, return_inverse, return_counts, equal_nan
+        )
         if return_inverse:
-            found[1 + return_index] = work.reshape(found[1 + return_index], shape)
+            found[1 + return_index] = primitives.reshape(found[1 + return_index], shape)
         return found[0] if len(found) == 1 else tuple(found)
-    a = work.flat(a)
+    a = primitives.flat(a)
     order = None
     if return_index or return_inverse:
         order = argsort(a)
@@ -370,7 +371,7 @@ def unique(
     if return_index:
         results.append(take(order, starts, mode="clip"))
     if return_inverse:
-        results.append(work.reshape(_inverse(first, order), shape))
+        results.append(primitives.reshape(_inverse(first, order), shape))
     if return_counts:
         results.append(_counts(starts, n))
     return results[0] if len(results) == 1 else tuple(results)

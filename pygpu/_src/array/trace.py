@@ -17,8 +17,7 @@ import numpy as np
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.ufunc_loops import NAMES
 
-from . import elementwise
-from . import ufunc as ufuncs
+from . import elementwise, ufuncs
 
 __all__ = ["Graph", "Node", "Number", "Reduced", "Tracer", "Untraceable"]
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.kernels import transpose as transpose_text
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.codegen.kernels import transpose
+from pygpu._src.runtime import kernel_cache
 
-from . import internal as work
-from . import layout
+from . import layout, primitives
 
 __all__ = ["MANY", "copy"]
 
@@ -39,17 +38,17 @@ def copy(to: Any, source: Any) -> bool:
     from_batch = tuple(from_strides[k] for k in rest) or (0,)
     to_batch = tuple(to_strides[k] for k in rest) or (0,)
     item = np.dtype(f"u{size}") if size <= 8 else np.dtype("V16")
-    kernel = kernels.get(
+    kernel = kernel_cache.get(
         backend,
         ("transpose", size, len(batch)),
         lambda: (
-            transpose_text.source(
+            transpose.source(
                 dtypes.storage_type(item), dtypes.declare(item), size, len(batch), cpu
             ),
             "transpose",
         ),
     )
-    side = transpose_text.tile_side(size)
+    side = transpose.tile_side(size)
     across = -(-shape[-1] // side)
     tiles = -(-shape[near] // side) * across
     total = tiles * prod(batch)
@@ -58,6 +57,6 @@ def copy(to: Any, source: Any) -> bool:
     if cpu:
         groups, group_size = min(total, backend.limits.units * 8), 1
     else:
-        groups, group_size = min(total, 1 << 20), transpose_text.GROUP
-    work.launch(to, kernel, groups, group_size, [source], [to], numbers)
+        groups, group_size = min(total, 1 << 20), transpose.GROUP
+    primitives.launch(to, kernel, groups, group_size, [source], [to], numbers)
     return True

@@ -15,14 +15,10 @@ import numpy as np
 
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 
-from . import advanced_indexing as index
-from . import internal as work
-from . import layout, sort
-from . import ufunc as ufuncs
-from .routines import joining as functions
-from .routines import manipulation as manipulate
+from . import advanced_indexing, layout, primitives, sort, ufuncs
+from .routines import joining, manipulation
 
 __all__ = ["accumulate", "at", "reduce", "reduceat"]
 
@@ -66,7 +62,7 @@ def _begin(cell: np.dtype[Any], item: np.dtype[Any], value: str) -> str:
 def _kernel(backend: Any, key: Any, operation: Any, text: str, *kinds: np.dtype[Any]) -> Any:
     dtypes.require(backend, operation.name, *operation.inputs, *operation.outputs, *kinds)
     names = tuple(dtypes.code(d) for d in (*operation.inputs, *operation.outputs, *kinds))
-    return kernels.get(
+    return kernel_cache.get(
         backend,
         ("fold", operation.name, operation.key, names, key),
         lambda: (operation.helpers + text, "fold"),
@@ -115,19 +111,19 @@ PG_KERNEL void fold(PG_ARRAY_IN({item}, x), {of}PG_ARRAY({out}, y), pg_i64 rows,
     key = ("rows", starts is None, each, begun)
     kernel = _kernel(x.backend, key, operation, text, x.dtype, cell)
     rows = x.size // n if n else y.size
-    groups, size = kernels.grid(x.backend, max(rows * many, 1))
+    groups, size = kernel_cache.grid(x.backend, max(rows * many, 1))
     reads = [x] if starts is None else [x, starts]
-    work.launch(x, kernel, groups, size, reads, [y], [rows, n, many])
+    primitives.launch(x, kernel, groups, size, reads, [y], [rows, n, many])
 
 
 def _last(a: Any, axis: int) -> Any:
     """A copy or view in C order with *axis* last."""
-    return work.c_order(manipulate.moveaxis(a, axis, -1))._aligned()
+    return primitives.c_order(manipulation.moveaxis(a, axis, -1))._aligned()
 
 
 def _placed(result: Any, axis: int, out: Any, call: str) -> Any:
     """The result with its last axis at the place of *axis*; in *out* if that is given."""
-    result = manipulate.moveaxis(result, -1, axis)
+    result = manipulation.moveaxis(result, -1, axis)
     if out is None:
         return result if axis == result.ndim - 1 else result._copy(order="C")
     if out.shape != result.shape:
@@ -145,7 +141,7 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     axis = layout.normalize_axis(axis, a.ndim, f"{name}.accumulate")
     operation = _loop(name, a.dtype, dtype)
     rows = _last(a, axis)
-    result = work.empty(a, rows.shape, operation.outputs[0])
+    result = primitives.empty(a, rows.shape, operation.outputs[0])
     if result.size:
         _rows(operation, rows, result, rows.shape[-1], each=True)
     return _placed(result, axis, out, f"{name}.accumulate")
@@ -166,14 +162,14 @@ def reduce(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, i
     kept = [k for k in range(a.ndim) if k not in axes]
     n = prod(a.shape[k] for k in axes)
     shape = tuple(a.shape[k] for k in kept)
-    rows = work.c_order(a.transpose([*kept, *axes]) if a.ndim else a)._aligned()
+    rows = primitives.c_order(a.transpose([*kept, *axes]) if a.ndim else a)._aligned()
     if initial is None and (n == 0 or name == "hypot"):  # which changes a single item, too
         initial = ufunc.identity
         if initial is None and prod(shape):
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-    result = work.empty(a, shape, operation.outputs[0])
+    result = primitives.empty(a, shape, operation.outputs[0])
     if initial is not None:
-        work.fill(result, initial)
+        primitives.fill(result, initial)
     if result.size and n:
         _rows(operation, rows, result, n, begun=initial is not None)
     if keepdims:
@@ -207,12 +203,12 @@ def reduceat(name: str, a: Any, indices: Any, axis: Any, dtype: Any, out: Any) -
         wide = np.dtype("f8" if number.kind == "f" else "c16")  # long sums keep their digits
         operation = ufuncs.operation_for("add", (wide, wide), (wide,))
     rows = _last(a, axis)
-    result = work.empty(a, (*rows.shape[:-1], host.size), operation.outputs[0])
+    result = primitives.empty(a, (*rows.shape[:-1], host.size), operation.outputs[0])
     if result.size and name in _FREE and host.size * _PIECE < n:
         _segments(name, rows, host, result)
     elif result.size:
         _rows(operation, rows, result, n, a._from_host(host))
-    return _placed(work.astype(result, number), axis, out, f"{name}.reduceat")
+    return _placed(primitives.astype(result, number), axis, out, f"{name}.reduceat")
 
 
 def _segments(name: str, rows: Any, starts: Any, result: Any) -> None:
@@ -237,8 +233,8 @@ def at(name: str, a: Any, indices: Any, b: Any = None) -> None:
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     chosen: Any = a[indices]
     if b is not None:
-        b = work.as_array(a, b) if not isinstance(b, (bool, int, float, complex)) else b
-        if work.is_array(b) and a._shares_memory(b):
+        b = primitives.as_array(a, b) if not isinstance(b, (bool, int, float, complex)) else b
+        if primitives.is_array(b) and a._shares_memory(b):
             b = b._copy()
         shape = getattr(b, "shape", ())
         try:
@@ -250,13 +246,13 @@ def at(name: str, a: Any, indices: Any, b: Any = None) -> None:
     if not _repeats(key):
         inputs = (chosen,) if b is None else (chosen, b)
         target = chosen if chosen.base_data is a.base_data else None
-        made = work.empty(a, chosen.shape, a.dtype)
+        made = primitives.empty(a, chosen.shape, a.dtype)
         changed = ufuncs.call(name, inputs, (made,), casting="unsafe")
         if target is None:
-            index.setitem(a, indices, changed)
+            advanced_indexing.setitem(a, indices, changed)
         else:
             target._copy_from(changed)
-            work.changed(a, target)
+            primitives.changed(a, target)
         return
     kinds = (a.dtype, a.dtype) if b is None else (a.dtype, ufuncs._kind_of(b), a.dtype)
     loop = ufuncs.resolve(name, kinds, "unsafe")
@@ -264,29 +260,29 @@ def at(name: str, a: Any, indices: Any, b: Any = None) -> None:
     if chosen.size == 0:
         return
     kind = np.dtype(np.uint32 if a.size < 1 << 32 else np.int64)
-    numbers = functions.arange_into(work.empty(a, (a.size,), kind), 0, 1).reshape(a.shape)
-    places = work.flat(numbers[indices])
+    numbers = joining.arange_into(primitives.empty(a, (a.size,), kind), 0, 1).reshape(a.shape)
+    places = primitives.flat(numbers[indices])
     order = sort.argsort(places)
-    places = work.astype(index.take(places, order, mode="clip"), np.int64)
+    places = primitives.astype(advanced_indexing.take(places, order, mode="clip"), np.int64)
     if b is None:
         values, step = order, 0
     elif not isinstance(b, GPUArray):
-        values, step = work.as_array(a, np.asarray(b, loop[1])), 0
+        values, step = primitives.as_array(a, np.asarray(b, loop[1])), 0
     else:
         step = 0 if b.size == 1 else 1
-        values = work.flat(b if step == 0 else manipulate.broadcast_to(b, chosen.shape))
-        values = work.c_order(values)._aligned()
-    target = work.c_order(a)
+        values = primitives.flat(b if step == 0 else manipulation.broadcast_to(b, chosen.shape))
+        values = primitives.c_order(values)._aligned()
+    target = primitives.c_order(a)
     if target.base_data is a.base_data and target.offset == a.offset:
         target = a
     free = name in _FREE and len({*loop, a.dtype}) == 1 and b is not None
     if free and places.size > 64 * _PIECE:
         starts = _heads(places, True)
-        parts = work.empty(a, starts.shape, a.dtype)
+        parts = primitives.empty(a, starts.shape, a.dtype)
         _runs(operation, values, order, starts, None, parts, places.size, step)
-        places = index.take(places, starts, mode="clip")
+        places = advanced_indexing.take(places, starts, mode="clip")
         values, step = parts, 1
-        order = functions.arange_into(work.empty(a, parts.shape, np.dtype(np.int64)), 0, 1)
+        order = joining.arange_into(primitives.empty(a, parts.shape, np.dtype(np.int64)), 0, 1)
     _runs(operation, values, order, _heads(places, False), places, target, places.size, step)
     if target is not a:
         a._copy_from(target)
@@ -307,17 +303,17 @@ def _repeats(key: tuple[Any, ...]) -> bool:
 def _heads(places: Any, cut: bool) -> Any:
     """Where runs of one place begin, among places in order; cut: at most _PIECE long."""
     n = places.size
-    first = work.empty(places, (n,), np.bool_)
-    work.fill(first, True)
+    first = primitives.empty(places, (n,), np.bool_)
+    primitives.fill(first, True)
     if n > 1:
         rest = first[1:]
         ufuncs.call("not_equal", (places[1:], places[:-1]), (rest,))
-        work.changed(first, rest)
+        primitives.changed(first, rest)
     if cut:
         every = first[::_PIECE]
-        work.fill(every, True)
-        work.changed(first, every)
-    return index.nonzero(first)[0]
+        primitives.fill(every, True)
+        primitives.changed(first, every)
+    return advanced_indexing.nonzero(first)[0]
 
 
 def _runs(
@@ -360,6 +356,6 @@ PG_KERNEL void fold(PG_ARRAY_IN({item}, x), PG_ARRAY_IN(pg_i64, order),
 """
     key = ("runs", into)
     kernel = _kernel(y.backend, key, operation, text, values.dtype, cell)
-    groups, size = kernels.grid(y.backend, starts.size)
+    groups, size = kernel_cache.grid(y.backend, starts.size)
     reads = [values, order, starts, *([places] if into else [])]
-    work.launch(y, kernel, groups, size, reads, [y], [n, starts.size, step])
+    primitives.launch(y, kernel, groups, size, reads, [y], [n, starts.size, step])

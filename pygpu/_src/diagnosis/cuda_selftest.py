@@ -35,18 +35,18 @@ def describe() -> dict[str, Any]:
     """
     from pygpu import _cuda
     from pygpu._src.runtime.cuda import loader
-    from pygpu.cuda import driver as cuda
+    from pygpu.cuda import driver
 
     found: dict[str, Any] = {"library": None, "simulator": False, "version": 0, "devices": []}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            cuda.init()
+            driver.init()
         found["library"] = _cuda._library()
         found["simulator"] = _cuda._is_simulator()
-        found["version"] = cuda.get_driver_version()
-        for number in range(cuda.Device.count()):
-            device = cuda.Device(number)
+        found["version"] = driver.get_driver_version()
+        for number in range(driver.Device.count()):
+            device = driver.Device(number)
             found["devices"].append(
                 {
                     "name": device.name(),
@@ -59,7 +59,7 @@ def describe() -> dict[str, Any]:
                 }
             )
         found["error"] = None
-    except cuda.Error as error:
+    except driver.Error as error:
         found["error"] = None if error.code == loader.NO_DEVICE else str(error)
     found["tried"] = [{"path": path, "result": result} for path, result in loader.tried()]
     return found
@@ -70,7 +70,7 @@ def run(number: int, write: Callable[[dict[str, Any]], None]) -> None:
     import numpy as np
 
     from pygpu._src.runtime.cuda.source_module import SourceModule
-    from pygpu.cuda import driver as cuda
+    from pygpu.cuda import driver
 
     def timed(name: str, work: Callable[[], Any]) -> Any:
         start = time.perf_counter()
@@ -78,8 +78,8 @@ def run(number: int, write: Callable[[dict[str, Any]], None]) -> None:
         write({"step": name, "ms": 1e3 * (time.perf_counter() - start)})
         return result
 
-    def make_context() -> cuda.Context:
-        context = cuda.Device(number).retain_primary_context()
+    def make_context() -> driver.Context:
+        context = driver.Device(number).retain_primary_context()
         context.push()
         return context
 
@@ -88,23 +88,23 @@ def run(number: int, write: Callable[[dict[str, Any]], None]) -> None:
     x = np.arange(n, dtype=np.uint32)[::-1].copy()
     source = f"{KERNEL}\n/* {time.time_ns()} */\n"  # no cache has it
     module = timed("build", lambda: SourceModule(source, cache_dir=False))
-    a, b = cuda.mem_alloc(x.nbytes), cuda.mem_alloc(x.nbytes)
-    timed("copy to", lambda: cuda.memcpy_htod(a, x))
+    a, b = driver.mem_alloc(x.nbytes), driver.mem_alloc(x.nbytes)
+    timed("copy to", lambda: driver.memcpy_htod(a, x))
 
     def launch() -> None:
         scale = module.get_function("scale")
         sizes = {"block": (256, 1, 1), "grid": (n // 256, 1)}
         scale(a, b, np.uint32(FACTOR), np.int32(n), **sizes)
-        cuda.Context.synchronize()
+        driver.Context.synchronize()
 
     timed("launch", launch)
     y = np.empty_like(x)
-    timed("copy from", lambda: cuda.memcpy_dtoh(y, b))
+    timed("copy from", lambda: driver.memcpy_dtoh(y, b))
     assert (y == x * np.uint32(FACTOR) + np.arange(n, dtype=np.uint32)).all(), "integers differ"
     f = np.random.default_rng(5).random(n, dtype=np.float32)
-    cuda.memcpy_htod(a, f)
+    driver.memcpy_htod(a, f)
     module.get_function("reverse")(a, b, block=(64, 1, 1), grid=(n // 64, 1))
     g = np.empty_like(f)
-    cuda.memcpy_dtoh(g, b)
+    driver.memcpy_dtoh(g, b)
     expected = (f / 2).reshape(-1, 64)[:, ::-1].ravel()
     assert (g == expected).all(), "floats through shared memory differ"

@@ -197,12 +197,12 @@ def child() -> None:
         if sys.argv[1] == "list":
             _list()
         elif sys.argv[1].endswith("-cuda"):
-            from . import cuda_selftest as cuda
+            from . import cuda_selftest
 
             if sys.argv[1] == "list-cuda":
-                _write(cuda.describe())
+                _write(cuda_selftest.describe())
             else:
-                cuda.run(int(sys.argv[2]), _write)
+                cuda_selftest.run(int(sys.argv[2]), _write)
                 _write({"passed": True})
         else:
             _test(int(sys.argv[2]), int(sys.argv[3]))

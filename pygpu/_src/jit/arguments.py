@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array import foreign_memory as foreign
+from pygpu._src.array import foreign_memory
 from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
@@ -79,9 +79,9 @@ def to_device(name: str, arg: Any, backend: Backend, queue: Any, back: list[Any]
     interface = getattr(arg, "__cuda_array_interface__", None)
     if interface is not None and backend.name == "cuda":
         call = f"{name}: the __cuda_array_interface__ of a {type(arg).__name__}"
-        shown = foreign.read(interface, call)
-        foreign.check_current(call, shown)
-        foreign.wait_for(backend, queue, shown.stream)
+        shown = foreign_memory.read(interface, call)
+        foreign_memory.check_current(call, shown)
+        foreign_memory.wait_for(backend, queue, shown.stream)
         return view_of(shown, arg)
     return arg
 
@@ -106,14 +106,14 @@ def copy_back(back: list[Any]) -> None:
 
 def _copy_of(backend: Backend, queue: Any, host: np.ndarray, copies: bool = True) -> Any:
     if backend.name == "cuda":
-        from pygpu._src.array import cuda_array as gpuarray
+        from pygpu._src.array import cuda_array
 
         if not copies:
-            return gpuarray.empty(host.shape, host.dtype)
+            return cuda_array.empty(host.shape, host.dtype)
         return (
-            gpuarray.to_gpu_async(host, stream=queue)
+            cuda_array.to_gpu_async(host, stream=queue)
             if queue is not None
-            else gpuarray.to_gpu(host)
+            else cuda_array.to_gpu(host)
         )
     from pygpu._src.array import opencl_array
 
@@ -122,7 +122,7 @@ def _copy_of(backend: Backend, queue: Any, host: np.ndarray, copies: bool = True
     return opencl_array.to_device(queue, host)
 
 
-def view_of(shown: foreign.Shown, owner: Any) -> Any:
+def view_of(shown: foreign_memory.Shown, owner: Any) -> Any:
     """Another library's array as one of ours, on the same memory, which was looked at."""
     from pygpu._src.array.cuda_array import GPUArray as CudaArray
 
@@ -137,13 +137,12 @@ def view_of(shown: foreign.Shown, owner: Any) -> Any:
 def pointer_view(name: str, address: int, dtype: np.dtype[Any]) -> Any:
     """The memory at an address, up to the end of its allocation, for a parameter that is declared
     as a pointer. Raises ValueError for an address where nothing is allocated."""
-    from pygpu import _cuda as driver
-    from pygpu import errors
+    from pygpu import _cuda, errors
     from pygpu._src.runtime.cuda.errors import is_unknown_address
 
     address = int(address)
     try:
-        begin, size = driver.mem_get_address_range(address)
+        begin, size = _cuda.mem_get_address_range(address)
     except (errors.Error, OverflowError) as error:
         if isinstance(error, errors.Error) and not is_unknown_address(error):
             raise
@@ -154,5 +153,5 @@ def pointer_view(name: str, address: int, dtype: np.dtype[Any]) -> Any:
             f"{dtype}"
         )
     count = (begin + size - address) // dtype.itemsize
-    shown = foreign.Shown(address, False, (count,), (dtype.itemsize,), dtype, None)
+    shown = foreign_memory.Shown(address, False, (count,), (dtype.itemsize,), dtype, None)
     return view_of(shown, None)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array import internal as work
-from pygpu._src.array.ufunc import is_array
+from pygpu._src.array import primitives
+from pygpu._src.array.ufuncs import is_array
 
 __all__ = ["Axes"]
 
@@ -97,7 +97,7 @@ class Axes:
         axes where they belong."""
         if given is not None:
             if is_array(given) and view is not given:
-                work.changed(given, view)
+                primitives.changed(given, view)
             return given
         axes = self.axes[self.nin + k]
         if not axes:

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array import associative as ordered
-from pygpu._src.array import internal as work
-from pygpu._src.array import layout
-from pygpu._src.array.ufunc import is_array
+from pygpu._src.array import associative, layout, primitives
+from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 
 from . import device
@@ -73,7 +71,7 @@ def _name(func: Any) -> str:
     return str(getattr(func, "__name__", "function"))
 
 
-def function(func: Any, number: DType, backend: Any) -> ordered.Function:
+def function(func: Any, number: DType, backend: Any) -> associative.Function:
     """The function for values of one dtype. Raises TypeError if its result is of another kind."""
     compiled = device.compile(func, (number, number), backend)
     if len(compiled.results) != 1:
@@ -82,7 +80,7 @@ def function(func: Any, number: DType, backend: Any) -> ordered.Function:
     kind = dtypes.compute_type(of)
     join = f"{kind} q; {compiled.call(['q'], ['a', 'b'])} r = {dtypes.cast('q', of, number)};"
     known = _known(func) if number.kind != "b" else None
-    return ordered.Function(
+    return associative.Function(
         _name(func), number, compiled.text, join, compiled.key, compiled.features, known
     )
 
@@ -153,16 +151,16 @@ def reduce(
         function = function_for(a.dtype, a.backend)
         number = function.dtype
         if out is None:
-            made = work.empty(a, kept, number)
+            made = primitives.empty(a, kept, number)
         elif not np.can_cast(number, out.dtype, "same_kind"):
             raise TypeError(f"{name}: cannot cast the result from {number} to {out.dtype}")
         else:
             strides = tuple(s for k, s in enumerate(out.strides) if k not in axes)
             made = out._view(kept, strides if keepdims else out.strides, out.offset)
-    ordered.reduce(function_for(a.dtype, a.backend), a, axes, made, initial)
+    associative.reduce(function_for(a.dtype, a.backend), a, axes, made, initial)
     if not host:
         if out is not None:
-            work.changed(out, made)
+            primitives.changed(out, made)
             return out
         return made._view(full, _spread(made.strides, axes, len(full)), 0) if keepdims else made
     found = made._get(None, None, True)[0].reshape(wanted)
@@ -215,10 +213,10 @@ def accumulate(
             )
         if not np.can_cast(function.dtype, out.dtype, "same_kind"):
             raise TypeError(f"{name}: cannot cast the result from {function.dtype} to {out.dtype}")
-    made = out if out is not None and not host else work.empty(a, a.shape, function.dtype)
+    made = out if out is not None and not host else primitives.empty(a, a.shape, function.dtype)
     if made is out and made._shares_memory(a):
         a = a.copy()
-    ordered.scan(function, a, axis, made)
+    associative.scan(function, a, axis, made)
     if not host:
         return made
     found = made._get(None, None, True)[0]

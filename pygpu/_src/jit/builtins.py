@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.codegen import dtypes
-from pygpu._src.codegen import ufunc_loops as ufunc_table
+from pygpu._src.codegen import dtypes, ufunc_loops
 
 from . import emit
 from .conversions import cast
@@ -59,7 +58,7 @@ _CMATH = "acos acosh asin asinh atan atanh cos cosh exp log10 sin sinh sqrt tan 
 @finds
 def _numpy(obj: Any) -> Handler | None:
     """The handler of a ufunc or of a scalar type."""
-    if isinstance(obj, np.ufunc) and obj.__name__ in ufunc_table.NAMES:
+    if isinstance(obj, np.ufunc) and obj.__name__ in ufunc_loops.NAMES:
         name = obj.__name__
         return lambda fc, node, args, kwargs: _ufunc(fc, node, name, args, kwargs)
     is_class = isinstance(obj, type) and issubclass(obj, np.generic)

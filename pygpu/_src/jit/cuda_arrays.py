@@ -12,8 +12,7 @@ import numpy as np
 
 from pygpu import _cuda
 from pygpu import _cuda as driver
-from pygpu._src.array import foreign_memory as foreign
-from pygpu._src.array import layout
+from pygpu._src.array import foreign_memory, layout
 from pygpu._src.array.cuda_array import GPUArray
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda import enums
@@ -282,9 +281,9 @@ def from_cuda_array_interface(desc: Any, owner: Any = None, sync: bool = True) -
     call = "from_cuda_array_interface"
     if isinstance(desc, dict) and desc.get("mask") is not None:
         raise NotImplementedError(f"{call}: arrays with a mask")
-    shown = foreign.read(desc, f"{call}: desc")
+    shown = foreign_memory.read(desc, f"{call}: desc")
     backend_of(None)
-    foreign.check_current(call, shown)
+    foreign_memory.check_current(call, shown)
     if sync and shown.stream is not None:
         synchronize()
     return DeviceNDArray(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pygpu._src.array.ufunc import is_array
+from pygpu._src.array.ufuncs import is_array
 
 from .reduce import Reduce as _Reduce
 

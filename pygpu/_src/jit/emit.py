@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array import ufuncs
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.ufunc_loops import expression
 

@@ -21,15 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array import elementwise, layout
-from pygpu._src.array import internal as work
-from pygpu._src.array import ufunc as ufuncs
-from pygpu._src.array.ufunc import is_array
+from pygpu._src.array import elementwise, layout, primitives, ufuncs
+from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 
-from . import check_report as report
-from . import device, loops
+from . import check_report, device, loops
 from .axes import Axes
 from .index_checks import PLACES
 from .loops import Loop
@@ -209,7 +206,7 @@ class GUFunc:
         results = self._run(loop, inputs, outs, shapes, outer, sizes, here, queue)
         for k, (o, view) in enumerate(zip(given, outs)):
             if o is not view:
-                work.changed(o, view) if is_array(o) else None
+                primitives.changed(o, view) if is_array(o) else None
                 results[k] = o
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -330,7 +327,7 @@ class GUFunc:
                 if made is None:
                     made = sent[id(a)] = send(a)
                 a = made
-            operands.append(work.astype(a._aligned(), d))
+            operands.append(primitives.astype(a._aligned(), d))
         results: list[Any] = []
         for o, d, shape in zip(outs, loop.outputs, shapes):
             if is_array(o) and o.dtype == d and o._is_aligned:
@@ -389,12 +386,12 @@ class GUFunc:
                 shape, steps = (1,), (a.itemsize,)
             cores.append((shape, steps))
             dense.append(layout.flags(shape, steps, a.itemsize)[0])
-        flat, walked = work.collapse_in_order(outer, *strides)
+        flat, walked = primitives.collapse_in_order(outer, *strides)
         scalar = tuple(not is_array(a) for a in every)
-        checks, _ = report.mode(None, backend)
-        record = report.shared(backend) if checks and report.on_cpu(backend) else None
+        checks, _ = check_report.mode(None, backend)
+        record = check_report.shared(backend) if checks and check_report.on_cpu(backend) else None
         if record is not None:
-            report.before_launch(backend, like.queue if queue is None else queue)
+            check_report.before_launch(backend, like.queue if queue is None else queue)
         key = (loop, tuple(dense), len(flat), scalar, record is not None)
         known = self._cache.get(backend)
         if known is None:
@@ -406,14 +403,14 @@ class GUFunc:
             function = device.compile(self.py_func, types, backend, record is not None)
             if function.results:
                 raise TypeError(f"{self._name}: a function of guvectorize returns nothing")
-            kernel = kernels.get(
+            kernel = kernel_cache.get(
                 backend,
                 ("guvectorize", function.key, key),
                 lambda: (self._text(function, loop, axes, dense, len(flat), scalar), "pg_gufunc"),
                 function.features | dtypes.features(*loop.inputs, *loop.outputs),
             )
             name = getattr(self.py_func, "__name__", "function")
-            number = report.number_of(name, function.sites) if function.sites else 0
+            number = check_report.number_of(name, function.sites) if function.sites else 0
             found = known[key] = function, weakref.ref(kernel), number
         numbers: list[Any] = [a for a in every if not is_array(a)]
         n = 1
@@ -438,7 +435,7 @@ class GUFunc:
                 size //= 2
             groups = min(-(-n // size), 1 << 20)
         target = like if queue is None else _queued(like, queue)
-        work.launch(target, kernel, groups, size, arrays[: -len(results)], results, numbers)
+        primitives.launch(target, kernel, groups, size, arrays[: -len(results)], results, numbers)
 
     def _text(
         self,

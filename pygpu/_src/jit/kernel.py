@@ -22,8 +22,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.runtime.backend import Backend
 from pygpu._src.runtime.backends import backend_of
 
-from . import arguments
-from . import check_report as report
+from . import arguments, check_report
 from .compiler import guards_hold, source_of
 from .source import KernelError, python_function
 from .specialization import Specialization
@@ -228,7 +227,7 @@ class Kernel(KernelBase):
 
     def _specialized(self, backend: Backend, args: Sequence[Any]) -> Specialization:
         """The kernel for these arguments, compiled if need be."""
-        key: list[Any] = [report.mode(self.check, backend)[0]]
+        key: list[Any] = [check_report.mode(self.check, backend)[0]]
         at_start = True
         for arg in args:
             if isinstance(arg, GPUArray):
@@ -267,7 +266,7 @@ class Kernel(KernelBase):
         at_start: bool,
         forced: frozenset[Any] = frozenset(),
     ) -> Specialization:
-        check, _ = report.mode(self.check, backend)
+        check, _ = check_report.mode(self.check, backend)
         options = list(self.options)
         if self.fastmath:
             options.append("--use_fast_math" if backend.name == "cuda" else "-cl-fast-relaxed-math")
@@ -447,7 +446,7 @@ class Kernel(KernelBase):
                 f"{self.__name__}: the arrays are on OpenCL, and are worked on by a CommandQueue, "
                 f"not by a {type(queue).__name__}"
             )
-        report.before_launch(backend, queue)
+        check_report.before_launch(backend, queue)
         back: list[Any] = []
         for i, dtype in self._pointers.items():
             if isinstance(args[i], (int, np.integer)):
@@ -467,11 +466,11 @@ class Kernel(KernelBase):
             made = self._for_launch(made, backend, args, launcher)
         error = record = None
         if made.asserts:
-            waits = made.waits or report.mode(self.check, backend)[1]
-            record = None if waits else report.shared(backend)
+            waits = made.waits or check_report.mode(self.check, backend)[1]
+            record = None if waits else check_report.shared(backend)
             if record is None:
                 error = backend.allocate(made.record_bytes, None, queue)
-                backend.fill(queue, error, 0, 4 * report.WORDS)
+                backend.fill(queue, error, 0, 4 * check_report.WORDS)
         flat = made.flat(args, shared, record if error is None else error)
         event, ordered = None, True
         if backend.name == "cuda":
@@ -517,9 +516,9 @@ class Kernel(KernelBase):
     def _check_asserts(
         self, made: Specialization, backend: Backend, queue: Any, error: Any
     ) -> None:
-        words = np.zeros(report.WORDS, np.int32)
+        words = np.zeros(check_report.WORDS, np.int32)
         backend.to_host(queue, words, error, 0)
-        report.check(self.__name__, made.asserts, words)
+        check_report.check(self.__name__, made.asserts, words)
 
 
 class _ByTypes(dict[Any, Any]):

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array import elementwise, layout
-from pygpu._src.array import internal as work
-from pygpu._src.array import ufunc as ufuncs
-from pygpu._src.array.ufunc import is_array
+from pygpu._src.array import elementwise, layout, primitives, ufuncs
+from pygpu._src.array.ufuncs import is_array
 
 from .place import Place, place
 
@@ -85,9 +83,9 @@ def select(where: Any, array: Any, neutral: Any, target: Any, name: str) -> Any:
     """The array with *neutral* where a mask is false."""
     array, where = operand(array, name), as_mask(operand(where, name), name)
     if is_array(array):
-        mask = work.as_array(array, where, np.bool_, name)
-        made = work.empty(array, array.shape, array.dtype)
-        work.fill(made, neutral)
+        mask = primitives.as_array(array, where, np.bool_, name)
+        made = primitives.empty(array, array.shape, array.dtype)
+        primitives.fill(made, neutral)
         ufuncs.call("positive", [array], [made], where=mask)
         return made
     return np.where(where, array, np.asarray(array).dtype.type(neutral))

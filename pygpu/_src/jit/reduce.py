@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array import internal as work
-from pygpu._src.array.ufunc import is_array
+from pygpu._src.array import primitives
+from pygpu._src.array.ufuncs import is_array
 
 from . import binary, device
 from .operands import operand, plain, stream_of
@@ -134,9 +134,9 @@ class Reduce:
             return
         view: Any = place._view((1,) * place.ndim, place.strides, place.offset)
         if not is_array(found):
-            found = work.as_array(place, np.asarray(found))
+            found = primitives.as_array(place, np.asarray(found))
         view._copy_from(found._view((1,) * place.ndim, (0,) * place.ndim, found.offset))
-        work.changed(place, view)
+        primitives.changed(place, view)
 
 
 def reduce(functor: Any = None, *, identity: Any = None, target: str | None = None) -> Any:

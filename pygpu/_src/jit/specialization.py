@@ -15,13 +15,11 @@ from pygpu.errors import LogicError
 
 from . import (  # noqa: F401 - loaded now, not in a call
     builtins,
+    check_report,
     emit,
     intrinsics,
     numpy_functions,
     ranges,
-)
-from . import (
-    check_report as report,
 )
 from .compiler import make_unit
 from .infer import FunctionCompiler, c_name
@@ -75,9 +73,9 @@ class Specialization:
         self.waits = any(isinstance(text, str) for text in unit.asserts)
         self.tests = unit.tests or {}
         self.forced = forced
-        self.number = report.number_of(source.name, self.asserts) if self.asserts else 0
+        self.number = check_report.number_of(source.name, self.asserts) if self.asserts else 0
         if self.number:
-            weakref.finalize(self, report.forget, self.number)
+            weakref.finalize(self, check_report.forget, self.number)
         self.dynamic = "pg_dynamic" in walker.implicit
         self.cooperative = unit.cooperative
         self.at_start = at_start
@@ -107,7 +105,9 @@ class Specialization:
         kernel = backend.compile(full, options).kernel(self.name)
         self._kernel = weakref.ref(kernel)
         backend.kept[self] = kernel
-        self.record_bytes = report.RECORD_BYTES if "pgc_record_" in self.text else 4 * report.WORDS
+        self.record_bytes = (
+            check_report.RECORD_BYTES if "pgc_record_" in self.text else 4 * check_report.WORDS
+        )
 
     def _declare_implicit(
         self, implicit: dict[str, tuple[str, str]], cuda: bool, declared: list[str]
@@ -205,12 +205,12 @@ class Specialization:
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
         """The most blocks of a launch whose blocks wait for each other (CUDA)."""
-        from pygpu import _cuda as driver
+        from pygpu import _cuda
         from pygpu._src.runtime.cuda.enums import device_attribute
 
         threads = math.prod(blockdim) if isinstance(blockdim, tuple) else int(blockdim)
         blocks: int = self.kernel.max_active_blocks(threads, int(dynsmemsize))
-        device = driver.Context.get_device()
+        device = _cuda.Context.get_device()
         units: int = device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
         return blocks * units
 

@@ -21,10 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array import elementwise, layout
-from pygpu._src.array import launch_cache as remember
-from pygpu._src.array import ufunc as ufuncs
-from pygpu._src.array.ufunc import is_array
+from pygpu._src.array import elementwise, launch_cache, layout, ufuncs
+from pygpu._src.array.ufuncs import is_array
 from pygpu._src.codegen import dtypes
 
 from . import binary, device, loops
@@ -264,7 +262,7 @@ class UFunc:
         if where is True and dtype is None and len(args) == self.nin and self._held():
             plain = signature is None and sig is None and queue is None and stream is None
             if plain and casting == "same_kind" and not isinstance(out, tuple):
-                known = remember.known(self._key, *args, out=out)
+                known = launch_cache.known(self._key, *args, out=out)
                 if known is not None:
                     return known
         name = self._name
@@ -289,7 +287,7 @@ class UFunc:
         if here is None:
             call = None
             if mask is None and wanted is None and queue is None and casting == "same_kind":
-                call = remember.Call(self._key, tuple(args[: self.nin]), outs[0])
+                call = launch_cache.Call(self._key, tuple(args[: self.nin]), outs[0])
             results = self._on_device(operation, inputs, outs, mask, queue, call)
         else:
             results = self._on_host(operation, inputs, outs, mask, queue, here)

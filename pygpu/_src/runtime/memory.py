@@ -31,12 +31,12 @@ def memory_info(of: Any = None) -> MemoryInfo:
     in_use, managed = int(pool.active_bytes), int(pool.managed_bytes)
     free: int | None
     if backend.name == "cuda":
-        from pygpu import _cuda as driver
+        from pygpu import _cuda
 
         from .cuda.backend import _current
 
         with _current(backend.context):
-            free, total = driver.mem_get_info()
+            free, total = _cuda.mem_get_info()
     else:
         free, total = None, backend.device.global_mem_size
     return MemoryInfo(int(total), free, in_use, max(managed - in_use, 0))

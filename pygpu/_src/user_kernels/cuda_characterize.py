@@ -31,7 +31,7 @@ def has_double_support() -> bool:
 @context_dependent_memoize
 def sizeof(type_name: str, preamble: str = "") -> int:
     """Bytes of a type of CUDA C++, which *preamble* may define."""
-    from pygpu import _cuda as cuda
+    from pygpu import _cuda
     from pygpu._src.runtime.cuda.source_module import SourceModule
 
     source = f"""{preamble}
@@ -41,7 +41,7 @@ extern "C" __global__ void pygpu_write_size(unsigned long long *size) {{
 """
     kernel = SourceModule(source, no_extern_c=True).get_function("pygpu_write_size")
     size = np.zeros(1, np.uint64)
-    kernel(cuda.Out(size), block=(1, 1, 1), grid=(1, 1))
+    kernel(_cuda.Out(size), block=(1, 1, 1), grid=(1, 1))
     return int(size[0])
 
 

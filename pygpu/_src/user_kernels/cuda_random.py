@@ -23,7 +23,7 @@ import numpy as np
 from pygpu._src.array.cuda_array import GPUArray, to_gpu
 from pygpu._src.array.cuda_functions import stream_of
 from pygpu._src.codegen.dtypes import code
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.md5 import md5_code
 from pygpu._src.user_kernels.curand_state import make_states
@@ -195,7 +195,7 @@ class Distributions:
         if lambda_value is not None and not 0 <= (lambda_value := float(lambda_value)) < math.inf:
             raise ValueError(f"fill_poisson: lambda_value must be at least 0, not {lambda_value}")
         backend = data.backend
-        kernel = kernels.get(
+        kernel = kernel_cache.get(
             backend,
             ("random", "poisson", name, in_place),
             lambda: poisson_text(name, in_place),
@@ -204,7 +204,7 @@ class Distributions:
         generator = self._philox()
         counter = generator.counter
         generator.counter = (counter + data.size) & ((1 << 128) - 1)
-        groups, size = kernels.grid(backend, data.size)
+        groups, size = kernel_cache.grid(backend, data.size)
         key = generator.key[0] | generator.key[1] << 32
         numbers = (data.size, counter & _MASK64, counter >> 64, key)
         args = (data.base_data, data.offset, *numbers, float(lambda_value or 0))
@@ -393,7 +393,7 @@ class _SobolRandomNumberGenerator(Distributions):
         if not (data._c_contiguous or data._f_contiguous):
             raise ValueError(f"{call}: the array must be contiguous")
         backend, n = data.backend, data.size
-        kernel = kernels.get(
+        kernel = kernel_cache.get(
             backend,
             ("random", "sobol", kind, item, word, self._scrambled),
             lambda: sobol_text(kind, item, word, self._scrambled),
@@ -401,7 +401,7 @@ class _SobolRandomNumberGenerator(Distributions):
         )
         directions = self._directions
         scramble = self._scramble if self._scrambled else directions
-        groups, size = kernels.grid(backend, n)
+        groups, size = kernel_cache.grid(backend, n)
         args = (
             *(data.base_data, data.offset, n),
             *(directions.base_data, directions.offset, scramble.base_data, scramble.offset),

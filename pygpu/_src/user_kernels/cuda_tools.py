@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
-from pygpu import _cuda as cuda
+from pygpu import _cuda
 from pygpu._cuda import (
     DeviceMemoryPool,
     PageLockedAllocator,
@@ -78,7 +78,7 @@ def _chosen_device() -> int | None:
     return None
 
 
-def get_default_device(default: int = 0) -> cuda.Device:
+def get_default_device(default: int = 0) -> _cuda.Device:
     """The device that CUDA_DEVICE or ~/.cuda_device names. Deprecated: see make_default_context."""
     warnings.warn(
         "get_default_device() is deprecated; use make_default_context() instead",
@@ -86,28 +86,28 @@ def get_default_device(default: int = 0) -> cuda.Device:
         stacklevel=2,
     )
     chosen = _chosen_device()
-    return cuda.Device(default if chosen is None else chosen)
+    return _cuda.Device(default if chosen is None else chosen)
 
 
 def make_default_context(
-    ctx_maker: Callable[[cuda.Device], cuda.Context] | None = None,
-) -> cuda.Context:
+    ctx_maker: Callable[[_cuda.Device], _cuda.Context] | None = None,
+) -> _cuda.Context:
     """A new context on the device of CUDA_DEVICE or ~/.cuda_device, else on the first that works.
 
     ctx_maker makes it, Device.make_context if left out. Raises RuntimeError if none could be made.
     """
     if ctx_maker is None:
-        ctx_maker = cuda.Device.make_context
-    count = cuda.Device.count()
+        ctx_maker = _cuda.Device.make_context
+    count = _cuda.Device.count()
     if count == 0:
         raise RuntimeError("No CUDA enabled device found. Please check your installation.")
     chosen = _chosen_device()
     if chosen is not None:
-        return ctx_maker(cuda.Device(chosen))
+        return ctx_maker(_cuda.Device(chosen))
     failures = []
     for number in range(count):
         try:
-            return ctx_maker(cuda.Device(number))
+            return ctx_maker(_cuda.Device(number))
         except Error as error:
             failures.append(f"device {number}: {error}")
     raise RuntimeError(
@@ -134,7 +134,7 @@ def context_dependent_memoize(function: Callable[P, ResultT]) -> Callable[P, Res
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> ResultT:
         key: Hashable = (args, frozenset(kwargs.items())) if kwargs else args
-        context = cuda.Context.get_current()
+        context = _cuda.Context.get_current()
         return results.get(context, key, lambda: function(*args, **kwargs))
 
     return wrapper
@@ -159,9 +159,9 @@ class DeviceData:
     dev: the current context's device if left out.
     """
 
-    def __init__(self, dev: cuda.Device | None = None) -> None:
+    def __init__(self, dev: _cuda.Device | None = None) -> None:
         if dev is None:
-            dev = cuda.Context.get_device()
+            dev = _cuda.Context.get_device()
         if not hasattr(dev, "get_attribute"):
             raise TypeError(f"DeviceData: dev must be a Device, not {type(dev).__name__}")
         from pygpu._src.runtime.cuda.enums import device_attribute as attribute
@@ -276,14 +276,14 @@ def init_cuda_context_fixture() -> Iterator[None]:
     """For a pytest fixture: a context for the time of a test."""
     import gc
 
-    cuda.init()
+    _cuda.init()
     context = make_default_context()
     try:
         yield
     finally:
         gc.collect()
-        if context.is_alive and cuda.Context.get_current() == context:
-            cuda.Context.pop()
+        if context.is_alive and _cuda.Context.get_current() == context:
+            _cuda.Context.pop()
         clear_context_caches()
         gc.collect()
 

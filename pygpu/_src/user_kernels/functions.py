@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array import elementwise, layout
-from pygpu._src.array import launch_cache as remember
-from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array import elementwise, launch_cache, layout, ufuncs
 from pygpu._src.codegen import dtypes
 
 __all__ = ["NAMES", "apply", "binary", "float_dtype", "split"]
@@ -105,7 +103,7 @@ def _check(call: str, *arrays: Any) -> None:
 def apply(name: str, array: Any, queue: Any = None, out: Any = None) -> Any:
     """The function of each item."""
     if queue is None:
-        known = remember.known(f"function_{name}", array, out=out)
+        known = launch_cache.known(f"function_{name}", array, out=out)
         if known is not None:
             return known
     _check(name, array)
@@ -131,7 +129,7 @@ def _run(
     apart = [ufuncs.disjoint(x, results) for x in operands]
     call = None
     if given is not None and all(x is y for x, y in zip(apart, operands, strict=True)):
-        call = remember.Call(operation.name, tuple(operands), *given)
+        call = launch_cache.Call(operation.name, tuple(operands), *given)
     array._run(operation, results, apart, shape, array.queue if queue is None else queue, call=call)
 
 
@@ -145,7 +143,7 @@ def binary(name: str, a: Any, b: Any, queue: Any = None, out: Any = None) -> Any
     """The function of the items of two arrays, which are broadcast against each other. ldexp takes
     integers as its second argument; fractions of exponents are dropped."""
     if queue is None:
-        known = remember.known(f"function_{name}", a, b, out=out)
+        known = launch_cache.known(f"function_{name}", a, b, out=out)
         if known is not None:
             return known
     _check(name, a, b)
@@ -194,7 +192,7 @@ def split(name: str, array: Any, queue: Any = None, exponent: Any = None) -> tup
     if array.size and array.dtype == dtype and all(x._is_aligned for x in arrays):
         launch = elementwise.prepare(backend, operation, arrays, array.shape)
         places = (-1, 1, 0)  # the result, and these of the operands
-        step = remember.step(
+        step = launch_cache.step(
             backend, launch.kernel, launch.groups, launch.group_size, places, launch.numbers
         )
         plans = backend.table.plans

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.codegen import dtypes
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 
 from .random_source import distribution, fill_text
 
@@ -88,7 +88,7 @@ class Generator:
                     f"{call}: there is no integer from {shift} to below {shift + scale}"
                 )
             scale = min(int(scale), _MASK64)
-        groups, size = kernels.grid(backend, n, per_block)
+        groups, size = kernel_cache.grid(backend, n, per_block)
         if backend.limits.warps:  # groups that stay: 3.0 TB/s of uniform numbers on an H200, or 2.3
             groups = min(groups, backend.limits.units * 16)
         args = (
@@ -123,7 +123,7 @@ class Generator:
             raise TypeError(f"{call}: fill an array of float32 and convert it to float16")
         dtypes.require(backend, call, item)
         code = dtypes.code(item)
-        kernel = kernels.get(
+        kernel = kernel_cache.get(
             backend,
             ("random", self.name, kind, code),
             lambda: fill_text(self.name, kind, code, backend.limits.is_cpu),

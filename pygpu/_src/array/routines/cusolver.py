@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from pygpu import _array  # noqa: F401 - arrays are there
-from pygpu._src.array import internal as work
-from pygpu._src.runtime.libraries import handles as contexts
+from pygpu._src.array import primitives
+from pygpu._src.runtime.libraries import handles
 from pygpu._src.runtime.libraries.loading import Library
 
 __all__ = ["FUNCTIONS", "LIBRARY", "cholesky", "eigh", "lu", "lu_solve", "qr", "svd"]
@@ -74,10 +74,10 @@ _LOWER, _UPPER = 0, 1
 
 
 def _create() -> Any:
-    return contexts.made(lambda where: LIBRARY.call("cusolverDnCreate", where))
+    return handles.made(lambda where: LIBRARY.call("cusolverDnCreate", where))
 
 
-_handles = contexts.Handles(LIBRARY, _create, "cusolverDnSetStream")
+_handles = handles.Handles(LIBRARY, _create, "cusolverDnSetStream")
 
 
 class _Call:
@@ -86,11 +86,11 @@ class _Call:
     def __init__(self, like: Any, handle: Any, queue: Any, infos: Any, scratch: Any) -> None:
         self.letter = _LETTERS[like.dtype.char]
         self.like, self.handle, self.queue, self.scratch = like, handle, queue, scratch
-        self.infos = contexts.pointer(infos, queue)
+        self.infos = handles.pointer(infos, queue)
 
     def at(self, array: Any, i: int) -> int:
         """Where matrix i of an array is; all but its first axis are a matrix or vector."""
-        return contexts.pointer(array, self.queue) + i * int(array.strides[0])
+        return handles.pointer(array, self.queue) + i * int(array.strides[0])
 
     def size(self, name: str, *args: Any) -> int:
         count = ctypes.c_int()
@@ -100,8 +100,8 @@ class _Call:
     def memory(self, name: str, *args: Any) -> tuple[int, int]:
         """(address, items) of the scratch memory that a function asks for."""
         count = self.size(name, *args)
-        self.scratch.append(work.empty(self.like, (count,), self.like.dtype))
-        return contexts.pointer(self.scratch[-1], self.queue), count
+        self.scratch.append(primitives.empty(self.like, (count,), self.like.dtype))
+        return handles.pointer(self.scratch[-1], self.queue), count
 
     def __call__(self, name: str, *args: Any) -> None:
         LIBRARY.call(_name(self.letter, name), *args)
@@ -109,10 +109,10 @@ class _Call:
 
 def _each(like: Any, arrays: list[Any], do: Callable[[_Call], None]) -> Any:
     """Make the calls; returns their status words, an int32 for each matrix, on the device."""
-    infos = work.empty(like, (max(like.shape[0], 1),), np.int32)
-    work.fill(infos, 0)
+    infos = primitives.empty(like, (max(like.shape[0], 1),), np.int32)
+    primitives.fill(infos, 0)
     scratch: list[Any] = []
-    with contexts.running(LIBRARY, like, [*arrays, infos]) as queue:
+    with handles.running(LIBRARY, like, [*arrays, infos]) as queue:
         do(_Call(like, _handles.get(like.backend, queue), queue, infos, scratch))
     return infos
 
@@ -120,7 +120,7 @@ def _each(like: Any, arrays: list[Any], do: Callable[[_Call], None]) -> Any:
 def lu(a: Any) -> tuple[Any, Any]:
     """Factor a stack (count, n, n) in place; (pivots, status words)."""
     count, n = a.shape[:2]
-    pivots = work.empty(a, (count, n), np.int32)
+    pivots = primitives.empty(a, (count, n), np.int32)
 
     def do(call: _Call) -> None:
         memory, _ = call.memory("getrf", call.handle, n, n, call.at(a, 0), n)
@@ -162,7 +162,7 @@ def qr(a: Any, full: Any) -> Any:
     (count, k, m) that becomes Q, of min(m, n) <= k <= m columns. Status words."""
     count, n, m = a.shape
     rank = min(m, n)
-    factors = work.empty(a, (count, max(rank, 1)), a.dtype)
+    factors = primitives.empty(a, (count, max(rank, 1)), a.dtype)
 
     def do(call: _Call) -> None:
         memory = call.memory("geqrf", call.handle, m, n, call.at(a, 0), m)
@@ -191,11 +191,11 @@ def svd(a: Any, values: Any, left: Any, right: Any, complete: bool) -> Any:
     (count, m or n, m), right: (count, n, n). Status words."""
     count, n, m = a.shape
     job = b"N" if left is None else b"A" if complete else b"S"
-    real = work.empty(a, (max(n, 1),), values.dtype)
+    real = primitives.empty(a, (max(n, 1),), values.dtype)
 
     def do(call: _Call) -> None:
         memory = call.memory("gesvd", call.handle, m, n)
-        extra = contexts.pointer(real, call.queue)
+        extra = handles.pointer(real, call.queue)
         for i in range(count):
             u = 0 if left is None else call.at(left, i)
             vt = 0 if right is None else call.at(right, i)

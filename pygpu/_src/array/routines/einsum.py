@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array import internal as work
-from pygpu._src.array import layout
+from pygpu._src.array import layout, primitives
 from pygpu._src.array.matmul import diagonal, matmul
 from pygpu._src.array.reduction import reduce
 
@@ -105,7 +104,7 @@ def _done(arrays: list[Any], what: str, k: int, *how: Any) -> Any:
     if what == "product":
         return matmul(a, arrays[how[0]])
     if what == "copy":
-        return work.c_order(a)
+        return primitives.c_order(a)
     wide = a.dtype.kind in "fc" or a.itemsize == 8  # which sums have anyway
     return reduce("sum", a, how[0], dtype=None if wide else a.dtype)
 
@@ -191,9 +190,9 @@ def einsum(subscripts: Any, *operands: Any, out: Any = None, optimize: Any = Tru
         like = next((x for x in arrays if isinstance(x, GPUArray)), None)
         if like is None:
             raise TypeError("einsum: an operand must be an array on the device")
-        arrays = [work.as_array(like, x, call="einsum") for x in arrays]
+        arrays = [primitives.as_array(like, x, call="einsum") for x in arrays]
     number = np.result_type(*(x.dtype for x in arrays))
-    arrays = [work.astype(x, number) for x in arrays]
+    arrays = [primitives.astype(x, number) for x in arrays]
     key: Any = (subscripts, bool(optimize), *((x.shape, x.strides, number) for x in arrays))
     known, many = _KNOWN.get(key), len(arrays)
     if known is None:

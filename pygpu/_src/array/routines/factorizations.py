@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pygpu._src.array import internal as work
-from pygpu._src.array import layout
-from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array import layout, primitives, ufuncs
 from pygpu._src.array.matmul import diagonal
 from pygpu._src.array.reduction import reduce
 
-from . import manipulation as manipulate
+from . import manipulation
 
 __all__ = [
     "cholesky",
@@ -65,14 +63,14 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _columns(a: Any, dtype: np.dtype[Any], turned: bool = True) -> Any:
     """A copy for the library: (count, columns, rows) in C order."""
     view = a.mT if turned else a
-    copy = work.empty(a, view.shape, dtype)
+    copy = primitives.empty(a, view.shape, dtype)
     copy._copy_from(view)
-    return work.reshape(copy, (prod(view.shape[:-2]), *view.shape[-2:]))
+    return primitives.reshape(copy, (prod(view.shape[:-2]), *view.shape[-2:]))
 
 
 def _stack(a: Any, shape: tuple[int, ...]) -> Any:
     """What came back, as the matrices of an array with these axes before them."""
-    return work.reshape(a, (*shape, *a.shape[1:])).mT
+    return primitives.reshape(a, (*shape, *a.shape[1:])).mT
 
 
 def _check(infos: Any, message: str) -> None:
@@ -82,9 +80,9 @@ def _check(infos: Any, message: str) -> None:
 
 def identity(a: Any) -> Any:
     """Unit matrices of the shape and dtype of *a*."""
-    new = work.empty(a, a.shape, a.dtype)
-    work.fill(new, 0)
-    work.fill(diagonal(new, 0, -2, -1), 1)
+    new = primitives.empty(a, a.shape, a.dtype)
+    primitives.fill(new, 0)
+    primitives.fill(diagonal(new, 0, -2, -1), 1)
     return new
 
 
@@ -94,8 +92,8 @@ def solve(a: Any, b: Any) -> Any:
     right = b[:, None] if b.ndim == 1 else b
     stack = layout.broadcast_shapes(a.shape[:-2], right.shape[:-2])
     n, k = right.shape[-2:]
-    matrices = _columns(manipulate.broadcast_to(a, (*stack, n, n)), dtype)
-    sides = _columns(manipulate.broadcast_to(right, (*stack, n, k)), dtype)
+    matrices = _columns(manipulation.broadcast_to(a, (*stack, n, n)), dtype)
+    sides = _columns(manipulation.broadcast_to(right, (*stack, n, k)), dtype)
     pivots, infos = _lib().lu(matrices)
     _check(infos, "Singular matrix")
     _lib().lu_solve(matrices, pivots, sides)
@@ -120,19 +118,19 @@ def determinant(a: Any) -> tuple[Any, Any]:
     matrices = _columns(a, dtype)
     pivots, _ = _lib().lu(matrices)
     n = a.shape[-1]
-    unmoved = work.as_array(a, np.arange(1, n + 1, dtype=np.int32))
+    unmoved = primitives.as_array(a, np.arange(1, n + 1, dtype=np.int32))
     swaps = reduce("count_nonzero", pivots != unmoved, -1)
     signs = (1 - 2 * (swaps % 2)).astype(dtype)
     shape = a.shape[:-2]
     diagonals = diagonal(matrices, 0, -2, -1)
-    return work.reshape(signs, shape), work.reshape(diagonals, (*shape, n))
+    return primitives.reshape(signs, shape), primitives.reshape(diagonals, (*shape, n))
 
 
 def cholesky(a: Any, upper: bool) -> Any:
     """numpy.linalg.cholesky."""
     matrices = _columns(a, _dtype(a))
     _check(_lib().cholesky(matrices, upper), "Matrix is not positive definite")
-    return manipulate.triangle(_stack(matrices, a.shape[:-2]), 0, upper)
+    return manipulation.triangle(_stack(matrices, a.shape[:-2]), 0, upper)
 
 
 def qr(a: Any, mode: str) -> tuple[Any, Any]:
@@ -144,10 +142,10 @@ def qr(a: Any, mode: str) -> tuple[Any, Any]:
     k = m if mode == "complete" else min(m, n)
     q = None
     if mode != "r":
-        q = work.empty(a, (matrices.shape[0], k, m), dtype)
-        work.fill(q, 0)
+        q = primitives.empty(a, (matrices.shape[0], k, m), dtype)
+        primitives.fill(q, 0)
     _lib().qr(matrices, q)
-    r = manipulate.triangle(_stack(matrices, stack)[..., :k, :], 0, True)
+    r = manipulation.triangle(_stack(matrices, stack)[..., :k, :], 0, True)
     return None if q is None else _stack(q, stack), r
 
 
@@ -158,14 +156,14 @@ def svd(a: Any, full: bool, vectors: bool) -> tuple[Any, Any, Any]:
     wide = m < n  # the library wants tall matrices: the factors of the transposed one
     matrices = _columns(a, dtype, not wide)
     count, small, large = matrices.shape
-    values = work.empty(a, (count, small), _real(dtype))
+    values = primitives.empty(a, (count, small), _real(dtype))
     left = right = None
     if vectors:
-        left = work.empty(a, (count, large if full else small, large), dtype)
-        right = work.empty(a, (count, small, small), dtype)
+        left = primitives.empty(a, (count, large if full else small, large), dtype)
+        right = primitives.empty(a, (count, small, small), dtype)
     infos = _lib().svd(matrices, values, left, right, full)
     _check(infos, "SVD did not converge")
-    s = work.reshape(values, (*stack, small))
+    s = primitives.reshape(values, (*stack, small))
     if left is None or right is None:
         return None, s, None
     u, vh = _stack(left, stack), _stack(right, stack)
@@ -176,8 +174,8 @@ def eigh(a: Any, part: str, vectors: bool) -> tuple[Any, Any]:
     """(values, vectors) of numpy.linalg.eigh; without vectors, those are undefined."""
     dtype = _dtype(a)
     matrices = _columns(a, dtype)
-    values = work.empty(a, matrices.shape[:2], _real(dtype))
+    values = primitives.empty(a, matrices.shape[:2], _real(dtype))
     infos = _lib().eigh(matrices, values, vectors, part == "U")
     _check(infos, "Eigenvalues did not converge")
     stack = a.shape[:-2]
-    return work.reshape(values, (*stack, a.shape[-1])), _stack(matrices, stack)
+    return primitives.reshape(values, (*stack, a.shape[-1])), _stack(matrices, stack)

@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pygpu._src.array import internal as work
-from pygpu._src.array import layout
+from pygpu._src.array import layout, primitives
 
-from . import host_fallback as host
-from . import manipulation as manipulate
+from . import host_fallback, manipulation
 
 __all__ = [
     "fft",
@@ -76,8 +74,8 @@ def _resized(a: Any, n: int, axis: int) -> Any:
     key = (slice(None),) * axis
     if have > n:
         return a[(*key, slice(n))]
-    new = work.empty(a, (*a.shape[:axis], n, *a.shape[axis + 1 :]), a.dtype)
-    work.fill(new, 0)
+    new = primitives.empty(a, (*a.shape[:axis], n, *a.shape[axis + 1 :]), a.dtype)
+    primitives.fill(new, 0)
     new[(*key, slice(have))] = a
     return new
 
@@ -96,7 +94,7 @@ def _scaled(a: Any, factor: float) -> Any:
 def _placed(a: Any, out: Any, call: str) -> Any:
     if out is None:
         return a
-    if not work.is_array(out) or out.shape != a.shape:
+    if not primitives.is_array(out) or out.shape != a.shape:
         raise ValueError(f"{call}: out must be an array of shape {a.shape} on the device")
     if not np.can_cast(a.dtype, out.dtype, "same_kind"):
         raise TypeError(f"{call}: cannot cast from {a.dtype} to {out.dtype}")
@@ -109,7 +107,7 @@ def _last(a: Any, axes: Sequence[int], dtype: np.dtype[Any]) -> Any:
     rest = [k for k in range(a.ndim) if k not in axes]
     order = [*rest, *axes]
     view = a._view(tuple(a.shape[k] for k in order), tuple(a.strides[k] for k in order), a.offset)
-    copy = work.empty(a, view.shape, dtype)
+    copy = primitives.empty(a, view.shape, dtype)
     copy._copy_from(view)
     return copy
 
@@ -136,7 +134,7 @@ def _from_real(lib: Any, a: Any, axis: int) -> Any:
     dtype = _complex(a.dtype)
     source = _last(a, [axis], np.dtype(dtype.char.lower()))
     n = source.shape[-1]
-    result = work.empty(a, (*source.shape[:-1], n // 2 + 1), dtype)
+    result = primitives.empty(a, (*source.shape[:-1], n // 2 + 1), dtype)
     lib.transform(source, result, 1)
     return _back(result, [axis])
 
@@ -147,7 +145,7 @@ def _to_real(lib: Any, a: Any, n: int, axis: int) -> Any:
     source.imag[..., 0] = 0  # as NumPy takes it
     if n % 2 == 0:
         source.imag[..., -1] = 0
-    result = work.empty(a, (*source.shape[:-1], n), np.dtype(dtype.char.lower()))
+    result = primitives.empty(a, (*source.shape[:-1], n), np.dtype(dtype.char.lower()))
     lib.transform(source, result, 1)
     return _back(result, [axis])
 
@@ -231,7 +229,7 @@ def _function(name: str) -> Callable[..., Any]:
     def one(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
         lib = _library(a)
         if lib is None:
-            return host.compute(a, function, a, n=n, axis=axis, norm=norm, out=out)
+            return host_fallback.compute(a, function, a, n=n, axis=axis, norm=norm, out=out)
         return _one(name, lib, a, n, axis, norm, out)
 
     def many(
@@ -243,7 +241,7 @@ def _function(name: str) -> Callable[..., Any]:
     ) -> Any:
         lib = _library(a)
         if lib is None:
-            return host.compute(a, function, a, s=s, axes=axes, norm=norm, out=out)
+            return host_fallback.compute(a, function, a, s=s, axes=axes, norm=norm, out=out)
         return _many(name, lib, a, s, axes, norm, out)
 
     made: Callable[..., Any] = many if several else one
@@ -267,13 +265,13 @@ def _axes(a: Any, axes: Any) -> tuple[int, ...]:
 def fftshift(x: Any, axes: Any = None) -> Any:
     """numpy.fft.fftshift: the frequency zero in the middle."""
     along = _axes(x, axes)
-    return manipulate.roll(x, tuple(x.shape[k] // 2 for k in along), along)
+    return manipulation.roll(x, tuple(x.shape[k] // 2 for k in along), along)
 
 
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """numpy.fft.ifftshift: the inverse of fftshift()."""
     along = _axes(x, axes)
-    return manipulate.roll(x, tuple(-(x.shape[k] // 2) for k in along), along)
+    return manipulation.roll(x, tuple(-(x.shape[k] // 2) for k in along), along)
 
 
 def table() -> dict[Any, Callable[..., Any]]:

@@ -14,16 +14,10 @@ from pygpu import _array
 from pygpu._array import GPUArray
 from pygpu._src.array import (
     elementwise,
+    launch_cache,
     layout,
-)
-from pygpu._src.array import (
-    internal as work,
-)
-from pygpu._src.array import (
-    launch_cache as remember,
-)
-from pygpu._src.array import (
-    ufunc as ufuncs,
+    primitives,
+    ufuncs,
 )
 from pygpu._src.array.parts import part
 from pygpu._src.codegen import dtypes
@@ -53,7 +47,7 @@ def _first_array(*candidates: Any) -> Any:
 def binary(name: str, a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
     """A ufunc of two operands, of which one may be a number; of two numbers NumPy's result."""
     if queue is None:
-        result = remember.known(name, a, b, out=out)
+        result = launch_cache.known(name, a, b, out=out)
         if result is not None:
             return result
     like = _first_array(a, b, out)
@@ -97,7 +91,7 @@ def choose(
     """Items of *then* where the criterion is true (or positive), else of *otherwise*."""
     name = "if_positive" if positive else "where"
     if queue is None:
-        result = remember.known(name, criterion, then, otherwise, out=out)
+        result = launch_cache.known(name, criterion, then, otherwise, out=out)
         if result is not None:
             return result
     like = _first_array(criterion, then, otherwise, out)
@@ -120,7 +114,7 @@ def choose(
     apart = [ufuncs.disjoint(x, [out]) for x in operands]
     call_made = None
     if given is None or all(x is y for x, y in zip(apart, operands, strict=True)):
-        call_made = remember.Call(name, tuple(operands), given)
+        call_made = launch_cache.Call(name, tuple(operands), given)
     if out.size:
         operation = _choose_operation(kind, dtype, positive)
         out._run(operation, [out], apart, out.shape, queue, call=call_made)
@@ -318,7 +312,7 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
     if a is NotImplemented or b is NotImplemented:
         raise TypeError("dot: operands must be arrays or numbers")
     if conjugate:
-        a, b = work.flat(a), work.flat(b)
+        a, b = primitives.flat(a), primitives.flat(b)
         if a.size != b.size:
             raise ValueError("cannot reshape: vdot needs as many items in both arrays")
     if getattr(a, "ndim", 0) == 0 or getattr(b, "ndim", 0) == 0:
@@ -446,8 +440,8 @@ def arange_into(array: Any, start: Any, step: Any, queue: Any = None) -> Any:
             start, step = first[0], first[1] - first[0]
     elif dtype.kind in "iu":
         start, step = (np.asarray(x).astype(dtype)[()] for x in (start, step))
-    if queue is not None or remember.known("arange", start, step, out=array) is None:
-        call = remember.Call("arange", (start, step), array) if queue is None else None
+    if queue is not None or launch_cache.known("arange", start, step, out=array) is None:
+        call = launch_cache.Call("arange", (start, step), array) if queue is None else None
         operation = _arange_operation(dtype)
         array._run(operation, [array], [start, step], array.shape, queue, call=call)
     return array

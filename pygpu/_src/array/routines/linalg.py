@@ -16,15 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pygpu._src.array import internal as work
-from pygpu._src.array import layout
+from pygpu._src.array import layout, primitives, ufuncs
 from pygpu._src.array import matmul as products
-from pygpu._src.array import ufunc as ufuncs
 from pygpu._src.array.reduction import reduce
 
-from . import factorizations as factors
-from . import host_fallback as host
-from . import manipulation as manipulate
+from . import factorizations, host_fallback, manipulation
 
 try:
     from numpy.linalg import _linalg as _numpy
@@ -69,8 +65,8 @@ __all__ = [
 
 def _array(like: Any, *values: Any) -> list[Any]:
     """Arrays beside the first device array among all of these."""
-    first = next(x for x in (like, *values) if work.is_array(x))
-    return [work.as_array(first, x) for x in (like, *values)]
+    first = next(x for x in (like, *values) if primitives.is_array(x))
+    return [primitives.as_array(first, x) for x in (like, *values)]
 
 
 def _square(call: str, a: Any) -> None:
@@ -95,9 +91,9 @@ def _matrix(a: Any) -> None:
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     """The triangular L with a = L L^H (upper: U with a = U^H U) of positive definite matrices."""
     _square("cholesky", a)
-    if not factors.usable(a):
-        return host.compute(a, np.linalg.cholesky, a, upper=upper)
-    return factors.cholesky(a, upper)
+    if not factorizations.usable(a):
+        return host_fallback.compute(a, np.linalg.cholesky, a, upper=upper)
+    return factorizations.cholesky(a, upper)
 
 
 def qr(a: Any, mode: str = "reduced") -> Any:
@@ -105,9 +101,9 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     _matrix(a)
     if mode not in ("reduced", "complete", "r", "raw"):
         raise ValueError(f"Unrecognized mode '{mode}'")
-    if mode == "raw" or not factors.usable(a):
-        return host.compute(a, np.linalg.qr, a, mode)
-    q, r = factors.qr(a, mode)
+    if mode == "raw" or not factorizations.usable(a):
+        return host_fallback.compute(a, np.linalg.qr, a, mode)
+    q, r = factorizations.qr(a, mode)
     return r if mode == "r" else _numpy.QRResult(q, r)
 
 
@@ -116,9 +112,9 @@ def svd(
 ) -> Any:
     """Singular values, in descending order, and (compute_uv) vectors U and V^H."""
     _matrix(a)
-    if not factors.usable(a):
-        return host.compute(a, np.linalg.svd, a, full_matrices, compute_uv, hermitian)
-    found = factors.svd(a, full_matrices, compute_uv)
+    if not factorizations.usable(a):
+        return host_fallback.compute(a, np.linalg.svd, a, full_matrices, compute_uv, hermitian)
+    found = factorizations.svd(a, full_matrices, compute_uv)
     return _numpy.SVDResult(*found) if compute_uv else found[1]
 
 
@@ -133,9 +129,9 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     _square("eigh", a)
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    if not factors.usable(a):
-        return host.compute(a, np.linalg.eigh, a, UPLO)
-    return _numpy.EighResult(*factors.eigh(a, UPLO.upper(), True))
+    if not factorizations.usable(a):
+        return host_fallback.compute(a, np.linalg.eigh, a, UPLO)
+    return _numpy.EighResult(*factorizations.eigh(a, UPLO.upper(), True))
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
@@ -143,21 +139,21 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     _square("eigvalsh", a)
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    if not factors.usable(a):
-        return host.compute(a, np.linalg.eigvalsh, a, UPLO)
-    return factors.eigh(a, UPLO.upper(), False)[0]
+    if not factorizations.usable(a):
+        return host_fallback.compute(a, np.linalg.eigvalsh, a, UPLO)
+    return factorizations.eigh(a, UPLO.upper(), False)[0]
 
 
 def eig(a: Any) -> Any:
     """Eigenvalues and eigenvectors of any square matrices: by NumPy on the host."""
     _square("eig", a)
-    return host.compute(a, np.linalg.eig, a)
+    return host_fallback.compute(a, np.linalg.eig, a)
 
 
 def eigvals(a: Any) -> Any:
     """Eigenvalues of any square matrices: by NumPy on the host."""
     _square("eigvals", a)
-    return host.compute(a, np.linalg.eigvals, a)
+    return host_fallback.compute(a, np.linalg.eigvals, a)
 
 
 def solve(a: Any, b: Any) -> Any:
@@ -167,25 +163,25 @@ def solve(a: Any, b: Any) -> Any:
     n = a.shape[-1]
     if b.ndim == 0 or b.shape[0 if b.ndim == 1 else -2] != n:
         raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit")
-    if not factors.usable(a, b):
-        return host.compute(a, np.linalg.solve, a, b)
-    return factors.solve(a, b)
+    if not factorizations.usable(a, b):
+        return host_fallback.compute(a, np.linalg.solve, a, b)
+    return factorizations.solve(a, b)
 
 
 def inv(a: Any) -> Any:
     """Inverse matrices."""
     _square("inv", a)
-    if not factors.usable(a):
-        return host.compute(a, np.linalg.inv, a)
-    return factors.inv(a)
+    if not factorizations.usable(a):
+        return host_fallback.compute(a, np.linalg.inv, a)
+    return factorizations.inv(a)
 
 
 def slogdet(a: Any) -> Any:
     """Signs, and logarithms of absolute values, of determinants."""
     _square("slogdet", a)
-    if not factors.usable(a):
-        return host.compute(a, np.linalg.slogdet, a)
-    sign, diagonals = factors.determinant(a)
+    if not factorizations.usable(a):
+        return host_fallback.compute(a, np.linalg.slogdet, a)
+    sign, diagonals = factorizations.determinant(a)
     signs = sign * reduce("prod", ufuncs.call("sign", (diagonals,)), -1)
     logs = ufuncs.call("log", (abs(diagonals),))
     return _numpy.SlogdetResult(signs, reduce("sum", logs, -1))
@@ -194,9 +190,9 @@ def slogdet(a: Any) -> Any:
 def det(a: Any) -> Any:
     """Determinants."""
     _square("det", a)
-    if not factors.usable(a):
-        return host.compute(a, np.linalg.det, a)
-    sign, diagonals = factors.determinant(a)
+    if not factorizations.usable(a):
+        return host_fallback.compute(a, np.linalg.det, a)
+    sign, diagonals = factorizations.determinant(a)
     return sign * reduce("prod", diagonals, -1)
 
 
@@ -212,8 +208,8 @@ def _limit(values: Any, shape: tuple[int, ...], relative: Any) -> Any:
     if relative is None:
         relative = max(shape[-2:]) * np.finfo(values.dtype).eps
     largest = reduce("max", values, -1, keepdims=True)
-    if work.is_array(relative) or np.ndim(relative):
-        relative = work.as_array(values, relative)[..., None]
+    if primitives.is_array(relative) or np.ndim(relative):
+        relative = primitives.as_array(values, relative)[..., None]
         return largest * relative
     return largest * values.dtype.type(relative)
 
@@ -221,9 +217,9 @@ def _limit(values: Any, shape: tuple[int, ...], relative: Any) -> Any:
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
     """Pseudo-inverses. Singular values at most rcond (rtol) times the largest count as zero."""
     _matrix(a)
-    if not factors.usable(a):
+    if not factorizations.usable(a):
         options = {} if rtol is np._NoValue else {"rtol": rtol}
-        return host.compute(a, np.linalg.pinv, a, rcond, hermitian, **options)
+        return host_fallback.compute(a, np.linalg.pinv, a, rcond, hermitian, **options)
     if rcond is None:
         rcond = 1e-15 if rtol is np._NoValue else rtol
     u, s, vh = svd(a, full_matrices=False)
@@ -240,7 +236,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         return reduce("any", A, None).astype(np.intp)
     s = svdvals(A)
     limit = _limit(s, A.shape, rtol) if tol is None else tol
-    if work.is_array(limit) and tol is not None and limit.ndim:
+    if primitives.is_array(limit) and tol is not None and limit.ndim:
         limit = limit[..., None]
     return reduce("count_nonzero", s > limit, -1)
 
@@ -264,8 +260,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
     if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
         raise LinAlgError("Incompatible dimensions")
-    if not factors.usable(a, b):
-        return host.compute(a, np.linalg.lstsq, a, b, rcond)
+    if not factorizations.usable(a, b):
+        return host_fallback.compute(a, np.linalg.lstsq, a, b, rcond)
     m, n = a.shape
     u, s, vh = svd(a, full_matrices=False)
     if rcond is None:
@@ -278,7 +274,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     if rank == n and m > n:
         residuals = reduce("sum", abs(right - a @ x) ** 2, 0)
     else:
-        residuals = work.empty(s, (0,), s.dtype)
+        residuals = primitives.empty(s, (0,), s.dtype)
     return x if b.ndim == 2 else x[:, 0], residuals, rank, s
 
 
@@ -295,7 +291,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
             "Input arrays must satisfy the requirement "
             "prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
         )
-    return work.reshape(solve(work.reshape(a, (n, n)), work.flat(b)), shape)
+    return primitives.reshape(solve(primitives.reshape(a, (n, n)), primitives.flat(b)), shape)
 
 
 def tensorinv(a: Any, ind: int = 2) -> Any:
@@ -304,7 +300,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
         raise ValueError("Invalid ind argument.")
     shape = (*a.shape[ind:], *a.shape[:ind])
     n = prod(a.shape[ind:])
-    return work.reshape(inv(work.reshape(a, (prod(a.shape[:ind]), n))), shape)
+    return primitives.reshape(inv(primitives.reshape(a, (prod(a.shape[:ind]), n))), shape)
 
 
 # ---- products
@@ -343,7 +339,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
         return products.matmul(multiplied(i, k), multiplied(k + 1, j))
 
     shape = (*first.shape[:-1], *last.shape[1:])
-    result = work.reshape(multiplied(0, n - 1), shape)
+    result = primitives.reshape(multiplied(0, n - 1), shape)
     if out is None:
         return result
     out[...] = result
@@ -358,7 +354,7 @@ def matrix_power(a: Any, n: Any) -> Any:
     except TypeError as error:
         raise TypeError("exponent must be an integer") from error
     if n == 0:
-        return factors.identity(a)
+        return factorizations.identity(a)
     if n < 0:
         a, n = inv(a), -n
     result: Any = None
@@ -404,15 +400,15 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
             f"{x1.shape[axis]} and {x2.shape[axis]} dimensional instead."
         )
-    a, b = (manipulate.moveaxis(x, axis, 0) for x in (x1, x2))
+    a, b = (manipulation.moveaxis(x, axis, 0) for x in (x1, x2))
     parts = [a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]
-    return manipulate.moveaxis(_stacked(parts), 0, axis)
+    return manipulation.moveaxis(_stacked(parts), 0, axis)
 
 
 def _stacked(parts: list[Any]) -> Any:
-    from . import joining as functions
+    from . import joining
 
-    return functions.stack(parts, 0)
+    return joining.stack(parts, 0)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
@@ -476,7 +472,7 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any
     if ord in (None, "fro", "f"):
         return vector_norm(x, axis=(rows, columns), keepdims=keepdims)
     if ord in ("nuc", 2, -2):
-        values = svdvals(manipulate.moveaxis(x, (rows, columns), (-2, -1)))
+        values = svdvals(manipulation.moveaxis(x, (rows, columns), (-2, -1)))
         result = reduce({"nuc": "sum", 2: "max", -2: "min"}[ord], values, -1)
     elif ord in (1, -1, math.inf, -math.inf):
         first, second = (rows, columns) if abs(ord) == 1 else (columns, rows)
@@ -487,7 +483,7 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any
         raise ValueError("Invalid norm order for matrices.")
     if keepdims:
         shape = [1 if k in (rows, columns) else n for k, n in enumerate(x.shape)]
-        result = work.reshape(result, tuple(shape))
+        result = primitives.reshape(result, tuple(shape))
     return result
 
 

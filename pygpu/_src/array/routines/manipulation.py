@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array import elementwise, layout
-from pygpu._src.array import internal as work
-from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array import elementwise, layout, primitives, ufuncs
 from pygpu._src.codegen import dtypes
 
-from . import joining as functions
+from . import joining
 
 __all__ = [
     "atleast",
@@ -129,7 +127,7 @@ def broadcast_to(a: Any, shape: Any) -> Any:
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Views of one shape; what is on the host is copied."""
     like = next(a for a in arrays if isinstance(a, GPUArray))
-    arrays = tuple(work.as_array(like, a, call="broadcast_arrays") for a in arrays)
+    arrays = tuple(primitives.as_array(like, a, call="broadcast_arrays") for a in arrays)
     shape = layout.broadcast_shapes(*(a.shape for a in arrays))
     return tuple(broadcast_to(a, shape) for a in arrays)
 
@@ -188,11 +186,11 @@ def concat(
     arrays = list(arrays)
     like = next((a for a in arrays if isinstance(a, GPUArray)), None)
     if like is not None:  # arrays of the host beside it are copied
-        arrays = [work.as_array(like, a, call="concatenate") for a in arrays]
+        arrays = [primitives.as_array(like, a, call="concatenate") for a in arrays]
     if axis is None:
-        arrays, axis = [work.flat(a) for a in arrays], 0
+        arrays, axis = [primitives.flat(a) for a in arrays], 0
     if out is None and dtype is None:
-        return functions.concatenate(arrays, axis)
+        return joining.concatenate(arrays, axis)
     if out is not None and not isinstance(out, GPUArray):
         raise TypeError("concatenate: out must be an array on the device")
     there: Any = out
@@ -206,25 +204,25 @@ def concat(
 
     def make(shape: tuple[int, ...], _: Any) -> Any:
         if there is None:
-            return work.empty(arrays[0], shape, kind)
+            return primitives.empty(arrays[0], shape, kind)
         if there.shape != shape:
             raise ValueError(f"Output array is the wrong shape: {there.shape}, not {shape}")
         return there
 
     if there is not None:
         arrays = [a._copy() if there._shares_memory(a) else a for a in arrays]
-    return functions.concatenate(arrays, axis, make)
+    return joining.concatenate(arrays, axis, make)
 
 
 def stack(arrays: Sequence[Any], axis: int = 0, out: Any = None, **options: Any) -> Any:
     """numpy.stack."""
     arrays = list(arrays)
     if out is None and not options:
-        return functions.stack(arrays, axis)
+        return joining.stack(arrays, axis)
     if not arrays:
         raise ValueError("need at least one array to stack")
     like = next((a for a in arrays if isinstance(a, GPUArray)), out)
-    arrays = [work.as_array(like, a, call="stack") for a in arrays]
+    arrays = [primitives.as_array(like, a, call="stack") for a in arrays]
     if any(a.shape != arrays[0].shape for a in arrays):
         raise ValueError("all input arrays must have the same shape")
     axis = layout.normalize_axis(axis, arrays[0].ndim + 1)
@@ -234,7 +232,7 @@ def stack(arrays: Sequence[Any], axis: int = 0, out: Any = None, **options: Any)
 def join(arrays: Sequence[Any], kind: str, **options: Any) -> Any:
     """numpy.hstack, vstack, dstack or column_stack. options: dtype and casting of the first two."""
     like = next(a for a in arrays if isinstance(a, GPUArray))
-    arrays = [work.as_array(like, a, call=kind) for a in arrays]
+    arrays = [primitives.as_array(like, a, call=kind) for a in arrays]
     if kind == "column_stack":
         return concat([expand_dims(atleast(1, [a]), 1) if a.ndim < 2 else a for a in arrays], 1)
     n = {"hstack": 1, "vstack": 2, "dstack": 3}[kind]
@@ -264,7 +262,7 @@ def block(arrays: Any) -> Any:
     if len(depths) != 1:
         raise ValueError("block: lists of arrays are nested to different depths")
     like = next(x for x in leaves if isinstance(x, GPUArray))
-    there = iter([work.as_array(like, x, call="block") for x in leaves])
+    there = iter([primitives.as_array(like, x, call="block") for x in leaves])
     ndim = max(*(np.ndim(x) for x in leaves), depths.pop(), 0)
 
     def joined(x: Any, axis: int) -> Any:
@@ -285,7 +283,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Each item (or row along an axis) so many times. repeats: a number, or one for each, on the
     host or the device; in the latter case the host waits for their sum."""
     if axis is None or a.ndim == 0:
-        a, axis = work.flat(a), axis or 0
+        a, axis = primitives.flat(a), axis or 0
     axis = layout.normalize_axis(axis, a.ndim)
     n = a.shape[axis]
     if isinstance(repeats, GPUArray):
@@ -318,14 +316,14 @@ def _places(counts: Any, n: int) -> Any:
     from pygpu._src.array.scan import scan
     from pygpu._src.array.sort import searchsorted
 
-    many = broadcast_to(work.flat(counts), (n,))
+    many = broadcast_to(primitives.flat(counts), (n,))
     if n == 0:
-        return work.empty(counts, (0,), np.int64)
+        return primitives.empty(counts, (0,), np.int64)
     if many.dtype.kind == "i" and bool((many < 0)._reduce("any", None)):
         raise ValueError("repeats may not contain negative values.")
     ends = scan("cumsum", many, 0, dtype=np.int64)
     total = int(ends[-1].item())
-    places = functions.arange_into(work.empty(counts, (total,), np.int64), 0, 1)
+    places = joining.arange_into(primitives.empty(counts, (total,), np.int64), 0, 1)
     return searchsorted(ends, places, "right")
 
 
@@ -341,7 +339,7 @@ def tile(a: Any, reps: Any) -> Any:
     times = (1,) * (ndim - len(times)) + times
     shape = tuple(n * r for n, r in zip(a.shape, times))
     if prod(shape) == 0:
-        return work.empty(a, layout.as_shape(shape, "tile"), a.dtype)
+        return primitives.empty(a, layout.as_shape(shape, "tile"), a.dtype)
     wide_shape = tuple(x for n, r in zip(a.shape, times) for x in (r, n))
     wide_strides = tuple(x for s in a.strides for x in (0, s))
     kept = [k for k, n in enumerate(wide_shape) if n != 1]
@@ -354,7 +352,7 @@ def tile(a: Any, reps: Any) -> Any:
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Items moved on along axes; those that leave at one end come in at the other."""
     if axis is None:
-        flat = work.flat(a)
+        flat = primitives.flat(a)
         return roll(flat, shift, 0).reshape(a.shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
@@ -376,7 +374,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         parts = [((*to, x), (*source, y)) for to, source in parts for x, y in ways]
     if len(parts) == 1:
         return a._copy(order="C")
-    out = work.empty(a, a.shape, a.dtype)
+    out = primitives.empty(a, a.shape, a.dtype)
     for to, source in parts:
         out[to] = a[source]
     return out
@@ -390,7 +388,7 @@ def meshgrid(
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     n = len(arrays)
     like = next((a for a in arrays if isinstance(a, GPUArray)), None)
-    flat = [work.flat(work.as_array(like, a, call="meshgrid")) for a in arrays]
+    flat = [primitives.flat(primitives.as_array(like, a, call="meshgrid")) for a in arrays]
     shape = [a.size for a in flat]
     grids = []
     for k, a in enumerate(flat):
@@ -431,7 +429,7 @@ def triangle(a: Any, k: int = 0, upper: bool = False) -> Any:
     if a.ndim == 1:  # each row of a square, as in NumPy
         a = broadcast_to(a, (a.size, a.size))
     dtypes.require(a.backend, "triu" if upper else "tril", a.dtype)
-    out = work.empty(a, a.shape, a.dtype)
+    out = primitives.empty(a, a.shape, a.dtype)
     if out.size:
         rows, columns = a.shape[-2:]
         k = max(min(operator.index(k), columns), -rows)
@@ -451,7 +449,7 @@ def eye_into(array: Any, k: int = 0) -> Any:
         first = array.offset + (down * columns + right) * size
         diagonal = array._view((n,), ((columns + 1) * size,), first)
         diagonal._copy_from(1)
-        work.changed(array, diagonal)
+        primitives.changed(array, diagonal)
     return array
 
 
@@ -483,7 +481,7 @@ def linspace_into(array: Any, start: float, stop: float, endpoint: bool = True) 
     operation = _linspace_operation(wide, whole, endpoint and n > 1)
     target = array
     if array.dtype.kind in "iub":
-        target = work.empty(array, array.shape, wide)
+        target = primitives.empty(array, array.shape, wide)
     target._run(
         operation,
         [target],

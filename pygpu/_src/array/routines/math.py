@@ -10,23 +10,16 @@ import numpy as np
 
 from pygpu._array import GPUArray
 from pygpu._src.array import (
-    advanced_indexing as index,
-)
-from pygpu._src.array import (
-    internal as work,
-)
-from pygpu._src.array import (
+    advanced_indexing,
     layout,
     matmul,
+    primitives,
     sort,
-)
-from pygpu._src.array import (
-    ufunc as ufuncs,
+    ufuncs,
 )
 from pygpu._src.array.scan import scan
 
-from . import joining as functions
-from . import manipulation as manipulate
+from . import joining, manipulation
 
 __all__ = ["table"]
 
@@ -37,7 +30,7 @@ _NO_FLAT_CROSS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 def _arrays(call: str, *operands: Any) -> list[Any]:
     """Operands as arrays on the device of the first that is there."""
     like = next(x for x in operands if isinstance(x, GPUArray))
-    found = [work.as_array(like, x, call=call) for x in operands]
+    found = [primitives.as_array(like, x, call=call) for x in operands]
     ufuncs.same_device(call, found)
     return found
 
@@ -62,14 +55,14 @@ def _convolved(call: str, a: Any, v: Any, mode: str, backwards: bool) -> Any:
         first, many = (m // 2 if backwards else (m - 1) // 2), n
     else:
         first, many = m - 1, n - m + 1
-    wide = work.empty(a, (n + 2 * (m - 1),), dtype).fill(0)
+    wide = primitives.empty(a, (n + 2 * (m - 1),), dtype).fill(0)
     wide[m - 1 : m - 1 + n] = a
     windows = wide._view((many, m), (dtype.itemsize,) * 2, wide.offset + first * dtype.itemsize)
-    return matmul.matmul(windows, work.astype(v, dtype)[::-1])
+    return matmul.matmul(windows, primitives.astype(v, dtype)[::-1])
 
 
 def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
-    a, v = manipulate.atleast(1, _arrays("convolve", a, v))
+    a, v = manipulation.atleast(1, _arrays("convolve", a, v))
     if v.size > a.size:
         a, v = v, a
     return _convolved("convolve", a, v, mode, False)
@@ -96,38 +89,42 @@ def _interp(
     if x.dtype.kind == "c" or xp.dtype.kind == "c":
         raise TypeError("interp: places are real numbers")
     kind = np.dtype(np.complex128 if fp.dtype.kind == "c" else np.float64)
-    x, xp, fp = work.astype(x, np.float64), work.astype(xp, np.float64), work.astype(fp, kind)
+    x, xp, fp = (
+        primitives.astype(x, np.float64),
+        primitives.astype(xp, np.float64),
+        primitives.astype(fp, kind),
+    )
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")
         period, left, right = abs(period), None, None
         x, xp = x % period, xp % period
         order = sort.argsort(xp)
-        xp, fp = index.take(xp, order), index.take(fp, order)
-        xp = functions.concatenate([xp[-1:] - period, xp, xp[:1] + period])
-        fp = functions.concatenate([fp[-1:], fp, fp[:1]])
+        xp, fp = advanced_indexing.take(xp, order), advanced_indexing.take(fp, order)
+        xp = joining.concatenate([xp[-1:] - period, xp, xp[:1] + period])
+        fp = joining.concatenate([fp[-1:], fp, fp[:1]])
     n = xp.size
     at = ufuncs.call("subtract", (sort.searchsorted(xp, x, "right"), 1))
-    at = functions.clip(at, 0, max(n - 2, 0))
+    at = joining.clip(at, 0, max(n - 2, 0))
     next_ = ufuncs.call("minimum", (at + 1, n - 1))
-    x0, y0 = index.take(xp, at), index.take(fp, at)
-    x1, y1 = index.take(xp, next_), index.take(fp, next_)
+    x0, y0 = advanced_indexing.take(xp, at), advanced_indexing.take(fp, at)
+    x1, y1 = advanced_indexing.take(xp, next_), advanced_indexing.take(fp, next_)
     width = x1 - x0
-    slope = (y1 - y0) / functions.choose("interp", width == 0, 1.0, width)
+    slope = (y1 - y0) / joining.choose("interp", width == 0, 1.0, width)
     result = slope * (x - x0) + y0
-    result = functions.choose("interp", x == x1, y1, result)  # exactly, and beside infinities
+    result = joining.choose("interp", x == x1, y1, result)  # exactly, and beside infinities
     last, first = fp[n - 1], fp[0]
     after = last if right is None else kind.type(right)
     before = first if left is None else kind.type(left)
-    result = functions.choose("interp", x > xp[n - 1], after, result)
-    result = functions.choose("interp", x < xp[0], before, result)
-    return functions.choose("interp", ufuncs.call("isnan", (x,)), kind.type(np.nan), result)
+    result = joining.choose("interp", x > xp[n - 1], after, result)
+    result = joining.choose("interp", x < xp[0], before, result)
+    return joining.choose("interp", ufuncs.call("isnan", (x,)), kind.type(np.nan), result)
 
 
 def _gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
     f = next(iter(_arrays("gradient", f)))
     if f.dtype.kind not in "fc":
-        f = work.astype(f, np.float64)
+        f = primitives.astype(f, np.float64)
     axes = tuple(range(f.ndim)) if axis is None else layout.normalize_axes(axis, f.ndim, "gradient")
     given = [np.asarray(x.get() if isinstance(x, GPUArray) else x) for x in spacing]  # type: ignore[attr-defined]
     if not given:
@@ -153,9 +150,9 @@ def _slope(f: Any, axis: int, x: np.ndarray, edge_order: int) -> Any:
     if x.ndim > 1 or (x.ndim == 1 and x.size != n):
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
     steps = np.diff(x.astype(np.float64)) if x.ndim else np.full(n - 1, float(x))
-    f = manipulate.moveaxis(f, axis, 0)
+    f = manipulation.moveaxis(f, axis, 0)
     real = np.empty(0, f.dtype).real.dtype
-    out = work.empty(f, f.shape, f.dtype)
+    out = primitives.empty(f, f.shape, f.dtype)
 
     def factor(values: Any) -> Any:
         if np.ndim(values) == 0:
@@ -188,7 +185,7 @@ def _slope(f: Any, axis: int, x: np.ndarray, edge_order: int) -> Any:
             - factor((b + a) / (a * b)) * f[n - 2]
             + factor((2 * b + a) / (b * (a + b))) * f[n - 1]
         )
-    return manipulate.moveaxis(out, 0, axis)
+    return manipulation.moveaxis(out, 0, axis)
 
 
 def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
@@ -196,7 +193,7 @@ def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
         y, step = next(iter(_arrays("trapezoid", y))), dx
     else:
         y, x = _arrays("trapezoid", y, x)
-        step = functions.diff(x) if x.ndim == 1 else functions.diff(x, 1, axis)
+        step = joining.diff(x) if x.ndim == 1 else joining.diff(x, 1, axis)
         if x.ndim == 1:
             one = [1] * y.ndim
             one[axis] = step.size
@@ -208,7 +205,7 @@ def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
 
 
 def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    steps = functions.diff(work.flat(ary))
+    steps = joining.diff(primitives.flat(ary))
     parts = [to_begin, steps, to_end]
     for part in (to_begin, to_end):
         if part is not None and not np.can_cast(
@@ -217,13 +214,13 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
             "same_kind",
         ):
             raise TypeError("ediff1d: dtypes of to_end and to_begin must fit the array's")
-    there = [work.as_array(ary, x, ary.dtype) for x in parts if x is not None]
-    return manipulate.concat(there, None)
+    there = [primitives.as_array(ary, x, ary.dtype) for x in parts if x is not None]
+    return manipulation.concat(there, None)
 
 
 def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * np.pi) -> Any:
     axis = layout.normalize_axis(axis, p.ndim)
-    steps = functions.diff(p, 1, axis)
+    steps = joining.diff(p, 1, axis)
     discont = period / 2 if discont is None else discont
     whole = p.dtype.kind in "iu" and isinstance(period, (int, np.integer))
     high: Any = period // 2 if whole else period / 2
@@ -231,10 +228,10 @@ def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * 
     turned = ufuncs.call("remainder", (steps + high, period)) - high
     if edge:
         back = (turned == -high) & (steps > 0)
-        turned = functions.choose("unwrap", back, high, turned)
+        turned = joining.choose("unwrap", back, high, turned)
     more = turned - steps
-    more = functions.choose("unwrap", abs(steps) < discont, 0, more)
-    result = work.empty(p, p.shape, np.result_type(p.dtype, more.dtype))
+    more = joining.choose("unwrap", abs(steps) < discont, 0, more)
+    result = primitives.empty(p, p.shape, np.result_type(p.dtype, more.dtype))
     result[...] = p
     later = (slice(None),) * axis + (slice(1, None),)
     result[later] = p[later] + scan("cumsum", more, axis)
@@ -246,10 +243,10 @@ def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * 
 
 def _polyval(p: Any, x: Any) -> Any:
     like = p if isinstance(p, GPUArray) else x
-    x = work.as_array(like, x)
+    x = primitives.as_array(like, x)
     factors: Any = p if isinstance(p, GPUArray) else np.asarray(p)
     dtype = np.result_type(factors.dtype, x.dtype)
-    y = work.empty(x, x.shape, dtype).fill(0)
+    y = primitives.empty(x, x.shape, dtype).fill(0)
     for k in range(factors.shape[0]):
         y = y * x + factors[k]
     return y
@@ -260,16 +257,16 @@ def _vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
         raise ValueError("x must be a one-dimensional array or sequence.")
     many = x.size if N is None else int(N)
     dtype = np.promote_types(x.dtype, int)
-    powers = work.empty(x, (x.size, many), dtype)
+    powers = primitives.empty(x, (x.size, many), dtype)
     if powers.size:
         powers[:, :1] = 1
         powers[:, 1:] = x[:, None]
         powers = scan("cumprod", powers, 1, dtype=dtype)
-    return powers if increasing else manipulate.flip(powers, 1)._copy(order="C")
+    return powers if increasing else manipulation.flip(powers, 1)._copy(order="C")
 
 
 def _sinc(x: Any) -> Any:
-    y = np.pi * functions.choose("sinc", x == 0, 1e-20, x)
+    y = np.pi * joining.choose("sinc", x == 0, 1e-20, x)
     return ufuncs.call("sin", (y,)) / y
 
 
@@ -291,8 +288,8 @@ def _cov(
     rows = []
     for k, a in enumerate(given):
         turn = not rowvar and a.ndim == 2 and (k > 0 or a.shape[0] != 1)
-        rows.append(work.astype(manipulate.atleast(2, [a.T if turn else a]), kind))
-    x = rows[0] if len(rows) == 1 else functions.concatenate(rows, 0)
+        rows.append(primitives.astype(manipulation.atleast(2, [a.T if turn else a]), kind))
+    x = rows[0] if len(rows) == 1 else joining.concatenate(rows, 0)
     n = x.shape[1] - ((0 if bias else 1) if ddof is None else int(ddof))
     x = x - x._reduce("mean", 1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -308,9 +305,9 @@ def _corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) 
     scale = ufuncs.call("sqrt", (matmul.diagonal(c).real,))
     c = c / scale[:, None] / scale[None, :]
     if c.dtype.kind != "c":
-        return functions.clip(c, -1, 1)
+        return joining.clip(c, -1, 1)
     for part in (c.real, c.imag):
-        part[...] = functions.clip(part, -1, 1)
+        part[...] = joining.clip(part, -1, 1)
     return c
 
 
@@ -322,7 +319,7 @@ def _cross(
     a, b = _arrays("cross", a, b)
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("At least one array has zero dimension")
-    a, b = manipulate.moveaxis(a, axisa, -1), manipulate.moveaxis(b, axisb, -1)
+    a, b = manipulation.moveaxis(a, axisa, -1), manipulation.moveaxis(b, axisb, -1)
     if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
         raise ValueError("incompatible dimensions for cross product (dimension must be 2 or 3)")
     if _NO_FLAT_CROSS and (a.shape[-1] != 3 or b.shape[-1] != 3):
@@ -340,7 +337,7 @@ def _cross(
         parts = [a1 * b2[0], -(a0 * b2[0]), last]
     else:
         parts = [-(a2[0] * b1), a2[0] * b0, last]
-    return manipulate.moveaxis(functions.stack(parts, -1), -1, axisc)
+    return manipulation.moveaxis(joining.stack(parts, -1), -1, axisc)
 
 
 def _kron(a: Any, b: Any) -> Any:

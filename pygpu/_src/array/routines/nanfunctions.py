@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array import advanced_indexing as index
-from pygpu._src.array import internal as work
-from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array import advanced_indexing, primitives, ufuncs
 from pygpu._src.array.scan import scan
 
-from . import joining as functions
-from . import statistics as quantiles
+from . import joining, statistics
 
 __all__ = ["table"]
 
@@ -30,7 +27,7 @@ def _filled(a: Any, value: Any) -> Any:
     if a.dtype.kind not in "fc":
         return a
     where = ufuncs.call("isnan", (a,))
-    return functions.choose("nan_to_num", where, a.dtype.type(value), a)
+    return joining.choose("nan_to_num", where, a.dtype.type(value), a)
 
 
 def _reduction(kind: str, instead: Any) -> Callable[..., Any]:
@@ -41,7 +38,7 @@ def _reduction(kind: str, instead: Any) -> Callable[..., Any]:
             where = ufuncs.call("isnan", (a,))
             empty = where._reduce("all", axis, keepdims=bool(options.get("keepdims", False)))
             result = _filled(a, instead)._reduce(kind, axis, **options)
-            result = functions.choose("nan" + kind, empty, a.dtype.type(np.nan), result)
+            result = joining.choose("nan" + kind, empty, a.dtype.type(np.nan), result)
             return _into(result, out)
         return _filled(a, instead)._reduce(kind, axis, **options)
 
@@ -52,7 +49,7 @@ def _reduction(kind: str, instead: Any) -> Callable[..., Any]:
 
 
 def _into(result: Any, out: Any) -> Any:
-    return quantiles.given_to(out, result)
+    return statistics.given_to(out, result)
 
 
 def _position(kind: str, instead: float) -> Callable[..., Any]:
@@ -79,7 +76,7 @@ def _count(a: Any, axis: Any, keepdims: bool = False) -> Any:
     present = ufuncs.call("logical_not", (ufuncs.call("isnan", (a,)),))
     many = present._reduce("sum", axis, keepdims=keepdims)
     real = np.empty(0, a.dtype).real.dtype
-    return work.astype(many, real)
+    return primitives.astype(many, real)
 
 
 def _mean(
@@ -97,7 +94,7 @@ def _mean(
         return _into(a._reduce("mean", axis, dtype=dtype, keepdims=keepdims, **options), out)
     total = _filled(a, 0)._reduce("sum", axis, dtype=dtype, keepdims=keepdims)
     mean = ufuncs.call("divide", (total, _count(a, axis, keepdims)))
-    return _into(work.astype(mean, total.dtype), out)
+    return _into(primitives.astype(mean, total.dtype), out)
 
 
 def _kept(keepdims: Any) -> bool:
@@ -110,7 +107,7 @@ def _chosen(call: str, a: Any, options: dict[str, Any]) -> tuple[Any, dict[str, 
     if others:
         raise TypeError(f"{call}: {', '.join(others)} is not there for an array on a device")
     if a.dtype.kind in "fc" and options:
-        a = functions.choose(call, options.pop("where"), a, a.dtype.type(np.nan))
+        a = joining.choose(call, options.pop("where"), a, a.dtype.type(np.nan))
     return a, options
 
 
@@ -135,10 +132,10 @@ def _spread(root: bool) -> Callable[..., Any]:
             return _into(a._reduce(kind, axis, **options), out)
         away = a - _mean(a, axis, dtype, keepdims=True)
         # only what was a NaN before: that of inf - inf counts
-        away = functions.choose(name, ufuncs.call("isnan", (a,)), away.dtype.type(0), away)
+        away = joining.choose(name, ufuncs.call("isnan", (a,)), away.dtype.type(0), away)
         square = (away.conj() * away).real if a.dtype.kind == "c" else away * away
         many = _count(a, axis, keep) - square.dtype.type(ddof)
-        many = functions.choose(name, many > 0, many, square.dtype.type(np.nan))
+        many = joining.choose(name, many > 0, many, square.dtype.type(np.nan))
         result = square._reduce("sum", axis, keepdims=keep) / many
         return _into(ufuncs.call("sqrt", (result,)) if root else result, out)
 
@@ -148,28 +145,28 @@ def _spread(root: bool) -> Callable[..., Any]:
 def _quantile(call: str, a: Any, q: Any, axis: Any, out: Any, keepdims: bool) -> Any:
     """Linear quantiles of the items of each row that are numbers; q: a host array."""
     if a.dtype.kind != "f":
-        return quantiles.quantile(a, q, axis, out, keepdims=keepdims)
+        return statistics.quantile(a, q, axis, out, keepdims=keepdims)
     if q.size and not (q.min() >= 0 and q.max() <= 1):
         raise ValueError("Quantiles must be in the range [0, 1]")
-    rows, axes = quantiles.sorted_rows(call, a, axis)  # NaNs come last
+    rows, axes = statistics.sorted_rows(call, a, axis)  # NaNs come last
     n, rest = rows.shape[0], rows.shape[1:]
-    found = work.empty(rows, (q.size, *rest), rows.dtype).fill(np.nan)
+    found = primitives.empty(rows, (q.size, *rest), rows.dtype).fill(np.nan)
     if n and found.size:
         last = ufuncs.call("logical_not", (ufuncs.call("isnan", (rows,)),))._reduce("sum", 0) - 1
         last = ufuncs.call("maximum", (last, 0))  # of a row of NaNs only, which gives NaN
         kind = np.float64 if rows.backend.limits.fp64 else np.float32
         for k, share in enumerate(q.ravel()):
             place = last * kind(share)
-            first = work.astype(ufuncs.call("floor", (place,)), np.int64)
-            part = work.astype(place - first, rows.dtype)
+            first = primitives.astype(ufuncs.call("floor", (place,)), np.int64)
+            part = primitives.astype(place - first, rows.dtype)
             after = ufuncs.call("minimum", (first + 1, last))
-            low = index.take_along_axis(rows, first.reshape((1, *rest)), 0)[0]
-            high = index.take_along_axis(rows, after.reshape((1, *rest)), 0)[0]
+            low = advanced_indexing.take_along_axis(rows, first.reshape((1, *rest)), 0)[0]
+            high = advanced_indexing.take_along_axis(rows, after.reshape((1, *rest)), 0)[0]
             step = high - low
-            near = functions.choose(call, part < 0.5, low + step * part, high - step * (1 - part))
+            near = joining.choose(call, part < 0.5, low + step * part, high - step * (1 - part))
             found[k] = near
     found = found.reshape((*q.shape, *rest))
-    return _into(quantiles.kept(found, a, axes, keepdims, q.ndim), out)
+    return _into(statistics.kept(found, a, axes, keepdims, q.ndim), out)
 
 
 def _quantiles(call: str, scale: int) -> Callable[..., Any]:
@@ -184,7 +181,7 @@ def _quantiles(call: str, scale: int) -> Callable[..., Any]:
             return _mean(a, axis, None, out, keepdims)
         whole = scale == 1 and shares.dtype.kind in "iub"
         if not isinstance(q, (int, float)) and a.dtype.kind == "f" and not whole:
-            a = work.astype(a, np.result_type(a.dtype, shares.dtype))  # which count in it
+            a = primitives.astype(a, np.result_type(a.dtype, shares.dtype))  # which count in it
         shares = shares if whole else shares / np.float64(scale)
         return _quantile(call, a, shares, axis, out, _kept(keepdims))
 

@@ -7,25 +7,16 @@ from typing import Any
 import numpy as np
 
 from pygpu._src.array import (
-    advanced_indexing as index,
-)
-from pygpu._src.array import (
-    internal as work,
-)
-from pygpu._src.array import (
-    launch_cache as remember,
-)
-from pygpu._src.array import (
+    advanced_indexing,
+    launch_cache,
     layout,
-)
-from pygpu._src.array import (
-    ufunc as ufuncs,
+    primitives,
+    ufuncs,
 )
 from pygpu._src.codegen.kernels import pad as pad_text
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 
-from . import joining as functions
-from . import statistics as quantiles
+from . import joining, statistics
 
 __all__ = ["pad"]
 
@@ -110,13 +101,13 @@ def _widths(given: Any, ndim: int) -> list[list[int]]:
 def _surrounded(array: Any, widths: list[list[int]], value: Any) -> Any:
     """A copy between items of one value."""
     shape = tuple(n + sum(width) for n, width in zip(array.shape, widths))
-    wide = work.empty(array, shape, array.dtype)
+    wide = primitives.empty(array, shape, array.dtype)
     if wide.size > array.size:
         wide.fill(array.dtype.type(value) if value else 0)
     start = sum(width[0] * stride for width, stride in zip(widths, wide.strides))
     inner = wide._view(array.shape, wide.strides, wide.offset + start)
     inner._copy_from(array)
-    work.changed(wide, inner)
+    primitives.changed(wide, inner)
     return wide
 
 
@@ -138,7 +129,7 @@ def _repeated(array: Any, widths: list[list[int]], mode: str) -> Any:
             return known
     array = array._aligned()
     shape = tuple(n + sum(width) for n, width in zip(array.shape, widths))
-    out = work.empty(array, shape, array.dtype)
+    out = primitives.empty(array, shape, array.dtype)
     if out.size == 0:
         return out
     backend, dtype, ndim = array.backend, array.dtype, array.ndim
@@ -146,15 +137,15 @@ def _repeated(array: Any, widths: list[list[int]], mode: str) -> Any:
     if dtype.kind not in "biuf" or dtype.itemsize not in (1, 2, 4, 8):
         moved = np.dtype(f"V{dtype.itemsize}")
     key = ("pad", mode, moved, ndim)
-    kernel = kernels.get(backend, key, lambda: (pad_text.source(moved, ndim, mode), "pad"))
+    kernel = kernel_cache.get(backend, key, lambda: (pad_text.source(moved, ndim, mode), "pad"))
     numbers = [out.size]
     for m, n, width, stride in zip(shape, array.shape, widths, array.strides):
         numbers += [m, n, width[0], stride]
-    groups, size = kernels.grid(backend, out.size)
-    work.launch(array, kernel, groups, size, [array], [out], numbers)
+    groups, size = kernel_cache.grid(backend, out.size)
+    primitives.launch(array, kernel, groups, size, [array], [out], numbers)
     if array is given and (name in _NAMES or len(_NAMES) < _MOST):
         _NAMES.add(name)
-        again = remember.step(backend, kernel, groups, size, (0, -1), numbers)
+        again = launch_cache.step(backend, kernel, groups, size, (0, -1), numbers)
         backend.table.plans.add(name, 0, (array,), None, out, (again,))
     return out
 
@@ -172,8 +163,8 @@ def _odd(array: Any, axis: int, width: list[int], mode: str) -> Any:
     turned = place >= n
     place = np.where(turned, (period if mode == "reflect" else period - 1) - place, place)
     place = np.clip(place, 0, n - 1)
-    items = index.take(array, place, axis)
-    first, last = (index.take(array, [k], axis) for k in (0, n - 1))
+    items = advanced_indexing.take(array, place, axis)
+    first, last = (advanced_indexing.take(array, [k], axis) for k in (0, n - 1))
     if array.dtype.kind in "iu":
         kind = array.dtype
     else:
@@ -185,7 +176,7 @@ def _odd(array: Any, axis: int, width: list[int], mode: str) -> Any:
         return array._from_host(values.astype(kind).reshape(spread))
 
     more = factor(2 * rounds) * (last - first) + factor(2 * turned) * last
-    return work.astype(items * factor(1 - 2 * turned) + more, array.dtype)
+    return primitives.astype(items * factor(1 - 2 * turned) + more, array.dtype)
 
 
 def _framed(array: Any, axis: int, width: list[int], borders: list[Any]) -> Any:
@@ -193,7 +184,7 @@ def _framed(array: Any, axis: int, width: list[int], borders: list[Any]) -> Any:
     before, n = width[0], array.shape[axis]
     shape = list(array.shape)
     shape[axis] += sum(width)
-    wide = work.empty(array, tuple(shape), array.dtype)
+    wide = primitives.empty(array, tuple(shape), array.dtype)
     lead = (slice(None),) * axis
     wide[(*lead, slice(before, before + n))] = array
     for part, border, many in (
@@ -215,7 +206,7 @@ def _ramp(array: Any, axis: int, n: int, end: Any, after: int) -> Any:
     shape[axis] = n
     steps = np.arange(n)[::-1] if after else np.arange(n)
     step = array._from_host(steps.astype(kind).reshape(shape))
-    values = (work.astype(edge, kind) - kind.type(end)) / kind.type(max(n, 1)) * step
+    values = (primitives.astype(edge, kind) - kind.type(end)) / kind.type(max(n, 1)) * step
     values = values + kind.type(end)
     return ufuncs.call("floor", (values,)) if array.dtype.kind in "iu" else values
 
@@ -231,11 +222,11 @@ def _statistic(mode: str, array: Any, axis: int, length: Any, after: int) -> Any
     lead = (slice(None),) * axis
     part = array[(*lead, slice(n - many, None) if after else slice(0, many))]
     if mode == "median":
-        found = quantiles.median(part, axis, keepdims=True)
+        found = statistics.median(part, axis, keepdims=True)
     else:
         found = part._reduce(
             {"maximum": "max", "minimum": "min"}.get(mode, mode), axis, keepdims=True
         )
     if array.dtype.kind in "iu" and mode in ("mean", "median"):
-        found = functions.round(found)
+        found = joining.round(found)
     return found

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array import ufuncs
 from pygpu._src.array.methods import ArrayBase
 
-from . import joining as functions
+from . import joining
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -47,18 +47,18 @@ def concatenate(arrays: Any, axis: int = 0, queue: Any = None, allocator: Any = 
     """One array after the other along an axis."""
     arrays = _arrays("concatenate", arrays, queue)
     if allocator is None or not arrays:
-        return functions.concatenate(arrays, axis)
+        return joining.concatenate(arrays, axis)
     first = arrays[0]
 
     def make(shape: tuple[int, ...], dtype: Any) -> Any:
         return type(first)(first.queue, shape, dtype, allocator=allocator)
 
-    return functions.concatenate(arrays, axis, make)
+    return joining.concatenate(arrays, axis, make)
 
 
 def stack(arrays: Any, axis: int = 0, queue: Any = None) -> Any:
     """Arrays of one shape along a new axis."""
-    return functions.stack(_arrays("stack", arrays, queue), axis)
+    return joining.stack(_arrays("stack", arrays, queue), axis)
 
 
 def hstack(arrays: Any, queue: Any = None) -> Any:
@@ -66,7 +66,7 @@ def hstack(arrays: Any, queue: Any = None) -> Any:
     arrays = _arrays("hstack", arrays, queue)
     if not arrays:
         raise ValueError("need at least one array to hstack")
-    return functions.concatenate(arrays, arrays[0].ndim - 1)
+    return joining.concatenate(arrays, arrays[0].ndim - 1)
 
 
 def take(a: Any, indices: Any, out: Any = None, queue: Any = None, wait_for: Any = None) -> Any:
@@ -76,7 +76,7 @@ def take(a: Any, indices: Any, out: Any = None, queue: Any = None, wait_for: Any
 
 def multi_take(arrays: Any, indices: Any, out: Any = None, queue: Any = None) -> Any:
     """The same items of several arrays."""
-    return functions.multi_take(_arrays("multi_take", arrays, queue), on_queue(indices, queue), out)
+    return joining.multi_take(_arrays("multi_take", arrays, queue), on_queue(indices, queue), out)
 
 
 def multi_put(
@@ -89,7 +89,7 @@ def multi_put(
 ) -> Any:
     """Set the items *dest_indices* of several arrays."""
     arrays = _arrays("multi_put", arrays, queue, wait_for)
-    return functions.multi_put(arrays, on_queue(dest_indices, queue), dest_shape, out)
+    return joining.multi_put(arrays, on_queue(dest_indices, queue), dest_shape, out)
 
 
 def multi_take_put(
@@ -104,37 +104,37 @@ def multi_take_put(
     """Take items of several arrays and set items of others."""
     arrays = _arrays("multi_take_put", arrays, queue)
     where_to, where_from = on_queue(dest_indices, queue), on_queue(src_indices, queue)
-    return functions.multi_take_put(arrays, where_to, where_from, dest_shape, out, src_offsets)
+    return joining.multi_take_put(arrays, where_to, where_from, dest_shape, out, src_offsets)
 
 
 def if_positive(criterion: Any, then_: Any, else_: Any, out: Any = None, queue: Any = None) -> Any:
     """Items of *then_* where the criterion is positive, else of *else_*."""
-    return functions.choose("if_positive", criterion, then_, else_, out, queue, positive=True)
+    return joining.choose("if_positive", criterion, then_, else_, out, queue, positive=True)
 
 
 def where(condition: Any, x: Any, y: Any, out: Any = None, queue: Any = None) -> Any:
     """Items of *x* where the condition is true, else of *y*."""
-    return functions.choose("where", condition, x, y, out, queue)
+    return joining.choose("where", condition, x, y, out, queue)
 
 
 def maximum(a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
     """The greater of two items, NaN if one is."""
-    return functions.binary("maximum", a, b, out, queue)
+    return joining.binary("maximum", a, b, out, queue)
 
 
 def minimum(a: Any, b: Any, out: Any = None, queue: Any = None) -> Any:
     """The smaller of two items, NaN if one is."""
-    return functions.binary("minimum", a, b, out, queue)
+    return joining.binary("minimum", a, b, out, queue)
 
 
 def logical_and(x1: Any, x2: Any, /, out: Any = None, queue: Any = None) -> Any:
     """Whether both items are not zero."""
-    return functions.binary("logical_and", x1, x2, out, queue)
+    return joining.binary("logical_and", x1, x2, out, queue)
 
 
 def logical_or(x1: Any, x2: Any, /, out: Any = None, queue: Any = None) -> Any:
     """Whether one of the items is not zero."""
-    return functions.binary("logical_or", x1, x2, out, queue)
+    return joining.binary("logical_or", x1, x2, out, queue)
 
 
 def logical_not(x: Any, /, out: Any = None, queue: Any = None) -> Any:
@@ -146,7 +146,7 @@ def logical_not(x: Any, /, out: Any = None, queue: Any = None) -> Any:
 
 def diff(array: Any, queue: Any = None, allocator: Any = None, n: int = 1, axis: int = -1) -> Any:
     """Differences of neighbours."""
-    result = functions.diff(on_queue(array, queue), n, axis)
+    result = joining.diff(on_queue(array, queue), n, axis)
     if allocator is None:
         return result
     moved = type(result)(result.queue, result.shape, result.dtype, allocator=allocator)
@@ -213,7 +213,7 @@ def dot(
 ) -> Any:
     """numpy.dot; slice: of that part of the flat arrays."""
     a, b = (_array("dot", x, queue, part=slice) for x in (a, b))
-    return functions.dot(a, b, dtype)
+    return joining.dot(a, b, dtype)
 
 
 def vdot(
@@ -221,7 +221,7 @@ def vdot(
 ) -> Any:
     """numpy.vdot: the sum of conj(a) * b over the flat arrays."""
     a, b = (_array("vdot", x, queue, part=slice) for x in (a, b))
-    return functions.dot(a, b, dtype, conjugate=True)
+    return joining.dot(a, b, dtype, conjugate=True)
 
 
 def subset_dot(
@@ -234,19 +234,19 @@ def subset_dot(
 ) -> Any:
     """dot() of the items that *subset*, an array of indices, names."""
     where = _array("subset_dot", subset, queue, part=slice)
-    return functions.subset("dot", where, on_queue(a, queue), on_queue(b, queue), dtype=dtype)
+    return joining.subset("dot", where, on_queue(a, queue), on_queue(b, queue), dtype=dtype)
 
 
 def subset_min(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
     """The least of the items that *subset* names."""
-    return functions.subset(
+    return joining.subset(
         "min", _array("subset_min", subset, queue, part=slice), on_queue(a, queue)
     )
 
 
 def subset_max(subset: Any, a: Any, queue: Any = None, slice: Any = None) -> Any:
     """The greatest of the items that *subset* names."""
-    return functions.subset(
+    return joining.subset(
         "max", _array("subset_max", subset, queue, part=slice), on_queue(a, queue)
     )
 

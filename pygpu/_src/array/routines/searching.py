@@ -9,30 +9,22 @@ import numpy as np
 
 from pygpu._array import GPUArray
 from pygpu._src.array import (
-    advanced_indexing as index,
-)
-from pygpu._src.array import (
-    internal as work,
-)
-from pygpu._src.array import (
+    advanced_indexing,
     layout,
     masks,
     matmul,
+    primitives,
     sort,
-)
-from pygpu._src.array import (
-    ufunc as ufuncs,
+    ufuncs,
 )
 
-from . import joining as functions
-from . import manipulation as manipulate
-from . import sets
+from . import joining, manipulation, sets
 
 __all__ = ["table"]
 
 
 def _there(like: Any, x: Any, dtype: Any = None) -> Any:
-    return work.as_array(like, x, dtype)
+    return primitives.as_array(like, x, dtype)
 
 
 # ---- by conditions
@@ -40,43 +32,46 @@ def _there(like: Any, x: Any, dtype: Any = None) -> Any:
 
 def _argwhere(a: Any) -> Any:
     if a.ndim == 0:
-        return _argwhere(manipulate.atleast(1, [a]))[:, :0]
+        return _argwhere(manipulation.atleast(1, [a]))[:, :0]
     return masks.argwhere(a)
 
 
 def _where(condition: Any, *choices: Any) -> Any:
     if not choices:
-        return index.nonzero(condition)
-    return functions.choose("where", condition, *choices)
+        return advanced_indexing.nonzero(condition)
+    return joining.choose("where", condition, *choices)
 
 
 def _flatnonzero(a: Any) -> Any:
-    return index.nonzero(work.flat(a))[0]
+    return advanced_indexing.nonzero(primitives.flat(a))[0]
 
 
 def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    (where,) = index.nonzero(work.as_array(a, condition, np.bool_, "compress"))
-    return index.take(a, where, axis, out)
+    (where,) = advanced_indexing.nonzero(primitives.as_array(a, condition, np.bool_, "compress"))
+    return advanced_indexing.take(a, where, axis, out)
 
 
 def _extract(condition: Any, arr: Any) -> Any:
     like = arr if isinstance(arr, GPUArray) else condition
     condition, arr = _there(like, condition), _there(like, arr)
-    (where,) = index.nonzero(work.flat(condition))
-    return index.take(work.flat(arr), where)
+    (where,) = advanced_indexing.nonzero(primitives.flat(condition))
+    return advanced_indexing.take(primitives.flat(arr), where)
 
 
 def _place(arr: Any, mask: Any, vals: Any) -> None:
-    mask, vals = work.astype(_there(arr, mask), np.dtype(np.bool_)), _there(arr, vals, arr.dtype)
+    mask, vals = (
+        primitives.astype(_there(arr, mask), np.dtype(np.bool_)),
+        _there(arr, vals, arr.dtype),
+    )
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
     if not np.can_cast(vals.dtype, arr.dtype, "safe"):
         raise TypeError(f"place: items of {vals.dtype} do not fit into {arr.dtype} by rule 'safe'")
-    (where,) = index.nonzero(work.flat(mask))
+    (where,) = advanced_indexing.nonzero(primitives.flat(mask))
     if where.size and vals.size == 0:
         raise ValueError("Cannot insert from an empty array!")
     if where.size:
-        index.put(arr, where, vals)
+        advanced_indexing.put(arr, where, vals)
 
 
 def _putmask(a: Any, mask: Any, values: Any) -> None:
@@ -88,7 +83,7 @@ def _putmask(a: Any, mask: Any, values: Any) -> None:
         raise TypeError(f"putmask: items of {values.dtype} do not fit into {a.dtype}")
     if a.size and values.size:
         values = _resize(values, a.shape)
-        a[...] = functions.choose("putmask", mask.reshape(a.shape), values, a)
+        a[...] = joining.choose("putmask", mask.reshape(a.shape), values, a)
 
 
 def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
@@ -108,28 +103,28 @@ def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -
     if where is True:
         to[...] = src
         return
-    src = manipulate.broadcast_to(work.astype(_there(to, src), to.dtype), to.shape)
-    where = manipulate.broadcast_to(_there(to, where, np.bool_), to.shape)
-    to[...] = functions.choose("copyto", where, src, to)
+    src = manipulation.broadcast_to(primitives.astype(_there(to, src), to.dtype), to.shape)
+    where = manipulation.broadcast_to(_there(to, where, np.bool_), to.shape)
+    to[...] = joining.choose("copyto", where, src, to)
 
 
 def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     arrays = [a, *choices]
     like = next(x for x in arrays if isinstance(x, GPUArray))
     dtype = np.result_type(*(x.dtype if hasattr(x, "dtype") else x for x in choices))
-    a, *picked = manipulate.broadcast_arrays(*(_there(like, x) for x in arrays))
+    a, *picked = manipulation.broadcast_arrays(*(_there(like, x) for x in arrays))
     n = len(picked)
     if mode == "wrap":
         a = a % n
     elif mode == "clip":
-        a = functions.clip(a, 0, n - 1)
+        a = joining.clip(a, 0, n - 1)
     elif mode != "raise":
         raise ValueError(f"choose: mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
     elif a.size and a.dtype.kind == "i" and a._reduce("min", None).item() < 0:
         raise ValueError("invalid entry in choice array")
-    table = functions.stack([work.astype(x, dtype) for x in picked])
+    table = joining.stack([primitives.astype(x, dtype) for x in picked])
     try:
-        found = index.take_along_axis(table, a.reshape((1, *a.shape)), 0)[0]
+        found = advanced_indexing.take_along_axis(table, a.reshape((1, *a.shape)), 0)[0]
     except IndexError:
         raise ValueError("invalid entry in choice array") from None
     if out is None:
@@ -150,18 +145,18 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     like = next(x for x in (*condlist, *items) if isinstance(x, GPUArray))
     result = _there(like, np.asarray(default, dtype)) if np.ndim(default) == 0 else default
     for condition, choice in reversed(list(zip(condlist, choicelist))):
-        choice = work.astype(_there(like, choice), dtype)
-        result = functions.choose("select", _there(like, condition), choice, result)
-    return work.astype(result, dtype)
+        choice = primitives.astype(_there(like, choice), dtype)
+        result = joining.choose("select", _there(like, condition), choice, result)
+    return primitives.astype(result, dtype)
 
 
 def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any) -> Any:
     if isinstance(condlist, GPUArray):
         whole: Any = condlist
-        condlist = list(manipulate.unstack(whole)) if whole.ndim > x.ndim else [whole]
+        condlist = list(manipulation.unstack(whole)) if whole.ndim > x.ndim else [whole]
     elif not isinstance(condlist, (list, tuple)) or isinstance(condlist[0], (bool, np.bool_)):
         condlist = [condlist]
-    conditions = [work.astype(_there(x, c), np.dtype(np.bool_)) for c in condlist]
+    conditions = [primitives.astype(_there(x, c), np.dtype(np.bool_)) for c in condlist]
     if len(funclist) == len(conditions) + 1:
         other = conditions[0]
         for c in conditions[1:]:
@@ -172,7 +167,7 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any)
             f"with {len(conditions)} condition(s), either {len(conditions)} or "
             f"{len(conditions) + 1} functions are expected"
         )
-    y = work.empty(x, x.shape, x.dtype).fill(0)
+    y = primitives.empty(x, x.shape, x.dtype).fill(0)
     for condition, function in zip(conditions, funclist):
         y[condition] = function(x[condition], *args, **options) if callable(function) else function
     return y
@@ -183,7 +178,7 @@ def _part_is(part: str) -> Callable[..., Any]:
 
     def call(x: Any) -> Any:
         if x.dtype.kind != "c":
-            return work.empty(x, x.shape, np.bool_).fill(part == "isreal")
+            return primitives.empty(x, x.shape, np.bool_).fill(part == "isreal")
         return x.imag == 0 if part == "isreal" else x.imag != 0
 
     return call
@@ -236,7 +231,7 @@ def _diag(v: Any, k: int = 0) -> Any:
     if v.ndim != 1:
         raise ValueError("Input must be 1- or 2-d.")
     n = v.size + abs(k)
-    result = work.empty(v, (n, n), v.dtype).fill(0)
+    result = primitives.empty(v, (n, n), v.dtype).fill(0)
     if v.size:
         matmul.diagonal(result, k)[...] = v
     return result
@@ -254,7 +249,7 @@ def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     if n:
         places = a._view((n,), (stride,), a.offset)
         places[...] = val if np.ndim(val) == 0 else _resize(_there(a, val), (n,))
-        work.changed(a, places)
+        primitives.changed(a, places)
 
 
 # ---- other items, other numbers of them
@@ -264,26 +259,26 @@ def _resize(a: Any, new_shape: Any) -> Any:
     shape = layout.as_shape(new_shape, "resize")
     n = int(np.prod(shape, dtype=object))
     if a.size == 0 or n == 0:
-        return work.empty(a, shape, a.dtype).fill(0)
-    flat = work.flat(a)
+        return primitives.empty(a, shape, a.dtype).fill(0)
+    flat = primitives.flat(a)
     if n > a.size:
-        flat = manipulate.tile(flat, -(-n // a.size))
+        flat = manipulation.tile(flat, -(-n // a.size))
     return flat[:n].reshape(shape)
 
 
 def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     if axis is None:
-        arr, axis = work.flat(arr), 0
+        arr, axis = primitives.flat(arr), 0
     axis = layout.normalize_axis(axis, arr.ndim)
     wanted = obj.get() if isinstance(obj, GPUArray) else obj  # type: ignore[attr-defined]
     kept = np.delete(np.arange(arr.shape[axis]), wanted)
-    return index.take(arr, kept, axis)
+    return advanced_indexing.take(arr, kept, axis)
 
 
 def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """The order of items is NumPy's own of their places; then they are taken."""
     if axis is None:
-        arr, axis = work.flat(arr), 0
+        arr, axis = primitives.flat(arr), 0
     axis, n = layout.normalize_axis(axis, arr.ndim), arr.shape[axis]
     wanted: Any = obj.get() if isinstance(obj, GPUArray) else obj  # type: ignore[attr-defined]
     if isinstance(wanted, slice):
@@ -298,13 +293,13 @@ def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         values = values.astype(arr.dtype)
     values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
     if wanted.ndim == 0:
-        values = manipulate.moveaxis(values, 0, axis)
+        values = manipulation.moveaxis(values, 0, axis)
     many = values.shape[axis] if wanted.size == 1 else wanted.size
     fresh = n + np.arange(many)
     order = np.insert(np.arange(n), wanted if wanted.size != 1 else wanted.item(), fresh)
     shape = (*arr.shape[:axis], many, *arr.shape[axis + 1 :])
-    both = functions.concatenate([arr, manipulate.broadcast_to(values, shape)], axis)
-    return index.take(both, order, axis)
+    both = joining.concatenate([arr, manipulation.broadcast_to(values, shape)], axis)
+    return advanced_indexing.take(both, order, axis)
 
 
 def _sort_complex(a: Any) -> Any:
@@ -317,7 +312,7 @@ def _sort_complex(a: Any) -> Any:
 def _trim_zeros(filt: Any, trim: str = "fb") -> Any:
     if filt.ndim != 1:
         raise TypeError("trim_zeros: an array of one axis is needed")
-    places = index.nonzero(filt)[0]
+    places = advanced_indexing.nonzero(filt)[0]
     if places.size == 0:
         return filt[:0]
     first, last = (int(places[k].item()) for k in (0, places.size - 1))
@@ -331,7 +326,7 @@ def _setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
     if not assume_unique:
         a, b = sort.unique(a), sort.unique(b)
     parts = [sets.setdiff1d(a, b), sets.setdiff1d(b, a)]
-    return sort.sort(manipulate.concat(parts, None))
+    return sort.sort(manipulation.concat(parts, None))
 
 
 # ---- positions
@@ -347,7 +342,7 @@ def _unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...
         if low < 0 or high >= n:
             wrong = low if low < 0 else high
             raise ValueError(f"index {wrong} is out of bounds for array with size {n}")
-    rest, found = work.astype(indices, np.int64), []
+    rest, found = primitives.astype(indices, np.int64), []
     for length in shape if order == "F" else reversed(shape):
         found.append(rest % length)
         rest = rest // length
@@ -381,29 +376,29 @@ def _real_if_close(a: Any, tol: float = 100) -> Any:
 
 
 def _lexsort(keys: Any, axis: int = -1) -> Any:
-    rows = manipulate.unstack(keys) if isinstance(keys, GPUArray) else list(keys)
+    rows = manipulation.unstack(keys) if isinstance(keys, GPUArray) else list(keys)
     like = next(k for k in rows if isinstance(k, GPUArray))
     if like.ndim == 0 and axis in (0, -1):  # of one item, as NumPy
-        return work.empty(like, (), np.dtype(np.int64)).fill(0)
+        return primitives.empty(like, (), np.dtype(np.int64)).fill(0)
     order = None
     for key in (_there(like, k) for k in rows):
-        ranked = key if order is None else index.take_along_axis(key, order, axis)
+        ranked = key if order is None else advanced_indexing.take_along_axis(key, order, axis)
         found = sort.argsort(ranked, axis)
-        order = found if order is None else index.take_along_axis(order, found, axis)
+        order = found if order is None else advanced_indexing.take_along_axis(order, found, axis)
     return order
 
 
 def _apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **options: Any) -> Any:
     axis = layout.normalize_axis(axis, arr.ndim)
-    rows = manipulate.moveaxis(arr, axis, -1)
+    rows = manipulation.moveaxis(arr, axis, -1)
     shape = rows.shape[:-1]
     results = [_there(arr, func1d(rows[k], *args, **options)) for k in np.ndindex(*shape)]
     if not results:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     part = results[0].shape
-    whole = functions.stack(results).reshape((*shape, *part))
+    whole = joining.stack(results).reshape((*shape, *part))
     places = tuple(range(len(shape), whole.ndim))
-    return manipulate.moveaxis(whole, places, tuple(axis + k for k in range(len(part))))
+    return manipulation.moveaxis(whole, places, tuple(axis + k for k in range(len(part))))
 
 
 # ---- questions
@@ -448,7 +443,7 @@ def table() -> dict[str, Callable[..., Any]]:
         "delete": _delete,
         "diag_indices_from": _diag_indices_from,
         "diag": _diag,
-        "diagflat": lambda v, k=0: _diag(work.flat(v), k),
+        "diagflat": lambda v, k=0: _diag(primitives.flat(v), k),
         "extract": _extract,
         "fill_diagonal": _fill_diagonal,
         "flatnonzero": _flatnonzero,

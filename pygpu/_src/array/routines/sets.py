@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array import internal as work
-from pygpu._src.array import layout, sort
-from pygpu._src.array import ufunc as ufuncs
+from pygpu._src.array import layout, primitives, sort, ufuncs
 from pygpu._src.array.advanced_indexing import nonzero, put_along_axis, take, take_along_axis
 from pygpu._src.array.scan import scan
 from pygpu._src.codegen import dtypes
 
-from . import joining as functions
-from . import manipulation as manipulate
+from . import joining, manipulation
 
 __all__ = ["intersect1d", "isin", "setdiff1d", "union1d", "unique_rows"]
 
@@ -29,38 +26,38 @@ def isin(element: Any, test: Any, invert: bool = False) -> Any:
     for x in (element, test):
         if not isinstance(x, GPUArray):
             kind = np.result_type(like.dtype, x) if np.ndim(x) == 0 else None
-            x = work.as_array(like, np.asarray(x, kind), call="isin")
+            x = primitives.as_array(like, np.asarray(x, kind), call="isin")
         arrays.append(x)
     a, b = arrays
     ufuncs.same_device("isin", [a, b])
     dtype = np.result_type(a.dtype, b.dtype)
-    b = work.flat(b)
+    b = primitives.flat(b)
     if b.size == 0 or a.size == 0:
-        return work.empty(a, a.shape, np.bool_).fill(invert)
+        return primitives.empty(a, a.shape, np.bool_).fill(invert)
     name = "not_equal" if invert else "equal"
     if b.size <= _FEW or dtype.kind == "c":
-        found = ufuncs.call(name, (manipulate.expand_dims(a, a.ndim), b))
+        found = ufuncs.call(name, (manipulation.expand_dims(a, a.ndim), b))
         return found._reduce("all" if invert else "any", a.ndim)
     dtypes.require(a.backend, "isin", dtype)
-    ordered = sort.sort(work.astype(b, dtype))
-    a = work.astype(a, dtype)
+    ordered = sort.sort(primitives.astype(b, dtype))
+    a = primitives.astype(a, dtype)
     at = sort.searchsorted(ordered, a)
     return ufuncs.call(name, (a, take(ordered, at, mode="clip")))
 
 
 def union1d(a: Any, b: Any) -> Any:
     """The sorted distinct items of both."""
-    return sort.unique(manipulate.concat([a, b], None))
+    return sort.unique(manipulation.concat([a, b], None))
 
 
 def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The sorted distinct items that both have; return_indices: and where they are first."""
     like = a if isinstance(a, GPUArray) else b
-    a, b = work.as_array(like, a), work.as_array(like, b)
+    a, b = primitives.as_array(like, a), primitives.as_array(like, b)
     if return_indices:
         a, at_a = sort.unique(a, return_index=True)
         b, at_b = sort.unique(b, return_index=True)
-        both = manipulate.concat([a, b])
+        both = manipulation.concat([a, b])
         order = sort.argsort(both)  # stable, so that what is in both is of the first, then of b
         ordered = take(both, order)
         (kept,) = nonzero(ufuncs.call("equal", (ordered[1:], ordered[:-1])))
@@ -68,7 +65,7 @@ def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: boo
         found = take(ordered, kept, mode="clip")
         return found, take(at_a, of_a, mode="clip"), take(at_b, of_b, mode="clip")
     a, b = sort.unique(a), sort.unique(b)
-    ordered = sort.sort(manipulate.concat([a, b]))
+    ordered = sort.sort(manipulation.concat([a, b]))
     n = ordered.size
     if n < 2:
         return ordered[:0]
@@ -80,8 +77,8 @@ def setdiff1d(a: Any, b: Any, assume_unique: bool = False) -> Any:
     """The sorted distinct items of the first that the second does not have; assume_unique: the
     items in their order."""
     if not isinstance(a, GPUArray):
-        a = work.as_array(b, a)
-    a = work.flat(a) if assume_unique else sort.unique(a)
+        a = primitives.as_array(b, a)
+    a = primitives.flat(a) if assume_unique else sort.unique(a)
     (kept,) = nonzero(isin(a, b, True))
     return take(a, kept, mode="clip")
 
@@ -92,16 +89,16 @@ def unique_rows(a: Any, axis: int, index: bool, inverse: bool, counts: bool) -> 
     if not dtypes.is_numeric(a.dtype):
         raise TypeError(f"unique: a device does not sort dtype {a.dtype}")
     axis = layout.normalize_axis(axis, a.ndim)
-    turned = manipulate.moveaxis(a, axis, 0)
+    turned = manipulation.moveaxis(a, axis, 0)
     n = turned.shape[0]
     rows = turned.reshape((n, a.size // n if a.size else 0))
     if rows.dtype.kind in "fc":
         rows = rows + rows.dtype.type(0)  # -0.0 is 0.0, which a sort tells apart
-    order = functions.arange_into(work.empty(a, (n,), np.int64), 0, 1)
+    order = joining.arange_into(primitives.empty(a, (n,), np.int64), 0, 1)
     for k in reversed(range(rows.shape[1])):
         order = take_along_axis(order, sort.argsort(take(rows[:, k], order)), 0)
     ordered = take(rows, order, 0)
-    first = work.empty(a, (n,), np.bool_).fill(True)
+    first = primitives.empty(a, (n,), np.bool_).fill(True)
     if n > 1:
         differ = ufuncs.call("not_equal", (ordered[1:], ordered[:-1]))
         first[1:] = differ._reduce("any", 1)
@@ -111,11 +108,11 @@ def unique_rows(a: Any, axis: int, index: bool, inverse: bool, counts: bool) -> 
     if index:
         results.append(where)
     if inverse:
-        number = work.empty(a, (n,), np.int64)
+        number = primitives.empty(a, (n,), np.int64)
         if n:
             put_along_axis(number, order, scan("cumsum", first, 0, dtype=np.int64) - 1, 0)
         results.append(number)
     if counts:
-        end = work.as_array(a, np.full(1 if n else 0, n))
-        results.append(functions.diff(manipulate.concat([starts, end])))
+        end = primitives.as_array(a, np.full(1 if n else 0, n))
+        results.append(joining.diff(manipulation.concat([starts, end])))
     return results[0] if len(results) == 1 else tuple(results)

@@ -8,26 +8,17 @@ import numpy as np
 
 from pygpu._array import GPUArray
 from pygpu._src.array import (
-    internal as work,
-)
-from pygpu._src.array import (
     layout,
+    primitives,
+    single_group,
     sort,
-)
-from pygpu._src.array import (
-    single_group as few,
-)
-from pygpu._src.array import (
-    ufunc as ufuncs,
-)
-from pygpu._src.array import (
-    ufunc_methods as folds,
+    ufunc_methods,
+    ufuncs,
 )
 from pygpu._src.array.advanced_indexing import take
 from pygpu._src.codegen import dtypes
 
-from . import joining as functions
-from . import manipulation as manipulate
+from . import joining, manipulation
 
 __all__ = [
     "bin_edges",
@@ -71,7 +62,7 @@ def kept(result: Any, a: Any, axes: tuple[int, ...], keepdims: bool, front: int 
 
 
 def _nan_where_nan(result: Any, last: Any) -> Any:
-    return functions.choose(
+    return joining.choose(
         "quantile", ufuncs.call("isnan", (last,)), result.dtype.type(np.nan), result
     )
 
@@ -81,7 +72,7 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     rows, axes = sorted_rows("median", a, axis, kinds="fiubc")
     n = rows.shape[0]
     if n == 0:
-        result = work.empty(rows, rows.shape[1:], rows.dtype).fill(np.nan)
+        result = primitives.empty(rows, rows.shape[1:], rows.dtype).fill(np.nan)
     else:
         low, high = rows[(n - 1) // 2], rows[n // 2]
         result = low if n % 2 else (low + high) * rows.dtype.type(0.5)
@@ -151,12 +142,12 @@ def quantile(
     whole = whole or (method == "linear" and wanted.dtype.kind in "iub")
     rows, axes = sorted_rows("quantile", a, axis, whole)
     if not number and not whole:  # arrays and lists count in the result's dtype
-        rows = work.astype(rows, np.result_type(rows.dtype, given))
+        rows = primitives.astype(rows, np.result_type(rows.dtype, given))
     n, rest = rows.shape[0], rows.shape[1:]
     if n == 0 and rows.dtype.kind != "f":
         raise IndexError("quantile: there is no item to take")
     if n == 0:
-        result = work.empty(rows, (*wanted.shape, *rest), rows.dtype).fill(np.nan)
+        result = primitives.empty(rows, (*wanted.shape, *rest), rows.dtype).fill(np.nan)
     else:
         result = _between(rows, *_places(method, n, wanted.ravel()))
         if rows.dtype.kind == "f":
@@ -183,7 +174,7 @@ def _between(rows: Any, first: Any, share: Any) -> Any:
     share = share.astype(rows.dtype).reshape((-1,) + (1,) * len(rest))
     step = high - low
     near, far = rows._from_host(share), rows._from_host(1 - share)
-    return functions.choose("quantile", near < 0.5, low + step * near, high - step * far)
+    return joining.choose("quantile", near < 0.5, low + step * near, high - step * far)
 
 
 def given_to(out: Any, result: Any) -> Any:
@@ -208,14 +199,14 @@ def partition(a: Any, kth: Any, axis: int | None = -1, positions: bool = False) 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """numpy.digitize: the bin of each item; bins go up or down."""
     like = x if isinstance(x, GPUArray) else bins
-    x, edges = work.as_array(like, x), work.as_array(like, bins)
+    x, edges = primitives.as_array(like, x), primitives.as_array(like, bins)
     host = edges.get()
     side = "left" if right else "right"
     if (host[1:] >= host[:-1]).all():  # compared: differences of unsigned items are never negative
         return sort.searchsorted(edges, x, side)
     if not (host[1:] <= host[:-1]).all():
         raise ValueError("bins must be monotonically increasing or decreasing")
-    turned = manipulate.flip(edges)._copy(order="C")
+    turned = manipulation.flip(edges)._copy(order="C")
     return host.size - sort.searchsorted(turned, x, side)
 
 
@@ -241,28 +232,30 @@ def histogram(
 ) -> tuple[Any, Any]:
     """numpy.histogram: counts (or sums of weights, or densities), and edges; both on the device."""
     if weights is not None:
-        weights = work.as_array(a, weights)
+        weights = primitives.as_array(a, weights)
         if weights.shape != a.shape:
             raise ValueError("weights should have the same shape as a.")
-        weights = work.flat(weights)
-    a = work.flat(a)
+        weights = primitives.flat(weights)
+    a = primitives.flat(a)
     edges = bin_edges(a, bins, range)
     kind = np.result_type(a.dtype, edges.dtype)
-    there = work.as_array(a, edges)
-    exact = work.as_array(a, edges.astype(kind)) if kind != edges.dtype else there
-    small = 0 < a.size <= few.FEW and 2 <= edges.size <= few.FEW and kind.kind != "c"
+    there = primitives.as_array(a, edges)
+    exact = primitives.as_array(a, edges.astype(kind)) if kind != edges.dtype else there
+    small = (
+        0 < a.size <= single_group.FEW and 2 <= edges.size <= single_group.FEW and kind.kind != "c"
+    )
     if weights is None and small:
-        counts = few.histogram(work.astype(work.c_order(a), kind), exact)
+        counts = single_group.histogram(primitives.astype(primitives.c_order(a), kind), exact)
     elif weights is None:
         ordered = sort.sort(a)
         places = sort.searchsorted(ordered, exact)
         places[-1:] = sort.searchsorted(ordered, exact[-1:], "right")
-        counts = functions.diff(places)
+        counts = joining.diff(places)
     else:
         counts = _weighed(a, exact, weights)
     if density:
         counted = counts._reduce("sum", None)
-        return counts / work.astype(functions.diff(there), np.dtype(float)) / counted, there
+        return counts / primitives.astype(joining.diff(there), np.dtype(float)) / counted, there
     return counts, there
 
 
@@ -271,9 +264,9 @@ def _weighed(a: Any, edges: Any, weights: Any) -> Any:
     many = edges.size
     slot = sort.searchsorted(edges, a, "right")
     last = ufuncs.call("equal", (a, edges[-1:]))
-    slot = functions.choose("histogram", last, many - 1, slot)
-    sums = work.empty(a, (many + 1,), weights.dtype).fill(0)
-    folds.at("add", sums, slot, weights)
+    slot = joining.choose("histogram", last, many - 1, slot)
+    sums = primitives.empty(a, (many + 1,), weights.dtype).fill(0)
+    ufunc_methods.at("add", sums, slot, weights)
     return sums[1:many]._copy(order="C")
 
 
@@ -286,7 +279,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     if int(minlength) < 0:
         raise ValueError("'minlength' must not be negative")
     if weights is not None:
-        weights = work.as_array(x, weights)
+        weights = primitives.as_array(x, weights)
         if not np.can_cast(weights.dtype, np.float64, "safe"):
             raise TypeError(
                 f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to "
@@ -295,25 +288,27 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         if weights.shape != x.shape:
             raise ValueError("The weights and list don't have the same length.")
         dtypes.require(x.backend, "bincount", np.dtype(np.float64))
-        weights = work.astype(weights, np.dtype(np.float64))
+        weights = primitives.astype(weights, np.dtype(np.float64))
     top = -1
-    if 0 < x.size <= few.FEW and x.dtype.char not in "LQ":  # whose greatest ones are no int64
-        counts = few.bincount(x, weights, int(minlength))
+    if (
+        0 < x.size <= single_group.FEW and x.dtype.char not in "LQ"
+    ):  # whose greatest ones are no int64
+        counts = single_group.bincount(x, weights, int(minlength))
         if counts is not None:
             return counts
     if x.dtype.kind == "b":  # which would be a mask
-        x = work.astype(x, np.dtype(np.uint8))
+        x = primitives.astype(x, np.dtype(np.uint8))
     if x.size:
         if x._reduce("min", None).item() < 0:
             raise ValueError("'list' argument must have no negative elements")
         top = int(x._reduce("max", None).item())
     n = max(top + 1, int(minlength))
     if weights is not None:
-        sums = work.empty(x, (n,), np.float64).fill(0)
+        sums = primitives.empty(x, (n,), np.float64).fill(0)
         if x.size:
-            folds.at("add", sums, x, weights)
+            ufunc_methods.at("add", sums, x, weights)
         return sums
-    edges = functions.arange_into(work.empty(x, (n + 1,), np.int64), 0, 1)
+    edges = joining.arange_into(primitives.empty(x, (n + 1,), np.int64), 0, 1)
     if x.size == 0:
         return edges[1:] * 0
-    return functions.diff(sort.searchsorted(sort.sort(work.astype(x, np.int64)), edges))
+    return joining.diff(sort.searchsorted(sort.sort(primitives.astype(x, np.int64)), edges))

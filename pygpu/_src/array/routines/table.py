@@ -10,47 +10,25 @@ import numpy as np
 
 from pygpu._array import GPUArray
 from pygpu._src.array import (
-    gufunc as gufuncs,
-)
-from pygpu._src.array import (
-    internal as work,
-)
-from pygpu._src.array import (
+    gufunc,
     layout,
+    primitives,
+    results,
     sort,
-)
-from pygpu._src.array import (
-    results as named,
-)
-from pygpu._src.array import (
-    ufunc as ufuncs,
+    ufuncs,
 )
 from pygpu._src.array.scan import scan
 
 from . import (
     einsum,
+    joining,
+    manipulation,
+    math,
+    nanfunctions,
+    padding,
+    searching,
     sets,
-)
-from . import (
-    joining as functions,
-)
-from . import (
-    manipulation as manipulate,
-)
-from . import (
-    math as series,
-)
-from . import (
-    nanfunctions as nans,
-)
-from . import (
-    padding as pads,
-)
-from . import (
-    searching as selecting,
-)
-from . import (
-    statistics as quantiles,
+    statistics,
 )
 
 __all__ = [
@@ -89,7 +67,7 @@ def _full_like(
     strides = None
     if order == "F" or (order in ("K", "A") and a._f_contiguous and not a._c_contiguous):
         strides = layout.f_strides(size, kind.itemsize)
-    array = work.empty(a, size, kind, strides)
+    array = primitives.empty(a, size, kind, strides)
     if fill_value is not None:
         array[...] = fill_value
     return array
@@ -106,14 +84,14 @@ def diff(
     parts = [a]
     for at, extra in ((0, prepend), (len(parts), append)):
         if extra is not _NoValue and extra is not None:
-            extra = work.as_array(a, extra)
+            extra = primitives.as_array(a, extra)
             if extra.ndim == 0:
                 one = (*a.shape[:axis], 1, *a.shape[axis + 1 :])
-                extra = manipulate.broadcast_to(extra, one)
+                extra = manipulation.broadcast_to(extra, one)
             parts.insert(at if at == 0 else len(parts), extra)
     if len(parts) > 1:
-        a = functions.concatenate(parts, axis)
-    return functions.diff(a, n, axis)
+        a = joining.concatenate(parts, axis)
+    return joining.diff(a, n, axis)
 
 
 def _clip(
@@ -126,11 +104,13 @@ def _clip(
     dtype = options.get("dtype")
     if dtype is not None:
         casting = options.get("casting", "same_kind")
-        a = work.astype(a, ufuncs.resolve("positive", (a.dtype, None), casting, np.dtype(dtype))[0])
+        a = primitives.astype(
+            a, ufuncs.resolve("positive", (a.dtype, None), casting, np.dtype(dtype))[0]
+        )
         low, high = (x if x is None else _cast(x, a, casting) for x in (low, high))
     if low is None and high is None:
         return ufuncs.call("positive", (a,), None if out is None else (out,))
-    return functions.clip(a, low, high, out)
+    return joining.clip(a, low, high, out)
 
 
 def _cast(x: Any, like: Any, casting: Any) -> Any:
@@ -139,7 +119,7 @@ def _cast(x: Any, like: Any, casting: Any) -> Any:
     plain = isinstance(x, (bool, int, float, complex))
     if not plain and not np.can_cast(kind, like.dtype, casting):
         raise TypeError(f"clip: cannot cast from {kind} to {like.dtype} with rule {casting!r}")
-    return x if plain else work.astype(work.as_array(like, x), like.dtype)
+    return x if plain else primitives.astype(primitives.as_array(like, x), like.dtype)
 
 
 def _cumulative(kind: str) -> Callable[..., Any]:
@@ -152,7 +132,7 @@ def _cumulative(kind: str) -> Callable[..., Any]:
         out: Any = None,
         include_initial: bool = False,
     ) -> Any:
-        x = manipulate.atleast(1, [x])
+        x = manipulation.atleast(1, [x])
         if axis is None:
             if x.ndim > 1:
                 raise ValueError("For arrays which have more than one dimension axis is required.")
@@ -162,7 +142,7 @@ def _cumulative(kind: str) -> Callable[..., Any]:
         axis = layout.normalize_axis(axis, x.ndim)
         dtype = _running_dtype(x.dtype) if dtype is None else np.dtype(dtype)
         shape = (*x.shape[:axis], x.shape[axis] + 1, *x.shape[axis + 1 :])
-        result = work.empty(x, shape, dtype) if out is None else out
+        result = primitives.empty(x, shape, dtype) if out is None else out
         before = (slice(None),) * axis
         result[(*before, slice(None, 1))] = 0 if kind == "cumsum" else 1
         if x.shape[axis]:
@@ -186,12 +166,12 @@ def _isclose(
 ) -> Any:
     like = a if isinstance(a, GPUArray) else b
     plain = (int, float, complex)
-    a = ufuncs.to_operand(a if isinstance(a, plain) else work.as_array(like, a), like)
+    a = ufuncs.to_operand(a if isinstance(a, plain) else primitives.as_array(like, a), like)
     if isinstance(b, int):  # the difference is one of floats, as that of unsigned items wraps
         b = float(b)
     elif hasattr(b, "dtype") or not isinstance(b, plain):
-        b = work.as_array(like, b)
-        b = work.astype(b, np.result_type(b.dtype, 1.0))
+        b = primitives.as_array(like, b)
+        b = primitives.astype(b, np.result_type(b.dtype, 1.0))
     finite = np.isfinite(b)
     close = (abs(a - b) <= atol + rtol * abs(b)) & finite
     close |= a == b
@@ -202,7 +182,7 @@ def _isclose(
 
 def _array_equal(a: Any, b: Any, equal_nan: bool = False) -> bool:
     like: Any = a if isinstance(a, GPUArray) else b
-    a, b = work.as_array(like, a), work.as_array(like, b)
+    a, b = primitives.as_array(like, a), primitives.as_array(like, b)
     if a.shape != b.shape:
         return False
     same = a == b
@@ -242,8 +222,8 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
         mean = a._reduce("mean", axis, keepdims=keep)
         if not returned:
             return mean
-        return mean, work.empty(mean, mean.shape, mean.dtype).fill(a.size / mean.size)
-    weights = work.as_array(a, weights)
+        return mean, primitives.empty(mean, mean.shape, mean.dtype).fill(a.size / mean.size)
+    weights = primitives.as_array(a, weights)
     if weights.shape != a.shape:
         weights = _spread_weights(weights, a, axis)
     kinds = (a.dtype, weights.dtype) + ((np.dtype(float),) if a.dtype.kind in "biu" else ())
@@ -264,7 +244,7 @@ def _spread_weights(weights: Any, a: Any, axis: Any) -> Any:
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis")
     turned = weights.transpose(tuple(sorted(range(len(axes)), key=axes.__getitem__)))
     shape = tuple(n if k in axes else 1 for k, n in enumerate(a.shape))
-    return manipulate.broadcast_to(turned.reshape(shape), a.shape)
+    return manipulation.broadcast_to(turned.reshape(shape), a.shape)
 
 
 def _einsum(
@@ -281,7 +261,7 @@ def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     n = a.ndim
     axis = layout.normalize_axis(axis, n)
     before = layout.normalize_axis(start, n) if start < 0 else layout.normalize_axis(start, n + 1)
-    return manipulate.moveaxis(a, axis, before - (before > axis))
+    return manipulation.moveaxis(a, axis, before - (before > axis))
 
 
 def _plain(value: Any) -> Any:
@@ -302,7 +282,7 @@ def _quantile(scale: int) -> Callable[..., Any]:
             shares = np.asarray(
                 np.true_divide(shares, a.dtype.type(100) if a.dtype.kind == "f" else 100)
             )
-        return quantiles.quantile(a, shares, axis, out, method=method, keepdims=bool(keepdims))
+        return statistics.quantile(a, shares, axis, out, method=method, keepdims=bool(keepdims))
 
     return call
 
@@ -322,31 +302,33 @@ def unique_parts(x: Any, wanted: tuple[str, ...]) -> Any:
     if len(wanted) == 0:
         return found
     if len(wanted) == 3:
-        return named.UniqueAllResult(*found)
+        return results.UniqueAllResult(*found)
     if wanted == ("counts",):
-        return named.UniqueCountsResult(*found)
-    return named.UniqueInverseResult(*found)
+        return results.UniqueCountsResult(*found)
+    return results.UniqueInverseResult(*found)
 
 
 def table() -> dict[Any, Callable[..., Any]]:
     """NumPy's functions and what does their work. Those that NumPy 1 does not have are left out."""
-    m = manipulate
+    m = manipulation
     by_name: dict[str, Callable[..., Any]] = {
         "angle": _angle,
         "allclose": lambda a, b, *args, **options: bool(
             _isclose(a, b, *args, **options)._reduce("all", None).item()
         ),
-        "append": lambda arr, values, axis=None: m.concat([arr, work.as_array(arr, values)], axis),
+        "append": lambda arr, values, axis=None: m.concat(
+            [arr, primitives.as_array(arr, values)], axis
+        ),
         "array_equal": _array_equal,
-        "argpartition": lambda a, kth, axis=-1, **options: quantiles.partition(a, kth, axis, True),
-        "around": lambda a, decimals=0, out=None: functions.round(a, decimals, out),
+        "argpartition": lambda a, kth, axis=-1, **options: statistics.partition(a, kth, axis, True),
+        "around": lambda a, decimals=0, out=None: joining.round(a, decimals, out),
         "array_split": lambda a, parts, axis=0: m.split(a, parts, axis),
         "astype": lambda x, dtype, /, *, copy=True, device=None: x.astype(dtype, copy=copy),
         "atleast_1d": lambda *arrays: m.atleast(1, arrays),
         "atleast_2d": lambda *arrays: m.atleast(2, arrays),
         "atleast_3d": lambda *arrays: m.atleast(3, arrays),
         "average": _average,
-        "bincount": lambda x, /, weights=None, minlength=0: quantiles.bincount(
+        "bincount": lambda x, /, weights=None, minlength=0: statistics.bincount(
             x, weights, minlength
         ),
         "broadcast_arrays": lambda *arrays, subok=False: m.broadcast_arrays(*arrays),
@@ -358,7 +340,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         "cumulative_prod": cumulative_prod,
         "cumulative_sum": cumulative_sum,
         "diff": diff,
-        "digitize": quantiles.digitize,
+        "digitize": statistics.digitize,
         "dsplit": lambda a, parts: m.split_by_name("dsplit", a, parts),
         "dstack": lambda arrays: m.join(arrays, "dstack"),
         "einsum": _einsum,
@@ -369,7 +351,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         "fliplr": lambda a: m.flip(a, 1),
         "flipud": lambda a: m.flip(a, 0),
         "full_like": _full_like,
-        "histogram": quantiles.histogram,
+        "histogram": statistics.histogram,
         "hsplit": lambda a, parts: m.split_by_name("hsplit", a, parts),
         "hstack": lambda arrays, **options: m.join(arrays, "hstack", **options),
         "imag": lambda a: a.imag,
@@ -382,7 +364,7 @@ def table() -> dict[Any, Callable[..., Any]]:
         "isrealobj": lambda a: a.dtype.kind != "c",
         "matrix_transpose": lambda a, /: a.mT,
         "median": lambda a, axis=None, out=None, overwrite_input=False, keepdims=False: (
-            quantiles.median(a, axis, out, keepdims=bool(keepdims))
+            statistics.median(a, axis, out, keepdims=bool(keepdims))
         ),
         "meshgrid": lambda *arrays, copy=True, sparse=False, indexing="xy": m.meshgrid(
             arrays, indexing, copy, sparse
@@ -391,11 +373,11 @@ def table() -> dict[Any, Callable[..., Any]]:
         "nan_to_num": _nan_to_num,
         "ones_like": _like(1),
         "block": m.block,
-        "histogram_bin_edges": lambda a, *args, **options: work.as_array(
-            a, quantiles.bin_edges(work.flat(a), *args, **options)
+        "histogram_bin_edges": lambda a, *args, **options: primitives.as_array(
+            a, statistics.bin_edges(primitives.flat(a), *args, **options)
         ),
-        "pad": pads.pad,
-        "partition": lambda a, kth, axis=-1, **options: quantiles.partition(a, kth, axis),
+        "pad": padding.pad,
+        "partition": lambda a, kth, axis=-1, **options: statistics.partition(a, kth, axis),
         "percentile": _quantile(100),
         "quantile": _quantile(1),
         "real": lambda a: a.real,
@@ -416,12 +398,12 @@ def table() -> dict[Any, Callable[..., Any]]:
         "unique_inverse": _unique("inverse"),
         "unique_values": _unique(),
         "unstack": lambda x, /, *, axis=0: m.unstack(x, axis),
-        "vecdot": gufuncs.vecdot,
+        "vecdot": gufunc.vecdot,
         "vsplit": lambda a, parts: m.split_by_name("vsplit", a, parts),
         "vstack": lambda arrays, **options: m.join(arrays, "vstack", **options),
         "zeros_like": _like(0),
     }
-    by_name |= nans.table() | selecting.table() | series.table()
+    by_name |= nanfunctions.table() | searching.table() | math.table()
     by_name["concat"] = by_name["concatenate"]
     by_name["permute_dims"] = lambda a, axes=None: (
         a.transpose() if axes is None else a.transpose(axes)
@@ -453,7 +435,7 @@ def makers(like: Any) -> dict[Any, Callable[..., Any]]:
     def filled(value: Any) -> Callable[..., Any]:
         def make(shape: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
             kind = np.dtype(float if dtype is None else dtype)
-            new = work.empty(like, layout.as_shape(shape), kind)
+            new = primitives.empty(like, layout.as_shape(shape), kind)
             return new if value is None else new.fill(value)
 
         return make
@@ -462,16 +444,16 @@ def makers(like: Any) -> dict[Any, Callable[..., Any]]:
         shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any
     ) -> Any:
         kind = np.asarray(fill_value).dtype if dtype is None else np.dtype(dtype)
-        return work.empty(like, layout.as_shape(shape), kind).fill(fill_value)
+        return primitives.empty(like, layout.as_shape(shape), kind).fill(fill_value)
 
     def arange(*args: Any, **options: Any) -> Any:
         options.pop("device", None)
-        start, step, n, dtype, _ = functions.arange_plan("arange", args, options)
-        return functions.arange_into(work.empty(like, (n,), dtype), start, step)
+        start, step, n, dtype, _ = joining.arange_plan("arange", args, options)
+        return joining.arange_into(primitives.empty(like, (n,), dtype), start, step)
 
     def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float, **options: Any) -> Any:
         shape = N, N if M is None else M
-        return manipulate.eye_into(work.empty(like, shape, dtype), k)
+        return manipulation.eye_into(primitives.empty(like, shape, dtype), k)
 
     return {
         np.asarray: asarray,

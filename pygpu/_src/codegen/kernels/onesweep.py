@@ -15,7 +15,7 @@ from __future__ import annotations
 from pygpu._src.codegen.template import Template
 from pygpu._src.util.frozen import Frozen
 
-from . import radix_sort as sort_text
+from . import radix_sort
 
 __all__ = ["COUNT_GROUP", "Shape", "shape_of", "source"]
 
@@ -328,8 +328,8 @@ def _sweep(positions: bool, first: bool, last: bool, size: int, shape: Shape) ->
     group, each, warps = shape.group, shape.each, shape.group // 32
     tile, voted = group * each, shape.match == "vote"
     words = tile * size // 4 if voted else max(tile * size // 4, warps * 256)
-    _, _, key, index, put = sort_text.pass_ends(positions, first, last)
-    parameters, starts = sort_text.pass_arrays(positions, first, last)
+    _, _, key, index, put = radix_sort.pass_ends(positions, first, last)
+    parameters, starts = radix_sort.pass_arrays(positions, first, last)
     index = index.replace(" - start", "").replace("@", "(from + at)")
 
     def placed(text: str) -> str:
@@ -364,5 +364,5 @@ def _sweep(positions: bool, first: bool, last: bool, size: int, shape: Shape) ->
 
 def source(positions: bool, first: bool, last: bool, size: int, shape: Shape) -> str:
     """The three kernels, for keys of *size* bytes."""
-    in_type, _, key, *_ = sort_text.pass_ends(positions, first, last)
+    in_type, _, key, *_ = radix_sort.pass_ends(positions, first, last)
     return _histogram(in_type, key, size) + _STARTS + _sweep(positions, first, last, size, shape)

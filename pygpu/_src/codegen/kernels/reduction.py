@@ -17,7 +17,7 @@ from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.accumulators import Operation
 from pygpu._src.codegen.template import Template
 
-from . import reduction_cpu as reduce_cpu_text
+from . import reduction_cpu
 from .reduction_parts import (
     Form,
     finish_of,
@@ -310,14 +310,14 @@ PG_INLINE pg_f32 red_half(pg_f16 bits) { return __half2float(__ushort_as_half(bi
 
 def source(op: Operation, form: Form, cpu: bool) -> str:
     """The text of the kernel red_rows or red_columns, without the dialect's prefix."""
-    text = op.text + _half(op) + (op.block + reduce_cpu_text.CPU_SUMS if cpu else "")
+    text = op.text + _half(op) + (op.block + reduction_cpu.CPU_SUMS if cpu else "")
     if not form.columns:
         text += take_function(op, form)
     if cpu:
         return text + (
-            reduce_cpu_text.columns_source(op, form)
+            reduction_cpu.columns_source(op, form)
             if form.columns
-            else reduce_cpu_text.rows_source(op, form)
+            else reduction_cpu.rows_source(op, form)
         )
     text += _vectors(op, form)
     return text + (_gpu_columns(op, form) if form.columns else _gpu_rows(op, form))
@@ -370,5 +370,5 @@ def final_source(op: Operation, kept: int, initial: bool, cpu: bool) -> str:
         PG_BARRIER;
     }}
 """
-    text = op.text + (reduce_cpu_text.CPU_SUMS if cpu else "")
+    text = op.text + (reduction_cpu.CPU_SUMS if cpu else "")
     return f"{text}PG_KERNEL void red_final({parameters})\n{{\n    {start}\n{body}}}\n"

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from pygpu._src.codegen.template import Template
 
-from . import decoupled_lookback as lookback_text
+from . import decoupled_lookback
 
 __all__ = ["GROUP", "groups_source", "lanes_source", "lookback_source"]
 
@@ -244,13 +244,13 @@ def groups_source(kept: int, sums: bool, size: int) -> str:
     )
 
 
-def lookback_source(kept: int, size: int, vector: int, shape: lookback_text.Shape) -> str:
+def lookback_source(kept: int, size: int, vector: int, shape: decoupled_lookback.Shape) -> str:
     """scan_lookback, for rows of contiguous items. size: bytes of a scan_t; vector: items in one
     access."""
     parameters = (
         "PG_ARRAY_IN(X, x), PG_ARRAY(Y, y), PG_ARRAY(pg_u32, state), pg_i64 rows, pg_i64 n, "
         "pg_i64 tiles, "
     )
-    return lookback_text.source(
+    return decoupled_lookback.source(
         parameters + _parameters(kept), _rows(kept, "row"), size, vector, shape
     )

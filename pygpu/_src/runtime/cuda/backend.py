@@ -14,13 +14,12 @@ from pygpu import _cuda as driver
 from pygpu._array import GPUArray, KernelTable
 from pygpu._cuda import DeviceMemoryPool
 from pygpu._src.codegen.dialect import CUDADialect
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 from pygpu._src.runtime.backend import Backend, Compiled, Limits, call_allocator
 from pygpu._src.runtime.cuda.errors import is_unknown_address
 from pygpu._src.util.memoize import FirstArgCache
 
-from . import kernel_images as images
-from . import source_module as compiler
+from . import kernel_images, source_module
 
 __all__ = ["CUDABackend", "backend_of"]
 
@@ -107,7 +106,7 @@ class CUDABackend(Backend):
         self.kernels: dict[Any, Any] = {}
         self.kept = weakref.WeakKeyDictionary()
         self.pool = DeviceMemoryPool()
-        self.table = KernelTable(True, self.pool.allocate, kernels.group_shape(self))
+        self.table = KernelTable(True, self.pool.allocate, kernel_cache.group_shape(self))
 
     def __repr__(self) -> str:
         kind, context = _cuda.Device, self.context.handle
@@ -242,26 +241,30 @@ class CUDABackend(Backend):
         with _current(self.context):
             store = key = None
             if prefix is not None:
-                store = compiler._store(None)
+                store = source_module._store(None)
                 if store is not None:
-                    key = images.key_of(
+                    key = kernel_images.key_of(
                         prefix,
                         source[len(prefix) :],
                         options,
                         self.device.compute_capability(),
                     )
             if store is None or key is None or prefix is None:
-                words = compiler.known_options(options)
-                made = compiler.SourceModule(source, options=words, no_extern_c=True)
+                words = source_module.known_options(options)
+                made = source_module.SourceModule(source, options=words, no_extern_c=True)
                 module, declared = made.module, self.dialect.declarations(source)
             else:
-                module = images.find(store, key)
+                module = kernel_images.find(store, key)
                 if module is not None:
                     return _Module(module)
-                result = compiler.compile_generated(source, compiler.known_options(options))
-                module = compiler._load(result, source)
+                result = source_module.compile_generated(
+                    source, source_module.known_options(options)
+                )
+                module = source_module._load(result, source)
                 image = result.cubin or result.ptx or b""
-                declared = images.keep(store, key, image, prefix, self.dialect.declarations(source))
+                declared = kernel_images.keep(
+                    store, key, image, prefix, self.dialect.declarations(source)
+                )
         if declared is not None:
             module._set_source(declared)
         return _Module(module)

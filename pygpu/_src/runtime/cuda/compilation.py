@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from pygpu._cuda import Context
-from pygpu._src.runtime import disk_cache as disk
-from pygpu._src.util import child_process as child
+from pygpu._src.runtime import disk_cache
+from pygpu._src.util import child_process
 from pygpu.errors import CompileError
 
-from . import kernel_sources as images
-from . import nvrtc
+from . import kernel_sources, nvrtc
 from .advice import advised
 from .loader import simulator_path
 
@@ -43,7 +42,7 @@ _MAX_KEYS = 64
 def get_nvcc_version(nvcc: str) -> str:
     """What `nvcc --version` prints."""
     try:
-        done = child.run([nvcc, "--version"], text=True)
+        done = child_process.run([nvcc, "--version"], text=True)
         if done.returncode == 0 and done.stdout:
             return done.stdout
     except OSError:
@@ -67,7 +66,7 @@ class Compilation:
         keep: bool,
         target: str,
         expressions: tuple[str, ...],
-        store: disk.Entries | None,
+        store: disk_cache.Entries | None,
         question: Hashable = None,
     ) -> None:
         self.call, self.source, self.folders, self.keep = call, source, folders, keep
@@ -158,14 +157,14 @@ class Compilation:
                 stacklevel=6,
             )
         if key is not None and self.store is not None:
-            images.write(self.store, key, result)
+            kernel_sources.write(self.store, key, result)
             self._keep_image(key, result)
         return result
 
     def _keep_image(self, key: str, result: nvrtc.Compiled) -> None:
         """Answer the same question from memory next time, if nothing else can change the answer."""
         if self.question is not None and self.store is not None and key == self.key_without_headers:
-            images.keep(self.question, result, self.store, key)
+            kernel_sources.keep(self.question, result, self.store, key)
 
     def _key(self, words: list[str], compiler: Any, opaque: Sequence[str]) -> str | None:
         """A name for the result; None if what it depends on cannot be found out."""
@@ -177,7 +176,7 @@ class Compilation:
         import hashlib
 
         key = hashlib.sha256()
-        scan = disk._Scan([*self.folders, *_include_words(words), *opaque], opaque)
+        scan = disk_cache._Scan([*self.folders, *_include_words(words), *opaque], opaque)
         scan.add_options(words)
         source = self.source.encode("utf-8", "surrogateescape")
         scan.scan(source)
@@ -235,7 +234,7 @@ def _keep(files: dict[str, bytes | None]) -> None:
 
 def run(command: list[str], folder: str) -> subprocess.CompletedProcess[str]:
     try:
-        return child.run(command, cwd=folder, text=True, errors="replace")
+        return child_process.run(command, cwd=folder, text=True, errors="replace")
     except OSError as error:
         raise CompileError(
             f"{command[0]} could not be started ({error}). Leave nvcc= and nvcc's own options out "

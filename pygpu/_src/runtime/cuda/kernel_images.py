@@ -18,7 +18,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pygpu import _cuda as driver
+from pygpu import _cuda
 from pygpu._src.runtime.cuda.debugging import is_debugging
 from pygpu.errors import Error
 
@@ -65,7 +65,7 @@ def find(store: Any, key: str) -> Any:
     except (KeyError, TypeError, ValueError):
         return None
     try:
-        module = driver.module_from_buffer(image)
+        module = _cuda.module_from_buffer(image)
     except Error:  # for another driver: it is compiled anew
         return None
     module._set_source(declared)

@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pygpu._src.runtime import disk_cache as disk
+    from pygpu._src.runtime import disk_cache
 
     from .nvrtc import Compiled
 
@@ -27,7 +27,7 @@ _TOUCHED_EVERY = 60.0  # [s] what was used last on disk is pruned last: this oft
 class _Image:
     __slots__ = ("environment", "key", "result", "store", "touched")
 
-    def __init__(self, result: Compiled, store: disk.Entries, key: str) -> None:
+    def __init__(self, result: Compiled, store: disk_cache.Entries, key: str) -> None:
         self.result = result
         self.store = store
         self.key = key
@@ -66,7 +66,7 @@ def find(question: Hashable) -> Compiled | None:
     return image.result
 
 
-def keep(question: Hashable, result: Compiled, store: disk.Entries, key: str) -> None:
+def keep(question: Hashable, result: Compiled, store: disk_cache.Entries, key: str) -> None:
     """Keep what the cache has under *key* as the answer."""
     if len(result.cubin or b"") + len(result.ptx or b"") > _LARGEST:
         return
@@ -81,7 +81,7 @@ def keep(question: Hashable, result: Compiled, store: disk.Entries, key: str) ->
         pass
 
 
-def write(store: disk.Entries, key: str, result: Compiled) -> None:
+def write(store: disk_cache.Entries, key: str, result: Compiled) -> None:
     """Write a result to the cache on disk."""
     binary = (result.cubin or b"") + (result.ptx or b"")
     store.write(key, binary, {"cubin": len(result.cubin or b""), "lowered": result.lowered})

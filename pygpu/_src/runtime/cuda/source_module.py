@@ -24,14 +24,13 @@ from pathlib import Path
 from typing import Any
 
 from pygpu._cuda import Module, init, module_from_buffer
-from pygpu._src.runtime import disk_cache as disk
+from pygpu._src.runtime import disk_cache
 from pygpu._src.runtime.cuda.debugging import is_debugging
 from pygpu._src.util.package_folder import PACKAGE_FOLDER
 from pygpu._src.util.public import publish
 from pygpu.errors import CompileError, Error
 
-from . import kernel_sources as images
-from . import nvrtc
+from . import kernel_sources, nvrtc
 from .advice import source_text
 from .compilation import NAME, Compilation, _device_architecture, get_nvcc_version, run
 
@@ -432,7 +431,7 @@ def _compile(
     if call == "SourceModule" and cache_dir is not False and not (keep or is_debugging()):
         parts = (source, bool(no_extern_c), nvcc, arch, code, cache_dir, expressions)
         question = (parts, _device_architecture(), tuple(words), tuple(include_dirs or ()))
-        found = images.find(question)
+        found = kernel_sources.find(question)
         if found is not None:
             return found
     if not no_extern_c:
@@ -471,13 +470,13 @@ def _needs_files(log: str) -> bool:
     return "could not open source file" in log or "cannot open source file" in log
 
 
-def _store(cache_dir: str | os.PathLike[str] | bool | None) -> disk.Entries | None:
+def _store(cache_dir: str | os.PathLike[str] | bool | None) -> disk_cache.Entries | None:
     """The cache to use, None for none."""
     if cache_dir is False or os.environ.get("PYCUDA_DISABLE_CACHE") is not None:
         return None
     if cache_dir is None or cache_dir is True:
-        cache_dir = os.environ.get("PYCUDA_CACHE_DIR") or disk.default_folder()
-        if disk._switched_off() or cache_dir is None:
+        cache_dir = os.environ.get("PYCUDA_CACHE_DIR") or disk_cache.default_folder()
+        if disk_cache._switched_off() or cache_dir is None:
             return None
     if not isinstance(cache_dir, (str, os.PathLike)):
         raise TypeError(f"cache_dir must be a path, None or False, not {type(cache_dir).__name__}")
@@ -485,8 +484,8 @@ def _store(cache_dir: str | os.PathLike[str] | bool | None) -> disk.Entries | No
 
 
 @lru_cache(16)
-def _entries(folder: str) -> disk.Entries:
-    return disk.Entries(Path(folder))
+def _entries(folder: str) -> disk_cache.Entries:
+    return disk_cache.Entries(Path(folder))
 
 
 publish(globals(), __all__, "pygpu.cuda.compiler")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pygpu import _cuda as driver
+from pygpu import _cuda
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda import enums
 
@@ -44,7 +44,7 @@ class Handle(int):
         return int(self)
 
 
-class Stream(driver.Stream):
+class Stream(_cuda.Stream):
     """A stream with Numba's auto_synchronize(), callbacks and a handle that has a value."""
 
     @property
@@ -60,7 +60,7 @@ class Stream(driver.Stream):
 
     def add_callback(self, callback: Any, arg: Any = None) -> None:
         """Call ``callback(stream, status, arg)`` when the work so far is done; status is 0."""
-        driver.launch_host_func(self, callback, self, 0, arg)
+        _cuda.launch_host_func(self, callback, self, 0, arg)
 
     def async_done(self) -> asyncio.Future[Stream]:
         """An awaitable that gives the stream when the work so far is done. For coroutines."""
@@ -73,7 +73,7 @@ class Stream(driver.Stream):
             if not future.done():  # it may have been cancelled
                 future.set_result(self)
 
-        driver.launch_host_func(self, loop.call_soon_threadsafe, done)
+        _cuda.launch_host_func(self, loop.call_soon_threadsafe, done)
         return future
 
 
@@ -102,7 +102,7 @@ def per_thread_default_stream() -> Stream:
     return external_stream(2)
 
 
-class Event(driver.Event):
+class Event(_cuda.Event):
     """An event with Numba's names."""
 
     def wait(self, stream: Any = 0) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import handles as contexts
+from . import handles
 from .layouts import layout_of
 from .loading import Library
 
@@ -55,10 +55,10 @@ _INT_MAX = 2**31 - 1
 
 
 def _create() -> Any:
-    return contexts.made(lambda where: LIBRARY.call("cublasCreate_v2", where))
+    return handles.made(lambda where: LIBRARY.call("cublasCreate_v2", where))
 
 
-_handles = contexts.Handles(LIBRARY, _create, "cublasSetStream_v2")
+_handles = handles.Handles(LIBRARY, _create, "cublasSetStream_v2")
 
 
 def product(a: Any, b: Any, out: Any, batch: tuple[int, ...], steps: list[tuple[int, ...]]) -> bool:
@@ -92,9 +92,9 @@ def product(a: Any, b: Any, out: Any, batch: tuple[int, ...], steps: list[tuple[
     code, compute, scalar = _TYPES[dtype.char]
     one, zero = (np.array(x, scalar) for x in (1, 0))
     alpha, beta = (x.ctypes.data_as(ctypes.c_void_p) for x in (one, zero))
-    with contexts.running(LIBRARY, out, [a, b, out]) as queue:
+    with handles.running(LIBRARY, out, [a, b, out]) as queue:
         handle = _handles.get(out.backend, queue)
-        at_1, at_2, at_out = (contexts.pointer(x, queue) for x in (first[0], second[0], out))
+        at_1, at_2, at_out = (handles.pointer(x, queue) for x in (first[0], second[0], out))
         sizes = (handle, first[1], second[1], n, m, k, alpha)
         if count == 1:
             LIBRARY.call(

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from math import prod
 from typing import Any
 
-from . import handles as contexts
+from . import handles
 from .loading import Library
 
 __all__ = ["FUNCTIONS", "LIBRARY", "transform"]
@@ -88,8 +88,8 @@ def transform(source: Any, out: Any, axes: int, inverse: bool = False) -> None:
     kind, function = _KINDS[source.dtype.char + out.dtype.char]
     lengths = tuple((out if out.dtype.kind == "f" else source).shape[-axes:])
     batch = prod(source.shape[:-axes])
-    with contexts.running(LIBRARY, out, [source, out]) as queue:
+    with handles.running(LIBRARY, out, [source, out]) as queue:
         plan = _plan(out.backend, queue, kind, lengths, batch)
-        places = contexts.pointer(source, queue), contexts.pointer(out, queue)
+        places = handles.pointer(source, queue), handles.pointer(out, queue)
         direction = ((1 if inverse else -1),) if function[-3:] in ("C2C", "Z2Z") else ()
         LIBRARY.call(function, plan, *places, *direction)

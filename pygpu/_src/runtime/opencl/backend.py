@@ -14,12 +14,12 @@ from pygpu import _opencl as cl
 from pygpu._array import GPUArray, KernelTable
 from pygpu._opencl import DeferredAllocator, ImmediateAllocator, MemoryPool, SVMAllocator, SVMPool
 from pygpu._src.codegen.dialect import OpenCLDialect
-from pygpu._src.runtime import kernel_cache as kernels
+from pygpu._src.runtime import kernel_cache
 from pygpu._src.runtime.backend import Backend, Compiled, Limits, call_allocator
 from pygpu.constants import command_queue_properties, device_type
 from pygpu.errors import RuntimeError as DriverRuntimeError
 
-from . import kernel_binaries as binaries
+from . import kernel_binaries
 
 __all__ = ["OpenCLBackend", "backend_of"]
 
@@ -99,7 +99,7 @@ class OpenCLBackend(Backend):
         if device.single_fp_config & _CORRECTLY_ROUNDED:
             self._options = ["-cl-fp32-correctly-rounded-divide-sqrt"]
         self.pool = MemoryPool(ImmediateAllocator(self.default_queue))
-        self.table = KernelTable(False, self.pool, kernels.group_shape(self))
+        self.table = KernelTable(False, self.pool, kernel_cache.group_shape(self))
         self.table.context = context
 
     @property
@@ -209,7 +209,7 @@ class OpenCLBackend(Backend):
                 wait_for=wait_for,
             )
         if isinstance(dest, cl.SVMPointer) or isinstance(src, cl.SVMPointer):
-            return kernels.copy_bytes(
+            return kernel_cache.copy_bytes(
                 self, queue, dest, dest_offset, src, src_offset, nbytes, wait_for=wait_for
             )
         return cl.enqueue_copy(
@@ -247,7 +247,7 @@ class OpenCLBackend(Backend):
         prefix = self.dialect.prefix_of(source)
         program = cl.Program(self.context, source)
         try:
-            return _Program(binaries.build(program, source, prefix, words, self.device))
+            return _Program(kernel_binaries.build(program, source, prefix, words, self.device))
         except DriverRuntimeError as error:
             text = source[len(prefix or "") :]
             if self.limits.fp64 or not ("pg_f64" in text or "pg_c128" in text):

@@ -472,7 +472,7 @@ def build_program(
     cache_dir: str | os.PathLike[str] | bool | None,
 ) -> None:
     """Program.build; the calling thread holds the program's lock."""
-    from pygpu._src.runtime import disk_cache as cache
+    from pygpu._src.runtime import disk_cache
 
     if "PYGPU_CHECK" in os.environ:
         from . import checked_kernel as checked
@@ -487,12 +487,12 @@ def build_program(
     source = program._source_bytes
     store = None
     if source is not None and not program._pinned:
-        store = cache.open_store(program.context, targets, cache_dir)
+        store = disk_cache.open_store(program.context, targets, cache_dir)
     elif cache_dir is not None:
-        cache.chosen_folder(program.context, cache_dir)  # for its TypeError
+        disk_cache.chosen_folder(program.context, cache_dir)  # for its TypeError
     keys = None
     if store is not None and source is not None:
-        keys = cache.keys(source, all_options.words, targets)
+        keys = disk_cache.keys(source, all_options.words, targets)
         logs = store.load(program, targets, keys, all_options.encoded) if keys else None
         if logs is not None:
             warn_of_logs(logs, stacklevel=2)

@@ -20,7 +20,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from pygpu._src.runtime import disk_cache as cache
+from pygpu._src.runtime import disk_cache
 
 from . import build as programs
 
@@ -57,20 +57,24 @@ def build(program: Any, source: str, prefix: str | None, words: Sequence[str], d
     return program.build(list(words), devices=[device])
 
 
-def _store(context: Any) -> cache.Store | None:
+def _store(context: Any) -> disk_cache.Store | None:
     """The cache, None for none, or if the program has chosen how its programs are kept."""
-    folder, wanted = cache.chosen_folder(context, None)
-    return None if folder is None or wanted or cache._switched_off() else cache.Store(folder)
+    folder, wanted = disk_cache.chosen_folder(context, None)
+    return (
+        None if folder is None or wanted or disk_cache._switched_off() else disk_cache.Store(folder)
+    )
 
 
 def _key(source: str, words: Sequence[str], device: Any) -> str:
-    around = (_FORMAT, words, cache._surroundings(), cache._identity(device))
+    around = (_FORMAT, words, disk_cache._surroundings(), disk_cache._identity(device))
     key = hashlib.sha256(repr(around).encode("utf-8", "surrogateescape"))
     key.update(source.encode("utf-8", "surrogateescape"))
     return key.hexdigest()
 
 
-def _keep(store: cache.Store, key: str, program: Any, words: Sequence[str], device: Any) -> Any:
+def _keep(
+    store: disk_cache.Store, key: str, program: Any, words: Sequence[str], device: Any
+) -> Any:
     """Build a new program, and keep its binary, or a mark."""
     global _compiling, _packing
     packs = _packing <= _FREE + _SHARE * _compiling

@@ -17,8 +17,7 @@ from pygpu._src.array.parts import part
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.ufunc_loops import expression
 
-from . import elementwise, layout
-from . import launch_cache as remember
+from . import elementwise, launch_cache, layout
 
 __all__ = [
     "apply",
@@ -240,7 +239,7 @@ def call(
     """
     plain = where is True and dtype is None and signature is None and casting == "same_kind"
     if plain and queue is None and (out is None or len(out) == 1):
-        known = remember.known(name, *inputs, out=None if out is None else out[0])
+        known = launch_cache.known(name, *inputs, out=None if out is None else out[0])
         if known is not None:
             return known
     ufunc, asked = getattr(np, name), name
@@ -274,7 +273,7 @@ def call(
         raise ValueError("Integers to negative integer powers are not allowed.")
     remembered = None
     if plain and len(outs) == 1 and name == asked:
-        remembered = remember.Call(name, tuple(inputs), outs[0], ufunc)
+        remembered = launch_cache.Call(name, tuple(inputs), outs[0], ufunc)
     operation = operation_for(name, loop_in, loop_out)
     results = apply(operation, inputs, outs, mask, queue, remembered, arrays)
     if results[0].size == 0:  # nothing was launched, and no number was converted
