@@ -13,7 +13,7 @@
 
 enum { ARRAY_C = 1, ARRAY_F = 2 };
 
-typedef struct Table Table; /* launch_table.h */
+typedef struct Table Table; /* src/array/launch_table.h */
 
 /* What programs ask of every array, made with it: Python reads a member faster than it makes an int
  * or a tuple. */

@@ -610,9 +610,8 @@ cl_program ocl_program_built(Program *self, const char *call);
 
 /* Before a command is enqueued, once for each memory object that it uses, with the GIL held:
  *
- *     if (ocl_memory_prepare(memory, queue) < 0) { fail }            Buffer, Image, Pipe,
- * PooledBuffer, ... if (ocl_svm_used(state, object, queue) < 0) { fail }           what
- * ocl_is_svm() accepts
+ *     if (ocl_memory_prepare(memory, queue) < 0) { fail }      Buffer, Image, Pipe, ...
+ *     if (ocl_svm_used(state, object, queue) < 0) { fail }     what ocl_is_svm() accepts
  *
  * Only pooled memory and SVM allocations remember queues; for a plain Buffer it is one test. For
  * the same queue as last time it is two. The first use of pooled memory on a queue other than that

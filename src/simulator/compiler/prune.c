@@ -3,8 +3,9 @@
  *
  * The headers have some 2000 functions, and a C++ compiler spends about 0.07 ms on each inline
  * function that nobody calls: more than on the user's whole kernel. So they are written in units,
- * each between static_assert(true, "pygpu_if " "name ...");   and   static_assert(true,
- * "pygpu_end"); which are no more than that to a compiler. Names can only be used after their
+ * each between
+ *     static_assert(true, "pygpu_if " "name ...");   and   static_assert(true, "pygpu_end");
+ * which are no more than that to a compiler. Names can only be used after their
  * declaration, so one pass from the end to the beginning finds what is needed: a unit stays if one
  * of its names occurs, as a word, in text behind it that stays. */
 #include "simulator/compiler/prune.h"

@@ -1,9 +1,10 @@
 /* rewrite.c - CUDA C++ to C++, token by token, after preprocessing; lines stay where they were.
  *
  *   __device__, __host__, ...             nothing; on variables: "used", so that they are there by
- * name
+ *                                         name
  *   __shared__ T x[n];                    static thread_local T x[n];   a block runs on one system
- * thread extern __shared__ T s[];              a reference to the context's dynamic shared memory
+ *                                         thread
+ *   extern __shared__ T s[];              a reference to the context's dynamic shared memory
  *   __global__ void k(P) {...}            see rewrite_kernel.c
  *   threadIdx, ... outside of kernels     read from the context
  *   printf, malloc, free, clock           the simulator's

@@ -2,9 +2,9 @@
  * conversions of floating-point numbers that are too large for an integer. The words that are put
  * in, and what they mean, are in sim_arithmetic.h.
  *
- *   a << b                            a << by << b, also for >>
+ *   a << b                                a << by << b, also for >>
  *   (int)x  int(x)  static_cast<int>(x)   (int)(to<int>)x, ...; for integer types by their usual
- * names
+ *                                         names
  *
  * Types are not known here, so conversions that nobody wrote (int i = x;), `T(x)` in templates, <<=
  * and >>= stay what the processor makes of them; and so does >> where it may close two lists of

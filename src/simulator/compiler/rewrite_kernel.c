@@ -1,9 +1,11 @@
 /* rewrite_kernel.c - kernels: `__global__ void k(P p) {body}` becomes
  *
- *   void k(P p) {}                                                       its name and address,
- * which users look up void sim_v_k(threadIdx, blockIdx, blockDim, gridDim, P p) {body}     what is
- * run an entry in section sim_kernels that names both                      for each kernel that is
- * not a template
+ *   void k(P p) {}
+ *       its name and address, which users look up
+ *   void sim_v_k(threadIdx, blockIdx, blockDim, gridDim, P p) {body}
+ *       what is run
+ *   an entry in section sim_kernels that names both
+ *       for each kernel that is not a template
  *
  * Templates get their entries where they are instantiated: explicitly, or by a name expression. As
  * parameters the four builtins are ordinary values, so that a loop over threads can be optimized

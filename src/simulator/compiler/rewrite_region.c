@@ -1,14 +1,23 @@
 /* rewrite_region.c - kernels cut at their barriers, so that a block needs no stack for each of its
  * threads:
  *
- *   __shared__ float s[64];                    __shared__ float s[64];
- *   int i = threadIdx.x;                       sim_region(sim_b, [&](threadIdx, sim_i) { const int
- * i = threadIdx.x; float x = s[i]; float x = s[i]; sim_f->sim_v1[sim_i] = x; }); for (int k = 1; k
- * < n; k *= 2) {           for (int k = 1; k < n; k *= 2) {
- *       __syncthreads();                           !sim_b.single ? (void)0 : __syncthreads();
- *       s[i] += x * k;                             sim_region(sim_b, [&, k](threadIdx, sim_i) {
- * const int i = threadIdx.x; }                                                  float x =
- * sim_f->sim_v1[sim_i]; s[i] += x * k; }); }
+ *   __shared__ float s[64];
+ *   int i = threadIdx.x;
+ *   float x = s[i];
+ *   for (int k = 1; k < n; k *= 2) {
+ *       __syncthreads();
+ *       s[i] += x * k;
+ *   }
+ *
+ * becomes
+ *
+ *   __shared__ float s[64];
+ *   sim_region(sim_b, [&](threadIdx, sim_i) { const int i = threadIdx.x; float x = s[i];
+ *           sim_f->sim_v1[sim_i] = x; });
+ *   for (int k = 1; k < n; k *= 2) {
+ *       !sim_b.single ? (void)0 : __syncthreads();
+ *       sim_region(sim_b, [&, k](threadIdx, sim_i) { const int i = threadIdx.x;
+ *           float x = sim_f->sim_v1[sim_i]; s[i] += x * k; }); }
  *
  * sim_region (sim_launch.h) runs a region for all threads of the block, one after the other; or for
  * one alone, where threads are fibers after all: in cooperative launches, and to find out whose

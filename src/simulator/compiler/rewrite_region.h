@@ -11,9 +11,10 @@
 
 /* What is known of a local variable or parameter of the kernel:
  *   uniform    computed from what all threads share, and changed only outside of regions: one for
- * the block invariant  computed from that and threadIdx, and never changed: computed again wherever
- * it is used variable   anything else: one for each thread, in the frame if several regions use
- * it */
+ *              the block
+ *   invariant  computed from that and threadIdx, and never changed: computed again wherever it is
+ *              used
+ *   variable   anything else: one for each thread, in the frame if several regions use it */
 typedef enum { LOCAL_UNIFORM, LOCAL_INVARIANT, LOCAL_VARIABLE } LocalKind;
 
 typedef struct {

@@ -1,8 +1,12 @@
 /* rewrite_step.c - warp-synchronous code, from the time when the threads of a warp ran in step:
  * volatile variables in shared memory, and no __syncwarp.
  *
- *   s[i] += s[i + 16];        ::pygpu_sim::sim_in_step(s[i], 7) +=
- * ((::pygpu_sim::Stepped<decltype(s[0])>)::pygpu_sim::sim_in_step(s[i + 16], 9));
+ *   s[i] += s[i + 16];
+ *
+ * becomes
+ *
+ *   ::pygpu_sim::sim_in_step(s[i], 7) +=
+ *       ((::pygpu_sim::Stepped<decltype(s[0])>)::pygpu_sim::sim_in_step(s[i + 16], 9));
  *
  * where s is declared volatile: a pointer in a function, or a variable in shared memory.
  * sim_in_step (sim_warp.h) lets the other threads of the warp come to the same place before it goes
@@ -11,8 +15,7 @@
  * those go on first that are furthest behind. So that nobody is behind who is in fact a round of a
  * loop ahead, threads meet before each round:
  *
- *   for (...) body        for (...) if (::pygpu_sim::sim_together(the number of the body's end))
- * body
+ *   for (...) if (::pygpu_sim::sim_together(the number of the body's end)) body
  *
  * That chooses an order of threads which any GPU might choose, so it is right for all programs. */
 #include <stdlib.h>
