@@ -126,6 +126,120 @@ def test_files_are_short_and_say_what_they_are_for(path: Path):
     assert text.count("\n") < 1000
 
 
+# These repeat what the vendors' headers declare, a row a declaration.
+VENDOR_LISTS = {"opencl/api/cl_api.h", "opencl/api/cl_queries.h", "cuda/api/cu_api.h"}
+MOST_COLUMNS = 100
+MOST_LINES = 60  # of a function, from its type to its closing brace
+# Functions that are longer yet. Never to grow.
+LONG = {
+    "array/dispatch.c": {"by_table"},
+    "array/launch_plan.c": {"Plans_add"},
+    "array/launcher.c": {"KernelBase_remember", "launch"},
+    "cuda/api/nvrtc.c": {"nvrtc_compile"},
+    "cuda/commands/function_launch.c": {"function_vectorcall"},
+    "cuda/commands/function_prepare.c": {"launch_prepared"},
+    "cuda/commands/memset.c": {"run"},
+    "cuda/commands/pack_arguments.c": {"function_convert"},
+    "cuda/commands/transfer.c": {"copy_async"},
+    "cuda/lifetime/stream_memory.c": {"mem_alloc_async"},
+    "cuda/objects/texture.c": {"use_memory_at"},
+    "opencl/commands/fill.c": {"enqueue_fill_buffer", "enqueue_migrate"},
+    "opencl/commands/image_copy.c": {"buffer_copy"},
+    "opencl/commands/image_map.c": {"ocl_enqueue_map_image"},
+    "opencl/commands/kernel_launch.c": {"kernel_call", "launch", "read_range"},
+    "opencl/commands/map.c": {"enqueue_map_buffer"},
+    "opencl/commands/svm_command.c": {"enqueue_svm_memfill", "enqueue_svm_migrate_mem"},
+    "opencl/commands/transfer.c": {"buffer_copy"},
+    "opencl/commands/wait.c": {"ocl_wait_list"},
+    "opencl/objects/buffer.c": {"region_of"},
+    "opencl/objects/gl.c": {"get_gl_context_info_khr"},
+    "opencl/objects/kernel.c": {"Kernel_make"},
+    "opencl/objects/program_build.c": {"create_from_binaries"},
+    "opencl/objects/program_link.c": {"primitive_link"},
+    "simulator/compiler/compiler.c": {"compile", "run_in"},
+    "simulator/compiler/log.c": {"log_translate"},
+    "simulator/compiler/spawn.c": {"spawn_within"},
+    "simulator/exec/dwarf.c": {"read_unit"},
+}
+
+
+def functions(text: str) -> list[tuple[str, int]]:
+    """(head, number of lines) of each function: a head at the left margin, a body, and a brace
+    alone at the end, as tables and structs do not have it."""
+    found = []
+    head, inside = 0, False
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if line == "}" and inside:
+            found.append((lines[head], at - head + 1))
+        if line.startswith("}"):
+            inside = False
+        elif not inside and line[:1] not in ("", " ", "\t", "#", "/", "*"):
+            head = at
+        inside = inside or line.endswith("{")
+    return found
+
+
+def test_functions_and_their_lines_are_found():
+    text = (
+        "typedef struct {\n    int a;\n} A;\n\nstatic const int table[] = {\n    1,\n};\n\n"
+        "int f(int a,\n      int b) {\n    if (a) {\n        goto end;\n    }\n"
+        "#if X\n    b++;\n#endif\nend:\n    return b;\n}\nMACRO(g) {\n    return 0;\n}\n"
+    )
+    assert functions(text) == [("int f(int a,", 11), ("MACRO(g) {", 3)]
+
+
+def test_functions_are_short():
+    assert len(FILES) > 200
+    found = [(path, *one) for path in FILES for one in functions(path.read_text("utf-8"))]
+    assert len(found) > 2500
+    long = {}
+    for path, head, lines in found:
+        if lines > MOST_LINES:
+            name = re.search(r"(\w+)\(", head)[1]
+            long.setdefault(path.relative_to(SRC).as_posix(), set()).add(name)
+    assert long == LONG, "split them where the work divides"
+
+
+def test_lines_are_narrow():
+    names = {path.relative_to(SRC).as_posix() for path in FILES}
+    assert len(names) > 200
+    assert names > VENDOR_LISTS
+    wide = [
+        f"{path.name}:{number}"
+        for path in FILES
+        if path.relative_to(SRC).as_posix() not in VENDOR_LISTS
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if len(line) > MOST_COLUMNS
+    ]
+    assert not wide, "run .ci/format.sh"
+
+
+def test_every_quirk_of_a_driver_is_asked_for():
+    text = code(SRC / "opencl/quirks.h")
+    rows = re.findall(r'\bQUIRK\((\w+), (\w+), "([\w.]+)",\s*\\\s*"', text)
+    assert len(rows) > 10
+    assert len(rows) == len(re.findall(r"\bQUIRK\(", text))
+    asked = {
+        bit
+        for path in FILES
+        if path.name != "quirks.h"
+        for bit in re.findall(r"\bOCL_QUIRK_(\w+)", code(path))
+    }
+    assert asked == {bit for bit, _, _ in rows}
+
+
+def test_drivers_are_told_apart_in_one_place():
+    """By the table of quirks, whose drivers platform.c finds."""
+    asking = {
+        path.name
+        for path in SOURCES
+        if path.relative_to(SRC).parts[0] == "opencl"
+        and re.search(r'"(?:NVIDIA|PoCL|pocl|Intel)"|\bis_(?:pocl|nvidia|intel\w*)\b', code(path))
+    }
+    assert asking == {"platform.c"}
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(SRC).as_posix())
 def test_formats_of_exceptions_are_those_of_python_3_11(path: Path):
     """PyErr_Format and its like copy %lx, %llx, %zx and %.*s as they are: use pg_hex()."""

@@ -99,15 +99,16 @@ class Specialization:
         root = f"PG_KERNEL void {self.name}({', '.join(declared)})\n{{\n{head}{body}\n}}\n"
         self.text = unit.text(root)
         self.features = frozenset(unit.features)
-        full = backend.dialect.prefix(self.features) + self.text
-        if exact:
-            options = [*options, *backend.dialect.exact]
-        kernel = backend.compile(full, options).kernel(self.name)
-        self._kernel = weakref.ref(kernel)
-        backend.kept[self] = kernel
+        self._compile(backend, [*options, *(backend.dialect.exact if exact else ())])
         self.record_bytes = (
             check_report.RECORD_BYTES if "pgc_record_" in self.text else 4 * check_report.WORDS
         )
+
+    def _compile(self, backend: Backend, options: Sequence[str]) -> None:
+        full = backend.dialect.prefix(self.features) + self.text
+        kernel = backend.compile(full, options).kernel(self.name)
+        self._kernel = weakref.ref(kernel)
+        backend.kept[self] = kernel
 
     def _declare_implicit(
         self, implicit: dict[str, tuple[str, str]], cuda: bool, declared: list[str]
