@@ -21,7 +21,7 @@ from . import launch_cache as remember
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pygpu._array import _ScalarT_co
+    from pygpu._array import _ScalarT_co as _ScalarT_co
 else:
     _ScalarT_co = TypeVar("_ScalarT_co")
 
