@@ -894,21 +894,21 @@ class SVMPointer:
         is_blocking: bool = True,
         wait_for: Sequence[Event] | None = None,
         size: int | None = None,
-    ) -> SVMMap: ...
+    ) -> SVMMap[Any]: ...
     def map_ro(
         self,
         queue: CommandQueue,
         is_blocking: bool = True,
         wait_for: Sequence[Event] | None = None,
         size: int | None = None,
-    ) -> SVMMap: ...
+    ) -> SVMMap[Any]: ...
     def map_rw(
         self,
         queue: CommandQueue,
         is_blocking: bool = True,
         wait_for: Sequence[Event] | None = None,
         size: int | None = None,
-    ) -> SVMMap: ...
+    ) -> SVMMap[Any]: ...
     @property
     def size(self) -> int: ...
     @property

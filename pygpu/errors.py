@@ -54,7 +54,7 @@ class _ErrorRecord:
 
     __repr__ = __str__
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, ...]:
         return _ErrorRecord, (self._routine, self._code, self._name, self._what)
 
 

@@ -4,6 +4,7 @@ pygpu/_opencl.pyi     classes, methods, properties, functions of the C extension
 pygpu/_cuda.pyi       likewise
 pygpu/_array.pyi      likewise
 pygpu/constants.pyi  the constant classes with their members
+pygpu/_src/array/array_types.pyi  what the array classes tell type checkers about dtypes
 pygpu/_src/runtime/cuda/enums.pyi  CUDA's enumerations with their members
 pygpu/__init__.pyi    every public name, with those loaded when first used and the submodules
 
@@ -34,6 +35,7 @@ BASETYPE = 1 << 10  # Py_TPFLAGS_BASETYPE: may be derived from
 
 NAMES = {  # in docstrings -> in stubs
     r"numpy\.ndarray": "NDArray[Any]",
+    r"\bSVMMap\b": "SVMMap[Any]",
     r"\bHostBuffer\b": "_HostBuffer",
     r"\bdict\b(?!\[)": "dict[str, Any]",
     r"(?<=-> )object\b": "Any",  # the answer to get_info() depends on the question
@@ -42,6 +44,7 @@ NAMES = {  # in docstrings -> in stubs
 ROOTS = {"object", "_Object"}  # what nothing is said about deriving from
 UNTOLD = {
     "__new__",
+    "__class_getitem__",  # of classes in GENERIC
     "__doc__",
     "__module__",
     "__dict__",
@@ -110,17 +113,22 @@ SLOTS = {
     "__repr__": None,  # object's serves
 }
 
+# What the base tells is for the package itself: array_types.pyi tells users the rest.
 _BINARY = "add sub mul truediv floordiv mod divmod lshift rshift and or xor matmul".split()
+_COMPARISONS = "lt le eq ne gt ge".split()
 for _name in _BINARY:
     for _form in ("", "r", "i") if _name != "divmod" else ("", "r"):
         SLOTS[f"GPUArray.__{_form}{_name}__"] = "(self, value: Any, /) -> Any"
-for _name in "lt le eq ne gt ge".split():
+for _name in _COMPARISONS:
     SLOTS[f"GPUArray.__{_name}__"] = "(self, value: Any, /) -> Any"
-for _name in "neg pos abs invert".split():
-    SLOTS[f"GPUArray.__{_name}__"] = "(self, /) -> Any"
-SLOTS["GPUArray.__pow__"] = "(self, value: Any, mod: None = None, /) -> Any"
-SLOTS["GPUArray.__rpow__"] = "(self, value: Any, mod: None = None, /) -> Any"
-SLOTS["GPUArray.__ipow__"] = "(self, value: Any, mod: None = None, /) -> Any"
+for _name in "neg pos invert".split():
+    SLOTS[f"GPUArray.__{_name}__"] = "(self, /) -> Self"
+SLOTS["GPUArray.__abs__"] = "(self, /) -> Any"
+for _name in "pow rpow ipow".split():
+    SLOTS[f"GPUArray.__{_name}__"] = "(self, value: Any, mod: None = None, /) -> Any"
+
+GENERIC = {"GPUArray": "_ScalarT_co"}
+"""Classes with a type parameter."""
 
 SET_BY_SETATTR = {"GPUArray.base_data", "GPUArray.offset", "GPUArray.queue"}
 """Members that Python itself only reads."""
@@ -130,6 +138,7 @@ BUFFERS = {"DeviceView"}
 
 # What the docstrings say too broadly: info.def calls what is not of one of its kinds "object".
 PROPERTIES = {
+    "GPUArray.dtype": "np.dtype[_ScalarT_co]",
     "Device.pci_bus_info_khr": "tuple[int, int, int, int]",
     "Device.topology_amd": "tuple[int, int, int]",
     "ImageDescriptor.buffer": "MemoryObject | None",
@@ -184,12 +193,16 @@ _HostBuffer: TypeAlias = _HasBuffer | NDArray[Any] | np.generic
 """
 # What docstrings may use; imported if they do.
 ABC = "Callable Iterable Iterator Mapping Sequence".split()
-TYPING = "IO Any ClassVar Final Literal NoReturn Self SupportsIndex TypeAlias final".split()
+TYPING = "IO Any ClassVar Final Generic Literal NoReturn Self SupportsIndex TypeAlias final".split()
 
 ARRAY_HEAD = CUDA_HEAD.replace("import os\n", "")
 ARRAY_HEAD = ARRAY_HEAD.split("from typing_extensions import Buffer")[0]
 ARRAY_HEAD = ARRAY_HEAD.replace("from numpy.typing import DTypeLike, NDArray\n", "")
-ARRAY_HEAD += "from typing_extensions import disjoint_base\n"
+ARRAY_HEAD += """\
+from typing_extensions import TypeVar, disjoint_base
+
+_ScalarT_co = TypeVar("_ScalarT_co", bound=np.generic, default=Any, covariant=True)
+"""
 
 ENUMS_HEAD = """\
 # Written by tools/stubs.py from the built module: `make stubs`.
@@ -228,6 +241,7 @@ def main() -> int:
         "_cuda.pyi": extension_stub(_cuda, CUDA_HEAD),
         "_array.pyi": extension_stub(_array, ARRAY_HEAD),
         "constants.pyi": constants_stub(constants),
+        "_src/array/array_types.pyi": array_types_stub(),
         "_src/runtime/cuda/enums.pyi": enums_stub(enums),
         "__init__.pyi": package_stub(pygpu),
     }
@@ -271,7 +285,10 @@ def extension_stub(module: ModuleType, head: str) -> str:
 def class_stub(cls: type) -> str:
     if issubclass(cls, tuple):
         return structseq_stub(cls)
-    bases = ", ".join(base.__name__ for base in cls.__bases__ if base.__name__ not in ROOTS)
+    names = [base.__name__ for base in cls.__bases__ if base.__name__ not in ROOTS]
+    if cls.__name__ in GENERIC:
+        names.append(f"Generic[{GENERIC[cls.__name__]}]")
+    bases = ", ".join(names)
     head = f"class {cls.__name__}" + (f"({bases})" if bases else "") + ":"
     body = []
     if (cls.__doc__ or "").startswith("("):
@@ -419,6 +436,101 @@ def enums_stub(module: Any) -> str:
             members = [f"    {key}: ClassVar[{name}]" for key in cls.names]
             parts.append("\n".join([f"class {name}(Enumeration):", *members]) + "\n")
     return "\n".join(parts)
+
+
+# ---- pygpu._src.array
+
+ARRAY_TYPES = Path(__file__).with_name("array_types.txt")
+_OVERLOADS = {  # (type of self, type of the other operand, result), the first that fits
+    "add sub mul floordiv mod pow": [
+        ("_Number{A}", "_Number{A}", "_Number{A}"),
+        ("{A}Types[_NumberT]", "_NumberT | NDArray[_NumberT]", "{A}[_NumberT]"),
+        ("", "np.float64 | np.complex128", "{A}[Any]"),  # which float and complex include
+        ("_Number{A}", "int", "_Number{A}"),
+        ("_Inexact{A}", "float", "_Inexact{A}"),
+        ("_Complex{A}", "complex", "_Complex{A}"),
+        ("", "_Operand", "{A}[Any]"),
+    ],
+    "truediv": [
+        ("_Inexact{A}", "_Inexact{A}", "_Inexact{A}"),
+        ("", "np.float64 | np.complex128", "{A}[Any]"),
+        ("_Inexact{A}", "float", "_Inexact{A}"),
+        ("_Complex{A}", "complex", "_Complex{A}"),
+        ("", "_Operand", "{A}[Any]"),
+    ],
+    "divmod": [
+        ("_Number{A}", "_Number{A} | int", "tuple[_Number{A}, _Number{A}]"),
+        ("", "_Operand", "tuple[{A}[Any], {A}[Any]]"),
+    ],
+    "and or xor": [
+        ("", "Self | bool", "Self"),
+        ("_Integer{A}", "int", "_Integer{A}"),
+        ("", "_Operand", "{A}[Any]"),
+    ],
+    "lshift rshift": [
+        ("_Integer{A}", "_Integer{A} | int", "_Integer{A}"),
+        ("", "_Operand", "{A}[Any]"),
+    ],
+    "matmul": [
+        ("_Number{A}", "_Number{A}", "_Number{A}"),
+        ("", "_Operand", "{A}[Any]"),
+    ],
+}
+_SUMS = {  # methods with a dtype to add up in -> their arguments after it
+    "sum prod": "out: _Out = None, keepdims: bool = False, "
+    "initial: complex | np.generic | None = None, where: _Where = None",
+    "mean": "out: _Out = None, keepdims: bool = False, where: _Where = None",
+    "var std": "out: _Out = None, ddof: float = 0, keepdims: bool = False, where: _Where = None",
+    "cumsum cumprod": "out: _Out = None",
+}
+
+
+def array_types_stub() -> str:
+    """The template, once for each class of arrays."""
+    head, body = ARRAY_TYPES.read_text("utf-8").split("# ---- a class\n")
+    classes = []
+    for name in ("Array", "GPUArray"):
+        text = body.replace("{operators}", "\n".join(operators_stub()))
+        text = text.replace("{queue}", "queue" if name == "Array" else "stream")
+        classes.append(text.replace("{A}", name).lstrip())
+    return head + "\n".join(classes)
+
+
+def operators_stub() -> list[str]:
+    lines = []
+    for names, overloads in _OVERLOADS.items():
+        for name in names.split():
+            for form in ("", "r"):
+                for of, value, result in overloads:
+                    own = f"self: {of}" if of else "self"
+                    lines.append("    @overload")
+                    more = ", mod: None = None" if name == "pow" else ""
+                    line = f"def __{form}{name}__({own}, value: {value}{more}, /) -> {result}: ..."
+                    lines.append(wrapped(line, 1))
+            if name != "divmod":
+                more = ", mod: None = None" if name == "pow" else ""
+                line = f"    def __i{name}__(self, value: _Operand{more}, /) -> Self: ..."
+                two_ways = len(overloads) > 2  # then mypy wants more of the one in place
+                lines.append(line + "  # type: ignore[misc]" * two_ways)
+    for names, arguments in _SUMS.items():
+        for name in names.split():
+            for own, dtype, result in (
+                ("self: _Inexact{A}", "None = None", "_Inexact{A}"),
+                ("self", "_DType[_ScalarT]", "{A}[_ScalarT]"),
+                ("self", "DTypeLike | None = None", "{A}[Any]"),
+            ):
+                before = "axis: int | None = None" if names[0] == "c" else "axis: _Axes = None"
+                if "=" not in dtype:
+                    before += ", *"
+                line = f"def {name}({own}, {before}, dtype: {dtype}, {arguments}) -> {result}: ..."
+                lines += ["    @overload", wrapped(line, 1)]
+    for name in _COMPARISONS:
+        value, ignored = "_Operand", ""
+        if name in ("eq", "ne"):
+            value, ignored = "object", "  # type: ignore[override]"
+        line = f"    def __{name}__(self, value: {value}, /) -> {{A}}[np.bool_]: ..."
+        lines.append(line + ignored)
+    return lines
 
 
 # ---- pygpu

@@ -151,7 +151,7 @@ def create_xoroshiro128p_states(
 # ---- in kernels
 
 
-def _left(x, k):
+def _left(x: Any, k: Any) -> Any:
     return (x << np.uint64(k)) | (x >> np.uint64(64 - k))
 
 

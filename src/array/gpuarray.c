@@ -244,7 +244,7 @@ PyObject *arr_new_like(GPUArray *like, PyArray_Descr *dtype, PyObject *data) {
 
 PG_DOC(GPUArray_view__doc__, "_view", "$self, /, shape, strides, offset, dtype=None, cls=None",
        "(shape: tuple[int, ...], strides: tuple[int, ...] | None, offset: int, dtype: "
-       "np.dtype[Any] | None = None, cls: type | None = None) -> GPUArray",
+       "np.dtype[Any] | None = None, cls: type | None = None) -> Any",
        "An array over the same memory, with the events of this one. strides in bytes, offset in "
        "bytes from the start of the memory; "
        "nothing is checked.");
@@ -420,7 +420,12 @@ static PyMemberDef GPUArray_members[] = {
 static const char set_event_doc[] = "_set_event($self, event, /)\n--\n\n(event: Any, /) -> "
                                     "None\n\nMake this the only event; None for none.";
 
+static const char class_getitem_doc[] =
+    "__class_getitem__($type, scalar, /)\n--\n\n(scalar: Any, /) -> GenericAlias\n\nThe class in "
+    "an annotation: Array[numpy.float32] has items of that type.";
+
 static PyMethodDef GPUArray_methods[] = {
+    {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, class_getitem_doc},
     {"_init", FAST(GPUArray_init), GPUArray_init__doc__},
     {"_view", FAST(GPUArray_view), GPUArray_view__doc__},
     {"_set_event", GPUArray_set_event, METH_O, set_event_doc},

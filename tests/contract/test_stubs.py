@@ -81,8 +81,8 @@ def test_what_is_generated_is_that_of_the_built_module(name):
 def test_a_stale_stub_is_noticed_and_shown(tmp_path, capsys, monkeypatch):
     stubs = tool()
     monkeypatch.setattr(stubs, "PACKAGE", tmp_path)
-    for backend in ("opencl", "cuda"):
-        (tmp_path / "_src/runtime" / backend).mkdir(parents=True)
+    for folder in ("array", "runtime/opencl", "runtime/cuda"):
+        (tmp_path / "_src" / folder).mkdir(parents=True)
     monkeypatch.setattr(sys, "argv", ["stubs.py"])
     assert stubs.main() == 0
     monkeypatch.setattr(sys, "argv", ["stubs.py", "--check"])

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,13 @@ from pygpu._src.codegen import dtypes
 
 from . import elementwise, layout, transpose
 from . import launch_cache as remember
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pygpu._array import _ScalarT_co as _ScalarT_co
+else:
+    _ScalarT_co = TypeVar("_ScalarT_co")
 
 __all__ = ["ArrayCore", "contiguous_host"]
 
@@ -69,7 +76,7 @@ def _form_of(cls: Any) -> frozenset[str] | None:
     return None
 
 
-class ArrayCore(GPUArray):
+class ArrayCore(GPUArray[_ScalarT_co]):
     """Memory, order of commands, copies."""
 
     __array_priority__ = 100
@@ -344,7 +351,7 @@ class ArrayCore(GPUArray):
         operation = _copy_operation(dtype)
         return self._run(operation, [self], [other], self.shape, queue, wait_for, call)
 
-    def _copy(self, queue: Any = None, order: str = "K") -> Any:
+    def _copy(self, queue: Any = None, order: str = "K") -> Self:
         """A copy without gaps, in the order of axes of this one ("K"), in C or Fortran order, or
         "A": in Fortran's if this one is."""
         shape, dtype = self.shape, self.dtype
@@ -382,7 +389,7 @@ class ArrayCore(GPUArray):
 
     def _get(
         self, ary: np.ndarray | None, queue: Any, blocking: bool, call: str = "get"
-    ) -> tuple[np.ndarray, Any]:
+    ) -> tuple[NDArray[_ScalarT_co], Any]:
         """Copy to the host: into *ary* of the same dtype and size (and shape, but for old programs)
         or into a new array. Returns it and the event."""
         source = self._dense()

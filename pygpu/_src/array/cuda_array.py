@@ -15,7 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.public import publish
 
 from . import layout
-from .base import contiguous_host
+from .base import _ScalarT_co, contiguous_host
 from .cuda_functions import (
     all,
     any,
@@ -66,7 +66,18 @@ from .methods import ArrayBase
 from .routines import joining as functions
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
+    from typing import SupportsIndex, TypeAlias, TypeVar
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from .array_types import GPUArrayTypes, _Axes, _DType, _Where
+
+    _Allocator: TypeAlias = Callable[[int], Any] | None
+    _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | NDArray[np.integer[Any]]
+    _Stream: TypeAlias = _cuda.Stream | None
+    _ScalarT = TypeVar("_ScalarT", bound=np.generic)
+else:
+    GPUArrayTypes = ArrayBase
 
 __all__ = [
     "GPUArray",
@@ -110,7 +121,7 @@ __all__ = [
 ]
 
 
-class GPUArray(Operations, ArrayBase):
+class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
     """An array in the memory of a CUDA device.
 
     allocator: called with a number of bytes, for memory; by default the context's own pool.
@@ -120,6 +131,32 @@ class GPUArray(Operations, ArrayBase):
 
     base: Any = None
 
+    @overload
+    def __init__(
+        self: GPUArray[_ScalarT],
+        shape: _Shape,
+        dtype: _DType[_ScalarT],
+        allocator: _Allocator = ...,
+        base: Any = ...,
+        gpudata: Any = ...,
+        strides: Sequence[int] | None = ...,
+        order: str = ...,
+        *,
+        stream: Any = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: GPUArray[Any],
+        shape: _Shape,
+        dtype: DTypeLike,
+        allocator: _Allocator = ...,
+        base: Any = ...,
+        gpudata: Any = ...,
+        strides: Sequence[int] | None = ...,
+        order: str = ...,
+        *,
+        stream: Any = ...,
+    ) -> None: ...
     @shortcut("cuda_init")
     def __init__(
         self,
@@ -204,7 +241,7 @@ class GPUArray(Operations, ArrayBase):
         return splay(self.size)[1]
 
     @property
-    def stream(self) -> Any:
+    def stream(self) -> _cuda.Stream | None:
         """The stream of the array's operations; None is the default stream."""
         return self.queue
 
@@ -223,7 +260,7 @@ class GPUArray(Operations, ArrayBase):
             "version": 3,
         }
 
-    def with_stream(self, stream: Any) -> Any:
+    def with_stream(self, stream: _Stream) -> Self:
         """A view whose operations run on another stream; None for the default stream."""
         stream = stream_of(stream, "with_stream")
         view = self._view(self.shape, self.strides, self.offset)
@@ -236,11 +273,11 @@ class GPUArray(Operations, ArrayBase):
     @shortcut("cuda_get")
     def get(
         self,
-        ary: np.ndarray | None = None,
+        ary: NDArray[Any] | None = None,
         pagelocked: bool = False,
         async_: bool = False,
-        stream: Any = None,
-    ) -> np.ndarray:
+        stream: _Stream = None,
+    ) -> NDArray[_ScalarT_co]:
         """The contents as a host array: *ary* (same dtype and size) or a new one, in page-locked
         memory if *pagelocked*. async_: without waiting; *ary* should be page-locked then."""
         if ary is None and pagelocked:
@@ -258,12 +295,14 @@ class GPUArray(Operations, ArrayBase):
             )
         return self._get(ary, stream_of(stream, "get"), not async_)[0]
 
-    def get_async(self, stream: Any = None, ary: np.ndarray | None = None) -> np.ndarray:
+    def get_async(
+        self, stream: _Stream = None, ary: NDArray[Any] | None = None
+    ) -> NDArray[_ScalarT_co]:
         """get() without waiting."""
         return self.get(ary, async_=True, stream=stream)
 
     @shortcut("cuda_set")
-    def set(self, ary: Any, async_: bool = False, stream: Any = None) -> None:
+    def set(self, ary: Any, async_: bool = False, stream: _Stream = None) -> None:
         """Copy from an array of the same dtype and size, on the host or on the device; async_:
         without waiting."""
         on_device = isinstance(ary, GPUArray)
@@ -277,17 +316,39 @@ class GPUArray(Operations, ArrayBase):
             return
         self._set(ary, stream_of(stream, "set"), not async_)
 
-    def set_async(self, ary: Any, stream: Any = None) -> None:
+    def set_async(self, ary: Any, stream: _Stream = None) -> None:
         """set() without waiting."""
         self.set(ary, True, stream)
 
     @shortcut("copy")
-    def copy(self, stream: Any = None, *, order: str = "K") -> Any:
+    def copy(self, stream: _Stream | str = None, *, order: str = "K") -> Self:
         """A copy. order: as NumPy's, which may also be given in the stream's place."""
         if isinstance(stream, str) and stream.upper() in ("C", "F", "A", "K"):
-            stream, order = None, stream
+            order, stream = stream, None
         return self._copy(stream_of(stream, "copy"), order)
 
+    @overload
+    def astype(
+        self,
+        dtype: _DType[_ScalarT],
+        stream: _Stream = ...,
+        *,
+        copy: bool = ...,
+        order: str = ...,
+        casting: Any = ...,
+        subok: bool = ...,
+    ) -> GPUArray[_ScalarT]: ...
+    @overload
+    def astype(
+        self,
+        dtype: DTypeLike,
+        stream: _Stream = ...,
+        *,
+        copy: bool = ...,
+        order: str = ...,
+        casting: Any = ...,
+        subok: bool = ...,
+    ) -> GPUArray[Any]: ...
     @shortcut("astype")
     def astype(
         self, dtype: Any, stream: Any = None, *, copy: bool = True, order: str = "K",
@@ -299,36 +360,36 @@ class GPUArray(Operations, ArrayBase):
         return super().astype(dtype, queue, copy=copy, order=order, casting=casting)
 
     @shortcut("fill")
-    def fill(self, value: Any, stream: Any = None, wait_for: Any = None) -> Any:
+    def fill(self, value: Any, stream: _Stream = None, wait_for: Any = None) -> Self:
         """Set all items to a number. Returns the array."""
         return super().fill(value, stream_of(stream, "fill"))
 
-    def reverse(self, stream: Any = None) -> Any:
+    def reverse(self, stream: _Stream = None) -> Self:
         """A copy of an array with one axis, last item first."""
         return super().reverse(stream_of(stream, "reverse"))
 
     def mul_add(
         self,
-        selffac: Any,
-        other: Any,
-        otherfac: Any,
+        selffac: complex,
+        other: GPUArray[Any],
+        otherfac: complex,
         add_timer: Any = None,
-        stream: Any = None,
-        out: Any = None,
-    ) -> Any:
+        stream: _Stream = None,
+        out: GPUArray[Any] | None = None,
+    ) -> GPUArray[Any]:
         """``selffac * self + otherfac * other``, in one launch."""
         return self._mul_add(selffac, other, otherfac, stream_of(stream, "mul_add"), out)
 
     def any(
         self,
-        axis: Any = None,
-        out: Any = None,
+        axis: _Axes = None,
+        out: GPUArray[Any] | None = None,
         keepdims: bool = False,
         *,
-        where: Any = None,
-        stream: Any = None,
-        allocator: Any = None,
-    ) -> Any:
+        where: _Where = None,
+        stream: _Stream = None,
+        allocator: _Allocator = None,
+    ) -> GPUArray[np.bool_]:
         """Whether any item is not zero, over axes."""
         array = self._on_queue(stream_of(stream, "any"))
         result = array._reduce("any", axis, out=out, keepdims=keepdims, where=where)
@@ -336,14 +397,14 @@ class GPUArray(Operations, ArrayBase):
 
     def all(
         self,
-        axis: Any = None,
-        out: Any = None,
+        axis: _Axes = None,
+        out: GPUArray[Any] | None = None,
         keepdims: bool = False,
         *,
-        where: Any = None,
-        stream: Any = None,
-        allocator: Any = None,
-    ) -> Any:
+        where: _Where = None,
+        stream: _Stream = None,
+        allocator: _Allocator = None,
+    ) -> GPUArray[np.bool_]:
         """Whether all items are not zero, over axes."""
         array = self._on_queue(stream_of(stream, "all"))
         result = array._reduce("all", axis, out=out, keepdims=keepdims, where=where)
@@ -413,19 +474,33 @@ def _allocator(allocator: Any) -> Any:
 # ---- making arrays
 
 
+@overload
+def to_gpu(
+    ary: NDArray[_ScalarT] | GPUArray[_ScalarT], allocator: _Allocator = ...
+) -> GPUArray[_ScalarT]: ...
+@overload
+def to_gpu(ary: Any, allocator: _Allocator = ...) -> GPUArray[Any]: ...
 @shortcut("to_gpu")
-def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
+def to_gpu(ary: Any, allocator: _Allocator = None) -> GPUArray[Any]:
     """A copy of an array of the host or the device, on the device. Arrays of other libraries are
     taken by ``__cuda_array_interface__`` or ``__dlpack__``."""
     return _to_gpu(ary, allocator, None, True, "to_gpu")
 
 
-def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
+@overload
+def to_gpu_async(
+    ary: NDArray[_ScalarT] | GPUArray[_ScalarT],
+    allocator: _Allocator = ...,
+    stream: _Stream = ...,
+) -> GPUArray[_ScalarT]: ...
+@overload
+def to_gpu_async(ary: Any, allocator: _Allocator = ..., stream: _Stream = ...) -> GPUArray[Any]: ...
+def to_gpu_async(ary: Any, allocator: _Allocator = None, stream: _Stream = None) -> GPUArray[Any]:
     """to_gpu() on a stream, without waiting."""
     return _to_gpu(ary, allocator, stream, False, "to_gpu_async")
 
 
-def _to_gpu(ary: Any, allocator: Any, stream: Any, blocking: bool, call: str) -> GPUArray:
+def _to_gpu(ary: Any, allocator: Any, stream: Any, blocking: bool, call: str) -> GPUArray[Any]:
     if isinstance(ary, GPUArray):
         order = "F" if ary._f_contiguous and not ary._c_contiguous else "C"
         result = GPUArray(ary.shape, ary.dtype, allocator, order=order)
@@ -446,37 +521,87 @@ def _to_gpu(ary: Any, allocator: Any, stream: Any, blocking: bool, call: str) ->
 empty = GPUArray
 
 
+@overload
+def full(
+    shape: _Shape,
+    fill_value: Any,
+    dtype: _DType[_ScalarT],
+    allocator: _Allocator = ...,
+    order: str = ...,
+) -> GPUArray[_ScalarT]: ...
+@overload
+def full(
+    shape: _Shape,
+    fill_value: Any,
+    dtype: DTypeLike | None = ...,
+    allocator: _Allocator = ...,
+    order: str = ...,
+) -> GPUArray[Any]: ...
 @shortcut("cuda_full")
 def full(
-    shape: Any,
+    shape: _Shape,
     fill_value: Any,
     dtype: DTypeLike | None = None,
-    allocator: Any = None,
+    allocator: _Allocator = None,
     order: str = "C",
-) -> GPUArray:
+) -> GPUArray[Any]:
     """A new array of one value."""
     dtype = np.asarray(fill_value).dtype if dtype is None else dtype
     return GPUArray(shape, dtype, allocator, order=order).fill(fill_value)
 
 
+@overload
+def zeros(
+    shape: _Shape, dtype: type[np.float64] = ..., allocator: _Allocator = ..., order: str = ...
+) -> GPUArray[np.float64]: ...
+@overload
+def zeros(
+    shape: _Shape, dtype: _DType[_ScalarT], allocator: _Allocator = ..., order: str = ...
+) -> GPUArray[_ScalarT]: ...
+@overload
+def zeros(
+    shape: _Shape, dtype: DTypeLike, allocator: _Allocator = ..., order: str = ...
+) -> GPUArray[Any]: ...
 @shortcut("cuda_zeros")
 def zeros(
-    shape: Any, dtype: DTypeLike = np.float64, allocator: Any = None, order: str = "C"
-) -> GPUArray:
+    shape: _Shape, dtype: DTypeLike = np.float64, allocator: _Allocator = None, order: str = "C"
+) -> GPUArray[Any]:
     """A new array of zeros."""
     return GPUArray(shape, dtype, allocator, order=order).fill(0)
 
 
+@overload
+def ones(
+    shape: _Shape, dtype: type[np.float64] = ..., allocator: _Allocator = ..., order: str = ...
+) -> GPUArray[np.float64]: ...
+@overload
+def ones(
+    shape: _Shape, dtype: _DType[_ScalarT], allocator: _Allocator = ..., order: str = ...
+) -> GPUArray[_ScalarT]: ...
+@overload
+def ones(
+    shape: _Shape, dtype: DTypeLike, allocator: _Allocator = ..., order: str = ...
+) -> GPUArray[Any]: ...
 @shortcut("cuda_ones")
 def ones(
-    shape: Any, dtype: DTypeLike = np.float64, allocator: Any = None, order: str = "C"
-) -> GPUArray:
+    shape: _Shape, dtype: DTypeLike = np.float64, allocator: _Allocator = None, order: str = "C"
+) -> GPUArray[Any]:
     """A new array of ones."""
     return GPUArray(shape, dtype, allocator, order=order).fill(1)
 
 
+@overload
+def empty_like(
+    other_ary: GPUArray[_ScalarT] | NDArray[_ScalarT], dtype: None = ..., order: str = ...
+) -> GPUArray[_ScalarT]: ...
+@overload
+def empty_like(other_ary: Any, dtype: _DType[_ScalarT], order: str = ...) -> GPUArray[_ScalarT]: ...
+@overload
+def empty_like(
+    other_ary: Any, dtype: DTypeLike | None = ..., order: str = ...
+) -> GPUArray[Any]: ...
 @shortcut("cuda_empty_like")
-def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
+def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray[Any]:
     """A new array without contents, of the same shape; order "K": of its order of axes."""
     if not isinstance(other_ary, (ArrayBase, np.ndarray)) and not hasattr(other_ary, "flags"):
         raise TypeError(f"empty_like: an array is needed, not {type(other_ary).__name__}")
@@ -500,19 +625,45 @@ def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K")
     return GPUArray(shape, dtype, allocator, order=order, strides=strides)
 
 
+@overload
+def zeros_like(
+    other_ary: GPUArray[_ScalarT] | NDArray[_ScalarT], dtype: None = ..., order: str = ...
+) -> GPUArray[_ScalarT]: ...
+@overload
+def zeros_like(other_ary: Any, dtype: _DType[_ScalarT], order: str = ...) -> GPUArray[_ScalarT]: ...
+@overload
+def zeros_like(
+    other_ary: Any, dtype: DTypeLike | None = ..., order: str = ...
+) -> GPUArray[Any]: ...
 @shortcut("cuda_zeros_like")
-def zeros_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
+def zeros_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray[Any]:
     """A new array of zeros, like another one."""
     return empty_like(other_ary, dtype, order).fill(0)
 
 
+@overload
+def ones_like(
+    other_ary: GPUArray[_ScalarT] | NDArray[_ScalarT], dtype: None = ..., order: str = ...
+) -> GPUArray[_ScalarT]: ...
+@overload
+def ones_like(other_ary: Any, dtype: _DType[_ScalarT], order: str = ...) -> GPUArray[_ScalarT]: ...
+@overload
+def ones_like(other_ary: Any, dtype: DTypeLike | None = ..., order: str = ...) -> GPUArray[Any]: ...
 @shortcut("cuda_ones_like")
-def ones_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray:
+def ones_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray[Any]:
     """A new array of ones, like another one."""
     return empty_like(other_ary, dtype, order).fill(1)
 
 
-def arange(*args: Any, **kwargs: Any) -> GPUArray:
+@overload
+def arange(
+    *args: complex | np.generic | None, dtype: _DType[_ScalarT], stream: _Stream = ...
+) -> GPUArray[_ScalarT]: ...
+@overload
+def arange(
+    *args: Any, dtype: DTypeLike | None = ..., stream: _Stream = ..., **kwargs: Any
+) -> GPUArray[Any]: ...
+def arange(*args: Any, **kwargs: Any) -> GPUArray[Any]:
     """``arange([start,] stop[, step], dtype=None, stream=None)``: evenly spaced numbers, as
     numpy.arange."""
     stream = kwargs.pop("stream", None)

@@ -13,13 +13,13 @@ from pygpu._src.array.parts import part
 from pygpu._src.codegen.fastpath import shortcut
 
 from . import layout
-from .base import ArrayCore
+from .base import ArrayCore, _ScalarT_co
 from .ufuncs import disjoint, same_device
 
 __all__ = ["Indexing"]
 
 
-class Indexing(ArrayCore):
+class Indexing(ArrayCore[_ScalarT_co]):
     """``a[...]``, ``a[...] = b``, ``len(a)``, iteration."""
 
     def __iter__(self) -> Iterator[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 
 import numpy as np
 
@@ -13,10 +13,18 @@ from pygpu._src.array.parts import part
 from pygpu.version import ARRAY_API
 
 from . import operators  # noqa: F401 - gives the C slots their work
+from .base import _ScalarT_co
 from .shaping import Shaping
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from .array_types import _Out, _Where
+    from .device import Device
 
 __all__ = ["ArrayBase", "allow_host_copies"]
 
+_numpy: Any = np  # whose functions answer arrays of a device by __array_function__
 _allow_host = os.environ.get("PYGPU_ALLOW_HOST_COPIES", "") not in ("", "0")
 
 
@@ -46,7 +54,7 @@ class _NoBackend:
 _array._register("arrays", no_backend=_NoBackend())
 
 
-class ArrayBase(Shaping):
+class ArrayBase(Shaping[_ScalarT_co]):
     """The base of pygpu.array.Array and pygpu.cuda.gpuarray.GPUArray."""
 
     # dtype of comparisons in programs that rely on the other system's answer: None is bool, "same"
@@ -55,7 +63,7 @@ class ArrayBase(Shaping):
 
     # ---- as a Python object
 
-    def item(self, *args: Any) -> Any:
+    def item(self, *args: SupportsIndex | tuple[SupportsIndex, ...]) -> Any:
         """An item as a Python number: the only one, or that of a flat or full index."""
         if not args:
             if self.size != 1:
@@ -116,10 +124,10 @@ class ArrayBase(Shaping):
         host = self._get(None, None, True)[0]
         return host if dtype is None else host.astype(dtype, copy=False)
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Self:
         return self._copy()
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: Any) -> Self:
         return self._copy()
 
     def __sizeof__(self) -> int:
@@ -145,7 +153,7 @@ class ArrayBase(Shaping):
     # ---- the array API standard
 
     @property
-    def device(self) -> Any:
+    def device(self) -> Device:
         """The pygpu.xp.Device that the array lies on: its context, driver's device and queue."""
         from .device import Device
 
@@ -215,12 +223,12 @@ class ArrayBase(Shaping):
 
     def sum(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
     ) -> Any:
         """Sum over axes (None: all), as numpy.sum; small integers are summed in int64."""
         return self._reduce(
@@ -229,12 +237,12 @@ class ArrayBase(Shaping):
 
     def prod(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
     ) -> Any:
         """Product over axes, as numpy.prod."""
         return self._reduce(
@@ -243,57 +251,59 @@ class ArrayBase(Shaping):
 
     def min(
         self,
-        axis: Any = None,
-        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        out: _Out = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Any:
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> Self:
         """Least item over axes, as numpy.min: a NaN wins."""
         return self._reduce("min", axis, out=out, keepdims=keepdims, initial=initial, where=where)
 
     def max(
         self,
-        axis: Any = None,
-        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        out: _Out = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Any:
+        initial: complex | np.generic | None = None,
+        where: _Where = None,
+    ) -> Self:
         """Greatest item over axes, as numpy.max: a NaN wins."""
         return self._reduce("max", axis, out=out, keepdims=keepdims, initial=initial, where=where)
 
-    def argmin(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def argmin(self, axis: int | None = None, out: _Out = None, keepdims: bool = False) -> Any:
         """Index of the first least item along an axis, of the flat array for None."""
         return self._reduce("argmin", axis, out=out, keepdims=keepdims)
 
-    def argmax(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def argmax(self, axis: int | None = None, out: _Out = None, keepdims: bool = False) -> Any:
         """Index of the first greatest item along an axis, of the flat array for None."""
         return self._reduce("argmax", axis, out=out, keepdims=keepdims)
 
-    def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    def ptp(
+        self, axis: int | tuple[int, ...] | None = None, out: _Out = None, keepdims: bool = False
+    ) -> Self:
         """Greatest less least item over axes."""
         return self._reduce("ptp", axis, out=out, keepdims=keepdims)
 
     def mean(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
         keepdims: bool = False,
-        where: Any = None,
+        where: _Where = None,
     ) -> Any:
         """Arithmetic mean over axes, as numpy.mean."""
         return self._reduce("mean", axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
 
     def var(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
         ddof: float = 0,
         keepdims: bool = False,
-        where: Any = None,
+        where: _Where = None,
     ) -> Any:
         """Variance over axes, as numpy.var."""
         return self._reduce(
@@ -302,12 +312,12 @@ class ArrayBase(Shaping):
 
     def std(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: DTypeLike | None = None,
+        out: _Out = None,
         ddof: float = 0,
         keepdims: bool = False,
-        where: Any = None,
+        where: _Where = None,
     ) -> Any:
         """Standard deviation over axes, as numpy.std."""
         return self._reduce(
@@ -316,19 +326,25 @@ class ArrayBase(Shaping):
 
     # ---- scans, sorting, products: written elsewhere
 
-    def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    def cumsum(
+        self, axis: int | None = None, dtype: DTypeLike | None = None, out: _Out = None
+    ) -> Any:
         """Running sums along an axis, of the flat array for None."""
         scan = part("scan")
 
         return scan.scan("cumsum", self, axis, dtype=dtype, out=out)
 
-    def cumprod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    def cumprod(
+        self, axis: int | None = None, dtype: DTypeLike | None = None, out: _Out = None
+    ) -> Any:
         """Running products along an axis, of the flat array for None."""
         scan = part("scan")
 
         return scan.scan("cumprod", self, axis, dtype=dtype, out=out)
 
-    def argsort(self, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+    def argsort(
+        self, axis: int | None = -1, kind: Any = None, order: Any = None, **options: Any
+    ) -> Any:
         """Indices that sort along an axis; equal items stay in order."""
         sort = part("sort")
 
@@ -344,15 +360,19 @@ class ArrayBase(Shaping):
         """Put the kth item along an axis where sorting would, smaller ones before it, in place."""
         self._copy_from(np.partition(self, kth, axis))
 
-    def argpartition(self, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+    def argpartition(
+        self, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None
+    ) -> Any:
         """Indices that do so, of the flat array for None."""
         return np.argpartition(self, kth, axis)
 
-    def choose(self, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    def choose(self, choices: Any, out: _Out = None, mode: Any = "raise") -> Any:
         """Items of the choices that this array's items number."""
-        return np.choose(self, choices, out, mode)
+        return _numpy.choose(self, choices, out, mode)
 
-    def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    def take(
+        self, indices: Any, axis: int | None = None, out: _Out = None, mode: str = "raise"
+    ) -> Self:
         """Items by index along an axis, of the flat array for None."""
         index = part("index")
 
@@ -364,22 +384,22 @@ class ArrayBase(Shaping):
 
         index.put(self, indices, values, mode)
 
-    def repeat(self, repeats: Any, axis: Any = None) -> Any:
+    def repeat(self, repeats: Any, axis: int | None = None) -> Self:
         """Each item, or row along an axis, so many times."""
-        return np.repeat(self, repeats, axis)
+        return _numpy.repeat(self, repeats, axis)
 
-    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    def compress(self, condition: Any, axis: int | None = None, out: _Out = None) -> Self:
         """Items of the flat array, or rows along an axis, for which the condition is true."""
-        return np.compress(condition, self, axis, out)
+        return _numpy.compress(condition, self, axis, out)
 
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """A view of the diagonal of two axes."""
-        return np.diagonal(self, offset, axis1, axis2)
+        return _numpy.diagonal(self, offset, axis1, axis2)
 
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None,
-              out: Any = None) -> Any:  # fmt: skip
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None,
+              out: _Out = None) -> Any:  # fmt: skip
         """The sum of a diagonal."""
-        return np.trace(self, offset, axis1, axis2, dtype, out)
+        return _numpy.trace(self, offset, axis1, axis2, dtype, out)
 
     def searchsorted(self, v: Any, side: Any = "left", sorter: Any = None) -> Any:
         """Where items would have to be inserted for the array to stay sorted."""
@@ -391,19 +411,19 @@ class ArrayBase(Shaping):
 
         return index.nonzero(self)
 
-    def dot(self, other: Any, out: Any = None) -> Any:
+    def dot(self, other: Any, out: _Out = None) -> Any:
         """numpy.dot: inner product of vectors, matrix product."""
         from .routines import joining as functions
 
         return functions.dot(self, other, out=out)
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
+    def clip(self, min: Any = None, max: Any = None, out: _Out = None) -> Self:
         """Items limited to an interval."""
         from .routines import joining as functions
 
         return functions.clip(self, min, max, out)
 
-    def round(self, decimals: int = 0, out: Any = None) -> Any:
+    def round(self, decimals: int = 0, out: _Out = None) -> Self:
         """Rounded to a number of decimals, halves to even."""
         from .routines import joining as functions
 

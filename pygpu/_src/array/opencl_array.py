@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
@@ -23,11 +23,11 @@ from pygpu._array import GPUArray
 from pygpu._src.codegen.dtypes import native
 from pygpu._src.codegen.fastpath import shortcut
 from pygpu._src.runtime.backends import backend_of
-from pygpu._src.runtime.opencl.types import Allocator
+from pygpu._src.runtime.opencl.types import Allocator, WaitList
 from pygpu._src.util.public import publish
 
 from . import layout
-from .base import contiguous_host
+from .base import _ScalarT_co, contiguous_host
 from .methods import ArrayBase
 from .routines import joining as functions
 from .routines.pyopencl_names import (
@@ -62,7 +62,18 @@ from .routines.pyopencl_names import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
+    from typing import SupportsIndex, TypeAlias, TypeVar
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from .array_types import ArrayTypes, _Axes, _DType, _Where
+
+    _Place: TypeAlias = _opencl.CommandQueue | _opencl.Context | None
+    _Queue: TypeAlias = _opencl.CommandQueue | None
+    _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+    _ScalarT = TypeVar("_ScalarT", bound=np.generic)
+else:
+    ArrayTypes = ArrayBase
 
 __all__ = [
     "Allocator",
@@ -132,7 +143,7 @@ class DoubleDowncastWarning(UserWarning):
     """A name of PyOpenCL's; never given: what needs double on a device without it is an error."""
 
 
-class Array(ArrayBase):
+class Array(ArrayTypes[_ScalarT_co]):
     """An array in the memory of an OpenCL device.
 
     cq: a CommandQueue, on which the array's operations run, or a Context: operations then need a
@@ -142,6 +153,38 @@ class Array(ArrayBase):
     given later, by assigning to base_data. events: what commands on the array must wait for.
     """
 
+    @overload
+    def __init__(
+        self: Array[_ScalarT],
+        cq: _Place,
+        shape: _Shape,
+        dtype: _DType[_ScalarT],
+        order: str = ...,
+        allocator: Callable[[int], Any] | None = ...,
+        data: Any = ...,
+        offset: int = ...,
+        strides: Sequence[int] | None = ...,
+        events: list[Any] | None = ...,
+        _context: _opencl.Context | None = ...,
+        _queue: _opencl.CommandQueue | None = ...,
+        **_ignored: Any,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Array[Any],
+        cq: _Place,
+        shape: _Shape,
+        dtype: DTypeLike,
+        order: str = ...,
+        allocator: Callable[[int], Any] | None = ...,
+        data: Any = ...,
+        offset: int = ...,
+        strides: Sequence[int] | None = ...,
+        events: list[Any] | None = ...,
+        _context: _opencl.Context | None = ...,
+        _queue: _opencl.CommandQueue | None = ...,
+        **_ignored: Any,
+    ) -> None: ...
     @shortcut("opencl_init")
     def __init__(
         self,
@@ -225,7 +268,20 @@ class Array(ArrayBase):
             made.events = of.events  # shared, even if there are none
         return made
 
-    context = GPUArray._context
+    if TYPE_CHECKING:
+
+        @property
+        def context(self) -> _opencl.Context:
+            """The context that the array lies in."""
+
+        @property
+        def queue(self) -> _opencl.CommandQueue | None:
+            """The queue of the array's operations."""
+
+        @queue.setter
+        def queue(self, value: _opencl.CommandQueue | None) -> None: ...
+    else:
+        context = GPUArray._context
 
     @property
     def data(self) -> Any:
@@ -236,7 +292,7 @@ class Array(ArrayBase):
 
     # ---- queues and events
 
-    def with_queue(self, queue: Any) -> Any:
+    def with_queue(self, queue: _opencl.CommandQueue | None) -> Self:
         """A view whose operations run on another queue of the context; None for no queue."""
         if queue is not None and not isinstance(queue, _opencl.CommandQueue):
             raise TypeError(f"with_queue: a CommandQueue is needed, not {type(queue).__name__}")
@@ -262,7 +318,7 @@ class Array(ArrayBase):
         view.queue = queue
         return view
 
-    def add_event(self, evt: Any) -> None:
+    def add_event(self, evt: _opencl.Event) -> None:
         """Let later commands on the array wait for one more event. Raises TypeError if it is
         none."""
         if not isinstance(evt, _opencl.Event):
@@ -280,13 +336,18 @@ class Array(ArrayBase):
 
     @shortcut("opencl_get")
     def get(
-        self, queue: Any = None, ary: np.ndarray | None = None, async_: bool | None = None
-    ) -> np.ndarray:
+        self,
+        queue: _Queue = None,
+        ary: NDArray[Any] | None = None,
+        async_: bool | None = None,
+    ) -> NDArray[_ScalarT_co]:
         """The contents as a host array: *ary* (same dtype and size) or a new one; waits. async_: an
         old name for get_async(), whose event is then one of the array's."""
         return self._get(ary, queue, not async_)[0]
 
-    def get_async(self, queue: Any = None, ary: np.ndarray | None = None) -> tuple[np.ndarray, Any]:
+    def get_async(
+        self, queue: _Queue = None, ary: NDArray[Any] | None = None
+    ) -> tuple[NDArray[_ScalarT_co], _opencl.Event]:
         """(host array, event): the array is complete when the event is."""
         array, event = self._get(ary, queue, False)
         if event is None:
@@ -294,7 +355,7 @@ class Array(ArrayBase):
         return array, event
 
     @shortcut("opencl_set")
-    def set(self, ary: np.ndarray, queue: Any = None, async_: bool = False) -> None:
+    def set(self, ary: NDArray[Any], queue: _Queue = None, async_: bool = False) -> None:
         """Copy from a host array of the same dtype and size; async_: without waiting, *ary* must
         not change until the array's events are complete."""
         self._set(ary, queue, not async_)
@@ -325,17 +386,19 @@ class Array(ArrayBase):
         return array if is_blocking else (array, event)
 
     @shortcut("copy")
-    def copy(self, queue: Any = _SAME, *, order: str = "K") -> Any:
+    def copy(self, queue: _Queue | str = _SAME, *, order: str = "K") -> Self:
         """A copy, on the array's queue or another one (None: without a queue). order: as NumPy's,
         which may also be given in the queue's place."""
         if isinstance(queue, str):
-            queue, order = _SAME, queue
+            order, queue = queue, _SAME
         if queue is _SAME or queue is None:
             new = self._copy(None, order)
             return new if queue is _SAME else new.with_queue(None)
         return self._copy(queue, order)
 
-    def mul_add(self, selffac: Any, other: Any, otherfac: Any, queue: Any = None) -> Any:
+    def mul_add(
+        self, selffac: complex, other: Array[Any], otherfac: complex, queue: _Queue = None
+    ) -> Array[Any]:
         """``selffac * self + otherfac * other``, in one launch."""
         return self._mul_add(selffac, other, otherfac, queue)
 
@@ -383,27 +446,27 @@ class Array(ArrayBase):
 
     def any(
         self,
-        axis: Any = None,
+        axis: _Axes | _opencl.CommandQueue = None,
         out: Any = None,
         keepdims: bool = False,
         *,
-        where: Any = None,
-        queue: Any = None,
-        wait_for: Any = None,
-    ) -> Any:
+        where: _Where = None,
+        queue: _Queue = None,
+        wait_for: WaitList = None,
+    ) -> Array[np.bool_]:
         """Whether any item is not zero, over axes."""
         return self._test("any", axis, out, keepdims, where, queue, wait_for)
 
     def all(
         self,
-        axis: Any = None,
+        axis: _Axes | _opencl.CommandQueue = None,
         out: Any = None,
         keepdims: bool = False,
         *,
-        where: Any = None,
-        queue: Any = None,
-        wait_for: Any = None,
-    ) -> Any:
+        where: _Where = None,
+        queue: _Queue = None,
+        wait_for: WaitList = None,
+    ) -> Array[np.bool_]:
         """Whether all items are not zero, over axes."""
         return self._test("all", axis, out, keepdims, where, queue, wait_for)
 
@@ -481,14 +544,30 @@ class queue_for_pickle:
 # ---- making arrays
 
 
+@overload
+def to_device(
+    queue: _opencl.CommandQueue,
+    ary: NDArray[_ScalarT],
+    allocator: Allocator | None = ...,
+    async_: bool = ...,
+    array_queue: _Queue = ...,
+) -> Array[_ScalarT]: ...
+@overload
+def to_device(
+    queue: _opencl.CommandQueue,
+    ary: ArrayLike,
+    allocator: Allocator | None = ...,
+    async_: bool = ...,
+    array_queue: _Queue = ...,
+) -> Array[Any]: ...
 @shortcut("to_device")
 def to_device(
     queue: Any,
-    ary: np.ndarray,
-    allocator: Any = None,
+    ary: Any,
+    allocator: Allocator | None = None,
     async_: bool = False,
-    array_queue: Any = _SAME,
-) -> Array:
+    array_queue: _Queue = _SAME,
+) -> Array[Any]:
     """A copy of a host array on the device; async_: without waiting. array_queue: the queue of the
     result, None for none."""
     given, ary = ary, np.asarray(ary)
@@ -514,39 +593,122 @@ def _refuse_objects(given: Any) -> None:
 empty = Array
 
 
+@overload
+def zeros(
+    queue: _Place,
+    shape: _Shape,
+    dtype: _DType[_ScalarT],
+    order: str = ...,
+    allocator: Allocator | None = ...,
+) -> Array[_ScalarT]: ...
+@overload
+def zeros(
+    queue: _Place,
+    shape: _Shape,
+    dtype: DTypeLike,
+    order: str = ...,
+    allocator: Allocator | None = ...,
+) -> Array[Any]: ...
 @shortcut("opencl_zeros")
 def zeros(
-    queue: Any, shape: Any, dtype: DTypeLike, order: str = "C", allocator: Any = None
-) -> Array:
+    queue: _Place,
+    shape: _Shape,
+    dtype: DTypeLike,
+    order: str = "C",
+    allocator: Allocator | None = None,
+) -> Array[Any]:
     """A new array of zeros."""
     return Array(queue, shape, dtype, order, allocator).fill(0)
 
 
+@overload
+def ones(
+    queue: _Place,
+    shape: _Shape,
+    dtype: _DType[_ScalarT],
+    order: str = ...,
+    allocator: Allocator | None = ...,
+) -> Array[_ScalarT]: ...
+@overload
+def ones(
+    queue: _Place,
+    shape: _Shape,
+    dtype: DTypeLike,
+    order: str = ...,
+    allocator: Allocator | None = ...,
+) -> Array[Any]: ...
 @shortcut("opencl_ones")
 def ones(
-    queue: Any, shape: Any, dtype: DTypeLike, order: str = "C", allocator: Any = None
-) -> Array:
+    queue: _Place,
+    shape: _Shape,
+    dtype: DTypeLike,
+    order: str = "C",
+    allocator: Allocator | None = None,
+) -> Array[Any]:
     """A new array of ones."""
     return Array(queue, shape, dtype, order, allocator).fill(1)
 
 
+@overload
+def full(
+    queue: _Place,
+    shape: _Shape,
+    fill_value: Any,
+    dtype: _DType[_ScalarT],
+    order: str = ...,
+    allocator: Allocator | None = ...,
+) -> Array[_ScalarT]: ...
+@overload
+def full(
+    queue: _Place,
+    shape: _Shape,
+    fill_value: Any,
+    dtype: DTypeLike | None = ...,
+    order: str = ...,
+    allocator: Allocator | None = ...,
+) -> Array[Any]: ...
 @shortcut("opencl_full")
 def full(
-    queue: Any,
-    shape: Any,
+    queue: _Place,
+    shape: _Shape,
     fill_value: Any,
     dtype: DTypeLike | None = None,
     order: str = "C",
-    allocator: Any = None,
-) -> Array:
+    allocator: Allocator | None = None,
+) -> Array[Any]:
     """A new array of one value."""
     dtype = np.asarray(fill_value).dtype if dtype is None else dtype
     return Array(queue, shape, dtype, order, allocator).fill(fill_value)
 
 
+@overload
+def empty_like(
+    ary: Array[_ScalarT],
+    queue: _Queue = ...,
+    allocator: Allocator | None = ...,
+    dtype: None = ...,
+) -> Array[_ScalarT]: ...
+@overload
+def empty_like(
+    ary: Array[Any],
+    queue: _Queue = ...,
+    allocator: Allocator | None = ...,
+    *,
+    dtype: _DType[_ScalarT],
+) -> Array[_ScalarT]: ...
+@overload
+def empty_like(
+    ary: Array[Any],
+    queue: _Queue = ...,
+    allocator: Allocator | None = ...,
+    dtype: DTypeLike | None = ...,
+) -> Array[Any]: ...
 @shortcut("opencl_empty_like")
 def empty_like(
-    ary: Any, queue: Any = _SAME, allocator: Any = None, dtype: DTypeLike | None = None
+    ary: Any,
+    queue: _Queue = _SAME,
+    allocator: Allocator | None = None,
+    dtype: DTypeLike | None = None,
 ) -> Any:
     """A new array without contents, of the same shape, dtype and order."""
     known = isinstance(ary, ArrayBase)  # of any backend
@@ -569,12 +731,27 @@ def empty_like(
 
 
 @shortcut("opencl_zeros_like")
-def zeros_like(ary: Any) -> Any:
+def zeros_like(ary: Array[_ScalarT]) -> Array[_ScalarT]:
     """A new array of zeros, of the same shape, dtype and order."""
     return empty_like(ary).fill(0)
 
 
-def arange(queue: Any, *args: Any, **kwargs: Any) -> Array:
+@overload
+def arange(
+    queue: _Place,
+    *args: complex | np.generic | None,
+    dtype: _DType[_ScalarT],
+    allocator: Allocator | None = ...,
+) -> Array[_ScalarT]: ...
+@overload
+def arange(
+    queue: _Place,
+    *args: Any,
+    dtype: DTypeLike = ...,
+    allocator: Allocator | None = ...,
+    **kwargs: Any,
+) -> Array[Any]: ...
+def arange(queue: Any, *args: Any, **kwargs: Any) -> Array[Any]:
     """``arange(queue, [start,] stop[, step], dtype=..., allocator=None)``: evenly spaced numbers,
     as numpy.arange."""
     allocator = kwargs.pop("allocator", None)
@@ -584,7 +761,9 @@ def arange(queue: Any, *args: Any, **kwargs: Any) -> Array:
     return functions.arange_into(Array(queue, (n,), dtype, allocator=allocator), start, step)
 
 
-def as_strided(ary: Any, shape: Any = None, strides: Any = None) -> Any:
+def as_strided(
+    ary: Array[_ScalarT], shape: _Shape | None = None, strides: Sequence[int] | None = None
+) -> Array[_ScalarT]:
     """A view with any shape and strides (bytes). Raises ValueError if it leaves the memory."""
     shape = ary.shape if shape is None else layout.as_shape(shape, "as_strided")
     strides = ary.strides if strides is None else tuple(strides)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from math import copysign, prod
-from typing import Any
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from pygpu._src.codegen.fastpath import shortcut
 
 from . import elementwise, layout, ufuncs
 from . import launch_cache as remember
+from .base import _ScalarT_co
 from .indexing import Indexing
 
 __all__ = ["Flags", "Shaping"]
@@ -53,11 +55,16 @@ def _sequence(args: tuple[Any, ...]) -> Any:
 _array._register("arrays", flags=tuple(Flags(bool(n & 1), bool(n & 2)) for n in range(4)))
 
 
-class Shaping(Indexing):
+class Shaping(Indexing[_ScalarT_co]):
     """Views and copies of other shape, order or dtype."""
 
     @shortcut("reshape")
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+    def reshape(
+        self,
+        *shape: SupportsIndex | Iterable[SupportsIndex],
+        order: str = "C",
+        copy: bool | None = None,
+    ) -> Self:
         """The items, read and written in C or Fortran *order* ("A": Fortran if the array is), in
         another shape; one length may be -1. A view where that is possible.
 
@@ -89,7 +96,7 @@ class Shaping(Indexing):
         return self._view(new, strides, self.offset)
 
     @shortcut("ravel")
-    def ravel(self, order: str = "C") -> Any:
+    def ravel(self, order: str = "C") -> Self:
         """One axis with all items; a view where that is possible."""
         if order == "K" and not self._c_contiguous:  # as the items lie in memory
             axes = sorted(range(self.ndim), key=lambda k: (-abs(self.strides[k]), k))
@@ -97,14 +104,14 @@ class Shaping(Indexing):
         order = "C" if order == "K" else order
         return self.reshape((-1,) if self.size else (0,), order=order)
 
-    def flatten(self, order: str = "C") -> Any:
+    def flatten(self, order: str = "C") -> Self:
         """A copy with one axis."""
         if order == "K":
             return self._copy().ravel("K")
         return self.reshape((self.size,), order=order, copy=True)
 
     @shortcut("squeeze")
-    def squeeze(self, axis: Any = None) -> Any:
+    def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Self:
         """Without the axes of length 1, or without those named, which must have length 1."""
         if axis is None:
             gone = {k for k, n in enumerate(self.shape) if n == 1}
@@ -123,7 +130,7 @@ class Shaping(Indexing):
         )
 
     @shortcut("transpose")
-    def transpose(self, *order: Any, axes: Any = None) -> Any:
+    def transpose(self, *order: Any, axes: Any = None) -> Self:
         """A view with the axes in another order, by default the reverse. axes: the same by name, as
         in PyCUDA."""
         if order and axes is not None:
@@ -143,18 +150,18 @@ class Shaping(Indexing):
 
     @property
     @shortcut("transposed")
-    def T(self) -> Any:
+    def T(self) -> Self:
         """A view with the axes in reverse order."""
         return self.transpose()
 
     @property
-    def mT(self) -> Any:
+    def mT(self) -> Self:
         """A view with the last two axes swapped."""
         if self.ndim < 2:
             raise ValueError("matrix transpose with ndim < 2 is undefined")
         return self.swapaxes(-1, -2)
 
-    def swapaxes(self, axis1: int, axis2: int) -> Any:
+    def swapaxes(self, axis1: int, axis2: int) -> Self:
         """A view with two axes swapped."""
         order = list(range(self.ndim))
         a, b = layout.normalize_axis(axis1, self.ndim), layout.normalize_axis(axis2, self.ndim)
@@ -255,24 +262,24 @@ class Shaping(Indexing):
             raise TypeError("array does not have imaginary part to set")
         self.imag[...] = value
 
-    def conj(self, out: Any = None) -> Any:
+    def conj(self, out: Any = None) -> Self:
         """Complex conjugates; of real arrays the array itself."""
         if self.dtype.kind != "c" and out is None:
             return self
         return ufuncs.call("conjugate", (self,), None if out is None else (out,))
 
-    def conjugate(self, out: Any = None) -> Any:
+    def conjugate(self, out: Any = None) -> Self:
         """Complex conjugates."""
         return self.conj(out)
 
-    def reverse(self, queue: Any = None) -> Any:
+    def reverse(self, queue: Any = None) -> Self:
         """A copy of an array with one axis, last item first."""
         if self.ndim != 1:
             raise ValueError("reverse: the array must have one axis; use a[::-1] for others")
         return self[::-1]._copy(queue, "C")
 
     @shortcut("fill")
-    def fill(self, value: Any, queue: Any = None, wait_for: Any = None) -> Any:
+    def fill(self, value: Any, queue: Any = None, wait_for: Any = None) -> Self:
         """Set all items to a number. Returns the array."""
         if isinstance(value, np.ndarray):
             value = value[()]

@@ -305,7 +305,8 @@ class ListOfListsBuilder:
             if mother in result and name not in omitted:
                 if name != mother:
                     result[name] = BuiltList(result[mother].count, result[mother].starts)
-                result[name].lists = Array(queue, result[mother].count, dtype, allocator=allocator)
+                n_entries: Any = result[mother].count
+                result[name].lists = Array(queue, n_entries, dtype, allocator=allocator)
                 arrays.append(result[name].lists)
             else:
                 arrays.append(empty)
