@@ -93,11 +93,11 @@ SLOTS = {
     "SVMAllocator.__call__": "(self, size: int, /) -> SVMAllocation",
     "_Profile.__getattribute__": "(self, name: str, /) -> Any",  # a time, in upper case
     "SVMPool.__call__": "(self, size: int) -> PooledSVM",
-    "Shortcut.__call__": "(self, *args: Any, **kwargs: Any) -> Any",
-    "Shortcut.__delattr__": None,
-    "Shortcut.__get__": "(self, obj: Any, owner: Any = None, /) -> Any",
-    "Shortcut.__getattribute__": "(self, name: str, /) -> Any",  # an attribute of the function
-    "Shortcut.__setattr__": None,
+    "FastPath.__call__": "(self, *args: Any, **kwargs: Any) -> Any",
+    "FastPath.__delattr__": None,
+    "FastPath.__get__": "(self, obj: Any, owner: Any = None, /) -> Any",
+    "FastPath.__getattribute__": "(self, name: str, /) -> Any",  # an attribute of the function
+    "FastPath.__setattr__": None,
     "__buffer__": "(self, flags: int, /) -> memoryview",
     "__index__": "(self, /) -> int",
     "__int__": "(self, /) -> int",

@@ -19,7 +19,7 @@ typedef enum {
 
 typedef struct {
     PyTypeObject *GPUArrayType, *EventListType, *KernelTableType, *PlanType, *PlansType,
-        *TensorType, *KernelBaseType, *LauncherType, *ShortcutType;
+        *TensorType, *KernelBaseType, *LauncherType, *FastPathType;
     PyTypeObject *PlansOfBackendsType;
     PyObject *ids; /* dict: the number of an operation by its name, or by NumPy's ufunc */
     PyObject
@@ -38,7 +38,7 @@ extern PyModuleDef arr_module;
 extern PyType_Spec arr_GPUArray_spec, arr_EventList_spec, arr_KernelTable_spec, arr_Plan_spec,
     arr_Plans_spec, arr_Tensor_spec;
 extern PyType_Spec arr_PlansOfBackends_spec;
-extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec, arr_Shortcut_spec;
+extern PyType_Spec arr_KernelBase_spec, arr_Launcher_spec, arr_FastPath_spec;
 
 static inline int arr_is_array(PyObject *op) {
     return PyObject_TypeCheck(op, arr_state->GPUArrayType);

@@ -70,7 +70,7 @@ int arr_is_current(const PyObject *backend) {
 /* Queues that arrays were made on, and their backends: weak references, as a queue's context has
  * the backend. */
 static struct { PyObject *queue, *backend; } known[QUEUES];
-static int next_known;
+static int next_instance;
 
 static int opencl_place(Place *place, PyObject *queue) {
     *place = (Place){NULL, NULL, NULL};
@@ -109,8 +109,8 @@ static PyObject *know(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
         i++;
     }
     if (i == QUEUES) {
-        i = next_known;
-        next_known = (next_known + 1) % QUEUES;
+        i = next_instance;
+        next_instance = (next_instance + 1) % QUEUES;
     }
     PyObject *old_queue = known[i].queue, *old_backend = known[i].backend;
     known[i].queue = queue;
@@ -336,7 +336,7 @@ static int has_room(PyObject *data, Py_ssize_t nbytes) {
 }
 
 /* self, shape, dtype, allocator, base, gpudata, strides, order, stream */
-PyObject *way_cuda_init(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_cuda_init(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     Form form;
     Place place;
@@ -364,18 +364,18 @@ PyObject *way_cuda_init(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 }
 
 /* shape, dtype, allocator, order */
-PyObject *way_cuda_zeros(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_cuda_zeros(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     PyObject *array = cuda_new(a[0], a[1], a[2], a[3]);
     return array != NULL ? filled_with(array, 0) : NULL;
 }
 
-PyObject *way_cuda_ones(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_cuda_ones(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     PyObject *array = cuda_new(a[0], a[1], a[2], a[3]);
     return array != NULL ? filled_with(array, 1) : NULL;
 }
 
 /* shape, fill_value, dtype, allocator, order */
-PyObject *way_cuda_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_cuda_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     if (a[1] == NULL || (!PyFloat_CheckExact(a[1]) && !PyLong_CheckExact(a[1]))) {
         return NULL;
     }
@@ -386,7 +386,7 @@ PyObject *way_cuda_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 }
 
 /* other_ary, dtype, order */
-PyObject *way_cuda_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_cuda_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *like = as_array(a[0]);
     Form form;
     Place place;
@@ -404,13 +404,13 @@ PyObject *way_cuda_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     return array;
 }
 
-PyObject *way_cuda_zeros_like(PyObject *const *a, Py_ssize_t n) {
-    PyObject *array = way_cuda_empty_like(a, n);
+PyObject *fast_cuda_zeros_like(PyObject *const *a, Py_ssize_t n) {
+    PyObject *array = fast_cuda_empty_like(a, n);
     return array != NULL ? filled_with(array, 0) : NULL;
 }
 
-PyObject *way_cuda_ones_like(PyObject *const *a, Py_ssize_t n) {
-    PyObject *array = way_cuda_empty_like(a, n);
+PyObject *fast_cuda_ones_like(PyObject *const *a, Py_ssize_t n) {
+    PyObject *array = fast_cuda_empty_like(a, n);
     return array != NULL ? filled_with(array, 1) : NULL;
 }
 
@@ -446,7 +446,7 @@ static PyObject *copied(PyObject *array, PyObject *host, int blocking) {
 }
 
 /* ary, allocator */
-PyObject *way_to_gpu(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_to_gpu(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     Form form;
     Place place;
     PyObject *array = NULL;
@@ -484,7 +484,7 @@ static PyObject *opencl_new(PyObject *queue, PyObject *shape, PyObject *dtype, P
 }
 
 /* self, cq, shape, dtype, order, allocator, data, offset, strides, events, ... */
-PyObject *way_opencl_init(PyObject *const *a, Py_ssize_t n) {
+PyObject *fast_opencl_init(PyObject *const *a, Py_ssize_t n) {
     GPUArray *self = as_array(a[0]);
     Form form;
     Place place;
@@ -505,18 +505,18 @@ PyObject *way_opencl_init(PyObject *const *a, Py_ssize_t n) {
 }
 
 /* queue, shape, dtype, order, allocator */
-PyObject *way_opencl_zeros(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_opencl_zeros(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     PyObject *array = opencl_new(a[0], a[1], a[2], a[3], a[4]);
     return array != NULL ? filled_with(array, 0) : NULL;
 }
 
-PyObject *way_opencl_ones(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_opencl_ones(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     PyObject *array = opencl_new(a[0], a[1], a[2], a[3], a[4]);
     return array != NULL ? filled_with(array, 1) : NULL;
 }
 
 /* queue, shape, fill_value, dtype, order, allocator */
-PyObject *way_opencl_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_opencl_full(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     if (a[2] == NULL || (!PyFloat_CheckExact(a[2]) && !PyLong_CheckExact(a[2]))) {
         return NULL;
     }
@@ -545,18 +545,18 @@ static PyObject *new_like(GPUArray *like, PyObject *given) {
 }
 
 /* ary, queue, allocator, dtype */
-PyObject *way_opencl_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_opencl_empty_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     return a[1] == NULL && left_out(a[2]) ? new_like(as_array(a[0]), a[3]) : NULL;
 }
 
 /* ary */
-PyObject *way_opencl_zeros_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_opencl_zeros_like(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     PyObject *array = new_like(as_array(a[0]), NULL);
     return array != NULL ? filled_with(array, 0) : NULL;
 }
 
 /* queue, ary, allocator, async_, array_queue */
-PyObject *way_to_device(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_to_device(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     Form form;
     Place place;
     PyObject *array = NULL;

@@ -1,5 +1,5 @@
-/* fastpath.c - Shortcut: a Python function that has a way in C for the arguments that nearly all
- * calls have.
+/* fastpath.c - FastPath: a Python function that has a fast path in C for the arguments that nearly
+ * all calls have.
  *
  * What is not common (rare options, anything wrong) goes to the function itself, so that its rules
  * and errors are written once. */
@@ -10,11 +10,11 @@
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    Way way;
+    FastFunction fast;
     int variadic, n_positional, n;
     PyObject *function;
     PyObject *names; /* of parameters: a tuple, interned */
-} Shortcut;
+} FastPath;
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
@@ -50,13 +50,13 @@ int arr_read_int(PyObject *obj, Py_ssize_t *out) {
     return 1;
 }
 
-PyObject *way_native(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_native(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     return a[0] != NULL ? (PyObject *)arr_read_dtype(a[0]) : NULL;
 }
 
 /* Puts arguments in the order of the parameters; 0: some are missing, too many, or by names that
  * the function has to look at. */
-static int bind(const Shortcut *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+static int bind(const FastPath *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
                 PyObject **a) {
     if (nargs > self->n_positional) {
         return 0;
@@ -79,15 +79,15 @@ static int bind(const Shortcut *self, PyObject *const *args, Py_ssize_t nargs, P
     return 1;
 }
 
-static PyObject *Shortcut_call(PyObject *op, PyObject *const *args, size_t nargsf,
+static PyObject *FastPath_call(PyObject *op, PyObject *const *args, size_t nargsf,
                                PyObject *kwnames) {
-    const Shortcut *self = (Shortcut *)op;
+    const FastPath *self = (FastPath *)op;
     PyObject *a[PARAMETERS_MAX], *result = NULL;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     if (self->variadic) {
-        result = kwnames == NULL ? self->way(args, nargs) : NULL;
+        result = kwnames == NULL ? self->fast(args, nargs) : NULL;
     } else if (bind(self, args, nargs, kwnames, a)) {
-        result = self->way(a, self->n);
+        result = self->fast(a, self->n);
     }
     if (result != NULL || PyErr_Occurred()) {
         return result;
@@ -99,16 +99,16 @@ static PyObject *Shortcut_call(PyObject *op, PyObject *const *args, size_t nargs
 
 static const struct {
     const char *name;
-    Way way;
+    FastFunction fast;
     int variadic;
-} ways[] = {
-#define WAY(name, variadic) {#name, way_##name, variadic},
-#include "array/ways.def"
-#undef WAY
+} fast_paths[] = {
+#define FASTPATH(name, variadic) {#name, fast_##name, variadic},
+#include "array/fastpaths.def"
+#undef FASTPATH
 };
 
 /* The names of parameters, from the function's code. 0, or -1 with an exception. */
-static int read_parameters(Shortcut *self) {
+static int read_parameters(FastPath *self) {
     PyObject *code = PyObject_GetAttrString(self->function, "__code__");
     PyObject *positional = code != NULL ? PyObject_GetAttrString(code, "co_argcount") : NULL;
     PyObject *keyword = positional != NULL ? PyObject_GetAttrString(code, "co_kwonlyargcount")
@@ -122,7 +122,7 @@ static int read_parameters(Shortcut *self) {
         failed = self->names == NULL;
     }
     if (!failed && self->n > PARAMETERS_MAX) {
-        PyErr_Format(PyExc_ValueError, "Shortcut: at most %d parameters are supported",
+        PyErr_Format(PyExc_ValueError, "FastPath: at most %d parameters are supported",
                      PARAMETERS_MAX);
         failed = 1;
     }
@@ -133,33 +133,33 @@ static int read_parameters(Shortcut *self) {
     return failed ? -1 : 0;
 }
 
-PG_DOC(Shortcut_new__doc__, "Shortcut", "name, function",
-       "(name: str, function: Callable[..., Any])",
-       "A function that is done in C, by the way of that name, where its arguments are of the "
-       "common kinds.");
-static ArgSpec Shortcut_new_args = PG_ARGSPEC(Shortcut_new__doc__);
+PG_DOC(
+    FastPath_new__doc__, "FastPath", "name, function", "(name: str, function: Callable[..., Any])",
+    "A function that is done in C, by the fast path of that name, where its arguments are of the "
+    "common kinds.");
+static ArgSpec FastPath_new_args = PG_ARGSPEC(FastPath_new__doc__);
 
-static PyObject *Shortcut_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+static PyObject *FastPath_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *a[2];
-    if (pg_args_tuple(&Shortcut_new_args, args, kwargs, a) < 0) {
+    if (pg_args_tuple(&FastPath_new_args, args, kwargs, a) < 0) {
         return NULL;
     }
-    size_t i = 0, count = sizeof ways / sizeof *ways;
-    while (i < count &&
-           !(PyUnicode_Check(a[0]) && PyUnicode_CompareWithASCIIString(a[0], ways[i].name) == 0)) {
+    size_t i = 0, count = sizeof fast_paths / sizeof *fast_paths;
+    while (i < count && !(PyUnicode_Check(a[0]) &&
+                          PyUnicode_CompareWithASCIIString(a[0], fast_paths[i].name) == 0)) {
         i++;
     }
     if (i == count) {
-        PyErr_Format(PyExc_ValueError, "Shortcut: there is no way %R", a[0]);
+        PyErr_Format(PyExc_ValueError, "FastPath: there is no fast path %R", a[0]);
         return NULL;
     }
-    Shortcut *self = (Shortcut *)PG_NEW(type);
+    FastPath *self = (FastPath *)PG_NEW(type);
     if (self == NULL) {
         return NULL;
     }
-    self->vectorcall = Shortcut_call;
-    self->way = ways[i].way;
-    self->variadic = ways[i].variadic;
+    self->vectorcall = FastPath_call;
+    self->fast = fast_paths[i].fast;
+    self->variadic = fast_paths[i].variadic;
     self->function = Py_NewRef(a[1]);
     if (read_parameters(self) < 0) {
         Py_DECREF((PyObject *)self);
@@ -168,15 +168,15 @@ static PyObject *Shortcut_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     return (PyObject *)self;
 }
 
-static int Shortcut_traverse(PyObject *op, visitproc visit, void *arg) {
+static int FastPath_traverse(PyObject *op, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(op));
-    Py_VISIT(((Shortcut *)op)->function);
+    Py_VISIT(((FastPath *)op)->function);
     return 0;
 }
 
 /* No tp_clear: a function that has a cycle through its globals breaks it by itself. */
-static void Shortcut_dealloc(PyObject *op) {
-    Shortcut *self = (Shortcut *)op;
+static void FastPath_dealloc(PyObject *op) {
+    FastPath *self = (FastPath *)op;
     PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     Py_XDECREF(self->function);
@@ -187,12 +187,12 @@ static void Shortcut_dealloc(PyObject *op) {
 
 /* ---- as the function ------------------------------------------------------------------------- */
 
-static PyObject *Shortcut_descr_get(PyObject *op, PyObject *obj, PyObject *Py_UNUSED(type)) {
+static PyObject *FastPath_descr_get(PyObject *op, PyObject *obj, PyObject *Py_UNUSED(type)) {
     return obj == NULL || obj == Py_None ? Py_NewRef(op) : PyMethod_New(op, obj);
 }
 
 /* Everything that help(), inspect and the like ask is the function's. */
-static PyObject *Shortcut_getattro(PyObject *op, PyObject *name) {
+static PyObject *FastPath_getattro(PyObject *op, PyObject *name) {
     static const char *const own[] = {"__wrapped__", "__call__",   "__get__",
                                       "__class__",   "__reduce__", "__reduce_ex__"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
@@ -200,45 +200,45 @@ static PyObject *Shortcut_getattro(PyObject *op, PyObject *name) {
             return PyObject_GenericGetAttr(op, name);
         }
     }
-    return PyObject_GetAttr(((Shortcut *)op)->function, name);
+    return PyObject_GetAttr(((FastPath *)op)->function, name);
 }
 
-static int Shortcut_setattro(PyObject *op, PyObject *name, PyObject *value) {
-    return PyObject_SetAttr(((Shortcut *)op)->function, name, value);
+static int FastPath_setattro(PyObject *op, PyObject *name, PyObject *value) {
+    return PyObject_SetAttr(((FastPath *)op)->function, name, value);
 }
 
-static PyObject *Shortcut_repr(PyObject *op) {
-    return PyObject_Repr(((Shortcut *)op)->function);
+static PyObject *FastPath_repr(PyObject *op) {
+    return PyObject_Repr(((FastPath *)op)->function);
 }
 
 /* As functions: by name. */
-static PyObject *Shortcut_reduce(PyObject *op, PyObject *Py_UNUSED(ignored)) {
-    return PyObject_GetAttrString(((Shortcut *)op)->function, "__qualname__");
+static PyObject *FastPath_reduce(PyObject *op, PyObject *Py_UNUSED(ignored)) {
+    return PyObject_GetAttrString(((FastPath *)op)->function, "__qualname__");
 }
 
-static PyMethodDef Shortcut_methods[] = {
-    {"__reduce__", Shortcut_reduce, METH_NOARGS,
+static PyMethodDef FastPath_methods[] = {
+    {"__reduce__", FastPath_reduce, METH_NOARGS,
      "__reduce__($self, /)\n--\n\n() -> str\n\nThe name, which pickle finds it by."},
     {NULL, NULL, 0, NULL},
 };
-static PyMemberDef Shortcut_members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Shortcut, vectorcall), READONLY, NULL},
-    {"__wrapped__", T_OBJECT_EX, offsetof(Shortcut, function), READONLY,
+static PyMemberDef FastPath_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FastPath, vectorcall), READONLY, NULL},
+    {"__wrapped__", T_OBJECT_EX, offsetof(FastPath, function), READONLY,
      "Callable[..., Any]: The function."},
     {NULL, 0, 0, 0, NULL},
 };
-static PyType_Slot Shortcut_slots[] = {
-    {Py_tp_doc, (void *)Shortcut_new__doc__},    {Py_tp_new, (void *)Shortcut_new},
-    {Py_tp_traverse, (void *)Shortcut_traverse}, {Py_tp_dealloc, (void *)Shortcut_dealloc},
-    {Py_tp_call, (void *)PyVectorcall_Call},     {Py_tp_descr_get, (void *)Shortcut_descr_get},
-    {Py_tp_getattro, (void *)Shortcut_getattro}, {Py_tp_setattro, (void *)Shortcut_setattro},
-    {Py_tp_repr, (void *)Shortcut_repr},         {Py_tp_methods, Shortcut_methods},
-    {Py_tp_members, Shortcut_members},           {0, NULL},
+static PyType_Slot FastPath_slots[] = {
+    {Py_tp_doc, (void *)FastPath_new__doc__},    {Py_tp_new, (void *)FastPath_new},
+    {Py_tp_traverse, (void *)FastPath_traverse}, {Py_tp_dealloc, (void *)FastPath_dealloc},
+    {Py_tp_call, (void *)PyVectorcall_Call},     {Py_tp_descr_get, (void *)FastPath_descr_get},
+    {Py_tp_getattro, (void *)FastPath_getattro}, {Py_tp_setattro, (void *)FastPath_setattro},
+    {Py_tp_repr, (void *)FastPath_repr},         {Py_tp_methods, FastPath_methods},
+    {Py_tp_members, FastPath_members},           {0, NULL},
 };
-PyType_Spec arr_Shortcut_spec = {
-    .name = "pygpu._array.Shortcut",
-    .basicsize = sizeof(Shortcut),
-    .slots = Shortcut_slots,
+PyType_Spec arr_FastPath_spec = {
+    .name = "pygpu._array.FastPath",
+    .basicsize = sizeof(FastPath),
+    .slots = FastPath_slots,
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
              Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
 };

@@ -1,19 +1,19 @@
 /* fastpath.h - calls that are done in C where their arguments are of the common kinds, and in
  * Python elsewhere. */
-#ifndef PYGPU_ARRAY_SHORTCUT_H
-#define PYGPU_ARRAY_SHORTCUT_H
+#ifndef PYGPU_ARRAY_FASTPATH_H
+#define PYGPU_ARRAY_FASTPATH_H
 
 #include "array/backend_ops.h"
 #include "array/dispatch.h"
 
 /* a: n arguments in the order of the function's parameters, NULL where one was left out; of a
- * variadic function just those given. NULL without an exception: not for this way, nothing was
- * done, and Python is asked. */
-typedef PyObject *(*Way)(PyObject *const *a, Py_ssize_t n);
+ * variadic function just those given. NULL without an exception: not for this fast path, nothing
+ * was done, and Python is asked. */
+typedef PyObject *(*FastFunction)(PyObject *const *a, Py_ssize_t n);
 
-#define WAY(name, variadic) PyObject *way_##name(PyObject *const *a, Py_ssize_t n);
-#include "array/ways.def"
-#undef WAY
+#define FASTPATH(name, variadic) PyObject *fast_##name(PyObject *const *a, Py_ssize_t n);
+#include "array/fastpaths.def"
+#undef FASTPATH
 
 static inline int left_out(const PyObject *value) {
     return value == NULL || value == Py_None;

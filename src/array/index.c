@@ -73,7 +73,7 @@ static int add_item(Walk *walk, PyObject *item, int left) {
                                     : 0;
 }
 
-PyObject *way_getitem(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_getitem(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     if (self == NULL || a[1] == NULL) {
         return NULL;

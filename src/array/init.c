@@ -83,7 +83,7 @@ static int make_types(PyObject *module, State *state) {
                 {&state->PlansOfBackendsType, &arr_PlansOfBackends_spec, NULL, 1},
                 {&state->KernelBaseType, &arr_KernelBase_spec, NULL, 1},
                 {&state->LauncherType, &arr_Launcher_spec, NULL, 1},
-                {&state->ShortcutType, &arr_Shortcut_spec, NULL, 1}};
+                {&state->FastPathType, &arr_FastPath_spec, NULL, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         *rows[i].at = (PyTypeObject *)PyType_FromModuleAndSpec(module, rows[i].spec,
                                                                (PyObject *)rows[i].base);
@@ -125,7 +125,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->PlansOfBackendsType);
     Py_VISIT(state->KernelBaseType);
     Py_VISIT(state->LauncherType);
-    Py_VISIT(state->ShortcutType);
+    Py_VISIT(state->FastPathType);
     Py_VISIT(state->ids);
     return 0;
 }
@@ -150,7 +150,7 @@ static void module_free(void *op) {
     Py_CLEAR(state->PlansOfBackendsType);
     Py_CLEAR(state->KernelBaseType);
     Py_CLEAR(state->LauncherType);
-    Py_CLEAR(state->ShortcutType);
+    Py_CLEAR(state->FastPathType);
     arr_forget_backends();
     arr_forget_layouts();
     Py_CLEAR(state->ids);

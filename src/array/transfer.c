@@ -206,17 +206,17 @@ static PyObject *set(GPUArray *self, PyObject *host) {
 }
 
 /* self, ary, pagelocked, async_, stream */
-PyObject *way_cuda_get(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_cuda_get(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     return not_set(a[2]) && not_set(a[3]) && left_out(a[4]) ? get(as_array(a[0]), a[1]) : NULL;
 }
 
 /* self, ary, async_, stream */
-PyObject *way_cuda_set(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_cuda_set(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     return not_set(a[2]) && left_out(a[3]) ? set(as_array(a[0]), a[1]) : NULL;
 }
 
 /* self, queue, ary, async_ */
-PyObject *way_opencl_get(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_opencl_get(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     return self != NULL && (left_out(a[1]) || a[1] == self->queue) && not_set(a[3])
                ? get(self, a[2])
@@ -224,7 +224,7 @@ PyObject *way_opencl_get(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 }
 
 /* self, ary, queue, async_ */
-PyObject *way_opencl_set(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_opencl_set(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     return self != NULL && (left_out(a[2]) || a[2] == self->queue) && not_set(a[3])
                ? set(self, a[1])
@@ -294,7 +294,7 @@ int arr_fill_number(GPUArray *self, PyObject *value) {
 }
 
 /* self, value, queue or stream, wait_for */
-PyObject *way_fill(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_fill(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     if (self == NULL || a[1] == NULL || !left_out(a[2]) || !left_out(a[3])) {
         return NULL;

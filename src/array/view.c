@@ -57,12 +57,12 @@ static PyObject *reversed(GPUArray *self) {
     return arr_view(self, self->dtype, self->offset, self->ndim, shape, strides);
 }
 
-PyObject *way_transposed(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_transposed(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     return self != NULL && of_own_class(self) ? reversed(self) : NULL;
 }
 
-PyObject *way_transpose(PyObject *const *a, Py_ssize_t n) {
+PyObject *fast_transpose(PyObject *const *a, Py_ssize_t n) {
     GPUArray *self = n > 0 ? as_array(a[0]) : NULL;
     Py_ssize_t order[ARRAY_MAX_DIMS], shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
     if (self == NULL) {
@@ -87,7 +87,7 @@ PyObject *way_transpose(PyObject *const *a, Py_ssize_t n) {
     return arr_view(self, self->dtype, self->offset, self->ndim, shape, strides);
 }
 
-PyObject *way_squeeze(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_squeeze(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     Py_ssize_t shape[ARRAY_MAX_DIMS], strides[ARRAY_MAX_DIMS];
     int ndim = 0;
@@ -129,7 +129,7 @@ static int complete(Py_ssize_t *shape, int ndim, Py_ssize_t size) {
     return known == size;
 }
 
-PyObject *way_reshape(PyObject *const *a, Py_ssize_t n) {
+PyObject *fast_reshape(PyObject *const *a, Py_ssize_t n) {
     GPUArray *self = n > 1 ? as_array(a[0]) : NULL;
     Py_ssize_t shape[ARRAY_MAX_DIMS];
     if (self == NULL || !(self->flags & ARRAY_C)) {
@@ -142,7 +142,7 @@ PyObject *way_reshape(PyObject *const *a, Py_ssize_t n) {
     return arr_view(self, self->dtype, self->offset, ndim, shape, NULL);
 }
 
-PyObject *way_ravel(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_ravel(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     if (self == NULL || a[1] != NULL || !(self->flags & ARRAY_C) || !of_own_class(self)) {
         return NULL;
@@ -152,7 +152,7 @@ PyObject *way_ravel(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
 
 /* ---- dtype ----------------------------------------------------------------------------------- */
 
-PyObject *way_view(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
+PyObject *fast_view(PyObject *const *a, Py_ssize_t Py_UNUSED(n)) {
     GPUArray *self = as_array(a[0]);
     Py_ssize_t shape[ARRAY_MAX_DIMS];
     if (self == NULL) {

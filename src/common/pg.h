@@ -129,9 +129,9 @@ const char *pg_type_name(PyObject *obj);
 
 /* The array of a weak reference (NULL: there is none), a new reference; NULL, without an exception,
  * if it is gone. */
-PyArrayObject *pg_lent_array(PyObject *weak);
+PyArrayObject *pg_revocable_array(PyObject *weak);
 /* Makes that array empty. One without axes keeps an item: *scalar*, memory of its size. */
-void pg_lent_empty(PyObject *weak, void *scalar);
+void pg_revoke_array(PyObject *weak, void *scalar);
 
 /* ---- shared libraries ------------------------------------------------------------------------ */
 

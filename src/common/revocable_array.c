@@ -2,7 +2,7 @@
  * reference, and made empty then. */
 #include "common/pg.h"
 
-PyArrayObject *pg_lent_array(PyObject *weak) {
+PyArrayObject *pg_revocable_array(PyObject *weak) {
     PyObject *found = NULL;
     if (weak == NULL) {
         return NULL;
@@ -22,8 +22,8 @@ PyArrayObject *pg_lent_array(PyObject *weak) {
     return (PyArrayObject *)found;
 }
 
-void pg_lent_empty(PyObject *weak, void *scalar) {
-    PyArrayObject *array = pg_lent_array(weak);
+void pg_revoke_array(PyObject *weak, void *scalar) {
+    PyArrayObject *array = pg_revocable_array(weak);
     if (array == NULL) {
         return;
     }

@@ -219,7 +219,7 @@ cl_ulong ocl_info_number(void *self, InfoQuery query, cl_uint param);
 
 #define OCL_KNOWN_HEAD(type, name) \
     OCL_HEAD type name;            \
-    PyObject *next_known; /* of a kind that is found by its handle: instance_registry.h */
+    PyObject *next_instance; /* of a kind that is found by its handle: instance_registry.h */
 
 typedef struct {
     OCL_HEAD
@@ -479,15 +479,15 @@ extern int ocl_user_events_dropped,
     ocl_user_events_unset;  /* how many wait for that; how many UserEvents have no status yet */
 int ocl_owe_failures(void); /* has the dispatcher call that; -1 if there is none */
 void ocl_owe_look_at_holds(
-    void); /* has the dispatcher call ocl_hold_look_after() until it returns 0 */
+    void); /* has the dispatcher call ocl_keepalive_look_after() until it returns 0 */
 static inline int ocl_user_events_pending(void) {
     return ocl_user_events_unset;
 }
 /* Host memory of a command: *view is taken over and released when the event is complete, whatever
  * becomes of the Event. */
-void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view);
+void ocl_keepalive_buffer(State *state, cl_event event, Py_buffer *view);
 /* The same for a Python object (a strong reference is taken). */
-void ocl_hold_object(State *state, cl_event event, PyObject *object);
+void ocl_keepalive_object(State *state, cl_event event, PyObject *object);
 int ocl_is_exiting(void);            /* the exit hook has begun */
 int ocl_pending_ready(State *state); /* module exec: registers the exit hook */
 /* override: the status to call with, or 0 for the driver's; after a failure of gates, theirs. */
@@ -496,11 +496,11 @@ int ocl_add_callback(State *state, cl_event event, cl_int at, PyObject *function
 void ocl_override_callbacks(cl_event event, cl_int override); /* of those that wait for it now */
 /* Host memory lent to a memory object: *view is taken over (also on failure) and released when the
  * driver has let go of it. */
-int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view);
+int ocl_keepalive_until_destroyed(State *state, cl_mem mem, Py_buffer *view);
 /* PyMem memory that a command was given: freed when the event is complete. For NVIDIA's driver
  * (580.159): after a migration that had to wait, the process crashed later on, and the suspicion is
  * that it reads the array of what to migrate only when it does so. */
-void ocl_hold_array(State *state, cl_event event, void *array);
+void ocl_keepalive_array(State *state, cl_event event, void *array);
 
 /* ---- memory.c, buffer.c ---------------------------------------------------------------------- */
 
@@ -654,10 +654,10 @@ cl_int ocl_flush(Queue *queue);
 /* Keeps object until all commands so far on the queue are done. Never waits, unless the driver
  * cannot enqueue a marker. If it cannot wait either, object is kept for ever. No exception may be
  * set. */
-void ocl_hold_for_queue(Queue *queue, PyObject *object);
+void ocl_keepalive_for_queue(Queue *queue, PyObject *object);
 /* Ends what should have ended. 1 if there is something that the driver will not call back for,
  * which must be looked at again. */
-int ocl_hold_look_after(void);
+int ocl_keepalive_look_after(void);
 
 /* ---- svm.c, svm_allocation.c, svm_command.c -------------------------------------------------- */
 

@@ -500,10 +500,10 @@ def test_it_passes_for_the_function(make):
     ):
         with pytest.raises(TypeError):
             call()
-    with pytest.raises(ValueError, match="no way 'nothing'"):
-        _array.Shortcut("nothing", zeros.__wrapped__)
+    with pytest.raises(ValueError, match="no fast path 'nothing'"):
+        _array.FastPath("nothing", zeros.__wrapped__)
     with pytest.raises(AttributeError):
-        _array.Shortcut("fill", 3)
+        _array.FastPath("fill", 3)
     with pytest.raises(ValueError):
         _array._register("cuda", nothing=None)
 

@@ -91,7 +91,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         owners = [c for c in cls.__mro__ if "__init__" in c.__dict__]
-        ours = [c for c in owners if isinstance(c.__dict__["__init__"], _array.Shortcut)]
+        ours = [c for c in owners if isinstance(c.__dict__["__init__"], _array.FastPath)]
         own_init = bool(ours) and owners[0] is not ours[0]
         form = _form_of(cls) if own_init else None
         cls._own_init = form is not None

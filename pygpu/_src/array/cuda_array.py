@@ -22,7 +22,7 @@ import numpy as np
 from pygpu import _array, _cuda
 from pygpu._src.array.parts import part
 from pygpu._src.codegen.dtypes import native
-from pygpu._src.codegen.fastpath import shortcut
+from pygpu._src.codegen.fastpath import fastpath
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.cuda.vectors import vec
 from pygpu._src.util.public import publish
@@ -157,7 +157,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
         *,
         stream: Any = ...,
     ) -> None: ...
-    @shortcut("cuda_init")
+    @fastpath("cuda_init")
     def __init__(
         self,
         shape: Any,
@@ -270,7 +270,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
 
     # ---- transfers
 
-    @shortcut("cuda_get")
+    @fastpath("cuda_get")
     def get(
         self,
         ary: NDArray[Any] | None = None,
@@ -301,7 +301,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
         """get() without waiting."""
         return self.get(ary, async_=True, stream=stream)
 
-    @shortcut("cuda_set")
+    @fastpath("cuda_set")
     def set(self, ary: Any, async_: bool = False, stream: _Stream = None) -> None:
         """Copy from an array of the same dtype and size, on the host or on the device; async_:
         without waiting."""
@@ -320,7 +320,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
         """set() without waiting."""
         self.set(ary, True, stream)
 
-    @shortcut("copy")
+    @fastpath("copy")
     def copy(self, stream: _Stream | str = None, *, order: str = "K") -> Self:
         """A copy. order: as NumPy's, which may also be given in the stream's place."""
         if isinstance(stream, str) and stream.upper() in ("C", "F", "A", "K"):
@@ -349,7 +349,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
         casting: Any = ...,
         subok: bool = ...,
     ) -> GPUArray[Any]: ...
-    @shortcut("astype")
+    @fastpath("astype")
     def astype(
         self, dtype: Any, stream: Any = None, *, copy: bool = True, order: str = "K",
         casting: Any = "unsafe", subok: bool = True,
@@ -359,7 +359,7 @@ class GPUArray(Operations, GPUArrayTypes[_ScalarT_co]):
         queue = stream_of(stream, "astype")
         return super().astype(dtype, queue, copy=copy, order=order, casting=casting)
 
-    @shortcut("fill")
+    @fastpath("fill")
     def fill(self, value: Any, stream: _Stream = None, wait_for: Any = None) -> Self:
         """Set all items to a number. Returns the array."""
         return super().fill(value, stream_of(stream, "fill"))
@@ -480,7 +480,7 @@ def to_gpu(
 ) -> GPUArray[_ScalarT]: ...
 @overload
 def to_gpu(ary: Any, allocator: _Allocator = ...) -> GPUArray[Any]: ...
-@shortcut("to_gpu")
+@fastpath("to_gpu")
 def to_gpu(ary: Any, allocator: _Allocator = None) -> GPUArray[Any]:
     """A copy of an array of the host or the device, on the device. Arrays of other libraries are
     taken by ``__cuda_array_interface__`` or ``__dlpack__``."""
@@ -537,7 +537,7 @@ def full(
     allocator: _Allocator = ...,
     order: str = ...,
 ) -> GPUArray[Any]: ...
-@shortcut("cuda_full")
+@fastpath("cuda_full")
 def full(
     shape: _Shape,
     fill_value: Any,
@@ -562,7 +562,7 @@ def zeros(
 def zeros(
     shape: _Shape, dtype: DTypeLike, allocator: _Allocator = ..., order: str = ...
 ) -> GPUArray[Any]: ...
-@shortcut("cuda_zeros")
+@fastpath("cuda_zeros")
 def zeros(
     shape: _Shape, dtype: DTypeLike = np.float64, allocator: _Allocator = None, order: str = "C"
 ) -> GPUArray[Any]:
@@ -582,7 +582,7 @@ def ones(
 def ones(
     shape: _Shape, dtype: DTypeLike, allocator: _Allocator = ..., order: str = ...
 ) -> GPUArray[Any]: ...
-@shortcut("cuda_ones")
+@fastpath("cuda_ones")
 def ones(
     shape: _Shape, dtype: DTypeLike = np.float64, allocator: _Allocator = None, order: str = "C"
 ) -> GPUArray[Any]:
@@ -600,7 +600,7 @@ def empty_like(other_ary: Any, dtype: _DType[_ScalarT], order: str = ...) -> GPU
 def empty_like(
     other_ary: Any, dtype: DTypeLike | None = ..., order: str = ...
 ) -> GPUArray[Any]: ...
-@shortcut("cuda_empty_like")
+@fastpath("cuda_empty_like")
 def empty_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray[Any]:
     """A new array without contents, of the same shape; order "K": of its order of axes."""
     if not isinstance(other_ary, (ArrayBase, np.ndarray)) and not hasattr(other_ary, "flags"):
@@ -635,7 +635,7 @@ def zeros_like(other_ary: Any, dtype: _DType[_ScalarT], order: str = ...) -> GPU
 def zeros_like(
     other_ary: Any, dtype: DTypeLike | None = ..., order: str = ...
 ) -> GPUArray[Any]: ...
-@shortcut("cuda_zeros_like")
+@fastpath("cuda_zeros_like")
 def zeros_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray[Any]:
     """A new array of zeros, like another one."""
     return empty_like(other_ary, dtype, order).fill(0)
@@ -649,7 +649,7 @@ def ones_like(
 def ones_like(other_ary: Any, dtype: _DType[_ScalarT], order: str = ...) -> GPUArray[_ScalarT]: ...
 @overload
 def ones_like(other_ary: Any, dtype: DTypeLike | None = ..., order: str = ...) -> GPUArray[Any]: ...
-@shortcut("cuda_ones_like")
+@fastpath("cuda_ones_like")
 def ones_like(other_ary: Any, dtype: DTypeLike | None = None, order: str = "K") -> GPUArray[Any]:
     """A new array of ones, like another one."""
     return empty_like(other_ary, dtype, order).fill(1)

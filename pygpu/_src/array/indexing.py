@@ -10,7 +10,7 @@ import numpy as np
 
 from pygpu._array import GPUArray
 from pygpu._src.array.parts import part
-from pygpu._src.codegen.fastpath import shortcut
+from pygpu._src.codegen.fastpath import fastpath
 
 from . import layout
 from .base import ArrayCore, _ScalarT_co
@@ -53,7 +53,7 @@ class Indexing(ArrayCore[_ScalarT_co]):
             shape, strides = shape + inner, strides + layout.c_strides(inner, dtype.itemsize)
         return self._view(shape, strides, self.offset + offset, dtype)
 
-    @shortcut("getitem")
+    @fastpath("getitem")
     def __getitem__(self, key: Any) -> Any:
         if type(key) in (list, np.ndarray) or (
             type(key) is type(self)

@@ -21,7 +21,7 @@ import numpy as np
 from pygpu import _array, _opencl
 from pygpu._array import GPUArray
 from pygpu._src.codegen.dtypes import native
-from pygpu._src.codegen.fastpath import shortcut
+from pygpu._src.codegen.fastpath import fastpath
 from pygpu._src.runtime.backends import backend_of
 from pygpu._src.runtime.opencl.types import Allocator, WaitList
 from pygpu._src.util.public import publish
@@ -185,7 +185,7 @@ class Array(ArrayTypes[_ScalarT_co]):
         _queue: _opencl.CommandQueue | None = ...,
         **_ignored: Any,
     ) -> None: ...
-    @shortcut("opencl_init")
+    @fastpath("opencl_init")
     def __init__(
         self,
         cq: Any,
@@ -334,7 +334,7 @@ class Array(ArrayTypes[_ScalarT_co]):
 
     # ---- transfers
 
-    @shortcut("opencl_get")
+    @fastpath("opencl_get")
     def get(
         self,
         queue: _Queue = None,
@@ -354,7 +354,7 @@ class Array(ArrayTypes[_ScalarT_co]):
             event = self.backend.event(self._queue(queue))
         return array, event
 
-    @shortcut("opencl_set")
+    @fastpath("opencl_set")
     def set(self, ary: NDArray[Any], queue: _Queue = None, async_: bool = False) -> None:
         """Copy from a host array of the same dtype and size; async_: without waiting, *ary* must
         not change until the array's events are complete."""
@@ -385,7 +385,7 @@ class Array(ArrayTypes[_ScalarT_co]):
         )
         return array if is_blocking else (array, event)
 
-    @shortcut("copy")
+    @fastpath("copy")
     def copy(self, queue: _Queue | str = _SAME, *, order: str = "K") -> Self:
         """A copy, on the array's queue or another one (None: without a queue). order: as NumPy's,
         which may also be given in the queue's place."""
@@ -560,7 +560,7 @@ def to_device(
     async_: bool = ...,
     array_queue: _Queue = ...,
 ) -> Array[Any]: ...
-@shortcut("to_device")
+@fastpath("to_device")
 def to_device(
     queue: Any,
     ary: Any,
@@ -609,7 +609,7 @@ def zeros(
     order: str = ...,
     allocator: Allocator | None = ...,
 ) -> Array[Any]: ...
-@shortcut("opencl_zeros")
+@fastpath("opencl_zeros")
 def zeros(
     queue: _Place,
     shape: _Shape,
@@ -637,7 +637,7 @@ def ones(
     order: str = ...,
     allocator: Allocator | None = ...,
 ) -> Array[Any]: ...
-@shortcut("opencl_ones")
+@fastpath("opencl_ones")
 def ones(
     queue: _Place,
     shape: _Shape,
@@ -667,7 +667,7 @@ def full(
     order: str = ...,
     allocator: Allocator | None = ...,
 ) -> Array[Any]: ...
-@shortcut("opencl_full")
+@fastpath("opencl_full")
 def full(
     queue: _Place,
     shape: _Shape,
@@ -703,7 +703,7 @@ def empty_like(
     allocator: Allocator | None = ...,
     dtype: DTypeLike | None = ...,
 ) -> Array[Any]: ...
-@shortcut("opencl_empty_like")
+@fastpath("opencl_empty_like")
 def empty_like(
     ary: Any,
     queue: _Queue = _SAME,
@@ -730,7 +730,7 @@ def empty_like(
     )
 
 
-@shortcut("opencl_zeros_like")
+@fastpath("opencl_zeros_like")
 def zeros_like(ary: Array[_ScalarT]) -> Array[_ScalarT]:
     """A new array of zeros, of the same shape, dtype and order."""
     return empty_like(ary).fill(0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pygpu import _array
 from pygpu._src.codegen import dtypes
-from pygpu._src.codegen.fastpath import shortcut
+from pygpu._src.codegen.fastpath import fastpath
 
 from . import elementwise, layout, ufuncs
 from . import launch_cache as remember
@@ -58,7 +58,7 @@ _array._register("arrays", flags=tuple(Flags(bool(n & 1), bool(n & 2)) for n in 
 class Shaping(Indexing[_ScalarT_co]):
     """Views and copies of other shape, order or dtype."""
 
-    @shortcut("reshape")
+    @fastpath("reshape")
     def reshape(
         self,
         *shape: SupportsIndex | Iterable[SupportsIndex],
@@ -95,7 +95,7 @@ class Shaping(Indexing[_ScalarT_co]):
             return base._view(new, strides, base.offset)
         return self._view(new, strides, self.offset)
 
-    @shortcut("ravel")
+    @fastpath("ravel")
     def ravel(self, order: str = "C") -> Self:
         """One axis with all items; a view where that is possible."""
         if order == "K" and not self._c_contiguous:  # as the items lie in memory
@@ -110,7 +110,7 @@ class Shaping(Indexing[_ScalarT_co]):
             return self._copy().ravel("K")
         return self.reshape((self.size,), order=order, copy=True)
 
-    @shortcut("squeeze")
+    @fastpath("squeeze")
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Self:
         """Without the axes of length 1, or without those named, which must have length 1."""
         if axis is None:
@@ -129,7 +129,7 @@ class Shaping(Indexing[_ScalarT_co]):
             tuple(shape[k] for k in kept), tuple(strides[k] for k in kept), self.offset
         )
 
-    @shortcut("transpose")
+    @fastpath("transpose")
     def transpose(self, *order: Any, axes: Any = None) -> Self:
         """A view with the axes in another order, by default the reverse. axes: the same by name, as
         in PyCUDA."""
@@ -149,7 +149,7 @@ class Shaping(Indexing[_ScalarT_co]):
         )
 
     @property
-    @shortcut("transposed")
+    @fastpath("transposed")
     def T(self) -> Self:
         """A view with the axes in reverse order."""
         return self.transpose()
@@ -168,7 +168,7 @@ class Shaping(Indexing[_ScalarT_co]):
         order[a], order[b] = order[b], order[a]
         return self.transpose(order)
 
-    @shortcut("view")
+    @fastpath("view")
     def view(self, dtype: Any = None) -> Any:
         """The same bytes as another dtype; the last axis changes its length if the size does."""
         if dtype is None:
@@ -205,7 +205,7 @@ class Shaping(Indexing[_ScalarT_co]):
                 strides = layout.f_strides(shape, new)
         return self._view(shape, strides, self.offset, dtype)
 
-    @shortcut("astype")
+    @fastpath("astype")
     def astype(
         self, dtype: Any, queue: Any = None, *, copy: bool = True, order: str = "K",
         casting: Any = "unsafe", subok: bool = True,
@@ -278,7 +278,7 @@ class Shaping(Indexing[_ScalarT_co]):
             raise ValueError("reverse: the array must have one axis; use a[::-1] for others")
         return self[::-1]._copy(queue, "C")
 
-    @shortcut("fill")
+    @fastpath("fill")
     def fill(self, value: Any, queue: Any = None, wait_for: Any = None) -> Self:
         """Set all items to a number. Returns the array."""
         if isinstance(value, np.ndarray):

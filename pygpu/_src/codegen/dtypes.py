@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .fastpath import shortcut
+from .fastpath import fastpath
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -91,7 +91,7 @@ def is_numeric(dtype: np.dtype[Any]) -> bool:
     return code(dtype)[0] != "v"
 
 
-@shortcut("native")
+@fastpath("native")
 def native(dtype: DTypeLike, call: str = "array") -> np.dtype[Any]:
     """np.dtype(dtype), refused if a device cannot hold it: objects, the other byte order."""
     try:

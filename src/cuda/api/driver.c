@@ -259,7 +259,7 @@ static const char *name_of_kind(int i) {
 }
 
 static PyObject *handle_counts(PyObject *module, PyObject *Py_UNUSED(ignored)) {
-    cud_hold_drain(
+    cud_keepalive_drain(
         PyModule_GetState(module)); /* what finished work used is let go of by the next call */
     return pg_counts(cud_live, name_of_kind, LIVE_KINDS, 1);
 }

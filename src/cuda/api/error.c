@@ -155,7 +155,7 @@ int cud_retry(State *state, CUresult status, int *tries) {
     }
     ++*tries;
     pg_collect(); /* arrays in cycles give their memory back */
-    cud_hold_drain(state);
+    cud_keepalive_drain(state);
     cud_pools_trim(NULL);
     return 1;
 }

@@ -504,7 +504,7 @@ static void keep_ends(State *state, const Run *run) {
                 PyErr_Clear();
                 owner = Py_NewRef(run->objects[i]);
             }
-            cud_hold(state, run->context, run->handle, run->stream, owner);
+            cud_keepalive(state, run->context, run->handle, run->stream, owner);
             Py_DECREF(owner);
         }
     }

@@ -336,7 +336,7 @@ static void let_go_later(Function *self, const Launch *launch, PyObject *const *
         PyTuple_SET_ITEM(owners, i, Py_NewRef(args[i]));
     }
     if (owners != NULL) {
-        cud_hold(self->state, self->context, launch->stream, launch->stream_object, owners);
+        cud_keepalive(self->state, self->context, launch->stream, launch->stream_object, owners);
         Py_DECREF(owners);
     }
     PyErr_Clear();

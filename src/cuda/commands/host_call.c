@@ -236,7 +236,7 @@ static void keep_call(State *state, Context *context, CUstream handle, Stream *s
         if (stream == NULL || stream->capturing == CAPTURE_NONE) {
             cud_capture_keep(state, handle, stream, capsule);
         }
-        cud_hold(state, context, handle, stream, capsule);
+        cud_keepalive(state, context, handle, stream, capsule);
         cud_context_leave(&guard);
     } else { /* another thread destroyed the context: it may be called yet, so it stays */
         Py_INCREF(capsule);

@@ -223,7 +223,7 @@ static PyObject *copy_async(State *state, const char *call, PyObject *device, Py
         Py_END_ALLOW_THREADS
     }
     if (status == CUDA_SUCCESS) {
-        cud_hold_copy(state, context, handle, stream, owner, host.size);
+        cud_keepalive_copy(state, context, handle, stream, owner, host.size);
         if (PG_UNLIKELY(cud_capturing > 0) && at.allocation != NULL) {
             cud_capture_keep(state, handle, stream, (PyObject *)at.allocation);
         }

@@ -11,8 +11,8 @@
 #define BATCH 16           /* small copies of a record */
 #define LARGE (256 * 1024) /* bytes that are not kept longer than they must be */
 
-typedef struct Hold {
-    struct Hold *next;
+typedef struct Keepalive {
+    struct Keepalive *next;
     Context
         *context; /* strong; borrowed in the spare ones, which a context takes along when it goes */
     CUevent event;
@@ -21,20 +21,20 @@ typedef struct Hold {
     int calls, n;
     size_t bytes;
     PyObject *owners[BATCH];
-} Hold;
+} Keepalive;
 
 /* In the order of the calls; the GIL protects them. */
-static Hold *first, **last = &first;
-static Hold *open;           /* the last one, if small copies may still join it */
+static Keepalive *first, **last = &first;
+static Keepalive *open;      /* the last one, if small copies may still join it */
 static int closing;          /* records whose event is being recorded */
 static unsigned long joined; /* copies that joined one, ever */
-static Hold *spare;          /* with events of spare->context that can be recorded again */
+static Keepalive *spare;     /* with events of spare->context that can be recorded again */
 static int n_spare;
 #define MAX_SPARE 32
 
-static CUresult get_event(Context *context, Hold **out) {
-    for (Hold **link = &spare; *link != NULL; link = &(*link)->next) {
-        Hold *hold = *link;
+static CUresult get_event(Context *context, Keepalive **out) {
+    for (Keepalive **link = &spare; *link != NULL; link = &(*link)->next) {
+        Keepalive *hold = *link;
         if (hold->context == context) {
             *link = hold->next;
             n_spare--;
@@ -43,7 +43,7 @@ static CUresult get_event(Context *context, Hold **out) {
             return CUDA_SUCCESS;
         }
     }
-    Hold *hold = PyMem_Calloc(1, sizeof *hold);
+    Keepalive *hold = PyMem_Calloc(1, sizeof *hold);
     CUresult status = CUDA_SUCCESS;
     if (hold == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -59,7 +59,7 @@ static CUresult get_event(Context *context, Hold **out) {
 }
 
 /* The record is off the list, and its reference to the context is somebody else's. */
-static void destroy(Hold *hold) {
+static void destroy(Keepalive *hold) {
     ContextGuard guard;
     CUresult status;
     if (cud_context_enter_free(hold->context, &guard, &status) == 0) {
@@ -70,7 +70,7 @@ static void destroy(Hold *hold) {
 }
 
 /* The record is off the list: its event is kept for the next one, its owners go. */
-static void finish(Hold *hold) {
+static void finish(Keepalive *hold) {
     PyObject *owners[BATCH];
     int n = hold->n;
     Context *context = hold->context;
@@ -89,9 +89,9 @@ static void finish(Hold *hold) {
     Py_DECREF((PyObject *)context);
 }
 
-void cud_hold_context_gone(Context *context) {
-    for (Hold **link = &spare; *link != NULL;) {
-        Hold *hold = *link;
+void cud_keepalive_context_gone(Context *context) {
+    for (Keepalive **link = &spare; *link != NULL;) {
+        Keepalive *hold = *link;
         if (hold->context == context) {
             *link = hold->next;
             n_spare--;
@@ -103,8 +103,8 @@ void cud_hold_context_gone(Context *context) {
     }
 }
 
-static Hold *take_first(void) {
-    Hold *hold = first;
+static Keepalive *take_first(void) {
+    Keepalive *hold = first;
     first = hold->next;
     if (first == NULL) {
         last = &first;
@@ -112,7 +112,7 @@ static Hold *take_first(void) {
     return hold;
 }
 
-static void append(Hold *hold, PyObject *owner) {
+static void append(Keepalive *hold, PyObject *owner) {
     hold->owners[0] = Py_NewRef(owner);
     hold->n = 1;
     hold->next = NULL;
@@ -129,7 +129,7 @@ static void wait_instead(CUstream handle) {
     status; /* an error means that nothing runs any more */
 }
 
-static void close_record(Hold *hold) {
+static void close_record(Keepalive *hold) {
     ContextGuard guard;
     CUresult status;
     if (hold == open) {
@@ -149,7 +149,7 @@ static void close_record(Hold *hold) {
     hold->stage = status == CUDA_SUCCESS ? RECORDED : DONE;
 }
 
-void cud_hold_close(void) {
+void cud_keepalive_close(void) {
     while (open != NULL) { /* other threads may open one meanwhile */
         close_record(open);
     }
@@ -157,7 +157,7 @@ void cud_hold_close(void) {
 
 static int asking; /* a thread asks for the first record's event: nobody else may take it off */
 
-void cud_hold_drain(State *state) {
+void cud_keepalive_drain(State *state) {
     (void)state;
     while (first != NULL && !asking && !(pg_trap & PG_TRAP_FORKED)) {
         CUresult status = CUDA_SUCCESS;
@@ -180,26 +180,28 @@ void cud_hold_drain(State *state) {
     }
 }
 
-unsigned long cud_hold_mark(void) {
+unsigned long cud_keepalive_mark(void) {
     return joined;
 }
 
-void cud_hold_done(State *state, Context *context, CUstream handle, int all, unsigned long mark) {
+void cud_keepalive_done(State *state, Context *context, CUstream handle, int all,
+                        unsigned long mark) {
     if (open != NULL && joined == mark && open->context == context &&
         (all || open->stream == handle)) {
         open->stage = DONE;
         open = NULL;
     }
-    cud_hold_drain(state);
+    cud_keepalive_drain(state);
 }
 
-void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, PyObject *owner) {
+void cud_keepalive(State *state, Context *context, CUstream handle, Stream *stream,
+                   PyObject *owner) {
     if (PG_UNLIKELY(cud_capturing > 0) && cud_capture_keep(state, handle, stream, owner)) {
         return;
     }
-    cud_hold_close();
-    cud_hold_drain(state);
-    Hold *hold = NULL;
+    cud_keepalive_close();
+    cud_keepalive_drain(state);
+    Keepalive *hold = NULL;
     CUresult status = get_event(context, &hold);
     if (status == CUDA_SUCCESS) {
         CU_QUEUED(status, cuEventRecord, hold->event, handle);
@@ -218,25 +220,25 @@ void cud_hold(State *state, Context *context, CUstream handle, Stream *stream, P
     append(hold, owner);
 }
 
-void cud_hold_copy(State *state, Context *context, CUstream handle, Stream *stream, PyObject *owner,
-                   size_t size) {
+void cud_keepalive_copy(State *state, Context *context, CUstream handle, Stream *stream,
+                        PyObject *owner, size_t size) {
     /* A stream that is only known by its handle may go without our being told, and captures know
      * nothing of records. */
     if (size >= LARGE || cud_capturing > 0 || (stream == NULL ? handle != NULL : !stream->owned)) {
-        cud_hold(state, context, handle, stream, owner);
+        cud_keepalive(state, context, handle, stream, owner);
         return;
     }
     if (open == NULL || open->stream != handle || open->context != context) {
-        cud_hold_close();
-        cud_hold_drain(state);
-        Hold *hold = NULL;
+        cud_keepalive_close();
+        cud_keepalive_drain(state);
+        Keepalive *hold = NULL;
         if (get_event(context, &hold) != CUDA_SUCCESS) {
             PyObject *kept = Py_NewRef(owner);
             wait_instead(handle);
             Py_DECREF(kept);
             return;
         }
-        cud_hold_close(); /* another thread's, which came while this one was without the GIL */
+        cud_keepalive_close(); /* another thread's, which came while this one was without the GIL */
         hold->stage = OPEN;
         hold->stream = handle;
         hold->calls = 1;
@@ -253,27 +255,27 @@ void cud_hold_copy(State *state, Context *context, CUstream handle, Stream *stre
     open->calls++;
     open->bytes += size;
     if (open->calls == BATCH || open->bytes >= LARGE) {
-        cud_hold_close();
+        cud_keepalive_close();
     }
 }
 
-void cud_hold_stream_gone(CUstream handle) {
+void cud_keepalive_stream_gone(CUstream handle) {
     while (open != NULL && open->stream == handle) {
         close_record(open);
     }
 }
 
-void cud_hold_forget(State *state, Context *context) {
+void cud_keepalive_forget(State *state, Context *context) {
     (void)state;
-    Hold *theirs = NULL;
-    cud_hold_close();
+    Keepalive *theirs = NULL;
+    cud_keepalive_close();
     while (asking || closing) { /* for a moment */
         Py_BEGIN_ALLOW_THREADS
         pg_yield_cpu();
         Py_END_ALLOW_THREADS
     }
-    for (Hold **link = &first; *link != NULL;) {
-        Hold *hold = *link;
+    for (Keepalive **link = &first; *link != NULL;) {
+        Keepalive *hold = *link;
         if (hold->context == context) {
             *link = hold->next;
             hold->next = theirs;
@@ -291,7 +293,7 @@ void cud_hold_forget(State *state, Context *context) {
         last = &(*last)->next;
     }
     while (theirs != NULL) {
-        Hold *hold = theirs;
+        Keepalive *hold = theirs;
         theirs = hold->next;
         if (hold->stage == RECORDED) {
             CUresult status = CUDA_SUCCESS;
@@ -303,5 +305,5 @@ void cud_hold_forget(State *state, Context *context) {
         }
         finish(hold);
     }
-    cud_hold_context_gone(context);
+    cud_keepalive_context_gone(context);
 }

@@ -137,7 +137,7 @@ PyObject *Stream_begin_capture(PyObject *op, PyObject *const *args, Py_ssize_t n
     }
     CUresult status = CUDA_SUCCESS;
     ContextGuard guard;
-    cud_hold_close();
+    cud_keepalive_close();
     if (cud_context_enter(self->context, &guard, &status) == 0) {
         CU_BESIDE(status, cuStreamBeginCapture, self->handle, (CUstreamCaptureMode)mode);
         cud_context_leave(&guard);

@@ -64,7 +64,7 @@ static void Context_dealloc(PyObject *op) {
     if (self->weakrefs != NULL) { /* off the list: code that runs now must not find it there */
         PyObject_ClearWeakRefs(op);
     }
-    cud_hold_context_gone(self);
+    cud_keepalive_context_gone(self);
     if (self->alive) {
         context_destroy(self);
     }
@@ -85,7 +85,7 @@ static void collect_dropped(State *state) {
         idle = idle->next;
     }
     if (idle != NULL) {
-        cud_hold_drain(state);
+        cud_keepalive_drain(state);
         pg_collect();
     }
 }
@@ -321,7 +321,7 @@ static PyObject *Context_pop(PyObject *type, PyObject *Py_UNUSED(ignored)) {
     if (status != CUDA_SUCCESS) {
         return cud_raise(state, "cuCtxPopCurrent", status);
     }
-    cud_hold_drain(state); /* what is done keeps its context no longer */
+    cud_keepalive_drain(state); /* what is done keeps its context no longer */
     unpush(cud_context_find(state, popped));
     Py_RETURN_NONE;
 }
@@ -345,7 +345,7 @@ static PyObject *Context_detach(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return status == CUDA_SUCCESS ? Py_NewRef(Py_None)
                                       : cud_raise(self->state, "cuCtxPopCurrent", status);
     }
-    cud_hold_forget(self->state, self);
+    cud_keepalive_forget(self->state, self);
     if (self->host_memories > 0) {
         cud_pools_trim(self);
     }
@@ -417,12 +417,12 @@ static State *state_with_context(PyObject *type) {
 static PyObject *Context_synchronize(PyObject *type, PyObject *Py_UNUSED(ignored)) {
     State *state = cud_state_of((PyTypeObject *)type);
     Context *current = state != NULL ? cud_context_current(state) : NULL;
-    unsigned long mark = cud_hold_mark();
+    unsigned long mark = cud_keepalive_mark();
     if (current == NULL || cud_wait_context(state, "cuCtxSynchronize") < 0) {
         Py_XDECREF((PyObject *)current);
         return NULL;
     }
-    cud_hold_done(state, current, NULL, 1, mark);
+    cud_keepalive_done(state, current, NULL, 1, mark);
     Py_DECREF((PyObject *)current);
     return pg_report(state->report, state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }

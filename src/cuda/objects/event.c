@@ -155,7 +155,7 @@ static PyObject *Event_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     if (failed) {
         return NULL;
     }
-    cud_hold_drain(self->state);
+    cud_keepalive_drain(self->state);
     return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(op);
 }
 

@@ -1,8 +1,8 @@
 /* graph.c - Graph and GraphExec: work captured from streams, launched again and again by one call.
  *
  * Both own what the work uses: host memory, allocations, kernels' modules, functions. Running work
- * has no reference of its own, so a GraphExec that goes hands what it owns to cud_hold() for the
- * streams it was launched on. */
+ * has no reference of its own, so a GraphExec that goes hands what it owns to cud_keepalive() for
+ * the streams it was launched on. */
 #include "cuda/objects/function.h"
 #include "cuda/objects/graph.h"
 
@@ -250,7 +250,7 @@ static void release_used(GraphExec *self, PyObject *owned) {
     Py_INCREF(owned);
     if (n > 0 && cud_context_enter_free(self->context, &guard, &status) == 0) {
         for (int i = 0; i < n; i++) {
-            cud_hold(self->state, self->context, used[i].handle, used[i].stream, owned);
+            cud_keepalive(self->state, self->context, used[i].handle, used[i].stream, owned);
         }
         cud_context_leave(&guard);
     }

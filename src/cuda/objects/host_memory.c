@@ -109,7 +109,7 @@ PyObject *cud_host_memory_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return cud_reject(self->state, "HostPointer.free", CUDA_ERROR_INVALID_HANDLE,
                           "the %s was freed before", pg_type_name(op));
     }
-    PyArrayObject *array = pg_lent_array(self->array);
+    PyArrayObject *array = pg_revocable_array(self->array);
     if (array == NULL) {
         self->freed = 1;
         release(self);
@@ -121,7 +121,7 @@ PyObject *cud_host_memory_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
         return PyErr_NoMemory(); /* its item must be somewhere */
     }
     self->freed = 1;
-    pg_lent_empty(self->array, self->scalar);
+    pg_revoke_array(self->array, self->scalar);
     Py_RETURN_NONE;
 }
 

@@ -60,7 +60,7 @@ static PyObject *ManagedAllocation_attach(PyObject *op, PyObject *const *args, P
  * is left. */
 static PyObject *ManagedAllocation_free(PyObject *op, PyObject *Py_UNUSED(ignored)) {
     CudManaged *self = (CudManaged *)op;
-    PyArrayObject *array = self->head.freed ? NULL : pg_lent_array(self->array);
+    PyArrayObject *array = self->head.freed ? NULL : pg_revocable_array(self->array);
     if (array != NULL) {
         int axes = PyArray_NDIM(array);
         Py_DECREF(array);
@@ -68,7 +68,7 @@ static PyObject *ManagedAllocation_free(PyObject *op, PyObject *Py_UNUSED(ignore
             (self->scalar = PyMem_Calloc(1, self->head.size > 0 ? self->head.size : 1)) == NULL) {
             return PyErr_NoMemory();
         }
-        pg_lent_empty(self->array, self->scalar);
+        pg_revoke_array(self->array, self->scalar);
         self->head.freed = 1;
         Py_RETURN_NONE;
     }

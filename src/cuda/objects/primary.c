@@ -11,7 +11,7 @@ static void forget(Context *self) {
     if (self->retained) {
         self->retained = self->alive = 0;
         cud_live[LIVE_CONTEXT]--;
-        cud_hold_context_gone(
+        cud_keepalive_context_gone(
             self); /* frees the records alone: their events went with the context */
     }
 }

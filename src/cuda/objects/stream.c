@@ -192,9 +192,9 @@ static void Stream_dealloc(PyObject *op) {
             /* Does not wait: the driver does it when the work is done. But under a tool
              * (compute-sanitizer) it does wait, maybe for a host function of Python's that another
              * library queued. */
-            cud_hold_stream_gone(self->handle);
+            cud_keepalive_stream_gone(self->handle);
             if (self->spare != NULL) {
-                cud_hold_stream_gone(self->spare);
+                cud_keepalive_stream_gone(self->spare);
             }
             Py_BEGIN_ALLOW_THREADS
             CU_CALL(status, cuStreamDestroy, self->handle);
@@ -306,13 +306,13 @@ static PyObject *Stream_synchronize(PyObject *op, PyObject *Py_UNUSED(ignored)) 
         0) { /* a thread may have no context, or another one */
         return cud_raise(self->state, "cuStreamSynchronize", status);
     }
-    unsigned long mark = cud_hold_mark();
+    unsigned long mark = cud_keepalive_mark();
     int failed = cud_wait_stream(self->state, "cuStreamSynchronize", self->handle) < 0;
     cud_context_leave(&guard);
     if (failed) {
         return NULL;
     }
-    cud_hold_done(self->state, self->context, self->handle, 0, mark);
+    cud_keepalive_done(self->state, self->context, self->handle, 0, mark);
     return pg_report(self->state->report, self->state->reporter) < 0 ? NULL : Py_NewRef(Py_None);
 }
 

@@ -135,7 +135,7 @@ static PyObject *enqueue_migrate(PyObject *module, PyObject *const *args, Py_ssi
     CL_CALL(status, clEnqueueMigrateMemObjects, queue->queue, (cl_uint)n, mems, flags, list.n,
             list.events, &event);
     if (status == CL_SUCCESS && (queue->device->platform->quirks & OCL_QUIRK_READS_LISTS_LATE)) {
-        ocl_hold_array(state, event, mems);
+        ocl_keepalive_array(state, event, mems);
         mems = NULL;
     }
     result = ocl_finish_enqueue(queue, "clEnqueueMigrateMemObjects", status, event, &list);

@@ -104,7 +104,7 @@ static PyObject *release(MemoryMap *self, Queue *queue, PyObject *wait_for) {
             &event);
     if (status == CL_SUCCESS) {
         self->pointer = NULL;
-        pg_lent_empty(self->array, self->scalar);
+        pg_revoke_array(self->array, self->scalar);
     }
     return ocl_finish_enqueue(queue, "clEnqueueUnmapMemObject", status, event, &list);
 }

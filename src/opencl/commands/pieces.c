@@ -186,7 +186,7 @@ static void seed_let_go(Queue *queue, cl_mem mem, cl_event event) {
         return;
     }
     if (event != NULL) {
-        ocl_hold_object(queue->state, event, capsule);
+        ocl_keepalive_object(queue->state, event, capsule);
     }
     Py_DECREF(capsule);
 }

@@ -80,10 +80,10 @@ static void Operand_unpin(Operand *self) {
 /* The host's own memory stays until the command is done. */
 static void Operand_hold(Operand *self, State *state, cl_event event) {
     if (self->svm == NULL) {
-        ocl_hold_buffer(state, event, &self->view);
+        ocl_keepalive_buffer(state, event, &self->view);
         self->view.obj = NULL;
     } else if (Operand_is_foreign(self)) {
-        ocl_hold_object(state, event, self->svm);
+        ocl_keepalive_object(state, event, self->svm);
     }
 }
 
@@ -533,7 +533,7 @@ static PyObject *enqueue_svm_migrate_mem(PyObject *module, PyObject *const *args
     OCL_ENQUEUE(queue, status, clEnqueueSVMMigrateMem, queue->queue, (cl_uint)n, pointers, NULL,
                 flags, list.n, list.events, &event);
     if (status == CL_SUCCESS && (queue->device->platform->quirks & OCL_QUIRK_READS_LISTS_LATE)) {
-        ocl_hold_array(state, event, pointers);
+        ocl_keepalive_array(state, event, pointers);
         pointers = NULL;
     }
     result = ocl_finish_enqueue(queue, routine, status, event, &list);

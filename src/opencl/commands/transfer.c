@@ -23,7 +23,7 @@ static PyObject *finish_host_copy(Queue *queue, const char *routine, cl_int stat
     }
     ocl_gates_enqueued(queue, gates);
     if (!blocking) {
-        ocl_hold_buffer(state, event, view);
+        ocl_keepalive_buffer(state, event, view);
         PyObject *result = ocl_nanny_event_new(state, event, queue->context->context, host);
         if (result != NULL) {
             ((Event *)result)->gates = ocl_gates_share(gates);
@@ -37,7 +37,7 @@ static PyObject *finish_host_copy(Queue *queue, const char *routine, cl_int stat
             PyBuffer_Release(view);
         } else { /* interrupted, or the driver could not wait: the copy goes on, so its memory must
                     stay */
-            ocl_hold_buffer(state, event, view);
+            ocl_keepalive_buffer(state, event, view);
         }
         ocl_live[LIVE_EVENT]++;
         ocl_event_let_go(event);

@@ -32,7 +32,8 @@ static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
     cl_int status = CL_SUCCESS;
     int idle = queue->enqueued == queue->finished;
     if (queue->device->version >= 120 && cl.clEnqueueMigrateMemObjects != NULL) {
-        cl_mem *array = PyMem_Malloc(sizeof *array); /* outlives this call, see ocl_hold_array() */
+        cl_mem *array =
+            PyMem_Malloc(sizeof *array); /* outlives this call, see ocl_keepalive_array() */
         *routine = "clEnqueueMigrateMemObjects";
         if (array == NULL) {
             return CL_OUT_OF_HOST_MEMORY;
@@ -42,7 +43,7 @@ static cl_int commit(Queue *queue, cl_mem mem, const char **routine) {
                     &event);
         if (status == CL_SUCCESS &&
             (queue->device->platform->quirks & OCL_QUIRK_READS_LISTS_LATE)) {
-            ocl_hold_array(queue->state, event, array);
+            ocl_keepalive_array(queue->state, event, array);
         } else {
             PyMem_Free(array);
         }
@@ -103,7 +104,7 @@ static PyObject *Allocator_call(PyObject *op, PyObject *args, PyObject *kwargs) 
         return NULL;
     }
     if (self->context == NULL) {
-        ocl_refuse_hollow(self->state, "allocator", "allocator", CL_INVALID_VALUE);
+        ocl_refuse_uninitialized(self->state, "allocator", "allocator", CL_INVALID_VALUE);
         return NULL;
     }
     if (Py_TYPE(op) == self->state->SVMAllocatorType ||

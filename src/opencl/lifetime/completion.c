@@ -234,7 +234,7 @@ static void look_around(void) {
     int wanted = look_at_holds;
     look_at_holds = 0; /* others may want it from now on */
     pthread_mutex_unlock(&lock);
-    if (wanted && ocl_hold_look_after() > 0) {
+    if (wanted && ocl_keepalive_look_after() > 0) {
         pthread_mutex_lock(&lock);
         look_at_holds = 1;
         pthread_mutex_unlock(&lock);
@@ -439,7 +439,7 @@ static void hold(State *state, cl_event event, Pending *record) {
     (void)state;
 }
 
-void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view) {
+void ocl_keepalive_buffer(State *state, cl_event event, Py_buffer *view) {
     Pending *record = Pending_new();
     if (record ==
         NULL) { /* keep the memory: losing some beats a device that writes into freed memory */
@@ -450,7 +450,7 @@ void ocl_hold_buffer(State *state, cl_event event, Py_buffer *view) {
     hold(state, event, record);
 }
 
-void ocl_hold_object(State *state, cl_event event, PyObject *object) {
+void ocl_keepalive_object(State *state, cl_event event, PyObject *object) {
     Py_INCREF(object);
     Pending *record = Pending_new();
     if (record == NULL) { /* likewise */
@@ -466,17 +466,17 @@ static void free_array(PyObject *capsule) {
     PyMem_Free(PyCapsule_GetPointer(capsule, ARRAY_NAME));
 }
 
-void ocl_hold_array(State *state, cl_event event, void *array) {
+void ocl_keepalive_array(State *state, cl_event event, void *array) {
     PyObject *capsule = PyCapsule_New(array, ARRAY_NAME, free_array);
     if (capsule == NULL) { /* lost, as above */
         PyErr_Clear();
         return;
     }
-    ocl_hold_object(state, event, capsule);
+    ocl_keepalive_object(state, event, capsule);
     Py_DECREF(capsule);
 }
 
-int ocl_hold_until_destroyed(State *state, cl_mem mem, Py_buffer *view) {
+int ocl_keepalive_until_destroyed(State *state, cl_mem mem, Py_buffer *view) {
     Pending *record = Pending_new();
     if (record == NULL || start_dispatcher() < 0) {
         Pending_free(record);
@@ -564,7 +564,7 @@ static PyObject *at_exit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignore
     exiting = 1;
     ocl_no_entry = (ocl_quirks_in_use & OCL_QUIRK_EXIT_CRASHES_DAEMONS) != 0;
     ocl_abandon_user_events();
-    ocl_standstill_at_exit();
+    ocl_quiesce_at_exit();
     double end = pg_seconds() + EXIT_SECONDS;
     Py_BEGIN_ALLOW_THREADS
     pthread_mutex_lock(&lock);

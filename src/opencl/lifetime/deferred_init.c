@@ -14,7 +14,7 @@ int ocl_is_made_by_init(PyTypeObject *type, PyTypeObject *base, PyObject *args) 
            (type->tp_new == base->tp_new || PyTuple_GET_SIZE(args) == 0);
 }
 
-PyObject *ocl_hollow(State *state, PyTypeObject *type) {
+PyObject *ocl_uninitialized(State *state, PyTypeObject *type) {
     OclObject *self = (OclObject *)PG_NEW(type);
     if (self != NULL) {
         self->state = state;
@@ -22,8 +22,8 @@ PyObject *ocl_hollow(State *state, PyTypeObject *type) {
     return (PyObject *)self;
 }
 
-int ocl_fill_hollow(PyObject *op, PyObject *made, size_t end,
-                    void (*moved)(PyObject *op, PyObject *made)) {
+int ocl_fill_uninitialized(PyObject *op, PyObject *made, size_t end,
+                           void (*moved)(PyObject *op, PyObject *made)) {
     if (made == NULL) {
         return -1;
     }
@@ -45,7 +45,7 @@ int ocl_fill_hollow(PyObject *op, PyObject *made, size_t end,
     return 0;
 }
 
-int ocl_refuse_hollow(State *state, const char *call, const char *what, cl_int status) {
+int ocl_refuse_uninitialized(State *state, const char *call, const char *what, cl_int status) {
     ocl_reject(state, call, status,
                "the %s was not made yet: its __init__ has to call super().__init__() first", what);
     return -1;

@@ -7,13 +7,13 @@
 
 /* Name_construct(type, args, kwargs) makes an object. */
 int ocl_is_made_by_init(PyTypeObject *type, PyTypeObject *base, PyObject *args);
-PyObject *ocl_hollow(State *state, PyTypeObject *type);
+PyObject *ocl_uninitialized(State *state, PyTypeObject *type);
 /* Takes what is in made up to end; moved(op, made), if there is one, mends what points to where it
  * was. Takes over made, which may be NULL. */
-int ocl_fill_hollow(PyObject *op, PyObject *made, size_t end,
-                    void (*moved)(PyObject *op, PyObject *made));
-int ocl_refuse_hollow(State *state, const char *call, const char *what,
-                      cl_int status);                       /* -1, with an exception */
+int ocl_fill_uninitialized(PyObject *op, PyObject *made, size_t end,
+                           void (*moved)(PyObject *op, PyObject *made));
+int ocl_refuse_uninitialized(State *state, const char *call, const char *what,
+                             cl_int status);                /* -1, with an exception */
 int ocl_event_is_made(const Event *self, const char *call); /* 0, or -1 with an exception */
 void ocl_svm_moved(PyObject *op, PyObject *made);
 /* It is made if is_made(object), a macro or function, says so. */
@@ -24,7 +24,7 @@ void ocl_svm_moved(PyObject *op, PyObject *made);
             return NULL;                                                                        \
         }                                                                                       \
         return ocl_is_made_by_init(type, state->TypeInState, args)                              \
-                   ? ocl_hollow(state, type)                                                    \
+                   ? ocl_uninitialized(state, type)                                             \
                    : Name##_construct(type, args, kwargs);                                      \
     }                                                                                           \
     static int Name##_init(PyObject *op, PyObject *args, PyObject *kwargs) {                    \
@@ -37,7 +37,7 @@ void ocl_svm_moved(PyObject *op, PyObject *made);
             Py_DECREF(made);                                                                    \
             return 0;                                                                           \
         }                                                                                       \
-        return ocl_fill_hollow(op, made, end, moved);                                           \
+        return ocl_fill_uninitialized(op, made, end, moved);                                    \
     }
 /* For a struct that ends in its dict: it has a context once it is made. */
 #define OCL_HAS_CONTEXT(self)        ((self)->context != NULL)

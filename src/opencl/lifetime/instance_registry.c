@@ -3,20 +3,20 @@
 #include "opencl/lifetime/instance_registry.h"
 
 #define N_KNOWN 256
-static PyObject *known[N_KNOWN]; /* lists by next_known; references are borrowed */
+static PyObject *known[N_KNOWN]; /* lists by next_instance; references are borrowed */
 
 static PyObject **known_by(const void *handle) {
     return &known[((uintptr_t)handle >> 4 ^ (uintptr_t)handle >> 12) % N_KNOWN];
 }
 
-PyObject *ocl_known(const State *state, PyTypeObject *type, const void *handle) {
+PyObject *ocl_find_instance(const State *state, PyTypeObject *type, const void *handle) {
     if (PG_UNLIKELY(pg_trap)) {
         return NULL;
     }
-    for (PyObject *op = *known_by(handle); op != NULL; op = ((OclKnown *)op)->next_known) {
+    for (PyObject *op = *known_by(handle); op != NULL; op = ((OclInstance *)op)->next_instance) {
         /* One whose last reference is gone may still be here, while callbacks of its weak
          * references run. */
-        if (((OclKnown *)op)->handle == handle && ((OclKnown *)op)->state == state &&
+        if (((OclInstance *)op)->handle == handle && ((OclInstance *)op)->state == state &&
             Py_REFCNT(op) > 0 && PyObject_TypeCheck(op, type)) {
             return Py_NewRef(op);
         }
@@ -25,20 +25,20 @@ PyObject *ocl_known(const State *state, PyTypeObject *type, const void *handle) 
 }
 
 void ocl_remember(PyObject *op) {
-    PyObject **first = known_by(((OclKnown *)op)->handle);
-    ((OclKnown *)op)->next_known = *first;
+    PyObject **first = known_by(((OclInstance *)op)->handle);
+    ((OclInstance *)op)->next_instance = *first;
     *first = op;
 }
 
 int ocl_forget(PyObject *op) {
-    PyObject **at = known_by(((OclKnown *)op)->handle);
+    PyObject **at = known_by(((OclInstance *)op)->handle);
     while (*at != NULL && *at != op) {
-        at = &((OclKnown *)*at)->next_known;
+        at = &((OclInstance *)*at)->next_instance;
     }
     if (*at == NULL) {
         return 0;
     }
-    *at = ((OclKnown *)op)->next_known;
+    *at = ((OclInstance *)op)->next_instance;
     return 1;
 }
 

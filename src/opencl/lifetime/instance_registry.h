@@ -8,11 +8,11 @@
 /* How these begin. */
 typedef struct {
     OCL_KNOWN_HEAD(void *, handle)
-} OclKnown;
+} OclInstance;
 
 /* The object of a handle, or NULL without an exception; a new reference. None while driver calls
  * are trapped: who counts or fails them is to see them all. */
-PyObject *ocl_known(const State *state, PyTypeObject *type, const void *handle);
+PyObject *ocl_find_instance(const State *state, PyTypeObject *type, const void *handle);
 void ocl_remember(PyObject *op); /* its dealloc has to forget it */
 int ocl_forget(PyObject *op);    /* 1 if it was known */
 void ocl_forget_all(void);

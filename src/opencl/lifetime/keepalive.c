@@ -110,12 +110,12 @@ static cl_int Held_watch(Held *self) {
     }
     *ticket = self;
     self->ticket = ticket;
-    ocl_hold_object(self->queue->state, event, capsule);
+    ocl_keepalive_object(self->queue->state, event, capsule);
     Py_DECREF(capsule);
     return CL_SUCCESS;
 }
 
-int ocl_hold_look_after(void) {
+int ocl_keepalive_look_after(void) {
     static double last = 0;
     if (held == NULL) {
         return 0;
@@ -152,7 +152,7 @@ int ocl_hold_look_after(void) {
     return 0;
 }
 
-void ocl_hold_for_queue(Queue *queue, PyObject *object) {
+void ocl_keepalive_for_queue(Queue *queue, PyObject *object) {
     cl_int status = CL_OUT_OF_HOST_MEMORY;
     Held *self = PyMem_Calloc(1, sizeof *self);
     Py_INCREF(object);

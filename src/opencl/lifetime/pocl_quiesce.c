@@ -80,7 +80,7 @@ static int available(void) {
            cl.clReleaseCommandQueue != NULL;
 }
 
-cl_device_id ocl_standstill_device(Context *context) {
+cl_device_id ocl_quiesce_device(Context *context) {
     if (!available() || !(context->devices[0]->platform->quirks & OCL_QUIRK_FAILURES_RACE)) {
         return NULL;
     }
@@ -158,7 +158,7 @@ static void await_arrivals(Gathering *self) {
     pthread_mutex_unlock(&lock);
 }
 
-int ocl_standstill_begin(cl_device_id device, double seconds, int interruptible) {
+int ocl_quiesce_begin(cl_device_id device, double seconds, int interruptible) {
     double end = pg_seconds() + seconds;
     if (device == NULL || !available()) {
         return 0;
@@ -194,12 +194,12 @@ int ocl_standstill_begin(cl_device_id device, double seconds, int interruptible)
         }
     }
     if (result != 1) {
-        ocl_standstill_end();
+        ocl_quiesce_end();
     }
     return result;
 }
 
-void ocl_standstill_end(void) {
+void ocl_quiesce_end(void) {
     Gathering *self = current;
     current = NULL;
     pthread_mutex_lock(&lock);
@@ -215,9 +215,9 @@ void ocl_standstill_end(void) {
  * they are done with what they are at. */
 static cl_device_id last_device; /* GIL held */
 
-void ocl_standstill_note(Context *context) {
+void ocl_quiesce_note(Context *context) {
     if (last_device == NULL) {
-        last_device = ocl_standstill_device(context);
+        last_device = ocl_quiesce_device(context);
     }
 }
 
@@ -256,14 +256,14 @@ static void at_the_end(void) {
 }
 #endif
 
-void ocl_standstill_at_exit(void) {
+void ocl_quiesce_at_exit(void) {
     if (last_device == NULL) {
         return;
     }
     double end = pg_seconds() + EXIT_SECONDS;
-    if (ocl_standstill_begin(last_device, EXIT_SECONDS, 0) >
+    if (ocl_quiesce_begin(last_device, EXIT_SECONDS, 0) >
         0) { /* what is being compiled is done; the rest of Python's exit may need PoCL */
-        ocl_standstill_end();
+        ocl_quiesce_end();
     } else if (pg_seconds() >=
                end) { /* a long kernel runs, which is not waited for a second time */
         patience = 0.1;

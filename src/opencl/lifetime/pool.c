@@ -108,7 +108,7 @@ static PyObject *Pool_allocate_size(Pool *self, PyObject *obj) {
         return NULL;
     }
     if (PG_UNLIKELY(self->allocator == NULL)) {
-        ocl_refuse_hollow(self->state, "allocate", "pool", CL_INVALID_VALUE);
+        ocl_refuse_uninitialized(self->state, "allocate", "pool", CL_INVALID_VALUE);
         return NULL;
     }
     Block *block = Pool_take(self, size);
@@ -184,7 +184,7 @@ static PyObject *Pool_make(PyTypeObject *type, PyObject *args, PyObject *kwargs,
                             pg_type_name(a[0]));
     }
     if (((Allocator *)a[0])->context == NULL) {
-        ocl_refuse_hollow(state, spec->function, "allocator", CL_INVALID_VALUE);
+        ocl_refuse_uninitialized(state, spec->function, "allocator", CL_INVALID_VALUE);
         return NULL;
     }
     if (leading_bits > PG_MAX_LEADING_BITS) {
@@ -288,7 +288,7 @@ static PyObject *Pool_vectorcall(PyObject *op, PyObject *const *args, size_t nar
 static PyObject *Pool_tp_call(PyObject *op, PyObject *args, PyObject *kwargs) {
     Pool *self = (Pool *)op;
     if (self->call == NULL) {
-        ocl_refuse_hollow(self->state, "allocate", "pool", CL_INVALID_VALUE);
+        ocl_refuse_uninitialized(self->state, "allocate", "pool", CL_INVALID_VALUE);
         return NULL;
     }
     return PyVectorcall_Call(op, args, kwargs);

@@ -234,9 +234,9 @@ void ocl_usage_hold(Usage *usage, PyObject *object) {
     *usage = (Usage){0};
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    ocl_hold_look_after();
+    ocl_keepalive_look_after();
     for (int i = 0; i < QueueSet_size(&set); i++) {
-        ocl_hold_for_queue(QueueSet_get(&set, i), object);
+        ocl_keepalive_for_queue(QueueSet_get(&set, i), object);
     }
     QueueSet_clear(&set);
     QueueSet_clear(&other);

@@ -172,7 +172,7 @@ static PyObject *make_from_host(State *state, PyTypeObject *type, Context *conte
     self = ocl_buffer_create(state, type, context, flags, size, view.buf);
     if (self != NULL && in_place) {
         ((Memory *)self)->hostbuf = Py_NewRef(hostbuf);
-        if (ocl_hold_until_destroyed(state, ((Memory *)self)->mem, &view) < 0) {
+        if (ocl_keepalive_until_destroyed(state, ((Memory *)self)->mem, &view) < 0) {
             Py_DECREF(self);
             return NULL;
         }

@@ -33,7 +33,7 @@ static int Context_fill_with(Context *self, PyObject *devices, cl_uint n) {
         ocl_quirks_in_use |= device->platform->quirks;
         self->version = device->version < self->version ? device->version : self->version;
     }
-    ocl_standstill_note(self);
+    ocl_quiesce_note(self);
     return 0;
 }
 
@@ -79,7 +79,7 @@ static int Context_fill(Context *self) {
         return -1;
     }
     if (self->n_devices > 0) {
-        ocl_standstill_note(self);
+        ocl_quiesce_note(self);
     }
     return 0;
 }
@@ -118,7 +118,7 @@ static PyObject *Context_twin(State *state, cl_context handle, int retain) {
     self->state = state;
     self->context = handle;
     self->shares_gl = -1;
-    PyObject *twin = ocl_known(state, state->ContextType, handle);
+    PyObject *twin = ocl_find_instance(state, state->ContextType, handle);
     if ((twin != NULL ? Context_fill_from(self, (Context *)twin) : Context_fill(self)) < 0) {
         Py_CLEAR(self);
     } else if (twin == NULL) {
@@ -129,7 +129,7 @@ static PyObject *Context_twin(State *state, cl_context handle, int retain) {
 }
 
 PyObject *ocl_context_wrap(State *state, cl_context handle) {
-    PyObject *self = ocl_known(state, state->ContextType, handle);
+    PyObject *self = ocl_find_instance(state, state->ContextType, handle);
     return self != NULL ? self : Context_twin(state, handle, 1);
 }
 
@@ -140,7 +140,7 @@ Context *ocl_as_context(State *state, PyObject *obj, const char *call) {
         return NULL;
     }
     if (PG_UNLIKELY(((Context *)obj)->context == NULL)) {
-        ocl_refuse_hollow(state, call, "context", CL_INVALID_CONTEXT);
+        ocl_refuse_uninitialized(state, call, "context", CL_INVALID_CONTEXT);
         return NULL;
     }
     return (Context *)obj;
@@ -514,7 +514,7 @@ static PyObject *Context_get(PyObject *op, void *closure) {
     Context *self = (Context *)op;
     const Info *row = &Context_info[(intptr_t)closure];
     if (self->context == NULL &&
-        ocl_refuse_hollow(self->state, row->name, "context", CL_INVALID_CONTEXT) < 0) {
+        ocl_refuse_uninitialized(self->state, row->name, "context", CL_INVALID_CONTEXT) < 0) {
         return NULL;
     }
     switch (row->param) {

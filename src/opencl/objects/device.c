@@ -36,7 +36,7 @@ static void remember_root(Device *self) {
 }
 
 PyObject *ocl_device_wrap(State *state, cl_device_id id, Platform *platform, int owned) {
-    Device *self = owned ? NULL : (Device *)ocl_known(state, state->DeviceType, id);
+    Device *self = owned ? NULL : (Device *)ocl_find_instance(state, state->DeviceType, id);
     if (self != NULL) {
         return (PyObject *)self;
     }
@@ -359,7 +359,7 @@ static PyObject *Device_from_int_ptr(PyObject *type, PyObject *const *args, Py_s
         ocl_as_handle(state, a[0], "Device.from_int_ptr", &handle) < 0) {
         return NULL;
     }
-    PyObject *root = ocl_known(state, state->DeviceType, (void *)handle);
+    PyObject *root = ocl_find_instance(state, state->DeviceType, (void *)handle);
     if (root != NULL) {
         return root;
     }

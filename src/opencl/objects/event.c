@@ -123,7 +123,7 @@ PyObject *ocl_nanny_event_new(State *state, cl_event event, cl_context context, 
 
 int ocl_event_is_made(const Event *self, const char *call) {
     return PG_UNLIKELY(self->event == NULL)
-               ? ocl_refuse_hollow(self->state, call, "event", CL_INVALID_EVENT)
+               ? ocl_refuse_uninitialized(self->state, call, "event", CL_INVALID_EVENT)
                : 0;
 }
 

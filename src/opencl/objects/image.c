@@ -637,7 +637,7 @@ static PyObject *Image_construct(PyTypeObject *type, PyObject *args, PyObject *k
     if (self != NULL && in_place) {
         ((Memory *)self)->hostbuf = Py_NewRef(hostbuf);
         viewed = 0;
-        if (ocl_hold_until_destroyed(state, ((Memory *)self)->mem, &view) < 0) {
+        if (ocl_keepalive_until_destroyed(state, ((Memory *)self)->mem, &view) < 0) {
             Py_CLEAR(self);
         }
     }

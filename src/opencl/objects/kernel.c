@@ -182,8 +182,8 @@ static PyObject *Kernel_construct(PyTypeObject *type, PyObject *args, PyObject *
     return made;
 }
 
-int kernel_is_hollow(const Kernel *self, const char *call) {
-    return ocl_refuse_hollow(self->state, call, "kernel", CL_INVALID_KERNEL);
+int kernel_is_uninitialized(const Kernel *self, const char *call) {
+    return ocl_refuse_uninitialized(self->state, call, "kernel", CL_INVALID_KERNEL);
 }
 static int is_made(const Kernel *self) {
     return self->kernel != NULL;

@@ -94,9 +94,9 @@ typedef struct {
 } ArgValue;
 
 /* Of a subclass whose __init__ has not made it: 0, or -1 with an exception. */
-int kernel_is_hollow(const Kernel *self, const char *call);
+int kernel_is_uninitialized(const Kernel *self, const char *call);
 static inline int kernel_is_made(const Kernel *self, const char *call) {
-    return PG_UNLIKELY(self->kernel == NULL) ? kernel_is_hollow(self, call) : 0;
+    return PG_UNLIKELY(self->kernel == NULL) ? kernel_is_uninitialized(self, call) : 0;
 }
 
 /* kernel_args.c */

@@ -66,8 +66,8 @@ static const Memory *find_given(State *state, cl_mem mem) {
 int ocl_memory_alive(Memory *self, const char *call) {
     if (PG_UNLIKELY(self->mem == NULL)) {
         if (self->context == NULL) {
-            return ocl_refuse_hollow(self->state, call, pg_type_name((PyObject *)self),
-                                     CL_INVALID_MEM_OBJECT);
+            return ocl_refuse_uninitialized(self->state, call, pg_type_name((PyObject *)self),
+                                            CL_INVALID_MEM_OBJECT);
         }
         ocl_reject(self->state, call, CL_INVALID_MEM_OBJECT, "the %s was released",
                    pg_type_name((PyObject *)self));

@@ -53,7 +53,7 @@ static unsigned drivers_of(const char *version, const char *name) {
 }
 
 PyObject *ocl_platform_wrap(State *state, cl_platform_id id) {
-    Platform *self = (Platform *)ocl_known(state, state->PlatformType, id);
+    Platform *self = (Platform *)ocl_find_instance(state, state->PlatformType, id);
     if (self != NULL) {
         return (PyObject *)self;
     }

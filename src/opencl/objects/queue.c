@@ -39,7 +39,7 @@ static PyObject *Queue_twin(State *state, cl_command_queue handle, int retain) {
     self->state = state;
     self->queue = handle;
     self->shared = 1;
-    Queue *twin = (Queue *)ocl_known(state, state->CommandQueueType, handle);
+    Queue *twin = (Queue *)ocl_find_instance(state, state->CommandQueueType, handle);
     if (twin != NULL) {
         twin->shared = 1;
         self->context = (Context *)Py_NewRef(twin->context);
@@ -72,7 +72,7 @@ fail:
 }
 
 PyObject *ocl_queue_wrap(State *state, cl_command_queue handle) {
-    Queue *self = (Queue *)ocl_known(state, state->CommandQueueType, handle);
+    Queue *self = (Queue *)ocl_find_instance(state, state->CommandQueueType, handle);
     if (self != NULL && !self->finalized) {
         return (PyObject *)self;
     }
@@ -88,7 +88,7 @@ Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
     }
     Queue *self = (Queue *)obj;
     if (PG_UNLIKELY(self->queue == NULL)) {
-        ocl_refuse_hollow(state, call, "queue", CL_INVALID_COMMAND_QUEUE);
+        ocl_refuse_uninitialized(state, call, "queue", CL_INVALID_COMMAND_QUEUE);
         return NULL;
     }
     if (PG_UNLIKELY(ocl_user_events_dropped > 0) &&
@@ -101,7 +101,7 @@ Queue *ocl_as_queue(State *state, PyObject *obj, const char *call) {
 
 int ocl_queue_check(Queue *self, const char *call) {
     if (self->queue == NULL) {
-        return ocl_refuse_hollow(self->state, call, "queue", CL_INVALID_COMMAND_QUEUE);
+        return ocl_refuse_uninitialized(self->state, call, "queue", CL_INVALID_COMMAND_QUEUE);
     }
     if (!self->finalized) {
         return 0;
@@ -393,7 +393,7 @@ static PyObject *Queue_get(PyObject *op, void *closure) {
     Queue *self = (Queue *)op;
     const Info *row = &Queue_info[(intptr_t)closure];
     if (self->queue == NULL &&
-        ocl_refuse_hollow(self->state, row->name, "queue", CL_INVALID_COMMAND_QUEUE) < 0) {
+        ocl_refuse_uninitialized(self->state, row->name, "queue", CL_INVALID_COMMAND_QUEUE) < 0) {
         return NULL;
     }
     switch (row->param) {
@@ -417,8 +417,8 @@ static PyObject *Queue_get_info(PyObject *op, PyObject *param) {
         }
     }
     if (((Queue *)op)->queue == NULL) {
-        ocl_refuse_hollow(((Queue *)op)->state, "clGetCommandQueueInfo", "queue",
-                          CL_INVALID_COMMAND_QUEUE);
+        ocl_refuse_uninitialized(((Queue *)op)->state, "clGetCommandQueueInfo", "queue",
+                                 CL_INVALID_COMMAND_QUEUE);
         return NULL;
     }
     return ocl_info_by_param(((Queue *)op)->state, op, Queue_query, "clGetCommandQueueInfo",

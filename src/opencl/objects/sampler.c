@@ -253,7 +253,7 @@ static PyObject *Sampler_get(PyObject *op, void *closure) {
     Sampler *self = (Sampler *)op;
     const Info *row = &Sampler_info[(intptr_t)closure];
     if (self->sampler == NULL &&
-        ocl_refuse_hollow(self->state, row->name, "sampler", CL_INVALID_SAMPLER) < 0) {
+        ocl_refuse_uninitialized(self->state, row->name, "sampler", CL_INVALID_SAMPLER) < 0) {
         return NULL;
     }
     if (row->param == CL_SAMPLER_CONTEXT) {

@@ -91,12 +91,12 @@ static cl_device_id any_device(int dropped) {
 }
 
 void ocl_abandon_user_events(void) {
-    int still = ocl_standstill_begin(any_device(0), EXIT_PATIENCE_SECONDS, 0);
+    int still = ocl_quiesce_begin(any_device(0), EXIT_PATIENCE_SECONDS, 0);
     for (struct UserEventRecord *record = unset; record != NULL; record = record->next) {
         record->settled = abandon(record);
     }
     if (still) {
-        ocl_standstill_end();
+        ocl_quiesce_end();
     }
 }
 
@@ -117,10 +117,10 @@ static void abandon_dropped(int still) {
 }
 
 void ocl_fail_dropped_user_events(void) {
-    int still = ocl_standstill_begin(any_device(1), PATIENCE_SECONDS, 0);
+    int still = ocl_quiesce_begin(any_device(1), PATIENCE_SECONDS, 0);
     abandon_dropped(1);
     if (still) {
-        ocl_standstill_end();
+        ocl_quiesce_end();
     }
 }
 
@@ -164,7 +164,7 @@ static PyObject *UserEvent_make(PyTypeObject *type, PyObject *const *a) {
         return NULL;
     }
     record->event = event;
-    record->device = ocl_standstill_device(context);
+    record->device = ocl_quiesce_device(context);
     link_record(record);
     self->user = record;
     if (ocl_gates_wanted(context)) {
@@ -205,7 +205,7 @@ void ocl_user_event_dropped(Event *self) {
     if (later && ocl_owe_failures() < 0) { /* nobody there to do it: it is done here, then */
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
-        still = ocl_standstill_begin(record->device, PATIENCE_SECONDS, 0);
+        still = ocl_quiesce_begin(record->device, PATIENCE_SECONDS, 0);
         PyErr_Restore(type, value, traceback);
         later = 0;
     }
@@ -225,7 +225,7 @@ void ocl_user_event_dropped(Event *self) {
     }
     self->user = NULL;
     if (still) {
-        ocl_standstill_end();
+        ocl_quiesce_end();
     }
 }
 
@@ -259,7 +259,7 @@ static int tell(Event *self, struct UserEventRecord *record, cl_int number, cl_i
         ocl_override_callbacks(self->event,
                                number); /* PoCL calls back with COMPLETE all the same */
     }
-    int still = number < 0 ? ocl_standstill_begin(record->device, PATIENCE_SECONDS, 1) : 0;
+    int still = number < 0 ? ocl_quiesce_begin(record->device, PATIENCE_SECONDS, 1) : 0;
     if (record->device != NULL && still >= 0) {
         CL_CALL(*status, clSetUserEventStatus, self->event, told);
     } else if (still >= 0) {
@@ -268,7 +268,7 @@ static int tell(Event *self, struct UserEventRecord *record, cl_int number, cl_i
         Py_END_ALLOW_THREADS
     }
     if (still > 0) {
-        ocl_standstill_end();
+        ocl_quiesce_end();
     }
     return still < 0 ? -1 : 0;
 }
