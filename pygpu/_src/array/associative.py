@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pygpu._src.array.parts import part
+from pygpu._src.array.lazy import lazy
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.kernels import associative
 from pygpu._src.codegen.kernels.associative import GROUP
@@ -149,7 +149,7 @@ def reduce(
         primitives.fill(out, initial)
         return
     if function.known is not None:
-        part("reduce").reduce(function.known, a, axes, dtype=number, out=out, initial=initial)
+        lazy("reduction").reduce(function.known, a, axes, dtype=number, out=out, initial=initial)
         return
     form = (function.key, number, out.dtype, out.strides, initial is not None, least)
     key = ("ordered", a.dtype, a.shape, a.strides, axes, *form)
@@ -353,7 +353,7 @@ def scan(function: Function, a: Any, axis: int, out: Any) -> None:
     if a.size == 0:
         return
     if function.known in ("sum", "prod"):
-        part("scan").scan(f"cum{function.known}", a, axis, dtype=number, out=out)
+        lazy("scan").scan(f"cum{function.known}", a, axis, dtype=number, out=out)
         return
     n = a.shape[axis]
     kept_shape, (x_kept, y_kept) = primitives.collapse_in_order(

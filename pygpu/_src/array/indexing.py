@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array.parts import part
+from pygpu._src.array.lazy import lazy
 from pygpu._src.codegen.fastpath import fastpath
 
 from . import layout
@@ -60,10 +60,10 @@ class Indexing(ArrayCore[_ScalarT_co]):
             and key.ndim
             and (key.dtype.kind in "iu" or key.shape == self.shape)
         ):
-            return part("index").getitem(self, key)
+            return lazy("advanced_indexing").getitem(self, key)
         view, advanced = self._basic(key)
         if advanced:
-            index = part("index")
+            index = lazy("advanced_indexing")
 
             return index.getitem(self, key)
         return view
@@ -81,10 +81,12 @@ class Indexing(ArrayCore[_ScalarT_co]):
         converted to the array's dtype as astype() does. Raises IndexError, ValueError, TypeError.
         """
         if type(subscript) is type(self) and subscript.ndim and queue is None and wait_for is None:
-            return part("index").setitem(self, subscript, value)
+            return lazy("advanced_indexing").setitem(self, subscript, value)
         view, advanced = self._basic(subscript)
         if advanced:
-            return part("index").setitem(self._on_queue(queue, wait_for), subscript, value)
+            return lazy("advanced_indexing").setitem(
+                self._on_queue(queue, wait_for), subscript, value
+            )
         if isinstance(value, GPUArray):
             same_device("setitem", [self, value])
             value = disjoint(_fitted(value, view.shape), [view])

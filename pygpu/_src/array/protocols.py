@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array.parts import part
+from pygpu._src.array.lazy import lazy
 from pygpu._src.codegen.ufunc_loops import NAMES
 
 from . import ufuncs
@@ -31,13 +31,13 @@ _ASSOCIATIVE = frozenset(
 
 def _joined(name: str, a: Any, method: str, out: Any, options: dict[str, Any]) -> Any:
     """reduce() or accumulate() of a ufunc whose items may be joined from left to right in parts."""
-    layout, ordered, work = part("layout"), part("ordered"), part("work")
+    layout, ordered, work = lazy("layout"), lazy("associative"), lazy("primitives")
     if options.get("where", True) is not True:
         raise TypeError(f"{name}.{method}: where= is not there for an array on a device")
     dtype = options.get("dtype")
     *_, number = ufuncs.resolve(name, (a.dtype, a.dtype, None), dtype=dtype)
     operation = ufuncs.operation_for(name, (number, number), (number,))
-    kind = part("dtypes").compute_type(number)
+    kind = lazy("dtypes").compute_type(number)
     join = f"{{ PG_UNUSED const {kind} x0 = a, x1 = b; {kind} y0; {{ {operation.body} }} r = y0; }}"
     key = ("ufunc", name)
     function = ordered.Function(name, number, operation.helpers, join, key, operation.features)
@@ -99,7 +99,7 @@ def array_ufunc(
             del options["initial"]
         return like._reduce(_REDUCTIONS[name], axis, out=None if out is None else out[0], **options)
     if method == "accumulate" and name in ("add", "multiply"):
-        scan = part("scan")
+        scan = lazy("scan")
 
         kind = "cumsum" if name == "add" else "cumprod"
         (a,) = inputs
@@ -109,12 +109,12 @@ def array_ufunc(
         (a,) = inputs
         return _joined(name, a, method, None if out is None else out[0], options)
     if method == "outer" and name in NAMES and ufunc.nin == 2:
-        a, b = (part("work").as_array(like, x, call=f"{name}.outer") for x in inputs)
+        a, b = (lazy("primitives").as_array(like, x, call=f"{name}.outer") for x in inputs)
         a = a.reshape((*a.shape, *(1,) * b.ndim))
         return array_ufunc(like, ufunc, "__call__", (a, b), {**options, "out": out})
     if method != "__call__":
         return _folded(like, ufunc, method, inputs, out, options)
-    gufuncs = part("gufuncs")
+    gufuncs = lazy("gufunc")
     if name in gufuncs.NAMES:
         return gufuncs.call(name, inputs, None if out is None else out[0], options)
     if name not in NAMES:
@@ -141,7 +141,7 @@ def _folded(
     options: dict[str, Any],
 ) -> Any:
     """The methods of ufuncs that take items one after the other."""
-    name, folds = ufunc.__name__, part("folds")
+    name, folds = ufunc.__name__, lazy("ufunc_methods")
     given = None if out is None else out[0]
     if name not in NAMES or ufunc.nout != 1 or ufunc.nin > 2:
         return NotImplemented

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pygpu._array import GPUArray
-from pygpu._src.array.parts import part
+from pygpu._src.array.lazy import lazy
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.ufunc_loops import expression
 
@@ -342,7 +342,7 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
         raise ValueError(
             "matmul: Input operand does not have enough dimensions (numbers have none)"
         )
-    products = part("matmul")
+    products = lazy("matmul")
 
     return products.matmul(a, b, out)
 

@@ -19,7 +19,7 @@ from pygpu._src.array import (
     primitives,
     ufuncs,
 )
-from pygpu._src.array.parts import part
+from pygpu._src.array.lazy import lazy
 from pygpu._src.codegen import dtypes
 
 __all__ = [
@@ -210,7 +210,7 @@ def multi_take(arrays: Sequence[Any], indices: Any, out: Any = None) -> list[Any
     if out is not None:
         out = _outputs("multi_take", arrays, out)
         return [a.take(indices, out=one) for a, one in zip(arrays, out)]
-    several = part("index").Several(indices)
+    several = lazy("advanced_indexing").Several(indices)
     results = [_taken(several, a) for a in arrays]
     several.settle()
     return results
@@ -237,7 +237,7 @@ def multi_put(
 ) -> list[Any]:
     """Set the same items of several new (or given) arrays; an array of one item sets them all."""
     targets = _targets("multi_put", arrays, dest_shape, out)
-    several = part("index").Several(dest_indices)
+    several = lazy("advanced_indexing").Several(dest_indices)
     for array, target in zip(arrays, targets):
         several.put(target, array)
     several.settle()
@@ -264,7 +264,7 @@ def multi_take_put(
     if src_offsets is not None and len(src_offsets) != len(arrays):
         raise ValueError("src_indices and src_offsets must have the same length")
     targets = _targets("multi_take_put", arrays, dest_shape, out)
-    index = part("index")
+    index = lazy("advanced_indexing")
     puts, takes = index.Several(dest_indices), index.Several(src_indices)
     for i, (array, target) in enumerate(zip(arrays, targets)):
         if src_offsets is None:
@@ -284,7 +284,7 @@ def subset(name: str, indices: Any, *arrays: Any, dtype: Any = None) -> Any:
             raise TypeError(
                 f"subset_{name}: an array of the device is needed, not {type(a).__name__}"
             )
-    several = part("index").Several(indices)
+    several = lazy("advanced_indexing").Several(indices)
     parts = [several.take(a) for a in arrays]
     if name == "dot":
         result = dot(parts[0], parts[1], dtype=dtype)
@@ -306,7 +306,7 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
         known = _array._reduce("vdot" if conjugate else "dot", None, False, a, b)
         if known is not None:
             return known
-    reduce = part("reduce")
+    reduce = lazy("reduction")
     like = _first_array(a, b, out)
     a, b = ufuncs.to_operand(a, like), ufuncs.to_operand(b, like)
     if a is NotImplemented or b is NotImplemented:
@@ -325,7 +325,7 @@ def dot(a: Any, b: Any, dtype: Any = None, out: Any = None, conjugate: bool = Fa
         return reduce.dot("vdot" if conjugate else "dot", a, b, 0, kind, out)
     if a.ndim <= 2 and b.ndim <= 2:
         return ufuncs.matmul(a, b, out)
-    matmul = part("matmul")
+    matmul = lazy("matmul")
 
     product = matmul.tensordot(a, b, ([a.ndim - 1], [max(b.ndim - 2, 0)]))
     if out is None:
