@@ -15,8 +15,7 @@ from pygpu import _array
 from pygpu._array import GPUArray
 from pygpu._src.codegen import dtypes
 
-from . import elementwise, layout, transpose
-from . import launch_cache as remember
+from . import elementwise, launch_cache, layout, transpose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -259,7 +258,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         shape: tuple[int, ...],
         queue: Any = None,
         wait_for: Sequence[Any] | None = None,
-        call: remember.Call | None = None,
+        call: launch_cache.Call | None = None,
     ) -> Any:
         """Launch an elementwise operation after the operands' events; returns its event. call: what
         was called, to be remembered for the next time."""
@@ -274,7 +273,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
         launch = elementwise.prepare(backend, operation, every, shape)
         event = elementwise.start(backend, queue, launch, operation, every, waits)
         if call is not None and waits is None and queue is self.queue:
-            remember.elementwise_call(backend, call, launch, operation, outs, operands)
+            launch_cache.elementwise_call(backend, call, launch, operation, outs, operands)
         self._after(queue, event, outs, read)
         return event
 
@@ -347,7 +346,7 @@ class ArrayCore(GPUArray[_ScalarT_co]):
             if same and self._is_aligned and source._is_aligned:
                 if transpose.copy(self, source):
                     return self.events[-1] if self.events else None
-        call = remember.Call("copy", (other,), self)
+        call = launch_cache.Call("copy", (other,), self)
         operation = _copy_operation(dtype)
         return self._run(operation, [self], [other], self.shape, queue, wait_for, call)
 

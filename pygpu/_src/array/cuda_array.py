@@ -63,7 +63,7 @@ from .cuda_operations import broadcast_result as _get_broadcasted_binary_op_resu
 from .cuda_operations import common_dtype as _get_common_dtype  # noqa: F401
 from .cuda_splay import splay
 from .methods import ArrayBase
-from .routines import joining as functions
+from .routines import joining
 
 if TYPE_CHECKING:
     from typing import SupportsIndex, TypeAlias, TypeVar
@@ -667,14 +667,14 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray[Any]:
     """``arange([start,] stop[, step], dtype=None, stream=None)``: evenly spaced numbers, as
     numpy.arange."""
     stream = kwargs.pop("stream", None)
-    start, step, n, dtype, explicit = functions.arange_plan("arange", args, kwargs)
+    start, step, n, dtype, explicit = joining.arange_plan("arange", args, kwargs)
     if not explicit and dtype != np.float32:
         warnings.warn(
             "behavior change: arange guessed dtype other than float32. "
             "suggest specifying explicit dtype.",
             stacklevel=2,
         )
-    return functions.arange_into(GPUArray((n,), dtype), start, step, stream_of(stream, "arange"))
+    return joining.arange_into(GPUArray((n,), dtype), start, step, stream_of(stream, "arange"))
 
 
 def _memcpy_discontig(dst: Any, src: Any, async_: bool = False, stream: Any = None) -> None:

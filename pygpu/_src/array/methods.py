@@ -413,18 +413,18 @@ class ArrayBase(Shaping[_ScalarT_co]):
 
     def dot(self, other: Any, out: _Out = None) -> Any:
         """numpy.dot: inner product of vectors, matrix product."""
-        from .routines import joining as functions
+        from .routines import joining
 
-        return functions.dot(self, other, out=out)
+        return joining.dot(self, other, out=out)
 
     def clip(self, min: Any = None, max: Any = None, out: _Out = None) -> Self:
         """Items limited to an interval."""
-        from .routines import joining as functions
+        from .routines import joining
 
-        return functions.clip(self, min, max, out)
+        return joining.clip(self, min, max, out)
 
     def round(self, decimals: int = 0, out: _Out = None) -> Self:
         """Rounded to a number of decimals, halves to even."""
-        from .routines import joining as functions
+        from .routines import joining
 
-        return functions.round(self, decimals, out)
+        return joining.round(self, decimals, out)

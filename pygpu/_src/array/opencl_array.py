@@ -29,7 +29,7 @@ from pygpu._src.util.public import publish
 from . import layout
 from .base import _ScalarT_co, contiguous_host
 from .methods import ArrayBase
-from .routines import joining as functions
+from .routines import joining
 from .routines.pyopencl_names import (
     all,
     any,
@@ -755,10 +755,10 @@ def arange(queue: Any, *args: Any, **kwargs: Any) -> Array[Any]:
     """``arange(queue, [start,] stop[, step], dtype=..., allocator=None)``: evenly spaced numbers,
     as numpy.arange."""
     allocator = kwargs.pop("allocator", None)
-    start, step, n, dtype, explicit = functions.arange_plan("arange", args, kwargs)
+    start, step, n, dtype, explicit = joining.arange_plan("arange", args, kwargs)
     if not explicit:
         raise TypeError("arange requires a dtype argument")
-    return functions.arange_into(Array(queue, (n,), dtype, allocator=allocator), start, step)
+    return joining.arange_into(Array(queue, (n,), dtype, allocator=allocator), start, step)
 
 
 def as_strided(

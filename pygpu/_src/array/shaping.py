@@ -13,8 +13,7 @@ from pygpu import _array
 from pygpu._src.codegen import dtypes
 from pygpu._src.codegen.fastpath import fastpath
 
-from . import elementwise, layout, ufuncs
-from . import launch_cache as remember
+from . import elementwise, launch_cache, layout, ufuncs
 from .base import _ScalarT_co
 from .indexing import Indexing
 
@@ -308,7 +307,7 @@ class Shaping(Indexing[_ScalarT_co]):
     ) -> Any:
         """``selffac * self + otherfac * other``, in one launch."""
         if queue is None:
-            known = remember.known("mul_add", self, other, selffac, otherfac, out=out)
+            known = launch_cache.known("mul_add", self, other, selffac, otherfac, out=out)
             if known is not None:
                 return known
         loop = np.result_type(
@@ -322,7 +321,7 @@ class Shaping(Indexing[_ScalarT_co]):
         operands = [ufuncs.disjoint(a, [out]) for a in (self, other)]
         call = None
         if operands[0] is self and operands[1] is other:
-            call = remember.Call("mul_add", (self, other, selffac, otherfac), given)
+            call = launch_cache.Call("mul_add", (self, other, selffac, otherfac), given)
         self._run(operation, [out], [*operands, selffac, otherfac], shape, queue, call=call)
         return out
 
